@@ -5,6 +5,7 @@ import type { Extras, State } from '../http/context.ts';
 import { day } from '../http/pages/dates.ts';
 import type { AccountFactors, OwnFactors } from '../mfa/account-factors.ts';
 import { hasSecondFactor } from '../mfa/policy.ts';
+import { isStaff } from '../rbac/built-in.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { recoveryCodeWarning } from './factors/recovery-code-warning.ts';
 
@@ -24,6 +25,7 @@ export function overviewRoutes({ page, factors, credentials }: OverviewRoutesDep
     const password = await credentials.status(account.id);
     ctx.render('account/overview', {
       account,
+      mayOpenConsole: isStaff(account),
       notice: page.takeNotice(ctx),
       warnings: warningsOf(ownFactors),
       unproven: account.emailVerified ? undefined : account.email,

@@ -16,6 +16,7 @@ import type { Admin } from './create-admin.ts';
 import { keyRoutes } from './keys/console.ts';
 import { mailRoutes } from './mail/console.ts';
 import { overviewRoutes, type Warnings } from './overview/console.ts';
+import type { FirstStepsDependencies } from './overview/first-steps.ts';
 import { confirmationRoutes } from './proof/console.ts';
 import { createStoredForms } from './proof/stored-forms.ts';
 import { apiRoutes } from './resources/console.ts';
@@ -38,6 +39,8 @@ export interface ConsoleDependencies {
   page: AccountPageHelpers;
   /** Sign-ins at upstreams that write nothing. */
   tries: Tries;
+  config: FirstStepsDependencies['config'];
+  factors: FirstStepsDependencies['factors'];
   /** What the overview warns of. */
   warnings(): Promise<Warnings>;
 }
@@ -46,7 +49,7 @@ export type Console = ReturnType<typeof createConsole>;
 
 /** The routers of the console, and its frame and names for pages that live elsewhere (diagnostics, the test bench). */
 export function createConsole(dependencies: ConsoleDependencies) {
-  const { admin, issuer, db, now, vault, accounts, audit, keyring, page, warnings } = dependencies;
+  const { admin, issuer, db, now, vault, accounts, audit, keyring, page, warnings, config, factors } = dependencies;
   const { users, applications, connections, resources, roles, sessions, keys, mail, settings, statistics } = admin;
   const storedForms = createStoredForms({ db, vault, now });
   const frame = createFrame({ page, authority: admin.authority, storedForms });
@@ -59,7 +62,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
     frame,
     names,
     routers: [
-      overviewRoutes({ frame, names, now, statistics, warnings }),
+      overviewRoutes({ frame, names, now, statistics, warnings, config, factors }),
       applicationRoutes({ frame, applications, roles, identityProvider }),
       apiRoutes({ frame, resources }),
       connectionRoutes({ frame, connections, issuer, tries: dependencies.tries }),

@@ -31,3 +31,15 @@ export const demoUser = {
   password: 'quiet harbor lantern forty',
   roles: ['editor'],
 } as const;
+
+/** The administrator of the demo. */
+export const demoAdmin = {
+  username: 'ada',
+  email: 'ada@example.com',
+  email_verified: true,
+  name: 'Ada Admin',
+  given_name: 'Ada',
+  family_name: 'Admin',
+  password: 'bright copper window nine',
+  roles: ['admin'],
+} as const;

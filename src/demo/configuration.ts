@@ -1,6 +1,6 @@
-// The gatehouse.yaml of the demo: its applications, one role, one user, and the connection to Example Corp.
+// The gatehouse.yaml of the demo: its applications, one role, a user, an administrator, and the connection to Example Corp.
 import { stringify } from 'yaml';
-import { type DemoApp, demoUser } from './app.ts';
+import { type DemoApp, demoAdmin, demoUser } from './app.ts';
 
 /** The text of the file. */
 export function demoConfiguration(apps: readonly DemoApp[], connection: Record<string, unknown>): string {
@@ -10,7 +10,9 @@ export function demoConfiguration(apps: readonly DemoApp[], connection: Record<s
     clients: entries('clients'),
     service_providers: entries('service_providers'),
     roles: [{ name: 'editor', description: 'Edits articles', permissions: ['articles:read', 'articles:write'] }],
-    users: [demoUser],
+    users: [demoUser, demoAdmin],
+    // So that the console opens with a password alone. The default is `required`.
+    settings: { admin_mfa: 'optional' },
     connections: [connection],
   });
 }

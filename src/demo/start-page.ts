@@ -1,5 +1,5 @@
 // The start page of the demo: the user to sign in as, and links to the applications.
-import { type DemoApp, demoUser } from './app.ts';
+import { type DemoApp, demoAdmin, demoUser } from './app.ts';
 import { corpUser } from './example-corp.ts';
 import { html, page } from './html.ts';
 import { facts } from './pages.ts';
@@ -29,6 +29,12 @@ ${apps.map(
 )}
 </ul>
 <p>Both are also on your <a href="${issuer}/dashboard">dashboard at Gatehouse</a>. Sign out of one, and you are signed out of the other.</p>
+<section class="part" aria-labelledby="console">
+<h2 id="console">The console</h2>
+<p>Administrators manage applications and people in the <a href="${issuer}/admin">console</a>. Sign out first, then sign in as:</p>
+${facts({ 'User name': demoAdmin.username, Password: demoAdmin.password })}
+<p>The <a href="${issuer}/admin/why">access check</a> says why a person can or cannot open an application.</p>
+</section>
 <section class="part" aria-labelledby="corp">
 <h2 id="corp">Sign in with Example Corp</h2>
 <p>Example Corp, at <a href="${corpIssuer}">${corpIssuer}</a>, is a second Gatehouse, and a connection of the first. Choose <strong>Sign in with Example Corp</strong> on the sign-in page, and sign in there as:</p>

@@ -88,6 +88,8 @@ function consoleOf({ services, userPages }: AdministrationDependencies, admin: A
     keyring,
     page: userPages.account.page,
     tries: userPages.federation.tries,
+    config,
+    factors: mfa.factors,
     warnings: createWarnings({
       ...{ db, now, audit, accounts, lockout, keyring, settings, config },
       firstEnrolment: mfa.firstEnrolment,

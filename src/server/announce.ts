@@ -5,11 +5,14 @@ import type { Logger } from '../platform/logger.ts';
 import { DatabaseError } from '../storage/database-url.ts';
 import type { RunningServer } from './start.ts';
 
-/** Independent of LOG_LEVEL: these lines are needed to find the server and to sign in. */
+/**
+ * Independent of LOG_LEVEL: these lines are needed to find the server and to sign in. On a `terminal` the first administrator also
+ * stands in a box at the end.
+ */
 export function announce(
   { url, firstAdmin }: Pick<RunningServer, 'url' | 'firstAdmin'>,
   logger: Logger,
-  { isFirst = true }: { isFirst?: boolean } = {},
+  { isFirst = true, terminal }: { isFirst?: boolean; terminal?: { write(text: string): unknown } } = {},
 ): void {
   const announcing = logger.child({}, { level: 'info' });
   if (isFirst) {
@@ -22,7 +25,19 @@ export function announce(
     announcing.info(
       `First administrator: user name ${username}, one-time password ${password} (displayed once; it must be changed at the first sign-in)`,
     );
+    terminal?.write(
+      `\n${box(['Console', `${url}/admin`], ['Username', username], ['One-time password', password])}\n\n`,
+    );
   }
+}
+
+/** A frame around lines of name and value, for a terminal. */
+function box(...lines: [name: string, value: string][]): string {
+  const names = Math.max(...lines.map(([name]) => name.length));
+  const texts = lines.map(([name, value]) => `  ${name.padEnd(names)}  ${value}  `);
+  const width = Math.max(...texts.map((text) => text.length));
+  const line = '─'.repeat(width);
+  return [`┌${line}┐`, ...texts.map((text) => `│${text.padEnd(width)}│`), `└${line}┘`].join('\n');
 }
 
 /** One line that says what to do, where the cause is known. */

@@ -23,7 +23,7 @@ async function serveAlone(config: Config, logger: Logger): Promise<number> {
     // What was opened before the failure, such as the listener, would hold the process.
     return process.exit(1);
   });
-  announce(server, logger);
+  announce(server, logger, config.logFormat === 'pretty' ? { terminal: process.stdout } : {});
   logger.info({ signal: await signal }, 'signal received');
   const outcome = await stopServer(server, { announceSeconds: config.drainSeconds, logger });
   // What is still open would hold the process.

@@ -102,14 +102,13 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   const { handler, scheduler, mail } = await composeServer({ services, http, isDraining, instanceId, tracing });
   wake.logout = () => scheduler.wake(LOGOUT_JOB);
   wake.mail = mail.scheduleDelivery;
-  const { maxRequests: requestsPerConnection } = limits.workers;
-  const server = createHttpServer({ handler, logger, ...(worker && { requestsPerConnection }) });
+  const requestsPerConnection = worker && limits.workers.maxRequests;
+  const server = createHttpServer({ handler, logger, requestsPerConnection });
   const { port } = await server.listen({ host: config.host, port: config.port });
   const metricsServer = await listenForMetrics(services, http);
 
   const keyRefresh = refreshKeys(services);
-  const { now } = services;
-  const clockWatch = watchClock({ now, stopwatch: systemStopwatch, logger, onSetBack: scheduler.clockSetBack });
+  const clockWatch = watchClock({ ...services, stopwatch: systemStopwatch, onSetBack: scheduler.clockSetBack });
   await mfa.passkeys.prepare();
   // Before the jobs: on a full disk the start ends here, with one line.
   await audit.record({ type: 'server.started', outcome: 'success', data: { node: process.version } });
@@ -123,9 +122,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     // Last, so that the password is printed as soon as it is stored.
     firstAdmin: await ensureFirstAdmin(services),
     announceStop: server.announceDrain,
-    async retire() {
-      await Promise.all([scheduler.stop(), server.retire()]);
-    },
+    retire: () => Promise.all([scheduler.stop(), server.retire()]).then(() => {}),
     async stop() {
       clearInterval(keyRefresh);
       clockWatch.stop();

@@ -74,6 +74,20 @@ it('shows the claims after signing in and allowing the application', async () =>
   expect(await axe(page)).toEqual([]);
 });
 
+it('opens the console for the administrator that the start page names', async () => {
+  const tab = await (await browser.newContext()).newPage();
+  await tab.goto(value('Open'));
+  const section = tab.locator('section', { has: tab.getByRole('heading', { name: 'The console' }) });
+  const [username = '', password = ''] = await section.locator('dd').allTextContents();
+  await section.getByRole('link', { name: 'console', exact: true }).click();
+  await tab.getByLabel('User name or e-mail').fill(username);
+  await tab.getByLabel('Password', { exact: true }).fill(password);
+  await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await tab.getByRole('heading', { name: 'Overview' }).waitFor();
+  await screenshot(tab, 'demo-console');
+  await tab.context().close();
+});
+
 it('gets new tokens with the refresh token', async () => {
   await page.getByRole('button', { name: 'Refresh the tokens' }).click();
   await page.getByText('New tokens came.').waitFor();

@@ -28,6 +28,15 @@ const page: ConsolePage = {
       ],
     },
     {
+      kind: 'steps',
+      title: 'First steps',
+      lead: '1 of 2 done.',
+      steps: [
+        { title: 'Connect a mail server', text: 'Set SMTP_URL.', isDone: true },
+        { title: 'Add an application', text: 'Choose one.', isDone: false, action: { label: 'Add', href: '/admin' } },
+      ],
+    },
+    {
       kind: 'days',
       title: 'Sign-ins',
       summary: '12 signed in and 3 attempts failed.',

@@ -1,7 +1,7 @@
 // Runs before each test file, in its process: what the files of one process share begins anew.
 import { startRsaKeys } from './applications/rsa-keys.ts';
+import { sharePlans } from './database/plan-cache.ts';
 import { cacheHashes } from './hash-cache.ts';
-import { sharePlans } from './plan-cache.ts';
 import { shortWaits } from './waits.ts';
 
 startRsaKeys();

@@ -8,6 +8,7 @@ import { parseQuery } from '../../http/input.ts';
 import { relaxPolicy } from '../../http/security-headers.ts';
 import type { AccountFactors } from '../../mfa/account-factors.ts';
 import type { Sessions } from '../../oidc/store/sessions/sessions.ts';
+import { isStaff } from '../../rbac/built-in.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 import { recoveryCodeWarning } from '../factors/recovery-code-warning.ts';
 import type { Portal } from './applications.ts';
@@ -49,6 +50,7 @@ export function portalRoutes(dependencies: PortalRoutesDependencies): Router<Sta
     }
     ctx.render('account/portal', {
       account,
+      mayOpenConsole: isStaff(account),
       search: q,
       tiles,
       notices: await noticesFor(account),

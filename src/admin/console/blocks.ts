@@ -136,6 +136,15 @@ export interface Action {
   look?: 'primary' | 'secondary' | 'danger';
 }
 
+/** A part of a checklist. */
+export interface Step {
+  title: string;
+  /** What to do; left out when it is done. */
+  text: string;
+  isDone: boolean;
+  action?: Action;
+}
+
 export interface Bar {
   label: string;
   value: number;
@@ -175,6 +184,7 @@ export type Block =
   | { kind: 'actions'; title?: string; items: readonly Action[] }
   /** What can be done, each with its consequence. Dangerous ones come last on a page. */
   | { kind: 'tasks'; title: string; isDanger?: boolean; rows: { title?: string; text: string; action: Action }[] }
+  | { kind: 'steps'; title: string; lead?: string; steps: readonly Step[] }
   | { kind: 'days'; title: string; summary: string; bars: readonly Bar[]; max: number }
   | { kind: 'bars'; title: string; summary: string; bars: readonly Bar[]; max: number; empty: string }
   | { kind: 'stats'; items: { label: string; value: Cell; href?: string | undefined; tone?: Tone }[] }

@@ -5,6 +5,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { type Block, maxBarValue } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { Names } from '../console/names.ts';
+import { createFirstSteps, type FirstStepsDependencies } from './first-steps.ts';
 import type { Statistics } from './statistics.ts';
 
 export interface Warnings {
@@ -16,7 +17,7 @@ export interface Warnings {
   health: { what: string; state: 'good' | 'warn' | 'bad'; text: string }[];
 }
 
-export interface OverviewDependencies {
+export interface OverviewDependencies extends FirstStepsDependencies {
   frame: Frame;
   names: Names;
   now: Clock;
@@ -33,7 +34,9 @@ export function overviewRoutes({
   now,
   statistics,
   warnings,
+  ...dependencies
 }: OverviewDependencies): Router<State, Extras> {
+  const firstSteps = createFirstSteps(dependencies);
   const router = new Router<State, Extras>({ prefix: '/admin' });
 
   router.get('/', ...frame.page(), async (ctx) => {
@@ -49,10 +52,12 @@ export function overviewRoutes({
         href: application?.id && mayOpen ? `/admin/applications/${application.id}` : undefined,
       };
     });
+    const steps = await firstSteps(frame.account(ctx).id, counted, (need) => frame.meets(ctx, need));
     frame.show(ctx, {
       title: 'Overview',
       lead: `Sign-ins of the last ${DAYS} days, and what needs your attention.`,
       blocks: [
+        ...steps,
         numbers(counted, warned),
         days(counted, now()),
         {

@@ -1,7 +1,7 @@
 // Access to the console: the sign-in, the second factor, and what each role sees.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aUser } from '../../support/factories.ts';
+import { aClient, aUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { linksOf } from '../../support/pages/html.ts';
@@ -44,6 +44,45 @@ describe('the navigation and the overview', () => {
     const page = await admin.get('/admin');
     expect(navigationOf(page.text)).toEqual(expect.arrayContaining(['Applications', 'Users', 'Keys', 'Settings']));
     expect(page.text).toContain('Sign-ins by application');
+  });
+
+  it('the overview lists the first steps of a new installation, and a step that is done without its button', async () => {
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    const steps = (html: string) =>
+      [...html.matchAll(/<li class="(done|open)">[\s\S]*?<strong>(.*?)<span/g)].map(
+        ([, state, title]) => `${title}: ${state}`,
+      );
+    const page = await admin.get('/admin');
+    expect(steps(page.text)).toEqual([
+      'Protect your own account: open',
+      'Choose the address: open',
+      'Connect a mail server: open',
+      'Add the first application: open',
+      'Invite a person: done',
+    ]);
+    expect(page.text).toContain('1 of 5 done.');
+    const links = linksOf(page.text, page.url).map(({ href }) => href.replace(idp.issuer, ''));
+    expect(links).toEqual(expect.arrayContaining(['/account/factors', '/admin/applications/new']));
+    const { clientId } = await aClient(idp.services, { redirect_uris: ['https://app.example.com/cb'] });
+    expect(steps((await admin.get('/admin')).text)).toContain('Add the first application: done');
+    const { id } = await idp.services.db.application.findUniqueOrThrow({ where: { clientId } });
+    await idp.services.applications.remove(id);
+    const support = await consoleOf(idp, await staff(idp, 'support'));
+    expect(linksOf((await support.get('/admin')).text, page.url).map(({ href }) => href)).not.toContain(
+      `${idp.issuer}/admin/applications/new`,
+    );
+  });
+
+  it('the portal and the account lead those to the console who have a right in Gatehouse', async () => {
+    for (const [roles, expected] of [
+      [['admin'], true],
+      [['support'], true],
+      [[], false],
+    ] as const) {
+      const person = await consoleOf(idp, await staff(idp, ...roles));
+      for (const path of ['/dashboard', '/account'])
+        expect((await person.follow(await person.get(path))).text.includes('<a href="/admin">')).toBe(expected);
+    }
   });
 
   it('the navigation and the overview show support only what helps users who cannot sign in', async () => {
