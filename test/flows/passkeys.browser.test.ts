@@ -48,7 +48,7 @@ const names = async () => (await idp.services.mfa.passkeys.list(user.account.id)
 async function typePassword(): Promise<void> {
   await page.fill('[name=username]', user.username);
   await page.fill('[name=password]', user.password);
-  await page.click('button.primary:has-text("Sign in")');
+  await page.click('button.btn-primary:has-text("Sign in")');
 }
 
 async function begin(parameters: Record<string, string> = {}): Promise<StartedSignIn> {
