@@ -61,7 +61,7 @@ async function answerPage(page: Page, behaviour: Behaviour): Promise<boolean> {
   for (const button of [
     'button[value=allow]',
     'button[value=continue]',
-    'form[action*="end-session"] button.primary',
+    'form[action*="end-session"] button.btn-primary',
   ]) {
     if ((await page.locator(button).count()) > 0) return press(page, button);
   }
