@@ -47,7 +47,7 @@ describe('a denied network', () => {
     expect(page.text).toContain(String(page.headers['x-request-id']));
     const json = await from('192.0.2.45').get('/account', { headers: { accept: 'application/json' } });
     expect(json.json()).toMatchObject({ status: 403, code: 'address_denied' });
-    const style = /href="(\/assets\/style[^"]+)"/.exec(page.text)?.[1] ?? '';
+    const style = /href="(\/assets\/people[^"]+)"/.exec(page.text)?.[1] ?? '';
     expect((await from('192.0.2.45').get(style)).status).toBe(200);
   });
 
