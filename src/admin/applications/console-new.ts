@@ -4,35 +4,30 @@ import type Router from '@koa/router';
 import type { Application } from '../../applications/application.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
-import { bodyLimit } from '../../http/input.ts';
-import type { ConsolePage } from '../console/blocks.ts';
+import { bodyLimit, parseQuery } from '../../http/input.ts';
+import type { Tx } from '../../storage/database.ts';
+import type { Block, ConsolePage, Field } from '../console/blocks.ts';
+import { listQuery } from '../console/frame.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { setupInstructionBlocks } from './console-parts.ts';
 import { MAX_FORM_BYTES, readForm, withTypedValues } from './form/read-form.ts';
-import type { IdentityProvider, Preset } from './presets/parts.ts';
+import { type IdentityProvider, type Preset, presetKinds } from './presets/parts.ts';
 import { genericPresets, presetOf, productPresets } from './presets/presets.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
+const CREATE_ROLES = 'create_roles';
 
 /** The pages …/new and …/new/:preset. */
 export function addNewApplicationRoutes(
   router: Router<State, Extras>,
-  { frame, applications, identityProvider }: ApplicationPagesDependencies,
+  { frame, applications, roles, identityProvider }: ApplicationPagesDependencies,
 ): void {
-  const tile = ({ id, title, text: line }: Preset) => ({ title, text: line, href: `/admin/applications/new/${id}` });
+  const form = (ctx: Context, preset: Preset, input: Record<string, string>) =>
+    newPage(preset, input, frame.may(ctx, 'gatehouse.roles:write'));
 
-  router.get('/new', ...frame.page(WRITE), (ctx) =>
-    frame.show(ctx, {
-      title: 'New application',
-      back: { href: '/admin/applications', label: 'Applications' },
-      blocks: [
-        { kind: 'tiles', title: 'Products', items: productPresets.map(tile) },
-        { kind: 'tiles', title: 'Generic', items: genericPresets.map(tile) },
-      ],
-    }),
-  );
+  router.get('/new', ...frame.page(WRITE), (ctx) => frame.show(ctx, choicePage(parseQuery(ctx, listQuery).q)));
 
-  router.get('/new/:preset', ...frame.page(WRITE), (ctx) => frame.show(ctx, newPage(requirePreset(ctx), {})));
+  router.get('/new/:preset', ...frame.page(WRITE), (ctx) => frame.show(ctx, form(ctx, requirePreset(ctx), {})));
 
   router.post('/new/:preset', bodyLimit(MAX_FORM_BYTES), ...frame.change(WRITE), async (ctx) => {
     const preset = requirePreset(ctx);
@@ -40,11 +35,15 @@ export function addNewApplicationRoutes(
     await frame.attempt(
       ctx,
       async () => {
+        const by = frame.actor(ctx);
+        const wanted = input.one[CREATE_ROLES] === 'on' ? (preset.roles ?? []) : [];
+        if (wanted.length > 0) frame.assertMay(ctx, 'gatehouse.roles:write');
+        const createRoles = (_: unknown, tx: Tx) => roles.createMissing(wanted, by, tx);
         const declaration = preset.toDeclaration(input.one);
         const created =
           preset.protocol === 'oidc'
-            ? await applications.createOidc(declaration, frame.actor(ctx))
-            : { application: await applications.createSaml(declaration, frame.actor(ctx)) };
+            ? await applications.createOidc(declaration, by, createRoles)
+            : { application: await applications.createSaml(declaration, by, createRoles) };
         const { clientId } = created.application;
         const clientSecret = 'clientSecret' in created ? created.clientSecret : undefined;
         frame.show(
@@ -53,13 +52,54 @@ export function addNewApplicationRoutes(
           201,
         );
       },
-      () => newPage(preset, input.one),
+      () => form(ctx, preset, input.one),
     );
   });
 }
 
+/** The products by kind, and then the kinds of applications; with a filter, those that have its words in their lines. */
+function choicePage(filter: string): ConsolePage {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const tiles = (title: string, presets: readonly Preset[]): Block[] => {
+    const items = presets
+      .filter((preset) => {
+        const line = `${preset.id} ${preset.title} ${preset.text} ${title}`.toLowerCase();
+        return words.every((word) => line.includes(word));
+      })
+      .map(tile);
+    return items.length > 0 ? [{ kind: 'tiles', title, items }] : [];
+  };
+  const products = Object.entries(presetKinds).flatMap(([kind, title]) =>
+    tiles(
+      title,
+      productPresets.filter((preset) => preset.kind === kind),
+    ),
+  );
+  const found = [...products, ...tiles('Any other application', genericPresets)];
+  const nothing: Block[] = [
+    { kind: 'text', text: 'No product has these words. Choose the kind of your application instead:' },
+    { kind: 'tiles', title: 'Any other application', items: genericPresets.map(tile) },
+  ];
+  return {
+    title: 'New application',
+    back: { href: '/admin/applications', label: 'Applications' },
+    blocks: [
+      {
+        kind: 'search',
+        action: '/admin/applications/new',
+        fields: [{ name: 'q', label: 'Product or kind', type: 'search', value: filter }],
+        button: 'Filter',
+      },
+      ...(found.length > 0 ? found : nothing),
+    ],
+  };
+}
+
+const tile = ({ id, title, text }: Preset) => ({ title, text, href: `/admin/applications/new/${id}` });
+
 /** The form of a preset, with what was typed into it. */
-function newPage(preset: Preset, input: Record<string, string>): ConsolePage {
+function newPage(preset: Preset, input: Record<string, string>, mayCreateRoles: boolean): ConsolePage {
+  const fields = [...preset.fields, ...(mayCreateRoles ? rolesField(preset) : [])];
   return {
     title: `New application: ${preset.title}`,
     back: { href: '/admin/applications/new', label: 'New application' },
@@ -67,12 +107,27 @@ function newPage(preset: Preset, input: Record<string, string>): ConsolePage {
       {
         kind: 'form',
         action: `/admin/applications/new/${preset.id}`,
-        fields: withTypedValues(preset.fields, input),
+        fields: withTypedValues(fields, input),
         button: 'Register',
         cancel: '/admin/applications',
       },
     ],
   };
+}
+
+/** Offers to create the roles that the settings of a preset name. */
+function rolesField({ roles = [] }: Preset): Field[] {
+  if (roles.length === 0) return [];
+  const names = roles.map(({ name, description }) => `${name} (${description})`).join(', ');
+  return [
+    {
+      name: CREATE_ROLES,
+      label: 'Create the roles that its settings name',
+      type: 'checkbox',
+      checked: true,
+      hint: `${names}. They have no permissions here, and roles that exist stay as they are.`,
+    },
+  ];
 }
 
 /** The page after the registration: the settings for the application's side, with the secret. */

@@ -8,13 +8,13 @@ import type { RoleAdmin } from '../roles/actions.ts';
 import type { ApplicationAdmin } from './actions.ts';
 import { claimLines } from './form/claims.ts';
 import { profileName } from './form/profile.ts';
-import type { IdentityProvider } from './presets/parts.ts';
+import type { IdentityProvider, ProductPreset } from './presets/parts.ts';
 import { productPresets } from './presets/presets.ts';
 
 export interface ApplicationPagesDependencies {
   frame: Frame;
   applications: ApplicationAdmin;
-  roles: Pick<RoleAdmin, 'assignable'>;
+  roles: Pick<RoleAdmin, 'assignable' | 'createMissing'>;
   /** What an application has to know of this server. */
   identityProvider(): Omit<IdentityProvider, 'clientId' | 'clientSecret'>;
 }
@@ -84,7 +84,7 @@ export function setupInstructionBlocks(application: Application, identityProvide
   const { protocol, metadata, clientId } = application;
   const { issuer, clientSecret, certificate } = identityProvider;
   const product = productPresets.find((one) => one.protocol === protocol && application.name.startsWith(one.title));
-  const own = product?.setupInstructions?.(identityProvider, metadata as Record<string, unknown>) ?? [];
+  const own = product?.setupInstructions(identityProvider, metadata as Record<string, unknown>) ?? [];
   const general =
     protocol === 'oidc'
       ? [
@@ -110,6 +110,7 @@ export function setupInstructionBlocks(application: Application, identityProvide
         ];
   return [
     ...own.map(({ title, text }): Block => ({ kind: 'code', title, label: title, text })),
+    ...(product ? [checkedAgainst(product)] : []),
     {
       kind: 'code',
       title: own.length > 0 ? 'The same, one by one' : 'Paste into the application',
@@ -117,6 +118,10 @@ export function setupInstructionBlocks(application: Application, identityProvide
       text: general.join('\n'),
     },
   ];
+}
+
+function checkedAgainst({ checkedAgainst: documents }: ProductPreset): Block {
+  return { kind: 'text', tone: 'small', text: `Checked against: ${documents}.` };
 }
 
 /** The access rule as fields of a form. */

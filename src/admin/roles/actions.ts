@@ -17,6 +17,8 @@ export interface RoleAdmin {
   get(id: string): Promise<Role>;
   /** `onCreated` runs in the transaction. */
   create(role: Omit<NewRole, 'source'>, by: Actor, onCreated?: OnCreated<Role>): Promise<Role>;
+  /** Creates those of these roles that are missing, without permissions; joins the transaction `tx`. */
+  createMissing(wanted: readonly { name: string; description: string }[], by: Actor, tx: Tx): Promise<void>;
   update(id: string, changes: Partial<Omit<NewRole, 'source'>>, by: Actor, expected?: Expected): Promise<Role>;
   remove(id: string, by: Actor, expected?: Expected): Promise<void>;
   /** Every permission that a role has, with those roles. */
@@ -51,6 +53,14 @@ export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependen
         await onCreated(made, tx);
         return made;
       }),
+
+    async createMissing(wanted, by, tx) {
+      for (const { name, description } of wanted) {
+        if (await roles.find(name, tx)) continue;
+        await roles.create({ name, description }, by, tx);
+        assertFreshProof(by, 'role.create', name);
+      }
+    },
 
     update: (id, changes, by, expected = 'any') =>
       transaction(db, async (tx) => {

@@ -1,11 +1,15 @@
-// Products that sign in by OpenID Connect. The comment above each names the source of its addresses and settings.
-import { baseOf, type Preset, urlField } from './parts.ts';
-
-const SECRET = 'the secret that was displayed when it was created';
+// The first products that signed in by OpenID Connect; others are in the files of their kinds.
+import { baseOf, type ProductPreset, SECRET, urlField } from './parts.ts';
 
 // grafana/grafana, docs/sources/…/generic-oauth: callback path, names of the settings, form of the role expression.
-export const grafana: Preset = {
+export const grafana: ProductPreset = {
   id: 'grafana',
+  kind: 'development',
+  checkedAgainst: 'grafana/grafana, docs/sources, Configure generic OAuth2 authentication (read 2026-11)',
+  roles: [
+    { name: 'grafana-admin', description: 'Organisation administrators in Grafana' },
+    { name: 'grafana-editor', description: 'Editors in Grafana' },
+  ],
   title: 'Grafana',
   text: 'Generic OAuth, with Grafana’s roles from those here.',
   protocol: 'oidc',
@@ -43,8 +47,10 @@ signout_redirect_url = ${issuer}/end-session?client_id=${clientId}&post_logout_r
 };
 
 // docs.gitlab.com/administration/auth/oidc: names of the settings; omniauth_openid_connect: `basic`, callback path.
-export const gitlab: Preset = {
+export const gitlab: ProductPreset = {
   id: 'gitlab',
+  kind: 'development',
+  checkedAgainst: 'GitLab Docs, Use OpenID Connect as an authentication provider (read 2026-11)',
   title: 'GitLab',
   text: 'Self-managed, by OmniAuth.',
   protocol: 'oidc',
@@ -88,8 +94,10 @@ gitlab_rails['omniauth_providers'] = [
 
 // nextcloud/user_oidc: appinfo/routes.php (/code, /backchannel-logout/{providerIdentifier}), lib/Command/UpsertProvider.php
 // (options of the command; the identifier is its first argument).
-export const nextcloud: Preset = {
+export const nextcloud: ProductPreset = {
   id: 'nextcloud',
+  kind: 'office',
+  checkedAgainst: 'nextcloud/user_oidc, appinfo/routes.php and lib/Command/UpsertProvider.php (read 2026-11)',
   title: 'Nextcloud',
   text: 'With the app OpenID Connect user backend (user_oidc).',
   protocol: 'oidc',
@@ -118,8 +126,11 @@ sudo -u www-data php occ user_oidc:provider Gatehouse \\
 
 // oidc-wp/openid-connect-generic: includes/…-settings-page.php (constants, redirect URI); its issue 208: it has no PKCE, which
 // this server requires unless the registration says require_pkce: false; BeAPI/openid-connect-generic-pkce-addon sends challenge and verifier by the plugin's filters.
-export const wordpress: Preset = {
+export const wordpress: ProductPreset = {
   id: 'wordpress',
+  kind: 'office',
+  checkedAgainst:
+    'oidc-wp/openid-connect-generic, settings page; BeAPI/openid-connect-generic-pkce-addon (read 2026-11)',
   title: 'WordPress',
   text: 'With the plugin OpenID Connect Generic Client and its PKCE add-on.',
   protocol: 'oidc',

@@ -20,6 +20,20 @@ export interface SetupInstruction {
   text: string;
 }
 
+export const presetKinds = {
+  development: 'Development',
+  infrastructure: 'Infrastructure',
+  home: 'Media and home',
+  communication: 'Communication',
+  office: 'Office and cloud',
+} as const;
+
+/** A role that a product reads. */
+export interface PresetRole {
+  name: string;
+  description: string;
+}
+
 export interface Preset {
   id: string;
   title: string;
@@ -29,9 +43,21 @@ export interface Preset {
   fields: readonly Field[];
   /** The declaration, as in the configuration file. Throws invalid_input. */
   toDeclaration(answers: Answers): Declaration;
-  /** Settings in the product's own format, ready to paste. */
-  setupInstructions?(identityProvider: IdentityProvider, declaration: Declaration): SetupInstruction[];
+  /** Roles that its settings name. The form offers to create them. */
+  roles?: readonly PresetRole[];
 }
+
+/** A product by name, with the settings for its side. */
+export interface ProductPreset extends Preset {
+  kind: keyof typeof presetKinds;
+  /** The documents that its addresses and settings were checked against, each with a date or version. */
+  checkedAgainst: string;
+  /** Settings in the product's own format, ready to paste. */
+  setupInstructions(identityProvider: IdentityProvider, declaration: Declaration): SetupInstruction[];
+}
+
+/** What the guide says instead of a secret that can no longer be displayed. */
+export const SECRET = 'the secret that was displayed when it was created';
 
 /** The field for the URL of a product. */
 export function urlField(product: string, example: string): Field {
@@ -58,3 +84,29 @@ export function answer(answers: Record<string, string>, field: string, pattern: 
 
 export const DOMAIN = /^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)+$/i;
 export const DNS_LABEL = /^[a-z0-9][a-z0-9-]{0,62}$/i;
+
+/** A web application of one product below its address, for which users are not asked for consent. */
+export function webApplication(name: string, url: string | undefined, redirectPaths: readonly string[]): Declaration {
+  const base = baseOf(url);
+  return {
+    client_name: name,
+    client_uri: base,
+    redirect_uris: redirectPaths.map((path) => `${base}${path}`),
+    consent: 'implicit',
+  };
+}
+
+/** The values of this server under the labels of the other side's form. */
+export function samlSettings(
+  { issuer, certificate }: IdentityProvider,
+  labels: { sso: string; slo?: string; entity?: string; certificate?: string },
+): string {
+  return [
+    labels.entity && `${labels.entity}: ${issuer}/saml/metadata`,
+    `${labels.sso}: ${issuer}/saml/sso`,
+    labels.slo && `${labels.slo}: ${issuer}/saml/slo`,
+    `${labels.certificate ?? 'Certificate'}:\n${certificate.trim()}`,
+  ]
+    .filter(Boolean)
+    .join('\n');
+}

@@ -3,8 +3,14 @@
 import type { Field } from '../../console/blocks.ts';
 import { lines, parseNameValueLines } from '../../console/text-area.ts';
 import { keyFields, profileField, profilePatch } from '../form/profile.ts';
+import { mattermost, rocketChat, zammad, zoom, zulip } from './communication.ts';
+import { argoCd, forgejo, gitea, gitHubEnterprise, jenkins } from './development.ts';
+import { homeAssistant, immich, jellyfin, paperless } from './home.ts';
+import { harbor, kubernetes, minio, portainer, proxmox, vault } from './infrastructure.ts';
+import { cloudflareAccess, oauth2Proxy, tailscale } from './networks.ts';
+import { atlassian, dropbox, moodle } from './office.ts';
 import { gitlab, grafana, nextcloud, wordpress } from './oidc.ts';
-import type { Answers, Declaration, Preset } from './parts.ts';
+import type { Answers, Declaration, Preset, ProductPreset } from './parts.ts';
 import { aws, googleWorkspace, salesforce, slack } from './saml.ts';
 
 const name: Field = { name: 'name', label: 'Name', hint: 'As users see it', required: true };
@@ -139,15 +145,12 @@ const genericPresets: readonly Preset[] = [
   },
 ];
 
-export const productPresets: readonly Preset[] = [
-  grafana,
-  gitlab,
-  nextcloud,
-  wordpress,
-  aws,
-  googleWorkspace,
-  salesforce,
-  slack,
+export const productPresets: readonly ProductPreset[] = [
+  ...[grafana, gitlab, gitea, forgejo, jenkins, argoCd, gitHubEnterprise],
+  ...[kubernetes, proxmox, portainer, harbor, vault, minio, oauth2Proxy, tailscale, cloudflareAccess],
+  ...[immich, jellyfin, paperless, homeAssistant],
+  ...[slack, mattermost, rocketChat, zulip, zoom, zammad],
+  ...[nextcloud, wordpress, googleWorkspace, salesforce, aws, moodle, atlassian, dropbox],
 ];
 
 export { genericPresets };

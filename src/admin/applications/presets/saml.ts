@@ -1,22 +1,11 @@
-// Products that sign in by SAML. The comment above each names the source of its addresses, names and formats.
-import { answer, DNS_LABEL, DOMAIN, type IdentityProvider, type Preset } from './parts.ts';
-
-const idpSettings = (
-  { issuer, certificate }: IdentityProvider,
-  labels: { sso: string; slo?: string; entity?: string },
-) =>
-  [
-    labels.entity && `${labels.entity}: ${issuer}/saml/metadata`,
-    `${labels.sso}: ${issuer}/saml/sso`,
-    labels.slo && `${labels.slo}: ${issuer}/saml/slo`,
-    `Certificate:\n${certificate.trim()}`,
-  ]
-    .filter(Boolean)
-    .join('\n');
+// The first products that signed in by SAML; others are in the files of their kinds.
+import { answer, DNS_LABEL, DOMAIN, type ProductPreset, samlSettings } from './parts.ts';
 
 // AWS IAM User Guide, "Configure SAML assertions for the authentication response": recipient, attribute names, formats.
-export const aws: Preset = {
+export const aws: ProductPreset = {
   id: 'aws',
+  kind: 'office',
+  checkedAgainst: 'AWS IAM User Guide, Configure SAML assertions for the authentication response (read 2026-11)',
   title: 'AWS',
   text: 'The management console, with an IAM role for a role here.',
   protocol: 'saml',
@@ -74,8 +63,10 @@ function samlProviderArn(rolesRename: unknown): string {
 }
 
 // support.google.com/a/answer/6349809: entity ID with the domain-specific issuer, form of the ACS URL, NameID.
-export const googleWorkspace: Preset = {
+export const googleWorkspace: ProductPreset = {
   id: 'google-workspace',
+  kind: 'office',
+  checkedAgainst: 'Google Workspace Admin Help, Assertion requirements, answer 6349809 (read 2026-11)',
   title: 'Google Workspace',
   text: 'Google’s services for your domain, signed in here.',
   protocol: 'saml',
@@ -93,7 +84,7 @@ export const googleWorkspace: Preset = {
   setupInstructions: (identityProvider) => [
     {
       title: 'Admin console → Security → SSO with third-party IdP → SSO profile for your organisation',
-      text: `${idpSettings(identityProvider, { sso: 'Sign-in page URL' })}
+      text: `${samlSettings(identityProvider, { sso: 'Sign-in page URL' })}
 Sign-out page URL: ${identityProvider.issuer}/logout
 Change password URL: ${identityProvider.issuer}/account/password
 Use a domain-specific issuer: ticked`,
@@ -103,8 +94,10 @@ Use a domain-specific issuer: ticked`,
 
 // help.salesforce.com: xcloud.sso_jit_requirements (names of the fields, and that User.ProfileId is required for new users),
 // security_auth_slo_saml_sp_configuring (logout address), My Domain as entity ID.
-export const salesforce: Preset = {
+export const salesforce: ProductPreset = {
   id: 'salesforce',
+  kind: 'office',
+  checkedAgainst: 'Salesforce Help, Just-in-Time Provisioning Requirements and SAML Single Logout (read 2026-11)',
   title: 'Salesforce',
   text: 'Your My Domain, by the Federation ID of each user.',
   protocol: 'saml',
@@ -130,7 +123,7 @@ export const salesforce: Preset = {
   setupInstructions: (identityProvider) => [
     {
       title: 'Setup → Single Sign-On Settings → New',
-      text: `${idpSettings(identityProvider, { entity: 'Issuer', sso: 'Identity Provider Login URL', slo: 'Identity Provider Single Logout URL' })}
+      text: `${samlSettings(identityProvider, { entity: 'Issuer', sso: 'Identity Provider Login URL', slo: 'Identity Provider Single Logout URL' })}
 SAML Identity Type: Assertion contains the Federation ID from the User object
 SAML Identity Location: Identity is in the NameIdentifier element of the Subject statement
 Service Provider Initiated Request Binding: HTTP Redirect
@@ -140,8 +133,10 @@ User Provisioning Enabled: not ticked; new users would need an attribute User.Pr
 };
 
 // slack.com/help/articles/205168057: ACS URL, entity ID, persistent NameID, attribute names, signed response, no single logout.
-export const slack: Preset = {
+export const slack: ProductPreset = {
   id: 'slack',
+  kind: 'communication',
+  checkedAgainst: 'Slack Help Center, Custom SAML single sign-on, article 205168057 (read 2026-11)',
   title: 'Slack',
   text: 'A workspace of the plan that offers SAML.',
   protocol: 'saml',
@@ -166,7 +161,7 @@ export const slack: Preset = {
   setupInstructions: (identityProvider) => [
     {
       title: 'Workspace settings → Authentication → SAML',
-      text: `${idpSettings(identityProvider, { sso: 'SAML 2.0 Endpoint (HTTP)', entity: 'Identity Provider Issuer' })}
+      text: `${samlSettings(identityProvider, { sso: 'SAML 2.0 Endpoint (HTTP)', entity: 'Identity Provider Issuer' })}
 Service Provider Issuer: https://slack.com
 Sign the response and the assertion: both`,
     },

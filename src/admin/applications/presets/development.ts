@@ -1,0 +1,176 @@
+// Development: forges, builds and delivery.
+import {
+  baseOf,
+  type Declaration,
+  type IdentityProvider,
+  type ProductPreset,
+  SECRET,
+  samlSettings,
+  urlField,
+  webApplication,
+} from './parts.ts';
+
+// The name of the authentication source is a part of the redirect URI.
+const forgePath = '/user/oauth2/gatehouse/callback';
+const forgeGuide =
+  (product: string, adminRole: string) =>
+  ({ issuer, clientId, clientSecret = SECRET }: IdentityProvider) => [
+    {
+      title: 'Site Administration → Identity & Access → Authentication Sources → Add Authentication Source',
+      text: `Authentication Type: OAuth2
+Authentication Name: gatehouse
+OAuth2 Provider: OpenID Connect
+Client ID (Key): ${clientId}
+Client Secret: ${clientSecret}
+OpenID Connect Auto Discovery URL: ${issuer}/.well-known/openid-configuration
+Additional Scopes: email profile roles
+Claim name providing group names for this source: roles
+Group Claim value for administrator users: ${adminRole}`,
+    },
+    {
+      title: `app.ini of ${product}, for accounts at the first sign-in`,
+      text: '[oauth2_client]\nENABLE_AUTO_REGISTRATION = true\nUSERNAME = nickname',
+    },
+  ];
+const forgeClaims = { nickname: { field: 'username', scope: 'profile' } };
+
+export const gitea: ProductPreset = {
+  id: 'gitea',
+  kind: 'development',
+  checkedAgainst:
+    'go-gitea/gitea, add-oauth and authentication sources (1.25); Authelia integration guide for Gitea 1.25.1, which found no PKCE (2026-08)',
+  title: 'Gitea',
+  text: 'Sign-in and site administrators.',
+  protocol: 'oidc',
+  fields: [urlField('Gitea', 'https://git.example.com')],
+  roles: [{ name: 'gitea-admin', description: 'Site administrators in Gitea' }],
+  toDeclaration: ({ url }) => ({
+    ...webApplication('Gitea', url, [forgePath]),
+    claims: forgeClaims,
+    require_pkce: false,
+  }),
+  setupInstructions: forgeGuide('Gitea', 'gitea-admin'),
+};
+
+export const forgejo: ProductPreset = {
+  id: 'forgejo',
+  kind: 'development',
+  checkedAgainst: 'Authelia integration guide for Forgejo 13.0.2, with PKCE (2026-08); the settings are those of Gitea',
+  title: 'Forgejo',
+  text: 'Sign-in and site administrators.',
+  protocol: 'oidc',
+  fields: [urlField('Forgejo', 'https://git.example.com')],
+  roles: [{ name: 'forgejo-admin', description: 'Site administrators in Forgejo' }],
+  toDeclaration: ({ url }) => ({ ...webApplication('Forgejo', url, [forgePath]), claims: forgeClaims }),
+  setupInstructions: forgeGuide('Forgejo', 'forgejo-admin'),
+};
+
+export const jenkins: ProductPreset = {
+  id: 'jenkins',
+  kind: 'development',
+  checkedAgainst:
+    'jenkinsci/oic-auth-plugin, docs/configuration/README.md and issues 153 and 535 (2025-02); Authelia integration guide for Jenkins 2.516.3 (2026-08)',
+  title: 'Jenkins',
+  text: 'With the plugin OpenID Connect Authentication (oic-auth).',
+  protocol: 'oidc',
+  fields: [urlField('Jenkins', 'https://jenkins.example.com')],
+  toDeclaration: ({ url }) => ({
+    ...webApplication('Jenkins', url, ['/securityRealm/finishLogin']),
+    post_logout_redirect_uris: [`${baseOf(url)}/`],
+  }),
+  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }, { client_uri }: Declaration) => [
+    {
+      title: 'Configuration as Code (jenkins.yaml)',
+      text: `jenkins:
+  securityRealm:
+    oic:
+      clientId: "${clientId}"
+      clientSecret: "${clientSecret}"
+      serverConfiguration:
+        wellKnown:
+          wellKnownOpenIDConfigurationUrl: "${issuer}/.well-known/openid-configuration"
+          scopesOverride: "openid profile email roles"
+      userNameField: "preferred_username"
+      fullNameFieldName: "name"
+      emailFieldName: "email"
+      groupsFieldName: "roles"
+      logoutFromOpenidProvider: true
+      postLogoutRedirectUrl: "${client_uri}/"
+      properties:
+        - "pkce"`,
+    },
+    {
+      title: 'In Manage Jenkins → Security',
+      text: 'Give the roles of users here permissions as groups, and keep an administrator until you have tried it.',
+    },
+  ],
+};
+
+export const argoCd: ProductPreset = {
+  id: 'argocd',
+  kind: 'development',
+  checkedAgainst:
+    'argoproj/argo-cd, docs/operator-manual/user-management/index.md and keycloak.md (read 2026-11); Authelia integration guide for Argo CD (2026-08)',
+  title: 'Argo CD',
+  text: 'Sign-in and the role of administrators.',
+  protocol: 'oidc',
+  fields: [urlField('Argo CD', 'https://argocd.example.com')],
+  roles: [{ name: 'argocd-admin', description: 'Administrators in Argo CD' }],
+  toDeclaration: ({ url }) => ({ ...webApplication('Argo CD', url, ['/auth/callback']), require_pkce: false }),
+  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
+    {
+      title: 'The secret',
+      text: `kubectl -n argocd patch secret argocd-secret --patch='{"stringData": {"oidc.gatehouse.clientSecret": "${clientSecret}"}}'`,
+    },
+    {
+      title: 'ConfigMap argocd-cm',
+      text: `data:
+  url: ${client_uri}
+  oidc.config: |
+    name: Gatehouse
+    issuer: ${issuer}
+    clientID: ${clientId}
+    clientSecret: $oidc.gatehouse.clientSecret
+    requestedScopes: ["openid", "profile", "email", "roles"]`,
+    },
+    {
+      title: 'ConfigMap argocd-rbac-cm',
+      text: `data:
+  scopes: '[roles]'
+  policy.csv: |
+    g, argocd-admin, role:admin`,
+    },
+    {
+      title: 'For argocd login --sso',
+      text: 'Register a native app with the redirect URI http://localhost:8085/auth/callback, and set its client ID as cliClientID in oidc.config.',
+    },
+  ],
+};
+
+export const gitHubEnterprise: ProductPreset = {
+  id: 'github-enterprise',
+  kind: 'development',
+  checkedAgainst: 'GitHub Docs, SAML configuration reference, Enterprise Server 3.18',
+  title: 'GitHub Enterprise Server',
+  text: 'Your own instance; organisations on github.com have other addresses.',
+  protocol: 'saml',
+  fields: [urlField('GitHub Enterprise Server', 'https://github.example.com')],
+  toDeclaration: ({ url }) => ({
+    name: 'GitHub Enterprise Server',
+    entity_id: baseOf(url),
+    acs_url: `${baseOf(url)}/saml/consume`,
+    name_id_format: 'persistent',
+    attributes: { username: 'username', full_name: 'name', emails: 'email' },
+    idp_initiated: true,
+  }),
+  setupInstructions: (identityProvider) => [
+    {
+      title: 'Management Console → Authentication → SAML',
+      text: `${samlSettings(identityProvider, { sso: 'Single sign-on URL', entity: 'Issuer', certificate: 'Verification certificate' })}
+Signature method: RSA-SHA256
+Digest method: SHA256
+Name Identifier Format: persistent
+User attributes: username: username; full name: full_name; emails: emails`,
+    },
+  ],
+};

@@ -1,0 +1,236 @@
+// Infrastructure: clusters, hosts, registries, secrets and storage.
+import { baseOf, type Preset, type ProductPreset, SECRET, urlField, webApplication } from './parts.ts';
+
+const adminRole = (name: string, product: string): NonNullable<Preset['roles']> => [
+  { name, description: `Administrators in ${product}` },
+];
+
+export const kubernetes: ProductPreset = {
+  id: 'kubernetes',
+  kind: 'infrastructure',
+  checkedAgainst:
+    'int128/kubelogin, docs/setup.md and docs/usage.md (read 2026-11); Authelia integration guide for kubelogin 1.33.0 (2026-08)',
+  title: 'Kubernetes',
+  text: 'kubectl with the plugin kubelogin (oidc-login).',
+  protocol: 'oidc',
+  fields: [{ name: 'name', label: 'Name of the cluster', value: 'production', required: true }],
+  roles: adminRole('kubernetes-admin', 'Kubernetes'),
+  toDeclaration: ({ name = '' }) => ({
+    client_name: `Kubernetes ${name}`.trim(),
+    application_type: 'native',
+    token_endpoint_auth_method: 'none',
+    grant_types: ['authorization_code', 'refresh_token'],
+    redirect_uris: ['http://localhost:8000', 'http://localhost:18000'],
+    consent: 'implicit',
+  }),
+  setupInstructions: ({ issuer, clientId }) => [
+    {
+      title: 'Arguments of kube-apiserver',
+      text: `--oidc-issuer-url=${issuer}
+--oidc-client-id=${clientId}
+--oidc-username-claim=preferred_username
+--oidc-username-prefix=gatehouse:
+--oidc-groups-claim=roles
+--oidc-groups-prefix=gatehouse:`,
+    },
+    {
+      title: 'On each computer with kubectl',
+      text: `kubectl krew install oidc-login
+kubectl config set-credentials gatehouse \\
+  --exec-api-version=client.authentication.k8s.io/v1beta1 \\
+  --exec-command=kubectl \\
+  --exec-arg=oidc-login \\
+  --exec-arg=get-token \\
+  --exec-arg=--oidc-issuer-url=${issuer} \\
+  --exec-arg=--oidc-client-id=${clientId} \\
+  --exec-arg=--oidc-extra-scope=profile \\
+  --exec-arg=--oidc-extra-scope=roles \\
+  --exec-arg=--oidc-pkce-method=S256`,
+    },
+    {
+      title: 'Administrators of the cluster',
+      text: 'kubectl create clusterrolebinding gatehouse-admin --clusterrole=cluster-admin --group=gatehouse:kubernetes-admin',
+    },
+  ],
+};
+
+export const proxmox: ProductPreset = {
+  id: 'proxmox',
+  kind: 'infrastructure',
+  checkedAgainst:
+    'proxmox/pve-docs, pveum.adoc with groups (2025-03-26); Authelia integration guide for Proxmox VE 8.4.1 and Backup Server 3.4.2 (2026-08)',
+  title: 'Proxmox VE',
+  text: 'A realm with groups from the roles here; version 8.4 or later for the groups.',
+  protocol: 'oidc',
+  fields: [urlField('Proxmox VE', 'https://proxmox.example.com:8006')],
+  roles: adminRole('proxmox-admin', 'Proxmox VE'),
+  toDeclaration: ({ url }) => webApplication('Proxmox VE', url, ['']),
+  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }) => [
+    {
+      title: 'In a shell of a node',
+      text: `pveum realm add gatehouse --type openid \\
+  --issuer-url ${issuer} \\
+  --client-id ${clientId} \\
+  --client-key '${clientSecret}' \\
+  --username-claim username \\
+  --scopes "openid email profile roles" \\
+  --groups-claim roles --groups-autocreate 1 --groups-overwrite 1 \\
+  --autocreate 1`,
+    },
+    {
+      title: 'Administrators, after the first of them has signed in',
+      text: 'pveum acl modify / -group proxmox-admin-gatehouse -role Administrator',
+    },
+  ],
+};
+
+export const portainer: ProductPreset = {
+  id: 'portainer',
+  kind: 'infrastructure',
+  checkedAgainst:
+    'Portainer documentation, Authenticate via OAuth (CE 2.9, BE current); Authelia integration guide for Portainer 2.21.4, without PKCE (2026-08)',
+  title: 'Portainer',
+  text: 'Custom OAuth. Teams from the roles here need the Business Edition.',
+  protocol: 'oidc',
+  fields: [urlField('Portainer', 'https://portainer.example.com')],
+  toDeclaration: ({ url }) => ({
+    ...webApplication('Portainer', url, ['', '/']),
+    post_logout_redirect_uris: [`${baseOf(url)}/`],
+    token_endpoint_auth_method: 'client_secret_post',
+    require_pkce: false,
+  }),
+  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
+    {
+      title: 'Settings → Authentication → OAuth → Custom',
+      text: `Client ID: ${clientId}
+Client secret: ${clientSecret}
+Authorization URL: ${issuer}/authorize
+Access token URL: ${issuer}/token
+Resource URL: ${issuer}/userinfo
+Redirect URL: ${client_uri}
+Logout URL: ${issuer}/end-session?client_id=${clientId}&post_logout_redirect_uri=${encodeURIComponent(`${client_uri}/`)}
+User identifier: preferred_username
+Scopes: openid profile email roles
+Auth Style: In Params
+Automatic user provisioning: on
+Claim name for teams (Business Edition only): roles`,
+    },
+  ],
+};
+
+export const harbor: ProductPreset = {
+  id: 'harbor',
+  kind: 'infrastructure',
+  checkedAgainst:
+    'goharbor/website, docs/administration/configure-authentication/oidc-auth.md (read 2026-11); Authelia integration guide for Harbor 2.11.2, without PKCE (2026-08)',
+  title: 'Harbor',
+  text: 'Sign-in, groups and the group of administrators.',
+  protocol: 'oidc',
+  fields: [urlField('Harbor', 'https://harbor.example.com')],
+  roles: adminRole('harbor-admin', 'Harbor'),
+  toDeclaration: ({ url }) => ({
+    ...webApplication('Harbor', url, ['/c/oidc/callback']),
+    grant_types: ['authorization_code', 'refresh_token'],
+    require_pkce: false,
+  }),
+  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }) => [
+    {
+      title: 'Administration → Configuration → Authentication',
+      text: `Auth Mode: OIDC (only while the database has no local user but admin)
+OIDC Provider Name: Gatehouse
+OIDC Provider Endpoint: ${issuer}
+OIDC Client ID: ${clientId}
+OIDC Client Secret: ${clientSecret}
+Group Claim Name: roles
+OIDC Admin Group: harbor-admin
+OIDC Scope: openid,profile,email,roles,offline_access
+Verify Certificate: ticked
+Automatic onboarding: ticked
+Username Claim: preferred_username`,
+    },
+  ],
+};
+
+export const vault: ProductPreset = {
+  id: 'vault',
+  kind: 'infrastructure',
+  checkedAgainst: 'hashicorp/vault, website/content/docs/auth/jwt/index.mdx, JWT/OIDC auth method (read 2026-11)',
+  title: 'HashiCorp Vault',
+  text: 'The auth method oidc, for the page and the command line.',
+  protocol: 'oidc',
+  fields: [urlField('Vault', 'https://vault.example.com:8200')],
+  roles: adminRole('vault-admin', 'Vault'),
+  toDeclaration: ({ url }) => {
+    const { redirect_uris, ...rest } = webApplication('HashiCorp Vault', url, ['/ui/vault/auth/oidc/oidc/callback']);
+    return { ...rest, redirect_uris: [...[redirect_uris].flat(), 'http://localhost:8250/oidc/callback'] };
+  },
+  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
+    {
+      title: 'In a shell with the Vault command line',
+      text: `vault auth enable oidc
+vault write auth/oidc/config \\
+  oidc_discovery_url="${issuer}" \\
+  oidc_client_id="${clientId}" \\
+  oidc_client_secret="${clientSecret}" \\
+  default_role="gatehouse"
+vault write auth/oidc/role/gatehouse \\
+  role_type="oidc" \\
+  allowed_redirect_uris="${client_uri}/ui/vault/auth/oidc/oidc/callback" \\
+  allowed_redirect_uris="http://localhost:8250/oidc/callback" \\
+  user_claim="sub" \\
+  groups_claim="roles" \\
+  oidc_scopes="profile,email,roles" \\
+  policies="default"`,
+    },
+    {
+      title: 'A policy for users with the role vault-admin here',
+      text: `ACCESSOR=$(vault auth list -format=json | jq -r '."oidc/".accessor')
+GROUP=$(vault write -field=id identity/group name=vault-admin type=external policies=admin)
+vault write identity/group-alias name=vault-admin mount_accessor="$ACCESSOR" canonical_id="$GROUP"`,
+    },
+  ],
+};
+
+export const minio: ProductPreset = {
+  id: 'minio',
+  kind: 'infrastructure',
+  checkedAgainst:
+    'MinIO documentation, OpenID Identity Management Settings (read 2026-11); minio/minio issue 21311 (2025-05-26); Authelia integration guide for RELEASE.2025-04-22 (2026-08)',
+  title: 'MinIO',
+  text: 'The console. Community releases after April 2025 have no single sign-on there.',
+  protocol: 'oidc',
+  fields: [
+    {
+      ...urlField('MinIO console', 'https://minio.example.com'),
+      hint: 'Such as https://minio.example.com. It is not the address of the S3 API.',
+    },
+  ],
+  roles: [
+    { name: 'minio-admin', description: 'Policy consoleAdmin in MinIO' },
+    { name: 'minio-write', description: 'Policy readwrite in MinIO' },
+    { name: 'minio-read', description: 'Policy readonly in MinIO' },
+  ],
+  // MinIO takes the values of the claim for names of policies.
+  toDeclaration: ({ url }) => ({
+    ...webApplication('MinIO', url, ['/oauth_callback']),
+    roles_filter: ['minio-*'],
+    roles_rename: { 'minio-admin': 'consoleAdmin', 'minio-write': 'readwrite', 'minio-read': 'readonly' },
+    require_pkce: false,
+  }),
+  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
+    {
+      title: 'Environment of MinIO',
+      text: `MINIO_IDENTITY_OPENID_CONFIG_URL=${issuer}/.well-known/openid-configuration
+MINIO_IDENTITY_OPENID_CLIENT_ID=${clientId}
+MINIO_IDENTITY_OPENID_CLIENT_SECRET=${clientSecret}
+MINIO_IDENTITY_OPENID_SCOPES=openid,profile,email,roles
+MINIO_IDENTITY_OPENID_CLAIM_NAME=roles
+MINIO_IDENTITY_OPENID_REDIRECT_URI=${client_uri}/oauth_callback
+MINIO_IDENTITY_OPENID_DISPLAY_NAME=Gatehouse`,
+    },
+    {
+      title: 'Before you start',
+      text: 'Community releases from RELEASE.2025-05-24 on have no single sign-on in the console: use an earlier one or AIStor.',
+    },
+  ],
+};

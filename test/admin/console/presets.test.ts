@@ -1,0 +1,161 @@
+// "New application" by product: each preset through the real form, its roles, and the filter of the list.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { presetKinds } from '../../../src/admin/applications/presets/parts.ts';
+import { productPresets } from '../../../src/admin/applications/presets/presets.ts';
+import type { HttpClient } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { textOf } from '../../support/pages/html.ts';
+import { consoleOf, staff } from './support.ts';
+
+let idp: TestIdp;
+let admin: HttpClient;
+beforeAll(async () => {
+  idp = await startIdp();
+  admin = await consoleOf(idp, await staff(idp, 'admin'));
+  await idp.services.roles.create({ name: 'developer' });
+});
+afterAll(() => idp?.stop());
+
+const answers: Record<string, string> = {
+  url: 'https://app.example.com/',
+  domain: 'example.com',
+  my_domain: 'acme',
+  workspace: 'acme',
+  vanity: 'acme',
+  team: 'acme',
+  name: 'production',
+  account: '123456789012',
+  provider: 'OurLogin',
+  iam_role: 'Developer',
+  role: 'developer',
+  entity_id: 'https://auth.atlassian.com/saml/1',
+  acs_url: 'https://auth.atlassian.com/login/callback?connection=saml-1',
+};
+
+/** Where each product takes the response, as its vendor documents it. */
+const addresses: Record<string, string> = {
+  grafana: 'https://app.example.com/login/generic_oauth',
+  gitlab: 'https://app.example.com/users/auth/openid_connect/callback',
+  gitea: 'https://app.example.com/user/oauth2/gatehouse/callback',
+  forgejo: 'https://app.example.com/user/oauth2/gatehouse/callback',
+  jenkins: 'https://app.example.com/securityRealm/finishLogin',
+  argocd: 'https://app.example.com/auth/callback',
+  'github-enterprise': 'https://app.example.com/saml/consume',
+  kubernetes: 'http://localhost:8000',
+  proxmox: 'https://app.example.com',
+  portainer: 'https://app.example.com',
+  harbor: 'https://app.example.com/c/oidc/callback',
+  vault: 'https://app.example.com/ui/vault/auth/oidc/oidc/callback',
+  minio: 'https://app.example.com/oauth_callback',
+  'oauth2-proxy': 'https://app.example.com/oauth2/callback',
+  tailscale: 'https://login.tailscale.com/a/oauth_response',
+  'cloudflare-access': 'https://acme.cloudflareaccess.com/cdn-cgi/access/callback',
+  immich: 'https://app.example.com/auth/login',
+  jellyfin: 'https://app.example.com/sso/OID/redirect/gatehouse',
+  'paperless-ngx': 'https://app.example.com/accounts/oidc/gatehouse/login/callback/',
+  'home-assistant': 'https://app.example.com/auth/oidc/callback',
+  slack: 'https://acme.slack.com/sso/saml',
+  mattermost: 'https://app.example.com/signup/openid/complete',
+  'rocket-chat': 'https://app.example.com/_oauth/gatehouse',
+  zulip: 'https://app.example.com/complete/saml/',
+  zoom: 'https://acme.zoom.us/saml/SSO',
+  zammad: 'https://app.example.com/auth/openid_connect/callback',
+  nextcloud: 'https://app.example.com/apps/user_oidc/code',
+  wordpress: 'https://app.example.com/wp-admin/admin-ajax.php?action=openid-connect-authorize',
+  'google-workspace': 'https://www.google.com/a/example.com/acs',
+  salesforce: 'https://acme.my.salesforce.com',
+  aws: 'https://signin.aws.amazon.com/saml',
+  moodle: 'https://app.example.com/admin/oauth2callback.php',
+  atlassian: answers.acs_url ?? '',
+  dropbox: 'https://www.dropbox.com/saml_login',
+};
+
+it.each(productPresets)(
+  'a new application for $title has the addresses of its vendor and a guide with the values of this server',
+  async (preset) => {
+    const form = await admin.get(`/admin/applications/new/${preset.id}`);
+    const fields = Object.fromEntries(preset.fields.map(({ name }) => [name, answers[name] ?? '']));
+    const page = await admin.submit(form, fields);
+    expect([page.status, page.status === 201 ? '' : textOf(page.text)]).toEqual([201, '']);
+
+    const { id, protocol, metadata, clientId, name } = await idp.services.db.application.findFirstOrThrow({
+      orderBy: { createdAt: 'desc' },
+    });
+    const stored = JSON.parse(metadata);
+    expect([protocol, name.startsWith(preset.title)]).toEqual([preset.protocol, true]);
+    expect(protocol === 'oidc' ? stored.redirect_uris[0] : stored.acs[0].url).toBe(addresses[preset.id]);
+    expect(preset.checkedAgainst).toMatch(/\b20\d\d\b|\b\d+\.\d+\b/);
+
+    const text = textOf(page.text);
+    const isConfidential = protocol === 'oidc' && stored.token_endpoint_auth_method !== 'none';
+    const own = preset.setupInstructions(
+      { issuer: idp.issuer, clientId, clientSecret: 'THE-SECRET', certificate: 'THE-CERTIFICATE' },
+      stored,
+    );
+    const guide = own.map((one) => `${one.title}\n${one.text}`).join('\n');
+    expect(guide).toContain(idp.issuer);
+    expect(guide).not.toMatch(/undefined|\[object|null/);
+    expect(own.length).toBeGreaterThan(0);
+    if (protocol === 'oidc') expect(guide).toContain(clientId);
+    expect(guide.includes('THE-SECRET')).toBe(isConfidential);
+    for (const { name: role } of preset.roles ?? []) {
+      expect(`${guide} ${metadata}`).toContain(role);
+      expect(await idp.services.roles.find(role)).toMatchObject({ permissions: [] });
+    }
+    for (const { title } of own) expect(text).toContain(textOf(title.replaceAll('<', '&lt;')));
+    expect(text).toContain(idp.issuer);
+    expect(text.includes('The secret is displayed only once')).toBe(isConfidential);
+    if (preset.id === 'aws') expect(text).toMatch(/--name OurLogin --saml.*saml-provider\/OurLogin"/);
+    expect(text).not.toMatch(/undefined|\[object/);
+    await idp.services.applications.remove(id);
+  },
+);
+
+it('every product has a kind, an id and a name of its own, and no name begins with another', () => {
+  expect(Object.keys(addresses).sort()).toEqual(productPresets.map(({ id }) => id).sort());
+  for (const { title, protocol } of productPresets)
+    expect(productPresets.filter((one) => one.protocol === protocol && one.title.startsWith(title))).toHaveLength(1);
+});
+
+it('the list of products is grouped by kind, and its filter finds words in any order', async () => {
+  const all = textOf((await admin.get('/admin/applications/new')).text);
+  for (const title of Object.values(presetKinds)) expect(all).toContain(title);
+  const links = async (q: string) =>
+    [
+      ...(await admin.get(`/admin/applications/new?q=${encodeURIComponent(q)}`)).text.matchAll(
+        /applications\/new\/([a-z0-9-]+)"/g,
+      ),
+    ].map(([, id]) => id);
+  expect(await links('home ASSISTANT')).toEqual(['home-assistant']);
+  expect(await links('media')).toEqual(['immich', 'jellyfin', 'paperless-ngx', 'home-assistant']);
+  expect(await links('no such product')).toContain('web');
+});
+
+it('the form creates missing roles only when its box is ticked, for an administrator who may create roles', async () => {
+  const { roles, db } = idp.services;
+  const created = () => db.auditEvent.count({ where: { type: 'role.created' } });
+  const before = await created();
+  const submit = async (client: HttpClient, fields: Record<string, string>) =>
+    client.submit(await client.get('/admin/applications/new/grafana'), { url: 'https://g.example.com', ...fields });
+  // They exist since the first test; a second registration leaves them alone.
+  expect((await submit(admin, {})).status).toBe(201);
+  expect(await created()).toBe(before);
+  for (const name of ['grafana-admin', 'grafana-editor']) await roles.remove(name);
+  expect((await submit(admin, { create_roles: '' })).status).toBe(201);
+  expect(await roles.find('grafana-admin')).toBeUndefined();
+
+  await roles.create({
+    name: 'registrar',
+    permissions: ['gatehouse.applications:read', 'gatehouse.applications:write'],
+  });
+  const registrar = await consoleOf(idp, await staff(idp, 'registrar'));
+  const form = await registrar.get('/admin/applications/new/grafana');
+  expect(form.text).not.toContain('create_roles');
+  const forged = await registrar.submit(form, { url: 'https://g.example.com', create_roles: 'on' });
+  expect(forged.status).toBe(403);
+  expect(await roles.find('grafana-admin')).toBeUndefined();
+
+  expect((await submit(admin, { create_roles: 'on' })).status).toBe(201);
+  expect(await created()).toBe(before + 3);
+  expect(await roles.find('grafana-editor')).toMatchObject({ description: 'Editors in Grafana', permissions: [] });
+});
