@@ -106,22 +106,24 @@ export const jenkins: ProductPreset = {
   ],
 };
 
+// With PKCE it sends no secret (its issue 23773), and the command line never does (issue 24367), so one public client serves both.
 export const argoCd: ProductPreset = {
   id: 'argocd',
   kind: 'development',
   checkedAgainst:
-    'argoproj/argo-cd, docs/operator-manual/user-management/index.md and keycloak.md (read 2026-11); Authelia integration guide for Argo CD (2026-08)',
+    'argoproj/argo-cd, docs/operator-manual/user-management/index.md and rbac.md (read 2026-11), pull request 21729 (2025-03-10), issues 23773 (2025-07-13) and 24367 (2025-09-03)',
   title: 'Argo CD',
-  text: 'Sign-in and the role of administrators.',
+  text: 'Page and command line, version 3.0 or later, with the role of administrators.',
   protocol: 'oidc',
   fields: [urlField('Argo CD', 'https://argocd.example.com')],
   roles: [{ name: 'argocd-admin', description: 'Administrators in Argo CD' }],
-  toDeclaration: ({ url }) => ({ ...webApplication('Argo CD', url, ['/auth/callback']), require_pkce: false }),
-  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
-    {
-      title: 'The secret',
-      text: `kubectl -n argocd patch secret argocd-secret --patch='{"stringData": {"oidc.gatehouse.clientSecret": "${clientSecret}"}}'`,
-    },
+  toDeclaration: ({ url }) => ({
+    ...webApplication('Argo CD', url, []),
+    redirect_uris: [`${baseOf(url)}/auth/callback`, 'http://localhost:8085/auth/callback'],
+    token_endpoint_auth_method: 'none',
+    grant_types: ['authorization_code', 'refresh_token'],
+  }),
+  setupInstructions: ({ issuer, clientId }, { client_uri }) => [
     {
       title: 'ConfigMap argocd-cm',
       text: `data:
@@ -130,7 +132,7 @@ export const argoCd: ProductPreset = {
     name: Gatehouse
     issuer: ${issuer}
     clientID: ${clientId}
-    clientSecret: $oidc.gatehouse.clientSecret
+    enablePKCEAuthentication: true
     requestedScopes: ["openid", "profile", "email", "roles"]`,
     },
     {
@@ -140,10 +142,7 @@ export const argoCd: ProductPreset = {
   policy.csv: |
     g, argocd-admin, role:admin`,
     },
-    {
-      title: 'For argocd login --sso',
-      text: 'Register a native app with the redirect URI http://localhost:8085/auth/callback, and set its client ID as cliClientID in oidc.config.',
-    },
+    { title: 'Command line', text: `argocd login ${String(client_uri).replace(/^https?:\/\//, '')} --sso` },
   ],
 };
 
