@@ -43,6 +43,7 @@ async function expectRejection(page: Page, name: string): Promise<void> {
   expect(broken, name).toMatchObject({ expected: expect.any(String), received: expect.any(String) });
 }
 
+// test/http/pages.test.ts looks at each template on a desktop too; here only the list of many connections differs there.
 const screens = { desktop, phone };
 
 /**
@@ -74,26 +75,24 @@ async function press(page: Page): Promise<void> {
 }
 
 it('the link step, the failures and the connected sign-ins of an account', async () => {
-  for (const [screen, options] of Object.entries(screens)) {
-    const user = await aUser(idp.services);
-    const page = await openPage(options);
-    await page.goto(signInUrl());
-    await inspect(page, `sign-in-1-${screen}`);
-    corp.upstream.user = { sub: `pages-${screen}`, email: user.account.email, email_verified: true };
-    await press(page);
-    await page.waitForSelector('h1:has-text("Is this your account?")');
-    await inspect(page, `link-${screen}`);
-    await page.goto(`${idp.issuer}/account/connections`);
-    await page.fill('[name=username]', user.username);
-    await page.fill('[name=password]', user.password);
-    await page.click('button:has-text("Sign in"):not(:has-text("with"))');
-    await page.waitForURL('**/account/connections');
-    await inspect(page, `account-none-${screen}`);
-    await page.click('button:has-text("Connect Example Corp")');
-    await page.waitForSelector('text=Connected on');
-    await inspect(page, `account-${screen}`);
-    await page.context().close();
-  }
+  const user = await aUser(idp.services);
+  const page = await openPage(phone);
+  await page.goto(signInUrl());
+  await inspect(page, `sign-in-1-phone`);
+  corp.upstream.user = { sub: `pages-phone`, email: user.account.email, email_verified: true };
+  await press(page);
+  await page.waitForSelector('h1:has-text("Is this your account?")');
+  await inspect(page, `link-phone`);
+  await page.goto(`${idp.issuer}/account/connections`);
+  await page.fill('[name=username]', user.username);
+  await page.fill('[name=password]', user.password);
+  await page.click('button:has-text("Sign in"):not(:has-text("with"))');
+  await page.waitForURL('**/account/connections');
+  await inspect(page, `account-none-phone`);
+  await page.click('button:has-text("Connect Example Corp")');
+  await page.waitForSelector('text=Connected on');
+  await inspect(page, `account-phone`);
+  await page.context().close();
 });
 
 it('every failure names what happened, and is accessible', async () => {
@@ -109,22 +108,20 @@ it('every failure names what happened, and is accessible', async () => {
     'link-only': () => ({ quirks: {}, fields: { link_only: true }, straight: true }),
   };
   const headings = new Set<string>();
-  const pages = await openPages();
+  const page = await openPage(phone);
   for (const [name, failure] of Object.entries(failures)) {
     const { quirks, fields, straight } = { fields: {}, straight: false, ...failure() };
     const one = await anUpstream(idp, { name: 'Example Corp', ...fields });
     one.upstream.user = { sub: `failure-${name}` };
     one.upstream.quirks = quirks;
-    for (const [screen, page] of pages) {
-      await page.goto(signInUrl({ connection: one.connection }));
-      expect(new URL(page.url()).origin, `${name} ${straight}`).toBe(idp.issuer);
-      headings.add((await page.locator('h1').textContent()) ?? '');
-      await expectRejection(page, name);
-      await inspect(page, `failure-${name}-${screen}`);
-    }
+    await page.goto(signInUrl({ connection: one.connection }));
+    expect(new URL(page.url()).origin, `${name} ${straight}`).toBe(idp.issuer);
+    headings.add((await page.locator('h1').textContent()) ?? '');
+    await expectRejection(page, name);
+    await inspect(page, `failure-${name}-phone`);
     await one.remove();
   }
-  for (const [, page] of pages) await page.context().close();
+  await page.context().close();
   expect(headings.size).toBeGreaterThan(1);
 });
 
@@ -209,22 +206,20 @@ it('the pages for an account that does not fit, and those of a step-up', async (
 
 it('the result of "Try it" in the console', async () => {
   const admin = await staff(idp, 'admin');
-  for (const [screen, options] of Object.entries(screens)) {
-    const page = await openPage(options);
-    await page.goto(`${idp.issuer}/admin/connections/${corp.connection}`);
-    await signInToConsole(page, admin);
-    corp.upstream.user = { sub: 'tried', email: 'tried@corp.example', email_verified: true, name: 'Tried User' };
-    await page.click('button:has-text("Try it")');
-    await page.waitForSelector('text=The sign-in succeeds');
-    await inspect(page, `try-${screen}`);
-    corp.upstream.quirks = { idToken: { aud: 'another-client' } };
-    await page.goto(`${idp.issuer}/admin/connections/${corp.connection}`);
-    await page.click('button:has-text("Try it")');
-    await page.waitForSelector('text=The sign-in fails');
-    await inspect(page, `try-failed-${screen}`);
-    corp.upstream.quirks = {};
-    await page.context().close();
-  }
+  const page = await openPage(phone);
+  await page.goto(`${idp.issuer}/admin/connections/${corp.connection}`);
+  await signInToConsole(page, admin);
+  corp.upstream.user = { sub: 'tried', email: 'tried@corp.example', email_verified: true, name: 'Tried User' };
+  await page.click('button:has-text("Try it")');
+  await page.waitForSelector('text=The sign-in succeeds');
+  await inspect(page, `try-phone`);
+  corp.upstream.quirks = { idToken: { aud: 'another-client' } };
+  await page.goto(`${idp.issuer}/admin/connections/${corp.connection}`);
+  await page.click('button:has-text("Try it")');
+  await page.waitForSelector('text=The sign-in fails');
+  await inspect(page, `try-failed-phone`);
+  corp.upstream.quirks = {};
+  await page.context().close();
 });
 
 it('many connections with long names, and the address first', async () => {

@@ -1,5 +1,5 @@
-// Every page of the flow in a real browser, at two widths, in light and dark: axe reports nothing, nothing overflows, and the
-// page's own Content-Security-Policy blocks nothing.
+// Every page of the flow in a real browser on a phone: axe reports nothing, nothing overflows, and the page's own
+// Content-Security-Policy blocks nothing. test/http/pages.test.ts looks at each of these templates on a desktop and in dark colors too.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RelyingPartyApp, relyingPartyApp } from '../../support/applications/rp-app.ts';
 import {
@@ -81,12 +81,9 @@ async function judge(page: Page, name: string, heading: string): Promise<void> {
   expect([name, overflow]).toEqual([name, 0]);
 }
 
-describe.each([
-  ['a phone', phone],
-  ['a desktop', desktop],
-])('on %s', (_name, device) => {
+describe('on a phone', () => {
   async function runAt(visit: (page: Page) => Promise<void>): Promise<void> {
-    const context = await browser.newContext(device);
+    const context = await browser.newContext(phone);
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
