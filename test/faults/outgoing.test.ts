@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signCheckpoint } from '../../src/audit/chain/checkpoint.ts';
 import { createOutsideCheckpoints } from '../../src/audit/chain/outside-checkpoints.ts';
 import { createBreached } from '../../src/credentials/breached.ts';
+import { limits } from '../../src/limits.ts';
 import { createMailTransport } from '../../src/mail/transport.ts';
 import { createOutgoingFetch } from '../../src/network/outgoing-fetch.ts';
 import { createTxtResolver } from '../../src/network/txt-records.ts';
@@ -38,12 +39,20 @@ const reasons: Record<Fault, RegExp> = {
 };
 const secret = 'a-secret-of-the-upstream-with-32-bytes';
 let servers: Record<Fault, FaultyServer>;
+const { outgoing: outgoingLimits, ldap } = limits;
+const production = structuredClone({ outgoingLimits, ldap });
 
 beforeAll(async () => {
+  Object.assign(outgoingLimits, { timeoutMs: 1200 });
+  Object.assign(ldap, { stepSeconds: 1.5 });
   const started = await Promise.all(faults.map(async (fault) => [fault, await faultyServer(fault)] as const));
   servers = Object.fromEntries(started) as typeof servers;
 });
-afterAll(() => Promise.all(Object.values(servers).map((server) => server.close())));
+afterAll(async () => {
+  Object.assign(outgoingLimits, production.outgoingLimits);
+  Object.assign(ldap, production.ldap);
+  await Promise.all(Object.values(servers).map((server) => server.close()));
+});
 
 describe('a request that needs another server', () => {
   let idp: TestIdp;
