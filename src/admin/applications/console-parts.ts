@@ -79,12 +79,20 @@ function isWithoutPkce(application: Application): boolean {
   return application.protocol === 'oidc' && !needsPkce(application.metadata);
 }
 
+/** The metadata for a guide: an application without a home page has the address of its first redirect URI. */
+function withHomePage({ ...metadata }: Record<string, unknown>): Record<string, unknown> {
+  const [redirectUri] = Array.isArray(metadata.redirect_uris) ? metadata.redirect_uris : [];
+  const address =
+    typeof redirectUri === 'string' && URL.canParse(redirectUri) ? new URL(redirectUri).origin : undefined;
+  return { ...metadata, client_uri: metadata.client_uri ?? address };
+}
+
 /** The settings to enter in the application, ready to paste. */
 export function setupInstructionBlocks(application: Application, identityProvider: IdentityProvider): Block[] {
   const { protocol, metadata, clientId } = application;
   const { issuer, clientSecret, certificate } = identityProvider;
   const product = productPresets.find((one) => one.protocol === protocol && application.name.startsWith(one.title));
-  const own = product?.setupInstructions(identityProvider, metadata as Record<string, unknown>) ?? [];
+  const own = product?.setupInstructions(identityProvider, withHomePage(metadata)) ?? [];
   const general =
     protocol === 'oidc'
       ? [

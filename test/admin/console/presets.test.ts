@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { presetKinds } from '../../../src/admin/applications/presets/parts.ts';
 import { productPresets } from '../../../src/admin/applications/presets/presets.ts';
+import { aClient } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { textOf } from '../../support/pages/html.ts';
@@ -158,4 +159,14 @@ it('the form creates missing roles only when its box is ticked, for an administr
   expect((await submit(admin, { create_roles: 'on' })).status).toBe(201);
   expect(await created()).toBe(before + 3);
   expect(await roles.find('grafana-editor')).toMatchObject({ description: 'Editors in Grafana', permissions: [] });
+});
+
+it('a guide takes the address from the redirect URI when the application has no home page', async () => {
+  const { clientId } = await aClient(idp.services, {
+    client_name: 'Grafana of Berlin',
+    redirect_uris: ['https://grafana.example.com/login/generic_oauth'],
+  });
+  const { id } = await idp.services.db.application.findUniqueOrThrow({ where: { clientId } });
+  const guide = await admin.get(`/admin/applications/${id}`);
+  expect(textOf(guide.text)).toContain('root_url = https://grafana.example.com');
 });

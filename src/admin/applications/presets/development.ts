@@ -37,8 +37,7 @@ const forgeClaims = { nickname: { field: 'username', scope: 'profile' } };
 export const gitea: ProductPreset = {
   id: 'gitea',
   kind: 'development',
-  checkedAgainst:
-    'go-gitea/gitea, add-oauth and authentication sources (1.25); Authelia integration guide for Gitea 1.25.1, which found no PKCE (2026-08)',
+  checkedAgainst: 'Authelia integration guide for Gitea 1.25.1, which found no PKCE (2026-08)',
   title: 'Gitea',
   text: 'Sign-in and site administrators.',
   protocol: 'oidc',
