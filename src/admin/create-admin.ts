@@ -42,7 +42,7 @@ import { keyEndpoints } from './keys/api.ts';
 import { createMailAdmin } from './mail/actions.ts';
 import { mailEndpoints } from './mail/api.ts';
 import { overviewEndpoints } from './overview/api.ts';
-import { rememberStatistics } from './overview/remembered-statistics.ts';
+import { cacheStatistics } from './overview/cached-statistics.ts';
 import { createStatistics } from './overview/statistics.ts';
 import { createResourceAdmin } from './resources/actions.ts';
 import { resourceEndpoints } from './resources/api.ts';
@@ -169,7 +169,7 @@ function createAdminActions(dependencies: AdminDependencies) {
     audit,
     wakeMailDelivery: dependencies.wakeMailDelivery,
   });
-  const statistics = rememberStatistics(createStatistics({ db, sql, now }), now);
+  const statistics = cacheStatistics(createStatistics({ db, sql, now }), now);
   return {
     authority,
     users,

@@ -31,6 +31,10 @@ export function announce(
   }
 }
 
+/** Standard output as `terminal` of `announce`, where the log is for people. */
+export const terminalOf = ({ logFormat }: Pick<Config, 'logFormat'>) =>
+  logFormat === 'pretty' ? { terminal: process.stdout } : {};
+
 /** A frame around lines of name and value, for a terminal. */
 function box(...lines: [name: string, value: string][]): string {
   const names = Math.max(...lines.map(([name]) => name.length));

@@ -2,7 +2,7 @@
 import cluster from 'node:cluster';
 import type { Config } from '../config.ts';
 import type { Logger } from '../platform/logger.ts';
-import { announce, reportStartFailure } from './announce.ts';
+import { announce, reportStartFailure, terminalOf } from './announce.ts';
 import { stopSignal } from './stop-signal.ts';
 
 /** Resolves with the exit code, after SIGTERM or SIGINT and a clean shutdown. */
@@ -23,7 +23,7 @@ async function serveAlone(config: Config, logger: Logger): Promise<number> {
     // What was opened before the failure, such as the listener, would hold the process.
     return process.exit(1);
   });
-  announce(server, logger, config.logFormat === 'pretty' ? { terminal: process.stdout } : {});
+  announce(server, logger, terminalOf(config));
   logger.info({ signal: await signal }, 'signal received');
   const outcome = await stopServer(server, { announceSeconds: config.drainSeconds, logger });
   // What is still open would hold the process.

@@ -189,7 +189,7 @@ describe('a request that needs another server', () => {
   });
 });
 
-describe('a call that nobody waits for', () => {
+describe('a call in the background', () => {
   const log: string[] = [];
   const logger = createLogger({ level: 'info', format: 'json', destination: { write: (line) => void log.push(line) } });
   const rules = () => ({ allowedNetworks: [], allowLoopback: true });

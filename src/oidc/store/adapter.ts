@@ -10,7 +10,7 @@ import { engineSeconds } from '../engine/configuration.ts';
 import { type Adapter, type AdapterPayload, errors, Provider } from '../engine/library.ts';
 import { artifactMac, isGenuineArtifact, PROTECTED_COLUMNS, PROTECTED_SQL, usedMac } from './protected-artifacts.ts';
 import { createReadAhead, type ArtifactRow as Row } from './read-ahead.ts';
-import { rowMemoryOf } from './row-memory.ts';
+import { rowCacheOf } from './row-cache.ts';
 import { notEnded } from './sessions/ended-sessions.ts';
 import { setStoredText } from './sessions/stored-text.ts';
 
@@ -33,7 +33,7 @@ const TOKEN_MODELS = ['AccessToken', 'AuthorizationCode', 'RefreshToken', 'Devic
 const READ_WITH_OTHERS = new Set(['AccessToken', 'AuthorizationCode', 'RefreshToken', 'Session']);
 
 /** Models whose rows are read many times before they change. */
-const REMEMBERED = new Set(['AccessToken', 'ClientCredentials', 'RefreshToken', 'Grant', 'Session']);
+const CACHED_MODELS = new Set(['AccessToken', 'ClientCredentials', 'RefreshToken', 'Grant', 'Session']);
 
 const COLUMNS = { ...PROTECTED_COLUMNS, expiresAt: true } as const;
 const SELECT = `SELECT ${PROTECTED_SQL}, expires_at AS "expiresAt" FROM oidc_artifacts`;
@@ -81,19 +81,19 @@ export function createArtifactAdapter(
   const restore = (row: Row | undefined, value?: string) =>
     row && isGenuineArtifact(row, protectedRows) ? restored(model, row, nowSeconds(), value) : undefined;
 
-  const memory = rowMemoryOf(sql);
-  const isRemembered = REMEMBERED.has(model) && !sql.isRemote;
-  /** The payload of the row under this key of the memory, which `read` reads when it is not remembered. */
-  function remembered(key: string, read: () => Promise<Row | undefined>, value?: string) {
-    const known = memory.find(key);
-    if (known === undefined) return readAndRemember(key, read, value);
+  const cache = rowCacheOf(sql);
+  const isCached = CACHED_MODELS.has(model) && !sql.isRemote;
+  /** The payload of the row under this key of the cache, which `read` reads when it is not cached. */
+  function throughCache(key: string, read: () => Promise<Row | undefined>, value?: string) {
+    const known = cache.get(key);
+    if (known === undefined) return readAndCache(key, read, value);
     return Promise.resolve(known ? restored(model, known, nowSeconds(), value) : undefined);
   }
-  async function readAndRemember(key: string, read: () => Promise<Row | undefined>, value?: string) {
-    const readAt = memory.begin();
+  async function readAndCache(key: string, read: () => Promise<Row | undefined>, value?: string) {
+    const readAt = cache.begin();
     const row = await read();
     if (row && !isGenuineArtifact(row, protectedRows)) return undefined;
-    memory.remember(key, row ?? null, readAt);
+    cache.set(key, row ?? null, readAt);
     return row && restored(model, row, nowSeconds(), value);
   }
 
@@ -125,20 +125,20 @@ export function createArtifactAdapter(
       if (model === 'ReplayDetection') return insertReplayMarker(db, { id, payload: stored, expiresAt, mac });
       const owner = [grantId, userCode, uid, accountId, clientId];
       await sql.execute(statements.upsert, id, model, stored, ...owner, expiresAt, mac);
-      memory.forget(id);
-      if (uid !== null) memory.forget(keyOfUid(uid));
+      cache.delete(id);
+      if (uid !== null) cache.delete(keyOfUid(uid));
     },
 
     find(value) {
       const id = artifactId(model, value);
-      return isRemembered ? remembered(id, () => findRow(id), value) : findRow(id).then((row) => restore(row, value));
+      return isCached ? throughCache(id, () => findRow(id), value) : findRow(id).then((row) => restore(row, value));
     },
 
     async findByUid(uid) {
       const ahead = model === 'Session' ? readAhead.takeSession(uid) : undefined;
       if (ahead) return restore(ahead);
       const read = async () => (await sql.query<Row>(statements.findByUid, uid, model, nowSeconds()))[0];
-      return isRemembered ? remembered(keyOfUid(uid), read) : restore(await read());
+      return isCached ? throughCache(keyOfUid(uid), read) : restore(await read());
     },
 
     async findByUserCode(userCode) {
@@ -149,7 +149,7 @@ export function createArtifactAdapter(
     async consume(value) {
       const id = artifactId(model, value);
       const changed = await sql.execute(statements.consume, nowSeconds(), id);
-      memory.forget(id);
+      cache.delete(id);
       if (changed > 0) return;
       if (await mayUseAgain?.(value)) return;
       throw await usedTwice(db, model, id);
@@ -165,7 +165,7 @@ export function createArtifactAdapter(
   };
 }
 
-/** Where the memory has a session by its uid: an id has no colon. */
+/** Where the cache has a session by its uid: an id has no colon. */
 const keyOfUid = (uid: string) => `uid:${uid}`;
 
 /** The client of an authorization request, whose grant is needed after the session. */

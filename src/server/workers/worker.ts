@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Config } from '../../config.ts';
 import { limits } from '../../limits.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { announce, reportStartFailure } from '../announce.ts';
+import { announce, reportStartFailure, terminalOf } from '../announce.ts';
 import { type RunningServer, startServer, type WorkerOptions } from '../start.ts';
 import { stopServer } from '../stop.ts';
 import type { ToPrimary, ToWorker } from './messages.ts';
@@ -26,7 +26,7 @@ export async function runWorker(config: Config, primaryLogger: Logger): Promise<
     reportStartFailure(config, logger, error);
     return process.exit(1);
   });
-  if (isFirst || server.firstAdmin) announce(server, logger, { isFirst });
+  if (isFirst || server.firstAdmin) announce(server, logger, { isFirst, ...terminalOf(config) });
   send({ type: 'ready' });
   process.exit((await ended(server, { end: await end, config, logger })) === 'stopped' ? 0 : 1);
 }

@@ -1,4 +1,4 @@
-// The engine's rows that this process has read and verified, used again while the database proves that none was changed since, by this
+// Cache of the engine's rows that this process has read and verified, used while the database proves that none was changed since, by this
 // process or another (docs/decisions/0018-directory-cache.md). A token that is revoked anywhere is invalid at its next use. On SQLite only: on
 // PostgreSQL the proof would cost as much as to read the rows (read-ahead.ts).
 import type { Sql } from '../../storage/statements.ts';
@@ -7,56 +7,56 @@ import type { ArtifactRow } from './read-ahead.ts';
 /** When a row was read: a change after it makes what was read unusable. */
 export interface ReadAt {
   revision: number | undefined;
-  forgotten: number;
+  deletions: number;
 }
 
-export interface RowMemory {
-  /** The row under this key as it is in the database now; null when there is none, undefined when it is not remembered. */
-  find(key: string): ArtifactRow | null | undefined;
+export interface RowCache {
+  /** The row under this key as it is in the database now; null when there is none, undefined when it is not cached. */
+  get(key: string): ArtifactRow | null | undefined;
   /** Call it before the row is read. */
   begin(): ReadAt;
-  remember(key: string, row: ArtifactRow | null, readAt: ReadAt): void;
+  set(key: string, row: ArtifactRow | null, readAt: ReadAt): void;
   /** Call it after a statement that is marked ONE_ARTIFACT. */
-  forget(key: string): void;
+  delete(key: string): void;
 }
 
 /** Up to 2 KB each. */
 const MAX_ROWS = 500;
 
-const memories = new WeakMap<object, RowMemory>();
+const caches = new WeakMap<object, RowCache>();
 
-/** The memory of this database: one for all adapters, because each changes rows that others remember. */
-export function rowMemoryOf(sql: Pick<Sql, 'artifactRevision'>): RowMemory {
-  const known = memories.get(sql);
+/** The cache of this database: one for all adapters, because each changes rows that others have cached. */
+export function rowCacheOf(sql: Pick<Sql, 'artifactRevision'>): RowCache {
+  const known = caches.get(sql);
   if (known) return known;
-  const memory = createRowMemory(sql);
-  memories.set(sql, memory);
-  return memory;
+  const cache = createRowCache(sql);
+  caches.set(sql, cache);
+  return cache;
 }
 
-function createRowMemory(sql: Pick<Sql, 'artifactRevision'>): RowMemory {
+function createRowCache(sql: Pick<Sql, 'artifactRevision'>): RowCache {
   const rows = new Map<string, { row: ArtifactRow | null; revision: number }>();
-  let forgotten = 0;
+  let deletions = 0;
 
   return {
-    find(key) {
+    get(key) {
       const known = rows.get(key);
       return known && known.revision === sql.artifactRevision() ? known.row : undefined;
     },
 
-    begin: () => ({ revision: sql.artifactRevision(), forgotten }),
+    begin: () => ({ revision: sql.artifactRevision(), deletions }),
 
-    remember(key, row, { revision, forgotten: before }) {
+    set(key, row, { revision, deletions: before }) {
       // It may be the row that was changed while this one was read.
-      if (revision === undefined || forgotten !== before) return;
+      if (revision === undefined || deletions !== before) return;
       rows.delete(key);
       const [oldest] = rows.keys();
       if (rows.size >= MAX_ROWS && oldest !== undefined) rows.delete(oldest);
       rows.set(key, { row, revision });
     },
 
-    forget(key) {
-      forgotten += 1;
+    delete(key) {
+      deletions += 1;
       rows.delete(key);
     },
   };

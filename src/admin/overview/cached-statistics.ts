@@ -7,11 +7,11 @@ import type { Statistics } from './statistics.ts';
 const { countedRows, msPerRow, maxAgeMs } = limits.statistics;
 
 /**
- * Returns `count` with a memory. A small database is counted each time. For a large one the age is at most some minutes, unless nobody asked
- * for longer: then the next but one answer is new. Throws what `count` throws when nothing is remembered.
+ * Returns `count` with a cache. A small database is counted each time. For a large one the age is at most some minutes, unless there was no
+ * request for longer: then the next but one answer is new. Throws what `count` throws when nothing is cached.
  */
-export function rememberStatistics(count: (days: number) => Promise<Statistics>, now: Clock) {
-  const remembered = new Map<number, Statistics>();
+export function cacheStatistics(count: (days: number) => Promise<Statistics>, now: Clock) {
+  const cached = new Map<number, Statistics>();
   const counting = new Map<number, Promise<Statistics>>();
 
   function recount(days: number): Promise<Statistics> {
@@ -19,8 +19,8 @@ export function rememberStatistics(count: (days: number) => Promise<Statistics>,
     if (running) return running;
     const counted = count(days)
       .then((statistics) => {
-        if (maxAge(statistics) > 0) remembered.set(days, statistics);
-        else remembered.delete(days);
+        if (maxAge(statistics) > 0) cached.set(days, statistics);
+        else cached.delete(days);
         return statistics;
       })
       .finally(() => counting.delete(days));
@@ -29,11 +29,11 @@ export function rememberStatistics(count: (days: number) => Promise<Statistics>,
   }
 
   return async (days: number): Promise<Statistics> => {
-    const last = remembered.get(days);
+    const last = cached.get(days);
     if (!last) return recount(days);
     const age = now().getTime() - last.at.getTime();
     // A failure is that of the next request.
-    if (age < 0 || age > maxAge(last)) setImmediate(() => void recount(days).catch(() => remembered.delete(days)));
+    if (age < 0 || age > maxAge(last)) setImmediate(() => void recount(days).catch(() => cached.delete(days)));
     return last;
   };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { rememberStatistics } from '../../../src/admin/overview/remembered-statistics.ts';
+import { cacheStatistics } from '../../../src/admin/overview/cached-statistics.ts';
 import type { Statistics } from '../../../src/admin/overview/statistics.ts';
 import { limits } from '../../../src/limits.ts';
 
@@ -8,7 +8,7 @@ function counting(users: number) {
   let time = Date.UTC(2026, 0, 1);
   let counts = 0;
   const now = () => new Date(time);
-  const statistics = rememberStatistics(async (): Promise<Statistics> => {
+  const statistics = cacheStatistics(async (): Promise<Statistics> => {
     counts += 1;
     return {
       at: now(),
@@ -43,7 +43,7 @@ it('shares one count of a large database, and says when it was counted', async (
   expect(counts()).toBe(2);
 });
 
-it('counts a large database anew after the answer with the last numbers', async () => {
+it('counts a large database again after the answer with the last numbers', async () => {
   const { statistics, now, counts, pass } = counting(1_000_000);
   const first = now();
   await statistics(30);
