@@ -23,6 +23,7 @@ import { apiRoutes } from './resources/console.ts';
 import { roleRoutes } from './roles/console.ts';
 import { sessionRoutes } from './sessions/console.ts';
 import { settingRoutes } from './settings/console.ts';
+import { suggestionRoutes } from './suggestions/console.ts';
 import { userRoutes } from './users/console.ts';
 import { importRoutes } from './users/console-import.ts';
 import { createUserImport } from './users/import.ts';
@@ -73,6 +74,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
         audit,
       }),
       roleRoutes({ frame, roles }),
+      suggestionRoutes({ frame, users, applications, roles }),
       sessionRoutes({ frame, sessions }),
       auditRoutes({ frame, names, audit, accounts, authority: admin.authority }),
       keyRoutes({ frame, keys }),

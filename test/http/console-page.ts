@@ -117,6 +117,7 @@ const page: ConsolePage = {
       cancel: '/admin/applications/a1',
       fields: [
         { name: 'name', label: 'Name', value: 'Wiki', hint: 'As people see it', required: true },
+        { name: 'owner', label: 'Owner', value: '', suggest: 'users' },
         { name: 'minutes', label: 'Session length', type: 'number', value: 15, unit: 'minutes' },
         { name: 'redirect_uris', label: 'Redirect URIs', type: 'textarea', value: 'https://wiki.example.com/cb' },
         { name: 'on', label: 'Enabled', type: 'checkbox', checked: true, hint: 'May be opened' },

@@ -1,6 +1,7 @@
 // Every page in a real browser. Each sample is opened once, and seen on a phone and on a desktop (width, console messages); axe
 // reads it in one of the four forms, by turns, and one sample of each layout in all four: colours and sizes come from the layout.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Context } from '../../src/http/context.ts';
 import {
   axe,
   type Browser,
@@ -36,13 +37,26 @@ let tab: Page;
 let messages: string[] = [];
 /** What the pages loaded from other servers. */
 const foreign: string[] = [];
+/** What the autocomplete looked for. */
+const asked: string[] = [];
+const suggestion = (value: string, label: string) => ({
+  ...{ value, label, small: value },
+  logo: { text: label.replace(/[a-z ]/g, ''), hue: 'hue-1', isPerson: true },
+});
 
 beforeAll(async () => {
   const routes = Object.entries(samplePages).map(([name, [template, data]]) => [
     `GET /${name}`,
     (ctx: { render(template: string, data: object): void }) => ctx.render(template, data),
   ]);
-  app = await startApp({ routes: Object.fromEntries(routes) });
+  const suggest = (ctx: Context) => {
+    asked.push(String(ctx.query.q));
+    ctx.body = {
+      suggestions: [suggestion('ann', 'Ann Example'), suggestion('anna', 'Anna Berg')],
+      summary: '2 matches',
+    };
+  };
+  app = await startApp({ routes: { ...Object.fromEntries(routes), 'GET /admin/suggest/users': suggest } });
   browser = await launchBrowser();
   tab = await openTab();
 });
@@ -135,6 +149,32 @@ describe('the console', () => {
     ]);
     const plain = await openConsole({ timezoneId: 'America/New_York', javaScriptEnabled: false });
     expect(await plain.locator('time').first().textContent()).toBe('1 Jan 1970, 00:00 UTC');
+    for (const one of [page, plain]) await one.context().close();
+  });
+
+  it('suggests users by keyboard, asks once for each text, and leaves a plain field without script', async () => {
+    const page = await openConsole();
+    await page.click('[name=owner]');
+    await page.keyboard.type('an', { delay: 10 });
+    const options = page.locator('[role=listbox][aria-label=Owner] [role=option]');
+    await options.nth(1).waitFor();
+    expect(await options.allInnerTexts()).toEqual(['AE\nAnn Example\nann', 'AB\nAnna Berg\nanna']);
+    expect(await page.textContent('#said')).toBe('2 matches');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    expect(await page.getAttribute('[name=owner]', 'aria-activedescendant')).toBe('f-owner-list-1');
+    expect(await axe(page, ['light'])).toEqual([]);
+    await page.keyboard.press('Enter');
+    expect(await page.inputValue('[name=owner]')).toBe('anna');
+    expect([await page.isVisible('[role=listbox]'), new URL(page.url()).pathname]).toEqual([false, '/console']);
+    for (const text of ['an', 'ann', 'an']) {
+      await page.fill('[name=owner]', text);
+      await options.nth(0).waitFor();
+      await page.keyboard.press('Escape');
+    }
+    expect(asked).toEqual(['an', 'ann']);
+    const plain = await openConsole({ javaScriptEnabled: false });
+    expect(await plain.getAttribute('[name=owner]', 'role')).toBe(null);
     for (const one of [page, plain]) await one.context().close();
   });
 

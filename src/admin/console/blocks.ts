@@ -1,6 +1,8 @@
 // The parts that pages of the console are made of (docs/console.md, Parts of a page). A page says what it shows, views/admin/page.eta
 // and its partials say how: so all pages look alike, work without script, and escape in one place.
 
+import type { SuggestionKind } from './suggest.ts';
+
 export type Tone = 'good' | 'bad' | 'warn' | 'plain';
 
 export interface Mark {
@@ -62,6 +64,8 @@ export interface Field {
   required?: boolean;
   rows?: number;
   autocomplete?: string;
+  /** Of a text field: what it suggests while its user types. It may still hold anything. */
+  suggest?: SuggestionKind;
 }
 
 /** The hidden field with the version that an edit form was made of. */

@@ -67,6 +67,34 @@ describe('users', () => {
       expect(types).toContain(type);
   });
 
+  it('fields suggest users, applications and roles, only to administrators who may list them', async () => {
+    const { account } = await aUser(idp.services, {
+      username: 'suggested',
+      name: 'Sue Gest',
+      email: 'sue@example.com',
+    });
+    const { clientId } = await aClient(idp.services, {
+      client_name: 'Suggestion box',
+      redirect_uris: ['https://box.example.com/cb'],
+    });
+    const ask = async (browser: HttpClient, path: string) => JSON.parse((await browser.get(path)).text);
+    expect(await ask(admin, '/admin/suggest/users?q=Sue+G')).toEqual({
+      suggestions: [
+        {
+          ...{ value: account.username, label: 'Sue Gest', small: 'suggested · sue@example.com' },
+          logo: { text: 'SG', hue: expect.stringMatching(/^hue-[1-6]$/), isPerson: true },
+        },
+      ],
+      summary: '1 match',
+    });
+    const applications = await ask(admin, '/admin/suggest/applications?q=suggestion');
+    expect(applications.suggestions).toMatchObject([{ value: clientId, label: 'Suggestion box' }]);
+    expect((await ask(admin, '/admin/suggest/roles?q=edi')).suggestions).toMatchObject([{ value: 'editor' }]);
+    expect(await ask(admin, '/admin/suggest/users?q=')).toEqual({ suggestions: [], summary: 'No matches' });
+    expect((await support.get('/admin/suggest/applications?q=s')).status).toBe(403);
+    expect((await httpClient(idp.issuer).get('/admin/suggest/users?q=s')).status).toBe(303);
+  });
+
   it('users are given and keep several roles at once', async () => {
     await idp.services.roles.create({ name: 'proof-reader' });
     const both = ['editor', 'proof-reader'];

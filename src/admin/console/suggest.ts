@@ -1,0 +1,6 @@
+// The addresses of the suggestions of a field with autocomplete (admin/suggestions/console.ts).
+
+export const SUGGEST = '/admin/suggest';
+
+/** What a field suggests: users by username, applications by client ID or entity ID, roles by name. */
+export type SuggestionKind = 'users' | 'applications' | 'roles';

@@ -1,0 +1,84 @@
+// /admin/suggest/…: what a field with autocomplete offers while its user types, as JSON. The same rights as the lists, and the same search.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { parseQuery } from '../../http/input.ts';
+import { hueOf, initials } from '../../http/pages/tokens.ts';
+import { within } from '../../rbac/rights.ts';
+import type { ApplicationAdmin } from '../applications/actions.ts';
+import type { Frame } from '../console/frame.ts';
+import { SUGGEST, type SuggestionKind } from '../console/suggest.ts';
+import type { UserAdmin } from '../users/actions.ts';
+
+export interface SuggestionDependencies {
+  frame: Frame;
+  users: Pick<UserAdmin, 'list'>;
+  applications: Pick<ApplicationAdmin, 'list'>;
+  roles: { list(): Promise<{ name: string; description: string }[]> };
+}
+
+/** One entry of the list below the field; `value` is what the field sends. */
+interface Suggestion {
+  value: string;
+  label: string;
+  /** A second line. */
+  small?: string | undefined;
+  /** Initials and the class of their hue. */
+  logo?: { text: string; hue: string; isPerson: boolean };
+}
+
+/** How many are offered at once. */
+const MAX = 8;
+const query = z.object({ q: z.string().trim().max(200).default('') });
+
+export function suggestionRoutes({ frame, users, applications, roles }: SuggestionDependencies) {
+  const router = new Router<State, Extras>({ prefix: SUGGEST });
+
+  const offer = (kind: SuggestionKind, guards: ReturnType<Frame['page']>, find: Find) =>
+    router.get(`/${kind}`, ...guards, async (ctx: Context) => {
+      const { q } = parseQuery(ctx, query);
+      const found = q === '' ? [] : await find(q, ctx);
+      ctx.set('Cache-Control', 'no-store');
+      ctx.body = { suggestions: found, summary: summaryOf(found.length) };
+    });
+
+  offer('users', frame.page(within('gatehouse.users:read')), async (search, ctx) => {
+    const { accounts } = await users.list({ search, limit: MAX }, frame.actor(ctx));
+    return accounts.map(({ username, name, email }) => ({
+      value: username,
+      label: name ?? username,
+      small: [name && username, email !== username && email].filter(Boolean).join(' · '),
+      logo: logoOf(name ?? username, true),
+    }));
+  });
+
+  offer('applications', frame.page(within('gatehouse.applications:read')), async (search, ctx) => {
+    const found = await applications.list({ search, limit: MAX }, frame.actor(ctx));
+    return found.applications.map(({ clientId, name }) => ({
+      value: clientId,
+      label: name,
+      small: clientId,
+      logo: logoOf(name, false),
+    }));
+  });
+
+  offer('roles', frame.page('gatehouse.roles:read'), async (search) => {
+    const wanted = search.toLowerCase();
+    const found = (await roles.list()).filter(({ name }) => name.toLowerCase().includes(wanted));
+    return found.slice(0, MAX).map(({ name, description }) => ({ value: name, label: name, small: description }));
+  });
+
+  return router;
+}
+
+type Find = (search: string, ctx: Context) => Promise<Suggestion[]>;
+
+function logoOf(name: string, isPerson: boolean) {
+  return { text: isPerson ? initials(name) : ([...name][0] ?? ''), hue: hueOf(name), isPerson };
+}
+
+/** What a screen reader says. */
+function summaryOf(count: number): string {
+  if (count === 0) return 'No matches';
+  return count === 1 ? '1 match' : count === MAX ? `The first ${count} matches` : `${count} matches`;
+}

@@ -1,0 +1,123 @@
+// Autocomplete of a text field, after the combobox pattern of the ARIA Authoring Practices. Without script it is a plain field. The
+// server is asked once the typing pauses, and an answer that is no longer needed is dropped.
+(() => {
+  const PAUSE_MS = 150;
+  const said = document.getElementById('said');
+  const newElement = (tag, properties = {}, children = []) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...children);
+    return element;
+  };
+
+  const optionOf = ({ value, label, small, logo }, id) => {
+    const text = newElement('span', {}, [newElement('span', { className: 'block truncate', textContent: label })]);
+    if (small) text.append(newElement('span', { className: 'cell-small truncate', textContent: small }));
+    const option = newElement('li', { id, role: 'option', className: 'named' }, [text]);
+    if (logo) {
+      const className = `logo ${logo.hue} ${logo.isPerson ? 'round' : ''}`;
+      option.prepend(newElement('span', { className, textContent: logo.text, ariaHidden: 'true' }));
+    }
+    option.setAttribute('aria-selected', 'false');
+    option.dataset.value = value;
+    return option;
+  };
+
+  for (const input of document.querySelectorAll('input[data-suggest]')) {
+    const list = newElement('ul', { id: `${input.id}-list`, role: 'listbox', hidden: true });
+    list.setAttribute('aria-label', input.labels[0]?.textContent ?? '');
+    input.after(list);
+    for (const [name, value] of [
+      ['role', 'combobox'],
+      ['aria-autocomplete', 'list'],
+      ['aria-expanded', 'false'],
+      ['aria-controls', list.id],
+    ])
+      input.setAttribute(name, value);
+
+    const answers = new Map();
+    let timer;
+    let running;
+    let active = -1;
+
+    const show = (isOpen) => {
+      list.hidden = !isOpen;
+      input.setAttribute('aria-expanded', String(isOpen));
+      if (!isOpen) activate(-1);
+    };
+
+    const activate = (index) => {
+      list.children[active]?.setAttribute('aria-selected', 'false');
+      active = index;
+      const option = list.children[index];
+      option?.setAttribute('aria-selected', 'true');
+      option?.scrollIntoView({ block: 'nearest' });
+      if (option) input.setAttribute('aria-activedescendant', option.id);
+      else input.removeAttribute('aria-activedescendant');
+    };
+
+    const stop = () => {
+      clearTimeout(timer);
+      running?.abort();
+    };
+
+    const choose = (option) => {
+      stop();
+      input.value = option.dataset.value;
+      show(false);
+      input.dispatchEvent(new Event('change', { bubbles: true }));
+    };
+
+    const look = async () => {
+      const text = input.value.trim();
+      if (text === '') return show(false);
+      running = new AbortController();
+      try {
+        if (!answers.has(text)) {
+          const url = `${input.dataset.suggest}?${new URLSearchParams({ q: text })}`;
+          // A session that has ended redirects to the sign-in: the field is then a plain one.
+          const response = await fetch(url, { signal: running.signal, redirect: 'error' });
+          if (!response.ok) return show(false);
+          answers.set(text, await response.json());
+        }
+        const { suggestions, summary } = answers.get(text);
+        activate(-1);
+        list.replaceChildren(...suggestions.map((one, index) => optionOf(one, `${list.id}-${index}`)));
+        show(suggestions.length > 0 && document.activeElement === input);
+        said.textContent = summary;
+      } catch {
+        show(false);
+      }
+    };
+
+    input.addEventListener('input', () => {
+      stop();
+      timer = setTimeout(look, PAUSE_MS);
+    });
+    input.addEventListener('keydown', (event) => {
+      const { key } = event;
+      const count = list.children.length;
+      if (key === 'ArrowDown' || key === 'ArrowUp') {
+        event.preventDefault();
+        if (list.hidden) look();
+        else if (key === 'ArrowDown') activate((active + 1) % count);
+        else activate((active <= 0 ? count : active) - 1);
+      } else if (key === 'Enter' && active >= 0) {
+        event.preventDefault();
+        choose(list.children[active]);
+      } else if (key === 'Escape' && !list.hidden) {
+        event.preventDefault();
+        show(false);
+      }
+    });
+    input.addEventListener('blur', () => {
+      stop();
+      show(false);
+    });
+    // Before `blur`, so that the list is still there when the pointer is released.
+    list.addEventListener('pointerdown', (event) => event.preventDefault());
+    list.addEventListener('click', ({ target }) => {
+      const option = target.closest('[role=option]');
+      if (option) choose(option);
+    });
+  }
+})();
