@@ -26,7 +26,7 @@ let idp: TestIdp;
 beforeAll(async () => {
   idp = await startIdp();
   const { services } = idp;
-  const user = await staff(idp, 'admin');
+  const user = await staff(idp, 'admin', 'support');
   const { id: userId } = user.account;
   await consoleOf(idp, user);
   await aClient(services, { access: { roles: ['admin'] }, grant_types: ['client_credentials'] });
@@ -103,5 +103,8 @@ describe('the list of protected tables', () => {
       if (protectedTables[table].isShortLived) await write(row.mac);
       expect(await findings(), table).toEqual([]);
     }
+    // A page begins after the last row of the one before, also where two rows share the first column of the key.
+    await adoptWithoutMac(db, protectedRows, { all: true, pageSize: 1 });
+    expect(await findings()).toEqual([]);
   });
 });

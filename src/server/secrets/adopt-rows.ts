@@ -2,26 +2,35 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ProtectedRows, ProtectedTable } from '../../audit/protected-rows.ts';
 import type { Db } from '../../storage/database.ts';
-import { nameOfRow, type ProtectedTableEntry, rowsOf, tablesInOrder, uniqueKey } from './protected-tables.ts';
+import {
+  nameOfRow,
+  type ProtectedRow,
+  type ProtectedTableEntry,
+  rowsOf,
+  tablesInOrder,
+  uniqueKey,
+} from './protected-tables.ts';
 
 const PAGE = 500;
 
 export interface AdoptOptions {
   /** Rows with a MAC as well, because the data key that it was made under is lost. */
   all?: boolean;
+  /** How many rows of a table are read at once. */
+  pageSize?: number;
 }
 
 /** Writes the MAC of every row without one, whatever it holds; returns the number of rows of each table. */
 export async function adoptWithoutMac(
   db: Db,
   protectedRows: Pick<ProtectedRows, 'macOf'>,
-  { all = false }: AdoptOptions = {},
+  { all = false, pageSize = PAGE }: AdoptOptions = {},
 ): Promise<Record<string, number>> {
   const adopted: Record<string, number> = {};
   for (const [table, entry] of tablesInOrder) {
     if (entry.isShortLived) continue;
     if (all) await rowsOf(db, entry).updateMany({ where: entry.where ?? {}, data: { mac: '' } });
-    adopted[table] = await adoptTable(db, protectedRows, table, entry);
+    adopted[table] = await adoptTable(db, protectedRows, [table, entry], pageSize);
   }
   return adopted;
 }
@@ -29,11 +38,12 @@ export async function adoptWithoutMac(
 async function adoptTable(
   db: Db,
   { macOf }: Pick<ProtectedRows, 'macOf'>,
-  table: ProtectedTable,
-  entry: ProtectedTableEntry,
+  [table, entry]: [ProtectedTable, ProtectedTableEntry],
+  pageSize: number,
 ): Promise<number> {
+  let last: ProtectedRow | undefined;
   for (let count = 0; ; ) {
-    const rows = await rowsOf(db, entry).findMany(pageWithoutMac(entry, PAGE));
+    const rows = await rowsOf(db, entry).findMany(pageWithoutMac(entry, pageSize, last));
     await db.$transaction(
       rows.map((row) => {
         const change = { where: uniqueKey(entry, row), data: { mac: macOf(table, entry.fields(row)) } };
@@ -41,7 +51,8 @@ async function adoptTable(
       }),
     );
     count += rows.length;
-    if (rows.length < PAGE) return count;
+    last = rows.at(-1);
+    if (rows.length < pageSize) return count;
     await yieldToEventLoop();
   }
 }
@@ -62,7 +73,19 @@ export async function listWithoutMac(
   return found;
 }
 
-function pageWithoutMac({ where, include, key }: ProtectedTableEntry, take: number) {
+/** @param last the page begins after this row, so that no page reads the rows of the pages before */
+function pageWithoutMac({ where, include, key }: ProtectedTableEntry, take: number, last?: ProtectedRow) {
   const orderBy = key.map((column) => ({ [column]: 'asc' }));
-  return { where: { ...where, mac: '' }, take, orderBy, ...(include && { include }) };
+  const isLater = last ? { AND: [isAfter(key, last)] } : {};
+  return { where: { ...where, mac: '', ...isLater }, take, orderBy, ...(include && { include }) };
+}
+
+/** The first condition lets the database begin at the row, which it does not for the second one. */
+function isAfter(key: readonly string[], last: ProtectedRow): object {
+  const [first = ''] = key;
+  const later = key.map((column, index) => ({
+    ...Object.fromEntries(key.slice(0, index).map((earlier) => [earlier, last[earlier]])),
+    [column]: { gt: last[column] },
+  }));
+  return { [first]: { gte: last[first] }, OR: later };
 }
