@@ -24,6 +24,13 @@ const replacements = {
       '    tokenIsJWT = !!decodeProtectedHeader(params.token);\n',
       "    tokenIsJWT = params.token.includes('.') && !!decodeProtectedHeader(params.token);\n",
     ),
+  // A request for JSON alone, which most are by now (src/oidc/patches/requests/json-errors.ts), needs no negotiation.
+  'actions/introspection.js': (text) =>
+    replaced(
+      text,
+      "ctx.accepts('json', JWT);\n",
+      "ctx.req.headers.accept === 'application/json' ? 'json' : ctx.accepts('json', JWT);\n",
+    ),
 };
 
 /** The plugin of esbuild. */

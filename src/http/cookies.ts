@@ -1,7 +1,7 @@
 // Every cookie that the service sets, and its attributes: HttpOnly, SameSite=Lax, Path=/, signed; with an https issuer
 // also Secure and `__Host-`, so that another subdomain cannot plant one.
-import { createHmac } from 'node:crypto';
 import { limits } from '../limits.ts';
+import { hmacSha256 } from '../platform/hmac.ts';
 import { safeEqual } from '../platform/random.ts';
 import type { Context, CookieKeys } from './context.ts';
 
@@ -112,12 +112,9 @@ function addMaxAge({ res }: Context, name: string, seconds: number): void {
 
 /** Signs cookies for Koa and the OIDC engine; the first key signs, all keys verify. Keys: `vault.deriveKeys('cookies')`. */
 export function cookieKeys(keys: readonly Buffer[]): CookieKeys {
-  const [first] = keys;
-  if (!first) throw new TypeError('at least one cookie key is needed');
-  const index = (data: string, digest: string) => keys.findIndex((key) => safeEqual(mac(key, data), digest));
-  return { sign: (data) => mac(first, data), index, verify: (data, digest) => index(data, digest) >= 0 };
-}
-
-function mac(key: Buffer, data: string): string {
-  return createHmac('sha256', key).update(data).digest('base64url');
+  const macs = keys.map(hmacSha256);
+  const [sign] = macs;
+  if (!sign) throw new TypeError('at least one cookie key is needed');
+  const index = (data: string, digest: string) => macs.findIndex((mac) => safeEqual(mac(data), digest));
+  return { sign, index, verify: (data, digest) => index(data, digest) >= 0 };
 }

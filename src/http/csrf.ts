@@ -1,6 +1,6 @@
 // Protection against cross-site request forgery: checks Sec-Fetch-Site and Origin, then a form token derived from a
 // signed cookie, in addition to SameSite=Lax.
-import { createHmac } from 'node:crypto';
+import { hmacSha256 } from '../platform/hmac.ts';
 import { randomToken, safeEqual } from '../platform/random.ts';
 import type { Context, Middleware } from './context.ts';
 import type { Cookies } from './cookies.ts';
@@ -26,17 +26,18 @@ export interface CsrfDependencies {
 }
 
 export function createCsrf({ cookies, keys, issuerUrl }: CsrfDependencies): Csrf {
-  const [firstKey] = keys;
-  if (!firstKey) throw new TypeError('at least one key is needed');
+  const macs = keys.map(hmacSha256);
+  const [tokenOf] = macs;
+  if (!tokenOf) throw new TypeError('at least one key is needed');
 
-  function tokenFor(ctx: Context): string {
+  const tokenFor = (ctx: Context): string => {
     let secret = cookies.get(ctx, 'csrf');
     if (!secret) {
       secret = randomToken();
       cookies.set(ctx, 'csrf', secret);
     }
-    return tokenOf(firstKey as Buffer, secret);
-  }
+    return tokenOf(secret);
+  };
 
   return {
     tokens: (ctx, next) => {
@@ -52,16 +53,12 @@ export function createCsrf({ cookies, keys, issuerUrl }: CsrfDependencies): Csrf
       const secret = cookies.get(ctx, 'csrf');
       if (!secret) throw forbidden('csrf_failed', { detail: 'no cookie', ...returnLink(ctx, issuerUrl) });
       const sent = ctx.get(HEADER) || (await tokenInForm(ctx));
-      if (sent === undefined || !keys.some((key) => safeEqual(tokenOf(key, secret), sent))) {
+      if (sent === undefined || !macs.some((mac) => safeEqual(mac(secret), sent))) {
         throw forbidden('csrf_failed', { detail: sent ? 'wrong token' : 'no token', ...returnLink(ctx, issuerUrl) });
       }
       return next();
     },
   };
-}
-
-function tokenOf(key: Buffer, secret: string): string {
-  return createHmac('sha256', key).update(secret).digest('base64url');
 }
 
 /** The form token, sent once. The other fields may be lists: the route decides which. */

@@ -1,6 +1,6 @@
 // The log: JSON lines, or coloured text on a terminal. Secrets are removed by key name at any depth of an object; a caller
 // must not put one into the message text.
-import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 import { PinoPretty } from 'pino-pretty';
 import { sourceStack } from './source-stack.ts';
 import { traceFields } from './tracing.ts';
@@ -46,13 +46,28 @@ export function createLogger({
     base: null,
     ...(withTraces && { mixin: () => traceFields() }),
     serializers: { err: (error: unknown) => error }, // already a plain object: the log formatter runs first
-    timestamp: stdTimeFunctions.isoTime,
+    timestamp: createTimes(),
     formatters: {
       level: (label: string) => ({ level: label }),
       log: (fields: Record<string, unknown>) => withoutSecrets(fields, 0) as Record<string, unknown>,
     },
   };
   return stream ? pino(options, stream) : pino(options);
+}
+
+/** The time of a line as pino expects it, `,"time":"<ISO 8601>"`. All but the milliseconds is formatted once a second. */
+function createTimes(): () => string {
+  let second = Number.NaN;
+  let text = '';
+  return () => {
+    const now = Date.now();
+    const ms = now % 1000;
+    if (now - ms !== second) {
+      second = now - ms;
+      text = `,"time":"${new Date(second).toISOString().slice(0, -4)}`;
+    }
+    return `${text}${String(ms).padStart(3, '0')}Z"`;
+  };
 }
 
 /** Lines are written in blocks, after 100 ms or at exit: one system call for each line costs more than many requests. */

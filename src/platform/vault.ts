@@ -2,7 +2,8 @@
 // bound to their row. Every other key is derived with HKDF (RFC 5869) from a data key: 32 random bytes that are stored
 // encrypted under GATEHOUSE_SECRET, so that MACs and cookies outlive a change of that secret (docs/decisions/0027-data-keys.md).
 // A sealed value is `v1.<key id>.<base64url of nonce, tag and ciphertext>`, a MAC is `<data key id>.<base64url>`.
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hmacSha256 } from './hmac.ts';
 
 const VERSION = 'v1';
 const NONCE_BYTES = 12;
@@ -139,13 +140,13 @@ function derive(secret: Buffer, info: string, bytes: number): Buffer {
 /** The MAC of a value under the data key of this id; undefined for an unknown id. */
 function createMacs(dataKeys: readonly DataKey[]) {
   const roots = new Map(dataKeys.map(({ id, key }) => [id, key]));
-  const derived = new Map<string, Buffer>();
+  const macs = new Map<string, (value: string) => string>();
   return (id: string, value: string, purpose: string): string | undefined => {
     const root = roots.get(id);
     if (!root) return undefined;
     const name = `${id} ${purpose}`;
-    const key = derived.get(name) ?? derive(root, `mac ${purpose}`, KEY_BYTES);
-    derived.set(name, key);
-    return `${id}.${createHmac('sha256', key).update(value).digest('base64url')}`;
+    const mac = macs.get(name) ?? hmacSha256(derive(root, `mac ${purpose}`, KEY_BYTES));
+    macs.set(name, mac);
+    return `${id}.${mac(value)}`;
   };
 }

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccountLookup } from '../../src/accounts/account.ts';
 import { requestStorage } from '../../src/oidc/engine/library.ts';
@@ -5,6 +7,7 @@ import { type Database, openDatabase, transaction } from '../../src/storage/data
 import { cacheDirectory } from '../../src/storage/directory-cache.ts';
 import { DIRECTORY_TABLES } from '../../src/storage/directory-tables.ts';
 import { findRequestsIn, shareReads } from '../../src/storage/request-reads.ts';
+import type { Revision } from '../../src/storage/statements.ts';
 import { databaseKind, type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 let test: TestDatabase;
@@ -64,6 +67,29 @@ describe('the directory cache', () => {
     expect(after).not.toBe(before);
     await elsewhere.db.user.deleteMany({ where: { id: 'nobody' } });
     expect(await revision()).toBe(after);
+  });
+
+  it.runIf(databaseKind() === 'sqlite')('looks for other writers once for all requests of one turn', async () => {
+    await create('seven');
+    findRequestsIn(requestStorage);
+    const seen = (): Revision | Promise<Revision> => {
+      const request = {};
+      shareReads(request);
+      return requestStorage.run(request as never, () => database.sql.revision());
+    };
+    const nextTurn = async () => void (await setImmediate(await setImmediate()));
+    const other = new Sqlite(test.url.replace(/^file:/, ''));
+    await nextTurn();
+    const before = seen();
+    other.exec("UPDATE users SET name = 'after' WHERE id = 'seven'");
+    expect(seen()).toBe(before);
+    await nextTurn();
+    const after = seen();
+    expect(after).not.toBe(before);
+    other.exec("UPDATE users SET name = 'later' WHERE id = 'seven'");
+    // What is not a request of the engine looks each time.
+    expect(database.sql.revision()).not.toBe(after);
+    other.close();
   });
 
   it('follows a write of this process at once, in a transaction or not', async () => {

@@ -2,8 +2,8 @@
 // for `refresh_token_retry_seconds`, as long as nobody has used its successor. The successor is derived from the token, so every
 // instance issues the same one, also after the first instance was stopped between the use of the token and the answer.
 
-import { createHmac } from 'node:crypto';
 import type { Clock } from '../../platform/clock.ts';
+import { hmacSha256 } from '../../platform/hmac.ts';
 import type { Vault } from '../../platform/vault.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { type Adapter, type AdapterPayload, Provider } from '../engine/library.ts';
@@ -32,9 +32,8 @@ export interface RefreshTokenRetries {
 
 export function createRefreshTokenRetries(dependencies: RefreshTokenRetriesDependencies): RefreshTokenRetries {
   const { vault, now, settings } = dependencies;
-  const key = vault.deriveKey('refresh-token-successor');
-  const successorOf = (token: string, grantId: string) =>
-    createHmac('sha256', key).update(`${grantId}:${token}`).digest('base64url');
+  const mac = hmacSha256(vault.deriveKey('refresh-token-successor'));
+  const successorOf = (token: string, grantId: string) => mac(`${grantId}:${token}`);
   return {
     successorOf,
     async mayRetry(token, { consumed, grantId }, find) {

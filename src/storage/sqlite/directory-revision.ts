@@ -1,5 +1,6 @@
 // Counts the changes of the directory (directory-tables.ts) and of the engine's rows. Writes of this process
 // pass the writing connection; SQLite's data_version shows those of another process (the command line).
+import { performance } from 'node:perf_hooks';
 import type Sqlite from 'better-sqlite3';
 import { DIRECTORY_TABLES } from '../directory-tables.ts';
 import { requestReads } from '../request-reads.ts';
@@ -20,6 +21,11 @@ export interface Revisions {
   afterRun(statement: string): (() => void) | undefined;
 }
 
+const { nodeTiming } = performance;
+
+/** Counted by libuv before each wait for new events, so all that runs under one number has come before what runs under it. */
+const turnOfLoop = (): number => nodeTiming.uvMetricsInfo.loopCount;
+
 export function createRevisions(writer: Sqlite.Database): Revisions {
   const dataVersion = writer.prepare('PRAGMA data_version').pluck();
   let lastDataVersion = dataVersion.get();
@@ -33,7 +39,10 @@ export function createRevisions(writer: Sqlite.Database): Revisions {
     }
   };
 
+  // The turn of the event loop in which they were looked for last.
+  let lastTurn = -1;
   function lookAtOthers(): void {
+    lastTurn = turnOfLoop();
     const version = dataVersion.get();
     if (version !== lastDataVersion) for (const [part] of TABLES) revision[part] += 1;
     lastDataVersion = version;
@@ -41,9 +50,10 @@ export function createRevisions(writer: Sqlite.Database): Revisions {
 
   return {
     current(part) {
-      // Once for a request: what another process did before the request came is found by its first look.
+      // Once for a request: what another process did before the request came is found by its first look, or by the look of another
+      // request in this turn of the event loop, which is later than the arrival of both.
       const reads = requestReads();
-      if (!reads?.hasDataVersion) lookAtOthers();
+      if (!reads || (!reads.hasDataVersion && lastTurn !== turnOfLoop())) lookAtOthers();
       if (reads) reads.hasDataVersion = true;
       return revision[part];
     },
