@@ -101,8 +101,7 @@ export const limits = {
   firstEnrolment: { allowedDays: 7, defaultDays: 14, maxDays: 90, maxListed: 20 },
   /** A form of the console that waits for a fresh sign-in: as long as a sign-in page may stay open. */
   storedForm: { seconds: HOUR, perUser: 5 },
-  /** "Remember this browser" for the second factor. */
-  rememberedBrowser: { days: 30 },
+  rememberedBrowser: { days: 30 }, // "Remember this browser" for the second factor
   /** A browser that was not used for this long is new again. Its cookie remembers the last few accounts. */
   knownBrowser: { days: 180, accounts: 5 },
 
@@ -171,8 +170,7 @@ export const limits = {
     reloadSeconds: 30,
   },
 
-  /** Strict-Transport-Security (RFC 6797), one year. */
-  hsts: { maxAgeSeconds: 31_536_000 },
+  hsts: { maxAgeSeconds: 31_536_000 }, // Strict-Transport-Security (RFC 6797), one year
   /** How much a client may send, and how slowly. */
   http: {
     formBytes: 64 * KIB,
@@ -254,13 +252,12 @@ export const limits = {
     idempotencyRetrySeconds: 5,
     maxEvaluations: 100,
   },
+  /** A search looks into each of up to `searched` rows, then finds `matches` by each index; `few` rows are sorted when found. */
+  lists: { searched: 100_000, matches: 1000, few: 2000, counted: 10_000 },
   statistics: { countedRows: 50_000, msPerRow: 0.5, maxAgeMs: 10 * MINUTE * 1000 }, // how long those of more rows are used
-  /** How long the old secrets of an application stay valid beside a new one. */
-  secretOverlap: { defaultSeconds: 7 * DAY, maxSeconds: 90 * DAY },
-  /** How long a rejected request can be looked up. */
-  rejections: { keepDays: 14 },
-  /** How old a cached setting may be on another instance. */
-  settings: { cacheSeconds: 5, maxSchemaBytes: 16 * KIB, schemaCheckMs: 250 },
+  secretOverlap: { defaultSeconds: 7 * DAY, maxSeconds: 90 * DAY }, // of the old secrets beside a new one
+  rejections: { keepDays: 14 }, // how long they can be looked up
+  settings: { cacheSeconds: 5, maxSchemaBytes: 16 * KIB, schemaCheckMs: 250 }, // cached on other instances
   /** One or two seconds of work on a phone, valid as long as its page; a browser without scripts waits instead. */
   captcha: { cost: 2_000, minCounter: 1_000, maxCounter: 2_000, seconds: HOUR, waitSeconds: 30 },
   /**

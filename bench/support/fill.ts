@@ -25,6 +25,7 @@ export async function fill({ db, kind }: Database, rows: number): Promise<Record
   const oneOf = (texts: string[]) =>
     `CASE n % ${texts.length} ${texts.map((text, i) => `WHEN ${i} THEN '${text}'`).join(' ')} END`;
   const name = oneOf(['Ann Smith', 'Bob Jones', 'Cem Kaya', 'Dora Orlova', 'Eve Miller']);
+  const lastName = oneOf(['Smith', 'Jones', 'Kaya', 'Orlova', 'Miller']);
   const login = `'user-' || n`;
   const mail = `'user-' || n || '@example.com'`;
   const run = (statement: string) => db.$executeRawUnsafe(statement);
@@ -32,9 +33,9 @@ export async function fill({ db, kind }: Database, rows: number): Promise<Record
   await run(
     `INSERT INTO roles (id, name, description, source, created_at) VALUES ('r-many', 'many', '', 'local', ${later})`,
   );
-  await run(`INSERT INTO users (id, username, username_key, email, email_key, name, search_key, is_active, created_at, updated_at)
+  await run(`INSERT INTO users (id, username, username_key, email, email_key, name, search_key, name_key, last_name_key, is_active, created_at, updated_at)
     ${numbers(rows)} SELECT 'sub-' || n, ${login}, ${login}, ${mail}, ${mail}, ${name},
-    ${login} || '\n' || ${mail} || '\n' || lower(${name}), n % 1000 <> 0, ${at}, ${at} FROM n`);
+    ${login} || '\n' || ${mail} || '\n' || lower(${name}), lower(${name}), lower(${lastName}), n % 1000 <> 0, ${at}, ${at} FROM n`);
   await run(`INSERT INTO user_roles (user_id, role_id) SELECT id, 'r-many' FROM users WHERE id LIKE 'sub-%'`);
   for (const [id, of] of [
     ['oidc', client.id],

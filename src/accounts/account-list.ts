@@ -1,25 +1,31 @@
-// The list of accounts in pages, newest first. A cursor keeps the pages right while accounts are added and removed. An
-// index contains every column that is searched and filtered by, so that it stays fast with 100,000 accounts.
+// The list of accounts in pages, the newest first or sorted by name. A cursor keeps the pages right while accounts are added and
+// removed. It stays fast with a million accounts: what cannot be found by an index is counted or searched only up to a limit.
+import { limits } from '../limits.ts';
 import type { Db } from '../storage/database.ts';
-import type { Dialect } from '../storage/dialect.ts';
-import { type Fragment, fragment, joinFragments, noFragment } from '../storage/fragments.ts';
+import { fragment } from '../storage/fragments.ts';
 import type { Sql } from '../storage/statements.ts';
-import { isStorable, withoutUnstorable } from '../storage/storable-text.ts';
-import { nameKey } from './names.ts';
+import { isStorable } from '../storage/storable-text.ts';
+import {
+  type AccountPageQuery,
+  countQuery,
+  cursorOf,
+  type FilterSizes,
+  matchesQuery,
+  pageQuery,
+} from './account-query.ts';
 import { type Address, addressOf, type TextFieldName, textFieldNames } from './profile-fields.ts';
 
-export interface ListAccounts {
-  /** Part of the user name, e-mail address or name, in whatever case and spelling. */
-  search?: string | undefined;
-  isActive?: boolean | undefined;
-  source?: 'local' | 'file' | undefined;
+export type { AccountSort } from './account-query.ts';
+
+/**
+ * `search`: part of the user name, e-mail address or name, in whatever case and spelling. With more than `limits.lists.searched`
+ * users it is the beginning of one of these or of the last name, and at most `limits.lists.matches` of each are found.
+ */
+export interface ListAccounts extends AccountPageQuery {
   /** A role's name. */
   role?: string | undefined;
   /** Names of roles: only users who have at least one of them. */
   memberOf?: readonly string[] | undefined;
-  limit?: number | undefined;
-  /** `next` of the page before. */
-  after?: string | undefined;
 }
 
 export interface AccountSummary extends Record<TextFieldName, string | null> {
@@ -43,16 +49,18 @@ export interface AccountPage {
   next?: string;
 }
 
-/** The users with one of these roles. */
-interface Members {
-  /** At least one; an empty identifier has no members. */
-  roleIds: readonly string[];
-  count: number;
+/** How many accounts a query finds. */
+export interface AccountCount {
+  /** Undefined where counting takes too long. */
+  count: number | undefined;
+  /** There are more. */
+  isMore: boolean;
 }
 
-const PAGE = 50;
-/** A role with more members than this is found among the newest accounts; a smaller one through its members. */
-const MANY_MEMBERS = 2000;
+interface Context {
+  db: Db;
+  sql: Pick<Sql, 'dialect'>;
+}
 
 const SUMMARY = {
   id: true,
@@ -67,28 +75,43 @@ const SUMMARY = {
   source: true,
   createdAt: true,
   updatedAt: true,
+  usernameKey: true,
+  nameKey: true,
   roles: { select: { role: { select: { name: true } } } },
 } as const;
 
 /** One page of accounts that match the query, and the cursor of the next one. */
-export async function listAccounts(
-  { db, sql }: { db: Db; sql: Pick<Sql, 'dialect'> },
-  query: ListAccounts,
-): Promise<AccountPage> {
-  const { role, limit = PAGE } = query;
+export async function listAccounts(context: Context, query: ListAccounts): Promise<AccountPage> {
+  const { role, sort, limit = limits.api.pageSize } = query;
   if (role !== undefined && !isStorable(role)) return { accounts: [] };
-  const members: Members[] = [];
-  if (role !== undefined) members.push(await membersOf(db, [role]));
-  if (query.memberOf) members.push(await membersOf(db, query.memberOf.filter(isStorable)));
-  const found = await db.$queryRaw<{ id: string }[]>(pageQuery(sql.dialect, { ...query, limit }, members));
-  const rows = await db.user.findMany({
-    where: { id: { in: found.slice(0, limit).map(({ id }) => id) } },
-    select: SUMMARY,
-    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-  });
-  const accounts = rows.map((row) => ({ ...row, address: addressOf(row.address), roles: namesOf(row.roles) }));
-  const last = accounts.at(-1);
-  return found.length > limit && last ? { accounts, next: `${last.createdAt.getTime()}.${last.id}` } : { accounts };
+  const { db, sql } = context;
+  const sizes = await sizesOf(context, query);
+  const found = await db.$queryRaw<{ id: string }[]>(pageQuery(sql.dialect, { ...query, limit }, sizes));
+  const ids = found.slice(0, limit).map(({ id }) => id);
+  const rows = new Map(
+    (await db.user.findMany({ where: { id: { in: ids } }, select: SUMMARY })).map((row) => [row.id, row]),
+  );
+  const page = ids.flatMap((id) => rows.get(id) ?? []);
+  const accounts = page.map(({ usernameKey: _username, nameKey: _name, ...row }) => ({
+    ...row,
+    address: addressOf(row.address),
+    roles: namesOf(row.roles),
+  }));
+  const last = page.at(-1);
+  return found.length > limit && last ? { accounts, next: cursorOf(last, sort) } : { accounts };
+}
+
+/** The number of accounts that match, counted up to `limits.lists.counted`. */
+export async function countAccounts(context: Context, query: ListAccounts): Promise<AccountCount> {
+  const { db, sql } = context;
+  const { role, search } = query;
+  if (role !== undefined && !isStorable(role)) return { count: 0, isMore: false };
+  const sizes = await sizesOf(context, query);
+  const counting = countQuery(sql.dialect, query, sizes);
+  const count = counting && (await countOf(db, counting));
+  const isCut = sizes.isLarge && search ? (await countOf(db, matchesQuery(search))) >= limits.lists.matches : false;
+  const { counted } = limits.lists;
+  return { count: count && Math.min(count, counted), isMore: isCut || (count !== undefined && count > counted) };
 }
 
 /** Each role once, also one that is granted directly and by a group. */
@@ -96,43 +119,37 @@ function namesOf(held: readonly { role: { name: string } }[]): string[] {
   return [...new Set(held.map(({ role }) => role.name))].sort();
 }
 
-/** Finds the ids of a page, and of one more account. Plain SQL, because Prisma's `contains` takes % and _ for patterns. */
-export function pageQuery(
-  dialect: Dialect,
-  { search, isActive, source, limit = PAGE, after }: ListAccounts,
-  members: readonly Members[] = [],
-): Fragment {
-  const cursor = after === undefined ? undefined : parseCursor(after);
-  const key = search && nameKey(withoutUnstorable(search));
-  const where: Fragment[] = [];
-  // Two conditions, because a database uses the index for the plain one and not for the pair.
-  if (cursor)
-    where.push(fragment`f.created_at <= ${cursor.at} AND (f.created_at < ${cursor.at} OR f.id < ${cursor.id})`);
-  if (isActive !== undefined) where.push(fragment`f.is_active = ${isActive}`);
-  if (source !== undefined) where.push(fragment`f.source = ${source}`);
-  if (key) where.push(dialect.contains('f.search_key', key));
-  for (const { roleIds, count } of members) {
-    const held = fragment`FROM user_roles ur WHERE ur.role_id IN (${joinFragments([...roleIds], ', ')})`;
-    where.push(
-      count <= MANY_MEMBERS
-        ? fragment`f.id IN (SELECT ur.user_id ${held})`
-        : fragment`EXISTS (SELECT 1 ${held} AND ur.user_id = f.id)`,
-    );
-  }
-  const condition = where.length > 0 ? fragment`WHERE ${joinFragments(where, ' AND ')}` : noFragment;
-  return fragment`SELECT f.id FROM users f ${condition} ORDER BY f.created_at DESC, f.id DESC LIMIT ${limit + 1}`;
+async function sizesOf(
+  { db }: Context,
+  { role, memberOf, search, isActive, sort }: ListAccounts,
+): Promise<FilterSizes> {
+  const { few, searched } = limits.lists;
+  const filters = [...(role === undefined ? [] : [[role]]), ...(memberOf ? [memberOf.filter(isStorable)] : [])];
+  const isByName = sort !== undefined && !sort.endsWith('created');
+  const [members, users, disabled] = await Promise.all([
+    Promise.all(filters.map((names) => membersOf(db, names))),
+    search ? countOf(db, countedTo(fragment`SELECT 1 FROM users`, searched + 1)) : 0,
+    isActive === false && isByName
+      ? countOf(db, countedTo(fragment`SELECT 1 FROM users WHERE is_active = ${false}`, few + 1))
+      : 0,
+  ]);
+  return { members, isLarge: users > searched, disabled };
+}
+
+function countedTo(rows: ReturnType<typeof fragment>, limit: number) {
+  return fragment`SELECT COUNT(*) AS count FROM (${rows} LIMIT ${limit}) AS found`;
+}
+
+async function countOf(db: Db, query: ReturnType<typeof fragment>): Promise<number> {
+  const [row] = await db.$queryRaw<{ count: number | bigint }[]>(query);
+  return Number(row?.count ?? 0);
 }
 
 /** The users with one of these roles, counted no further than it matters. */
-async function membersOf(db: Db, names: readonly string[]): Promise<Members> {
+async function membersOf(db: Db, names: readonly string[]) {
   const rows = await db.role.findMany({ where: { name: { in: [...names] } }, select: { id: true } });
   if (rows.length === 0) return { roleIds: [''], count: 0 };
   const roleIds = rows.map(({ id }) => id);
-  return { roleIds, count: await db.userRole.count({ where: { roleId: { in: roleIds } }, take: MANY_MEMBERS + 1 }) };
-}
-
-// A malformed cursor starts at the first page; the links of the pages never contain one.
-function parseCursor(text: string): { at: Date; id: string } | undefined {
-  const [, time, id] = /^(\d{1,14})\.([\w.~|-]{1,64})$/.exec(text) ?? [];
-  return time && id ? { at: new Date(Number(time)), id } : undefined;
+  const count = await db.userRole.count({ where: { roleId: { in: roleIds } }, take: limits.lists.few + 1 });
+  return { roleIds, count };
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
 import { type Account, createAccountLookup } from './account.ts';
-import { type AccountPage, type ListAccounts, listAccounts } from './account-list.ts';
+import { type AccountCount, type AccountPage, countAccounts, type ListAccounts, listAccounts } from './account-list.ts';
 import type { AttributeSchema } from './attributes.ts';
 import { createAccount, removeAccount, setAccountActive, updateAccount } from './change-accounts.ts';
 import type { NewAccount, Profile } from './profile.ts';
@@ -19,6 +19,8 @@ export interface Accounts {
   findByLogin(login: string, tx?: Tx): Promise<Account | undefined>;
   findByEmail(email: string, tx?: Tx): Promise<Account | undefined>;
   list(query?: ListAccounts): Promise<AccountPage>;
+  /** How many accounts a list of this query has. */
+  countMatches(query: ListAccounts): Promise<AccountCount>;
   count(): Promise<number>;
   /** Throws user_name_taken or email_taken (409), invalid_input (400). */
   create(account: NewAccount, by?: Actor, tx?: Tx): Promise<Account>;
@@ -62,6 +64,7 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
     findByLogin: lookUp.byLogin,
     findByEmail: lookUp.byEmail,
     list: (query = {}) => listAccounts({ db, sql }, query),
+    countMatches: (query) => countAccounts({ db, sql }, query),
     count: () => db.user.count(),
     create: (account, by = {}, tx) => createAccount(context, account, by, tx),
     update: (id, changes, by = {}, tx) => updateAccount(context, id, changes, by, tx),

@@ -178,6 +178,8 @@ function auditedColumns({
   usernameKey: _name,
   emailKey: _email,
   searchKey: _search,
+  nameKey: _sort,
+  lastNameKey: _last,
   ...columns
 }: Columns): Record<string, unknown> {
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== null && value !== '{}'));
@@ -185,7 +187,7 @@ function auditedColumns({
 
 function differenceOf(
   before: Account,
-  { usernameKey: _name, emailKey: _email, searchKey: _search, ...columns }: Columns,
+  { usernameKey: _name, emailKey: _email, searchKey: _search, nameKey: _sort, lastNameKey: _last, ...columns }: Columns,
 ) {
   const old: Record<string, unknown> = {
     ...before,

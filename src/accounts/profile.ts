@@ -68,6 +68,7 @@ export function profileColumns(profile: Profile, domains: NameDomains = []) {
     email,
     emailKey: email === null ? null : nameKey(email),
     searchKey: searchKey(username, email, clean(profile.name)),
+    ...listKeys(username, clean(profile.name)),
     emailVerified: email !== null && (profile.emailVerified ?? false),
     attributes,
     ...(address === undefined ? {} : { address: address && JSON.stringify(address) }),
@@ -82,6 +83,12 @@ export function searchKey(username: string, email: string | null, name: string |
     .join('\n')
     .slice(0, MAX_SEARCH_KEY)
     .replace(/\p{Cs}$/u, '');
+}
+
+/** The canonical name, by which lists are sorted, and its last word; the username where there is no name. */
+export function listKeys(username: string, name: string | null): { nameKey: string; lastNameKey: string } {
+  const key = nameKey(name ?? username);
+  return { nameKey: key, lastNameKey: key.split(/\s+/).at(-1) ?? '' };
 }
 
 function clean(text: string | null | undefined): string | null {

@@ -1,7 +1,8 @@
 // Lists of a hundred thousand users: which index each query uses, and its results. The duration is annotated, and judged by
 // the benchmarks.
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
-import { listAccounts, pageQuery } from '../../src/accounts/account-list.ts';
+import { countAccounts, listAccounts } from '../../src/accounts/account-list.ts';
+import { type FilterSizes, pageQuery } from '../../src/accounts/account-query.ts';
 import { nameKey } from '../../src/accounts/names.ts';
 import { trustedText } from '../../src/storage/fragments.ts';
 import { databaseKind, type TestDatabase, testDatabase } from '../support/database/database.ts';
@@ -11,6 +12,7 @@ const START = Date.UTC(2026, 0, 1);
 const names = ['Ann Smith', 'Bob Jones', 'Çağla Öz', 'Дмитрий Орлов', 'Eve Miller'];
 const few = { roleIds: ['r-few'], count: 20 };
 const many = { roleIds: ['r-many'], count: USERS };
+const lastName = (name: string) => nameKey(name).split(' ')[1] ?? '';
 let test: TestDatabase;
 
 beforeAll(async () => {
@@ -28,9 +30,9 @@ beforeAll(async () => {
   const oneOf = (texts: string[]) => `CASE n % 5 ${texts.map((text, i) => `WHEN ${i} THEN '${text}'`).join(' ')} END`;
   const key = `'user-' || n || '${'\n'}user-' || n || '@example.com${'\n'}' || ${oneOf(names.map(nameKey))}`;
   await db.$executeRawUnsafe(`INSERT INTO users
-    (id, username, username_key, email, email_key, name, search_key, is_active, created_at, updated_at)
+    (id, username, username_key, email, email_key, name, search_key, name_key, last_name_key, is_active, created_at, updated_at)
     ${numbers} SELECT 'sub-' || n, 'user-' || n, 'user-' || n, 'user-' || n || '@example.com', 'user-' || n || '@example.com',
-    ${oneOf(names)}, ${key}, n % 1000 <> 0, ${at}, ${at} FROM n`);
+    ${oneOf(names)}, ${key}, ${oneOf(names.map(nameKey))}, ${oneOf(names.map(lastName))}, n % 1000 <> 0, ${at}, ${at} FROM n`);
   await db.$executeRawUnsafe(`INSERT INTO user_roles (user_id, role_id) SELECT id, 'r-many' FROM users`);
   await db.userRole.createMany({
     data: Array.from({ length: 20 }, (_, index) => ({ userId: `sub-${index * 4999}`, roleId: 'r-few' })),
@@ -49,10 +51,10 @@ async function timed<T>({ annotate, task }: TestContext, work: () => Promise<T>)
   return result;
 }
 
-async function plan(query: Parameters<typeof pageQuery>[1], members?: Parameters<typeof pageQuery>[2]) {
+async function plan(query: Parameters<typeof pageQuery>[1], sizes?: FilterSizes) {
   const { db, sql } = test.database;
   const explain = databaseKind() === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN';
-  const found = pageQuery(sql.dialect, query, members);
+  const found = pageQuery(sql.dialect, query, sizes);
   // SQLite's `detail` says where the rows are found, PostgreSQL's plan is a list of lines.
   const lines = await db.$queryRaw<object[]>`${trustedText(explain)} ${found}`;
   return lines.map((line) => Object.values(line).map(String).join(' ')).join('\n');
@@ -99,6 +101,57 @@ describe('a list of a hundred thousand users', () => {
     expect(page.next).toBeDefined();
   });
 
+  it('is sorted by name and by username in either order, page by page, by an index', async (context) => {
+    const first = await timed(context, () => list({ sort: 'name', limit: 2 }));
+    expect(first.accounts.map(({ username }) => username)).toEqual(['user-0', 'user-10']);
+    const second = await list({ sort: 'name', limit: 2, after: first.next });
+    expect(second.accounts.map(({ username }) => username)).toEqual(['user-100', 'user-1000']);
+    const last = await timed(context, () => list({ sort: '-username', limit: 2 }));
+    expect(last.accounts.map(({ username }) => username)).toEqual(['user-99999', 'user-99998']);
+    expect((await list({ sort: '-username', limit: 1, after: last.next })).accounts[0]?.username).toBe('user-99997');
+    expect(await plan({ sort: 'name', after: first.next })).toContain('users_name_key_id_idx');
+    expect(await plan({ sort: '-username' })).toContain('users_username_key_key');
+    const disabled = await timed(context, () => list({ sort: 'name', isActive: false, limit: 1 }));
+    expect(disabled.accounts[0]).toMatchObject({ name: 'Ann Smith', isActive: false });
+    expect(await plan({ sort: 'name', isActive: false }, { disabled: 100 })).toContain(
+      'users_is_active_created_at_id_idx',
+    );
+    expect(await plan({ isActive: false })).toContain('users_is_active_created_at_id_idx');
+  });
+
+  it('finds beginnings by indexes from a number of users on that a search cannot look into one by one', async (context) => {
+    await test.database.db.user.create({
+      data: {
+        ...{ id: 'sub-one-more', username: 'zoë', usernameKey: 'zoë', name: 'Zoë van der Berg', updatedAt: new Date() },
+        ...{
+          nameKey: 'zoë van der berg',
+          lastNameKey: 'berg',
+          searchKey: 'zoë\n\nzoë van der berg',
+          createdAt: new Date(START),
+        },
+      },
+    });
+    const found = async (search: string) => (await list({ search })).accounts.map(({ username }) => username);
+    for (const search of ['zo', 'ZOË', 'Zoë van', 'berg']) expect(await found(search), search).toEqual(['zoë']);
+    expect(await timed(context, () => found('user-77777@'))).toEqual(['user-77777']);
+    expect(await found('van der')).toEqual([]);
+    const { accounts } = await timed(context, () =>
+      list({ search: 'smith', role: 'many', isActive: false, sort: 'username' }),
+    );
+    expect(accounts.every((one) => one.name === 'Ann Smith' && !one.isActive)).toBe(true);
+    const text = await plan({ search: 'smith' }, { isLarge: true });
+    for (const index of ['username_key_key', 'email_key_key', 'name_key_id_idx', 'last_name_key_id_idx'])
+      expect(text).toContain(`users_${index}`);
+    const count = (query: Parameters<typeof list>[0]) => countAccounts(test.database, query);
+    expect(await count({})).toEqual({ count: 10_000, isMore: true });
+    expect(await count({ search: 'user-7777' })).toEqual({ count: 11, isMore: false });
+    expect(await count({ search: 'smith' })).toEqual({ count: 1000, isMore: true });
+    expect(await count({ role: 'few' })).toEqual({ count: 20, isMore: false });
+    expect(await count({ role: 'many' })).toEqual({ count: 10_000, isMore: true });
+    expect(await count({ role: 'many', isActive: false })).toEqual({ count: undefined, isMore: false });
+    await test.database.db.user.delete({ where: { id: 'sub-one-more' } });
+  });
+
   it('filters by activity, and by a role with few or with all members', async (context) => {
     const disabled = await timed(context, () => list({ isActive: false, limit: 100 }));
     expect(disabled.accounts).toHaveLength(100);
@@ -106,8 +159,10 @@ describe('a list of a hundred thousand users', () => {
     expect(rare.accounts).toHaveLength(20);
     const common = await timed(context, () => list({ role: 'many', search: 'smith' }));
     expect(common.accounts).toHaveLength(50);
-    expect(await plan({}, [few])).toMatch(/user_roles_role_id_idx|user_roles_pkey|sqlite_autoindex_user_roles/);
-    expect(await plan({}, [many])).toContain(INDEX);
+    expect(await plan({}, { members: [few] })).toMatch(
+      /user_roles_role_id_idx|user_roles_pkey|sqlite_autoindex_user_roles/,
+    );
+    expect(await plan({}, { members: [many] })).toContain(INDEX);
     expect((await list({ role: 'none' })).accounts).toEqual([]);
     const covered = await timed(context, () => list({ memberOf: ['few', 'none'], search: 'smith' }));
     expect(covered.accounts.every(({ roles }) => roles.includes('few'))).toBe(true);

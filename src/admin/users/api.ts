@@ -60,7 +60,11 @@ function collectionEndpoints(users: UserAdmin): Endpoint[] {
       summary: 'The users, newest first',
       query: z.object({
         ...paged,
-        search: text.optional().describe('Part of the user name, e-mail address or name, in any case and spelling'),
+        search: text
+          .optional()
+          .describe(
+            'Part of the username, email or name, in any case and spelling; with more than 100,000 users the beginning of one of these or of the last name, and the first 1,000 of each',
+          ),
         active: flag.optional(),
         role: z.string().max(100).optional().describe('Name of a role'),
         source: z.enum(['local', 'file']).optional(),
