@@ -49,13 +49,28 @@ async function check(): Promise<void> {
   try {
     const url = `file:${path.join(folder, 'check.db')}`;
     await migrate(url);
-    const engine = await startMigrationEngine('sqlite', new PrismaBetterSqlite3({ url }));
-    const steps = await engine.push(schemaFor('sqlite', schemaFile));
+    const factory = new PrismaBetterSqlite3({ url });
+    const engine = await startMigrationEngine('sqlite', factory);
+    const schema = schemaFor('sqlite', schemaFile);
+    // The engine (7.10) does not find the partial indexes of a SQLite database, so they are compared and taken away here.
+    const wanted = (await engine.diff(undefined, schema)).split('\n').filter((line) => / WHERE .*;$/.test(line));
+    if (String(await takePartialIndexes(factory)) !== String(wanted.sort())) fail('the partial indexes do not agree');
+    const steps = await engine.push(schema.replace(/^ *@@index\(.* where: .*$/gm, ''));
     if (steps > 0) fail(`the migrations do not lead to the schema: ${steps} steps are missing on SQLite`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
   say(`Migrations and schema agree (${sqlite?.length} applied).`);
+}
+
+/** Drops the partial indexes of the database and returns their statements, sorted. */
+async function takePartialIndexes(factory: PrismaBetterSqlite3): Promise<string[]> {
+  const connection = await factory.connect();
+  const partial = `SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql LIKE '% WHERE %'`;
+  const { rows } = await connection.queryRaw({ sql: partial, args: [], argTypes: [] });
+  for (const [name] of rows) await connection.executeScript(`DROP INDEX "${name}"`);
+  await connection.dispose();
+  return rows.map(([, sql]) => `${sql};`).sort();
 }
 
 async function pendingSql(kind: DatabaseKind): Promise<string> {
