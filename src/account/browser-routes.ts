@@ -46,12 +46,12 @@ export function browserRoutes({
   router.post('/forget', signedIn.requireSignIn, checkCsrf, async (ctx) => {
     const { id } = await parseForm(ctx, forgetForm);
     await forget(ctx, id);
-    page.redirectWithNotice(ctx, HERE, 'This browser is a new one from now on.');
+    page.redirectWithNotice(ctx, HERE, 'Browser removed. We’ll email you the next time it signs in.');
   });
 
   router.post('/forget-all', signedIn.requireSignIn, checkCsrf, async (ctx) => {
     await forget(ctx);
-    page.redirectWithNotice(ctx, HERE, 'Every browser is a new one from now on.');
+    page.redirectWithNotice(ctx, HERE, 'All browsers removed. We’ll email you the next time one signs in.');
   });
 
   async function forget(ctx: Context, id?: string): Promise<void> {

@@ -42,7 +42,7 @@ export function connectionRoutes({ page, links }: ConnectionRoutesDependencies):
   router.post('/unlink', ...changeGuards, async (ctx) => {
     const { id: identityId } = await parseForm(ctx, unlinkForm);
     const isRemoved = await links.unlink(signedIn.userOf(ctx).account, identityId, page.actorOf(ctx));
-    page.redirectWithNotice(ctx, PATH, isRemoved ? 'It was disconnected.' : 'It had already been disconnected.');
+    page.redirectWithNotice(ctx, PATH, isRemoved ? 'Sign-in disconnected.' : 'This sign-in was already disconnected.');
   });
 
   return router;

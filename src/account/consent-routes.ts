@@ -41,9 +41,9 @@ export function consentRoutes(dependencies: ConsentRoutesDependencies): Router<S
         const { scopes, resources, isOffline } = describeGrant(granted, account);
         const sentences = [
           ...scopes.map(({ label }) => label),
-          ...resources.map(({ name }) => `Use ${name} in your name`),
+          ...resources.map(({ name }) => `Use ${name} on your behalf`),
         ];
-        return { ...consent, granted: isOffline ? [...sentences, 'Keep this access while you are away'] : sentences };
+        return { ...consent, granted: isOffline ? [...sentences, 'Keep access while you’re away'] : sentences };
       }),
     });
   });
@@ -63,7 +63,7 @@ export function consentRoutes(dependencies: ConsentRoutesDependencies): Router<S
         : { type: 'token.revoked' as const, reason: 'ended-by-person' };
       await audit.record({ ...event, outcome: 'success', ...about });
     }
-    page.redirectWithNotice(ctx, HERE, 'The application may not see your data any more.');
+    page.redirectWithNotice(ctx, HERE, 'Access removed. The app can’t see your data anymore.');
   });
 
   return router;

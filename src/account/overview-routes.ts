@@ -5,6 +5,7 @@ import type { Extras, State } from '../http/context.ts';
 import { day } from '../http/pages/dates.ts';
 import type { AccountFactors, OwnFactors } from '../mfa/account-factors.ts';
 import { hasSecondFactor } from '../mfa/policy.ts';
+import { plural } from '../platform/plural.ts';
 import { isStaff } from '../rbac/built-in.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { recoveryCodeWarning } from './factors/recovery-code-warning.ts';
@@ -31,31 +32,35 @@ export function overviewRoutes({ page, factors, credentials }: OverviewRoutesDep
       unproven: account.emailVerified ? undefined : account.email,
       sections: [
         {
-          title: 'You',
+          title: 'Personal info',
           links: [
             { href: '/account/profile', label: 'Profile', hint: account.name ?? 'Your name' },
-            { href: '/account/email', label: 'E-mail address', hint: account.email ?? 'None yet' },
+            { href: '/account/email', label: 'Email address', hint: account.email ?? 'Not set' },
           ],
         },
         {
-          title: 'Signing in',
+          title: 'Sign-in and security',
           links: [
             {
               href: '/account/password',
               label: 'Password',
-              hint: password ? `Changed on ${day(password.changedAt)}` : 'None yet',
+              hint: password ? `Changed ${day(password.changedAt)}` : 'Not set',
             },
-            { href: '/account/factors', label: 'Second factors and passkeys', hint: describeFactors(ownFactors) },
-            { href: '/account/connections', label: 'Connected sign-ins', hint: 'Services where you sign in instead' },
-            { href: '/account/browsers', label: 'Known browsers', hint: 'Where you signed in before' },
+            {
+              href: '/account/factors',
+              label: 'Two-step verification and passkeys',
+              hint: describeFactors(ownFactors),
+            },
+            { href: '/account/connections', label: 'Connected sign-ins', hint: 'Other services you can sign in with' },
+            { href: '/account/browsers', label: 'Known browsers', hint: 'Browsers you’ve signed in from' },
           ],
         },
         {
-          title: 'In use',
+          title: 'Apps and sessions',
           links: [
-            { href: '/dashboard', label: 'Your applications', hint: 'What you may open' },
-            { href: '/account/sessions', label: 'Where you are signed in', hint: 'Browsers and their applications' },
-            { href: '/account/applications', label: 'Applications you allowed', hint: 'What they may see' },
+            { href: '/dashboard', label: 'Your apps', hint: 'Apps you can open' },
+            { href: '/account/sessions', label: 'Where you’re signed in', hint: 'Your sessions, by browser' },
+            { href: '/account/applications', label: 'Apps with access', hint: 'What each app can see and do' },
           ],
         },
       ],
@@ -70,19 +75,19 @@ function warningsOf(own: OwnFactors) {
   const href = '/account/factors';
   const hasFactor = hasSecondFactor(own) || own.phone !== undefined;
   if (!hasFactor) {
-    const text = 'A password can be stolen. A second factor makes that useless to the thief.';
-    return [{ text, href, label: 'Set one up' }];
+    const text = 'Protect your account with two-step verification.';
+    return [{ text, href, label: 'Set up two-step verification' }];
   }
   const text = recoveryCodeWarning(own);
-  return text ? [{ text, href, label: 'Make new ones' }] : [];
+  return text ? [{ text, href, label: 'Create new codes' }] : [];
 }
 
 function describeFactors({ totp, passkeys, phone }: OwnFactors): string {
   const parts = [
     totp ? 'authenticator app' : '',
-    passkeys > 0 ? `${passkeys} passkey${passkeys === 1 ? '' : 's'}` : '',
-    phone ? 'codes by SMS' : '',
+    passkeys > 0 ? plural(passkeys, 'passkey') : '',
+    phone ? 'text message codes' : '',
   ].filter(Boolean);
-  const text = parts.join(', ') || 'none yet';
+  const text = parts.join(', ') || 'not set up';
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

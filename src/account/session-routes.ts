@@ -72,7 +72,7 @@ async function endOne({ page, sessions, endSession }: SessionRoutesDependencies,
   const { uid } = await parseForm(ctx, endForm);
   const own = (await sessions.list(account.id)).some((session) => session.uid === uid);
   const ended = own ? await endSession.one(uid, 'ended-by-person', page.actorOf(ctx)) : undefined;
-  page.redirectWithNotice(ctx, '/account/sessions', `Signed out there.${notReachedNotice(ended?.run?.notNotified)}`);
+  page.redirectWithNotice(ctx, '/account/sessions', `Session signed out.${notReachedNotice(ended?.run?.notNotified)}`);
 }
 
 async function endOthers({ page, endSession }: SessionRoutesDependencies, ctx: Context): Promise<void> {
@@ -99,5 +99,5 @@ async function endAll(dependencies: SessionRoutesDependencies, ctx: Context): Pr
 function notReachedNotice(names: string[] = []): string {
   return names.length === 0
     ? ''
-    : ` Could not be notified, and may go on until that browser is closed: ${names.join(', ')}.`;
+    : ` These apps couldn’t be notified and may stay signed in until that browser is closed: ${names.join(', ')}.`;
 }

@@ -15,10 +15,10 @@ const name = /^[^\s.\p{C}][^\s\p{C}]{0,63}$/u;
 export function attributeFaults(attributes: Record<string, unknown>, schema: AttributeSchema): FieldFault[] {
   const faults: JsonFault[] = Object.entries(attributes).flatMap(([key, value]): JsonFault[] => {
     if (!name.test(key)) {
-      return [{ path: [key.slice(0, 64)], message: 'Use up to 64 characters without spaces for the name.' }];
+      return [{ path: [key.slice(0, 64)], message: 'Use up to 64 characters without spaces for the attribute name.' }];
     }
     if (Object.keys(schema).length > 0 || plain.safeParse(value).success) return [];
-    return [{ path: [key], message: 'This must be text, a number, true or false, or a list of text.' }];
+    return [{ path: [key], message: 'Use text, a number, true, false, or a list of texts.' }];
   });
   if (Object.keys(schema).length > 0) faults.push(...compileJsonSchema(schema)(attributes));
   return faults

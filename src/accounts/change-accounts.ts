@@ -41,7 +41,7 @@ export async function createAccount(
   const columns = profileColumns(profile, source === 'file' ? 'any' : context.usernameDomains());
   return withinTransaction(db, outer, async (tx) => {
     if (await tx.retiredSubject.findUnique({ where: { id } })) {
-      throw conflict('conflict', { message: 'This identifier belonged to an account that was deleted.' });
+      throw conflict('conflict', { message: 'This identifier belonged to a deleted account. Use another one.' });
     }
     await assertNotTaken(tx, context.sql, id, columns);
     const at = now();

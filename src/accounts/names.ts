@@ -100,13 +100,13 @@ const LOCAL_AT_DOMAIN = new RegExp(String.raw`^(?=[^@]{1,64}@)${ATOM}(?:\.${ATOM
 /** One sentence for the user who typed the name. */
 export function nameAdvice(fault: NameFault | EmailFault): string {
   const advice: Record<NameFault | EmailFault, string> = {
-    empty: 'This may not be empty.',
-    too_long: 'This is too long.',
-    invisible_characters: 'This contains characters that cannot be seen. Type it again.',
-    spaces: 'A user name may not contain spaces.',
-    mixed_scripts: 'A user name may not mix letters of different alphabets.',
-    at_sign: 'A user name may only contain an @ when it is your own e-mail address or in a domain of username_domains.',
-    syntax: 'This is not an e-mail address.',
+    empty: 'Enter a value.',
+    too_long: 'This value is too long.',
+    invisible_characters: 'This contains invisible characters. Type it again.',
+    spaces: 'A username can’t contain spaces.',
+    mixed_scripts: 'A username can’t mix letters from different alphabets.',
+    at_sign: 'A username can contain an @ only if it’s your own email address or in a domain of username_domains.',
+    syntax: 'Enter an email address, such as name@example.com.',
   };
   return advice[fault];
 }

@@ -20,7 +20,13 @@ export const textFields = {
   familyName: { claim: 'family_name', label: 'Family name', autocomplete: 'family-name' },
   nickname: { claim: 'nickname', label: 'Nickname', autocomplete: 'nickname' },
   profile: { claim: 'profile', label: 'Profile page', autocomplete: 'off', kind: 'url' },
-  picture: { claim: 'picture', label: 'Picture', autocomplete: 'photo', kind: 'url', hint: 'The address of an image.' },
+  picture: {
+    claim: 'picture',
+    label: 'Picture',
+    autocomplete: 'photo',
+    kind: 'url',
+    hint: 'The web address of an image.',
+  },
   website: { claim: 'website', label: 'Website', autocomplete: 'url', kind: 'url' },
   gender: { claim: 'gender', label: 'Gender', autocomplete: 'sex' },
   birthdate: {
@@ -28,10 +34,10 @@ export const textFields = {
     label: 'Date of birth',
     autocomplete: 'bday',
     kind: 'birthdate',
-    hint: 'As 1990-12-31. 0000-12-31 leaves the year out, and 1990 the day.',
+    hint: 'Format: 1990-12-31. To leave out the year, enter 0000-12-31. To give only the year, enter 1990.',
   },
-  locale: { claim: 'locale', label: 'Language', autocomplete: 'language', hint: 'Such as en or de-CH.' },
-  zoneinfo: { claim: 'zoneinfo', label: 'Time zone', autocomplete: 'off', hint: 'Such as Europe/Berlin.' },
+  locale: { claim: 'locale', label: 'Language', autocomplete: 'language', hint: 'For example, en or de-CH.' },
+  zoneinfo: { claim: 'zoneinfo', label: 'Time zone', autocomplete: 'off', hint: 'For example, America/New_York.' },
 } as const satisfies Record<string, TextField>;
 export type TextFieldName = keyof typeof textFields;
 export const textFieldNames = Object.keys(textFields) as TextFieldName[];
@@ -40,8 +46,8 @@ export const textClaims = textFieldNames.map((field) => textFields[field].claim)
 
 /** The parts of a postal address (OpenID Connect Core 5.1.1). */
 export const addressParts = {
-  formatted: { label: 'Address in full', autocomplete: 'off', lines: 4 },
-  street_address: { label: 'Street and number', autocomplete: 'street-address', lines: 2 },
+  formatted: { label: 'Full address', autocomplete: 'off', lines: 4 },
+  street_address: { label: 'Street address', autocomplete: 'street-address', lines: 2 },
   postal_code: { label: 'Postal code', autocomplete: 'postal-code', lines: 1 },
   locality: { label: 'City', autocomplete: 'address-level2', lines: 1 },
   region: { label: 'State or region', autocomplete: 'address-level1', lines: 1 },
@@ -105,8 +111,8 @@ export function textsOf(account: Readonly<Record<TextFieldName, string | null>> 
 /** What is wrong with the value of a field, beyond its length and invisible characters; undefined when it is right. */
 export function textFault(field: TextFieldName, text: string): string | undefined {
   const { kind }: TextField = textFields[field];
-  if (kind === 'url' && !isWebAddress(text)) return 'This is not a web address.';
-  if (kind === 'birthdate' && !isBirthdate(text)) return 'This is not a date such as 1990-12-31, 0000-12-31 or 1990.';
+  if (kind === 'url' && !isWebAddress(text)) return 'Enter a web address that starts with https:// or http://.';
+  if (kind === 'birthdate' && !isBirthdate(text)) return 'Enter a date such as 1990-12-31, 0000-12-31, or 1990.';
   return undefined;
 }
 

@@ -57,7 +57,7 @@ export function profileColumns(profile: Profile, domains: NameDomains = []) {
     email === null ? undefined : fault('email', emailFault(email)),
     ...TEXT_FIELDS.map((field) => fieldFault(field, texts[field])),
     ...addressPartNames.map((part) => partFault(part, address?.[part])),
-    attributes.length > MAX_ATTRIBUTES ? { field: 'attributes', message: 'This is too long.' } : undefined,
+    attributes.length > MAX_ATTRIBUTES ? { field: 'attributes', message: 'This value is too long.' } : undefined,
   ].filter((found) => found !== undefined);
   if (faults.length > 0) throw badRequest('invalid_input', { fields: faults });
 

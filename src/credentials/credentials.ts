@@ -70,7 +70,7 @@ export function createCredentials(dependencies: CredentialsDependencies): Creden
     async importHash(userId, hash, by = {}, outer) {
       if (!isAcceptableHash(hash)) {
         throw badRequest('invalid_input', {
-          fields: [{ field: 'password_hash', message: 'Give an Argon2, bcrypt, scrypt or PBKDF2 hash.' }],
+          fields: [{ field: 'password_hash', message: 'Enter an Argon2, bcrypt, scrypt, or PBKDF2 hash.' }],
         });
       }
       const work = async (tx: Tx) => {

@@ -1,6 +1,7 @@
 // The rules for a new password (NIST SP 800-63B): long enough, and not guessable from the account or the service. There
 // are no composition rules, and every printable character counts. Pure.
 import { limits } from '../limits.ts';
+import { plural } from '../platform/plural.ts';
 
 export type PasswordFault =
   | 'too_short'
@@ -63,17 +64,18 @@ export function passwordFaults({
 export function passwordAdvice(fault: PasswordFault, hasSecondFactor: boolean): string {
   const advice: Record<PasswordFault, string> = {
     too_short: hasSecondFactor
-      ? `Use at least ${limits.password.minWithMfa} characters.`
-      : `Use at least ${limits.password.minWithoutMfa} characters. A few words in a row are easy to remember.`,
-    too_long: `Use at most ${limits.password.max} characters.`,
-    unprintable: 'Leave out characters that cannot be printed, such as line breaks.',
-    contains_name: 'Leave your own name out of it.',
-    contains_email: 'Leave your e-mail address out of it.',
-    contains_service: 'Leave the name of this service out of it.',
-    pattern: 'It repeats itself or only counts up or down. Mix in some words.',
-    common: 'Many people use this one, so it would be tried first. Choose another.',
-    breached: 'This one is in a list of stolen passwords. Choose another, also where else you use it.',
-    unchanged: 'This is the one you have now. Choose another.',
+      ? `Use at least ${plural(limits.password.minWithMfa, 'character')}.`
+      : `Use at least ${plural(limits.password.minWithoutMfa, 'character')}. A few words in a row are easy to remember.`,
+    too_long: `Use at most ${plural(limits.password.max, 'character')}.`,
+    unprintable: 'Remove characters that can’t be printed, such as line breaks.',
+    contains_name: 'Don’t use your own name in it.',
+    contains_email: 'Don’t use your email address in it.',
+    contains_service: 'Don’t use the name of this service in it.',
+    pattern: 'This password is a simple pattern. Add a few words.',
+    common: 'This password is too common. Choose a different one.',
+    breached:
+      'This password appears in a known data breach. Choose a different one, and change it everywhere you use it.',
+    unchanged: 'This is your current password. Choose a different one.',
   };
   return advice[fault];
 }

@@ -56,7 +56,8 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
 
   return {
     async hash(plain) {
-      if (isTooLong(plain)) throw badRequest('password_refused', { message: 'This password is too long.' });
+      if (isTooLong(plain))
+        throw badRequest('password_refused', { message: 'This password is too long. Choose a shorter one.' });
       return queue.run(() => argon2.hash(Buffer.from(plain.normalize('NFKC')), CURRENT));
     },
 

@@ -15,7 +15,7 @@ export function createQueue({ concurrency, maxWaiting }: { concurrency: number; 
     async run(work) {
       if (limit.pendingCount >= maxWaiting && limit.activeCount >= concurrency) {
         throw unavailable('unavailable', {
-          message: 'Too many people are signing in at this moment.',
+          message: 'Too many people are signing in right now.',
           advice: 'Try again in a few seconds.',
           headers: { 'Retry-After': '3' },
         });

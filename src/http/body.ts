@@ -24,7 +24,7 @@ export async function readBody(req: IncomingMessage, maxBytes: number): Promise<
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
   } catch (cause) {
-    throw badRequest('malformed_body', { message: 'The data that was sent is not UTF-8.', cause });
+    throw badRequest('malformed_body', { message: 'The submitted data isn’t UTF-8.', cause });
   }
 }
 

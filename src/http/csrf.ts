@@ -76,7 +76,7 @@ function rejectForeignOrigin(ctx: Context, issuerUrl: URL): void {
   if (!siteIsForeign && !originIsForeign) return;
   throw forbidden('cross_site_request', {
     detail: { site, origin },
-    next: { href: '/', label: 'Go to the start page' },
+    next: { href: '/', label: 'Go to home page' },
   });
 }
 
@@ -85,7 +85,7 @@ function returnLink(ctx: Context, issuerUrl: URL): Pick<ErrorOptions, 'next'> {
   const referer = ctx.get('Referer');
   const page = URL.canParse(referer) ? new URL(referer) : undefined;
   if (page?.origin !== issuerUrl.origin || page.pathname.startsWith('//')) {
-    return { next: { href: '/', label: 'Go to the start page' } };
+    return { next: { href: '/', label: 'Go to home page' } };
   }
-  return { next: { href: `${page.pathname}${page.search}`, label: 'Back to the page' } };
+  return { next: { href: `${page.pathname}${page.search}`, label: 'Back to the form' } };
 }

@@ -119,26 +119,31 @@ function renderPage(
   } catch (err) {
     // A failure of the error page must not be silent.
     ctx.state.log().error({ err }, 'error page could not be rendered');
-    const text = `${data.message} ${data.advice}\nRequest number: ${ctx.state.request.requestId}\n`;
+    const text = `${data.message} ${data.advice}\nRequest ID: ${ctx.state.request.requestId}\n`;
     return { text, type: 'text/plain; charset=utf-8' };
   }
 }
 
 function pageOf(
-  { status, message, advice = '', code, fields, next, other, rejectionCode }: AppError,
+  { status, message, advice = '', code, fields, next, other, rejectionCode, technical }: AppError,
   requestId: string,
 ) {
   const title = STATUS_CODES[status] ?? 'Error';
-  return { status, title, message, advice, code, fields, next, other, rejectionCode, requestId };
+  return { status, title, message, advice, code, fields, next, other, rejectionCode, technical, requestId };
 }
 
+/** A heading has no period; in a longer text it needs one. */
+const sentence = (text: string) => (/[.?]$/.test(text) ? text : `${text}.`);
+
 function problemOf(error: AppError, requestId: string): object {
-  const { code, status, message, advice, fields, rejectionCode } = error;
+  const { code, status, message, advice, fields, rejectionCode, technical } = error;
   return {
     type: `urn:gatehouse:error:${code}`,
     title: STATUS_CODES[status] ?? 'Error',
     status,
-    detail: advice ? `${message} ${advice}` : message,
+    detail: [sentence(message), advice, ...technical.map(({ label, value }) => `${label}: ${value}`)]
+      .filter(Boolean)
+      .join(' '),
     code,
     requestId,
     ...(rejectionCode && { refusal: rejectionCode }),

@@ -1,168 +1,181 @@
 // Every error that our routes can return. A code defines its status, its public message and the advice; `detail` and
 // `cause` are logged only. Branch on `code`, never on `message`.
+
+import { plural } from '../platform/plural.ts';
 import { type Problem, upstreamProblems } from './upstream-problems.ts';
 
 const problems = {
   ...upstreamProblems,
-  bad_request: { status: 400, message: 'The request could not be understood.' },
-  malformed_url: { status: 400, message: 'The address of this page is malformed.', advice: 'Check the link you used.' },
-  malformed_body: { status: 400, message: 'The data that was sent could not be read.' },
+  bad_request: { status: 400, message: 'The server can’t understand this request.' },
+  malformed_url: { status: 400, message: 'The address of this page is incorrect.', advice: 'Check the link.' },
+  malformed_body: { status: 400, message: 'The server can’t read the submitted data.' },
   invalid_input: {
     status: 400,
-    message: 'Some of what was sent is missing or wrong.',
-    advice: 'Correct it and send it again.',
+    message: 'Some values are missing or incorrect.',
+    advice: 'Correct them and try again.',
   },
-  repeated_parameter: { status: 400, message: 'A parameter was sent more than once.', advice: 'Send each one once.' },
-  request_aborted: { status: 400, message: 'The request ended before all of it was sent.' },
+  repeated_parameter: {
+    status: 400,
+    message: 'The request has a parameter more than once.',
+    advice: 'Send each parameter once.',
+  },
+  request_aborted: { status: 400, message: 'The request ended before all of its data arrived.' },
   link_invalid: {
     status: 400,
-    message: 'This link is not valid, was already used, or has expired.',
-    advice: 'Ask for a new one.',
+    message: 'This link is invalid, already used, or expired.',
+    advice: 'Request a new link.',
   },
   other_link: {
     status: 400,
-    message: 'Another link was opened in this browser meanwhile, so nothing was changed.',
-    advice: 'Open the link in the mail again.',
+    message: 'You opened another link in this browser, so nothing changed.',
+    advice: 'Open the link in the email again.',
   },
   sign_in_expired: {
     status: 400,
-    message: 'This sign-in has expired or was finished elsewhere.',
-    advice: 'Go back to the application and sign in again.',
-    next: { href: '/dashboard', label: 'Your applications' },
+    message: 'This sign-in has expired or was completed elsewhere.',
+    advice: 'Go back to the app and sign in again.',
+    next: { href: '/dashboard', label: 'Your apps' },
   },
   other_browser: {
     status: 400,
-    message: 'This step was begun in another browser, or its cookies were removed.',
-    advice: 'Begin again from the application, and allow cookies for this site.',
-    next: { href: '/dashboard', label: 'Your applications' },
+    message: 'You started this sign-in in another browser, or its cookies are gone.',
+    advice: 'Allow cookies for this site. Then go back to the app and sign in again.',
+    next: { href: '/dashboard', label: 'Your apps' },
   },
   password_refused: {
     status: 400,
-    message: 'This password does not meet the rules.',
-    advice: 'Choose a longer or less common one.',
+    message: 'This password doesn’t meet the requirements.',
+    advice: 'Choose a longer or less common password.',
   },
   saml_request_invalid: {
     status: 400,
-    message: 'The sign-in request of the application is not valid.',
-    advice: 'Go back to the application and try again; if it happens again, tell its administrator.',
+    message: 'The app sent an invalid sign-in request.',
+    advice: 'Go back to the app and try again. If it happens again, contact its administrator.',
   },
   service_provider_unknown: {
     status: 400,
-    message: 'The application that sent you here is not known to this server.',
-    advice: 'Ask its administrator to register it.',
+    message: 'The app that sent you here isn’t registered.',
+    advice: 'Contact its administrator.',
   },
   state_mismatch: {
     status: 400,
-    message: 'The answer does not belong to a sign-in begun in this browser.',
-    advice: 'Begin the sign-in again.',
+    message: 'This answer doesn’t belong to a sign-in in this browser.',
+    advice: 'Sign in again.',
   },
-  unauthenticated: { status: 401, message: 'You are not signed in.', advice: 'Sign in and try again.' },
-  invalid_token: { status: 401, message: 'The access token is missing, expired or not valid here.' },
-  invalid_signature: { status: 401, message: 'Invalid signature' },
-  sign_in_failed: { status: 401, message: 'The sign-in could not be completed.', advice: 'Try to sign in again.' },
+  unauthenticated: { status: 401, message: 'You aren’t signed in.', advice: 'Sign in and try again.' },
+  invalid_token: { status: 401, message: 'The access token is missing, expired, or invalid.' },
+  invalid_signature: { status: 401, message: 'The signature is invalid.' },
+  sign_in_failed: { status: 401, message: 'We couldn’t complete your sign-in.', advice: 'Try again.' },
   proof_needed: {
     status: 401,
-    message: 'Please confirm that it is you before changing this.',
+    message: 'Confirm it’s you before you change this.',
     advice: 'Sign in again.',
   },
   forbidden: {
     status: 403,
-    message: 'You are not allowed to do this.',
-    advice: 'Ask an administrator if you think you should be.',
+    message: 'You don’t have permission to do this.',
+    advice: 'If you need it, ask an administrator.',
   },
   access_denied: {
     status: 403,
-    message: 'Your account may not open this application.',
+    message: 'You don’t have access to this app.',
     advice: 'Ask its administrator for access.',
   },
   first_factor_needs_approval: {
     status: 403,
-    message: 'An administrator has to allow your first second factor.',
-    advice: 'Ask an administrator, who finds your request in the console. Then reload this page.',
+    message: 'An administrator must allow you to set up two-step verification.',
+    advice: 'Ask an administrator to approve your request in the console. Then reload this page.',
   },
   account_inactive: {
     status: 403,
-    message: 'This account is not active.',
+    message: 'This account is disabled.',
     advice: 'Ask an administrator to enable it.',
   },
   address_denied: {
     status: 403,
-    message: 'This server does not answer to your network.',
-    advice: 'If you think it should, tell its administrator the request number below.',
+    message: 'Your network is blocked.',
+    advice: 'If you need access, send the request ID below to your administrator.',
   },
   owned_by_file: {
     status: 403,
-    message: 'This is declared in the configuration file and cannot be changed here.',
+    message: 'The configuration file manages this, so you can’t change it here.',
     advice: 'Change the file and apply it.',
   },
   cross_site_request: {
     status: 403,
-    message: 'This form was sent from another site, so it was not accepted.',
-    advice: 'Open the page here and fill in the form on it.',
+    message: 'Another site sent this form, so we rejected it.',
+    advice: 'Open the page on this site and fill in the form there.',
   },
   csrf_failed: {
     status: 403,
-    message: 'This form is out of date, or your browser did not send the cookie that belongs to it.',
-    advice: 'Reload the page and send the form again. If that does not help, allow cookies for this site.',
+    message: 'This form has expired, or your browser blocks its cookie.',
+    advice: 'Reload the page and try again. If that doesn’t help, allow cookies for this site.',
   },
   not_found: {
     status: 404,
-    message: 'There is nothing at this address.',
-    advice: 'Check the link, or go back to where you came from.',
+    message: 'Page not found',
+    advice: 'Check the link, or go back to the previous page.',
   },
-  method_not_allowed: { status: 405, message: 'This address does not accept that method.' },
-  conflict: { status: 409, message: 'This contradicts something that is already there.' },
-  changed_outside: { status: 409, message: 'Another program changed this in the database, so it is not used.' },
-  user_name_taken: { status: 409, message: 'This user name is already taken.', advice: 'Choose another one.' },
-  email_taken: { status: 409, message: 'This e-mail address is already in use.', advice: 'Use another one.' },
-  role_name_taken: { status: 409, message: 'A role of this name already exists.', advice: 'Choose another name.' },
+  method_not_allowed: { status: 405, message: 'This address doesn’t support this HTTP method.' },
+  conflict: { status: 409, message: 'This conflicts with existing data.' },
+  changed_outside: {
+    status: 409,
+    message: 'Another program changed this row in the database, so Gatehouse doesn’t use it.',
+  },
+  user_name_taken: { status: 409, message: 'This username is already taken.', advice: 'Choose another one.' },
+  email_taken: { status: 409, message: 'This email address is already in use.', advice: 'Use another one.' },
+  role_name_taken: { status: 409, message: 'A role with this name already exists.', advice: 'Choose another name.' },
   application_taken: { status: 409, message: 'An application with this identifier already exists.' },
-  last_admin: { status: 409, message: 'This is the last administrator, so it has to stay one.' },
+  last_admin: { status: 409, message: 'You can’t remove the last administrator.' },
   changed_meanwhile: {
     status: 409,
-    message: 'This was changed by another user in the meantime.',
-    advice: 'Reload the page and make your change again.',
+    message: 'Someone else changed this meanwhile.',
+    advice: 'Reload the page to see it. Then make your change again.',
   },
   in_progress: {
     status: 409,
-    message: 'The first request with this Idempotency-Key is still at work.',
-    advice: 'Send it again in a moment.',
+    message: 'The first request with this Idempotency-Key is still running.',
+    advice: 'Try again in a minute.',
   },
   precondition_failed: {
     status: 412,
-    message: 'This was changed since you read it.',
-    advice: 'Read it again, and make your change to what is there now.',
+    message: 'This changed after you read it.',
+    advice: 'Read it again and apply your change to the current version.',
   },
   precondition_required: {
     status: 428,
-    message: 'Which version this changes is missing.',
-    advice: 'Send If-Match with the ETag of the answer that you read it in.',
+    message: 'The If-Match header is missing.',
+    advice: 'Send If-Match with the ETag of the version that you read.',
   },
   key_reused: {
     status: 422,
-    message: 'This Idempotency-Key was used for another request.',
-    advice: 'Make a new key for each thing that you create.',
+    message: 'This Idempotency-Key was used for a different request.',
+    advice: 'Use a new key for each resource that you create.',
   },
-  unknown_role: { status: 422, message: 'There is no such role.', advice: 'Create it first, or name another one.' },
-  body_too_large: { status: 413, message: 'More data was sent than is accepted here.', advice: 'Send less.' },
-  unsupported_media_type: { status: 415, message: 'The data was sent in a format that is not accepted here.' },
-  misdirected: { status: 421, message: 'This server does not answer under that name.' },
-  too_many_requests: { status: 429, message: 'There were too many attempts.' },
+  unknown_role: {
+    status: 422,
+    message: 'This role doesn’t exist.',
+    advice: 'Create it first, or choose another role.',
+  },
+  body_too_large: { status: 413, message: 'The request is too large.', advice: 'Send less data.' },
+  unsupported_media_type: { status: 415, message: 'The server doesn’t accept this data format.' },
+  misdirected: { status: 421, message: 'This server doesn’t answer under this host name.' },
+  too_many_requests: { status: 429, message: 'Too many attempts.' },
   internal: {
     status: 500,
-    message: 'Something went wrong on our side. It was noted.',
-    advice: 'Try again in a moment; if it happens again, tell the administrator the request number below.',
+    message: 'Something went wrong.',
+    advice: 'Try again. If it happens again, send the request ID below to your administrator.',
   },
-  method_unknown: { status: 501, message: 'This server does not know that method.' },
+  method_unknown: { status: 501, message: 'The server doesn’t support this HTTP method.' },
   upstream_failed: {
     status: 502,
-    message: 'A server that we depend on did not answer as expected.',
-    advice: 'Try again in a moment.',
+    message: 'Another server that Gatehouse needs didn’t answer correctly.',
+    advice: 'Try again in a minute.',
   },
   unavailable: {
     status: 503,
-    message: 'The service is not ready at the moment.',
-    advice: 'Try again in a moment.',
+    message: 'The service isn’t available right now.',
+    advice: 'Try again in a minute.',
   },
 } as const satisfies Record<string, Problem>;
 
@@ -192,8 +205,15 @@ export interface ErrorOptions {
   /** Links on the page to continue with. */
   next?: { href: string; label: string };
   other?: { href: string; label: string };
-  /** Code under which an administrator finds the reason. */
+  /** Code under which an administrator finds the reason; pages call it the error reference. */
   rejectionCode?: string;
+  /** Public protocol details, which pages put behind "Details for the developer". */
+  technical?: TechnicalDetail[];
+}
+
+export interface TechnicalDetail {
+  label: string;
+  value: string;
 }
 
 /** An error that ends the request; `message` is public. Created by the functions below. */
@@ -208,6 +228,7 @@ export class AppError extends Error {
   readonly next: { href: string; label: string } | undefined;
   readonly other: { href: string; label: string } | undefined;
   readonly rejectionCode: string | undefined;
+  readonly technical: TechnicalDetail[];
 
   constructor(code: ErrorCode, options: ErrorOptions = {}) {
     const problem: Problem = problems[code];
@@ -221,6 +242,7 @@ export class AppError extends Error {
     this.next = options.next ?? problem.next;
     this.other = options.other;
     this.rejectionCode = options.rejectionCode;
+    this.technical = options.technical ?? [];
   }
 }
 
@@ -245,7 +267,7 @@ export const unavailable = constructorOf<502 | 503>();
 
 /** 404. */
 export function notFound(options?: ErrorOptions): AppError {
-  return new AppError('not_found', { next: { href: '/', label: 'Go to the start page' }, ...options });
+  return new AppError('not_found', { next: { href: '/', label: 'Go to home page' }, ...options });
 }
 
 /** 405, or 501 for a method that HTTP does not know. */
@@ -274,7 +296,7 @@ export function misdirected(issuer: string, options?: ErrorOptions): AppError {
 /** 429, with Retry-After. */
 export function tooManyRequests(retryAfterSeconds: number, options?: ErrorOptions): AppError {
   return new AppError('too_many_requests', {
-    advice: `Wait ${timeInWords(retryAfterSeconds)} and try again.`,
+    advice: `Wait ${timeInWords(retryAfterSeconds)}, then try again.`,
     ...options,
     headers: { ...options?.headers, 'Retry-After': String(Math.max(1, Math.ceil(retryAfterSeconds))) },
   });
@@ -283,7 +305,7 @@ export function tooManyRequests(retryAfterSeconds: number, options?: ErrorOption
 /** A duration in words, for pages. */
 export function timeInWords(seconds: number): string {
   const whole = Math.max(1, Math.ceil(seconds));
-  return whole < 90 ? `${whole} second${whole === 1 ? '' : 's'}` : `${Math.ceil(whole / 60)} minutes`;
+  return whole < 90 ? plural(whole, 'second') : plural(Math.ceil(whole / 60), 'minute');
 }
 
 /** 500, for unexpected errors; the cause is logged and never displayed. */

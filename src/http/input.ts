@@ -62,7 +62,7 @@ export async function parseJson<Schema extends ZodType>(ctx: Context, schema: Sc
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw badRequest('malformed_body', { message: 'The body is not valid JSON.', cause });
+    throw badRequest('malformed_body', { message: 'The body isn’t valid JSON.', cause });
   }
   rejectUnstorable(value);
   return parse(schema, value);
@@ -126,7 +126,7 @@ function bodyOf(ctx: Context, usualBytes: number): Promise<string> {
 
 function readPairs(text: string, fault: 'malformed_url' | 'malformed_body'): Pair[] {
   const pairs = text.split('&').filter((pair) => pair !== '');
-  if (pairs.length > MAX_FIELDS) throw badRequest(fault, { message: 'There are too many parameters.' });
+  if (pairs.length > MAX_FIELDS) throw badRequest(fault, { message: 'The request has too many parameters.' });
   return pairs.map((pair) => {
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals), fault);

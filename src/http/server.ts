@@ -161,14 +161,14 @@ function close(server: Server, seconds: number): Promise<'clean' | 'cut off'> {
 const MALFORMED: Record<string, { line: string; text: string }> = {
   HPE_HEADER_OVERFLOW: {
     line: '431 Request Header Fields Too Large',
-    text: 'The address or the cookies of this request are too long. Remove the cookies of this site and try again.',
+    text: 'The address or the cookies of this request are too long. Delete the cookies for this site and try again.',
   },
   ERR_HTTP_REQUEST_TIMEOUT: { line: '408 Request Timeout', text: 'The request took too long to arrive. Try again.' },
 };
 
 function respondToMalformedRequest(error: NodeJS.ErrnoException, socket: Duplex, logger: Logger): void {
   const requestId = randomToken(12);
-  const fallback = { line: '400 Bad Request', text: 'This is not a request that the server understands.' };
+  const fallback = { line: '400 Bad Request', text: 'The server can’t understand this request.' };
   const { line, text } = MALFORMED[error.code ?? ''] ?? fallback;
   logger.info(
     {
@@ -179,7 +179,7 @@ function respondToMalformedRequest(error: NodeJS.ErrnoException, socket: Duplex,
     },
     'request',
   );
-  const body = `${text}\nRequest number: ${requestId}\n`;
+  const body = `${text}\nRequest ID: ${requestId}\n`;
   const head = [
     `HTTP/1.1 ${line}`,
     'Content-Type: text/plain; charset=utf-8',

@@ -13,79 +13,79 @@ export interface Problem {
 export const upstreamProblems = {
   upstream_no_identity: {
     status: 400,
-    message: 'Your identity provider did not say who you are, so nothing was changed.',
-    advice: 'Tell an administrator the code below; the identity provider has to send its identifier for you.',
+    message: 'Your identity provider didn’t send your user ID, so nothing changed.',
+    advice: 'Send the error reference below to your administrator.',
   },
   upstream_answer_invalid: {
     status: 400,
-    message: 'The answer of your identity provider could not be verified.',
-    advice: 'Sign in again. If it happens again, tell an administrator the code below.',
+    message: 'We couldn’t verify the answer from your identity provider.',
+    advice: 'Sign in again. If it happens again, send the error reference below to your administrator.',
   },
   upstream_signature_invalid: {
     status: 401,
-    message: 'The answer of your identity provider has no valid signature.',
-    advice: 'Sign in again. If it happens again, tell an administrator the code below.',
+    message: 'The answer from your identity provider has no valid signature.',
+    advice: 'Sign in again. If it happens again, send the error reference below to your administrator.',
   },
   upstream_encryption_not_accepted: {
     status: 401,
-    message: 'The answer of your identity provider is not encrypted in a way that this server accepts.',
-    advice:
-      'Tell an administrator the code below: the encryption has to change at the identity provider or in the connection.',
+    message: 'The answer from your identity provider uses an unsupported encryption.',
+    advice: 'Send the error reference below to your administrator.',
   },
   upstream_denied: {
     status: 400,
-    message: 'Your identity provider did not sign you in.',
-    advice: 'Sign in again, or choose another way.',
+    message: 'Your identity provider didn’t sign you in.',
+    advice: 'Sign in again, or choose another way to sign in.',
   },
   upstream_not_fresh: {
     status: 401,
-    message: 'Your identity provider did not confirm that you signed in there just now.',
+    message: 'Your identity provider didn’t confirm a recent sign-in.',
     advice:
-      'Sign in with a password or passkey of this server. If you have none, ask an administrator for a link to set a password.',
+      'Sign in here with a password or passkey. If you have neither, ask an administrator for a link to set a password.',
   },
   upstream_not_allowed: {
     status: 403,
-    message: 'This identity provider may not be used with that account.',
-    advice: 'Use an account of your organization, or ask an administrator.',
+    message: 'You can’t use this identity provider with that account.',
+    advice: 'Use an account from your organization, or ask an administrator.',
   },
   sign_in_method_not_allowed: {
     status: 403,
-    message: 'This application does not accept this way to sign in.',
-    advice: 'Go back and choose one of the ways that the sign-in page offers.',
+    message: 'This app doesn’t accept this way to sign in.',
+    advice: 'Go back and choose another way on the sign-in page.',
   },
   connection_disabled: {
     status: 403,
-    message: 'This way to sign in is switched off.',
-    advice: 'Go back and choose another one.',
+    message: 'This way to sign in is turned off.',
+    advice: 'Go back and choose another way to sign in.',
   },
   not_invited: {
     status: 403,
-    message: 'There is no account here for you yet.',
-    advice: 'Ask an administrator for an account, or sign in with an account that you have here and connect it there.',
+    message: 'You don’t have an account here yet.',
+    advice:
+      'Ask an administrator for an account. If you already have one here, sign in and connect it on your account page.',
   },
   upstream_other_account: {
     status: 409,
-    message: 'You signed in to another account than the one with that address.',
-    advice: 'Sign in to the account with the address of your identity provider, or cancel and begin again.',
+    message: 'You signed in to a different account.',
+    advice: 'Sign in to the account with the same email address as your identity provider, or cancel and start again.',
   },
   upstream_other_user: {
     status: 409,
-    message: 'Your identity provider signed in another user than the one who is signed in here.',
-    advice: 'Sign in there as the same user, or sign out here first.',
+    message: 'Your identity provider signed in a different user.',
+    advice: 'Sign in there as the same user as here, or sign out here first.',
   },
   identity_taken: {
     status: 409,
-    message: 'This identity is connected to another account already.',
-    advice: 'Disconnect it there first.',
+    message: 'This identity is already connected to another account.',
+    advice: 'Disconnect it from that account first.',
   },
   last_way_in: {
     status: 409,
-    message: 'This is the only way into your account, so it has to stay.',
+    message: 'You can’t remove your only way to sign in.',
     advice: 'Set a password or add a passkey first.',
   },
   upstream_unavailable: {
     status: 503,
-    message: 'Your identity provider cannot be reached at the moment.',
+    message: 'We can’t reach your identity provider right now.',
     advice: 'Try again in a minute.',
   },
 } as const satisfies Record<string, Problem>;

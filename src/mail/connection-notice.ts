@@ -27,14 +27,14 @@ export function connectionEndText({ message, hello, host, link }: Parts): Omit<M
   const name = connection === undefined ? undefined : short(connection);
   const advice =
     name === undefined
-      ? 'Identity providers that check its end reject this server from then on. Publish the next one, have the operators of the identity providers read the metadata of this server again, then activate it.'
-      : `From then on nobody can sign in with ${name}. Have a new one issued at the provider and add it here before that day; the old one may stay until then.`;
+      ? 'After that day, some identity providers will reject this server. Publish the next certificate, ask each identity provider to update the metadata of this server, then activate the certificate.'
+      : `After that day, people can’t sign in with ${name}. Create a new one at the provider and add it here. The old one can stay until then.`;
   return {
-    subject: `${name === undefined ? 'A SAML certificate of this server' : `A secret or certificate of ${name}`} ends on ${day}`,
+    subject: `${name === undefined ? 'A SAML certificate of this server' : `A secret or certificate of ${name}`} expires on ${day}`,
     preheader: host,
     paragraphs: [hello, text, advice],
     action: {
-      label: 'Open it in the console',
+      label: 'Open in console',
       url: link(name === undefined ? '/admin/keys' : `/admin/connections/${connectionId ?? ''}`),
     },
     after: [],

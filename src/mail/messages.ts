@@ -1,5 +1,7 @@
 // Every mail that the service sends. A caller names the facts of a message; the text is written here, and links are made
 // here from the issuer and a token, so that neither a caller nor a Host header can change where they lead.
+
+import { plural } from '../platform/plural.ts';
 import { type ConnectionEndNotice, connectionEndText } from './connection-notice.ts';
 import type { MailContent } from './content.ts';
 import { type MetadataNotice, metadataTexts } from './metadata-notice.ts';
@@ -68,15 +70,15 @@ const changes: Record<FactorChange, string> = {
   'totp-removed': 'The authenticator app was removed from your account',
   'passkey-added': 'A passkey was added to your account',
   'passkey-removed': 'A passkey was removed from your account',
-  'recovery-codes-created': 'New recovery codes were made for your account',
+  'recovery-codes-created': 'New recovery codes were created for your account',
   'phone-changed': 'The phone number of your account was changed',
-  'identity-linked': 'A sign-in with another service was connected to your account',
-  'identity-unlinked': 'A sign-in with another service was disconnected from your account',
-  'factors-reset': 'The second factors of your account were removed by an administrator',
+  'identity-linked': 'Another sign-in was connected to your account',
+  'identity-unlinked': 'A connected sign-in was removed from your account',
+  'factors-reset': 'An administrator reset two-step verification for your account',
 };
 
 const changedBy = {
-  link: 'was changed with a link sent to this address. You were signed out everywhere.',
+  link: 'was changed with a link that we sent to this address. You were signed out everywhere.',
   owner: 'was changed on your account page.',
   admin: 'was changed by an administrator.',
 };
@@ -109,18 +111,18 @@ function factsOf<Message extends MailMessage>(message: Message, issuer: string):
   const { to } = message;
   const host = new URL(issuer).host;
   const hello = greeting(to.name);
-  const account = to.username ? `your account ${to.username}` : 'your account';
+  const account = to.username ? `your account “${to.username}”` : 'your account';
   const link = (path: string, token?: string) =>
     `${issuer}${path}${token ? `?token=${encodeURIComponent(token)}` : ''}`;
   const notYou = {
-    action: { label: 'Reset my password', url: link('/forgot-password') },
-    after: ['If it was you, there is nothing to do. If not, reset your password now and tell your administrator.'],
+    action: { label: 'Reset password', url: link('/forgot-password') },
+    after: ['If this was you, ignore this email. If not, reset your password now and tell your administrator.'],
   };
   const reviewAccount = {
-    action: { label: 'Look through my account', url: link('/account') },
+    action: { label: 'Review account', url: link('/account') },
     after: [
-      'Please look through your passkeys, second factors and signed-in devices there, and remove what is not yours: anyone who knew the old password may have added it.',
-      'If it was not you who changed it, another person reads your mail. Secure your mailbox first, then choose “Forgot password?” where you sign in, and tell your administrator.',
+      'Review your passkeys, two-step verification, and sessions there. Remove anything you don’t recognize.',
+      'If you didn’t change it, someone else can read your email. Secure your mailbox first. Then select “Forgot password?” on the sign-in page, and tell your administrator.',
     ],
   };
   return { message, to, host, hello, account, link, notYou, reviewAccount };
@@ -135,16 +137,16 @@ function textOf<Kind extends MailKind>(message: MessageOf<Kind>, issuer: string)
 const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
   'password-reset': ({ message, hello, account, link }) => ({
     subject: 'Reset your password',
-    preheader: `The link works for ${message.minutes} minutes.`,
-    paragraphs: [hello, `Choose a new password for ${account} within ${message.minutes} minutes:`],
+    preheader: `The link is valid for ${plural(message.minutes, 'minute')}.`,
+    paragraphs: [hello, `Choose a new password for ${account} within ${plural(message.minutes, 'minute')}:`],
     action: { label: 'Choose a new password', url: link('/reset-password', message.token) },
-    after: ['The link works once. If you did not ask for it, do nothing: your password stays as it is.'],
+    after: ['The link works once. If you didn’t request it, ignore this email. Your password won’t change.'],
   }),
   'no-password-here': ({ message, hello, account }) => ({
-    subject: 'There is no password to reset',
-    preheader: 'You sign in with another service.',
-    paragraphs: [hello, `A reset of the password of ${account} was requested. ${passwordElsewhere(message.other)}`],
-    after: ['If you did not ask for this, do nothing. Nothing was changed.'],
+    subject: 'You don’t have a password to reset',
+    preheader: 'You sign in another way.',
+    paragraphs: [hello, `Someone asked to reset the password of ${account}. ${passwordElsewhere(message.other)}`],
+    after: ['If this wasn’t you, ignore this email. Nothing changed.'],
   }),
   'password-changed': ({ message, hello, account, notYou, reviewAccount }) => ({
     subject: 'Your password was changed',
@@ -154,79 +156,78 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     ...(message.by === 'link' ? reviewAccount : notYou),
   }),
   'verify-email': ({ message, to, hello, link }) => ({
-    subject: 'Confirm your e-mail address',
-    preheader: `The link works for ${message.hours} hours.`,
-    paragraphs: [hello, `Please confirm that ${to.email} is your address.`],
-    action: { label: 'Confirm this address', url: link('/verify-email', message.token) },
-    after: ['If you do not know what this is about, do nothing.'],
+    subject: 'Confirm your email address',
+    preheader: `The link is valid for ${plural(message.hours, 'hour')}.`,
+    paragraphs: [hello, `Confirm that ${to.email} is your email address:`],
+    action: { label: 'Confirm email address', url: link('/verify-email', message.token) },
+    after: ['If you don’t recognize this request, ignore this email.'],
   }),
   'confirm-new-email': ({ message, to, host, link }) => ({
-    subject: 'Confirm your new e-mail address',
-    preheader: `The link works for ${message.hours} hours.`,
+    subject: 'Confirm your new email address',
+    preheader: `The link is valid for ${plural(message.hours, 'hour')}.`,
     // No name: the address is not verified, and the text of a name could be used to send messages to other people.
-    paragraphs: ['Hello,', `The address ${to.email} was given for an account at ${host}. If it was you, confirm it:`],
-    action: { label: 'Use this address', url: link('/verify-email', message.token) },
-    after: ['If it was not you, do nothing. Your address is not used then.'],
+    paragraphs: ['Hello,', `You entered ${to.email} as the new email address of an account at ${host}. Confirm it:`],
+    action: { label: 'Confirm email address', url: link('/verify-email', message.token) },
+    after: ['If this wasn’t you, ignore this email. Your address won’t be used.'],
   }),
   'email-taken': ({ to, hello, account, host }) => ({
-    subject: 'Your e-mail address is already in use here',
-    preheader: 'Nothing was changed.',
+    subject: 'Your email address is already in use',
+    preheader: 'Nothing changed.',
     paragraphs: [
       hello,
-      `The address ${to.email} was given for another account at ${host}. It already belongs to ${account}, so nothing was changed.`,
+      `Someone entered ${to.email} for another account at ${host}. It already belongs to ${account}, so nothing changed.`,
     ],
-    after: ['There is nothing to do.'],
+    after: ['You don’t need to do anything.'],
   }),
   'email-changed': ({ message, hello, account }) => ({
-    subject: 'Your e-mail address was changed',
+    subject: 'Your email address was changed',
     preheader: describeTime(message.place.at),
     paragraphs: [
       hello,
-      `The address of ${account} is now ${maskEmail(message.newEmail)}. This is the last mail to the old one.`,
+      `The email address of ${account} is now ${maskEmail(message.newEmail)}. This is the last email to your old address.`,
     ],
     facts: facts(message.place),
-    after: ['If it was you, there is nothing to do. If not, tell your administrator at once.'],
+    after: ['If this was you, ignore this email. If not, tell your administrator right away.'],
   }),
   invitation: ({ message, to, hello, host, link }) => ({
-    subject: `Your account at ${host}`,
-    preheader: 'Choose a password to begin.',
+    subject: `You’ve been invited to ${host}`,
+    preheader: 'Choose a password to get started.',
     paragraphs: [
       hello,
-      `An account was made for you at ${host}. Your user name is ${to.username}. Choose a password to begin:`,
+      `You’ve been invited to ${host}. Your username is ${to.username}. Choose a password to get started:`,
     ],
-    action: { label: 'Choose a password', url: link('/invitation', message.token) },
-    after: [`The link works once, for ${message.hours} hours. After that, ask for a new one with “Forgot password?”.`],
+    action: { label: 'Choose password', url: link('/invitation', message.token) },
+    after: [
+      `The link works once and expires after ${plural(message.hours, 'hour')}. After that, select “Forgot password?” on the sign-in page.`,
+    ],
   }),
   registration: ({ message, host, link }) => ({
     subject: 'Finish creating your account',
-    preheader: `The link works for ${message.hours} hours.`,
-    paragraphs: [
-      'Hello,',
-      `An account at ${host} was requested with this address, most likely by you. One step is left:`,
-    ],
-    action: { label: 'Finish creating my account', url: link('/sign-up/finish', message.token) },
-    after: ['If it was not you, do nothing. No account is made then.'],
+    preheader: `The link is valid for ${plural(message.hours, 'hour')}.`,
+    paragraphs: ['Hello,', `You asked for an account at ${host} with this email address. One step is left:`],
+    action: { label: 'Create account', url: link('/sign-up/finish', message.token) },
+    after: ['If this wasn’t you, ignore this email. We won’t create an account.'],
   }),
   'already-registered': ({ to, hello, host, link }) => ({
     subject: 'You already have an account',
-    preheader: 'Another one was requested with this address.',
+    preheader: 'You can sign in with it.',
     paragraphs: [
       hello,
-      `A new account at ${host} was requested with this address, most likely by you. You already have one: ${to.username}. If you forgot its password, you can reset it:`,
+      `You asked for an account at ${host}, but you already have one: ${to.username}. If you forgot its password, reset it:`,
     ],
-    action: { label: 'Reset my password', url: link('/forgot-password') },
-    after: ['If it was not you, do nothing. Nothing was changed.'],
+    action: { label: 'Reset password', url: link('/forgot-password') },
+    after: ['If this wasn’t you, ignore this email. Nothing changed.'],
   }),
   unlock: ({ message, hello, account, link }) => ({
     subject: 'Unlock your account',
-    preheader: `The link works for ${message.minutes} minutes.`,
+    preheader: `The link is valid for ${plural(message.minutes, 'minute')}.`,
     paragraphs: [
       hello,
-      `There were too many failed sign-ins to ${account}, so signing in from new browsers is paused. With this link you end the pause:`,
+      `Too many sign-ins to ${account} failed, so we paused sign-in from new browsers. Unlock your account to sign in now:`,
     ],
-    action: { label: 'Unlock my account', url: link('/unlock', message.token) },
+    action: { label: 'Unlock account', url: link('/unlock', message.token) },
     after: [
-      'If the failed sign-ins were not yours, your password was not found out. It is still a good moment for a second factor.',
+      'If you didn’t cause the failed sign-ins, your password is still safe. Consider setting up two-step verification.',
     ],
   }),
   'factor-changed': ({ message, hello, host, notYou }) => ({
@@ -239,22 +240,22 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
   'new-sign-in': ({ message, hello, account, notYou }) => ({
     subject: 'New sign-in to your account',
     preheader: describeTime(message.place.at),
-    paragraphs: [hello, `${upperFirst(account)} was used in a browser that we have not seen before.`],
+    paragraphs: [hello, `${upperFirst(account)} was used in a new browser.`],
     facts: facts(message.place),
     ...notYou,
   }),
   'saml-certificate': ({ message, host, link }) => ({
     subject: `A SAML certificate expires on ${describeDay(message.until)}`,
-    preheader: 'Your application has to know the next one by then.',
+    preheader: 'Your application needs the next certificate before that day.',
     paragraphs: [
       'Hello,',
-      `You are named as a contact of ${short(message.application)}, which signs people in at ${host}. The certificate that its SAML messages are signed with ends on ${describeDay(message.until)}.`,
+      `You’re a contact for ${short(message.application)}, which signs people in with ${host}. The certificate that signs its SAML messages expires on ${describeDay(message.until)}.`,
       message.isNextPublished
-        ? 'The next certificate is in the metadata already. Have your application read it again:'
-        : 'The next certificate will be published in the metadata before that. If your application does not read it automatically, look here again soon:',
+        ? 'The metadata already contains the next certificate. Update the metadata in your application:'
+        : 'The metadata will contain the next certificate before that day. If your application doesn’t update it automatically, check again soon:',
     ],
-    action: { label: 'Metadata', url: link('/saml/metadata') },
-    after: ['If another person looks after that application now, please pass this on.'],
+    action: { label: 'Open metadata', url: link('/saml/metadata') },
+    after: ['If someone else now manages this application, forward this email.'],
   }),
   'saml-metadata': ({ message, hello, host, link }) => {
     const { subject, text, path } = metadataTexts[message.state](short(message.application), message);
@@ -266,7 +267,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
         text,
         ...(message.changes.length > 0 ? [`What changed: ${message.changes.join(', ')}.`] : []),
       ],
-      action: { label: 'Open it in the console', url: link(`/admin/applications/${message.applicationId}${path}`) },
+      action: { label: 'Open in console', url: link(`/admin/applications/${message.applicationId}${path}`) },
       after: [],
     };
   },
@@ -276,19 +277,19 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     preheader: describeTime(message.at),
     paragraphs: [
       hello,
-      `The server found something in its database that it did not write: ${short(message.message)}`,
-      'A person or a program may have written to the database directly. Run `gatehouse audit verify` on the server, and compare the database with a backup and with the log of the server.',
+      `The server found data in its database that it didn’t write: ${short(message.message)}`,
+      'A person or a program may have changed the database directly. Run `gatehouse audit verify` on the server. Then compare the database with a backup and with the server log.',
     ],
-    action: { label: 'Open the audit log', url: link('/admin/audit') },
-    after: ['If you restored a backup, the documentation says what to do: “Backup and restore”.'],
+    action: { label: 'Open activity log', url: link('/admin/audit') },
+    after: ['If you restored a backup, see “Backup and restore” in the documentation.'],
   }),
   'one-time-code': ({ message, hello, host }) => ({
     subject: 'Your sign-in code',
-    preheader: `It works for ${message.minutes} minutes.`,
+    preheader: `The code is valid for ${plural(message.minutes, 'minute')}.`,
     paragraphs: [hello, `Enter this code to sign in to ${host}:`],
     code: message.code,
     after: [
-      'We will never ask you for it. If you are not signing in now, another person knows your password: change it.',
+      'We’ll never ask you for this code. If you aren’t signing in now, someone else knows your password. Change it.',
     ],
   }),
 };

@@ -18,18 +18,18 @@ export const metadataTexts: Record<
   (name: string, notice: MetadataNotice) => { subject: string; text: string; path: string }
 > = {
   waiting: (name) => ({
-    subject: `The metadata of ${name} changed: please approve it`,
-    text: `The metadata of ${name} changes something that needs your approval. Until then the registered metadata stays in use. Ask its operators by another way than its own pages whether they made the change.`,
+    subject: `Approve the new metadata of ${name}`,
+    text: `The metadata of ${name} has changes that need your approval. Until then, Gatehouse uses the registered metadata. Ask the people who run the application whether they made the change. Don’t use contact details from the new metadata.`,
     path: '/metadata',
   }),
   applied: (name) => ({
     subject: `The metadata of ${name} was updated`,
-    text: `The metadata of ${name} changed where that needs no approval, such as a new key beside the known one, and the change was applied.`,
+    text: `Gatehouse applied a change in the metadata of ${name}, such as an additional key. This kind of change needs no approval.`,
     path: '',
   }),
   expired: (name, { until }) => ({
     subject: `The metadata of ${name} has expired`,
-    text: `The metadata of ${name} has expired, and no valid metadata can be read from its address. ${until ? `It stays in use until ${describeTime(until)}; after that nobody can sign in to the application.` : ''}`,
+    text: `The metadata of ${name} has expired, and its URL has no valid metadata. ${until ? `Gatehouse uses the old metadata until ${describeTime(until)}. After that, people can’t sign in to the application.` : ''}`,
     path: '',
   }),
 };

@@ -4,9 +4,9 @@ import { short } from './wording.ts';
 /** A sentence for the mail; `other` is the connection that the user signs in with, undefined while none of them is enabled. */
 export function passwordElsewhere(other: { name: string; isDirectory: boolean } | undefined): string {
   if (!other)
-    return 'It has none here: its user signs in with another service, which is not connected to this server at the moment. Ask an administrator for help.';
+    return 'Your account has no password here, and your way to sign in isn’t available right now. Ask an administrator for help.';
   const name = short(other.name);
   return other.isDirectory
-    ? `The password that you enter here is that of ${name}, which stores it, and it can only be changed there. Ask the help desk of ${name}.`
-    : `It has none here, because you sign in with ${name}. If you cannot get in there, the help of ${name} is the place to ask.`;
+    ? `${name} manages your password, so you can change it only there. Ask the ${name} help desk.`
+    : `Your account has no password here, because you sign in with ${name}. If you can’t sign in there, contact ${name} support.`;
 }

@@ -91,7 +91,7 @@ function fileTransport({ outboxDir, mailFrom, issuer, logger }: MailTransportDep
         await mkdir(outboxDir, { recursive: true, mode: 0o700 });
         await writeFile(`${file}.part`, message, { mode: 0o600 });
         await rename(`${file}.part`, file);
-        logger.info({ file }, 'no SMTP_URL is set: the mail was written to a file');
+        logger.info({ file }, 'SMTP_URL is not set: the email was written to a file');
         return { outcome: 'sent' };
       } catch (error) {
         return { outcome: 'no-server', reason: error instanceof Error ? error.message : String(error) };

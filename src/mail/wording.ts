@@ -10,15 +10,15 @@ export interface Place {
 }
 
 const MAX_NAME = 60;
-const time = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
-const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+const time = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+const day = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
 
 /** The place of the request. */
 export function placeOf(request: RequestInfo | undefined, at: Date): Place {
   return { at, browser: browserName(request?.userAgent), address: request?.address };
 }
 
-/** `21 November 2026`, in UTC. */
+/** `November 21, 2026`, in UTC. */
 export function describeDay(at: Date): string {
   return day.format(at);
 }
@@ -36,9 +36,9 @@ export function greeting(name: string | null | undefined): string {
   return shortened === '' || looksLikeLink ? 'Hello,' : `Hello ${shortened},`;
 }
 
-/** `21 November 2026 at 09:45 UTC`. */
+/** `November 21, 2026 at 9:45 AM UTC`. */
 export function describeTime(at: Date): string {
-  return `${time.format(at)} UTC`;
+  return `${time.format(at).replace('\u202f', ' ')} UTC`;
 }
 
 /** The lines about time, browser and network address, as far as they are known. */

@@ -46,8 +46,8 @@ export interface LinkPageOptions {
 }
 
 const NOTHING_DONE = {
-  title: 'Nothing was done here',
-  lead: 'This page follows a link from a mail, and is displayed once. If you have just used one, it is done.',
+  title: 'This link was already used',
+  lead: 'Links in our emails open this page once. If you just used one, you’re done.',
 };
 
 const linkQuery = z.object({ token: z.string().max(1024).optional() });

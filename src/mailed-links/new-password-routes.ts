@@ -41,7 +41,7 @@ export function addNewPasswordRoutes(
   { cookies, rateLimits, checkCsrf }: NewPasswordRoutesDependencies,
   { path, texts, find, setPassword, hasSecondFactor, doneMessage, otherSignIn }: NewPasswordRoutesOptions,
 ): void {
-  const next = { href: '/forgot-password', label: 'Ask for a new link' };
+  const next = { href: '/forgot-password', label: 'Request a new link' };
   const page = createLinkPage({ cookies, rateLimits }, { cookie: 'reset', next });
 
   router.get(path, page.receiveToken, async (ctx) => {

@@ -37,7 +37,7 @@ export function addRequestRoutes(
 ): void {
   router.get(path, returnToSignIn.note, (ctx) => {
     const back = returnToSignIn.back(ctx);
-    ctx.render('mailed-links/request', { ...texts, action: path, button: 'Send me a link', back });
+    ctx.render('mailed-links/request', { ...texts, action: path, button: 'Send link', back });
   });
 
   router.post(path, checkCsrf, async (ctx) => {
@@ -47,6 +47,6 @@ export function addRequestRoutes(
   });
 
   router.get(sentPath, (ctx) => {
-    ctx.render('mailed-links/message', { title: 'Look into your mail', ...sent(ctx) });
+    ctx.render('mailed-links/message', { title: 'Check your email', ...sent(ctx) });
   });
 }

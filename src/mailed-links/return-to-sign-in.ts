@@ -32,13 +32,13 @@ export function createReturnToSignIn({ cookies }: { cookies: Cookies }): ReturnT
     },
     back(ctx) {
       const uid = uidOf(ctx);
-      return { href: uid ? `/signin/${uid}` : '/account', label: 'Back to the sign-in' };
+      return { href: uid ? `/signin/${uid}` : '/account', label: 'Back to sign-in' };
     },
 
     next(ctx) {
       const uid = cookies.get(ctx, 'returnToSignIn');
       if (!uid) return { href: '/account', label: 'Sign in' };
-      return { href: `/signin/${uid}`, label: 'Go on signing in' };
+      return { href: `/signin/${uid}`, label: 'Continue to sign in' };
     },
   };
 }

@@ -79,7 +79,7 @@ export function createFirstEnrolmentRule(dependencies: FirstEnrolmentDependencie
     secondFactorProven: (userId) => clearResetByMail(db, userId),
 
     async allow(userId, by) {
-      if (by.actorId === userId) throw forbidden('forbidden', { message: 'Another administrator has to allow it.' });
+      if (by.actorId === userId) throw forbidden('forbidden', { message: 'Another administrator must allow it.' });
       await transaction(db, async (tx) => {
         await allowFirstFactor(tx, userId, now());
         await audit.record({ ...by, type: 'factors.approved', outcome: 'success', subjectId: userId }, tx);
@@ -155,10 +155,11 @@ function hasFactor({ totp, passkeys, phone }: PresentFactors): boolean {
 /** What the user does next. */
 function afterResetText({ username }: Subject) {
   return {
-    message: 'You set your password by a mailed link, so another administrator has to allow your first second factor.',
+    message:
+      'You set your password with an emailed link. Another administrator must allow you to set up two-step verification.',
     advice:
-      'Ask another administrator to open your page under Users in the console and press “Allow the first second factor”. ' +
-      `Where there is nobody else, run this on the server: gatehouse user allow-factor ${username}. Then reload this page.`,
+      'Ask another administrator to open your page under Users in the console and select “Allow two-step setup”. ' +
+      `If there is no other administrator, run this on the server: gatehouse user allow-factor ${username}. Then reload this page.`,
   };
 }
 

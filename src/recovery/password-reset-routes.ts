@@ -3,6 +3,7 @@ import Router from '@koa/router';
 import type { Extras, State } from '../http/context.ts';
 import { addNewPasswordRoutes } from '../mailed-links/new-password-routes.ts';
 import { addRequestRoutes, type RequestRoutesDependencies } from '../mailed-links/request-routes.ts';
+import { plural } from '../platform/plural.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import type { PasswordReset } from './password-reset.ts';
 
@@ -23,13 +24,13 @@ export function passwordResetRoutes(dependencies: PasswordResetRoutesDependencie
     sentPath: '/forgot-password/sent',
     texts: {
       title: 'Forgot your password?',
-      lead: 'Tell us who you are, and we send a link to your e-mail address. With it you choose a new password.',
+      lead: 'We’ll email you a link to choose a new password.',
     },
     request: passwordReset.request,
     sent: () => ({
-      lead: `If there is an account of that name, a link is on its way to its e-mail address. It works for ${minutes()} minutes.`,
-      hint: 'Nothing there after a few minutes? Look into the spam folder, or try again with the exact name.',
-      other: { href: '/forgot-password', label: 'Try again' },
+      lead: `If that account exists, we emailed it a link. The link is valid for ${plural(minutes(), 'minute')}.`,
+      hint: 'No email after a few minutes? Check your spam folder, or try again with the exact username.',
+      other: { href: '/forgot-password', label: 'Try another username' },
     }),
   });
 
@@ -39,11 +40,11 @@ export function passwordResetRoutes(dependencies: PasswordResetRoutesDependencie
     setPassword: passwordReset.redeem,
     hasSecondFactor,
     doneMessage: (ctx) => ({
-      title: 'Your password was changed',
-      lead: 'You were signed out everywhere. Sign in with the new password, here or in your application.',
-      hint: 'Then review your passkeys, second factors and signed-in devices, in case another person has added one.',
+      title: 'Password changed',
+      lead: 'You’re signed out everywhere. Sign in with your new password.',
+      hint: 'Then review your passkeys, two-step verification, and sessions. Remove anything you don’t recognize.',
       next: returnToSignIn.next(ctx),
-      other: { href: '/account', label: 'Look through my account' },
+      other: { href: '/account', label: 'Review my account' },
     }),
   });
 

@@ -6,6 +6,7 @@ import { limits } from '../limits.ts';
 import { addConfirmRoutes } from '../mailed-links/confirm-routes.ts';
 import { addRequestRoutes, type RequestRoutesDependencies } from '../mailed-links/request-routes.ts';
 import type { KnownBrowsers } from '../mfa/known-browsers.ts';
+import { plural } from '../platform/plural.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import type { Unlock } from './unlock.ts';
 
@@ -24,25 +25,25 @@ export function unlockRoutes(dependencies: UnlockRoutesDependencies): Router<Sta
     sentPath: '/unlock/sent',
     texts: {
       title: 'Unlock your account',
-      lead: 'After too many failed sign-ins there is a pause. We send a link to your e-mail address that ends it.',
+      lead: 'Too many failed sign-ins paused your account. We’ll email you a link to unlock it.',
     },
     request: unlock.request,
     sent: () => ({
-      lead: `If there is an account of that name and it is paused, a link is on its way to its e-mail address. It works for ${limits.unlockLink.minutes} minutes.`,
-      hint: 'Without a pause no mail is sent: just sign in.',
+      lead: `If that account exists and is paused, we emailed it a link. The link is valid for ${plural(limits.unlockLink.minutes, 'minute')}.`,
+      hint: 'No email? The account may not be paused. Try to sign in.',
       other: { href: '/forgot-password', label: 'I forgot my password' },
     }),
   });
 
   addConfirmRoutes(router, dependencies, {
     path: '/unlock',
-    next: { href: '/unlock/ask', label: 'Ask for a new link' },
+    next: { href: '/unlock/ask', label: 'Request a new link' },
     find: unlock.find,
     describe: ({ username }) => ({
       title: 'Unlock your account?',
-      lead: 'You can sign in again at once, in this browser also when the failed sign-ins go on.',
+      lead: 'You can then sign in again right away. This browser stays unlocked even if more sign-ins fail elsewhere.',
       value: username,
-      button: 'Unlock my account',
+      button: 'Unlock account',
     }),
     async confirm(ctx, token) {
       const { request } = ctx.state;
@@ -53,8 +54,8 @@ export function unlockRoutes(dependencies: UnlockRoutesDependencies): Router<Sta
       return true;
     },
     doneMessage: (ctx) => ({
-      title: 'Your account is unlocked',
-      lead: 'Sign in with your password, here or in your application.',
+      title: 'Account unlocked',
+      lead: 'Sign in with your password.',
       next: returnToSignIn.next(ctx),
       other: { href: '/forgot-password', label: 'I forgot my password' },
     }),

@@ -19,16 +19,14 @@ export function emailVerificationRoutes(dependencies: EmailVerificationRoutesDep
     next,
     find: emailVerification.find,
     describe: ({ email, isChange }) => ({
-      title: isChange ? 'Use this address?' : 'Confirm your address',
-      lead: isChange
-        ? 'It becomes the e-mail address of your account, in place of the old one.'
-        : 'Then we know that mail to it reaches you.',
+      title: isChange ? 'Use this email address?' : 'Confirm your email address',
+      lead: isChange ? 'This address replaces your current email address.' : 'This confirms that our emails reach you.',
       value: email,
-      button: isChange ? 'Use this address' : 'Confirm this address',
+      button: isChange ? 'Use email address' : 'Confirm email address',
     }),
     confirm: async (ctx, token) =>
       (await emailVerification.confirm(token, { request: ctx.state.request })) !== 'invalid',
-    doneMessage: () => ({ title: 'Your address is confirmed', lead: 'You can close this page.', next }),
+    doneMessage: () => ({ title: 'Email address confirmed', lead: 'You can close this page.', next }),
   });
 
   return router;

@@ -18,7 +18,7 @@ export function invitationRoutes(dependencies: InvitationRoutesDependencies): Ro
     path: '/invitation',
     texts: {
       title: 'Choose a password',
-      lead: 'Your account is ready. Choose the password that you will sign in with.',
+      lead: 'Your account is ready. Choose a password to sign in with.',
     },
     find: invitations.find,
     otherSignIn: async (account) => (await otherSignIns(account))[0],
@@ -27,7 +27,7 @@ export function invitationRoutes(dependencies: InvitationRoutesDependencies): Ro
     hasSecondFactor: async () => false,
     doneMessage: () => ({
       title: 'Welcome',
-      lead: 'Your password is set. From now on you sign in with it.',
+      lead: 'Your password is set. You can sign in now.',
       next: { href: '/account', label: 'Sign in' },
     }),
   });

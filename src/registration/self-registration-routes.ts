@@ -11,6 +11,7 @@ import { limits } from '../limits.ts';
 import { createLinkPage, type LinkPage, type LinkPageDependencies } from '../mailed-links/link-page.ts';
 import type { ReturnToSignIn } from '../mailed-links/return-to-sign-in.ts';
 import { answerUniformly } from '../mailed-links/uniform-answer.ts';
+import { plural } from '../platform/plural.ts';
 import type { SelfRegistration } from './self-registration.ts';
 
 export interface SelfRegistrationRoutesDependencies extends LinkPageDependencies {
@@ -32,7 +33,7 @@ export function selfRegistrationRoutes(dependencies: SelfRegistrationRoutesDepen
   const router = new Router<State, Extras>({ prefix: '/sign-up' });
   const page = createLinkPage(dependencies, {
     cookie: 'reset',
-    next: { href: '/sign-up', label: 'Ask for a new link' },
+    next: { href: '/sign-up', label: 'Request a new link' },
   });
 
   const whenOpen: Middleware = (_ctx, next) => {
@@ -54,7 +55,7 @@ export function selfRegistrationRoutes(dependencies: SelfRegistrationRoutesDepen
   router.get('/done', whenOpen, (ctx) => {
     page.renderDone(ctx, {
       title: 'Your account is ready',
-      lead: 'You sign in with your e-mail address and your password.',
+      lead: 'Sign in with your email address and password.',
       next: returnToSignIn.next(ctx),
     });
   });
@@ -65,7 +66,7 @@ async function requestLink(dependencies: SelfRegistrationRoutesDependencies, ctx
   const { selfRegistration, rateLimits, returnToSignIn } = dependencies;
   const { email } = await parseForm(ctx, requestForm);
   if (emailFault(email)) {
-    const problem = 'This is not an e-mail address. One looks like name@example.com.';
+    const problem = 'Enter an email address, such as name@example.com.';
     const signInUrl = returnToSignIn.next(ctx).href;
     return ctx.render('registration/request', { action: '/sign-up', signInUrl, email, problem }, 400);
   }
@@ -75,10 +76,10 @@ async function requestLink(dependencies: SelfRegistrationRoutesDependencies, ctx
 
 function showSent(ctx: Context): void {
   ctx.render('mailed-links/message', {
-    title: 'Look into your mail',
-    lead: `We have sent a link to that address. It works for ${limits.emailVerification.hours} hours.`,
-    hint: 'Nothing there after a few minutes? Look into the spam folder, and check that the address was right.',
-    other: { href: '/sign-up', label: 'Try again' },
+    title: 'Check your email',
+    lead: `We sent you a link. It’s valid for ${plural(limits.emailVerification.hours, 'hour')}.`,
+    hint: 'No email after a few minutes? Check your spam folder and the address you entered.',
+    other: { href: '/sign-up', label: 'Try another address' },
   });
 }
 

@@ -107,8 +107,8 @@ function requireSecondFactor(
       // A recovery code replaces a lost factor on the account pages, and opens nothing that demands a passkey.
       throw unauthorized('proof_needed', {
         message: 'This page needs a passkey.',
-        advice: 'A recovery code is not enough. Add a passkey, and sign in with it.',
-        next: { href: '/account/factors', label: 'Second factors and passkeys' },
+        advice: 'A recovery code isn’t enough. Add a passkey and sign in with it.',
+        next: { href: '/account/factors', label: 'Set up two-step verification' },
       });
     }
     const back = isRead(ctx) ? ctx.url : ctx.path;
@@ -130,7 +130,7 @@ function stepUp(account: Account, { acr, isRecent, mailedCode }: Proof, returnTo
 /** Redirects a page to the sign-in with these parameters. Rejects a form with a link to it: its input would be lost. */
 function demandProof(ctx: Context, parameters: Record<string, string>): void {
   if (!isRead(ctx)) {
-    const next = { href: loginUrl(parameters), label: 'Confirm that it is you' };
+    const next = { href: loginUrl(parameters), label: 'Confirm it’s you' };
     throw unauthorized('proof_needed', { next });
   }
   redirectToLogin(ctx, parameters);

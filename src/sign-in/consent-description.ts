@@ -21,16 +21,16 @@ const present = (...values: (string | null)[]) => values.filter((value): value i
 
 /** A scope that is not listed here is displayed by its name. */
 const scopes: Record<string, { label: string; values(account: Account): string[] }> = {
-  openid: { label: 'Know that it is you', values: (account) => [account.username] },
+  openid: { label: 'Sign you in', values: (account) => [account.username] },
   profile: {
     label: 'See your name and profile',
     values: (account) => present(...textFieldNames.map((field) => account[field])),
   },
-  email: { label: 'See your e-mail address', values: (account) => present(account.email) },
+  email: { label: 'See your email address', values: (account) => present(account.email) },
   phone: { label: 'See your phone number', values: (account) => present(account.phoneNumber) },
   address: { label: 'See your postal address', values: ({ address }) => (address ? [addressLine(address)] : []) },
   roles: { label: 'See your roles', values: (account) => account.roles },
-  permissions: { label: 'See what you are permitted to do', values: (account) => account.permissions },
+  permissions: { label: 'See your permissions', values: (account) => account.permissions },
 };
 
 /** The scopes that a user consents to here; other scopes belong to resources. */
@@ -59,7 +59,7 @@ export function describeGrant(granted: Granted, account: Account) {
     return { name, label: scope?.label ?? name, values: unique(scope?.values(account) ?? []) };
   });
   if (granted.claims.length > 0)
-    lines.push({ name: 'claims', label: 'See single facts about you', values: granted.claims.map(withSpaces) });
+    lines.push({ name: 'claims', label: 'See these details about you', values: granted.claims.map(withSpaces) });
   return {
     scopes: lines,
     resources: Object.entries(granted.resources).map(([name, list]) => ({ name, scopes: list })),

@@ -29,7 +29,7 @@ export function createExpiredSignIns({ cookies, startOf }: ExpiredSignInsDepende
       return badRequest('sign_in_expired', {
         cause,
         next: { href: start.url, label: `Go to ${start.name}` },
-        other: { href: '/dashboard', label: 'Your applications' },
+        other: { href: '/dashboard', label: 'Your apps' },
       });
     },
   };

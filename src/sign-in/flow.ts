@@ -139,10 +139,10 @@ async function assertAccepted(
   const required = account && (await upstream.requiredConnection(account));
   if (required && !(isLinking && required.id === attempt.upstream?.connectionId)) {
     throw forbidden('sign_in_method_not_allowed', {
-      message: `This account signs in with ${required.name} only.`,
+      message: `You can sign in to this account only with ${required.name}.`,
       advice: isLinking
-        ? `Its password connects it to no other sign-in. Sign in with ${required.name}.`
-        : `Its password is not used here. Sign in with ${required.name}.`,
+        ? `You can’t connect another sign-in with its password. Sign in with ${required.name}.`
+        : `Its password isn’t used here. Sign in with ${required.name}.`,
       next: { href: `/login?connection=${encodeURIComponent(required.id)}`, label: `Sign in with ${required.name}` },
       other: { href: `/signin/${attempt.uid}`, label: 'Sign in another way' },
     });

@@ -86,19 +86,19 @@ export function createStepPages(dependencies: StepPagesDependencies): StepPages 
 
     showWait(ctx, current, retryAfterSeconds, state) {
       ctx.set('Retry-After', String(retryAfterSeconds));
-      const problem = `There were too many attempts. Wait ${timeInWords(retryAfterSeconds)} and try again.`;
+      const problem = `Too many attempts. Wait ${timeInWords(retryAfterSeconds)}, then try again.`;
       return show(ctx, current, { problem, ...state, status: 429 });
     },
 
     showUnavailable(ctx, current, { name, retryAfterSeconds }, state) {
       ctx.set('Retry-After', String(retryAfterSeconds));
-      const problem = `Your password is checked by ${name}, which does not answer at this moment. Try again in a minute, or tell its administrator.`;
+      const problem = `${name} checks your password, but isn’t answering. Try again in a minute, or contact its administrator.`;
       return show(ctx, current, { problem, ...state, status: 503 });
     },
 
     showBusy(ctx, current, retryAfterSeconds, state) {
       ctx.set('Retry-After', String(retryAfterSeconds));
-      const problem = 'Too many people are signing in at this moment. Try again in a few seconds.';
+      const problem = 'Too many people are signing in right now. Try again in a few seconds.';
       return show(ctx, current, { problem, ...state, status: 503 });
     },
   };
@@ -196,7 +196,7 @@ async function showPasswordChange({ minPasswordLength }: StepPagesDependencies, 
       action: pathOf(current, 'new-password'),
       username: account?.username,
       minLength: account ? await minPasswordLength(account.id) : limits.password.minWithoutMfa,
-      reason: 'Your password was set by an administrator, or must be changed. Choose one that only you know.',
+      reason: 'You need to replace your temporary or expired password. Choose one that only you know.',
       problem: state.problem,
       ...footOf(page),
     },

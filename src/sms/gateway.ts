@@ -2,6 +2,7 @@
 // expects another request needs an adapter.
 import { limits } from '../limits.ts';
 import type { Logger } from '../platform/logger.ts';
+import { plural } from '../platform/plural.ts';
 
 export interface SmsGateway {
   /** Whether the setting has a gateway. */
@@ -31,7 +32,7 @@ export function createSmsGateway({ gateway, fetch, logger, host }: SmsGatewayDep
       if (!setting) return 'failed';
       const { url, token, sender } = setting;
       // The last line lets phones fill in the code on this host only (WICG, origin-bound one-time codes).
-      const text = `${code} is your sign-in code for ${host}. It works for ${minutes} minutes.\n\n@${host} #${code}`;
+      const text = `${code} is your sign-in code for ${host}. Valid for ${plural(minutes, 'minute')}.\n\n@${host} #${code}`;
       try {
         const response = await fetch(url, {
           method: 'POST',

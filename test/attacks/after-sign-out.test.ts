@@ -100,7 +100,7 @@ describe.each(EVERYWHERE)('a sign-out by %s', (_by, everywhere) => {
     await atAccount(idp, user, attacker);
     const email = `attacker-of-${user.username}@example.net`;
     await attacker.submit(await attacker.get('/account/email'), { email });
-    const link = linkIn(await mailOf(box, email, 'Confirm your new e-mail address'));
+    const link = linkIn(await mailOf(box, email, 'Confirm your new email address'));
     await everywhere(owner);
     const page = await attacker.follow(await attacker.get(link));
     expect(page.status).toBe(400);

@@ -43,7 +43,7 @@ describe('a denied network', () => {
   it('a denied network gets an error page or JSON with the request ID of the log line', async () => {
     const page = await from('192.0.2.45').get('/account', { headers: { accept: 'text/html' } });
     expect(page.headers['content-type']).toContain('text/html');
-    expect(page.text).toContain('This server does not answer to your network.');
+    expect(page.text).toContain('Your network is blocked.');
     expect(page.text).toContain(String(page.headers['x-request-id']));
     const json = await from('192.0.2.45').get('/account', { headers: { accept: 'application/json' } });
     expect(json.json()).toMatchObject({ status: 403, code: 'address_denied' });

@@ -76,8 +76,7 @@ const unprotected = [
   '/account/sessions/end-all',
 ];
 
-const asksForMailedCode = (page: Page) =>
-  page.text.includes('We send a code to') && page.text.includes('Send the code');
+const asksForMailedCode = (page: Page) => page.text.includes('We’ll send a code to') && page.text.includes('Send code');
 const open = async (browser: HttpClient, path: string) => browser.follow(await browser.get(path));
 const isEnrolment = (page: Page) => page.forms.some(({ action }) => action.includes('enrol-totp'));
 
@@ -117,7 +116,7 @@ describe('a stolen password, where codes by e-mail are on,', () => {
       const { _csrf = '' } =
         (await attacker.get('/account/profile')).forms.find(({ fields: all }) => '_csrf' in all)?.fields ?? {};
       const rejected = await attacker.post(path, { form: { ...fields, _csrf } });
-      expect([rejected.status, rejected.text.includes('Confirm that it is you')]).toEqual([401, true]);
+      expect([rejected.status, rejected.text.includes('Confirm it’s you')]).toEqual([401, true]);
     },
   );
 
@@ -131,7 +130,7 @@ describe('a stolen password, where codes by e-mail are on,', () => {
   it('changes the address after the code, until the sign-in is no longer recent', async () => {
     const form = await enterMailedCode(attacker, await open(attacker, '/account/email'));
     const done = await attacker.follow(await attacker.submit(form, { email: 'new@example.net' }));
-    expect(done.text).toContain('We have sent a link to new@example.net');
+    expect(done.text).toContain('We sent a link to new@example.net');
     await signedInLongAgo();
     const again = await open(attacker, '/account/email');
     const question = await attacker.follow(
@@ -206,7 +205,7 @@ describe('the mailbox of a user with rights and without a second factor', () => 
     return { browser, page: await enterMailedCode(browser, page) };
   }
   const isRejected = ({ status, text }: Page) =>
-    status === 403 && text.includes('another administrator has to allow your first second factor');
+    status === 403 && text.includes('Another administrator must allow you to set up two-step verification');
 
   it('sets up no factor after a reset, and the page says who can allow it', async () => {
     await idp.services.roles.assign(user.account.id, 'admin');
@@ -235,7 +234,7 @@ describe('the mailbox of a user with rights and without a second factor', () => 
     await idp.services.db.passwordCredential.update({ where, data: { mac } });
     await redeem(
       idp,
-      linkIn(await mailOf(box, user.account.email ?? '', `Your account at ${new URL(idp.issuer).host}`)),
+      linkIn(await mailOf(box, user.account.email ?? '', `You’ve been invited to ${new URL(idp.issuer).host}`)),
     );
     expect(isRejected((await throughMailbox()).page)).toBe(true);
   });

@@ -156,7 +156,7 @@ describe('gatehouse app', () => {
     [['app', 'add', '--client-id', 'shop', '--redirect-uri', 'https://a.example/'], 1, 'already exists'],
     [['app', 'add', '--redirect-uri', 'https://a.example/', '--role', 'editor'], 1, 'no such role: editor'],
     [['app', 'add', '--saml-metadata', '/nowhere.xml'], 2, 'cannot be read'],
-    [['app', 'add', '--saml-metadata', 'package.json'], 2, 'not well-formed XML'],
+    [['app', 'add', '--saml-metadata', 'package.json'], 2, "isn't well-formed XML"],
     [['app', 'show', 'nothing'], 1, 'There is no application "nothing"'],
     [['app', 'secret', 'shop', '--keep', 'long'], 2, '--keep must be'],
   ])('%j fails', async (argv, code, message) => {

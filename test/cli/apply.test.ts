@@ -69,7 +69,7 @@ describe('gatehouse apply', () => {
       '    value: 8 -> 9',
       '~ clients web',
       '    client_secret (changed)',
-      'Nothing was changed. It would be: 0 created, 2 changed, 1 deleted, 0 unchanged',
+      'Nothing changed. It would be: 0 created, 2 changed, 1 deleted, 0 unchanged',
       '',
     ]);
   });

@@ -43,9 +43,9 @@ describe('gatehouse user', () => {
   });
 
   it.each([
-    [['user', 'add', 'Alice'], 'This user name is already taken. Choose another one.'],
+    [['user', 'add', 'Alice'], 'This username is already taken. Choose another one.'],
     [['user', 'add', 'carol', '--email', 'ALICE@example.com'], 'already in use'],
-    [['user', 'add', 'two words'], 'may not contain spaces'],
+    [['user', 'add', 'two words'], 'can’t contain spaces'],
     [['user', 'add', 'carol', '--role', 'editor'], 'There is no role editor.'],
     [['user', 'show', 'nobody'], 'There is no user "nobody"'],
     [['user', 'disable', 'alice'], 'last administrator'],

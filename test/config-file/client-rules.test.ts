@@ -129,10 +129,10 @@ describe('a user', () => {
       'password_hash: must be an Argon2id, bcrypt, scrypt or PBKDF2',
     ],
     [{ totp_secret: 'JBSW' }, 'totp_secret: must be base32'],
-    [{ username: 'two words' }, 'username: A user name may not contain spaces.'],
-    [{ email: 'nobody' }, 'email: This is not an e-mail address.'],
+    [{ username: 'two words' }, 'username: A username can’t contain spaces.'],
+    [{ email: 'nobody' }, 'email: Enter an email address, such as name@example.com.'],
     [{ email_verified: true }, 'email_verified: needs an email'],
-    [{ given_name: 'x'.repeat(500) }, 'given_name: This is too long.'],
+    [{ given_name: 'x'.repeat(500) }, 'given_name: This value is too long.'],
     [{ sub: 'short' }, 'sub: must be 8 to 64'],
   ])('a user is rejected with %j', (more, message) => {
     expect(faultsOf('users', { username: 'bob', ...more })).toEqual([expect.stringContaining(message)]);

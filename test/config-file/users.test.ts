@@ -148,7 +148,7 @@ describe('a declared user name that is an address', () => {
   it('a declared user name that is an address is allowed by the domains that the same file declares', async () => {
     const other = '    email: upn@mail.example\n';
     expect(lines(await names.apply(declared(other)))).toEqual([
-      expect.stringMatching(/^f:2:5: users\[0\]\.username: A user name may only contain an @/),
+      expect.stringMatching(/^f:2:5: users\[0\]\.username: A username can contain an @ only/),
     ]);
     const result = lines(await names.apply(declared(other, allowed)));
     expect(result).toContain('create users upn@corp.example');

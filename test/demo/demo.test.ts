@@ -37,7 +37,7 @@ afterAll(async () => {
 
 async function signIn(tab: Page): Promise<void> {
   await tab.getByRole('link', { name: 'Sign in with Gatehouse' }).click();
-  await tab.getByLabel('User name or e-mail').fill(value('Sign in as'));
+  await tab.getByLabel('Username or email').fill(value('Sign in as'));
   await tab.getByLabel('Password', { exact: true }).fill(value('Password'));
   await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
@@ -80,7 +80,7 @@ it('opens the console for the administrator that the start page names', async ()
   const section = tab.locator('section', { has: tab.getByRole('heading', { name: 'The console' }) });
   const [username = '', password = ''] = await section.locator('dd').allTextContents();
   await section.getByRole('link', { name: 'console', exact: true }).click();
-  await tab.getByLabel('User name or e-mail').fill(username);
+  await tab.getByLabel('Username or email').fill(username);
   await tab.getByLabel('Password', { exact: true }).fill(password);
   await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
   await tab.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -181,7 +181,7 @@ it('signs in with Example Corp, and one sign-out ends the sessions of both appli
   expect(await axe(tab)).toEqual([]);
   await tab.getByRole('button', { name: 'Sign in with Example Corp' }).click();
   expect(tab.url().startsWith(corp)).toBe(true);
-  await tab.getByLabel('User name or e-mail').fill(value('Sign in there as'));
+  await tab.getByLabel('Username or email').fill(value('Sign in there as'));
   await tab.getByLabel('Password', { exact: true }).fill(value('Its password'));
   await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
   await tab.getByRole('heading', { name: 'Hello, Kim Example' }).waitFor();
@@ -225,7 +225,7 @@ it('rejects a form of another site, and a message that Gatehouse did not sign', 
 
 it('asks for the password again after the logout, and rejects a wrong one', async () => {
   await page.getByRole('link', { name: 'Sign in with Gatehouse' }).click();
-  await page.getByLabel('User name or e-mail').fill('demo');
+  await page.getByLabel('Username or email').fill('demo');
   await page.getByLabel('Password', { exact: true }).fill('not the pass phrase at all');
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('alert').waitFor();

@@ -73,7 +73,7 @@ describe('a request that needs another server', () => {
   const said = (page: Page) => [
     page.status,
     page.headers['retry-after'],
-    page.text.includes('Example Corp cannot be reached at the moment'),
+    page.text.includes('We can’t reach Example Corp right now'),
     errorOf(page),
   ];
 

@@ -235,7 +235,7 @@ function faultOf({ kind, reads }: Probe, page: Page, isTotal: boolean): string |
   if (status !== 503) return status >= 500 || isTotal || !reads ? said : undefined;
   if (!Number(headers['retry-after'])) return `no Retry-After: ${said}`;
   if (kind === 'page' || kind === 'authorization')
-    return page.text.includes('Try again in a moment') ? undefined : said;
+    return page.text.includes('Try again in a minute') ? undefined : said;
   if (!String(headers['content-type']).includes('json')) return said;
   const body = page.json();
   return kind === 'oauth' && body.error !== 'temporarily_unavailable' ? said : undefined;

@@ -203,7 +203,7 @@ describe('a connection that is required for its domains', () => {
       const page = await browser.follow(await browser.submit(next, { username, password: PASSWORD }), isAtApplication);
       expect([page.status, isIn(page)]).toEqual(username === user.username ? [403, false] : [303, true]);
       if (username !== user.username) continue;
-      expect(textOf(page.text)).toContain('This account signs in with Example Corp only.');
+      expect(textOf(page.text)).toContain('You can sign in to this account only with Example Corp.');
       expect(page.text).toContain(`/login?connection=${required.connection}"`);
     }
     await required.remove();

@@ -50,7 +50,7 @@ async function anAnswer(browser: HttpClient, { upstream, connection } = corp): P
   return page.location ?? '';
 }
 
-const isRejected = async (page: Page, text = 'could not be verified') => {
+const isRejected = async (page: Page, text = 'couldn’t verify the answer') => {
   expect(page.status, page.text).toBe(400);
   expect(page.text).toContain(text);
   expect(await accountOf(idp, corp.connection, `attack-${count}`)).toBeUndefined();
@@ -117,14 +117,14 @@ describe('an answer of an upstream', () => {
   it('is explained when the user declines, and leads back', async () => {
     corp.upstream.quirks = { answer: { code: undefined, error: 'access_denied' } };
     const { page } = await signInOver(idp, corp.connection);
-    await isRejected(page, 'Example Corp did not sign you in.');
+    await isRejected(page, 'Example Corp didn’t sign you in.');
     expect(page.text).toContain('/signin/');
   });
 
   it('appears in the rejected requests with what was expected and received', async () => {
     corp.upstream.quirks = { idToken: { iss: 'https://attacker.example' } };
     const { page } = await signInOver(idp, corp.connection);
-    const code = /under the code <strong[^>]*>([A-Z0-9-]+)</.exec(page.text)?.[1] ?? '';
+    const code = /Error reference: <strong[^>]*>([A-Z0-9-]+)</.exec(page.text)?.[1] ?? '';
     const found = await idp.services.rejections.find(code);
     expect(found).toMatchObject({ endpoint: 'upstream', clientId: corp.connection });
     const failed = found?.rules.find(({ state }) => state === 'failed');
@@ -174,7 +174,7 @@ describe('a connection', () => {
     const { page } = await signInOver(idp, strict.connection);
     await strict.remove();
     expect(page.status).toBe(400);
-    expect(page.text).toContain('Example Corp did not say who you are, so nothing was changed.');
+    expect(page.text).toContain('Example Corp didn’t send your user ID, so nothing changed.');
     expect(await idp.services.db.externalIdentity.count({ where: { connectionId: strict.connection } })).toBe(0);
   });
 

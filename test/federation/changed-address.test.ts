@@ -46,7 +46,7 @@ describe('a new address that the upstream proves', () => {
     const { account, email, newEmail, sub } = await aLinkedUser();
     await signInWith(newEmail, sub, true);
     expect(await accountOf(idp, corp.connection, sub)).toMatchObject({ email: newEmail, emailVerified: true });
-    const mail = await mailOf(box, email, 'Your e-mail address was changed');
+    const mail = await mailOf(box, email, 'Your email address was changed');
     expect(mail.text).toContain('is now n•••@linked.example.');
     expect(mail.text).not.toContain(newEmail);
     const [entry] = await idp.services.audit.list({ types: ['email.changed'], subjectId: account.id });

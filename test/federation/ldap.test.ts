@@ -186,7 +186,7 @@ describe('a password that a directory checks', () => {
     const page = await enterAs(person.uid);
     expect(page.status).toBe(503);
     expect(page.headers['retry-after']).toBe('30');
-    expect(textOf(page.text)).toContain('Example Directory, which does not answer');
+    expect(textOf(page.text)).toContain('Example Directory checks your password, but isn’t answering');
     expect(isIn(await enter(idp, { clientId, username: local.username, password: PASSWORD }))).toBe(true);
   });
 
@@ -215,7 +215,7 @@ describe('a user whose password is in a directory', () => {
     const signedIn = await browser.follow(
       await browser.submit(form, { username: person.uid, password: 'directory pass' }),
     );
-    expect(textOf(signedIn.text)).toContain('stored at Example Directory');
+    expect(textOf(signedIn.text)).toContain('Example Directory manages your password');
     expect(signedIn.forms.some(({ action }) => action.endsWith('/account/password'))).toBe(false);
     const account = await accountOf(idp, 'directory', person.uuid);
     expect(await idp.services.credentials.status(account?.id ?? '')).toBeUndefined();

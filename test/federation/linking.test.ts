@@ -79,10 +79,10 @@ describe('connected sign-ins', () => {
     const page = await browser.follow(await browser.get(recent));
     const rejected = await browser.submit(page, {}, { form: '/unlink' });
     expect(rejected.status).toBe(409);
-    expect(rejected.text).toContain('only way into your account');
+    expect(rejected.text).toContain('can’t remove your only way to sign in');
     if (account) await idp.services.credentials.setPassword(account, 'a password of fifteen', {});
     const done = await browser.follow(await browser.submit(page, {}, { form: '/unlink' }));
-    expect(done.text).toContain('It was disconnected.');
+    expect(done.text).toContain('Sign-in disconnected.');
     expect(await accountOf(idp, corp.connection, `link-${count}`)).toBeUndefined();
     corp.upstream.quirks = {};
   });

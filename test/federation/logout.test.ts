@@ -140,9 +140,9 @@ describe('a logout that begins here', () => {
     await change({ logout: 'ask' });
     const first = await signedIn([wiki]);
     const question = (await followLogout(first, await startAtPortal(first))).page;
-    expect(question.text).toContain('Sign out of Example Corp, too?');
+    expect(question.text).toContain('Sign out of Example Corp too?');
     const stayed = await followLogout(first, await first.submit(question, { choice: 'stay' }));
-    const line = 'You stay signed in there, as you chose.';
+    const line = 'You chose to stay signed in.';
     expect(resultsOf(stayed.page)).toEqual({ Wiki: 'Signed out.', 'Example Corp': line });
     expect(await sessionsThere()).toBe(1);
     const second = await signedIn([wiki]);
@@ -171,7 +171,7 @@ describe('a logout that begins here', () => {
     const content = stored.content.replace(/"end_session_endpoint":"[^"]+"/, end);
     const get = vi.spyOn(documents, 'get').mockResolvedValue({ ...stored, content });
     const { page } = await followLogout(browser, await leave(browser, wiki)).finally(() => get.mockRestore());
-    expect(resultsOf(page)['Example Corp']).toMatch(/^Did not answer\./);
+    expect(resultsOf(page)['Example Corp']).toMatch(/^The app didn’t answer\./);
     expect([await sessionsHere(), wiki.sessions()]).toEqual([0, 0]);
   });
 

@@ -71,7 +71,7 @@ describe('an identity with the address of an account', () => {
     const { page, browser } = await signInOver(idp, corp.connection);
     const rejected = await browser.submit(page, { username: other.username, password: other.password });
     expect(rejected.status).toBe(409);
-    expect(rejected.text).toContain('another account');
+    expect(rejected.text).toContain('a different account');
     expect(await accountOf(idp, corp.connection, aSubject())).toBeUndefined();
   });
 
@@ -206,7 +206,7 @@ describe('an identity with the address of an account', () => {
     await idp.services.accounts.setActive(account?.id ?? '', false);
     const { page } = await signInOver(idp, corp.connection);
     expect(page.status).toBe(403);
-    expect(page.text).toContain('not active');
+    expect(page.text).toContain('This account is disabled');
   });
 });
 

@@ -151,28 +151,28 @@ it('the pages for an account that does not fit, and those of a step-up', async (
 
   await accounts.setActive((await aLinked('inactive')).id, false);
   await signIn('inactive', '');
-  await failure('inactive', 'This account is not active.');
+  await failure('inactive', 'This account is disabled.');
 
   const linked = await aLinked('stepping');
   await aLinked('another');
   one.upstream.quirks = { idToken: { auth_time: undefined } };
   await signIn('stepping', '&prompt=login');
-  await failure('not-fresh', 'did not confirm that you signed in there just now');
+  await failure('not-fresh', 'didn’t confirm a recent sign-in');
   one.upstream.quirks = {};
 
   await signIn('stepping', '');
   await aLinked('taken', two);
   two.upstream.user = { sub: 'taken' };
   await page.click('button:has-text("Connect Club")');
-  await failure('taken', 'This identity is connected to another account already.');
+  await failure('taken', 'This identity is already connected to another account.');
 
   const stepUp = () => page.goto(`${idp.issuer}/login?acr_values=urn:gatehouse:acr:mfa`);
   one.upstream.user = { sub: 'another', amr: ['mfa'] };
   await stepUp();
-  await failure('other-user', 'signed in another user');
+  await failure('other-user', 'signed in a different user');
   one.upstream.user = { sub: 'stepping', amr: ['pwd'] };
   await stepUp();
-  await page.waitForSelector('text=did not confirm a second factor');
+  await page.waitForSelector('text=didn’t confirm two-step verification');
   await inspect(page, 'step-up-unmet-phone');
   const { secret, sealed } = mfa.totp.begin(linked);
   await mfa.totp.confirm(linked, sealed, generateSync({ secret }));
@@ -193,12 +193,12 @@ it('the pages for an account that does not fit, and those of a step-up', async (
   await press(page);
   await page.waitForSelector('h1:has-text("Is this your account?")');
   await typePassword(other.username);
-  await failure('other-account', 'You signed in to another account');
+  await failure('other-account', 'You signed in to a different account');
 
   await aConnection(idp, { id: 'down', kind: 'ldap', name: 'Directory', url: 'ldaps://127.0.0.1:1', base_dn: 'dc=x' });
   await page.goto(signInUrl());
   await typePassword('someone-in-the-directory');
-  await page.waitForSelector('text=which does not answer at this moment');
+  await page.waitForSelector('text=but isn’t answering');
   await inspect(page, 'failure-directory-phone');
   await idp.services.connections.remove('down');
   await page.context().close();

@@ -105,7 +105,7 @@ describe('sign-in over a connection', () => {
     const { page } = await signInOver(idp, closed.connection);
     await closed.remove();
     expect(page.status).toBe(403);
-    expect(page.text).toContain('There is no account here for you yet.');
+    expect(page.text).toContain('You don’t have an account here yet.');
     expect(await accountOf(idp, closed.connection, 'nobody')).toBeUndefined();
   });
 
@@ -141,7 +141,7 @@ describe('sign-in over a connection', () => {
     );
     const page = await browser.follow(back);
     expect(page.status).toBe(503);
-    expect(page.text).toContain('Example Corp cannot be reached at the moment.');
+    expect(page.text).toContain('We can’t reach Example Corp right now.');
     const again = await browser.get(new URL(form.url).pathname);
     expect(again.forms.some(({ fields }) => 'password' in fields)).toBe(true);
     await idp.services.connections.remove(down.connection);

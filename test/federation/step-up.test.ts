@@ -85,7 +85,7 @@ describe('a step-up in a session from an OpenID Connect upstream', () => {
     const { browser, clientId } = await session(['pwd']);
     const page = await openSignIn(idp, { clientId, browser, acr_values: MFA });
     expect(corp.upstream.lastRequest.get('acr_values')).toBe(UPSTREAM_MFA);
-    expect(page.text).toContain('Example Corp did not confirm a second factor');
+    expect(page.text).toContain('Example Corp didn’t confirm two-step verification');
     expect(page.forms.some(({ action }) => action.endsWith('/enrol-totp'))).toBe(true);
     corp.upstream.lastRequest = new URLSearchParams();
     await browser.get(new URL(page.url).pathname);
@@ -129,7 +129,7 @@ describe('a step-up in a session from an OpenID Connect upstream', () => {
       corp.upstream.user = { sub, amr: ['mfa'] };
       const page = await openSignIn(idp, { clientId, browser, acr_values: MFA });
       expect(page.status).toBe(409);
-      expect(page.text).toContain('Example Corp signed in another user');
+      expect(page.text).toContain('Example Corp signed in a different user');
       expect(await identities.find(corp.connection, sub)).toEqual(before);
     }
     const silent = await outcome(browser, authorizeUrl(idp, clientId, { prompt: 'none', acr_values: MFA }));
@@ -218,7 +218,7 @@ describe('a step-up in a session from a SAML upstream', () => {
       if (protocol === 'oidc') {
         const url = authorizeUrl(idp, clientId, { acr_values: MFA });
         const weak = await answer(browser, await requested(browser, await browser.get(url)));
-        expect(weak.text).toContain('Example School did not confirm a second factor');
+        expect(weak.text).toContain('Example School didn’t confirm two-step verification');
         const id = await requested(browser, await browser.get(url));
         expect(isIn(await answer(browser, id, { contextClass: refeds }))).toBe(true);
         continue;

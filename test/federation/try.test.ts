@@ -113,7 +113,7 @@ describe('a connection that is tried', () => {
 });
 
 describe('a rejected sign-in', () => {
-  const codeIn = ({ text }: Page) => /under the code <strong[^>]*>([A-Z0-9-]+)</.exec(text)?.[1] ?? '';
+  const codeIn = ({ text }: Page) => /Error reference: <strong[^>]*>([A-Z0-9-]+)</.exec(text)?.[1] ?? '';
 
   it('is fixed by one button where that trusts nothing new, by a full administrator', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [redirectUri] });

@@ -32,13 +32,13 @@ describe('the e-mail address', () => {
     const wanted = `new-${user.username}@example.org`;
     const form = await browser.get('/account/email');
     const confirmation = await browser.follow(await browser.submit(form, { email: wanted }));
-    expect(confirmation.text).toContain(`We have sent a link to ${wanted}`);
+    expect(confirmation.text).toContain(`We sent a link to ${wanted}`);
     expect((await now(user))?.email).toBe(user.account.email);
-    const link = linkIn(await mailOf(box, wanted, 'Confirm your new e-mail address'));
+    const link = linkIn(await mailOf(box, wanted, 'Confirm your new email address'));
     const { browser: mailReader, page } = await open(idp, link);
     await mailReader.follow(await mailReader.submit(page));
     expect(await now(user)).toMatchObject({ email: wanted, emailVerified: true });
-    const notice = await mailOf(box, user.account.email ?? '', 'Your e-mail address was changed');
+    const notice = await mailOf(box, user.account.email ?? '', 'Your email address was changed');
     expect(notice.text).not.toContain(wanted);
   });
 
@@ -47,8 +47,8 @@ describe('the e-mail address', () => {
     const browser = await signedIn(idp, user);
     const email = other.account.email ?? '';
     const page = await browser.follow(await browser.submit(await browser.get('/account/email'), { email }));
-    expect(page.text).toContain(`We have sent a link to ${email}`);
-    expect((await mailOf(box, email, 'Your e-mail address is already in use here')).text).not.toContain('token=');
+    expect(page.text).toContain(`We sent a link to ${email}`);
+    expect((await mailOf(box, email, 'Your email address is already in use')).text).not.toContain('token=');
     expect((await now(user))?.email).toBe(user.account.email);
   });
 
@@ -56,7 +56,7 @@ describe('the e-mail address', () => {
     const browser = await signedIn(idp, await aUser(idp.services));
     const rejected = await browser.submit(await browser.get('/account/email'), { email });
     expect(rejected.status).toBe(400);
-    expect(rejected.text).toContain('This is not an e-mail address.');
+    expect(rejected.text).toContain('Enter an email address, such as name@example.com.');
   });
 
   it('the e-mail address is verified from the account page, with at most five mails in an hour', async () => {
@@ -69,7 +69,7 @@ describe('the e-mail address', () => {
     expect(statuses).toEqual([303, 303, 303, 303, 303, 429]);
     const links = [];
     for (let times = 0; times < 5; times += 1)
-      links.push(linkIn(await mailOf(box, user.account.email ?? '', 'Confirm your e-mail address')));
+      links.push(linkIn(await mailOf(box, user.account.email ?? '', 'Confirm your email address')));
     // The newest link invalidates the others, in whatever order the mails arrive.
     const opened = await Promise.all(links.map((link) => open(idp, link)));
     const live = opened.filter(({ page: { status } }) => status === 200);
@@ -122,12 +122,12 @@ describe('the last second factor', () => {
       return browser.follow(await browser.submit(page, {}, { form: '/app/remove' }));
     };
     const page = await remove();
-    expect(page.text).toContain('First choose a longer password');
+    expect(page.text).toContain('Choose a longer password first');
     expect(await idp.services.mfa.factors.hasSecondFactor(user.account.id)).toBe(true);
     const rejected = await browser.submit(page, { password: 'still-short' });
     expect(rejected.status).toBe(400);
     await browser.follow(await browser.submit(rejected, { password: 'seven green umbrellas in march' }));
-    expect((await remove()).text).toContain('The authenticator app was removed.');
+    expect((await remove()).text).toContain('Authenticator app removed.');
     expect(await idp.services.mfa.factors.hasSecondFactor(user.account.id)).toBe(false);
     await mailOf(box, user.account.email ?? '', 'The authenticator app was removed from your account');
   });
@@ -141,7 +141,7 @@ describe('an application', () => {
     const user = await aUser(idp.services);
     const [strict, plain] = [await anApplication(idp, { mfa: 'required' }), await anApplication(idp)];
     expect((await enter(plain, user)).location).toContain('code=');
-    expect((await enter(strict, user)).text).toContain('Protect your account');
+    expect((await enter(strict, user)).text).toContain('Set up two-step verification');
     await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
     expect((await enter(strict, user)).text).toContain('one-time-code');
   });
@@ -155,7 +155,7 @@ describe('an application', () => {
     const code = generateSync({ secret: SECRET });
     const next = await browser.follow(await browser.submit(question, { code }), (to) => to.startsWith(app.redirectUri));
     expect(next.location).toBeUndefined();
-    expect(next.text).toContain('Set up a passkey');
+    expect(next.text).toContain('Set up passkey');
     expect(next.text).not.toContain('name="code"');
   });
 
@@ -171,10 +171,10 @@ describe('an application', () => {
     expect(page.text).toContain('Photo album');
     expect(page.text).toContain('See your name and profile');
     const gone = await browser.follow(await browser.submit(page, {}, { form: '/applications/revoke' }));
-    expect(gone.text).toContain('The application may not see your data any more.');
+    expect(gone.text).toContain('Access removed. The app can’t see your data anymore.');
     expect(gone.text).not.toContain('Photo album');
     const consentPage = await browser.follow(await browser.get(url), (to) => to.startsWith(app.redirectUri));
-    expect(consentPage.text).toContain('It will be able to');
+    expect(consentPage.text).toContain('will be able to');
   });
 });
 

@@ -58,7 +58,7 @@ describe('the account page', () => {
     const browser = await signedIn(user);
     const password = 'another long pass phrase, fine';
     const page = await browser.submit(await browser.get('/account/password'), { password });
-    expect((await browser.follow(page)).text).toContain('Your password was changed.');
+    expect((await browser.follow(page)).text).toContain('Password changed.');
     expect((await other.get('/account')).location).toContain('/login');
     expect((await browser.get('/account')).status).toBe(200);
   });
@@ -68,7 +68,7 @@ describe('the account page', () => {
     const other = await signedIn(user);
     const browser = await signedIn(user);
     const page = await browser.get('/account/sessions');
-    expect(page.text).toContain('This one');
+    expect(page.text).toContain('This browser');
     await browser.submit(page, {}, { form: '/account/sessions/end' });
     expect((await other.get('/account')).location).toContain('/login');
   });

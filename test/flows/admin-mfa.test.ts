@@ -147,7 +147,7 @@ describe('a user with a right in Gatehouse', () => {
       await browser.submit(question, { code: generateSync({ secret: SECRET }) }),
       isThere,
     );
-    expect(next.text).toContain('Set up a passkey');
+    expect(next.text).toContain('Set up passkey');
     expect(isEnrolment(next)).toBe(false);
   });
 

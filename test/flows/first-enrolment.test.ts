@@ -31,7 +31,7 @@ async function requireFactor(mfa: 'optional' | 'required'): Promise<void> {
   await idp.services.settings.reload();
 }
 const needsApproval = (page: Page) =>
-  page.status === 403 && page.text.includes('has to allow your first second factor');
+  page.status === 403 && page.text.includes('must allow you to set up two-step verification');
 
 describe('the first second factor', () => {
   it('the first second factor waits in the sign-in for an administrator, and its owner gets a mail when it is set up', async () => {

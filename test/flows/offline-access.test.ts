@@ -107,8 +107,8 @@ describe('an application with implicit consent', () => {
     const token = await connect(user, browser);
     const page = await browser.get('/account/applications');
     expect(page.text).toContain('Calendar sync');
-    expect(page.text).toContain('Allowed by your organisation');
-    expect(page.text).toContain('Keep this access while you are away');
+    expect(page.text).toContain('Allowed by your organization');
+    expect(page.text).toContain('Keep access while you’re away');
     expect(page.text).not.toContain('>Gatehouse</strong>');
     await browser.submit(page, {}, { form: 'revoke' });
     expect(await works(token)).toBe(false);

@@ -67,7 +67,7 @@ async function enrolled(device: Awaited<ReturnType<typeof addAuthenticator>>, na
   await page.goto(`${idp.issuer}/account/factors/passkey`);
   await typePassword();
   await page.fill('[name=name]', name);
-  await press('Create the passkey');
+  await press('Create passkey');
   await heading('recovery codes');
   await device.setPresent(false);
   await context.clearCookies();
@@ -83,22 +83,22 @@ describe('the account page', () => {
     await page.goto(`${idp.issuer}/account/factors/passkey`);
     await typePassword();
     await page.fill('[name=name]', 'Phone');
-    await press('Create the passkey');
+    await press('Create passkey');
     await heading('recovery codes');
-    await page.click('text=I have saved them');
+    await page.click('text=I’ve saved my codes');
 
     // The password is not the strongest factor any more, so the page requires the passkey.
     await page.click('text=Add a passkey');
-    await heading('Confirm it is you');
-    await press('Use my passkey');
+    await heading('Confirm it’s you');
+    await press('Use passkey');
     await heading('Add a passkey');
-    await press('Create the passkey');
-    await page.waitForSelector('text=This device is already registered.');
+    await press('Create passkey');
+    await page.waitForSelector('text=This device already has a passkey for your account.');
     await phone.remove();
     await addAuthenticator(page, { transport: 'usb' });
     await page.fill('[name=name]', 'Key');
-    await press('Create the passkey');
-    await heading('Second factors and passkeys');
+    await press('Create passkey');
+    await heading('Two-step verification and passkeys');
     expect(await names()).toEqual(['Phone', 'Key']);
 
     const row = (name: string) => page.locator('li', { has: page.locator('strong', { hasText: name }) });
@@ -140,9 +140,9 @@ describe('a passkey signs in', () => {
     await enrolled(device);
     const started = await begin();
     await typePassword();
-    await heading('Confirm it is you');
+    await heading('Confirm it’s you');
     await device.setPresent(true);
-    await press('Use my passkey');
+    await press('Use passkey');
     const claims = await claimsOf(started);
     expect(claims?.acr).toBe('phr');
     expect(claims?.amr).toEqual(expect.arrayContaining(['pwd', 'pop', 'user', 'mfa']));
@@ -154,7 +154,7 @@ describe('a passkey signs in', () => {
     const started = await begin();
     await typePassword();
     await device.setPresent(true);
-    await press('Use my passkey');
+    await press('Use passkey');
     const claims = await claimsOf(started);
     expect(claims?.acr).toBe('urn:gatehouse:acr:mfa');
     expect(claims?.amr).not.toContain('user');
@@ -166,14 +166,14 @@ describe('a passkey signs in', () => {
     await device.setPresent(false);
     const started = await begin();
     await typePassword();
-    await heading('Protect your account');
+    await heading('Set up two-step verification');
     await device.setPresent(true);
-    await press('Set up a passkey');
+    await press('Set up passkey');
     await heading('recovery codes');
-    await page.click('text=I have saved them');
+    await page.click('text=I’ve saved my codes');
     // The new passkey is not verified yet, so the page requires it once.
-    await heading('Confirm it is you');
-    await press('Use my passkey');
+    await heading('Confirm it’s you');
+    await press('Use passkey');
     expect(await claimsOf(started)).toMatchObject({ sub: user.account.id, acr: 'phr' });
     await idp.services.settings.set('mfa', 'optional');
   });
@@ -188,7 +188,7 @@ describe('a passkey is rejected', () => {
     await begin();
     await device.setPresent(true);
     await press('Sign in with a passkey');
-    await page.waitForSelector('text=That did not work, or was cancelled');
+    await page.waitForSelector('text=The passkey didn’t work or was canceled');
   });
 
   it('a passkey is rejected when its counter decreased, which indicates a copy', async () => {
@@ -210,7 +210,7 @@ describe('a passkey is rejected', () => {
     await begin();
     await clone.setPresent(true);
     await press('Sign in with a passkey');
-    await page.waitForSelector('[role=alert]:has-text("This passkey was not accepted")');
+    await page.waitForSelector('[role=alert]:has-text("The passkey couldn’t be verified")');
     const [event] = await idp.services.audit.list({ types: ['sign-in.passkey'], outcome: 'failure' });
     expect(event).toMatchObject({ reason: 'cloned' });
   });
@@ -242,7 +242,7 @@ describe('a passkey is rejected', () => {
       form.elements.response.value = answer;
       form.submit();
     })(${JSON.stringify(answer)})`);
-    await page.waitForSelector('[role=alert]:has-text("This passkey was not accepted")');
+    await page.waitForSelector('[role=alert]:has-text("The passkey couldn’t be verified")');
     const [event] = await idp.services.audit.list({ types: ['sign-in.passkey'], outcome: 'failure' });
     expect(event).toMatchObject({ reason: 'wrong' });
   });

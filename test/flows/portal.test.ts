@@ -101,7 +101,7 @@ describe('the portal', () => {
     expect(tilesOf(await portal('?q=NDLIN'))).toEqual([['Findling', client_uri]]);
     const none = await portal('?q=%3Cscript%3E');
     expect(tilesOf(none)).toEqual([]);
-    expect(none.text).toContain('No application of yours is called that');
+    expect(none.text).toContain('No apps match');
     expect(none.text).toContain('value="&lt;script&gt;"');
   });
 
@@ -142,7 +142,11 @@ describe('the portal', () => {
     await db.user.update({ where: { id: userId }, data: { emailVerified: false, mac: '' } });
     await signRows(idp.services);
     const { text } = await portal();
-    for (const notice of ['You have no recovery codes left', 'Your password must be changed', 'is not confirmed yet'])
+    for (const notice of [
+      'You have no recovery codes left',
+      'You need to change your password',
+      'You haven’t confirmed your email address',
+    ])
       expect(text).toContain(notice);
   });
 

@@ -1,4 +1,4 @@
-// "Do not ask again in this browser" (setting remember_browser_days): a revocable cookie, which a password change ends; and
+// "Don’t ask again in this browser" (setting remember_browser_days): a revocable cookie, which a password change ends; and
 // the mail about a sign-in from a new browser.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -38,7 +38,7 @@ async function code(): Promise<string> {
 async function trusting(remember = true): Promise<HttpClient> {
   const browser = httpClient(idp.issuer, { headers: { 'user-agent': 'Mozilla/5.0 (X11; Linux) Firefox/140.0' } });
   const page = await atAccount(idp, user, browser);
-  expect(page.text).toContain('Do not ask again in this browser for 14 days');
+  expect(page.text).toContain('Don’t ask again in this browser for 14 days');
   const fields = { code: await code(), ...(remember && { remember: 'yes' }) };
   expect((await browser.follow(await browser.submit(page, fields))).text).toContain('Your account');
   return browser;
@@ -88,7 +88,7 @@ describe('a remembered browser', () => {
     const page = await browser.get('/account/browsers');
     expect(page.text).toContain('Firefox');
     const forgotten = await browser.follow(await browser.submit(page, {}, { form: '/account/browsers/forget' }));
-    expect(forgotten.text).toContain('This browser is a new one from now on.');
+    expect(forgotten.text).toContain('Browser removed. We’ll email you the next time it signs in.');
     expect(needsSecondFactor(await again(browser))).toBe(true);
   });
 

@@ -68,7 +68,7 @@ const enter = (browser: HttpClient, page: Page, code: string) => browser.submit(
 describe('a code by e-mail', () => {
   it('a code by e-mail is sent on request, has six digits, and works once', async () => {
     const { browser, page } = await atQuestion();
-    expect(page.text).toContain('Send the code');
+    expect(page.text).toContain('Send code');
     expect(box.messages.filter(({ to }) => to.includes(email()))).toEqual([]);
     const sent = await send(browser, page);
     const code = await mailedCode();
@@ -128,7 +128,7 @@ describe('a code by e-mail', () => {
     const rejected = await enter(browser, sent, code);
     expect([...statuses, rejected.status]).toEqual([401, 401, 401, 401, 401, 429]);
     expect(Number(rejected.headers['retry-after'])).toBeGreaterThan(0);
-    expect(rejected.text).toContain('There were too many attempts');
+    expect(rejected.text).toContain('Too many attempts');
     expect(rejected.forms).toContainEqual(expect.objectContaining({ fields: expect.objectContaining({ code: '' }) }));
   });
 
@@ -166,7 +166,7 @@ describe('a code by SMS', () => {
     );
     expect(wrong.status).toBe(400);
     const done = await browser.follow(await browser.submit(wrong, { code }, { form: '/confirm' }));
-    expect(done.text).toMatch(/recovery codes|SMS codes are enabled/);
+    expect(done.text).toMatch(/recovery codes|Text message codes set up/);
     await mailOf(box, email(), 'The phone number of your account was changed');
     return browser;
   }
@@ -190,7 +190,7 @@ describe('a code by SMS', () => {
         body: {
           to: NUMBER,
           from: 'Gatehouse',
-          text: `${code} is your sign-in code for ${host}. It works for 10 minutes.\n\n@${host} #${code}`,
+          text: `${code} is your sign-in code for ${host}. Valid for 10 minutes.\n\n@${host} #${code}`,
         },
       },
     ]);
@@ -205,7 +205,7 @@ describe('a code by SMS', () => {
     const chosen = await browser.get(`${new URL(page.url).pathname}?method=sms`);
     const failed = await browser.submit(chosen, {}, { form: 'send-code' });
     expect(failed.status).toBe(502);
-    expect(failed.text).toContain('could not be sent');
+    expect(failed.text).toContain('We couldn’t send');
     const log = idp.log.join('');
     expect(log).toContain('the SMS gateway rejected a message');
     expect(log).not.toContain(codeIn(messages[0]?.body.text ?? ''));
@@ -230,7 +230,7 @@ describe('a code by SMS', () => {
     await browser.follow(await enter(browser, sent, codeIn(messages.at(-1)?.body.text ?? '')));
     const page = await browser.get('/account/factors');
     const gone = await browser.follow(await browser.submit(page, {}, { form: '/phone/remove' }));
-    expect(gone.text).toContain('Your phone number was removed.');
+    expect(gone.text).toContain('Phone number removed.');
     expect(await idp.services.mfa.factors.hasSecondFactor(user.account.id)).toBe(false);
   });
 

@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 const line = (page: Page, app: App) => page.locator('.results li', { hasText: app.name }).textContent();
-const result = (page: Page) => page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+const result = (page: Page) => page.getByRole('heading', { name: 'You’re signed out' }).waitFor();
 
 /** Opens the applications; clicks Continue in a browser without script. */
 async function openAll(page: Page, apps: App[], { username, password }: TestUser): Promise<void> {
@@ -66,10 +66,10 @@ it('completes a logout run without script', async () => {
   await page.goto(`${wiki.origin}/sign-out`);
   await page.getByRole('button', { name: 'Continue' }).click();
   await result(page);
-  expect(await line(page, chat)).toContain('Was notified in this browser.');
+  expect(await line(page, chat)).toContain('Notified in this browser.');
   expect(await line(page, payroll)).toContain('Signed out.');
-  expect(await line(page, archive)).toContain('Did not answer.');
-  expect(await line(page, keeper)).toContain('Did not answer.');
+  expect(await line(page, archive)).toContain('The app didn’t answer.');
+  expect(await line(page, keeper)).toContain('The app didn’t answer.');
   expect([chat.sessions(), payroll.sessions()]).toEqual([0, 0]);
   await archive.comeBack();
   await context.close();
@@ -85,7 +85,7 @@ it('continues when an application answers with a page of its own', async () => {
   await page.goto(`${wiki.origin}/sign-out`);
   await result(page);
   expect(visited.filter((url) => url.startsWith(keeper.origin))).toEqual([]);
-  expect(await line(page, keeper)).toContain('Did not answer.');
+  expect(await line(page, keeper)).toContain('The app didn’t answer.');
   expect(await line(page, library)).toContain('Signed out.');
   expect([payroll.sessions(), library.sessions()]).toEqual([0, 0]);
   await page.getByRole('link', { name: 'Back to Wiki' }).click();

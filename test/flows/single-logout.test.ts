@@ -67,8 +67,8 @@ async function expectAllOver(): Promise<void> {
 it('ends the other sessions after a logout at OpenID Connect, and shows which application did not answer', async () => {
   const [wiki, , payroll, library] = apps.reachable;
   await clickLogout(wiki);
-  await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
-  expect(await line(apps.dead)).toContain('Did not answer.');
+  await page.getByRole('heading', { name: 'You’re signed out' }).waitFor();
+  expect(await line(apps.dead)).toContain('The app didn’t answer.');
   expect(await line(payroll)).toContain('Signed out.');
   expect(await line(library)).toContain('Signed out.');
   expect(await axe(page)).toEqual([]);
@@ -93,11 +93,11 @@ it('ends the other sessions after a logout at a SAML application, and answers wi
 it('shows the result for each application after a logout at the portal', async () => {
   await page.goto(`${idp.issuer}/account`);
   await page.getByRole('link', { name: 'Sign out' }).click();
-  await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+  await page.getByRole('heading', { name: 'You’re signed out' }).waitFor();
   await expect.poll(() => line(apps.reachable[0])).toContain('Signed out.');
-  expect(await line(apps.reachable[1])).toContain('Was notified');
+  expect(await line(apps.reachable[1])).toContain('Notified');
   expect(await line(apps.reachable[2])).toContain('Signed out.');
   expect(await line(apps.reachable[3])).toContain('Signed out.');
-  expect(await line(apps.dead)).toContain('Did not answer.');
+  expect(await line(apps.dead)).toContain('The app didn’t answer.');
   await expectAllOver();
 });

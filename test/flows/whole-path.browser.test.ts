@@ -58,8 +58,8 @@ it('leads from a forgotten password to a passkey, a recovery code, and the end o
   await page.goto(`${idp.issuer}/account`);
   await page.click('text=Forgot password?');
   await page.fill('[name=username]', email);
-  await press(page, 'Send me a link');
-  await arrive(page, 'Look into your mail', 'mail');
+  await press(page, 'Send link');
+  await arrive(page, 'Check your email', 'mail');
   await page.goto(linkIn(await mailOf(box, email, 'Reset your password')));
   await page.fill('[name=password]', NEW_PASSWORD);
   await page.click('button.btn-primary');
@@ -72,9 +72,9 @@ it('leads from a forgotten password to a passkey, a recovery code, and the end o
 
   // Enrol an authenticator app
   await arrive(page, 'Your account', 'account');
-  await page.click('text=Second factors and passkeys');
-  await arrive(page, 'Second factors', 'factors');
-  await page.click('text=Set up an app');
+  await page.click('text=Two-step verification and passkeys');
+  await arrive(page, 'Two-step verification', 'factors');
+  await page.click('text=Set up authenticator app');
   await page.waitForSelector('.qr img');
   const secret = (await page.textContent('code'))?.replaceAll(' ', '') ?? '';
   const code = () => generateSync({ secret, epoch: Math.floor(clock.now().getTime() / 1000) });
@@ -83,15 +83,15 @@ it('leads from a forgotten password to a passkey, a recovery code, and the end o
   await arrive(page, 'recovery codes', 'recovery-codes');
   const codes = await page.locator('.codes code').allTextContents();
   expect(codes).toHaveLength(10);
-  await page.click('text=I have saved them');
+  await page.click('text=I’ve saved my codes');
 
   // Enrol a passkey: the app was verified a moment ago, so no proof is required
   await page.click('text=Add a passkey');
   await arrive(page, 'Add a passkey', 'passkey');
   await device.setPresent(true);
   await page.fill('[name=name]', 'My phone');
-  await press(page, 'Create the passkey');
-  await arrive(page, 'Second factors', 'both');
+  await press(page, 'Create passkey');
+  await arrive(page, 'Two-step verification', 'both');
   expect(await page.textContent('main')).toContain('My phone');
   await device.setPresent(false);
 
@@ -112,18 +112,18 @@ it('leads from a forgotten password to a passkey, a recovery code, and the end o
   await other.fill('[name=password]', NEW_PASSWORD);
   await other.click('button.btn-primary');
   await other.click('text=Use a recovery code');
-  await arrive(other, 'Confirm it is you', 'recovery');
+  await arrive(other, 'Confirm it’s you', 'recovery');
   await other.fill('[name=code]', codes[0] ?? '');
   await other.click('button.btn-primary');
   await other.waitForSelector('h1:has-text("Your account")');
   expect((await mailOf(box, email, 'New sign-in to your account')).text).toContain('127.0.0.1');
 
   // List that session and end it from the phone
-  await page.click('text=Where you are signed in');
-  await arrive(page, 'Where you are signed in', 'sessions');
-  expect(await page.locator('button:has-text("Sign out there")').count()).toBe(1);
-  await press(page, 'Sign out there');
-  await page.waitForSelector('[role=status]:has-text("Signed out there")');
+  await page.click('text=Where you’re signed in');
+  await arrive(page, 'Where you’re signed in', 'sessions');
+  expect(await page.locator('button.link:has-text("Sign out")').count()).toBe(1);
+  await page.click('button.link:has-text("Sign out")');
+  await page.waitForSelector('[role=status]:has-text("Session signed out")');
   await other.goto(`${idp.issuer}/account`);
   await other.waitForSelector('h1:has-text("Sign in")');
   await page.goto(`${idp.issuer}/account`);

@@ -9,7 +9,14 @@ const alice = {
 };
 const profileFields = [
   { name: 'name', label: 'Name', autocomplete: 'name', lines: 1, value: 'Alice Example', hint: '' },
-  { name: 'locale', label: 'Language', autocomplete: 'language', lines: 1, value: '', hint: 'Such as en or de-CH.' },
+  {
+    name: 'locale',
+    label: 'Language',
+    autocomplete: 'language',
+    lines: 1,
+    value: '',
+    hint: 'For example, en or de-CH.',
+  },
   {
     name: 'street_address',
     label: 'Street',
@@ -35,31 +42,35 @@ export const accountPages: Record<string, [string, object]> = {
     'account/overview',
     {
       account: alice,
-      notice: 'Your password was changed.',
-      warnings: [{ text: 'Only 2 recovery codes are left.', href: '/account/factors', label: 'Make new ones' }],
+      notice: 'Password changed.',
+      warnings: [{ text: 'Only 2 recovery codes are left.', href: '/account/factors', label: 'Create new codes' }],
       unproven: 'alice@example.com',
       sections: [
         {
           title: 'You',
           links: [
             { href: '/account/profile', label: 'Profile', hint: 'Alice Example' },
-            { href: '/account/email', label: 'E-mail address', hint: 'alice@example.com' },
+            { href: '/account/email', label: 'Email address', hint: 'alice@example.com' },
           ],
         },
         {
           title: 'Signing in',
           links: [
-            { href: '/account/password', label: 'Password', hint: 'Changed on 3 March 2026' },
-            { href: '/account/factors', label: 'Second factors and passkeys', hint: 'Authenticator app, 2 passkeys' },
-            { href: '/account/browsers', label: 'Known browsers', hint: 'Where you signed in before' },
+            { href: '/account/password', label: 'Password', hint: 'Changed March 3, 2026' },
+            {
+              href: '/account/factors',
+              label: 'Two-step verification and passkeys',
+              hint: 'Authenticator app, 2 passkeys',
+            },
+            { href: '/account/browsers', label: 'Known browsers', hint: 'Browsers you’ve signed in from' },
           ],
         },
         {
           title: 'In use',
           links: [
-            { href: '/dashboard', label: 'Your applications', hint: 'What you may open' },
-            { href: '/account/sessions', label: 'Where you are signed in', hint: 'Browsers and their applications' },
-            { href: '/account/applications', label: 'Applications you allowed', hint: 'What they may see' },
+            { href: '/dashboard', label: 'Your apps', hint: 'Apps you can open' },
+            { href: '/account/sessions', label: 'Where you’re signed in', hint: 'Your sessions, by browser' },
+            { href: '/account/applications', label: 'Apps with access', hint: 'What each app can see and do' },
           ],
         },
       ],
@@ -86,7 +97,7 @@ export const accountPages: Record<string, [string, object]> = {
       isManagedByFile: false,
       phone: { number: '+491701234567', isVerified: true },
       hasSms: false,
-      problem: 'Website: This is not a web address.',
+      problem: 'Website: Enter a web address that starts with https:// or http://.',
     },
   ],
   accountEmail: ['account/email', { account: alice, isManagedByFile: false }],
@@ -96,13 +107,13 @@ export const accountPages: Record<string, [string, object]> = {
       account: alice,
       isManagedByFile: false,
       typed: 'alice@',
-      problem: 'This is not an e-mail address. One looks like name@example.com.',
+      problem: 'Enter an email address, such as name@example.com.',
     },
   ],
   accountConnections: [
     'account/connections',
     {
-      notice: 'Connected: you can sign in with Example Corp from now on.',
+      notice: 'You can now sign in with Example Corp.',
       linked: [
         {
           id: 'one',
@@ -148,13 +159,13 @@ export const accountPages: Record<string, [string, object]> = {
       recoveryCodes: 2,
       hasFewCodes: true,
       hasFactor: true,
-      notice: 'The passkey was added.',
+      notice: 'Passkey added.',
     },
   ],
   accountApp: ['account/authenticator-app', sampleApp],
   accountAppError: [
     'account/authenticator-app',
-    { ...sampleApp, problem: 'This code is not right. Enter the one that the app shows now.' },
+    { ...sampleApp, problem: 'That code is incorrect. Enter the current code from your app.' },
   ],
   accountPasskey: [
     'account/passkey',
@@ -165,7 +176,7 @@ export const accountPages: Record<string, [string, object]> = {
         options: '{}',
         sealed: 'v1.x',
         name: 'My passkey',
-        label: 'Create the passkey',
+        label: 'Create passkey',
         isPrimary: true,
       },
     },
@@ -178,7 +189,7 @@ export const accountPages: Record<string, [string, object]> = {
       number: '+491701234567',
       sealed: 'v1.x',
       sentTo: '+49•••••67',
-      problem: 'The code is incorrect.',
+      problem: 'That code is incorrect. Check it and try again.',
     },
   ],
   accountRecoveryCodes: [
@@ -215,7 +226,7 @@ export const accountPages: Record<string, [string, object]> = {
           apps: [],
         },
       ],
-      notice: 'Signed out there.',
+      notice: 'Session signed out.',
     },
   ],
   accountBrowsers: [
@@ -251,7 +262,7 @@ export const accountPages: Record<string, [string, object]> = {
         {
           applicationId: 'a1',
           applicationName: 'Field Notes',
-          granted: ['Know that it is you', 'See your name and profile', 'See your e-mail address'],
+          granted: ['Sign you in', 'See your name and profile', 'See your email address'],
           grantedAt: at('2026-05-04'),
         },
       ],

@@ -15,7 +15,7 @@ const page: ConsolePage = {
     { label: 'Edit', of: 'Wiki', href: '/admin/applications/a1/edit' },
     { label: 'Disable', of: 'Wiki', post: '/admin/applications/a1/disable', fields: { enabled: 'no' }, look: 'danger' },
   ],
-  problem: 'Some of what was sent is missing or wrong.',
+  problem: 'Some values are missing or incorrect.',
   faults: [{ field: 'redirect_uris', message: 'must be an absolute URL' }],
   blocks: [
     { kind: 'text', text: 'A page that shows everything.' },

@@ -83,7 +83,7 @@ describe('a form is rejected', () => {
     const { client, token } = await open();
     const options: RequestOptions = { headers, form: { _csrf: token } };
     const page = await expectRejected(client.post('/form', options), 'cross_site_request');
-    expect(page.text).toContain('sent from another site');
+    expect(page.text).toContain('Another site sent this form');
   });
 
   it('a form is rejected when it has no token, a wrong one, or an empty one', async () => {

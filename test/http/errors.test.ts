@@ -50,7 +50,7 @@ describe('an error becomes', () => {
     const page = await app.client.get('/nowhere');
     expect(page.status).toBe(404);
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
-    expect(page.text).toContain('There is nothing at this address.');
+    expect(page.text).toContain('Page not found');
     expect(page.text).toContain('Check the link');
     const requestId = page.headers['x-request-id'];
     expect(requestId).toMatch(/^[\w-]{16}$/);
@@ -65,7 +65,7 @@ describe('an error becomes', () => {
       type: 'urn:gatehouse:error:user_name_taken',
       title: 'Conflict',
       status: 409,
-      detail: 'This user name is already taken. Choose another one.',
+      detail: 'This username is already taken. Choose another one.',
       code: 'user_name_taken',
       requestId: byAccept.headers['x-request-id'],
     });
@@ -106,7 +106,7 @@ describe('an error becomes', () => {
     expect(page.headers['content-encoding']).toBeUndefined();
     expect(page.headers.etag).toBeUndefined();
     expect(page.headers['cache-control']).toBe('no-store');
-    expect(page.text).toContain('contradicts');
+    expect(page.text).toContain('conflicts');
   });
 
   it('a closed connection when the response had begun', async () => {
@@ -133,7 +133,7 @@ it('sends Allow with 405', async () => {
   const page = await app.client.request('PUT', '/read-only');
   expect(page.status).toBe(405);
   expect(page.headers.allow).toBe('GET');
-  expect(page.text).toContain('does not accept that method');
+  expect(page.text).toContain('doesn’t support this HTTP method');
 });
 
 it('responds without a page when the error page cannot be rendered', async () => {

@@ -17,5 +17,5 @@ it.each(['/%zz', '/%', '/a%00b', '/%c3%28', '//elsewhere.example/x'])('rejects t
   await once(socket, 'close');
   const answer = Buffer.concat(chunks).toString();
   expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-  expect(answer).toContain('malformed');
+  expect(answer).toContain('The address of this page is incorrect.');
 });

@@ -72,7 +72,7 @@ describe('input that is not HTTP', () => {
     socket.write(text);
     const received = await answer;
     expect(received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    const [, requestId] = /Request number: (\S+)/.exec(received) ?? [];
+    const [, requestId] = /Request ID: (\S+)/.exec(received) ?? [];
     expect(app.lines).toContainEqual(expect.objectContaining({ requestId, status }));
   });
 });

@@ -65,10 +65,11 @@ it('notifies by SOAP the applications that the browser did not reach, and record
     )
     .toBe(1);
   expect(resultsOf((await followLogout(browser, await browser.get(run))).page)).toEqual({
-    Wiki: 'Began this sign-out.',
+    Wiki: 'Started this sign-out.',
     Board: 'Signed out.',
     Payroll: 'Signed out.',
-    Archive: 'Could not be notified, because this browser left before its turn. Sign out there, or close your browser.',
+    Archive:
+      'The app wasn’t notified, because this browser left the page too early. Sign out of the app, or close your browser.',
   });
 });
 

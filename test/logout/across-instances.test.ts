@@ -45,10 +45,10 @@ afterEach(() => board?.close().catch(() => undefined));
 
 const expectedResults = {
   Wiki: 'Signed out.',
-  Chat: 'Was notified in this browser. It gives no answer.',
+  Chat: 'Notified in this browser. This app doesn’t confirm.',
   Payroll: 'Signed out.',
   Library: 'Signed out.',
-  Archive: 'Did not answer. Sign out there, or close your browser.',
+  Archive: 'The app didn’t answer. Sign out of the app, or close your browser.',
 };
 
 it('continues a logout run on another instance', async () => {

@@ -34,7 +34,7 @@ it.each([
   const { page, trail } = await followLogout(browser, await leave(hers, initiator));
 
   expect(trail.filter((url) => url.startsWith(bystander.origin))).toEqual([]);
-  expect(page.text).not.toContain('You are signed out');
+  expect(page.text).not.toContain('You’re signed out');
   expect(await idp.services.sessions.list(mallory.account.id)).toEqual([]);
   expect(await idp.services.sessions.list(alice.account.id)).toHaveLength(1);
   await openApp(browser, initiator, { ...alice, password: 'is not asked for' });

@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 /** Ends the time that a step waits for the application that is down. */
 function timePasses({ text }: Page): false {
-  if (text.includes('Was notified, and has not answered yet.')) clock.advance({ seconds: 6 });
+  if (text.includes('Notified. Waiting for the app to confirm.')) clock.advance({ seconds: 6 });
   return false;
 }
 const logoutAt = async (app: App) =>
@@ -52,7 +52,7 @@ describe('a logout at one of five applications', () => {
     expect(resultsOf(page)).toMatchObject({
       Payroll: 'Signed out.',
       Library: 'Signed out.',
-      Archive: expect.stringContaining('Did not answer.'),
+      Archive: expect.stringContaining('The app didn’t answer.'),
     });
     expect(page.text).toContain(`Back to ${app.name}`);
     await expectAllSessionsEnded();

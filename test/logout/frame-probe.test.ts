@@ -73,6 +73,6 @@ describe('the HEAD request before a front-channel logout', () => {
     ['no answer in time', { hang: true }],
   ])('names the application as not notified with %s', async (_what, reply) => {
     const { results } = await signOut(reply);
-    expect(results.Board).toMatch(/did not answer/i);
+    expect(results.Board).toMatch(/didn’t answer/);
   });
 });

@@ -66,7 +66,7 @@ const doors: Record<string, () => Promise<unknown>> = {
     const list = await browser.get('/account/sessions');
     const there = list.forms.find(({ fields }) => 'uid' in fields)?.fields.uid ?? '';
     const page = await browser.follow(await browser.submit(list, { uid: there }));
-    expect(page.text).toContain('Signed out there.');
+    expect(page.text).toContain('Session signed out.');
   },
   'the button for all other sessions': async () => {
     const browser = await elsewhere();

@@ -38,7 +38,7 @@ beforeEach(async () => {
 const signOut = async (from: Page) => (await followLogout(browser, from)).page;
 /** Ends the time that a step waits for a response. */
 function timePasses({ text }: Page): false {
-  if (text.includes('Was notified, and has not answered yet.')) clock.advance({ seconds: 6 });
+  if (text.includes('Notified. Waiting for the app to confirm.')) clock.advance({ seconds: 6 });
   return false;
 }
 const events = (clientId: string) =>
@@ -51,24 +51,24 @@ describe('a service provider', () => {
     [
       'signs with a key that is not its own',
       { sign: 'other-key' },
-      'Gave an answer that proves nothing.',
+      'The app sent an invalid answer.',
       'invalid_answer: signature_invalid',
     ],
     [
       'answers with what is no message',
       { answer: 'garbage' },
-      'Gave an answer that proves nothing.',
+      'The app sent an invalid answer.',
       'invalid_answer: bad_base64',
     ],
-    ['says that it could not', { status: 'failure' }, 'Answered that it could not sign you out.', 'refused'],
+    ['says that it could not', { status: 'failure' }, 'The app couldn’t sign you out.', 'refused'],
   ])(
     'a service provider is not reported as signed out when it %s, and the others are notified',
     async (_name, spoiled, text, reason) => {
       payroll.spoil(spoiled);
       const page = await signOut(await leave(browser, chat));
       expect(resultsOf(page)).toEqual({
-        Chat: 'Was notified in this browser. It gives no answer.',
-        Payroll: `${text} Sign out there, or close your browser.`,
+        Chat: 'Notified in this browser. This app doesn’t confirm.',
+        Payroll: `${text} Sign out of the app, or close your browser.`,
         Library: 'Signed out.',
       });
       expect(library.sessions()).toBe(0);
@@ -83,7 +83,7 @@ describe('a service provider', () => {
       const { page, trail } = await followLogout(browser, await leave(browser, chat), { until: timePasses });
       expect(trail.filter((url) => url.startsWith(payroll.origin))).toEqual([]);
       expect(resultsOf(page)).toMatchObject({
-        Payroll: 'Did not answer. Sign out there, or close your browser.',
+        Payroll: 'The app didn’t answer. Sign out of the app, or close your browser.',
         Library: 'Signed out.',
       });
     },
@@ -109,9 +109,9 @@ describe('a service provider', () => {
     expect(page.headers.refresh).toMatch(/^6;url=\/signout\//);
     clock.advance({ seconds: 6 });
     expect(resultsOf(await browser.get(page.url))).toEqual({
-      Chat: 'Was notified in this browser. It gives no answer.',
-      Payroll: 'Did not answer. Sign out there, or close your browser.',
-      Library: 'Did not answer. Sign out there, or close your browser.',
+      Chat: 'Notified in this browser. This app doesn’t confirm.',
+      Payroll: 'The app didn’t answer. Sign out of the app, or close your browser.',
+      Library: 'The app didn’t answer. Sign out of the app, or close your browser.',
     });
   });
 
@@ -126,7 +126,7 @@ describe('a service provider', () => {
     clock.advance({ seconds: 6 });
     const page = await signOut(await browser.get(run));
     expect(resultsOf(page)).toMatchObject({
-      Payroll: expect.stringContaining('Did not answer.'),
+      Payroll: expect.stringContaining('The app didn’t answer.'),
       Library: 'Signed out.',
     });
   });
@@ -138,7 +138,7 @@ describe('a service provider', () => {
     });
     const run = there.trail.findLast((url) => url.includes('/signout/') && !url.includes('/to/')) ?? '';
     clock.advance({ seconds: 6 });
-    expect(resultsOf(await signOut(await browser.get(run))).Payroll).toContain('Did not answer.');
+    expect(resultsOf(await signOut(await browser.get(run))).Payroll).toContain('The app didn’t answer.');
     const answer = there.page.location ?? '';
     // No application is left to notify, so it redirects at once.
     expect((await signOut(await browser.get(answer))).url).toBe(`${chat.origin}/?state=from-app`);
@@ -166,7 +166,7 @@ describe('a LogoutResponse', () => {
     const other = await nodeSamlApp(idp, 'Other');
     const profile = { issuer: other.clientId, ID: messageId ?? '', nameID: 'x', nameIDFormat: 'y' };
     const page = await signOut(await browser.get(await other.saml.getLogoutResponseUrlAsync(profile, '', {}, true)));
-    expect(resultsOf(page).Payroll).toContain('Gave an answer that proves nothing.');
+    expect(resultsOf(page).Payroll).toContain('The app sent an invalid answer.');
     expect(there.page.url).toContain(payroll.origin);
     await other.close();
   });

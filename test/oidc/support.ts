@@ -51,7 +51,7 @@ export interface SignInChoices {
   user: TestUser;
   redirectUri?: string;
   /** The button pressed on consent pages. */
-  consent?: 'Allow' | 'Do not allow';
+  consent?: 'Allow' | 'Don’t allow';
 }
 
 /** Goes from an address to the application, through sign-in and consent; stops at any other page. */

@@ -81,7 +81,7 @@ async function levelAfter(pair: Pair, page: Page): Promise<string> {
   const { demanding } = pair.downstream;
   await expectSignedIn(pair, demanding, page);
   const level = demanding.levelOn(page);
-  if (level !== undefined && !MFA.includes(level)) throw new Error(`the application got ${level}`);
+  if (level !== undefined && !MFA.includes(level)) throw new Error(`the app got ${level}`);
   return level ?? 'accepted';
 }
 

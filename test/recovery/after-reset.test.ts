@@ -94,7 +94,7 @@ describe('a password reset', () => {
     const thief = await signedIn(idp, user);
     const email = `thief-of-${user.username}@example.org`;
     await thief.submit(await thief.get('/account/email'), { email });
-    const link = linkIn(await mailOf(box, email, 'Confirm your new e-mail address'));
+    const link = linkIn(await mailOf(box, email, 'Confirm your new email address'));
     await reset(user);
     expect((await open(idp, link)).page.status).toBe(400);
     expect((await idp.services.accounts.find(user.account.id))?.email).toBe(user.account.email);

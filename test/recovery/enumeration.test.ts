@@ -94,13 +94,13 @@ describe('a request for a password reset', () => {
       box.messages.filter((mail) => mail.to.includes(address)).map(({ subject }) => subject);
     expect(new Set(to('known@example.com'))).toEqual(new Set(['Reset your password']));
     expect(new Set(to('passwordless@example.com'))).toEqual(new Set(['Reset your password']));
-    expect(new Set(to('elsewhere@example.com'))).toEqual(new Set(['There is no password to reset']));
-    expect(new Set(to('directory@example.com'))).toEqual(new Set(['There is no password to reset']));
+    expect(new Set(to('elsewhere@example.com'))).toEqual(new Set(['You don’t have a password to reset']));
+    expect(new Set(to('directory@example.com'))).toEqual(new Set(['You don’t have a password to reset']));
     // It says where the password is, or which connection the sso_id is of.
     const other = box.messages.find(({ to: all }) => all.includes('elsewhere@example.com'));
     expect(other?.text).toContain('because you sign in with Example Corp');
     const mail = box.messages.find(({ to: all }) => all.includes('directory@example.com'));
-    expect(mail?.text).toContain('is that of Example Directory, which stores it');
+    expect(mail?.text.replace(/\s+/g, ' ')).toContain('Example Directory manages your password');
     expect(to('disabled@example.com')).toEqual([]);
     const events = await idp.services.audit.list({ types: ['password.reset-requested'], limit: 500 });
     expect(new Set(events.map(({ outcome, reason }) => `${outcome} ${reason}`))).toEqual(

@@ -56,7 +56,7 @@ describe('a user who forgot the password', () => {
     await page.waitForSelector('[role=status]:has-text("4 more characters needed.")');
     await page.fill('[name=password]', `${user.username} is my own name`);
     await page.click('button.btn-primary');
-    expect(await page.textContent('[role=alert]')).toContain('Leave your own name out of it');
+    expect(await page.textContent('[role=alert]')).toContain('Don’t use your own name in it');
     expect(await axe(page)).toEqual([]);
     await screenshot(page, 'reset-refused');
     await page.fill('[name=password]', NEW_PASSWORD);
@@ -68,7 +68,7 @@ describe('a user who forgot the password', () => {
     expect((await context.cookies()).map(({ name }) => name)).not.toContain('gatehouse_reset');
 
     // On to the application that the user wanted to open.
-    await page.click('text=Go on signing in');
+    await page.click('text=Continue to sign in');
     expect(await page.textContent('h1 + p')).toContain('Test application');
     await page.fill('[name=username]', user.username);
     await page.fill('[name=password]', NEW_PASSWORD);

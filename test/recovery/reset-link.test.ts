@@ -156,7 +156,7 @@ describe('a reset link', () => {
     await browser.follow(await browser.get(await other.link()));
     const rejected = await browser.submit(page, { password: NEW_PASSWORD });
     expect(rejected.status).toBe(400);
-    expect(rejected.text).toContain('Another link was opened in this browser');
+    expect(rejected.text).toContain('You opened another link in this browser');
     for (const user of [opened, other]) expect(await works(user, PASSWORD)).toBe('ok');
   });
 

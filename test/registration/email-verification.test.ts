@@ -22,7 +22,7 @@ describe('the verification of an address', () => {
   it('the verification of an address needs a click on the page, so that a scanner that opens the link verifies nothing', async () => {
     const { account } = await aUser(test.idp.services, { emailVerified: false });
     expect(await test.links.emailVerification.requestVerification(account)).toEqual({ outcome: 'sent' });
-    const link = linkIn(await mailOf(test.box, account.email ?? '', 'Confirm your e-mail address'));
+    const link = linkIn(await mailOf(test.box, account.email ?? '', 'Confirm your email address'));
     const { page } = await open(test.idp, link);
     expect(page).toMatchObject({ status: 200, url: `${test.idp.issuer}/verify-email` });
     expect(await now(account.id)).toMatchObject({ emailVerified: false });
@@ -42,7 +42,7 @@ describe('the verification of an address', () => {
       const result = await test.links.emailVerification.requestVerification(account);
       outcomes.push(result.outcome);
       if (result.outcome === 'sent')
-        links.push(linkIn(await mailOf(test.box, account.email ?? '', 'Confirm your e-mail address')));
+        links.push(linkIn(await mailOf(test.box, account.email ?? '', 'Confirm your email address')));
     }
     expect(outcomes).toEqual(['sent', 'sent', 'sent', 'sent', 'sent', 'wait']);
     expect((await press(links[0] ?? '')).status).toBe(400);
@@ -51,7 +51,7 @@ describe('the verification of an address', () => {
 
   it('expires, and does not verify another address', async () => {
     const { account } = await aUser(test.idp.services, { emailVerified: false });
-    const link = async () => linkIn(await mailOf(test.box, account.email ?? '', 'Confirm your e-mail address'));
+    const link = async () => linkIn(await mailOf(test.box, account.email ?? '', 'Confirm your email address'));
     await test.links.emailVerification.requestVerification(account);
     const late = await link();
     test.clock.advance({ hours: 24 });
@@ -71,12 +71,12 @@ describe('a change of address', () => {
     const after = fresh();
     const resetToOld = await resetLink(test.idp, test.box, username, before);
     expect(await test.links.emailVerification.requestEmailChange(account, after)).toEqual({ outcome: 'sent' });
-    const mail = await mailOf(test.box, after, 'Confirm your new e-mail address');
+    const mail = await mailOf(test.box, after, 'Confirm your new email address');
     expect(mail.text).not.toContain(username);
     expect(await now(account.id)).toMatchObject({ email: before });
     await press(linkIn(mail));
     expect(await now(account.id)).toMatchObject({ email: after, emailVerified: true });
-    const notice = await mailOf(test.box, before, 'Your e-mail address was changed');
+    const notice = await mailOf(test.box, before, 'Your email address was changed');
     expect(notice.text).toContain('a•••@example.org');
     expect(notice.text).not.toContain(after);
     expect((await redeem(test.idp, resetToOld)).status).toBe(400);
@@ -93,7 +93,7 @@ describe('a change of address', () => {
       (other.account.email ?? '').toUpperCase(),
     );
     expect(result).toEqual({ outcome: 'sent' });
-    const mail = await mailOf(test.box, other.account.email ?? '', 'Your e-mail address is already in use here');
+    const mail = await mailOf(test.box, other.account.email ?? '', 'Your email address is already in use');
     expect(mail.text).not.toContain('token=');
     expect(mail.text).not.toContain(account.username);
     await mailIsIdle(test.idp.services);
@@ -108,10 +108,10 @@ describe('a change of address', () => {
     const holder = await accounts.create({ username: 'holder@upn.example', email: 'holder@mail.example' });
     const { emailVerification } = test.links;
     expect(await emailVerification.requestEmailChange(account, 'Holder@upn.example')).toEqual({ outcome: 'sent' });
-    await mailOf(test.box, 'holder@mail.example', 'Your e-mail address is already in use here');
+    await mailOf(test.box, 'holder@mail.example', 'Your email address is already in use');
     // Its holder may have it as e-mail address, too.
     expect(await emailVerification.requestEmailChange(holder, 'holder@upn.example')).toEqual({ outcome: 'sent' });
-    const link = linkIn(await mailOf(test.box, 'holder@upn.example', 'Confirm your new e-mail address'));
+    const link = linkIn(await mailOf(test.box, 'holder@upn.example', 'Confirm your new email address'));
     expect((await press(link)).url).toContain('/verify-email');
     expect(await now(holder.id)).toMatchObject({ email: 'holder@upn.example', emailVerified: true });
   });
@@ -120,7 +120,7 @@ describe('a change of address', () => {
     const { account } = await aUser(test.idp.services);
     const wanted = fresh();
     await test.links.emailVerification.requestEmailChange(account, wanted);
-    const link = linkIn(await mailOf(test.box, wanted, 'Confirm your new e-mail address'));
+    const link = linkIn(await mailOf(test.box, wanted, 'Confirm your new email address'));
     await aUser(test.idp.services, { email: wanted });
     expect((await press(link)).status).toBe(400);
     expect(await now(account.id)).toMatchObject({ email: account.email });

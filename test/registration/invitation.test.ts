@@ -18,7 +18,7 @@ async function invited(mail = true) {
   return {
     account,
     outcome,
-    link: async () => linkIn(await mailOf(test.box, email ?? '', `Your account at ${host()}`)),
+    link: async () => linkIn(await mailOf(test.box, email ?? '', `You’ve been invited to ${host()}`)),
   };
 }
 const host = () => new URL(test.idp.issuer).host;

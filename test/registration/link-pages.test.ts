@@ -21,7 +21,7 @@ async function linksToConfirm(): Promise<[string, string]> {
   const link = async () => {
     const { account } = await aUser(test.idp.services, { emailVerified: false });
     await test.links.emailVerification.requestVerification(account);
-    return linkIn(await mailOf(test.box, account.email ?? '', 'Confirm your e-mail address'));
+    return linkIn(await mailOf(test.box, account.email ?? '', 'Confirm your email address'));
   };
   return [await link(), await link()];
 }
@@ -56,7 +56,7 @@ describe('with two links open in one browser', () => {
     const later = await browser.follow(await browser.get(second));
     const rejected = await browser.submit(page, fields);
     expect(rejected.status).toBe(400);
-    expect(rejected.text).toContain('Another link was opened in this browser');
+    expect(rejected.text).toContain('You opened another link in this browser');
     expect((await browser.submit(later, fields)).status).toBe(303);
     const again = await open(test.idp, first);
     expect((await again.browser.submit(again.page, fields)).status).toBe(303);
@@ -67,11 +67,11 @@ describe('the page after a link was used', () => {
   it('reports the change once, in the browser that made it, and says what to check after a reset', async () => {
     const { username, account } = await aUser(test.idp.services);
     const done = await redeem(test.idp, await resetLink(test.idp, test.box, username, account.email ?? ''));
-    expect(done.text).toContain('Your password was changed');
-    expect(done.text).toMatch(/passkeys, second factors and signed-in devices[\s\S]*href="\/account"/);
+    expect(done.text).toContain('Password changed');
+    expect(done.text).toMatch(/passkeys, two-step verification, and sessions[\s\S]*href="\/account"/);
     const mail = await mailOf(test.box, account.email ?? '', 'Your password was changed');
     expect(mail.text).toContain(`${test.idp.issuer}/account\n`);
-    expect(mail.text.replace(/\s+/g, ' ')).toContain('passkeys, second factors and signed-in devices');
+    expect(mail.text.replace(/\s+/g, ' ')).toContain('passkeys, two-step verification, and sessions');
   });
 
   it.each(['/reset-password/done', '/invitation/done', '/verify-email/done', '/unlock/done', '/sign-up/done'])(
@@ -79,8 +79,8 @@ describe('the page after a link was used', () => {
     async (path) => {
       const page = await httpClient(test.idp.issuer).get(path);
       expect(page.status).toBe(200);
-      expect(page.text).toContain('Nothing was done here');
-      expect(page.text).not.toMatch(/was changed|is set|confirmed|is ready|is unlocked/);
+      expect(page.text).toContain('This link was already used');
+      expect(page.text).not.toMatch(/was changed|Password changed|is set|confirmed|is ready|unlocked/);
     },
   );
 
@@ -88,6 +88,6 @@ describe('the page after a link was used', () => {
     const { username, account } = await aUser(test.idp.services);
     const { browser, page } = await open(test.idp, await resetLink(test.idp, test.box, username, account.email ?? ''));
     await browser.follow(await browser.submit(page, { password: NEW_PASSWORD }));
-    expect((await browser.get('/reset-password/done')).text).toContain('Nothing was done here');
+    expect((await browser.get('/reset-password/done')).text).toContain('This link was already used');
   });
 });

@@ -101,7 +101,7 @@ describe('the registration form', () => {
   it.each(['nobody', 'a@b@c', '', 'a b@example.com'])('rejects a malformed address: %j', async (email) => {
     const answer = await ask(email);
     expect(answer.status).toBe(400);
-    expect(answer.text).toContain('This is not an e-mail address.');
+    expect(answer.text).toContain('Enter an email address, such as name@example.com.');
   });
 
   it('the registration form is limited to ten requests per network address and ten mails per recipient', async () => {

@@ -94,10 +94,10 @@ it('holds back a form that is sent before the CAPTCHA is solved, and sends it th
 it('accepts a wait in place of the CAPTCHA in a browser without scripts', async () => {
   const { context, page, send, open } = await arrive({ javaScriptEnabled: false });
   await open();
-  expect(await page.textContent('noscript, .captcha')).toContain('Wait 30 seconds instead');
+  expect(await page.textContent('noscript, .captcha')).toContain('Wait 30 seconds before you sign in');
   await screenshot(page, 'captcha-without-script');
   await send(user.password);
-  expect(await page.textContent('[role=alert]')).toContain('Confirm that you are a person');
+  expect(await page.textContent('[role=alert]')).toContain('Confirm you’re a person');
   clock.advance({ seconds: 31 });
   await send(user.password);
   await page.waitForURL(`${rp.redirectUri}?**`);

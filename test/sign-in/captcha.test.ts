@@ -136,7 +136,7 @@ describe('the wait in place of the CAPTCHA', () => {
 
   it('the wait in place of the CAPTCHA is over half a minute after the first page, and an early form does not restart it', async () => {
     const page = await right();
-    expect(page.text).toContain('Wait 30 seconds instead');
+    expect(page.text).toContain('Wait 30 seconds before you sign in');
     const ticket = ticketOn(page);
     clock.advance({ seconds: 20 });
     const early = await right({ ticket });

@@ -42,9 +42,9 @@ describe('password guessing', () => {
       const seconds = Number(last?.headers['retry-after']);
       expect(seconds).toBeGreaterThan(0);
       expect(seconds).toBeLessThanOrEqual(15 * 60);
-      expect(last?.text).toContain('There were too many attempts');
+      expect(last?.text).toContain('Too many attempts');
       expect(last?.text).toMatch(/Wait \d+ (second|minute)/);
-      expect(last?.text).toContain('Unlock by mail');
+      expect(last?.text).toContain('Unlock by email');
       expect(last?.forms[0]?.fields).toMatchObject({ username: name, password: '' });
     }
   });
@@ -101,7 +101,7 @@ describe('password guessing', () => {
     // The right password gets the response to a wrong one, as an unknown address does, so that it does not tell of the account.
     const [locked] = await guess(email, 1, user.password);
     expect(locked?.status).toBe(401);
-    expect(locked?.text).toContain('Unlock by mail');
+    expect(locked?.text).toContain('Unlock by email');
     const other = await aUser(idp.services);
     await guess(other.username, 6);
     expect((await guess(other.account.email ?? '', 1, other.password))[0]?.status).toBe(401);

@@ -78,7 +78,7 @@ describe('a sign-in with a password', () => {
     ].map(async ([name = '', password = '']) => visible(await enter(name, password), name));
     const [first, ...others] = await Promise.all(answers);
     expect(first).toMatchObject({ status: 401 });
-    expect(JSON.stringify(first)).toContain('The user name or the password is wrong.');
+    expect(JSON.stringify(first)).toContain('The username or password is incorrect.');
     for (const other of others) expect(other).toEqual(first);
   });
 

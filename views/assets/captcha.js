@@ -5,10 +5,10 @@ const { algorithms, i18n } = globalThis.$altcha;
 algorithms.set('PBKDF2/SHA-256', () => new Worker(widget.dataset.worker));
 i18n.set('en', {
   ...i18n.get('en'),
-  label: 'I am a person',
-  verifying: 'Proving that you are a person…',
-  verified: 'Done: you are a person',
-  waitAlert: 'One moment, this is not done yet.',
+  label: 'I’m a person',
+  verifying: 'Checking that you’re a person…',
+  verified: 'Check complete',
+  waitAlert: 'The check isn’t done yet. Wait a moment.',
 });
 widget.configure({ hideFooter: true, hideLogo: true, humanInteractionSignature: false, language: 'en' });
 

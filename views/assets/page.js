@@ -30,9 +30,9 @@
   }
 
   // The server wrote UTC, because it does not know where the viewer is.
-  const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
-  const withZone = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'long' });
-  const relative = new Intl.RelativeTimeFormat('en-GB', { numeric: 'auto', style: 'short' });
+  const exact = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'short' });
+  const withZone = new Intl.DateTimeFormat('en-US', { dateStyle: 'full', timeStyle: 'long' });
+  const relative = new Intl.RelativeTimeFormat('en-US', { numeric: 'auto', style: 'short' });
   const units = [
     ['day', 86_400],
     ['hour', 3600],

@@ -1,4 +1,4 @@
-// Passkeys in the browser: offers the ones of this device in the user-name field, and answers the buttons that ask for
+// Passkeys in the browser: offers the ones of this device in the username field, and answers the buttons that ask for
 // one. The page holds the options; the answer goes back in an ordinary form.
 (() => {
   const { browserSupportsWebAuthn, browserSupportsWebAuthnAutofill, startAuthentication, startRegistration } =
@@ -36,8 +36,8 @@
         showMessage(
           form,
           error.name === 'InvalidStateError'
-            ? 'This device is already registered.'
-            : 'That did not work, or was cancelled. Try again, or use another way.',
+            ? 'This device already has a passkey for your account.'
+            : 'The passkey didn’t work or was canceled. Try again, or use another way.',
         );
         button.disabled = false;
       }

@@ -10,7 +10,8 @@
     const show = ({ score, label, advice }) => {
       // However hard to guess: what is too short is not accepted.
       const missing = input.minLength - [...input.value].length;
-      const verdict = missing > 0 ? `${missing} more character${missing === 1 ? '' : 's'} needed` : label;
+      const verdict =
+        missing > 0 ? (missing === 1 ? '1 more character needed' : `${missing} more characters needed`) : label;
       box.dataset.score = missing > 0 ? Math.min(score, 1) : score;
       text.textContent = `${verdict[0].toUpperCase()}${verdict.slice(1)}.${advice.length > 0 ? ` ${advice[0]}` : ''}`;
       box.hidden = false;

@@ -45,7 +45,7 @@ export function passkeyRoutes(dependencies: PasskeyRoutesDependencies): Router<S
   router.post('/rename', ...changeGuards, async (ctx) => {
     const { id, name } = await parseForm(ctx, renameForm);
     await passkeys.rename(signedIn.userOf(ctx).account.id, id, name, page.actorOf(ctx));
-    page.redirectWithNotice(ctx, FACTORS_PAGE, 'The passkey was renamed.');
+    page.redirectWithNotice(ctx, FACTORS_PAGE, 'Passkey renamed.');
   });
   router.post('/remove', ...changeGuards, (ctx) => removePasskey(dependencies, ctx));
   return router;
@@ -61,7 +61,7 @@ async function showForm(dependencies: PasskeyRoutesDependencies, ctx: Context, p
     options: JSON.stringify(options),
     sealed: sealChallenge(dependencies, account.id, options.challenge),
     name: 'My passkey',
-    label: 'Create the passkey',
+    label: 'Create passkey',
     isPrimary: true,
   };
   ctx.render('account/passkey', { passkey, problem }, problem ? 400 : 200);
@@ -78,10 +78,10 @@ async function addPasskey(dependencies: PasskeyRoutesDependencies, ctx: Context)
       ? await passkeys.register(account, credential, { challenge, name, ...page.actorOf(ctx) })
       : undefined;
   if (result?.outcome === 'already-registered')
-    return showForm(dependencies, ctx, 'This passkey is already registered.');
-  if (result?.outcome !== 'ok') return showForm(dependencies, ctx, 'The passkey was not accepted. Try again.');
+    return showForm(dependencies, ctx, 'Your account already has this passkey.');
+  if (result?.outcome !== 'ok') return showForm(dependencies, ctx, 'The passkey couldn’t be verified. Try again.');
   await page.notifyOwner(account, 'passkey-added', ctx);
-  await factorRecoveryCodes.showAfterAdding(ctx, 'The passkey was added.', sealed);
+  await factorRecoveryCodes.showAfterAdding(ctx, 'Passkey added.', sealed);
 }
 
 async function removePasskey(
@@ -94,7 +94,7 @@ async function removePasskey(
     return singleFactorPasswordRule.requireLonger(ctx);
   const isRemoved = await passkeys.remove(account.id, id, page.actorOf(ctx));
   if (isRemoved) await page.notifyOwner(account, 'passkey-removed', ctx);
-  const message = isRemoved ? 'The passkey was removed.' : 'This passkey had already been removed.';
+  const message = isRemoved ? 'Passkey removed.' : 'This passkey was already removed.';
   page.redirectWithNotice(ctx, FACTORS_PAGE, message);
 }
 

@@ -49,11 +49,11 @@ export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State
     if (!codeDelivery.hasSms()) throw notFound();
     const { phone: typed } = await parseForm(ctx, numberForm);
     const number = phoneNumber(typed);
-    const invalidNumber = 'This is not a phone number with its country code, such as +49 170 1234567.';
+    const invalidNumber = 'Enter a phone number with its country code, such as +1 202 555 0123.';
     if (!number) return show(ctx, { number: typed, problem: invalidNumber });
     const result = await codeDelivery.sendToNewNumber(signedIn.userOf(ctx).account, number, ctx.state.request);
     if (result.outcome === 'wait') throw tooManyRequests(result.retryAfterSeconds, { next: backLink });
-    const problem = 'The code could not be sent to this number. Check it, and try again in a moment.';
+    const problem = 'We couldn’t send a code to this number. Check the number and try again in a minute.';
     if (result.outcome === 'failed' || !result.sealed) return show(ctx, { number: typed, problem }, 502);
     show(ctx, { number, sealed: result.sealed });
   });
@@ -65,25 +65,26 @@ export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State
     if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds, { next: backLink });
     const number = phones.resume(account.id, sealed);
     const outcome = await phones.confirm(account.id, sealed, code, page.actorOf(ctx));
-    if (outcome === 'wrong' && number) return show(ctx, { number, sealed, problem: 'The code is incorrect.' });
-    if (outcome !== 'ok') return show(ctx, { problem: 'This code has expired. Request a new one.' });
+    if (outcome === 'wrong' && number)
+      return show(ctx, { number, sealed, problem: 'That code is incorrect. Check it and try again.' });
+    if (outcome !== 'ok') return show(ctx, { problem: 'This code has expired. Send a new code.' });
     await rateLimits.reset('code:account', account.id);
     // The number in the profile is the same, so it is proven too.
     if (account.phoneNumber && phoneNumber(account.phoneNumber) === number)
       await accounts.confirmPhoneNumber(account.id, account.phoneNumber, page.actorOf(ctx));
     await page.notifyOwner(account, 'phone-changed', ctx);
-    await factorRecoveryCodes.showAfterAdding(ctx, 'SMS codes are enabled.', sealed);
+    await factorRecoveryCodes.showAfterAdding(ctx, 'Text message codes set up.', sealed);
   });
 
   router.post('/remove', ...recentAuthentication, checkCsrf, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const isRemoved = await phones.remove(account.id, page.actorOf(ctx));
     if (isRemoved) await page.notifyOwner(account, 'phone-changed', ctx);
-    const message = isRemoved ? 'Your phone number was removed.' : 'Your account had no phone number.';
+    const message = isRemoved ? 'Phone number removed.' : 'Your account has no phone number.';
     page.redirectWithNotice(ctx, FACTORS_PAGE, message);
   });
 
   return router;
 }
 
-const backLink = { href: FACTORS_PAGE, label: 'Back to the second factors' };
+const backLink = { href: FACTORS_PAGE, label: 'Back to two-step verification' };

@@ -97,18 +97,18 @@ async function addAuthenticatorApp(dependencies: FactorRoutesDependencies, ctx: 
     return showAuthenticatorApp(
       dependencies,
       ctx,
-      'This code is not right. Enter the one that the app shows now.',
+      'That code is incorrect. Enter the current code from your app.',
       sealed,
     );
   if (outcome === 'expired')
-    return showAuthenticatorApp(dependencies, ctx, 'This took too long. Scan the new QR code.');
+    return showAuthenticatorApp(dependencies, ctx, 'The setup timed out. Scan the new QR code.');
   await rateLimits.reset('code:account', account.id);
   if (outcome === 'ok') {
     // This code cannot be used again. Without this, adding another factor next would demand a new code.
     await rpSessions.addProof(session, ['otp']);
     await page.notifyOwner(account, 'totp-added', ctx);
   }
-  await factorRecoveryCodes.showAfterAdding(ctx, 'The authenticator app was added.', sealed);
+  await factorRecoveryCodes.showAfterAdding(ctx, 'Authenticator app added.', sealed);
 }
 
 async function removeAuthenticatorApp(
@@ -120,6 +120,6 @@ async function removeAuthenticatorApp(
     return singleFactorPasswordRule.requireLonger(ctx);
   const isRemoved = await totp.remove(account.id, page.actorOf(ctx));
   if (isRemoved) await page.notifyOwner(account, 'totp-removed', ctx);
-  const message = isRemoved ? 'The authenticator app was removed.' : 'Your account had no authenticator app.';
+  const message = isRemoved ? 'Authenticator app removed.' : 'Your account has no authenticator app.';
   page.redirectWithNotice(ctx, FACTORS_PAGE, message);
 }

@@ -63,9 +63,9 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
       page.redirectWithNotice(
         ctx,
         FACTORS_PAGE,
-        'Your password was changed. Now the last second factor can be removed.',
+        'Password changed. You can now remove your last two-step verification method.',
       );
-    else page.redirectWithNotice(ctx, '/account', 'Your password was changed.');
+    else page.redirectWithNotice(ctx, '/account', 'Password changed.');
   });
 
   async function change(ctx: Context, password: string): Promise<readonly PasswordFault[]> {

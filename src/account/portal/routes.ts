@@ -62,12 +62,12 @@ export function portalRoutes(dependencies: PortalRoutesDependencies): Router<Sta
     const status = await credentials.status(id);
     const codes = recoveryCodeWarning(own);
     return [
-      ...(codes ? [{ text: codes, href: '/account/factors', label: 'Make new ones' }] : []),
+      ...(codes ? [{ text: codes, href: '/account/factors', label: 'Create new codes' }] : []),
       ...(status?.mustChange
-        ? [{ text: 'Your password must be changed.', href: '/account/password', label: 'Change it' }]
+        ? [{ text: 'You need to change your password.', href: '/account/password', label: 'Change password' }]
         : []),
       ...(email && !emailVerified
-        ? [{ text: 'Your e-mail address is not confirmed yet.', href: '/account', label: 'Confirm it' }]
+        ? [{ text: 'You haven’t confirmed your email address yet.', href: '/account', label: 'Confirm email address' }]
         : []),
     ];
   }

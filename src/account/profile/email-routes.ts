@@ -17,8 +17,8 @@ const PATH = '/account/email';
 const form = z.object({ email: z.string().max(254) });
 
 const PROBLEMS: Partial<Record<EmailRequest['outcome'], string>> = {
-  'not-an-address': 'This is not an e-mail address. One looks like name@example.com.',
-  unchanged: 'This is the address you have now. Enter another one.',
+  'not-an-address': 'Enter an email address, such as name@example.com.',
+  unchanged: 'This is already your email address. Enter a different one.',
 };
 
 export function emailRoutes({ page, emailVerification }: EmailRoutesDependencies): Router<State, Extras> {
@@ -32,19 +32,23 @@ export function emailRoutes({ page, emailVerification }: EmailRoutesDependencies
     const result = await emailVerification.requestEmailChange(signedIn.userOf(ctx).account, email, page.actorOf(ctx));
     const problem = PROBLEMS[result.outcome];
     if (problem) return show(ctx, { typed: email, problem });
-    answer(ctx, result, `We have sent a link to ${email.trim()}. Your address changes when you open it.`);
+    answer(ctx, result, `We sent a link to ${email.trim()}. Your email address changes when you open the link.`);
   });
 
   router.post('/verify', signedIn.requireSignIn, checkCsrf, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const result = await emailVerification.requestVerification(account, page.actorOf(ctx));
-    answer(ctx, result, `We have sent a link to ${account.email}. Open it to confirm the address.`);
+    answer(ctx, result, `We sent a link to ${account.email}. Open it to confirm your email address.`);
   });
 
   function answer(ctx: Context, result: EmailRequest, sentence: string): void {
     if (result.outcome === 'wait')
       throw tooManyRequests(result.retryAfterSeconds, { next: { href: '/account', label: 'Go to your account' } });
-    page.redirectWithNotice(ctx, '/account', result.outcome === 'sent' ? sentence : 'There is nothing to confirm.');
+    page.redirectWithNotice(
+      ctx,
+      '/account',
+      result.outcome === 'sent' ? sentence : 'Your email address is already confirmed.',
+    );
   }
 
   function show(ctx: Context, { typed = '', problem }: { typed?: string; problem?: string } = {}): void {

@@ -53,12 +53,12 @@ export function profilePhoneRoutes(dependencies: ProfilePhoneRoutesDependencies)
     if (!codeDelivery.hasSms()) throw notFound();
     const { phone: typed } = await parseForm(ctx, numberForm);
     const number = phoneNumber(typed);
-    const invalidNumber = 'This is not a phone number with its country code, such as +49 170 1234567.';
+    const invalidNumber = 'Enter a phone number with its country code, such as +1 202 555 0123.';
     if (!number) return show(ctx, { number: typed, problem: invalidNumber });
     assertMaySet(ctx, number);
     const result = await codeDelivery.sendToNewNumber(signedIn.userOf(ctx).account, number, ctx.state.request);
     if (result.outcome === 'wait') throw tooManyRequests(result.retryAfterSeconds, { next: back });
-    const problem = 'The code could not be sent to this number. Check it, and try again in a moment.';
+    const problem = 'We couldn’t send a code to this number. Check the number and try again in a minute.';
     if (result.outcome === 'failed' || !result.sealed) return show(ctx, { number: typed, problem }, 502);
     show(ctx, { number, sealed: result.sealed });
   });
@@ -70,18 +70,19 @@ export function profilePhoneRoutes(dependencies: ProfilePhoneRoutesDependencies)
     if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds, { next: back });
     const number = phones.resume(account.id, sealed);
     const outcome = await phones.prove(account.id, sealed, code);
-    if (outcome === 'wrong' && number) return show(ctx, { number, sealed, problem: 'The code is incorrect.' });
-    if (outcome !== 'ok' || !number) return show(ctx, { problem: 'This code has expired. Request a new one.' });
+    if (outcome === 'wrong' && number)
+      return show(ctx, { number, sealed, problem: 'That code is incorrect. Check it and try again.' });
+    if (outcome !== 'ok' || !number) return show(ctx, { problem: 'This code has expired. Send a new code.' });
     assertMaySet(ctx, number);
     await rateLimits.reset('code:account', account.id);
     await confirmNumber(accounts, account, number, page.actorOf(ctx));
-    page.redirectWithNotice(ctx, '/account', 'Your phone number is verified.');
+    page.redirectWithNotice(ctx, '/account', 'Phone number verified.');
   });
 
   router.post('/remove', ...recentAuthentication, checkCsrf, async (ctx) => {
     assertMaySet(ctx, undefined);
     await accounts.update(signedIn.userOf(ctx).account.id, { phoneNumber: null }, page.actorOf(ctx));
-    page.redirectWithNotice(ctx, '/account', 'Your phone number was removed.');
+    page.redirectWithNotice(ctx, '/account', 'Phone number removed.');
   });
 
   return router;

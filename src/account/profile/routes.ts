@@ -64,7 +64,7 @@ export function profileRoutes({ page, accounts, codeDelivery }: ProfileRoutesDep
       if (!(error instanceof AppError) || error.fields.length === 0) throw error;
       return show(ctx, { given, problem: error.fields.map(describeFault).join(' ') });
     }
-    page.redirectWithNotice(ctx, '/account', 'Your profile was changed.');
+    page.redirectWithNotice(ctx, '/account', 'Profile saved.');
   });
 
   return router;

@@ -1,14 +1,14 @@
 // Formats dates for pages, in UTC: the server does not know the user's time zone.
 
-const days = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
-const moments = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+const days = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
+const moments = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
 
-/** "21 November 2026" */
+/** "November 21, 2026" */
 export function day(at: Date): string {
   return days.format(at);
 }
 
-/** "21 Nov 2026, 10:09 UTC" */
+/** "Nov 21, 2026, 10:09 AM UTC" */
 export function moment(at: Date): string {
-  return `${moments.format(at)} UTC`;
+  return `${moments.format(at).replace('\u202f', ' ')} UTC`;
 }

@@ -1,6 +1,7 @@
 // Renders pages: eta templates from views/, with escaped output; only layout and include may print raw output
 // (checked by test/http/pages/render.test.ts). Rendered pages are never cached.
 import { Eta, type EtaConfig } from 'eta';
+import { plural } from '../../platform/plural.ts';
 import type { Middleware } from '../context.ts';
 import { localPath } from '../local-path.ts';
 import type { Assets } from './assets.ts';
@@ -24,10 +25,10 @@ export function createRenderer({ viewsDir, production, assets }: RendererDepende
     cache: production,
     autoTrim: [false, 'nl'],
     escapeFunction: escapeHtml,
-    functionHeader: 'const { asset, webLink, day, moment, color, hueOf, initials } = it;',
+    functionHeader: 'const { asset, webLink, day, moment, plural, color, hueOf, initials } = it;',
   };
   const eta = new Eta(config);
-  const helpers = { asset: assets.url, webLink, day, moment, color, hueOf, initials };
+  const helpers = { asset: assets.url, webLink, day, moment, plural, color, hueOf, initials };
   return (template, data, csrfToken) => eta.render(template, new Page(helpers, data, csrfToken));
 }
 

@@ -55,31 +55,31 @@ function severity({ state }: Participant): number {
 function textOf({ state, reason, protocol }: Participant): string {
   switch (state) {
     case 'done':
-      return reason === INITIATOR ? 'Began this sign-out.' : 'Signed out.';
+      return reason === INITIATOR ? 'Started this sign-out.' : 'Signed out.';
     case 'notified':
-      return 'Was notified in this browser. It gives no answer.';
+      return 'Notified in this browser. This app doesn’t confirm.';
     case 'waiting':
-      return 'Is being notified.';
+      return 'Signing out…';
     case 'sent':
-      return 'Was notified, and has not answered yet.';
+      return 'Notified. Waiting for the app to confirm.';
     case 'retrying':
-      return 'Did not answer. It is notified again until it does; until then, close your browser to be safe.';
+      return 'No answer yet. Gatehouse keeps trying. Close your browser to be safe.';
     case 'unsupported':
-      if (reason === NOT_CHOSEN) return 'You stay signed in there, as you chose.';
+      if (reason === NOT_CHOSEN) return 'You chose to stay signed in.';
       return reason === 'needs_browser'
-        ? 'Can only be signed out in the browser that you use it in. Close that browser, or sign out there.'
-        : 'Does not support signing out from here. Sign out there, or close your browser.';
+        ? 'You can only sign out of this app in the browser you use it in. Sign out there, or close that browser.'
+        : 'This app doesn’t support sign-out from here. Sign out of the app, or close your browser.';
     case 'failed':
-      return `${failure(reason, protocol)} Sign out there, or close your browser.`;
+      return `${failure(reason, protocol)} Sign out of the app, or close your browser.`;
   }
 }
 
 function failure(reason: string | undefined, protocol: Participant['protocol']): string {
-  if (reason === 'refused') return 'Answered that it could not sign you out.';
-  if (reason === 'switched_off') return 'Is switched off here, so it could not be notified.';
-  if (reason === 'browser_left') return 'Could not be notified, because this browser left before its turn.';
+  if (reason === 'refused') return 'The app couldn’t sign you out.';
+  if (reason === 'switched_off') return 'The app is disabled, so it couldn’t be notified.';
+  if (reason === 'browser_left') return 'The app wasn’t notified, because this browser left the page too early.';
   if (reason === 'other_person')
-    return 'Could not be notified, because another user is signed in to it in this browser.';
-  if (protocol === 'saml' && reason?.startsWith('invalid_answer')) return 'Gave an answer that proves nothing.';
-  return 'Did not answer.';
+    return 'The app wasn’t notified, because another user is signed in to it in this browser.';
+  if (protocol === 'saml' && reason?.startsWith('invalid_answer')) return 'The app sent an invalid answer.';
+  return 'The app didn’t answer.';
 }

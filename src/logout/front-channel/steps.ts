@@ -209,5 +209,5 @@ function completion({ now, runs, outgoingMessages, serviceProviders }: LogoutSte
 }
 
 function initiatorName({ initiator, participants }: LogoutRun): string {
-  return participants.find(({ clientId }) => clientId === initiator)?.name ?? 'the application';
+  return participants.find(({ clientId }) => clientId === initiator)?.name ?? 'the app';
 }

@@ -122,7 +122,7 @@ async function store({ db, audit }: PasskeyRegistrarDependencies, row: NewPasske
   const { userId, name, aaguid } = row;
   await transaction(db, async (tx) => {
     if ((await tx.passkey.count({ where: { userId } })) >= limits.passkey.maxPerUser) {
-      throw conflict('conflict', { message: 'You have as many passkeys as one account can hold.' });
+      throw conflict('conflict', { message: 'Your account has the maximum number of passkeys. Remove one first.' });
     }
     await tx.passkey.create({ data: row });
     await clearResetByMail(tx, userId);

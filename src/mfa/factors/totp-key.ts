@@ -4,6 +4,7 @@ import { ScureBase32Plugin } from 'otplib';
 import { z } from 'zod';
 import { badRequest } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
+import { plural } from '../../platform/plural.ts';
 
 const algorithms = ['sha1', 'sha256', 'sha512'] as const;
 
@@ -41,10 +42,11 @@ const parameters = z.object({
 export function parseTotpKey(text: string): TotpKey {
   if (!/^otpauth:/i.test(text)) return { secret: cleanSecret(text), ...defaultParameters };
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'otpauth:' || url.host.toLowerCase() !== 'totp') throw invalid('Give an otpauth://totp/ URI.');
+  if (url?.protocol !== 'otpauth:' || url.host.toLowerCase() !== 'totp') throw invalid('Enter an otpauth://totp/ URI.');
   const { secret = '', ...given } = Object.fromEntries(url.searchParams);
   const parsed = parameters.safeParse(given);
-  if (!parsed.success) throw invalid('algorithm is SHA1, SHA256 or SHA512, digits 6 to 8, period 15 to 120 seconds.');
+  if (!parsed.success)
+    throw invalid('Use the algorithm SHA1, SHA256, or SHA512, 6 to 8 digits, and a period of 15 to 120 seconds.');
   return { secret: cleanSecret(secret), ...parsed.data };
 }
 
@@ -62,7 +64,7 @@ function cleanSecret(secret: string): string {
   } catch {
     // falls through to the same error
   }
-  throw invalid(`Give at least ${minSecretBytes} bytes in base32 (A to Z, 2 to 7).`);
+  throw invalid(`Enter at least ${plural(minSecretBytes, 'byte')} in base32 (A to Z, 2 to 7).`);
 }
 
 function invalid(message: string) {

@@ -58,14 +58,14 @@ export function createDevicePages({ deviceGuesses }: DevicePagesDependencies) {
 function problemOf(err: Error | undefined): string {
   switch (err?.name) {
     case 'NoCodeError':
-      return 'Enter the code that your device shows.';
+      return 'Enter the code shown on your device.';
     case 'NotFoundError':
-      return 'This code is not known. Check it and enter it again.';
+      return 'That code is incorrect. Check it and try again.';
     case 'ExpiredError':
-      return 'This code has expired. Ask for a new one on your device.';
+      return 'This code has expired. Get a new code on your device.';
     case 'AlreadyUsedError':
-      return 'This code was already used. Ask for a new one on your device.';
+      return 'This code was already used. Get a new code on your device.';
     default:
-      return 'That did not work. Enter the code again.';
+      return 'The code couldn’t be checked. Enter it again.';
   }
 }

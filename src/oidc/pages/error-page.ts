@@ -1,5 +1,5 @@
 // The page for an error of the engine that must not, or cannot, be sent back to the application.
-import { AppError, type ErrorCode, tooManyRequests } from '../../http/errors.ts';
+import { AppError, type ErrorCode, type TechnicalDetail, tooManyRequests } from '../../http/errors.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
 import { appContext } from '../engine/app-context.ts';
 import type { ErrorOut, errors, KoaContextWithOIDC } from '../engine/library.ts';
@@ -13,13 +13,11 @@ const CODES: Record<string, ErrorCode> = {
 };
 
 const MESSAGES: Record<string, string> = {
-  invalid_client: 'The application that sent you here is not known to this server, or is switched off.',
-  invalid_redirect_uri: 'The application asked to send you to an address that is not registered for it.',
-  post_logout_redirect_uri:
-    'The application asked to send you back, after the sign-out, to an address that is not registered for it.',
-  id_token_hint:
-    'The ID token in the sign-out request (id_token_hint) is not one that this server issued to the application, so nothing was signed out.',
-  invalid_request_uri: 'The sign-in request of the application has expired or was already used.',
+  invalid_client: 'The app that sent you here isn’t registered, or is disabled.',
+  invalid_redirect_uri: 'The app tried to send you to an address that isn’t registered for it.',
+  post_logout_redirect_uri: 'After sign-out, the app tried to send you to an address that isn’t registered for it.',
+  id_token_hint: 'The app sent an invalid sign-out request, so you’re still signed in.',
+  invalid_request_uri: 'The app’s sign-in request has expired or was already used.',
 };
 
 /** oidc-provider's `renderError`: throws an AppError, which the error handler of the application renders. */
@@ -41,13 +39,14 @@ export function createErrorPage({ rejections }: { rejections: Pick<Rejections, '
       clientId: ctx.oidc.client?.clientId,
     };
     if (error.name === 'SessionNotFound') {
-      const advice = 'Go back to the application and sign in again.';
+      const advice = 'Go back to the app and sign in again.';
       throw new AppError('sign_in_expired', { advice, detail, cause: error });
     }
     const rejectionCode = rejections.codeOf(appContext(ctx).state.request);
     throw new AppError(CODES[out.error] ?? 'bad_request', {
-      message: messageOf(ctx, out) ?? 'The request of the application can not be accepted.',
-      advice: adviceOf(out, ctx.oidc.client?.clientName ?? ctx.oidc.client?.clientId),
+      message: messageOf(ctx, out) ?? 'The app sent an invalid request.',
+      advice: adviceOf(ctx.oidc.client?.clientName ?? ctx.oidc.client?.clientId),
+      technical: technicalOf(ctx, out),
       detail,
       cause: error,
       ...(rejectionCode && { rejectionCode }),
@@ -55,15 +54,28 @@ export function createErrorPage({ rejections }: { rejections: Pick<Rejections, '
   };
 }
 
-function messageOf({ oidc: { client, params, route } }: KoaContextWithOIDC, { error }: ErrorOut): string | undefined {
-  // The engine finds the client by the hint, so without a client the hint was not accepted.
-  if (route === 'end_session' && params?.id_token_hint !== undefined && !client) return MESSAGES.id_token_hint;
+// The engine finds the client by the hint, so without a client the hint was not accepted.
+const isHintRejected = ({ oidc: { client, params, route } }: KoaContextWithOIDC) =>
+  route === 'end_session' && params?.id_token_hint !== undefined && !client;
+
+function messageOf(ctx: KoaContextWithOIDC, { error }: ErrorOut): string | undefined {
+  const { client, params, route } = ctx.oidc;
+  if (isHintRejected(ctx)) return MESSAGES.id_token_hint;
   const uri = params?.post_logout_redirect_uri;
   const isUnregistered = typeof uri === 'string' && client?.postLogoutRedirectUriAllowed(uri) === false;
   return MESSAGES[route === 'end_session' && isUnregistered ? 'post_logout_redirect_uri' : error];
 }
 
-function adviceOf({ error, error_description: description }: ErrorOut, application: string | undefined): string {
-  const contact = application ? `the people who run ${application}` : 'the administrator';
-  return `Go back and try again. If it happens again, tell ${contact}: ${error}${description ? `, ${description}` : ''}.`;
+function adviceOf(application: string | undefined): string {
+  return `Go back to ${application ?? 'the app'} and try again. If it happens again, contact its administrator.`;
+}
+
+function technicalOf(ctx: KoaContextWithOIDC, { error, error_description: description }: ErrorOut): TechnicalDetail[] {
+  return [
+    { label: 'Error', value: error },
+    ...(description ? [{ label: 'Description', value: description }] : []),
+    ...(isHintRejected(ctx)
+      ? [{ label: 'id_token_hint', value: 'The ID token isn’t one that this server issued to the app.' }]
+      : []),
+  ];
 }

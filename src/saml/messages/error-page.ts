@@ -10,21 +10,26 @@ import { SamlError } from '../xml/errors.ts';
  */
 export function samlErrorPage(error: unknown, application?: string, rejectionCode?: string): unknown {
   if (error instanceof AppError && rejectionCode) {
-    const { code, message, advice, detail, fields, next } = error;
+    const { code, message, advice, detail, fields, next, technical } = error;
     return new AppError(code, {
       message,
       detail,
       fields,
+      technical,
       rejectionCode,
       ...(advice && { advice }),
       ...(next && { next }),
     });
   }
   if (!(error instanceof SamlError)) return error;
-  const who = application ?? 'the application that sent you here';
+  const who = application ?? 'the app that sent you here';
   return new AppError(error.httpStatus === 413 ? 'body_too_large' : 'saml_request_invalid', {
-    message: error.message,
-    advice: `Go back to ${who} and try again; if it happens again, tell its administrator: ${error.code}.`,
+    message: `${who.charAt(0).toUpperCase()}${who.slice(1)} sent a SAML message that we can’t accept.`,
+    advice: `Go back to ${application ?? 'the app'} and try again. If it happens again, contact its administrator.`,
+    technical: [
+      { label: 'Reason', value: error.message },
+      { label: 'SAML error', value: error.code },
+    ],
     detail: { saml: error.code, application, detail: error.detail },
     cause: error,
     ...(rejectionCode && { rejectionCode }),

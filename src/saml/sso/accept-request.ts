@@ -129,7 +129,7 @@ async function sendStatus(
   const { responses } = dependencies;
   await auditRejection(dependencies, ctx, sp, reason);
   const code = recordRejection(dependencies, ctx, reason, opened);
-  const message = `${reason.message} Refusal ${code}.`;
+  const message = `${reason.message} Error reference ${code}.`;
   const xml = reason.status && responses.status(acs.url, request.id, { ...reason.status, message });
   if (!xml) throw reason;
   responses.post(ctx, sp, { acsUrl: acs.url, relayState: opened.decoded.relayState }, xml);

@@ -17,8 +17,8 @@ export function idpInitiatedRequest(
 ): PendingAuthnRequest {
   if (!sp.settings.idp_initiated) {
     throw forbidden('forbidden', {
-      message: `${sp.name} can only be opened from its own page.`,
-      advice: 'Open it there and sign in.',
+      message: `You can’t open ${sp.name} from here.`,
+      advice: 'Open it from its own page and sign in there.',
     });
   }
   try {

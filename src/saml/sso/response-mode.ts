@@ -226,7 +226,7 @@ function failureResponses({ responses, audit, repeatedEntries, rejections, metri
       },
       rules: authnRequestRules(violation),
     });
-    const message = `${status.message ?? 'The sign-in was rejected.'} Refusal ${code}.`;
+    const message = `${status.message ?? 'The sign-in was rejected.'} Error reference ${code}.`;
     return responses.status(pending.acsUrl, pending.requestId, { ...status, message });
   };
 }

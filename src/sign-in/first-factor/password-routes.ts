@@ -37,8 +37,8 @@ const signInForm = z.object({
 });
 const changeForm = z.object({ password: z.string().max(4096) });
 
-const WRONG = 'The user name or the password is wrong.';
-const CAPTCHA = 'There were several failed sign-ins. Confirm that you are a person, and enter your password again.';
+const WRONG = 'The username or password is incorrect.';
+const CAPTCHA = 'Several sign-ins failed. Confirm you’re a person and enter your password again.';
 
 export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router<State, Extras> {
   const { flow, pages, firstFactor, credentials, passwordChanged, directories, invitedId, checkCsrf } = dependencies;
@@ -52,7 +52,7 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
     // The proof of an account to link takes a password of this server.
     const isLinking = current.attempt.upstream?.linkTo !== undefined;
     const result = await firstFactor.verify(ctx, input, isLinking ? 'none' : { rule: current.rule });
-    const unlock = { href: `/unlock/ask?signin=${current.attempt.uid}`, label: 'Unlock by mail' };
+    const unlock = { href: `/unlock/ask?signin=${current.attempt.uid}`, label: 'Unlock by email' };
     if (result.outcome === 'directory') {
       const sign = { uid: current.attempt.uid, rule: current.rule, request: ctx.state.request };
       const confirmed = await directories.finish(result.user, { ...sign, invitedId: await invitedId(ctx) });

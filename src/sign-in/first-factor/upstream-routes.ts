@@ -83,7 +83,7 @@ async function receiveAnswer(
     const { advice } = new AppError('upstream_not_fresh');
     throw unauthorized('upstream_not_fresh', {
       ...(advice && { advice }),
-      message: `${proven.connectionName} did not confirm that you signed in there just now.`,
+      message: `${proven.connectionName} didn’t confirm a recent sign-in. Try again, or sign in another way.`,
       next: { href: `/signin/${attempt.uid}`, label: 'Sign in another way' },
       rejectionCode: staleCode,
     });

@@ -64,8 +64,8 @@ async function enrolTotp(dependencies: EnrolmentRoutesDependencies, ctx: StepCon
   if (outcome === 'wrong' || outcome === 'expired') {
     const problem =
       outcome === 'expired'
-        ? 'This took too long. Scan the new QR code.'
-        : 'This code is not right. Enter the one that the app shows now.';
+        ? 'The setup timed out. Scan the new QR code.'
+        : 'That code is incorrect. Enter the current code from your app.';
     return pages.show(ctx, current, { problem, status: 400, ...(outcome === 'wrong' && { sealed }) });
   }
   await rateLimits.reset('code:account', current.account.id);
@@ -89,8 +89,8 @@ async function enrolPasskey(dependencies: EnrolmentRoutesDependencies, ctx: Step
   if (result?.outcome !== 'ok') {
     const problem =
       result?.outcome === 'already-registered'
-        ? 'This passkey is already registered.'
-        : 'The passkey was not accepted. Try again.';
+        ? 'Your account already has this passkey.'
+        : 'The passkey couldn’t be verified. Try again.';
     return pages.show(ctx, current, { problem, status: 400 });
   }
   await notifyOwner(current.account, 'passkey-added', ctx.state.request);

@@ -47,14 +47,14 @@ export interface FactorPagesDependencies {
 }
 
 const HINTS = {
-  totp: 'Enter the code that your authenticator app shows.',
-  'recovery-code': 'Enter one of your recovery codes. Each works once.',
+  totp: 'Enter the code from your authenticator app.',
+  'recovery-code': 'Enter one of your recovery codes. Each code works once.',
 };
 const LABELS: Record<SecondFactor, string> = {
   passkey: 'Use a passkey',
-  totp: 'Use the authenticator app',
-  email: 'Get a code by e-mail',
-  sms: 'Get a code by SMS',
+  totp: 'Use an authenticator app',
+  email: 'Email me a code',
+  sms: 'Text me a code',
   'recovery-code': 'Use a recovery code',
 };
 
@@ -89,7 +89,7 @@ async function showSecondFactor(
       action: pathOf(current, 'passkey'),
       mode: 'get',
       options: await storeChallenge(attempts, current.attempt, options),
-      label: 'Use my passkey',
+      label: 'Use passkey',
       isPrimary: true,
       rememberDays: days,
     };
@@ -114,7 +114,7 @@ async function showEnrolment(
     mode: 'create',
     options: await storeChallenge(attempts, current.attempt, options),
     name: 'My passkey',
-    label: 'Set up a passkey',
+    label: 'Set up passkey',
   };
   const app = current.methods.includes('totp') ? await appEnrolment(totp, account, sealed) : undefined;
   ctx.render(
@@ -135,7 +135,7 @@ function showUpstream(ctx: Context, current: CurrentStep, foot: Foot): void {
   const { step, stepUp } = current;
   if (!stepUp) throw new Error('a step-up without an upstream');
   const { connectionId, connectionName: name } = stepUp;
-  const setUp = { href: pathOf(current), label: 'Set up a second factor here' };
+  const setUp = { href: pathOf(current), label: 'Set up two-step verification here' };
   const others = step === 'second-factor' ? methodLinks(current) : [setUp];
   ctx.render('sign-in/upstream-factor', {
     action: pathOf(current, `connections/${connectionId}`),
@@ -159,7 +159,7 @@ function upstreamLink(current: CurrentStep) {
 /** After an upstream that proved less than was requested. */
 function noticeOf({ attempt, stepUp }: CurrentStep): string | undefined {
   if (!stepUp || !attempt.stepUp?.isUnmet) return undefined;
-  return `${stepUp.connectionName} did not confirm a second factor, so one of this server is needed.`;
+  return `${stepUp.connectionName} didn’t confirm two-step verification. Set it up here instead.`;
 }
 
 function pathOf({ attempt }: CurrentStep, action?: string): string {
@@ -197,5 +197,5 @@ function hintOf({ channels }: CurrentStep, method: CodeMethod, send: { isFirst: 
   if (!send || (method !== 'email' && method !== 'sms')) return HINTS[method as keyof typeof HINTS];
   const to = channels[method] ?? '';
   const place = method === 'email' ? maskedAddress(to) : maskedNumber(to);
-  return send.isFirst ? `We send a code to ${place}.` : `Enter the code that was sent to ${place}.`;
+  return send.isFirst ? `We’ll send a code to ${place}.` : `Enter the code that we sent to ${place}.`;
 }

@@ -20,8 +20,8 @@ export function recoveryCodesPage(
 ): RecoveryCodesPage {
   const madeOn = at.toISOString().slice(0, 10);
   const text = [
-    `Recovery codes of ${username} at ${host}, made on ${madeOn}.`,
-    'Each opens the account once. New codes make these void.',
+    `Recovery codes for ${username} at ${host}, created ${madeOn}.`,
+    'Each code works once. New codes replace these.',
     '',
     ...codes,
     '',

@@ -35,10 +35,10 @@ const sendForm = z.object({ method: z.enum(['email', 'sms']) });
 const keyForm = z.object({ response: z.string().max(20_000), remember: z.literal('yes').optional() });
 
 const PROBLEMS = {
-  wrong: 'This code is not right, or was already used. Wait for the next one, or check what you typed.',
-  expired: 'This code has expired. Have a new one sent.',
+  wrong: 'That code is incorrect or was already used. Check it, or wait for the next code.',
+  expired: 'This code has expired. Send a new code.',
 } as const;
-const NOT_SENT = 'The code could not be sent. Try again in a moment, or choose another way.';
+const NOT_SENT = 'We couldn’t send the code. Try again in a minute, or choose another way.';
 
 export function secondFactorRoutes(dependencies: SecondFactorRoutesDependencies): Router<State, Extras> {
   const { checkCsrf } = dependencies;
@@ -83,7 +83,7 @@ async function verifyPasskey(dependencies: SecondFactorRoutesDependencies, ctx: 
   const current = await flow.expect(ctx, 'second-factor', 'identify');
   if (!current) return;
   if (current.step === 'identify' && current.needsPassword)
-    return pages.show(ctx, current, { problem: 'This application wants your password.', status: 400 });
+    return pages.show(ctx, current, { problem: 'This app requires your password.', status: 400 });
   const { response, remember } = await parseForm(ctx, keyForm);
   const answer = parseAssertion(response);
   const { challenge } = current.attempt;
@@ -93,7 +93,7 @@ async function verifyPasskey(dependencies: SecondFactorRoutesDependencies, ctx: 
   if (result?.outcome !== 'ok') {
     // Anyone can send this form, and as often as they like.
     await repeatedEntries.record({ ...about, outcome: 'failure', reason: result?.outcome ?? 'malformed' });
-    const problem = 'This passkey was not accepted. Try again, or sign in another way.';
+    const problem = 'The passkey couldn’t be verified. Try again, or sign in another way.';
     return pages.show(ctx, current, { problem, status: 401, method: 'passkey' });
   }
   await audit.record({ ...about, outcome: 'success', actorId: result.userId, subjectId: result.userId });

@@ -114,7 +114,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   });
   await other.goto(`${idp.issuer}/authorize?${parameters}`);
   await signIn(other, { username: colleague });
-  await other.waitForSelector('text=You may not open Wiki');
+  await other.waitForSelector('text=You don’t have access to Wiki');
   const code = (await other.textContent('.note strong')) ?? '';
 
   // The access check.

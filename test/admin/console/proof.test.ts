@@ -56,7 +56,7 @@ describe('a sensitive change without a fresh sign-in', () => {
     const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/disable`));
     const page = await confirmation(admin, sent);
     const reloaded = await admin.get(page.url);
-    expect(textOf(reloaded.text)).toContain('Confirm that it is you');
+    expect(textOf(reloaded.text)).toContain('Confirm it’s you');
     expect(reloaded.forms).toEqual([]);
     const again = await signInAgain(admin, page, ann);
     expect(textOf((await admin.follow(await admin.submit(again))).text)).toContain('The account is disabled.');

@@ -274,7 +274,7 @@ describe('a rejected logout', () => {
     const parameters = { client_id: clientId, post_logout_redirect_uri: AFTER };
     const rejected = await endSession(parameters);
     expect(rejected.status).toBe(400);
-    expect(textOf(rejected.text)).toContain('after the sign-out');
+    expect(textOf(rejected.text)).toContain('After sign-out');
     const button = 'Add this post-logout redirect URI';
     await fix(codeIn(rejected), 'The address to go to after the sign-out is registered', button, AFTER);
     expect((await endSession(parameters)).status).not.toBe(400);
@@ -431,7 +431,7 @@ describe('the list of rejected requests', () => {
     expect(textOf(found.text)).toContain(code);
     expect(found.text).not.toContain('<script>evil');
     expect((await admin.get(`/admin/refusals?client=${clientId}`)).text).toContain(code);
-    const requestId = /request number <code>([^<]+)</.exec(rejected.text)?.[1];
+    const requestId = /Request ID<\/dt><dd><code>([^<]+)</.exec(rejected.text)?.[1];
     expect((await admin.get(`/admin/refusals?request=${requestId}`)).text).toContain(code);
     expect((await admin.get('/admin/refusals/AAAA-AAAA')).status).toBe(404);
   });

@@ -37,7 +37,7 @@ export async function signedInLongAgo({ services }: TestIdp, { account }: TestUs
 export async function confirmation(client: HttpClient, sent: Page): Promise<Page> {
   expect([sent.status, sent.location]).toEqual([303, expect.stringContaining('/admin/confirm/')]);
   const page = await client.follow(sent);
-  expect(textOf(page.text)).toContain('Confirm that it is you');
+  expect(textOf(page.text)).toContain('Confirm it’s you');
   return page;
 }
 

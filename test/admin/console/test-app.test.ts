@@ -161,7 +161,7 @@ describe('the test service provider', () => {
     const changed = Buffer.from(xml.replace(user.account.email ?? '', 'root@example.com')).toString('base64');
     const post = (form: Record<string, string>) => admin.post('/admin/test/sp/acs', { form });
     const text = textOf((await post({ SAMLResponse: changed, RelayState })).text);
-    for (const part of ['a check failed', 'The signature of the SAML message is not valid.'])
+    for (const part of ['a check failed', 'The signature of the SAML message is invalid.'])
       expect(text).toContain(part);
     expect(text).not.toContain('Send a LogoutRequest');
     await run(await saml());

@@ -244,7 +244,7 @@ describe('an answer without a valid signature', () => {
     ] as const) {
       const page = await postAnswer(begun.browser, xml);
       expect(page.status).toBe(401);
-      expect(page.text).toContain('is not encrypted in a way that this server accepts');
+      expect(page.text).toContain('uses an unsupported encryption');
       expect(page.text).not.toContain('valid signature');
       const [code = ''] = /[2-9A-Z]{4}-[2-9A-Z]{4}/.exec(page.text) ?? [];
       const broken = (await idp.services.rejections.find(code))?.rules.find(({ state }) => state === 'failed');

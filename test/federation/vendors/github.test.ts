@@ -66,12 +66,12 @@ describe('sign-in with GitHub', () => {
     github.tokenError = 'incorrect_client_credentials';
     const { page } = await signInOver(idp, id);
     expect(page.status).toBe(400);
-    expect(page.text).toContain('The answer of GitHub could not be verified.');
+    expect(page.text).toContain('We couldn’t verify the answer from GitHub.');
   });
 
   it('stops when the answer has no number', async () => {
     github.user = { login: 'octo' };
     const { page } = await signInOver(idp, id);
-    expect(page.text).toContain('GitHub did not say who you are, so nothing was changed.');
+    expect(page.text).toContain('GitHub didn’t send your user ID, so nothing changed.');
   });
 });

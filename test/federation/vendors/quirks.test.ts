@@ -200,7 +200,7 @@ describe('an upstream that deviates as its vendor', () => {
     upstream.user = { ...upstream.user, sub: 'rejected', oid: 'rejected' };
     upstream.quirks = { ...upstream.quirks, ...quirks(upstream.issuer) };
     const { page } = await signInOver(idp, connection);
-    const code = /under the code <strong[^>]*>([A-Z0-9-]+)</.exec(page.text)?.[1] ?? '';
+    const code = /Error reference: <strong[^>]*>([A-Z0-9-]+)</.exec(page.text)?.[1] ?? '';
     const failed = (await idp.services.rejections.find(code))?.rules.find(({ state }) => state === 'failed');
     expect([isIn(page), failed?.rule]).toEqual([false, rule]);
     expect(await idp.services.db.externalIdentity.count({ where: { connectionId: connection } })).toBe(0);

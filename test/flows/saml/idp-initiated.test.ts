@@ -49,7 +49,7 @@ describe('an IdP-initiated sign-in', () => {
     const sp = await aLiveSp(idp);
     const page = await start(httpClient(idp.issuer), { sp: sp.entityId });
     expect(page.status).toBe(403);
-    expect(page.text).toContain(`${sp.name} can only be opened from its own page.`);
+    expect(page.text).toContain(`You can’t open ${sp.name} from here.`);
   });
 
   it('an IdP-initiated sign-in is rejected for an application that is unknown, disabled or not SAML, and with a long RelayState', async () => {

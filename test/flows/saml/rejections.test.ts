@@ -166,6 +166,6 @@ describe('a user', () => {
     );
     expect(page.status).toBe(400);
     expect(page.text).toContain(sp.name);
-    expect(page.text).toContain('The address that the answer should go to is not registered');
+    expect(page.text).toContain('The ACS URL in the request isn&#39;t registered');
   });
 });

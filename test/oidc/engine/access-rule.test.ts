@@ -45,7 +45,7 @@ describe('an application with an access rule', () => {
   it('shows other users a page that returns to the application with access_denied', async () => {
     const { browser, page } = await openRejected();
     expect(page.status).toBe(403);
-    expect(page.text).toContain('You may not open Newsroom');
+    expect(page.text).toContain('You don’t have access to Newsroom');
     expect(page.text).toContain(guest.username);
     expect(page.text).toContain(String(page.headers['x-request-id']));
     const back = await browser.follow(await browser.submit(page, {}, { button: 'Go back to Newsroom' }), isThere);

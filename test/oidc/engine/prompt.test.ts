@@ -55,7 +55,7 @@ describe('a signed-in user', () => {
 
   it('consents with prompt=consent, even where consent is implicit', async () => {
     const page = await pageFor({ prompt: 'consent' });
-    expect(page.text).toContain('It will be able to');
+    expect(page.text).toContain('will be able to');
     expect((await completeSignIn(browser, page, { user })).location).toMatch(/[?&]code=/);
   });
 
@@ -72,7 +72,7 @@ describe('a signed-in user', () => {
     expect(signInPage.text).toContain('name="password"');
     const submitted = await browser.submit(signInPage, { username: user.username, password: user.password });
     const consent = await browser.follow(submitted, (target) => target.startsWith(redirectUri));
-    expect(consent.text).toContain('It will be able to');
+    expect(consent.text).toContain('will be able to');
     expect((await completeSignIn(browser, consent, { user })).location).toMatch(/code=/);
   });
 
@@ -148,7 +148,7 @@ describe('a user who is not signed in', () => {
     // Only the browser that was asked to sign in learns for which application.
     expect(elsewhere.text).not.toContain('Field Notes');
     const homeless = await over({});
-    for (const { text } of [elsewhere, homeless.page]) expect(text).toContain('href="/dashboard">Your applications');
+    for (const { text } of [elsewhere, homeless.page]) expect(text).toContain('href="/dashboard">Your apps');
   });
 
   it('a user who is not signed in may cancel, and the application receives an error', async () => {

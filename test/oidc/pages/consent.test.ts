@@ -52,7 +52,7 @@ async function atQuestion(
 
 const open = async (browser: HttpClient, app: Application, parameters: Record<string, string> = {}) =>
   browser.follow(await browser.get(authorizeUrl(idp, app.clientId, parameters)), isThere);
-const isQuestion = (page: Page) => page.text.includes('It will be able to');
+const isQuestion = (page: Page) => page.text.includes('will be able to');
 
 describe('the consent page', () => {
   it('lists what the application will receive, with the values of the user', async () => {
@@ -62,14 +62,14 @@ describe('the consent page', () => {
     for (const text of [
       'Photo <Album>',
       'photos.example',
-      'Know that it is you',
+      'Sign you in',
       'See your name and profile',
       'Ann Example',
-      'See your e-mail address',
+      'See your email address',
       user.account.email ?? '',
       'See your roles',
-      'Keep this access while you are away',
-      'Privacy policy',
+      'Keep access while you’re away',
+      'privacy policy',
       'Terms of service',
     ]) {
       expect(words).toContain(text);
@@ -84,11 +84,11 @@ describe('the consent page', () => {
       headers: { authorization: `Bearer ${token}` },
     });
     const { page } = await atQuestion({ clientId: registered.json<{ client_id: string }>().client_id });
-    expect(textOf(page.text)).toContain(`It registered itself and takes you to ${new URL(redirectUri).host}`);
+    expect(textOf(page.text)).toContain(`This app registered itself. It takes you to ${new URL(redirectUri).host}`);
     expect(page.text).not.toContain('photos.example');
     const byAdministrator = (await atQuestion(await asking())).page;
     expect(byAdministrator.text).toContain('href="https://photos.example/"');
-    expect(byAdministrator.text).not.toContain('It registered itself');
+    expect(byAdministrator.text).not.toContain('This app registered itself');
   });
 
   it('names requested claims and APIs', async () => {
@@ -133,7 +133,7 @@ describe('the consent page', () => {
   it('returns access_denied when consent is denied, and is displayed again', async () => {
     const app = await asking();
     const { browser, page } = await atQuestion(app);
-    const denied = await browser.follow(await browser.submit(page, {}, { button: 'Do not allow' }), isThere);
+    const denied = await browser.follow(await browser.submit(page, {}, { button: 'Don’t allow' }), isThere);
     expect(Object.fromEntries(new URL(denied.location ?? '').searchParams)).toMatchObject({
       error: 'access_denied',
       state: 'the-state',
@@ -217,7 +217,9 @@ describe('logo, terms and policy of an application', () => {
     const sent = await browser.submit(signInPage, { username: user.username, password: user.password });
     for (const page of [signInPage, await browser.follow(sent, isThere)]) {
       expect(page.text).toContain('<img class="logo lg" src="https://cdn.photos.example/logo.png" alt=""');
-      expect(page.text).toContain('<a href="https://photos.example/privacy" rel="noreferrer">Privacy policy of Photo');
+      expect(page.text).toContain(
+        '<a href="https://photos.example/privacy" rel="noreferrer">Photo &lt;Album&gt; privacy policy</a>',
+      );
       expect(page.text).toContain('<a href="https://photos.example/terms" rel="noreferrer">Terms of service</a>');
       expect(csp(page)).toBe("'self' data: https://cdn.photos.example");
     }

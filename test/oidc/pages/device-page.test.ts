@@ -68,6 +68,6 @@ describe('the device page', () => {
     }
     expect(last.status).toBe(429);
     expect(Number(last.headers['retry-after'])).toBeGreaterThan(0);
-    expect(last.text).toContain('too many attempts');
+    expect(last.text).toContain('Too many attempts');
   });
 });

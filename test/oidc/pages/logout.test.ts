@@ -85,7 +85,7 @@ describe('logout', () => {
     expect(asksThePerson(page)).toBe(true);
     const done = await browser.follow(await browser.submit(page, {}, { button: 'Sign out' }), atHome);
     expect(done.location).toBeUndefined();
-    expect(done.text).toContain('You are signed out');
+    expect(done.text).toContain('You’re signed out');
   });
 
   it('redirects only to a registered URI', async () => {
@@ -115,14 +115,14 @@ describe('logout', () => {
     const { browser, hint } = await signedIn();
     const page = await ask(browser, { ...request(hint), post_logout_redirect_uri: home });
     expect([page.status, page.location]).toEqual([400, undefined]);
-    expect(page.text).toContain('The ID token in the sign-out request (id_token_hint)');
-    expect(page.text).not.toContain('is not known to this server');
+    expect(page.text).toContain('The ID token isn’t one that this server issued to the app.');
+    expect(page.text).not.toContain('isn’t registered');
     expect(await isSignedIn(browser)).toBe(true);
   });
 
   it('logout still says that an application is not known where the request names it', async () => {
     const { browser } = await signedIn();
-    expect((await ask(browser, { client_id: 'nobody' })).text).toContain('is not known to this server');
+    expect((await ask(browser, { client_id: 'nobody' })).text).toContain('isn’t registered');
   });
 
   it('logout may be requested by POST', async () => {

@@ -62,7 +62,7 @@ const address = (client: Application, parameters: Record<string, string> = {}) =
   authorizeUrl(idp, client.clientId, { redirect_uri: web.redirectUri, ...parameters });
 
 async function signIn(page: Page, who = user): Promise<void> {
-  await page.getByLabel('User name or e-mail').fill(who.username);
+  await page.getByLabel('Username or email').fill(who.username);
   await page.getByLabel('Password', { exact: true }).fill(who.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
@@ -98,7 +98,7 @@ describe('on a phone', () => {
     runAt(async (page) => {
       await page.goto(address(app));
       await judge(page, 'sign-in', 'Sign in');
-      await page.getByLabel('User name or e-mail').fill('ann');
+      await page.getByLabel('Username or email').fill('ann');
       await page.getByLabel('Password', { exact: true }).fill('not my password at all');
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
       await page.getByRole('alert').waitFor();
@@ -116,7 +116,7 @@ describe('on a phone', () => {
       await judge(page, 'another-account', 'Sign in');
       const other = await aUser(idp.services);
       await signIn(page, other);
-      await page.getByRole('button', { name: 'Do not allow' }).click();
+      await page.getByRole('button', { name: 'Don’t allow' }).click();
       await page.waitForURL(/access_denied/);
       await page.goto(address(app, { prompt: 'select_account' }));
       await judge(page, 'select-account', 'Choose an account');
@@ -128,9 +128,9 @@ describe('on a phone', () => {
     runAt(async (page) => {
       await page.goto(address(closed));
       await signIn(page);
-      await judge(page, 'refused', 'You may not open Newsroom');
+      await judge(page, 'refused', 'You don’t have access to Newsroom');
       await page.goto(address(app, { redirect_uri: 'https://attacker.example/' }));
-      await judge(page, 'error', 'The application asked to send you to an address that is not registered for it.');
+      await judge(page, 'error', 'The app tried to send you to an address that isn’t registered for it.');
     }));
 
   it('the sign-in asks for a new password when it must be changed', () =>
@@ -140,11 +140,11 @@ describe('on a phone', () => {
       await signIn(page, fresh);
       await judge(page, 'change-password', 'Choose a new password');
       await page.getByLabel('New password', { exact: true }).fill('passwordpassword');
-      await page.getByRole('button', { name: 'Save and continue' }).click();
+      await page.getByRole('button', { name: 'Change password' }).click();
       await page.getByRole('alert').waitFor();
       await judge(page, 'change-password-refused', 'Choose a new password');
       await page.getByLabel('New password', { exact: true }).fill('quite another pass phrase of mine');
-      await page.getByRole('button', { name: 'Save and continue' }).click();
+      await page.getByRole('button', { name: 'Change password' }).click();
       await page.waitForURL(/code=/);
     }));
 
@@ -159,12 +159,12 @@ describe('on a phone', () => {
       await page.getByLabel('Code').fill((await userCode()).toLowerCase());
       await page.getByRole('button', { name: 'Continue' }).click();
       await judge(page, 'device-confirm', 'Connect this device to Living room TV?');
-      await page.getByRole('button', { name: 'Yes, connect it' }).click();
+      await page.getByRole('button', { name: 'Connect device' }).click();
       await signIn(page);
-      await judge(page, 'device-done', 'The device is connected');
+      await judge(page, 'device-done', 'Device connected');
       await page.goto(`${idp.issuer}/device?user_code=${await userCode()}`);
-      await page.getByRole('button', { name: 'No, stop' }).click();
-      await judge(page, 'device-stopped', 'The device was not connected');
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await judge(page, 'device-stopped', 'Device not connected');
     }));
 
   it('logout shows its pages', () =>
@@ -177,7 +177,7 @@ describe('on a phone', () => {
       await page.goto(`${idp.issuer}/end-session?client_id=${app.clientId}`);
       await judge(page, 'sign-out', 'Sign out?');
       await page.getByRole('button', { name: 'Sign out' }).click();
-      await judge(page, 'signed-out', 'You are signed out');
+      await judge(page, 'signed-out', 'You’re signed out');
     }));
 });
 
@@ -197,7 +197,7 @@ describe('without JavaScript', () => {
     expect(web.callbacks.at(-1)?.searchParams.get('code')).toBeTruthy();
     await page.goto(`${idp.issuer}/end-session`);
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+    await page.getByRole('heading', { name: 'You’re signed out' }).waitFor();
     await context.close();
   });
 });

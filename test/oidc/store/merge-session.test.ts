@@ -15,14 +15,14 @@ const c = { sid: 'c1', grantId: 'gc' };
 const withApps = (authorizations: SessionPayload['authorizations']) => ({ ...asRead, authorizations });
 const stay = { hasMoved: false };
 
-describe('the applications of a merged session', () => {
-  it('the applications of a merged session are those of both requests', () => {
+describe('the apps of a merged session', () => {
+  it('the apps of a merged session are those of both requests', () => {
     const { a } = asRead.authorizations ?? {};
     const merged = mergeSession(asRead, withApps({ a: a ?? {}, b }), withApps({ a: a ?? {}, c }), stay);
     expect(merged?.authorizations).toEqual({ a, b, c });
   });
 
-  it('the applications of a merged session lack those that either request logged out of', () => {
+  it('the apps of a merged session lack those that either request logged out of', () => {
     expect(mergeSession(asRead, withApps({}), withApps({ ...asRead.authorizations, c }), stay)?.authorizations).toEqual(
       {
         c,
@@ -32,19 +32,19 @@ describe('the applications of a merged session', () => {
     expect(mergeSession(asRead, withApps(app), withApps({}), stay)?.authorizations).toEqual({});
   });
 
-  it('the applications of a merged session keep offline access that either request was granted', () => {
+  it('the apps of a merged session keep offline access that either request was granted', () => {
     const stored = withApps({ a: { sid: 'a1', grantId: 'ga', persistsLogout: true } });
     expect(mergeSession(asRead, asRead, stored, stay)?.authorizations).toEqual(stored.authorizations);
     expect(mergeSession(asRead, stored, asRead, stay)?.authorizations).toEqual(stored.authorizations);
   });
 
-  it('the applications of a merged session have the grant that was stored last', () => {
+  it('the apps of a merged session have the grant that was stored last', () => {
     const again = { a: { sid: 'a2', grantId: 'ga2' } };
     const stored = withApps({ a: { sid: 'a1', grantId: 'ga', persistsLogout: true } });
     expect(mergeSession(asRead, withApps(again), stored, stay)?.authorizations).toEqual(again);
   });
 
-  it('the applications of a merged session may have the name of any object property', () => {
+  it('the apps of a merged session may have the name of any object property', () => {
     const named = withApps({ ...asRead.authorizations, constructor: b });
     expect(mergeSession(asRead, named, asRead, stay)?.authorizations).toEqual({
       ...asRead.authorizations,

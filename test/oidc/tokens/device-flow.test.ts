@@ -32,7 +32,7 @@ const addClientToSession = async (browser: HttpClient, code: string) =>
 
 /** From the confirmation to the last page, signing in where required. */
 async function confirm(browser: HttpClient, page: Page): Promise<Page> {
-  return completeSignIn(browser, await browser.submit(page, {}, { button: 'Yes, connect it' }), { user });
+  return completeSignIn(browser, await browser.submit(page, {}, { button: 'Connect device' }), { user });
 }
 
 describe('a device', () => {
@@ -54,7 +54,7 @@ describe('a device', () => {
     expect(page.text).toContain('Living room TV');
     expect(page.text).toContain(device.user_code);
     const done = await confirm(browser, page);
-    expect([done.status, done.text.includes('The device is connected')]).toEqual([200, true]);
+    expect([done.status, done.text.includes('Device connected')]).toEqual([200, true]);
     const answer = await oidc.pollDeviceAuthorizationGrant(tv.rp.config, { ...device, interval: 1 });
     expect(answer.claims()).toMatchObject({ sub: user.account.id, name: user.account.name });
     const again = await poll(device);
@@ -81,12 +81,8 @@ describe('a device', () => {
   it('receives access_denied when the user cancels at the confirmation or at the consent', async () => {
     const device = await begin();
     const browser = httpClient(idp.issuer);
-    const stopped = await browser.submit(
-      await addClientToSession(browser, device.user_code),
-      {},
-      { button: 'No, stop' },
-    );
-    expect(stopped.text).toContain('The device was not connected');
+    const stopped = await browser.submit(await addClientToSession(browser, device.user_code), {}, { button: 'Cancel' });
+    expect(stopped.text).toContain('Device not connected');
     expect((await poll(device)).json().error).toBe('access_denied');
 
     const asking = await anApplication(idp, {
@@ -99,10 +95,10 @@ describe('a device', () => {
     const confirmed = await browser.submit(
       await addClientToSession(browser, second.user_code),
       {},
-      { button: 'Yes, connect it' },
+      { button: 'Connect device' },
     );
-    const denied = await completeSignIn(browser, confirmed, { user, consent: 'Do not allow' });
-    expect(denied.text).toContain('The device was not connected');
+    const denied = await completeSignIn(browser, confirmed, { user, consent: 'Don’t allow' });
+    expect(denied.text).toContain('Device not connected');
     expect((await poll(second, asking)).json().error).toBe('access_denied');
   });
 

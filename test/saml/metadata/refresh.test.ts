@@ -124,7 +124,7 @@ const lastEvent = async (type: string) =>
   )[0];
 /** Of the mails to the administrator about metadata. */
 const subjects = async () => {
-  const where = { subject: { startsWith: 'The metadata of Wiki' } };
+  const where = { subject: { contains: 'metadata of Wiki' } };
   return (await idp.services.db.mailMessage.findMany({ where })).map(({ subject }) => subject);
 };
 const document = async () =>
@@ -222,7 +222,7 @@ describe('changed metadata', () => {
       expect(await refreshWith(now)).toBe('waiting');
       expect(await stored()).toBe(metadata(before));
       expect((await lastEvent('waiting'))?.data).toMatchObject({ changes: [{ needsApproval: true }] });
-      expect(await subjects()).toEqual(['The metadata of Wiki changed: please approve it']);
+      expect(await subjects()).toEqual(['Approve the new metadata of Wiki']);
       expect(await refreshWith(now)).toBe('waiting');
       expect(await refreshWith({ ...now, attributes: ' cacheDuration="PT8H"' })).toBe('waiting');
       expect(await subjects(), 'reported once').toHaveLength(1);

@@ -88,7 +88,7 @@ export function recordRejection(
 
 /** The error_description with the code of the rejection; RFC 6749 5.2 leaves its text to the server. */
 export function withCode(description: string | undefined, code: string): string {
-  return `${description ?? 'rejected'} (refusal ${code})`;
+  return `${description ?? 'rejected'} (error reference ${code})`;
 }
 
 function parametersOf(ctx: KoaContextWithOIDC, endpoint: RejectionEndpoint): Record<string, unknown> {

@@ -16,8 +16,8 @@ export function guardRequest(ctx: Context, clients: Pick<ClientSource, 'applicat
 export function rejectLongQuery(query: string): void {
   if (query.length <= MAX_QUERY_LENGTH) return;
   throw badRequest('bad_request', {
-    message: 'The request of the application is too long.',
-    advice: 'It should be pushed to the /par endpoint (RFC 9126).',
+    message: 'The app’s request is too long.',
+    advice: 'The app must push it to the /par endpoint (RFC 9126).',
   });
 }
 
@@ -29,5 +29,5 @@ async function requireSamlResponseMode(ctx: Context, clients: Pick<ClientSource,
   const { client_id: clientId, response_mode: mode } = ctx.query;
   if (typeof clientId !== 'string' || mode === 'saml') return;
   if ((await clients.applicationOf(clientId))?.protocol !== 'saml') return;
-  throw badRequest('bad_request', { message: 'This application signs people in by SAML only.' });
+  throw badRequest('bad_request', { message: 'You can sign in to this app only with SAML.' });
 }
