@@ -83,6 +83,12 @@ export function attributesFor(account: Account, mapping: Record<string, string>)
   return Object.fromEntries(attributes.filter(([, values]) => values.length > 0));
 }
 
+/** The names of user fields to choose from; `attributes.NAME` names each further one. */
+export const userFieldNames: readonly string[] = [
+  ...Object.keys(fields),
+  ...Object.keys(addressParts).map((part) => `address.${part}`),
+];
+
 /** Whether `field` names a user field: `email`, `roles`, `address.locality`, `attributes.department`, … */
 export function isUserField(field: string): boolean {
   return (

@@ -2,12 +2,16 @@
 import type { AccountPageHelpers } from '../account/account-page-helpers.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { Config } from '../config.ts';
 import type { Tries } from '../federation/tries.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Db } from '../storage/database.ts';
+import type { Sql } from '../storage/statements.ts';
 import { applicationRoutes } from './applications/console.ts';
+import type { ApplicationPreviews } from './applications/preview.ts';
+import { createApplicationUsage } from './applications/usage.ts';
 import { auditRoutes } from './audit/console.ts';
 import { connectionRoutes } from './connections/console.ts';
 import { createFrame } from './console/frame.ts';
@@ -32,6 +36,7 @@ export interface ConsoleDependencies {
   admin: Admin;
   issuer: string;
   db: Db;
+  sql: Sql;
   now: Clock;
   vault: Vault;
   accounts: Accounts;
@@ -40,7 +45,9 @@ export interface ConsoleDependencies {
   page: AccountPageHelpers;
   /** Sign-ins at upstreams that write nothing. */
   tries: Tries;
-  config: FirstStepsDependencies['config'];
+  config: FirstStepsDependencies['config'] & Pick<Config, 'configFile'>;
+  /** What an application would receive about a person. */
+  preview: ApplicationPreviews;
   factors: FirstStepsDependencies['factors'];
   /** What the overview warns of. */
   warnings(): Promise<Warnings>;
@@ -50,7 +57,9 @@ export type Console = ReturnType<typeof createConsole>;
 
 /** The routers of the console, and its frame and names for pages that live elsewhere (diagnostics, the test bench). */
 export function createConsole(dependencies: ConsoleDependencies) {
-  const { admin, issuer, db, now, vault, accounts, audit, keyring, page, warnings, config, factors } = dependencies;
+  const { admin, issuer, db, sql, now, vault, accounts, audit, keyring, page, warnings, config, factors } =
+    dependencies;
+  const { preview } = dependencies;
   const { users, applications, connections, resources, roles, sessions, keys, mail, settings, statistics } = admin;
   const storedForms = createStoredForms({ db, vault, now });
   const frame = createFrame({ page, authority: admin.authority, storedForms });
@@ -64,7 +73,13 @@ export function createConsole(dependencies: ConsoleDependencies) {
     names,
     routers: [
       overviewRoutes({ frame, names, now, statistics, warnings, config, factors }),
-      applicationRoutes({ frame, applications, roles, identityProvider }),
+      applicationRoutes({
+        ...{ frame, names, applications, roles, connections, resources, accounts, audit, identityProvider },
+        authority: admin.authority,
+        usage: createApplicationUsage({ db, sql, now }),
+        preview,
+        configFile: config.configFile,
+      }),
       apiRoutes({ frame, resources }),
       connectionRoutes({ frame, connections, issuer, tries: dependencies.tries }),
       userRoutes({ frame, users, roles, sessions }),

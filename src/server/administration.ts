@@ -1,6 +1,7 @@
 // The composition root of administration: console, admin API, diagnostics, test bench and access evaluation.
 import type { RequestListener } from 'node:http';
 import type { Endpoint } from '../admin/api/endpoint.ts';
+import { createApplicationPreviews } from '../admin/applications/preview.ts';
 import { type Admin, createAdmin } from '../admin/create-admin.ts';
 import { createAdminApi } from '../admin/create-admin-api.ts';
 import { type Console, createConsole } from '../admin/create-console.ts';
@@ -75,12 +76,15 @@ function adminActions({ services, protocols, userPages, wakeMailDelivery }: Admi
   });
 }
 
-function consoleOf({ services, userPages }: AdministrationDependencies, admin: Admin): Console {
-  const { accounts, audit, config, connectionWarnings, db, keyring, lockout, mfa, now, settings, vault } = services;
+function consoleOf({ services, userPages, protocols }: AdministrationDependencies, admin: Admin): Console {
+  const { accounts, audit, config, connectionWarnings, db, keyring, lockout, mfa, now, settings, sql, vault } =
+    services;
   return createConsole({
     admin,
     issuer: config.issuer,
+    preview: createApplicationPreviews({ db, claimsPreview: protocols.oidc.claimsPreview }),
     db,
+    sql,
     now,
     vault,
     accounts,

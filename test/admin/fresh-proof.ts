@@ -55,6 +55,10 @@ const TEST = 'it changes nothing but the own test sign-in';
 export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/applications/new/:preset': ['createApplication'],
   '/admin/applications/:id/edit': ['updateApplication'],
+  '/admin/applications/:id/settings': ['updateApplication'],
+  '/admin/applications/:id/access': ['updateApplication'],
+  '/admin/applications/:id/claims': ['updateApplication'],
+  '/admin/applications/:id/credentials': ['updateApplication'],
   '/admin/applications/:id/metadata': ['approveMetadataChange', 'rejectMetadataChange'],
   '/admin/applications/:id/secret': ['addSecret'],
   '/admin/applications/:id/secrets/:secretId/remove': ['removeSecret'],

@@ -269,7 +269,7 @@ describe('a right for one application', () => {
     const list = await own.get('/admin/applications');
     expect(list.text).toContain('limit-wiki');
     expect(list.text).not.toContain('limit-shop');
-    expect(await status(own.get(`/admin/applications/${wiki}/edit`))).toBe(200);
+    expect(await status(own.get(`/admin/applications/${wiki}/settings`))).toBe(200);
     for (const page of ['', '/edit', '/secret', '/delete'])
       expect(await status(own.get(`/admin/applications/${shop}${page}`)), page).toBe(404);
     expect(await status(own.get('/admin/applications/new'))).toBe(403);

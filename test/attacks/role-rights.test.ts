@@ -141,8 +141,8 @@ describe('a role that the actor does not have', () => {
     await rejected(open(null));
     await rejected(open({ roles: ['rights-clerk'] }));
     await rejected(open({ roles: ['finance', 'rights-clerk'] }));
-    const form = await pages.get(`/admin/applications/${ledger}/edit`);
-    await rejected(pages.submit(form, { open: 'everyone' }));
+    const form = await pages.get(`/admin/applications/${ledger}/access`);
+    await rejected(pages.submit(form, { access: 'everyone' }));
     expect((await idp.services.applications.get(ledger)).access).toEqual({ roles: ['finance'] });
     const renamed = await clerk.send('PATCH', `/applications/${ledger}`, { client_name: 'The ledger' }, any);
     expect(renamed.status, renamed.text).toBe(200);

@@ -82,8 +82,8 @@ describe('an application manager', () => {
   it('an application manager does not tick it in the console', async () => {
     const pages = await consoleOf(idp, manager.user as TestUser);
     const { id } = (await register(manager, oidc({}))).json<{ id: string }>();
-    const form = await pages.get(`/admin/applications/${id}/edit`);
-    expect((await pages.submit(form, { all_users: 'on' })).status).toBe(403);
+    const form = await pages.get(`/admin/applications/${id}/settings`);
+    expect((await pages.submit(form, { access_evaluation: 'on' })).status).toBe(403);
     const { metadata } = (await idp.services.applications.get(id)) as { metadata: { access_evaluation?: string } };
     expect(metadata.access_evaluation).toBeUndefined();
   });

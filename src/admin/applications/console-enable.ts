@@ -1,14 +1,16 @@
 // Enabling, disabling and deleting one application.
 import type Router from '@koa/router';
+import type { Application } from '../../applications/application.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { within } from '../../rbac/rights.ts';
 import type { Block } from '../console/blocks.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
-const CONSEQUENCES = {
-  disable: 'Users can no longer sign in to it, and its tokens end now.',
-  delete: 'It is deleted for good, with its secrets and the consents of users.',
+const consequences = {
+  disable: (name: string) =>
+    `People can’t sign in to ${name}. Its sessions and tokens end now. You can enable it again.`,
+  delete: (name: string) => `Deletes ${name}, its secrets and consents. You can’t undo this.`,
 };
 
 /** The pages …/disable and …/delete, which ask for confirmation, and the action …/enable. */
@@ -16,27 +18,26 @@ export function addEnableAndDeleteRoutes(
   router: Router<State, Extras>,
   { frame, applications }: ApplicationPagesDependencies,
 ): void {
-  addConfirmedAction('disable', 'Disable', CONSEQUENCES.disable, async (ctx, id) => {
+  addConfirmedAction('disable', 'Disable', async (ctx, id) => {
     await applications.setEnabled(id, false, frame.actor(ctx));
-    frame.redirect(ctx, `/admin/applications/${id}`, 'It is disabled.');
+    frame.redirect(ctx, `/admin/applications/${id}`, 'Application disabled.');
   });
 
-  addConfirmedAction('delete', 'Delete', CONSEQUENCES.delete, async (ctx, id) => {
+  addConfirmedAction('delete', 'Delete', async (ctx, id) => {
     await applications.remove(id, frame.actor(ctx));
-    frame.redirect(ctx, '/admin/applications', 'It was deleted.');
+    frame.redirect(ctx, '/admin/applications', 'Application deleted.');
   });
 
   router.post('/:id/enable', ...frame.change(within(WRITE)), async (ctx) => {
     const { id = '' } = ctx.params;
     await applications.setEnabled(id, true, frame.actor(ctx));
-    frame.redirect(ctx, `/admin/applications/${id}`, 'It is enabled.');
+    frame.redirect(ctx, `/admin/applications/${id}`, 'Application enabled.');
   });
 
   /** A page that asks for confirmation, and the action behind it. */
   function addConfirmedAction(
-    path: string,
+    path: keyof typeof consequences,
     verb: string,
-    consequence: string,
     act: (ctx: Context, id: string) => Promise<void>,
   ) {
     router.get(`/:id/${path}`, ...frame.page(within(WRITE)), async (ctx) => {
@@ -44,16 +45,16 @@ export function addEnableAndDeleteRoutes(
       const { application } = await applications.get(id, frame.actor(ctx), WRITE);
       frame.show(ctx, {
         title: `${verb} ${application.name}?`,
-        back: { href: `/admin/applications/${id}`, label: application.name },
+        back: { href: `/admin/applications/${id}/settings`, label: application.name },
         blocks: [
           {
             kind: 'form',
-            lead: consequence,
+            lead: consequences[path](application.name),
             action: `/admin/applications/${id}/${path}`,
             fields: [],
             button: verb,
             look: 'danger',
-            cancel: `/admin/applications/${id}`,
+            cancel: `/admin/applications/${id}/settings`,
           },
         ],
       });
@@ -62,22 +63,22 @@ export function addEnableAndDeleteRoutes(
   }
 }
 
-/** For the page of the application. */
-export function enableAndDeleteButtons(isEnabled: boolean, at: string): Block {
+/** The last box of its settings. */
+export function enableAndDeleteButtons({ enabled, name }: Pick<Application, 'enabled' | 'name'>, at: string): Block {
   const enable = {
     title: 'Enable application',
-    text: 'Users can sign in to it again.',
+    text: `People can sign in to ${name} again.`,
     action: { label: 'Enable', post: `${at}/enable` },
   };
   const disable = {
     title: 'Disable application',
-    text: CONSEQUENCES.disable,
+    text: consequences.disable(name),
     action: { label: 'Disable', href: `${at}/disable`, look: 'danger' as const },
   };
   const remove = {
     title: 'Delete application',
-    text: CONSEQUENCES.delete,
+    text: consequences.delete(name),
     action: { label: 'Delete', href: `${at}/delete`, look: 'danger' as const },
   };
-  return { kind: 'tasks', title: 'Danger zone', isDanger: true, rows: [isEnabled ? disable : enable, remove] };
+  return { kind: 'tasks', title: 'Danger zone', isDanger: true, rows: [enabled ? disable : enable, remove] };
 }

@@ -36,10 +36,10 @@ export function addNewApplicationRoutes(
       ctx,
       async () => {
         const by = frame.actor(ctx);
-        const wanted = input.one[CREATE_ROLES] === 'on' ? (preset.roles ?? []) : [];
+        const wanted = input[CREATE_ROLES] === 'on' ? (preset.roles ?? []) : [];
         if (wanted.length > 0) frame.assertMay(ctx, 'gatehouse.roles:write');
         const createRoles = (_: unknown, tx: Tx) => roles.createMissing(wanted, by, tx);
-        const declaration = preset.toDeclaration(input.one);
+        const declaration = preset.toDeclaration(input);
         const created =
           preset.protocol === 'oidc'
             ? await applications.createOidc(declaration, by, createRoles)
@@ -52,7 +52,7 @@ export function addNewApplicationRoutes(
           201,
         );
       },
-      () => form(ctx, preset, input.one),
+      () => form(ctx, preset, input),
     );
   });
 }

@@ -9,7 +9,7 @@ import { within } from '../../rbac/rights.ts';
 import type { Block, RowAction } from '../console/blocks.ts';
 import type { ApplicationDetails } from './actions.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
-import { setupInstructionBlocks } from './console-parts.ts';
+import { newSecretPage } from './tabs/new-secret-page.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
 const OVERLAP_OPTIONS = [
@@ -30,8 +30,8 @@ export function addSecretRoutes(
     const { application } = await applications.get(id, frame.actor(ctx), WRITE);
     const replacesOldSecret = newSecretReplacesOld(application);
     frame.show(ctx, {
-      title: 'New secret',
-      back: { href: `/admin/applications/${id}`, label: application.name },
+      title: 'New client secret',
+      back: { href: `/admin/applications/${id}/credentials`, label: application.name },
       blocks: [
         {
           kind: 'form',
@@ -42,14 +42,14 @@ export function addSecretRoutes(
           fields: [
             {
               name: 'overlap',
-              label: 'The old secret stays valid for',
+              label: 'Keep the old secret valid for',
               type: 'select',
               value: replacesOldSecret ? '0' : '604800',
               options: OVERLAP_OPTIONS,
             },
           ],
           button: 'Create secret',
-          cancel: `/admin/applications/${id}`,
+          cancel: `/admin/applications/${id}/credentials`,
         },
       ],
     });
@@ -60,25 +60,13 @@ export function addSecretRoutes(
     const { overlap } = await parseForm(ctx, overlapForm.loose());
     const { value } = await applications.addSecret(id, Number(overlap), frame.actor(ctx));
     const { application } = await applications.get(id, frame.actor(ctx), WRITE);
-    frame.show(ctx, {
-      title: 'The new secret',
-      back: { href: `/admin/applications/${id}`, label: application.name },
-      blocks: [
-        { kind: 'text', tone: 'warning', text: 'It is displayed only once. Paste it into the application now.' },
-        { kind: 'code', label: 'Client secret', text: value },
-        ...setupInstructionBlocks(application, {
-          ...identityProvider(),
-          clientId: application.clientId,
-          clientSecret: value,
-        }),
-      ],
-    });
+    frame.show(ctx, newSecretPage(application, value, identityProvider()));
   });
 
   router.post('/:id/secrets/:secretId/remove', ...frame.change(within(WRITE)), async (ctx) => {
     const { id = '', secretId = '' } = ctx.params;
     await applications.removeSecret(id, secretId, frame.actor(ctx));
-    frame.redirect(ctx, `/admin/applications/${id}`, 'The secret was revoked.');
+    frame.redirect(ctx, `/admin/applications/${id}/credentials`, 'Secret revoked.');
   });
 }
 

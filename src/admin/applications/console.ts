@@ -1,4 +1,4 @@
-// /admin/applications: the list, and the page of one application.
+// /admin/applications: the list, and the routes of every page below it.
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Extras, State } from '../../http/context.ts';
@@ -6,20 +6,13 @@ import { parseQuery } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';
 import type { Empty, Search } from '../console/blocks.ts';
 import { listPath, listQuery } from '../console/frame.ts';
-import { addEditRoutes } from './console-edit.ts';
-import { addEnableAndDeleteRoutes, enableAndDeleteButtons } from './console-enable.ts';
-import { addMetadataRoutes, waitingMetadataNotice } from './console-metadata.ts';
+import { addEnableAndDeleteRoutes } from './console-enable.ts';
+import { addMetadataRoutes } from './console-metadata.ts';
 import { addNewApplicationRoutes } from './console-new.ts';
-import {
-  type ApplicationPagesDependencies,
-  accessCell,
-  detailsBlock,
-  pkceWarning,
-  protocolName,
-  setupInstructionBlocks,
-} from './console-parts.ts';
-import { addSecretRoutes, secretBlocks } from './console-secrets.ts';
-import { profileNotice } from './form/profile.ts';
+import { type ApplicationPagesDependencies, accessCell, protocolName } from './console-parts.ts';
+import { addSecretRoutes } from './console-secrets.ts';
+import { stateTag } from './tabs/tab-page.ts';
+import { addTabs } from './tabs/tabs.ts';
 
 const READ = 'gatehouse.applications:read' as const;
 const WRITE = 'gatehouse.applications:write' as const;
@@ -31,8 +24,7 @@ export function applicationRoutes(dependencies: ApplicationPagesDependencies): R
   // `/new` first: it would match `/:id`.
   addNewApplicationRoutes(router, dependencies);
   addListRoute(router, dependencies);
-  addDetailsRoute(router, dependencies);
-  addEditRoutes(router, dependencies);
+  addTabs(router, dependencies);
   addSecretRoutes(router, dependencies);
   addMetadataRoutes(router, dependencies);
   addEnableAndDeleteRoutes(router, dependencies);
@@ -70,7 +62,7 @@ function addListRoute(router: Router<State, Extras>, { frame, applications }: Ap
             },
             protocolName[application.protocol],
             accessCell(application),
-            application.enabled ? { text: 'enabled', tone: 'good' } : { text: 'disabled', tone: 'bad' },
+            stateTag(application),
           ]),
           empty: q || protocol ? 'No application matches.' : noApplications(frame.may(ctx, WRITE)),
           next: page.next && listPath('/admin/applications', { q, protocol, after: page.next }),
@@ -107,55 +99,4 @@ function noApplications(mayAdd: boolean): Empty {
     text: 'Choose a product such as GitLab or Salesforce, or add any OpenID Connect or SAML application. It takes about five minutes.',
     ...(mayAdd && { action: { label: 'Add the first application', icon: 'plus', href: '/admin/applications/new' } }),
   };
-}
-
-function addDetailsRoute(
-  router: Router<State, Extras>,
-  { frame, applications, identityProvider }: ApplicationPagesDependencies,
-): void {
-  router.get('/:id', ...frame.page(within(READ)), async (ctx) => {
-    const { id = '' } = ctx.params;
-    const details = await applications.get(id, frame.actor(ctx));
-    const { application } = details;
-    const mayChange = await applications.mayChange(id, frame.actor(ctx));
-    const mayWrite = mayChange && application.source !== 'file';
-    const path = `/admin/applications/${id}`;
-    const isWaiting = (await applications.waitingMetadata(id, frame.actor(ctx))) !== undefined;
-    frame.show(ctx, {
-      title: application.name,
-      logo: { name: application.name },
-      back: { href: '/admin/applications', label: 'Applications' },
-      tags: [
-        application.enabled ? { text: 'enabled', tone: 'good' } : { text: 'disabled', tone: 'bad' },
-        ...(application.source === 'file' ? [{ text: 'managed by the configuration file' }] : []),
-      ],
-      actions: [
-        ...(isWaiting && mayChange
-          ? [{ label: 'Compare its new metadata', href: `${path}/metadata`, look: 'primary' as const }]
-          : []),
-        ...(frame.may(ctx, WRITE) && mayChange && application.enabled
-          ? [{ label: 'Test sign-in', href: `/admin/test/${id}`, look: isWaiting ? undefined : ('primary' as const) }]
-          : []),
-        ...(mayWrite ? [{ label: 'Edit', href: `${path}/edit` }] : []),
-      ],
-      blocks: [
-        ...waitingMetadataNotice(isWaiting),
-        ...pkceWarning(application),
-        ...(application.source === 'file'
-          ? [
-              {
-                kind: 'text' as const,
-                tone: 'notice' as const,
-                text: 'This application is managed by the configuration file. Edit it there.',
-              },
-            ]
-          : []),
-        detailsBlock(application),
-        ...(application.protocol === 'oidc' ? profileNotice(application.metadata.profile) : []),
-        ...secretBlocks(details, path, mayWrite),
-        ...setupInstructionBlocks(application, { ...identityProvider(), clientId: application.clientId }),
-        ...(mayWrite ? [enableAndDeleteButtons(application.enabled, path)] : []),
-      ],
-    });
-  });
 }

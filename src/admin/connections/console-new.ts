@@ -38,7 +38,7 @@ export function addNewConnectionRoutes(
 
   router.post('/new/:kind/:preset', bodyLimit(MAX_FORM_BYTES), ...frame.change(WRITE), async (ctx) => {
     const preset = requirePreset(ctx);
-    const { one } = await readForm(ctx);
+    const one = await readForm(ctx);
     await frame.attempt(
       ctx,
       async () => {

@@ -169,7 +169,7 @@ function addEditRoutes(router: Router<State, Extras>, { frame, connections }: Co
 
   router.post('/:id/edit', bodyLimit(MAX_FORM_BYTES), ...frame.change(WRITE), async (ctx: Params) => {
     const details = await connections.get(ctx.params.id ?? '');
-    const { one } = await readForm(ctx);
+    const one = await readForm(ctx);
     const { id, kind, preset } = details.connection;
     const section = (one.section ?? 'upstream') as Section;
     const changes = section in sections ? valuesFrom(kind, keysOf(kind, preset, section), one) : {};

@@ -33,6 +33,19 @@ export type Cell = string | number | Date | null | undefined | Mark | RowAction 
 export interface Option {
   value: string;
   label: string;
+  /** Of `radios` and `checks`: a second line. */
+  hint?: string | undefined;
+}
+
+/** A column of `rows`. */
+export interface RowColumn {
+  /** Behind the name of the field, with a dot between; empty for the only column. */
+  name: string;
+  label: string;
+  type?: 'text' | 'select' | 'textarea';
+  options?: readonly Option[];
+  /** What may be typed; anything else may be typed too. */
+  suggestions?: readonly string[];
 }
 
 export interface Field {
@@ -47,6 +60,8 @@ export interface Field {
     | 'select'
     | 'checkbox'
     | 'checks'
+    | 'radios'
+    | 'rows'
     | 'hidden'
     | 'file'
     | 'password'
@@ -58,9 +73,22 @@ export interface Field {
   values?: readonly string[];
   checked?: boolean;
   options?: readonly Option[];
+  /** Of `rows`: a list with a row for each entry, and buttons that add and remove one (console/row-buttons.ts). */
+  columns?: readonly RowColumn[];
+  lines?: readonly (readonly string[])[];
+  /** Of `rows`: what the button adds, such as `redirect URI`. */
+  adds?: string;
+  /** Of `rows`: the row that was just added has the focus; -1: the button. */
+  focus?: number;
   hint?: string | undefined;
   /** Beside the field, such as `minutes`. */
   unit?: string;
+  /** Displayed, and not sent: the configuration file or another field decides. */
+  isLocked?: boolean;
+  /** Beside another field that is half as wide, where there is room. */
+  isHalf?: boolean;
+  /** An address, an identifier or the like: always from left to right. */
+  isCode?: boolean;
   required?: boolean;
   rows?: number;
   autocomplete?: string;
@@ -78,6 +106,7 @@ export function versionField(version: string): Field {
 
 /** The filters of a list, or a question: a form that only reads. */
 export interface Search {
+  title?: string;
   action: string;
   fields: readonly Field[];
   button?: string;
@@ -106,6 +135,8 @@ export interface FormSection {
   isAdvanced?: boolean;
   /** Of an advanced section: the current value in a few words. */
   summary?: string;
+  /** Displayed only while the radio button of this value is chosen (views/styles/console-parts.css). */
+  when?: string;
 }
 
 export interface FormBlock {
@@ -116,11 +147,14 @@ export interface FormBlock {
   fields: readonly Field[];
   /** Of a long form: boxes after the one with `fields`, and buttons that stay in sight. */
   sections?: readonly FormSection[];
-  button: string;
+  /** Without it the form is only displayed. */
+  button?: string;
   /** At most one button of a page is the primary one. */
   look?: 'primary' | 'secondary' | 'danger';
   /** Where Cancel leads. */
   cancel?: string;
+  /** Instead of `Cancel`. */
+  cancelLabel?: string;
   /** It carries files, or much text. */
   isUpload?: boolean;
   /** Submits itself where there is script: the next step of work that takes several requests. */
@@ -146,6 +180,8 @@ export interface Step {
   /** What to do; left out when it is done. */
   text: string;
   isDone: boolean;
+  /** When it was done. */
+  doneAt?: Date;
   action?: Action;
 }
 
@@ -167,7 +203,13 @@ export interface Rule {
 
 export type Block =
   | { kind: 'text'; text: string; tone?: 'small' | 'notice' | 'warning' | 'alert' }
-  | { kind: 'facts'; title?: string; lead?: string; rows: { label: string; value: Cell }[] }
+  | {
+      kind: 'facts';
+      title?: string;
+      lead?: string;
+      actions?: readonly Action[];
+      rows: { label: string; value: Cell }[];
+    }
   | {
       kind: 'table';
       title?: string;
@@ -212,7 +254,7 @@ export interface ConsolePage {
   /** The page above. */
   back?: { href: string; label: string };
   /** Beside the title. */
-  tags?: Mark[];
+  tags?: (Mark & { icon?: string })[];
   /** At most one is primary. */
   actions?: readonly Action[];
   /** Pages of their own. */

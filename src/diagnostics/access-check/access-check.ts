@@ -2,8 +2,7 @@
 // without a sign-in; and the last attempts, each with its exact reason.
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
-import { attributesFor, claimsByScope } from '../../accounts/claims.ts';
-import { withVisibleRoles } from '../../accounts/visible-roles.ts';
+import { type ApplicationPreviews, createApplicationPreviews } from '../../admin/applications/preview.ts';
 import {
   type AccessDenial,
   accessDecision,
@@ -12,10 +11,9 @@ import {
 } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
-import { ownScopes } from '../../applications/fields/claim-settings.ts';
 import type { Audit, AuditEntry } from '../../audit/audit.ts';
 import type { AuditEventType } from '../../audit/events.ts';
-import type { ClaimsPreview, ClaimsPreviews } from '../../oidc/claims/claims-preview.ts';
+import type { ClaimsPreviews } from '../../oidc/claims/claims-preview.ts';
 import type { Lockout } from '../../rate-limits/lockout.ts';
 import type { Rejection, Rejections } from '../../rejections/rejections.ts';
 import type { Db } from '../../storage/database.ts';
@@ -31,19 +29,13 @@ export interface Verdict {
   reasons: Reason[];
 }
 
-export interface ApplicationPreview {
-  oidc?: ClaimsPreview;
-  /** For a SAML application. */
-  saml?: { nameId: string; attributes: Record<string, string[]> };
-}
-
 export interface AccessCheck {
   /** By id, user name or e-mail address. */
   findUser(text: string): Promise<Account | undefined>;
   /** By id, client_id, entity ID or name. */
   findApplication(text: string): Promise<Application | undefined>;
   verdict(account: Account, application: Application): Promise<Verdict>;
-  preview(account: Account, application: Application): Promise<ApplicationPreview>;
+  preview: ApplicationPreviews;
   /** Newest first, of this user, application or request. */
   attempts(about: {
     userId?: string;
@@ -101,25 +93,7 @@ export function createAccessCheck(dependencies: AccessCheckDependencies): Access
       return { mayOpen: accessDecision(application, account).allowed, reasons };
     },
 
-    async preview(account, application) {
-      if (application.protocol === 'oidc') {
-        const { scope = [...Object.keys(claimsByScope), ...ownScopes(application.metadata)].join(' ') } =
-          application.metadata;
-        const oidc = await claimsPreview.preview(application.clientId, account, scope);
-        return oidc ? { oidc } : {};
-      }
-      const { metadata, id } = application;
-      const stored = await db.samlNameId.findUnique({
-        where: { userId_applicationId: { userId: account.id, applicationId: id } },
-        select: { value: true },
-      });
-      return {
-        saml: {
-          nameId: nameIdPreview(metadata.name_id_format ?? 'persistent', account, stored?.value),
-          attributes: attributesFor(withVisibleRoles(account, metadata), metadata.attributes),
-        },
-      };
-    },
+    preview: createApplicationPreviews({ db, claimsPreview }),
 
     async attempts({ userId, clientId, requestId }) {
       const about = {
@@ -166,15 +140,4 @@ function explanationOf(denial: AccessDenial, isMet: boolean, account: Account, {
   if (access === 'everyone') return 'It is open to everyone.';
   if (isMet) return `By the role ${grantingRoles(access, account).join(', ')}.`;
   return `It is open to ${access.roles.join(', ')}; the user has ${account.roles.join(', ') || 'no roles'}.`;
-}
-
-/** The NameID that the account would get; `stored` is the persistent one that it has. */
-function nameIdPreview(format: string, account: Account, stored: string | undefined): string {
-  const nameIds: Record<string, string> = {
-    persistent: stored ?? 'a random one, created at the first sign-in',
-    transient: 'a new random one at each sign-in',
-    emailAddress: account.email && account.emailVerified ? account.email : 'none: the e-mail address is not verified',
-    unspecified: account.username,
-  };
-  return `${nameIds[format] ?? ''} (${format})`;
 }

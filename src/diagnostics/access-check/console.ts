@@ -1,6 +1,7 @@
 // /admin/why: whether a user may open an application, what it would receive, and the last attempts.
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { ApplicationPreview } from '../../admin/applications/preview.ts';
 import { eventRows } from '../../admin/audit/console-rows.ts';
 import type { Block } from '../../admin/console/blocks.ts';
 import type { Frame } from '../../admin/console/frame.ts';
@@ -8,7 +9,7 @@ import type { Names } from '../../admin/console/names.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
 import type { Rejection } from '../../rejections/rejections.ts';
-import type { AccessCheck, ApplicationPreview, Verdict } from './access-check.ts';
+import type { AccessCheck, Verdict } from './access-check.ts';
 
 export interface AccessCheckPagesDependencies {
   frame: Frame;

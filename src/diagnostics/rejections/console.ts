@@ -24,13 +24,13 @@ const text = z.string().trim().max(1024).default('');
 const query = z.object({ code: text, client: text, user: text, request: text, after: z.string().max(100).optional() });
 const fixForm = z.object({ fix: z.string().min(1).max(200) });
 /** The page of the console for a broken rule that no button fixes. */
-const edit = { label: 'Edit the application', path: (id: string) => `/admin/applications/${id}/edit` };
+const edit = { label: 'Edit the application', path: (id: string) => `/admin/applications/${id}/settings` };
 const PAGES: Record<string, { label: string; path(id: string): string }> = {
   secret: { label: 'Create a new secret', path: (id) => `/admin/applications/${id}/secret` },
   post_logout_redirect_uri: edit,
   certificate: edit,
   acs: edit,
-  access: { ...edit, label: 'Edit who may open it' },
+  access: { label: 'Change access', path: (id) => `/admin/applications/${id}/access` },
 };
 
 export function rejectionRoutes({ frame, names, rejections }: RejectionPagesDependencies): Router<State, Extras> {

@@ -36,12 +36,15 @@ describe('a new application', () => {
     };
     expect(JSON.parse(metadata)).toMatchObject({ ...demanded, dpop_bound_access_tokens: true });
     const path = `/admin/applications/${id}`;
-    expect(textOf((await admin.get(path)).text)).toMatch(/FAPI 2 Message Signing.*private_key_jwt.*DPoP/s);
+    expect(textOf((await admin.get(`${path}/credentials`)).text)).toMatch(
+      /FAPI 2 Message Signing.*private_key_jwt.*DPoP/s,
+    );
 
-    const save = async (changes: Record<string, string>) => admin.submit(await admin.get(`${path}/edit`), changes);
-    expect((await save({ name: 'Bank 2' })).status).toBe(303);
-    const forged = await save({ without_pkce: 'on' });
-    expect([forged.status, textOf(forged.text)]).toEqual([400, expect.stringContaining('require_pkce')]);
+    const save = async (changes: Record<string, string>, tab = 'credentials') =>
+      admin.submit(await admin.get(`${path}/${tab}`), changes);
+    expect((await save({ client_name: 'Bank 2' }, 'settings')).status).toBe(303);
+    expect((await save({ dpop_bound_access_tokens: 'off' }, 'settings')).status).toBe(303);
+    expect((await save({ token_endpoint_auth_method: 'client_secret_basic' })).status).toBe(303);
     const stored = async () => (await idp.services.applications.get(id)).metadata;
     expect(await stored()).toMatchObject({ ...demanded, require_pkce: true });
     expect((await save({ jwks: '{"keys":[]}' })).status).toBe(400);
@@ -56,7 +59,7 @@ describe('a new application', () => {
     await register('web', { name: 'Shop', redirect_uris: 'https://shop.example.com/cb' });
     const { id } = await newest();
     const save = async (changes: Record<string, string>) =>
-      admin.submit(await admin.get(`/admin/applications/${id}/edit`), changes);
+      admin.submit(await admin.get(`/admin/applications/${id}/credentials`), changes);
     const withoutKey = await save({ profile: 'fapi2' });
     expect([withoutKey.status, textOf(withoutKey.text)]).toEqual([400, expect.stringContaining('jwks')]);
     expect((await save({ profile: 'fapi2', jwks_uri: 'https://shop.example.com/jwks' })).status).toBe(303);
@@ -165,7 +168,7 @@ describe('a registered application', () => {
     const { hasSecret } = idp.services.applications;
     expect(await hasSecret(applicationId, value)).toBe(true);
     expect(await hasSecret(applicationId, clientSecret)).toBe(true);
-    const detail = await admin.get(`/admin/applications/${applicationId}`);
+    const detail = await admin.get(`/admin/applications/${applicationId}/credentials`);
     expect(detail.text).not.toContain(value);
     await admin.submit(detail, {}, { form: '/secrets/' });
     expect(await hasSecret(applicationId, clientSecret)).toBe(false);
@@ -177,37 +180,48 @@ describe('a registered application', () => {
     const at = `/admin/applications/${id}`;
     const metadata = async () =>
       JSON.parse((await idp.services.db.application.findUniqueOrThrow({ where: { id } })).metadata);
-    const typed = [
-      'desk = attributes.desk',
-      'dept = attributes.dept=x (hr=1)',
-      'https://x.example/?a=b = sub',
-      'level=name',
-    ];
-    const saved = await admin.submit(await admin.get(`${at}/edit`), {
-      claims: typed.join('\r\n'),
-      id_token_claims: 'conform',
+    const rows = (...claims: [name: string, field: string, scope: string][]) => ({
+      'claims.name': claims.map(([name]) => name),
+      'claims.field': claims.map(([, field]) => field),
+      'claims.scope': claims.map(([, , scope]) => scope),
     });
-    expect(saved.status).toBe(303);
+    const typed = rows(
+      ['desk', 'attributes.desk', ''],
+      ['dept', 'attributes.dept=x', 'hr=1'],
+      ['https://x.example/?a=b', 'sub', ''],
+      ['', '', ''],
+    );
+    const form = await admin.get(`${at}/claims`);
+    expect((await admin.submit(form, { ...typed, id_token_claims: [] })).status).toBe(303);
     const claims = {
       desk: 'attributes.desk',
       dept: { field: 'attributes.dept=x', scope: 'hr=1' },
       'https://x.example/?a=b': 'sub',
-      level: 'name',
     };
     expect(await metadata()).toMatchObject({ claims, id_token_claims: 'conform' });
-    const page = textOf((await admin.get(at)).text);
-    for (const line of ['dept = attributes.dept=x (hr=1)', 'at UserInfo only']) expect(page).toContain(line);
     // The form as it is changes nothing.
-    await admin.submit(await admin.get(`${at}/edit`));
+    const again = await admin.get(`${at}/claims`);
+    expect(again.forms[0]?.ticks['claims.field']).toEqual(['attributes.desk', 'attributes.dept=x', 'sub']);
+    await admin.submit(again);
     expect(await metadata()).toMatchObject({ claims, id_token_claims: 'conform' });
-    const wrong = await admin.submit(await admin.get(`${at}/edit`), { claims: 'desk attributes.desk' });
-    expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringContaining('must be claim = user field')]);
-    for (const rejected of ['sub = name', 'x = password', 'x = name (two scopes)'])
-      expect((await admin.submit(await admin.get(`${at}/edit`), { claims: rejected })).status, rejected).toBe(400);
-    await admin.submit(await admin.get(`${at}/edit`), { claims: 'dept = attributes.dept', id_token_claims: 'always' });
+    for (const rejected of [
+      ['sub', 'name', ''],
+      ['x', 'password', ''],
+      ['x', 'name', 'two scopes'],
+      ['', 'name', ''],
+    ] as const)
+      expect((await admin.submit(await admin.get(`${at}/claims`), rows([...rejected]))).status, String(rejected)).toBe(
+        400,
+      );
+    await admin.submit(await admin.get(`${at}/claims`), {
+      ...rows(['dept', 'attributes.dept', '']),
+      id_token_claims: 'on',
+    });
     expect((await metadata()).claims).toEqual({ dept: 'attributes.dept' });
     expect(await metadata()).not.toHaveProperty('id_token_claims');
-    await admin.submit(await admin.get(`${at}/edit`), { claims: '' });
+    await admin.submit(await admin.get(`${at}/claims`), rows());
+    expect((await metadata()).claims).toBeDefined();
+    await admin.submit(await admin.get(`${at}/claims`), rows(['', '', '']));
     expect(await metadata()).not.toHaveProperty('claims');
   });
 
@@ -217,19 +231,21 @@ describe('a registered application', () => {
     const roles = ['editor', 'reviewer'];
     const { applicationId, clientId } = await aClient(idp.services, { redirect_uris: ['https://e.example.com/cb'] });
     const at = `/admin/applications/${applicationId}`;
-    const wrong = await admin.submit(await admin.get(`${at}/edit`), {
-      ...{ name: 'Renamed', open: 'roles', roles, redirect_uris: 'not an address' },
+    const wrong = await admin.submit(await admin.get(`${at}/settings`), {
+      ...{ client_name: 'Renamed', redirect_uris: 'not an address' },
     });
-    expect([wrong.status, wrong.forms[0]?.ticks, wrong.forms[0]?.fields.open]).toEqual([400, { roles }, 'roles']);
+    expect([wrong.status, wrong.forms[0]?.fields.client_name]).toEqual([400, 'Renamed']);
     const saved = await admin.submit(wrong, { redirect_uris: 'https://e.example.com/cb' });
     expect((await admin.follow(saved)).text).toContain('Saved.');
+    const form = await admin.get(`${at}/access`);
+    expect((await admin.submit(form, { access: 'roles', 'access.roles': roles })).status).toBe(303);
     await admin.submit(await admin.get(`${at}/disable`));
     expect(await idp.services.applications.get(applicationId)).toMatchObject({
       name: 'Renamed',
       enabled: false,
       access: { roles },
     });
-    await admin.submit(await admin.get(at), {}, { form: '/enable' });
+    await admin.submit(await admin.get(`${at}/settings`), {}, { form: '/enable' });
     const events = await idp.services.audit.list({ clientId });
     for (const type of ['application.updated', 'application.disabled', 'application.enabled'])
       expect(events.map((event) => event.type)).toContain(type);
@@ -245,7 +261,7 @@ describe('a registered application', () => {
     await idp.services.db.rpSession.updateMany({ data: { authTime: new Date(), mac: '' } });
     await signRows(idp.services);
     const done = await admin.submit(await admin.get(asked.url));
-    expect((await admin.follow(done)).text).toContain('It was deleted.');
+    expect((await admin.follow(done)).text).toContain('Application deleted.');
   });
 
   it('a registered application is found by its name', async () => {

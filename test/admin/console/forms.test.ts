@@ -54,14 +54,14 @@ describe('an edit form that two administrators open', () => {
 
   it('an edit form that two administrators open is saved once for an OpenID Connect application', async () => {
     const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://race.example.com/cb'] });
-    await race(`/admin/applications/${applicationId}/edit`, 'name', ['First name', 'Second name']);
+    await race(`/admin/applications/${applicationId}/settings`, 'client_name', ['First name', 'Second name']);
   });
 
   it('an edit form that two administrators open is saved once for a SAML application', async () => {
     const by = { name: 'Raced', entity_id: 'https://raced.example.com', acs_url: 'https://raced.example.com/acs' };
     await admin.submit(await admin.get('/admin/applications/new/saml'), by);
     const row = await idp.services.applications.find(by.entity_id);
-    await race(`/admin/applications/${row?.id}/edit`, 'name', ['First provider', 'Second provider']);
+    await race(`/admin/applications/${row?.id}/settings`, 'name', ['First provider', 'Second provider']);
   });
 
   it('an edit form that two administrators open is saved once for a user', async () => {

@@ -167,6 +167,6 @@ it('a guide takes the address from the redirect URI when the application has no 
     redirect_uris: ['https://grafana.example.com/login/generic_oauth'],
   });
   const { id } = await idp.services.db.application.findUniqueOrThrow({ where: { clientId } });
-  const guide = await admin.get(`/admin/applications/${id}`);
+  const guide = await admin.get(`/admin/applications/${id}/setup`);
   expect(textOf(guide.text)).toContain('root_url = https://grafana.example.com');
 });

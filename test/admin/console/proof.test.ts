@@ -6,7 +6,7 @@ import { limits } from '../../../src/limits.ts';
 import { MFA_ACR } from '../../../src/mfa/acr.ts';
 import { signRows } from '../../support/database/row-macs.ts';
 import { aClient, aUser, type TestUser } from '../../support/factories.ts';
-import type { HttpClient } from '../../support/http.ts';
+import type { HttpClient, Typed } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { linksOf, textOf } from '../../support/pages/html.ts';
 import { confirmation, consoleOf, signedInLongAgo, signInAgain, signInLink, staff } from './support.ts';
@@ -145,7 +145,7 @@ describe('a sensitive change without a fresh sign-in', () => {
       redirect_uris: ['https://wiki.example.com/cb'],
     });
     await idp.services.applications.setEnabled(applicationId, false);
-    const details = await admin.get(`/admin/applications/${applicationId}`);
+    const details = await admin.get(`/admin/applications/${applicationId}/settings`);
     const headers = { referer: details.url };
     const page = await confirmation(admin, await admin.submit(details, {}, { form: '/enable', headers }));
     expect(linksOf(page.text, page.url)).toContainEqual({ href: details.url, label: 'Cancel' });
@@ -169,7 +169,7 @@ describe('every sensitive form and button of the console', () => {
     const api = `/admin/apis/${encodeURIComponent('https://sensitive.example')}`;
     const user = `/admin/users/${account.id}`;
     const application = `/admin/applications/${client.applicationId}`;
-    const forms: [page: string, fields?: Record<string, string>, form?: string][] = [
+    const forms: [page: string, fields?: Typed, form?: string][] = [
       ['/admin/users/new', { username: 'with-role', begin: 'password', roles: 'editor' }],
       [`${user}/edit`, { email: 'moved@example.com' }],
       [`${user}/edit`, { username: 'renamed' }],
@@ -187,13 +187,16 @@ describe('every sensitive form and button of the console', () => {
       [api, { scopes: 'read = articles:read' }],
       [`${api}/delete`],
       ['/admin/applications/new/web', { name: 'Made', redirect_uris: 'https://made.example.com/cb' }],
-      [`${application}/edit`, { redirect_uris: 'https://moved.example.com/cb' }],
-      [`${application}/edit`, { implicit: 'on', name: 'Asks no consent', scope: 'openid' }],
+      [`${application}/settings`, { redirect_uris: 'https://moved.example.com/cb' }],
+      [`${application}/settings`, { client_name: 'Other scopes', scope: 'openid' }],
+      [`${application}/access`, { consent: 'on' }],
+      [`${application}/claims`, { subject_type: 'pairwise' }],
+      [`${application}/credentials`, { token_endpoint_auth_method: 'client_secret_post' }],
       [`${application}/secret`],
-      [application, {}, '/secrets/'],
+      [`${application}/credentials`, {}, '/secrets/'],
       [`${application}/disable`],
       [`${application}/delete`],
-      [`/admin/applications/${off.applicationId}`, {}, '/enable'],
+      [`/admin/applications/${off.applicationId}/settings`, {}, '/enable'],
       ['/admin/keys/rotate'],
       ['/admin/settings/edit', { session_hours: '5' }],
       ['/admin/test', {}, '/admin/test'],
@@ -233,7 +236,7 @@ describe('a change that is not sensitive', () => {
     const { id } = await idp.services.roles.create({ name: 'described' });
     for (const [path, fields] of [
       [`/admin/users/${account.id}/edit`, { name: 'Only the name' }],
-      [`/admin/applications/${applicationId}/edit`, { name: 'Only the name' }],
+      [`/admin/applications/${applicationId}/settings`, { client_name: 'Only the name' }],
       [`/admin/roles/${id}`, { description: 'Only the description' }],
     ] as const) {
       const sent = await admin.submit(await admin.get(path), fields);

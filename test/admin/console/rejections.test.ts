@@ -398,16 +398,20 @@ describe('a rejected AuthnRequest', () => {
     const entityId = 'https://sp-redirect.example.com';
     const sp = await byHand(entityId);
     const application = await idp.services.applications.find(entityId);
-    const edit = await admin.get(`/admin/applications/${application?.id}/edit`);
+    const edit = await admin.get(`/admin/applications/${application?.id}/settings`);
     const pem = sp.credential.certificatePem;
-    const wrong = await admin.submit(edit, { certificates: 'none' });
+    const wrong = await admin.submit(edit, { 'certificates.pem': 'none' });
     expect(wrong.status).toBe(400);
-    await admin.submit(edit, { certificates: pem, acs_url: sp.acsUrl });
+    await admin.submit(edit, {
+      'certificates.pem': pem,
+      'certificates.use': 'signing',
+      'acs_url.url': sp.acsUrl,
+    });
     const now = await idp.services.applications.find(entityId);
     expect(now?.protocol === 'saml' && now.metadata.certificates).toEqual([{ use: 'signing', pem: pem.trim() }]);
     expect((await post(sp)).location).toContain('/saml/sso/continue');
     // Saved again as it is, it stays.
-    await admin.submit(await admin.get(`/admin/applications/${application?.id}/edit`), { name: 'Renamed' });
+    await admin.submit(await admin.get(`/admin/applications/${application?.id}/settings`), { name: 'Renamed' });
     expect(await idp.services.applications.find(entityId)).toMatchObject({ metadata: now?.metadata, name: 'Renamed' });
   });
 

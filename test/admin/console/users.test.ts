@@ -160,7 +160,8 @@ describe('users', () => {
     const at = `/admin/applications/${service.applicationId}`;
     for (const form of ['edit', 'disable', 'delete'])
       expect((await registrar.get(`${at}/${form}`)).status, form).toBe(403);
-    expect((await registrar.get(at)).text).not.toContain(`${at}/`);
+    for (const tab of ['', '/settings', '/access', '/credentials'])
+      expect((await registrar.get(`${at}${tab}`)).text, tab).not.toMatch(/<form method="post"|New secret/);
   });
 });
 

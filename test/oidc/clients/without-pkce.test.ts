@@ -122,17 +122,15 @@ describe('the registration without PKCE', () => {
     const { applicationId } = await anApplication(idp);
     const browser = await consoleOf(idp, await staff(idp, 'admin'));
     const path = `/admin/applications/${applicationId}`;
-    await browser.submit(await browser.get(`${path}/edit`), { without_pkce: 'on' });
+    await browser.submit(await browser.get(`${path}/settings`), { require_pkce: [] });
     const page = await browser.get(path);
     expect(textOf(page.text)).toContain('Its requests need no PKCE challenge');
-    expect((await browser.get(`${path}/edit`)).forms.at(-1)?.fields).toMatchObject({ without_pkce: 'on' });
+    expect((await browser.get(`${path}/settings`)).forms[0]?.fields).not.toHaveProperty('require_pkce');
     expect(textOf((await browser.get('/admin')).text)).toMatch(/PKCE\D*\d+ applications? may sign in without it/);
     expect(await admin.get(`/applications/${applicationId}`).then((one) => one.json())).toMatchObject({
       declaration: { require_pkce: false },
     });
-    const { fields = {} } = (await browser.get(`${path}/edit`)).forms.at(-1) ?? {};
-    const { without_pkce: _ticked, ...rest } = fields;
-    await browser.post(`${path}/edit`, { form: rest as Record<string, string> });
+    await browser.submit(await browser.get(`${path}/settings`), { require_pkce: 'on' });
     expect(textOf((await browser.get(path)).text)).not.toContain('need no PKCE');
   });
 

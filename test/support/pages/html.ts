@@ -5,7 +5,7 @@ export interface Form {
   method: 'get' | 'post';
   /** What a browser would send if nothing was typed, without the buttons. */
   fields: Record<string, string>;
-  /** The check boxes of one name of which several are ticked. */
+  /** The fields of one name of which there are several: check boxes that are ticked, rows of a list. */
   ticks: Record<string, string[]>;
   buttons: { name: string; value: string; label: string }[];
 }
@@ -17,8 +17,8 @@ export function formsOf(html: string, base: string): Form[] {
     return {
       action: new URL(form.action ?? '', base).href,
       method: form.method?.toLowerCase() === 'post' ? 'post' : 'get',
-      fields: { ...Object.fromEntries(inputsOf(body)), ...selectsOf(body), ...textAreasOf(body) },
-      ticks: repeatedOf(inputsOf(body)),
+      fields: Object.fromEntries(repeatable(body)),
+      ticks: repeatedOf(repeatable(body)),
       buttons: buttonsOf(body),
     };
   });
@@ -75,25 +75,32 @@ function repeatedOf(inputs: readonly [name: string, value: string][]): Record<st
   );
 }
 
-function selectsOf(body: string): Record<string, string> {
-  const fields: Record<string, string> = {};
+/** Every field in the order of its kind: a list may have several inputs, lists and text areas of one name. */
+function repeatable(body: string): [name: string, value: string][] {
+  return [...inputsOf(body), ...selectsOf(body), ...textAreasOf(body)];
+}
+
+function selectsOf(body: string): [name: string, value: string][] {
+  const fields: [name: string, value: string][] = [];
   for (const [, source = '', inner = ''] of body.matchAll(/<select\b([^>]*)>([\s\S]*?)<\/select>/gi)) {
-    const { name } = attributesOf(source);
+    const { name, ...select } = attributesOf(source);
+    if ('disabled' in select) continue;
     const options = [...inner.matchAll(/<option\b([^>]*)>([^<]*)/gi)].map(([, attributes = '', label = '']) => ({
       label: textOf(label),
       ...attributesOf(attributes),
     }));
     const chosen: Record<string, string> | undefined = options.find((option) => 'selected' in option) ?? options[0];
-    if (name && chosen) fields[name] = chosen.value ?? chosen.label ?? '';
+    if (name && chosen) fields.push([name, chosen.value ?? chosen.label ?? '']);
   }
   return fields;
 }
 
-function textAreasOf(body: string): Record<string, string> {
+function textAreasOf(body: string): [name: string, value: string][] {
   const areas = [...body.matchAll(/<textarea\b([^>]*)>([\s\S]*?)<\/textarea>/gi)];
-  return Object.fromEntries(
-    areas.map(([, source = '', text = '']) => [attributesOf(source).name ?? '', unescapeHtml(text).replace(/^\n/, '')]),
-  );
+  return areas.map(([, source = '', text = '']) => [
+    attributesOf(source).name ?? '',
+    unescapeHtml(text).replace(/^\n/, ''),
+  ]);
 }
 
 function buttonsOf(body: string): Form['buttons'] {

@@ -3,17 +3,24 @@ import { z } from 'zod';
 import type { Context } from '../../../http/context.ts';
 import { parseForm } from '../../../http/input.ts';
 import type { Field } from '../../console/blocks.ts';
+import type { Sent } from '../../console/row-buttons.ts';
 
 /** Metadata is pasted, and grows when it is sent. */
 export const MAX_FORM_BYTES = 1024 * 1024;
 const text = z.string().max(300_000).trim();
-const answers = z.record(z.string(), z.union([text, z.array(text)]));
+const answers = z.record(z.string(), text);
+const repeated = z.record(z.string(), z.array(text));
 
-/** What was sent: one value for each field, and the roles that were ticked. */
-export async function readForm(ctx: Context): Promise<{ one: Record<string, string>; roles: string[] }> {
-  const { _csrf, roles = [], ...rest } = await parseForm(ctx, answers, { lists: ['roles'] });
-  const one = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, [value].flat().join('\n')]));
-  return { one, roles: [roles].flat() };
+/** The form of a preset: one value for each field. */
+export async function readForm(ctx: Context): Promise<Record<string, string>> {
+  const { _csrf, ...given } = await parseForm(ctx, answers);
+  return given;
+}
+
+/** A form with lists: every value of each field. */
+export async function readSent(ctx: Context): Promise<Sent> {
+  const { _csrf, ...sent } = await parseForm(ctx, repeated, { lists: 'every field' });
+  return sent;
 }
 
 /** The fields with what was typed into them. */

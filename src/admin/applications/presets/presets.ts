@@ -2,7 +2,7 @@
 // (read 2026-11). Each asks only for what it needs and says how to set up the other side.
 import type { Field } from '../../console/blocks.ts';
 import { lines, parseNameValueLines } from '../../console/text-area.ts';
-import { keyFields, profileField, profilePatch } from '../form/profile.ts';
+import { profileKey, profileOptions, publicKeys } from '../form/profile.ts';
 import { mattermost, rocketChat, zammad, zoom, zulip } from './communication.ts';
 import { argoCd, forgejo, gitea, gitHubEnterprise, jenkins } from './development.ts';
 import { homeAssistant, immich, jellyfin, paperless } from './home.ts';
@@ -50,13 +50,13 @@ const genericPresets: readonly Preset[] = [
         ...redirectUris,
         hint: 'https addresses, one a line. The application’s documentation calls them callback or redirect URL.',
       },
-      { ...profileField('fapi2'), options: profileField('fapi2').options?.slice(1) ?? [] },
-      ...keyFields(),
+      ...profileKey.fields({ profile: 'fapi2' }).map((field) => ({ ...field, options: profileOptions })),
+      ...publicKeys.flatMap((key) => key.fields({})),
     ],
     toDeclaration: (answers) => ({
       ...codeFlow(answers),
       grant_types: ['authorization_code', 'refresh_token'],
-      ...Object.fromEntries(Object.entries(profilePatch(answers, undefined)).filter(([, value]) => value !== null)),
+      ...Object.fromEntries([profileKey, ...publicKeys].map((key) => [key.key, key.read(one(answers))])),
     }),
   },
   {
@@ -159,6 +159,9 @@ export { genericPresets };
 export function presetOf(id: string): Preset | undefined {
   return [...genericPresets, ...productPresets].find((preset) => preset.id === id);
 }
+
+/** The answers as a form with lists sends them. */
+const one = (answers: Answers) => Object.fromEntries(Object.entries(answers).map(([name, value]) => [name, [value]]));
 
 function codeFlow(answers: Answers): Declaration {
   const after = lines(answers.post_logout_redirect_uris);

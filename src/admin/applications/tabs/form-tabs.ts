@@ -1,0 +1,132 @@
+// The tabs of an application that are forms: Settings, Access, Claims (for SAML: Attributes) and Credentials. Together they hold every
+// key of the application's declaration.
+import type Router from '@koa/router';
+import type { Context, Extras, State } from '../../../http/context.ts';
+import { bodyLimit } from '../../../http/input.ts';
+import { within } from '../../../rbac/rights.ts';
+import { etagOf } from '../../api/versions.ts';
+import { type Block, type ConsolePage, VERSION, versionField } from '../../console/blocks.ts';
+import { isRowButton, type Sent, sentValue } from '../../console/row-buttons.ts';
+import { enableAndDeleteButtons } from '../console-enable.ts';
+import type { ApplicationPagesDependencies } from '../console-parts.ts';
+import { secretBlocks } from '../console-secrets.ts';
+import { formSections, patchOf, valuesOf } from '../form/change.ts';
+import { oidcAccess, oidcClaims, oidcCredentials, oidcSettings } from '../form/oidc-keys.ts';
+import { oidcSigning, oidcTokens } from '../form/oidc-token-keys.ts';
+import { MAX_FORM_BYTES, readSent } from '../form/read-form.ts';
+import { samlAccess, samlAttributes, samlSettings } from '../form/saml-keys.ts';
+import type { KeySection } from '../form/sections.ts';
+import type { Choices } from '../form/shared-keys.ts';
+import { applicationVersion } from '../manageable-applications.ts';
+import { newSecretPage } from './new-secret-page.ts';
+import { type OpenApplication, openApplication, READ, type TabPath, tabPage, tabsOf, WRITE } from './tab-page.ts';
+
+export type FormTab = Extract<TabPath, 'settings' | 'access' | 'claims' | 'credentials'>;
+type Params = Context & { params: Record<string, string> };
+
+/** What a form tab displays beside its form. */
+type Beside = (ctx: Context, open: OpenApplication) => Promise<Block[]>;
+
+/** The sections of each form tab. */
+export function sectionsOf(protocol: 'oidc' | 'saml', tab: FormTab, choices: Choices): readonly KeySection[] {
+  const oidc = {
+    settings: [...oidcSettings, oidcTokens(choices), oidcSigning],
+    access: oidcAccess(choices),
+    claims: oidcClaims,
+    credentials: oidcCredentials,
+  };
+  const saml = { settings: samlSettings, access: samlAccess(choices), claims: samlAttributes, credentials: [] };
+  return (protocol === 'oidc' ? oidc : saml)[tab];
+}
+
+/** GET and POST of the form tabs; `/edit` of earlier versions leads to the settings. */
+export function addFormTabs(
+  router: Router<State, Extras>,
+  dependencies: ApplicationPagesDependencies,
+  beside: Partial<Record<FormTab, Beside>>,
+): void {
+  const { frame, applications } = dependencies;
+  const { formPage, save } = createForms(dependencies, beside);
+
+  for (const tab of ['settings', 'access', 'claims', 'credentials'] as const) {
+    router.get(`/:id/${tab}`, ...frame.page(within(READ)), async (ctx: Params) => {
+      const open = await openApplication(ctx, dependencies);
+      if (!tabsOf(open.application).includes(tab)) return frame.redirect(ctx, `${open.path}/settings`);
+      frame.show(ctx, await formPage(ctx, open, tab));
+    });
+    router.post(`/:id/${tab}`, bodyLimit(MAX_FORM_BYTES), ...frame.change(within(WRITE)), (ctx: Params) =>
+      save(ctx, tab),
+    );
+  }
+  router.get('/:id/edit', ...frame.page(within(WRITE)), async (ctx: Params) => {
+    const { application } = await applications.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
+    frame.redirect(ctx, `/admin/applications/${application.id}/settings`);
+  });
+  router.post('/:id/edit', bodyLimit(MAX_FORM_BYTES), ...frame.change(within(WRITE)), (ctx: Params) =>
+    save(ctx, 'settings'),
+  );
+}
+
+/** The page of a form tab, and what its form does. */
+function createForms(dependencies: ApplicationPagesDependencies, beside: Partial<Record<FormTab, Beside>>) {
+  const { frame, applications, identityProvider } = dependencies;
+
+  async function save(ctx: Params, tab: FormTab): Promise<void> {
+    const { id = '' } = ctx.params;
+    await applications.get(id, frame.actor(ctx), WRITE);
+    const open = await openApplication(ctx, dependencies);
+    const sent = await readSent(ctx);
+    if (isRowButton(sent)) return frame.show(ctx, await formPage(ctx, open, tab, sent));
+    await frame.attempt(
+      ctx,
+      async () => {
+        const sections = sectionsOf(open.application.protocol, tab, await choicesOf(ctx, tab, dependencies));
+        const patch = patchOf(open.application, sections, sent);
+        const by = frame.actor(ctx);
+        const { application, clientSecret } = await applications.update(id, patch, by, sentValue(sent, VERSION) ?? '');
+        if (clientSecret === undefined) return frame.redirect(ctx, `${open.path}/${tab}`, 'Saved.');
+        frame.show(ctx, newSecretPage(application, clientSecret, identityProvider()));
+      },
+      () => formPage(ctx, open, tab, sent),
+    );
+  }
+
+  async function formPage(ctx: Context, open: OpenApplication, tab: FormTab, sent?: Sent): Promise<ConsolePage> {
+    const { application, path, mayWrite } = open;
+    const version = (sent && sentValue(sent, VERSION)) ?? etagOf(applicationVersion(application));
+    const sections = sectionsOf(application.protocol, tab, await choicesOf(ctx, tab, dependencies));
+    const form: Block = {
+      kind: 'form',
+      action: `${path}/${tab}`,
+      fields: mayWrite ? [versionField(version)] : [],
+      sections: formSections(sections, valuesOf(application), { isLocked: !mayWrite, sent }),
+      ...(mayWrite && { button: 'Save changes', cancel: `${path}/${tab}`, cancelLabel: 'Discard' }),
+    };
+    const after = {
+      settings: mayWrite ? [enableAndDeleteButtons(application, path)] : [],
+      credentials: secretBlocks(open, path, mayWrite),
+      access: [],
+      claims: [],
+    }[tab];
+    const aside = await beside[tab]?.(ctx, open);
+    return tabPage(open, tab, { blocks: [form, ...after], ...(aside && { aside }) }, dependencies);
+  }
+
+  return { formPage, save };
+}
+
+/** Only what the tab needs, and the administrator may see. */
+async function choicesOf(ctx: Context, tab: FormTab, dependencies: ApplicationPagesDependencies): Promise<Choices> {
+  const { frame } = dependencies;
+  const isAccess = tab === 'access';
+  const [roles, connections, apis] = await Promise.all([
+    isAccess ? dependencies.roles.assignable(frame.actor(ctx)) : [],
+    isAccess && frame.may(ctx, 'gatehouse.connections:read') ? dependencies.connections.list() : [],
+    tab === 'settings' && frame.may(ctx, READ) ? dependencies.resources.list() : [],
+  ]);
+  return {
+    roles,
+    connections: connections.map(({ connection: { id, name } }) => ({ id, name })),
+    apis: apis.map(({ identifier }) => identifier),
+  };
+}

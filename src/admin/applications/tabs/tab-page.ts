@@ -1,0 +1,97 @@
+// The frame of an application's tabs: its name and state, the tabs, and whether the administrator may change it.
+import type { Application } from '../../../applications/application.ts';
+import type { Context } from '../../../http/context.ts';
+import type { Block, ConsolePage, Mark } from '../../console/blocks.ts';
+import type { ApplicationDetails } from '../actions.ts';
+import { type ApplicationPagesDependencies, protocolName } from '../console-parts.ts';
+
+export const WRITE = 'gatehouse.applications:write' as const;
+export const READ = 'gatehouse.applications:read' as const;
+
+/** The tabs of both protocols: the last part of their address, and their label. */
+const tabs = {
+  '': 'Overview',
+  setup: 'Setup guide',
+  settings: 'Settings',
+  access: 'Access',
+  claims: 'Claims',
+  credentials: 'Credentials',
+  activity: 'Activity',
+} as const;
+export type TabPath = keyof typeof tabs;
+
+/** An application, and what the administrator may do with it. */
+export interface OpenApplication extends ApplicationDetails {
+  path: string;
+  /** Whether the administrator has the right to change it, declared in the file or not. */
+  mayChange: boolean;
+  /** Whether its forms are open. */
+  mayWrite: boolean;
+}
+
+/** Throws not_found also for an application that the administrator may not see. */
+export async function openApplication(
+  ctx: Context & { params?: Record<string, string> },
+  { frame, applications }: Pick<ApplicationPagesDependencies, 'frame' | 'applications'>,
+): Promise<OpenApplication> {
+  const { id = '' } = ctx.params ?? {};
+  const details = await applications.get(id, frame.actor(ctx));
+  const mayChange =
+    frame.meets(ctx, { anyOf: [WRITE], limited: true }) && (await applications.mayChange(id, frame.actor(ctx)));
+  const mayWrite = mayChange && details.application.source !== 'file';
+  return { ...details, path: `/admin/applications/${id}`, mayChange, mayWrite };
+}
+
+/** A page of the application, on one of its tabs. */
+export function tabPage(
+  { application, path, mayChange }: OpenApplication,
+  tab: TabPath,
+  content: Pick<ConsolePage, 'blocks' | 'aside' | 'actions'>,
+  { configFile }: Pick<ApplicationPagesDependencies, 'configFile'>,
+): ConsolePage {
+  const isFile = application.source === 'file';
+  const page = homePageOf(application);
+  const test = { label: 'Test sign-in', icon: 'play', href: `/admin/test/${application.id}` };
+  return {
+    title: application.name,
+    ...(page && { lead: page }),
+    logo: { name: application.name },
+    back: { href: '/admin/applications', label: 'Applications' },
+    tags: [
+      stateTag(application),
+      { text: protocolName[application.protocol] },
+      ...(isFile ? [{ text: 'Managed by the configuration file', icon: 'lock' }] : []),
+    ],
+    actions: [...(content.actions ?? []), ...(mayChange && application.enabled ? [test] : [])],
+    tabs: tabsOf(application).map((one) => ({
+      href: one === '' ? path : `${path}/${one}`,
+      label: labelOf(application, one),
+      isCurrent: one === tab,
+    })),
+    blocks: [...(isFile ? [fileNotice(configFile)] : []), ...content.blocks],
+    ...(content.aside && { aside: content.aside }),
+  };
+}
+
+/** Whether the protocol has the tab: a service provider has no secrets, and its certificates are among its settings. */
+export function tabsOf({ protocol }: Pick<Application, 'protocol'>): TabPath[] {
+  return (Object.keys(tabs) as TabPath[]).filter((tab) => protocol === 'oidc' || tab !== 'credentials');
+}
+
+function labelOf({ protocol }: Application, tab: TabPath): string {
+  return protocol === 'saml' && tab === 'claims' ? 'Attributes' : tabs[tab];
+}
+
+export function stateTag({ enabled }: Pick<Application, 'enabled'>): Mark {
+  return enabled ? { text: 'Enabled', tone: 'good' } : { text: 'Disabled', tone: 'bad' };
+}
+
+/** Where people open it; undefined without one. */
+export function homePageOf({ protocol, metadata }: Application): string | undefined {
+  return protocol === 'oidc' ? metadata.client_uri : metadata.start_url;
+}
+
+function fileNotice(configFile: string | undefined): Block {
+  const file = configFile ?? 'the configuration file';
+  return { kind: 'text', tone: 'notice', text: `Managed by ${file}. Change it there.` };
+}

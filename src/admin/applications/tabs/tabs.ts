@@ -1,0 +1,87 @@
+// The page of one application: its tabs, each at an address of its own.
+import type Router from '@koa/router';
+import { z } from 'zod';
+import type { Context, Extras, State } from '../../../http/context.ts';
+import { parseQuery } from '../../../http/input.ts';
+import { within } from '../../../rbac/rights.ts';
+import { visibleTo } from '../../audit/api.ts';
+import { eventRows } from '../../audit/console-rows.ts';
+import type { Block } from '../../console/blocks.ts';
+import { type ApplicationPagesDependencies, setupInstructionBlocks } from '../console-parts.ts';
+import { previewBlocks } from '../preview.ts';
+import { addFormTabs } from './form-tabs.ts';
+import { overviewPage } from './overview-tab.ts';
+import { type OpenApplication, openApplication, READ, tabPage } from './tab-page.ts';
+
+const PAGE = 50;
+const previewQuery = z.object({ user: z.string().trim().max(320).default('') });
+const activityQuery = z.object({ before: z.coerce.number().int().positive().optional() });
+
+/** The routes of every tab, below /admin/applications/:id. */
+export function addTabs(router: Router<State, Extras>, dependencies: ApplicationPagesDependencies): void {
+  const { frame, identityProvider } = dependencies;
+
+  router.get('/:id', ...frame.page(within(READ)), async (ctx) =>
+    frame.show(ctx, await overviewPage(ctx, await openApplication(ctx, dependencies), dependencies)),
+  );
+
+  router.get('/:id/setup', ...frame.page(within(READ)), async (ctx) => {
+    const open = await openApplication(ctx, dependencies);
+    const { application } = open;
+    const blocks = setupInstructionBlocks(application, { ...identityProvider(), clientId: application.clientId });
+    frame.show(ctx, tabPage(open, 'setup', { blocks }, dependencies));
+  });
+
+  addFormTabs(router, dependencies, { claims: (ctx, open) => previewAside(ctx, open, dependencies) });
+  addActivityTab(router, dependencies);
+}
+
+function addActivityTab(router: Router<State, Extras>, dependencies: ApplicationPagesDependencies): void {
+  const { frame, audit, authority, names } = dependencies;
+  router.get('/:id/activity', ...frame.page(within(READ)), async (ctx) => {
+    const open = await openApplication(ctx, dependencies);
+    if (!frame.meets(ctx, within('gatehouse.audit:read'))) {
+      const text = 'You don’t have the permission to read the activity log.';
+      return frame.show(ctx, tabPage(open, 'activity', { blocks: [{ kind: 'text', text }] }, dependencies));
+    }
+    const { before } = parseQuery(ctx, activityQuery);
+    const { clientId } = open.application;
+    const visible = await visibleTo(authority, frame.actor(ctx));
+    const entries = await audit.list({ clientId, ...visible, ...(before && { before }), limit: PAGE + 1 });
+    const page = entries.slice(0, PAGE);
+    const last = page.at(-1);
+    const isMore = entries.length > PAGE && last !== undefined;
+    const block: Block = {
+      kind: 'table',
+      caption: 'Events of this application, the newest first',
+      ...(await eventRows(page, names)),
+      empty: 'Nothing has happened yet.',
+      ...(isMore && { next: `${open.path}/activity?before=${last.id}` }),
+    };
+    frame.show(ctx, tabPage(open, 'activity', { blocks: [block] }, dependencies));
+  });
+}
+
+/** What the application would receive about a person, for an administrator who may read users. */
+async function previewAside(
+  ctx: Context,
+  { application, path }: OpenApplication,
+  { frame, accounts, preview }: ApplicationPagesDependencies,
+): Promise<Block[]> {
+  if (!frame.may(ctx, 'gatehouse.users:read')) return [];
+  const { user } = parseQuery(ctx, previewQuery);
+  const account = user ? ((await accounts.find(user)) ?? (await accounts.findByLogin(user))) : frame.account(ctx);
+  const value = account?.username ?? user;
+  const search: Block = {
+    kind: 'search',
+    title: 'Preview',
+    action: `${path}/claims`,
+    fields: [{ name: 'user', label: 'Person', suggest: 'users', value }],
+    button: 'Preview',
+  };
+  if (!account) return [search, { kind: 'text', tone: 'warning', text: `There is no user ${user}.` }];
+  const text = application.enabled
+    ? 'As saved, with every scope that it may request. Nobody is signed in and nothing is sent.'
+    : 'A disabled application receives nothing. Enable it to see the preview.';
+  return [search, ...previewBlocks(await preview(account, application)), { kind: 'text', tone: 'small', text }];
+}

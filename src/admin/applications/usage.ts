@@ -1,0 +1,72 @@
+// How much an application is used: for each day, how many sign-ins it got and how many of its requests were rejected.
+import type { Application } from '../../applications/application.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Db } from '../../storage/database.ts';
+import type { Dialect } from '../../storage/dialect.ts';
+import { joinFragments } from '../../storage/fragments.ts';
+import type { Sql } from '../../storage/statements.ts';
+
+export interface UsageOfDay {
+  /** UTC, YYYY-MM-DD. */
+  day: string;
+  signIns: number;
+  rejected: number;
+}
+
+export interface ApplicationUsage {
+  /** The last so many days, today included, the newest last. */
+  byDay(application: Pick<Application, 'clientId' | 'protocol'>, days: number): Promise<UsageOfDay[]>;
+  /** When someone first signed in to it; undefined: never. */
+  firstSignIn(application: Pick<Application, 'clientId' | 'protocol'>): Promise<Date | undefined>;
+}
+
+export interface ApplicationUsageDependencies {
+  db: Db;
+  sql: Pick<Sql, 'dialect'>;
+  now: Clock;
+}
+
+const DAY_MS = 86_400_000;
+/** A SAML sign-in ends with a response; an OIDC one with a sign-in, or with the use of a session that exists. */
+const SIGN_INS = { oidc: ['sign-in.completed', 'authorization.granted'], saml: ['saml.response'] };
+const REJECTED = ['authorization.refused', 'token.refused', 'saml.request', 'saml.response'];
+
+type Row = { day: string; outcome: string; _count: number | bigint };
+
+export function createApplicationUsage({ db, sql, now }: ApplicationUsageDependencies): ApplicationUsage {
+  return {
+    async byDay({ clientId, protocol }, days) {
+      const today = new Date(now().toISOString().slice(0, 10));
+      const from = new Date(today.getTime() - (days - 1) * DAY_MS);
+      const rows = await countByDay(db, sql.dialect, { clientId, signIns: SIGN_INS[protocol], from });
+      const sum = (day: string, outcome: string) =>
+        rows
+          .filter((row) => row.day === day && row.outcome === outcome)
+          .reduce((all, { _count }) => all + Number(_count), 0);
+      return Array.from({ length: days }, (_, index) => {
+        const day = new Date(from.getTime() + index * DAY_MS).toISOString().slice(0, 10);
+        return { day, signIns: sum(day, 'success'), rejected: sum(day, 'failure') };
+      });
+    },
+
+    async firstSignIn({ clientId, protocol }) {
+      const where = { clientId, type: { in: SIGN_INS[protocol] }, outcome: 'success' };
+      const first = await db.auditEvent.findFirst({ where, orderBy: { id: 'asc' }, select: { at: true } });
+      return first?.at;
+    },
+  };
+}
+
+// Prisma cannot group by an expression.
+function countByDay(
+  db: Db,
+  dialect: Dialect,
+  { clientId, signIns, from }: { clientId: string; signIns: readonly string[]; from: Date },
+): Promise<Row[]> {
+  const day = dialect.utcDay('at');
+  return db.$queryRaw`SELECT ${day} AS day, outcome, COUNT(*) AS "_count" FROM audit_events
+    WHERE at >= ${from} AND client_id = ${clientId}
+      AND ((outcome = 'success' AND type IN (${joinFragments(signIns)}))
+        OR (outcome = 'failure' AND type IN (${joinFragments(REJECTED)})))
+    GROUP BY ${day}, outcome`;
+}
