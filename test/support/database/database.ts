@@ -87,7 +87,8 @@ function maintenance(): Promise<Database> {
 async function copyDatabase(template: string): Promise<string> {
   const name = `test_${randomToken(9).toLowerCase().replaceAll('-', '_')}`;
   const { db } = await maintenance();
-  await db.$executeRawUnsafe(`CREATE DATABASE "${name}" TEMPLATE "${template}"`);
+  // Copying its 500 files takes half the time of writing their pages to the log. Nothing here has to survive a crash.
+  await db.$executeRawUnsafe(`CREATE DATABASE "${name}" TEMPLATE "${template}" STRATEGY FILE_COPY`);
   const url = new URL(postgresUrl());
   url.pathname = `/${name}`;
   return url.href;
