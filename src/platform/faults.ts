@@ -53,8 +53,13 @@ export function sentence(issue: z.core.$ZodRawIssue): string | undefined {
       return sizeOf(issue, 'at most', issue.maximum);
     case 'invalid_union':
       return NO_BRANCH;
-    default:
+    case 'invalid_key':
+      return `has a name that ${issue.issues[0]?.message ?? 'is not allowed'}`;
+    case 'custom':
+      // Its own message comes first.
       return undefined;
+    default:
+      return 'has the wrong form';
   }
 }
 

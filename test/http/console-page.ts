@@ -16,7 +16,11 @@ const page: ConsolePage = {
     { label: 'Disable', of: 'Wiki', post: '/admin/applications/a1/disable', fields: { enabled: 'no' }, look: 'danger' },
   ],
   problem: 'Some values are missing or incorrect.',
-  faults: [{ field: 'redirect_uris', message: 'must be an absolute URL' }],
+  faults: [
+    { field: 'redirect_uris', message: 'Redirect URIs must be an absolute URL.' },
+    { field: 'urls', row: 1, message: 'URL 2 must be https.' },
+    { field: undefined, message: 'Enter a public key.', href: '/admin/applications/a1/credentials#f-jwks' },
+  ],
   blocks: [
     { kind: 'text', text: 'A page that shows everything.' },
     {
@@ -129,7 +133,50 @@ const page: ConsolePage = {
           options: [{ value: 'editor', label: 'editor' }],
           hint: 'Who may open it',
         },
+        {
+          name: 'urls',
+          label: 'URLs',
+          type: 'rows',
+          adds: 'URL',
+          columns: [
+            { name: 'url', label: 'URL', suggestions: ['https://wiki.example.com'] },
+            { name: 'kind', label: 'Kind', type: 'select', options: [{ value: 'a', label: 'A' }] },
+            { name: 'pem', label: 'Certificate', type: 'textarea' },
+          ],
+          lines: [
+            ['https://wiki.example.com', 'a', 'PEM'],
+            ['http://wiki.example.com', 'a', ''],
+          ],
+          hint: 'Where it is.',
+        },
+        {
+          name: 'mode',
+          label: 'Mode',
+          type: 'radios',
+          value: 'a',
+          options: [
+            { value: 'a', label: 'All', hint: 'Everything' },
+            { value: 'b', label: 'Some', hint: 'A part' },
+          ],
+        },
         { name: 'version', label: '', type: 'hidden', value: 'v1' },
+      ],
+    },
+    {
+      kind: 'form',
+      action: '/admin/applications/a1/settings',
+      fields: [
+        { name: 'locked', label: 'Locked', value: 'x', isLocked: true, hint: 'The file decides.' },
+        {
+          name: 'lockedList',
+          label: 'List',
+          type: 'rows',
+          adds: 'row',
+          columns: [{ name: '', label: 'Row' }],
+          isLocked: true,
+          lines: [],
+        },
+        { name: 'half', label: 'Half', value: 'x', isHalf: true, isCode: true },
       ],
     },
     {

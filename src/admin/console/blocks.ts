@@ -1,6 +1,7 @@
 // The parts that pages of the console are made of (docs/console.md, Parts of a page). A page says what it shows, views/admin/page.eta
 // and its partials say how: so all pages look alike, work without script, and escape in one place.
 
+import type { FieldsElsewhere, PageFault } from './fault-sentences.ts';
 import type { SuggestionKind } from './suggest.ts';
 
 export type Tone = 'good' | 'bad' | 'warn' | 'plain';
@@ -260,7 +261,9 @@ export interface ConsolePage {
   /** Pages of their own. */
   tabs?: readonly { href: string; label: string; isCurrent: boolean }[];
   problem?: string | undefined;
-  faults?: { field: string; message: string }[];
+  faults?: readonly PageFault[];
+  /** What a fault of its form may name beside its own fields. */
+  elsewhere?: FieldsElsewhere;
   blocks: readonly Block[];
   /** A narrow column beside the blocks; below them where there is no room. */
   aside?: readonly Block[];

@@ -15,6 +15,7 @@ import { StepUpNeeded } from '../proof/sensitive-changes.ts';
 import { CONFIRM, type StoredForms } from '../proof/stored-forms.ts';
 import type { ConsolePage } from './blocks.ts';
 import { createConsoleRights } from './console-rights.ts';
+import { pageFaults } from './fault-sentences.ts';
 import { firstPage, navigationAt, withLinkToList } from './navigation.ts';
 
 export interface Frame {
@@ -109,8 +110,9 @@ export function createFrame({ page: own, authority, storedForms }: FrameDependen
         await work();
       } catch (error) {
         if (error instanceof StepUpNeeded) return confirm(ctx, error, await again());
-        const { status, ...problem } = problemOf(ctx, error);
-        show(ctx, { ...(await again()), ...problem }, status);
+        const page = await again();
+        const { status, problem, fields } = problemOf(ctx, error);
+        show(ctx, { ...page, problem, faults: pageFaults(page, fields) }, status);
       }
     },
   };
@@ -127,9 +129,16 @@ async function pressedButton(ctx: Context, { change }: StepUpNeeded): Promise<Co
 /** What the page says about a fault that the administrator can fix. Throws any other. */
 function problemOf(ctx: Context, error: unknown) {
   if (!(error instanceof AppError) || ![400, 404, 409, 412, 422].includes(error.status)) throw error;
-  const { status, fields: faults } = error;
-  ctx.state.log().info({ problem: error.code, faults }, 'form rejected');
-  return { status, problem: status === 412 ? CHANGED_MEANWHILE : error.message, faults };
+  const { status, fields } = error;
+  ctx.state.log().info({ problem: error.code, faults: fields }, 'form rejected');
+  return { status, problem: headOf(error), fields };
+}
+
+/** What the summary of the faults says first. */
+function headOf({ status, code, message, fields }: AppError): string {
+  if (status === 412) return CHANGED_MEANWHILE;
+  if (code !== 'invalid_input' || fields.length === 0) return message;
+  return fields.length === 1 ? 'Nothing was saved. Correct this field:' : 'Nothing was saved. Correct these fields:';
 }
 
 /** The query of a list: a search, and the cursor of the next page. */

@@ -6,12 +6,12 @@ import { check, formatPath } from '../../applications/validation.ts';
 import { resource as declaredResource, resourceInput } from '../../config-file/schema.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { badRequest } from '../../http/errors.ts';
-import { parseForm } from '../../http/input.ts';
 import { keyAlgs } from '../../keys/rotation.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type Cell, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import { lines } from '../console/text-area.ts';
+import { readTypedForm } from '../console/typed-form.ts';
 import type { ResourceAdmin } from './actions.ts';
 
 const HOME = '/admin/apis';
@@ -82,10 +82,11 @@ function addNewRoutes(router: Router<State, Extras>, { frame, resources }: ApiPa
   router.get('/new', ...frame.page(WRITE), (ctx) => frame.show(ctx, newPage(empty)));
 
   router.post('/new', ...frame.change(WRITE), async (ctx) => {
-    const given = await parseForm(ctx, apiForm.loose());
+    const { given, check } = await readTypedForm(ctx, apiForm.loose());
     await frame.attempt(
       ctx,
       async () => {
+        check();
         const made = await resources.create(declaredBy(given.identifier, given), frame.actor(ctx));
         frame.redirect(ctx, pathOf(made.identifier), 'The API is registered.');
       },
@@ -102,10 +103,11 @@ function addEditRoutes(router: Router<State, Extras>, { frame, resources }: ApiP
 
   router.post('/:identifier', ...frame.change(WRITE), async (ctx) => {
     const api = await found(resources, ctx);
-    const given = await parseForm(ctx, apiForm.loose());
+    const { given, check } = await readTypedForm(ctx, apiForm.loose());
     await frame.attempt(
       ctx,
       async () => {
+        check();
         const { identifier, ...changes } = declaredBy(api.identifier, given);
         await resources.update(identifier, changes, frame.actor(ctx), given[VERSION]);
         frame.redirect(ctx, pathOf(identifier), 'Saved.');

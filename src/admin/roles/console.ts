@@ -3,12 +3,12 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { forbidden } from '../../http/errors.ts';
-import { parseForm } from '../../http/input.ts';
 import type { Role } from '../../rbac/roles.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type Cell, type ConsolePage, type Field, versionField } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import { lines } from '../console/text-area.ts';
+import { readTypedForm } from '../console/typed-form.ts';
 import type { RoleAdmin } from './actions.ts';
 
 const READ = 'gatehouse.roles:read' as const;
@@ -86,10 +86,11 @@ function roleForms(router: Router<State, Extras>, { frame, roles }: RolePagesDep
   );
 
   router.post('/new', ...frame.change(WRITE), async (ctx) => {
-    const given = await parseForm(ctx, roleForm.loose());
+    const { given, check } = await readTypedForm(ctx, roleForm.loose());
     await frame.attempt(
       ctx,
       async () => {
+        check();
         const role = await roles.create(inputOf(given), frame.actor(ctx));
         frame.redirect(ctx, `/admin/roles/${role.id}`, 'The role was created.');
       },
@@ -105,10 +106,11 @@ function roleForms(router: Router<State, Extras>, { frame, roles }: RolePagesDep
 
   router.post('/:id', ...frame.change(WRITE), async (ctx) => {
     const role = await roles.get(ctx.params.id ?? '');
-    const given = await parseForm(ctx, roleForm.loose());
+    const { given, check } = await readTypedForm(ctx, roleForm.loose());
     await frame.attempt(
       ctx,
       async () => {
+        check();
         await roles.update(role.id, inputOf(given), frame.actor(ctx), given.version);
         frame.redirect(ctx, `/admin/roles/${role.id}`, 'Saved.');
       },

@@ -15,12 +15,12 @@ import {
 } from '../../accounts/profile-fields.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { forbidden } from '../../http/errors.ts';
-import { parseForm } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
 import { type ConsolePage, type Field, versionField } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import { inSections, type SectionRule } from '../console/sections.ts';
+import { readTypedForm } from '../console/typed-form.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
 import { showOneTimePassword } from './console-password.ts';
@@ -69,10 +69,11 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
   router.get('/new', ...frame.page(within(WRITE)), async (ctx) => frame.show(ctx, await newPage(ctx, undefined)));
 
   router.post('/new', ...frame.change(within(WRITE)), async (ctx) => {
-    const given = await readUserForm(ctx);
+    const { given, check } = await readUserForm(ctx);
     await frame.attempt(
       ctx,
       async () => {
+        check();
         const invite = given.begin === 'invite';
         const profile = {
           ...profileOf(given),
@@ -116,10 +117,11 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
 
   router.post('/:id/edit', ...frame.change(within(WRITE)), async (ctx) => {
     const { account } = await editable(ctx);
-    const given = await readUserForm(ctx);
+    const { given, check } = await readUserForm(ctx);
     await frame.attempt(
       ctx,
       async () => {
+        check();
         const held = await rolesOf(ctx, account, given);
         const changes = { ...profileOf(given), username: given.username, roles: held };
         await users.update(account.id, changes, frame.actor(ctx), given.version);
@@ -161,7 +163,7 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
   }
 }
 
-const readUserForm = (ctx: Context) => parseForm(ctx, userForm.loose(), { lists: ['roles'] });
+const readUserForm = (ctx: Context) => readTypedForm(ctx, userForm.loose(), { lists: ['roles'] });
 
 async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, given?: UserForm): Promise<Field[]> {
   const names = (await roles.assignable(frame.actor(ctx))).map((name) => ({ value: name, label: name }));

@@ -1,4 +1,5 @@
 // The keys that applications of both protocols have, with what there is to choose from.
+import { badRequest } from '../../../http/errors.ts';
 import type { Field } from '../../console/blocks.ts';
 import { sentValue } from '../../console/row-buttons.ts';
 import { choiceKey, type Key, listKey, mapKey, switchKey } from './keys.ts';
@@ -40,7 +41,12 @@ export const accessKey = ({ roles }: Choices): Key => ({
       },
     ];
   },
-  read: (sent) => (sentValue(sent, 'access') === 'roles' ? { roles: sent['access.roles'] ?? [] } : 'everyone'),
+  read(sent) {
+    if (sentValue(sent, 'access') !== 'roles') return 'everyone';
+    const named = sent['access.roles'] ?? [];
+    if (named.length > 0) return { roles: named };
+    throw badRequest('invalid_input', { fields: [{ field: 'access.roles', message: 'must not be empty' }] });
+  },
 });
 
 /** The value that is not the default of the protocol is the one that is written. */

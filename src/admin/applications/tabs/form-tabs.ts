@@ -6,6 +6,7 @@ import { bodyLimit } from '../../../http/input.ts';
 import { within } from '../../../rbac/rights.ts';
 import { etagOf } from '../../api/versions.ts';
 import { type Block, type ConsolePage, VERSION, versionField } from '../../console/blocks.ts';
+import type { FieldsElsewhere } from '../../console/fault-sentences.ts';
 import { isRowButton, type Sent, sentValue } from '../../console/row-buttons.ts';
 import { enableAndDeleteButtons } from '../console-enable.ts';
 import type { ApplicationPagesDependencies } from '../console-parts.ts';
@@ -19,9 +20,10 @@ import type { KeySection } from '../form/sections.ts';
 import type { Choices } from '../form/shared-keys.ts';
 import { applicationVersion } from '../manageable-applications.ts';
 import { newSecretPage } from './new-secret-page.ts';
-import { type OpenApplication, openApplication, READ, type TabPath, tabPage, tabsOf, WRITE } from './tab-page.ts';
+import { type OpenApplication, openApplication, READ, tabPage, tabsOf, WRITE } from './tab-page.ts';
 
-export type FormTab = Extract<TabPath, 'settings' | 'access' | 'claims' | 'credentials'>;
+const FORM_TABS = ['settings', 'access', 'claims', 'credentials'] as const;
+export type FormTab = (typeof FORM_TABS)[number];
 type Params = Context & { params: Record<string, string> };
 
 /** What a form tab displays beside its form. */
@@ -39,6 +41,17 @@ export function sectionsOf(protocol: 'oidc' | 'saml', tab: FormTab, choices: Cho
   return (protocol === 'oidc' ? oidc : saml)[tab];
 }
 
+/** The keys on the other tabs, which a rule between keys may name. */
+function fieldsElsewhere(protocol: 'oidc' | 'saml', path: string, current: FormTab): FieldsElsewhere {
+  const nothing = { roles: [], connections: [], apis: [] };
+  const others = FORM_TABS.filter((tab) => tab !== current).flatMap((tab) =>
+    sectionsOf(protocol, tab, nothing)
+      .flatMap(({ keys }) => keys)
+      .map(({ key, fields }) => [key, { label: fields({})[0]?.label ?? key, href: `${path}/${tab}#f-${key}` }]),
+  );
+  return Object.fromEntries(others);
+}
+
 /** GET and POST of the form tabs; `/edit` of earlier versions leads to the settings. */
 export function addFormTabs(
   router: Router<State, Extras>,
@@ -48,7 +61,7 @@ export function addFormTabs(
   const { frame, applications } = dependencies;
   const { formPage, save } = createForms(dependencies, beside);
 
-  for (const tab of ['settings', 'access', 'claims', 'credentials'] as const) {
+  for (const tab of FORM_TABS) {
     router.get(`/:id/${tab}`, ...frame.page(within(READ)), async (ctx: Params) => {
       const open = await openApplication(ctx, dependencies);
       if (!tabsOf(open.application).includes(tab)) return frame.redirect(ctx, `${open.path}/settings`);
@@ -109,7 +122,8 @@ function createForms(dependencies: ApplicationPagesDependencies, beside: Partial
       claims: [],
     }[tab];
     const aside = await beside[tab]?.(ctx, open);
-    return tabPage(open, tab, { blocks: [form, ...after], ...(aside && { aside }) }, dependencies);
+    const elsewhere = fieldsElsewhere(application.protocol, path, tab);
+    return { ...tabPage(open, tab, { blocks: [form, ...after], ...(aside && { aside }) }, dependencies), elsewhere };
   }
 
   return { formPage, save };

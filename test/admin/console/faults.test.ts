@@ -1,0 +1,129 @@
+// What the console says about a form with bad values: sentences with the label of the field, at the field and in a summary that leads to it.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { productPresets } from '../../../src/admin/applications/presets/presets.ts';
+import { aClient, aUser } from '../../support/factories.ts';
+import type { HttpClient, Page } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { textOf, unescapeHtml } from '../../support/pages/html.ts';
+import { consoleOf, staff } from './support.ts';
+
+let idp: TestIdp;
+let admin: HttpClient;
+let oidc: string;
+let saml: string;
+
+beforeAll(async () => {
+  idp = await startIdp();
+  admin = await consoleOf(idp, await staff(idp, 'admin'));
+  const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://shop.example.com/cb'] });
+  oidc = `/admin/applications/${applicationId}`;
+  const fields = { name: 'Wiki', entity_id: 'https://wiki.example.com', acs_url: 'https://wiki.example.com/acs' };
+  await admin.submit(await admin.get('/admin/applications/new/saml'), fields);
+  saml = `/admin/applications/${(await idp.services.applications.find(fields.entity_id))?.id}`;
+});
+afterAll(() => idp?.stop());
+
+const BAD = ['no such <value>', '-1', '{"keys":[{}]}', 'x'.repeat(5000)];
+
+/** What validators, the engine and the schemas say among programmers. */
+const RAW =
+  /Invalid (input|key|string|option)|expected (string|number|array|object)|received (undefined|string)|invalid_(client_metadata|type|input)|unrecognized|too_(small|big)|ZodError|\[object|undefined|\bNaN\b|, not (text|a list|a group)|\{ ?(roles|field)/i;
+
+const ANY = /<(?:input|select|textarea)\b[^>]*? name="([^"]+)"/g;
+const TYPED = /<(?:input class="input"|textarea)\b[^>]*? name="([^"]+)"/g;
+
+/** Sends the form with this value in every field; with `TYPED` in those that are typed into. */
+async function sendBad(at: string, value: string, fields: RegExp = ANY): Promise<Page> {
+  const page = await admin.get(at);
+  const form = page.text.slice(page.text.indexOf('<form method="post"'));
+  const names = [...form.matchAll(fields)].map(([, name = '']) => unescapeHtml(name));
+  const typed = names.filter((name) => !['_csrf', 'version', 'metadata_source'].includes(name));
+  return admin.submit(page, Object.fromEntries([...new Set(typed)].map((name) => [name, value])));
+}
+
+/** The entries of the summary. */
+function summaryOf(page: Page): { href: string; text: string }[] {
+  const [box = ''] = /<div class="note bad" role="alert"[\s\S]*?<\/div>/.exec(page.text) ?? [];
+  return [...box.matchAll(/<li>(?:<a href="([^"]*)">)?([\s\S]*?)<\/li>/g)].map(([, href = '', text = '']) => ({
+    href: unescapeHtml(href),
+    text: textOf(text),
+  }));
+}
+
+/** Throws unless each fault is a sentence that leads to its field, which has it too. */
+function expectSentences(page: Page, at: string): void {
+  expect([at, page.status]).toEqual([at, 400]);
+  expect(page.text).toContain('<title>Error: ');
+  expect(textOf(page.text), at).not.toMatch(RAW);
+  for (const { href, text } of summaryOf(page)) {
+    expect(text, at).toMatch(/^[A-Z“].*\.$/s);
+    if (!href.startsWith('#')) continue;
+    const id = href.slice(1);
+    expect(page.text, `${at} ${text}`).toContain(` id="${id}"`);
+    const [said = ''] = page.text.split(`id="${id}-error">`).slice(1);
+    expect(textOf(said.slice(0, said.indexOf('</p>'))), `${at} ${id}`).toContain(text);
+    expect(page.text).toMatch(new RegExp(`aria-describedby="${id.replaceAll('.', '\\.')}-error`));
+  }
+}
+
+describe('bad values in every field', () => {
+  it('of the tabs of an application are explained in sentences at their fields', async () => {
+    const paths = [
+      ...['settings', 'access', 'claims', 'credentials'].map((tab) => `${oidc}/${tab}`),
+      ...['settings', 'access', 'claims'].map((tab) => `${saml}/${tab}`),
+    ];
+    for (const at of paths) {
+      for (const value of BAD) {
+        const page = await sendBad(at, value);
+        // Some of the values are right for some of the forms.
+        if (page.status !== 303) expectSentences(page, `${at} ${value.slice(0, 20)}`);
+      }
+      expect(summaryOf(await sendBad(at, BAD[0] ?? '')).length, at).toBeGreaterThan(0);
+    }
+  });
+
+  it('of a new application are explained in sentences at their fields', async () => {
+    const kinds = ['web', 'spa', 'native', 'service', 'saml', 'fapi2', ...productPresets.map(({ id }) => id)];
+    for (const kind of kinds) {
+      const page = await sendBad(`/admin/applications/new/${kind}`, 'no <address>');
+      // A product without a field of its own to fill in is registered.
+      if (page.status !== 201) expectSentences(page, kind);
+    }
+  });
+
+  it('of users, roles, APIs, connections and settings are explained in sentences', async () => {
+    const { account } = await aUser(idp.services);
+    const paths = [
+      '/admin/users/new',
+      `/admin/users/${account.id}/edit`,
+      '/admin/roles/new',
+      '/admin/apis/new',
+      '/admin/settings/edit',
+      '/admin/connections/new/oidc/generic',
+    ];
+    for (const at of paths) {
+      for (const value of BAD) {
+        const page = await sendBad(at, value, TYPED);
+        expect(textOf(page.text), at).not.toMatch(RAW);
+        if (page.status === 400) expectSentences(page, at);
+      }
+    }
+  });
+
+  it('name the row of a list, and lead to the tab that has the missing key', async () => {
+    const uris = ['https://shop.example.com/cb', '', 'http://shop.example.com/cb'];
+    const page = await admin.submit(await admin.get(`${oidc}/settings`), { redirect_uris: uris });
+    expect(summaryOf(page)).toEqual([
+      {
+        href: '#f-redirect_uris',
+        text: 'Redirect URI 3 must be https (http only for localhost or a loopback address).',
+      },
+    ]);
+    expect(page.text).toMatch(/value="http:\/\/shop\.example\.com\/cb" [^>]*aria-invalid="true"/);
+    const claims = { 'claims.name': 'dept', 'claims.field': 'department', 'claims.scope': '' };
+    const wrong = await admin.submit(await admin.get(`${oidc}/claims`), claims);
+    expect(summaryOf(wrong)[0]?.text).toBe('Claim 1 must be a field of the user.');
+    const jar = await admin.submit(await admin.get(`${oidc}/settings`), { request_object_signing_alg: 'ES256' });
+    expect(summaryOf(jar)).toMatchObject([{ href: `${oidc}/credentials#f-jwks` }]);
+  });
+});
