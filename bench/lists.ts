@@ -1,11 +1,11 @@
 // `npm run bench:lists`: response times of every list of the console with 100,000 rows of everything, one request at
 // a time: median and maximum, from the first byte sent to the last byte read.
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { openDatabase } from '../src/storage/database.ts';
 import { startPostgres } from '../test/support/database/postgres-start.ts';
-import { fill } from './support/fill.ts';
+import { fill, pagesOf } from './support/fill.ts';
 import { closeConnections, send } from './support/load.ts';
 import { median } from './support/measure.ts';
 import { signInToConsole } from './support/sign-in.ts';
@@ -19,19 +19,24 @@ const { values: options } = parseArgs({
     requests: { type: 'string', default: '15' },
     rows: { type: 'string', default: '100000' },
     postgresql: { type: 'boolean', default: false },
+    // Of an earlier run, which stays: filled when it is empty. SQLite only.
+    folder: { type: 'string' },
   },
 });
 
-const folder = gatehouseFolder({ isAdministrator: true });
+const folder = options.folder ?? gatehouseFolder({ isAdministrator: true });
+if (options.folder) gatehouseFolder({ isAdministrator: true }, options.folder);
+const isFilled = existsSync(path.join(folder, 'data', 'filled'));
 const postgres = options.postgresql ? await startPostgres() : undefined;
 try {
   // First start: creates the tables and the applications that fill.ts copies.
   await (await startGatehouse(folder, { databaseUrl: postgres?.url })).stop();
-  const file = path.join(folder, 'data', 'gatehouse.db');
-  const database = await openDatabase(postgres?.url ?? `file:${file}`);
-  const pages = await fill(database, Number(options.rows));
+  const database = await openDatabase(postgres?.url ?? `file:${path.join(folder, 'data', 'gatehouse.db')}`);
+  if (!isFilled) await fill(database, Number(options.rows));
+  const pages = await pagesOf(database);
   await database.close();
-  signRows(folder, postgres?.url);
+  if (!isFilled) signRows(folder, postgres?.url);
+  writeFileSync(path.join(folder, 'data', 'filled'), '');
   const server = await startGatehouse(folder, { databaseUrl: postgres?.url });
   const cookie = await signInToConsole(server);
   const rows: string[] = [];
@@ -58,5 +63,5 @@ try {
 } finally {
   closeConnections();
   await postgres?.stop();
-  rmSync(folder, { recursive: true, force: true });
+  if (!options.folder) rmSync(folder, { recursive: true, force: true });
 }

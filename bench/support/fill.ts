@@ -1,4 +1,5 @@
-// Fills a database as after years of use: users, sessions, mails, rejected requests and audit rows, and 2,000 applications.
+// Fills a database as after years of use: users, sessions, mails, rejected requests and audit rows, and 2,000 applications. Only the rows
+// that the measured pages display get a MAC afterwards, because a million take long.
 import type { Database } from '../../src/storage/database.ts';
 import { client, serviceProvider } from './target.ts';
 
@@ -7,8 +8,8 @@ const DAY_MS = 86_400_000;
 /** Number of days over which the rows that the overview counts are spread. */
 const DAYS = 60;
 
-/** Fills it and returns the pages to measure, by name. Each statement creates all rows of a table. */
-export async function fill({ db, kind }: Database, rows: number): Promise<Record<string, string>> {
+/** Fills it. Each statement creates all rows of a table. */
+export async function fill({ db, kind }: Database, rows: number): Promise<void> {
   const sqlite = kind === 'sqlite';
   const start = Date.now() - DAYS * DAY_MS;
   const stepMs = Math.floor((DAYS * DAY_MS - 60_000) / rows);
@@ -26,6 +27,8 @@ export async function fill({ db, kind }: Database, rows: number): Promise<Record
     `CASE n % ${texts.length} ${texts.map((text, i) => `WHEN ${i} THEN '${text}'`).join(' ')} END`;
   const name = oneOf(['Ann Smith', 'Bob Jones', 'Cem Kaya', 'Dora Orlova', 'Eve Miller']);
   const lastName = oneOf(['Smith', 'Jones', 'Kaya', 'Orlova', 'Miller']);
+  // Empty where `gatehouse secrets adopt` writes it.
+  const mac = `CASE WHEN n < 1000 OR n > ${rows - 1000} OR n = 5000 THEN '' ELSE 'x' END`;
   const login = `'user-' || n`;
   const mail = `'user-' || n || '@example.com'`;
   const run = (statement: string) => db.$executeRawUnsafe(statement);
@@ -33,10 +36,10 @@ export async function fill({ db, kind }: Database, rows: number): Promise<Record
   await run(
     `INSERT INTO roles (id, name, description, source, created_at) VALUES ('r-many', 'many', '', 'local', ${later})`,
   );
-  await run(`INSERT INTO users (id, username, username_key, email, email_key, name, search_key, name_key, last_name_key, is_active, created_at, updated_at)
+  await run(`INSERT INTO users (id, username, username_key, email, email_key, name, search_key, name_key, last_name_key, is_active, created_at, updated_at, mac)
     ${numbers(rows)} SELECT 'sub-' || n, ${login}, ${login}, ${mail}, ${mail}, ${name},
-    ${login} || '\n' || ${mail} || '\n' || lower(${name}), lower(${name}), lower(${lastName}), n % 1000 <> 0, ${at}, ${at} FROM n`);
-  await run(`INSERT INTO user_roles (user_id, role_id) SELECT id, 'r-many' FROM users WHERE id LIKE 'sub-%'`);
+    ${login} || '\n' || ${mail} || '\n' || lower(${name}), lower(${name}), lower(${lastName}), n % 1000 <> 0, ${at}, ${at}, ${mac} FROM n`);
+  await run(`INSERT INTO user_roles (user_id, role_id, mac) SELECT id, 'r-many', mac FROM users WHERE id LIKE 'sub-%'`);
   for (const [id, of] of [
     ['oidc', client.id],
     ['saml', serviceProvider.entityId],
@@ -48,8 +51,8 @@ export async function fill({ db, kind }: Database, rows: number): Promise<Record
   }
   const expires = Math.floor(Date.now() / 1000) + 86_400;
   const payload = `'{"uid":"s-' || n || '","accountId":"sub-' || n || '","loginTs":${expires - 86_400},"exp":${expires},"acr":"urn:gatehouse:acr:password","amr":["pwd"],"authorizations":{"https://oidc-' || (n % 1000) || '.example.com/":{"sid":"x' || n || '","grantId":"g' || n || '"}}}'`;
-  await run(`INSERT INTO oidc_artifacts (id, model, payload, uid, account_id, expires_at)
-    ${numbers(rows)} SELECT 'a-' || n, 'Session', ${payload}, 's-' || n, 'sub-' || n, ${expires} FROM n`);
+  await run(`INSERT INTO oidc_artifacts (id, model, payload, uid, account_id, expires_at, mac)
+    ${numbers(rows)} SELECT 'a-' || n, 'Session', ${payload}, 's-' || n, 'sub-' || n, ${expires}, ${mac} FROM n`);
   await run(`INSERT INTO session_devices (uid, user_id, user_agent, address, created_at, last_seen_at, expires_at)
     ${numbers(rows)} SELECT 's-' || n, 'sub-' || n, 'Mozilla/5.0', '192.0.2.' || (n % 250), ${at}, ${at}, ${later} FROM n`);
   const body = "'v1.0.' || hex(randomblob(1500))";
@@ -64,41 +67,66 @@ export async function fill({ db, kind }: Database, rows: number): Promise<Record
     ${numbers(rows)} SELECT ${at}, ${type}, CASE WHEN n % 10 = 1 THEN 'failure' ELSE 'success' END, NULL, 'sub-' || n, 'sub-' || n,
     'https://oidc-' || (n % 1000) || '.example.com/', '192.0.2.1', 'req-' || n, '{}', 100000000 + n, 'x' FROM n`);
   if (!sqlite) await run('VACUUM ANALYZE');
+}
 
-  const early = `${start - (start % 1000) + 3 * 1000 * Math.ceil(stepMs / 1000)}`;
-  const lastApplication = Buffer.from(JSON.stringify(['Application 998 (saml)', 'x'])).toString('base64url');
+/** The pages to measure, by name. */
+export async function pagesOf({ db }: Database): Promise<Record<string, string>> {
+  const [oldest] = await db.user.findMany({ where: { id: 'sub-9' }, select: { createdAt: true } });
+  const early = oldest?.createdAt.getTime();
+  const after = (key: string, id: string) => Buffer.from(JSON.stringify([key, id])).toString('base64url');
   const found = await db.application.findFirst({ where: { clientId: client.id }, select: { id: true } });
+  const day = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
+  const aClient = encodeURIComponent('https://oidc-5.example.com/');
   return {
     overview: '/admin',
     users: '/admin/users',
     'users, last page': `/admin/users?after=${early}.sub-9`,
-    'users, search (one)': '/admin/users?q=user-77777%40',
-    'users, search (many)': '/admin/users?q=smith',
+    'users, by name': '/admin/users?sort=name',
+    'users, by name, last page': `/admin/users?sort=name&after=${after('eve miller', 'sub-999')}`,
+    'users, by username, reversed': '/admin/users?sort=-username',
+    'users, search for a username': '/admin/users?q=user-77777',
+    'users, search for an email': '/admin/users?q=user-77777%40example',
+    'users, search for a name': '/admin/users?q=ann+s',
+    'users, search for a last name, by name': '/admin/users?q=smith&sort=name',
     'users, search (nobody)': '/admin/users?q=nobody-at-all',
     'users, disabled': '/admin/users?state=disabled',
+    'users, disabled, by name': '/admin/users?state=disabled&sort=name',
+    'users, active, by name': '/admin/users?state=active&sort=name',
+    'users, by role': '/admin/users?role=many',
+    'users, by role, by name': '/admin/users?role=many&sort=name',
     'users, by role and search': '/admin/users?role=many&q=user-77',
+    'users, by role, disabled': '/admin/users?role=many&state=disabled',
+    'users, suggested': '/admin/suggest/users?q=us',
     'one user': '/admin/users/sub-5000',
     applications: '/admin/applications',
-    'applications, last page': `/admin/applications?after=${lastApplication}`,
+    'applications, last page': `/admin/applications?after=${after('Application 998 (saml)', 'x')}`,
+    'applications, reversed': '/admin/applications?sort=-name',
+    'applications, by sign-ins': '/admin/applications?sort=-sign-ins',
     'applications, search': '/admin/applications?q=application+999',
     'applications, search (none)': '/admin/applications?q=zzzzzz',
+    'applications, suggested': '/admin/suggest/applications?q=app',
     'one application': `/admin/applications/${found?.id}`,
+    APIs: '/admin/apis',
+    connections: '/admin/connections',
     roles: '/admin/roles',
-    'why, of one and one': `/admin/why?user=user-5000&app=${client.id}`,
-    'why, by request': '/admin/why?request=req-5000',
-    rejections: '/admin/refusals',
-    'refusals, last page': `/admin/refusals?after=${early}.C9`,
-    'refusals, by client': `/admin/refusals?client=${encodeURIComponent('https://oidc-5.example.com/')}`,
-    'refusals, by request': '/admin/refusals?request=req-5000',
+    'access check, of one and one': `/admin/why?user=user-5000&app=${client.id}`,
+    'access check, by request': '/admin/why?request=req-5000',
+    'rejected requests': '/admin/refusals',
+    'rejected requests, last page': `/admin/refusals?after=${early}.C9`,
+    'rejected requests, oldest first': '/admin/refusals?sort=at',
+    'rejected requests, by client': `/admin/refusals?client=${aClient}`,
+    'rejected requests, by request': '/admin/refusals?request=req-5000',
     sessions: '/admin/sessions',
     'sessions, last page': `/admin/sessions?after=${early}.s-9`,
+    'sessions, oldest first': '/admin/sessions?sort=since',
+    'sessions, of one user': '/admin/sessions?user=user-5000',
     audit: '/admin/audit',
     'audit, last page': '/admin/audit?before=60',
     'audit, by type': '/admin/audit?type=sign-in.password&outcome=failure',
     'audit, by type (none)': '/admin/audit?type=key.created',
     'audit, by user': '/admin/audit?user=user-5000',
-    'audit, by client': `/admin/audit?client=${encodeURIComponent('https://oidc-5.example.com/')}`,
-    'audit, failures since a day': `/admin/audit?outcome=failure&from=${new Date(Date.now() - DAY_MS).toISOString().slice(0, 10)}`,
+    'audit, by client': `/admin/audit?client=${aClient}`,
+    'audit, failures since a day': `/admin/audit?outcome=failure&from=${day}`,
     mail: '/admin/mail',
     'mail, last page': `/admin/mail?after=${early}.m-9`,
     'mail, failed': '/admin/mail?state=failed',

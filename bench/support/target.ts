@@ -1,7 +1,7 @@
 // The two servers that are compared, Gatehouse with everything on and the bare engine, with the same client, the
 // same user and the same routes.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -58,8 +58,11 @@ const connectionTo = (issuer: string) => `connections:
 `;
 
 /** Creates a data folder with its configuration; `upstream` is the issuer of a connection. */
-export function gatehouseFolder({ upstream, isAdministrator = false }: FolderOptions = {}): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-bench-'));
+export function gatehouseFolder(
+  { upstream, isAdministrator = false }: FolderOptions = {},
+  folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-bench-')),
+): string {
+  mkdirSync(folder, { recursive: true });
   const text = configuration(isAdministrator) + (upstream ? connectionTo(upstream) : '');
   writeFileSync(path.join(folder, 'gatehouse.yaml'), text);
   return folder;

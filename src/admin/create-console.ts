@@ -82,7 +82,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
       }),
       apiRoutes({ frame, resources }),
       connectionRoutes({ frame, connections, issuer, tries: dependencies.tries }),
-      userRoutes({ frame, users, roles, sessions }),
+      userRoutes({ frame, users, roles, sessions, now }),
       importRoutes({
         frame,
         imports: createUserImport({ accounts, connections, users }),

@@ -66,6 +66,10 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/applications/:id/disable': ['disableApplication'],
   '/admin/applications/:id/delete': ['deleteApplication'],
   '/admin/users/new': ['createUser'],
+  '/admin/users/bulk': [
+    ...['enableUser', 'disableUser', 'setUserRoles', 'forcePasswordChange', 'sendPasswordReset'],
+    ...['endUserSessions', 'deleteUser'],
+  ],
   '/admin/users/:id/edit': ['updateUser', 'setUserRoles'],
   '/admin/users/:id/password': ['setPassword'],
   '/admin/users/:id/force-change': ['forcePasswordChange'],

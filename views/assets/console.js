@@ -16,6 +16,28 @@
     });
   }
 
+  const all = document.querySelector('[data-picks-all]');
+  if (all) {
+    const boxes = [...document.querySelectorAll('[form=picked]')];
+    const count = () => {
+      const ticked = boxes.filter((box) => box.checked).length;
+      all.checked = ticked === boxes.length;
+      all.indeterminate = ticked > 0 && !all.checked;
+      return ticked;
+    };
+    all.hidden = false;
+    document.querySelector('[data-picks-link]').hidden = true;
+    all.addEventListener('change', () => {
+      for (const box of boxes) box.checked = all.checked;
+    });
+    document.addEventListener('change', ({ target }) => {
+      if (target !== all && !boxes.includes(target)) return;
+      said.textContent = `${count()} ${document.querySelector('.picked').textContent}`;
+    });
+    // Also after Back, when the browser ticks the boxes again.
+    addEventListener('pageshow', count);
+  }
+
   for (const row of document.querySelectorAll('[data-row-link]')) {
     row.addEventListener('click', ({ target }) => {
       // A click on another link or control is meant for that, and marked text is meant to be copied.

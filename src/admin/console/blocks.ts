@@ -20,16 +20,24 @@ export interface Mark {
   logo?: Logo | undefined;
 }
 
-/** The initials of a person (two letters, round) or of an application. */
+/** The picture of an application, else its first letter; of a person the initials, because a picture is on another server. */
 export interface Logo {
   name: string;
+  /** A web address, which the policy of the page must allow. */
+  picture?: string | undefined;
   isPerson?: boolean;
 }
 /** A button in a row of a table. */
 export interface RowAction {
   action: Action;
 }
-export type Cell = string | number | Date | null | undefined | Mark | RowAction | Cell[];
+/** A small chart beside its number. */
+export interface Spark {
+  /** The oldest first. */
+  bars: readonly number[];
+  text: string;
+}
+export type Cell = string | number | Date | null | undefined | Mark | RowAction | Spark | Cell[];
 
 export interface Option {
   value: string;
@@ -82,6 +90,9 @@ export interface Field {
   /** Of `rows`: the row that was just added has the focus; -1: the button. */
   focus?: number;
   hint?: string | undefined;
+  /** The label is for screen readers only: of a search, whose placeholder says what is searched, and a choice that says it itself. */
+  isLabelHidden?: boolean;
+  placeholder?: string;
   /** Beside the field, such as `minutes`. */
   unit?: string;
   /** Displayed, and not sent: the configuration file or another field decides. */
@@ -111,12 +122,29 @@ export interface Search {
   action: string;
   fields: readonly Field[];
   button?: string;
+  /** Filters that are links, beside the fields. */
+  segments?: readonly { href: string; label: string; count?: string; isCurrent: boolean }[];
 }
 
 export interface Column {
   label: string;
   /** Aligned at the end. */
   isNumber?: boolean;
+  /** The rows can be sorted by it: the address of the list in that order, and the present order if it is sorted by it. */
+  sort?: { href: string; order?: 'ascending' | 'descending' | undefined };
+}
+
+/** Check boxes before the rows, and a form for the ticked ones. It only reads: the page that it leads to asks. */
+export interface Selection {
+  action: string;
+  /** For each row the value that its box sends as `id`, and its name for screen readers. */
+  rows: readonly { id: string; name: string }[];
+  /** Every box is ticked. */
+  isAll: boolean;
+  /** The address of the page with every box ticked, where there is no script. */
+  allHref: string;
+  fields: readonly Field[];
+  button: string;
 }
 
 /** Instead of the rows of a list: what the page is for, and how to begin. */
@@ -223,6 +251,11 @@ export type Block =
       /** A sentence where a filter found nothing. */
       empty: string | Empty;
       filter?: Search;
+      selection?: Selection | undefined;
+      /** How many there are, such as `57 users` or `10,000+ users`. */
+      count?: string | undefined;
+      /** The first page, on any other. */
+      first?: string | undefined;
       /** The next page. */
       next?: string | undefined;
     }

@@ -1,14 +1,14 @@
 // What administrators do with users, for the API and the console alike: rbac/authority.ts decides which users an actor may
 // see and change, the last administrator stays, and a change names the version that it is made for.
 import type { Account } from '../../accounts/account.ts';
-import type { AccountPage, ListAccounts } from '../../accounts/account-list.ts';
+import type { AccountCount, AccountPage, ListAccounts } from '../../accounts/account-list.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { Profile } from '../../accounts/profile.ts';
 import type { Actor, Audit } from '../../audit/audit.ts';
 import { newOneTimePassword } from '../../config-file/new-account.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { SsoIds } from '../../federation/sso-ids.ts';
-import { forbidden } from '../../http/errors.ts';
+import { AppError, forbidden } from '../../http/errors.ts';
 import type { EndSession } from '../../logout/end-session.ts';
 import type { NotifyOwner } from '../../mail/notify-owner.ts';
 import type { OwnFactors } from '../../mfa/account-factors.ts';
@@ -20,7 +20,7 @@ import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { Roles } from '../../rbac/roles.ts';
 import type { PasswordReset } from '../../recovery/password-reset.ts';
 import type { Invitations } from '../../registration/invitation.ts';
-import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import { type Db, transaction } from '../../storage/database.ts';
 import type { Sql } from '../../storage/statements.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { Expected } from '../api/versions.ts';
@@ -28,6 +28,8 @@ import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { assertMayCreate, type CreatedUser, createUser, type NewUser } from './creation.ts';
 import { changesLogin, createUserLookup, type UserLookup } from './lookup.ts';
 import { assertMailed, passwordRejected } from './outcomes.ts';
+import { type RecoveryActions, recoveryActions } from './recovery-actions.ts';
+import { type ChangeRoles, createChangeRoles, type RoleActions, roleActions } from './role-actions.ts';
 
 export type { CreatedUser, NewUser } from './creation.ts';
 
@@ -45,20 +47,23 @@ export interface UserDetails {
   lockedSeconds: number;
 }
 
-/** To give and take roles: one of these, and the right to manage the role. */
-const ASSIGN: readonly OwnPermission[] = ['gatehouse.users:write', 'gatehouse.roles:write'];
-
 export type UserChanges = Partial<Profile> & { roles?: readonly string[]; ssoConnection?: string | null };
 
-export interface UserAdmin {
+export interface UserAdmin extends RoleActions, RecoveryActions {
   /** The connections at which these users sign in with their `ssoId`, by the ids of the users. */
   connectionsOf: SsoIds['connectionsOf'];
   /** Only users that the actor may see. */
   list(query: Omit<ListAccounts, 'memberOf'>, by: Actor): Promise<AccountPage>;
+  /** How many users a list of this query has. */
+  count(query: Omit<ListAccounts, 'memberOf'>, by: Actor): Promise<AccountCount>;
+  /** When these users last signed in, of those browsers that are still known; others are absent. */
+  lastSignIns(ids: readonly string[]): Promise<Map<string, Date>>;
   /** Throws not_found also for a user whom the actor's permission (users:read, or `needs`) does not cover. */
   get(id: string, by: Actor, needs?: OwnPermission): Promise<UserDetails>;
   /** For a form: throws what the change would throw, so that nobody fills in a form in vain. */
   getForChange(id: string, by: Actor, needs: OwnPermission): Promise<UserDetails>;
+  /** The account, and why the actor may not change it with one of these permissions. Throws not_found as `get` does. */
+  check(id: string, by: Actor, needs: readonly OwnPermission[]): Promise<{ account: Account; reason?: string }>;
   /** Throws forbidden unless the actor may create a user with these roles. */
   assertMayCreate(roleNames: readonly string[], by: Actor): Promise<void>;
   /** Throws forbidden unless the actor may connect users to this connection. */
@@ -69,7 +74,6 @@ export interface UserAdmin {
   mayChange(id: string, by: Actor, needs: readonly OwnPermission[]): Promise<boolean>;
   /** The profile, and the roles where they are given, in one transaction. */
   update(id: string, changes: UserChanges, by: Actor, expected?: Expected): Promise<Account>;
-  setRoles(id: string, names: readonly string[], by: Actor, expected?: Expected): Promise<Account>;
   /** Disabling ends every session. */
   setActive(id: string, isActive: boolean, by: Actor, expected?: Expected): Promise<Account>;
   remove(id: string, by: Actor, expected?: Expected): Promise<void>;
@@ -80,12 +84,6 @@ export interface UserAdmin {
   setPassword(id: string, password: string | undefined, by: Actor): Promise<{ oneTimePassword?: string }>;
   /** The password must be changed at the next sign-in. Ends every session, so that this comes soon. */
   forcePasswordChange(id: string, by: Actor): Promise<void>;
-  unlock(id: string, by: Actor): Promise<void>;
-  /** Removes every second factor and ends every session. */
-  resetFactors(id: string, by: Actor): Promise<void>;
-  /** Lets the user set up a first second factor (setting first_factor). */
-  allowFirstFactor(id: string, by: Actor): Promise<void>;
-  endSessions(id: string, by: Actor): Promise<number>;
 }
 
 export interface UserAdminDependencies {
@@ -112,6 +110,7 @@ export interface UserAdminDependencies {
  */
 export function createUserAdmin(dependencies: UserAdminDependencies): UserAdmin {
   const lookup = createUserLookup(dependencies);
+  const changeRoles = createChangeRoles(dependencies, lookup);
   return {
     ...readActions(dependencies, lookup),
     connectionsOf: dependencies.ssoIds.connectionsOf,
@@ -125,16 +124,22 @@ export function createUserAdmin(dependencies: UserAdminDependencies): UserAdmin 
         await onCreated(created, tx);
       });
     },
-    ...accountActions(dependencies, lookup),
+    ...accountActions(dependencies, lookup, changeRoles),
+    ...roleActions(dependencies, lookup, changeRoles),
     ...passwordActions(dependencies, lookup),
     ...recoveryActions(dependencies, lookup),
   };
 }
 
 function readActions(
-  { accounts, authority, credentials, invitations, mfa, lockout, ssoIds }: UserAdminDependencies,
+  { db, accounts, authority, credentials, invitations, mfa, lockout, ssoIds }: UserAdminDependencies,
   lookup: UserLookup,
-): Pick<UserAdmin, 'list' | 'get' | 'getForChange' | 'mayChange'> {
+): Pick<UserAdmin, 'list' | 'count' | 'lastSignIns' | 'get' | 'getForChange' | 'check' | 'mayChange'> {
+  async function visibleTo(by: Actor): Promise<Pick<ListAccounts, 'memberOf'>> {
+    const extent = await authority.extent(by, 'gatehouse.users:read');
+    return extent === 'all' ? {} : { memberOf: extent };
+  }
+
   const get: UserAdmin['get'] = async (id, by, needs = 'gatehouse.users:read') => {
     await authority.assertCovers(by, needs, id);
     const account = await lookup.find(id);
@@ -157,9 +162,28 @@ function readActions(
       return get(id, by, needs);
     },
 
-    async list(query, by) {
-      const extent = await authority.extent(by, 'gatehouse.users:read');
-      return accounts.list({ ...query, ...(extent !== 'all' && { memberOf: extent }) });
+    async check(id, by, needs) {
+      await authority.assertCovers(by, 'gatehouse.users:read', id);
+      const account = await lookup.find(id);
+      try {
+        // Ending sessions takes the permission only, whatever rights the user has.
+        const [first] = needs;
+        if (first === 'gatehouse.sessions:end') await authority.assertCovers(by, first, id);
+        else await authority.assertMay(by, { what: 'user', id, needs });
+        return { account };
+      } catch (error) {
+        if (error instanceof AppError && [403, 404].includes(error.status)) return { account, reason: error.message };
+        throw error;
+      }
+    },
+
+    list: async (query, by) => accounts.list({ ...query, ...(await visibleTo(by)) }),
+    count: async (query, by) => accounts.countMatches({ ...query, ...(await visibleTo(by)) }),
+
+    async lastSignIns(ids) {
+      const where = { userId: { in: [...ids] } };
+      const rows = await db.knownBrowser.groupBy({ by: ['userId'], where, _max: { lastSeenAt: true } });
+      return new Map(rows.flatMap(({ userId, _max }) => (_max.lastSeenAt ? [[userId, _max.lastSeenAt]] : [])));
     },
 
     mayChange: (id, by, needs) =>
@@ -171,17 +195,8 @@ function readActions(
 function accountActions(
   { db, accounts, roles, endSession, notifyOwner, ssoIds }: UserAdminDependencies,
   { find, lockForChange }: UserLookup,
-): Pick<UserAdmin, 'update' | 'setRoles' | 'setActive' | 'remove'> {
-  async function changeRoles(account: Account, names: readonly string[], by: Actor, tx: Tx): Promise<Account> {
-    const direct = await roles.direct(account.id, tx);
-    // The list also names what a connection gives: as a direct role it would stay when the connection takes it away.
-    const wanted = new Set(names.filter((name) => direct.includes(name) || !account.roles.includes(name)));
-    await roles.setRoles(account.id, [...wanted], by, tx);
-    const isSame = wanted.size === direct.length && direct.every((name) => wanted.has(name));
-    if (!isSame) assertFreshProof(by, 'user.change-roles', account.username);
-    return find(account.id, tx);
-  }
-
+  changeRoles: ChangeRoles,
+): Pick<UserAdmin, 'update' | 'setActive' | 'remove'> {
   return {
     async update(id, { roles: names, ssoConnection, ...changes }, by, expected = 'any') {
       const { account, isLinked } = await transaction(db, async (tx) => {
@@ -198,13 +213,6 @@ function accountActions(
       }
       return account;
     },
-
-    setRoles: (id, names, by, expected = 'any') =>
-      transaction(db, async (tx) => {
-        const account = await lockForChange(id, by, expected, tx, ASSIGN);
-        if (account.source === 'file') throw forbidden('owned_by_file');
-        return changeRoles(account, names, by, tx);
-      }),
 
     setActive: (id, isActive, by, expected = 'any') =>
       transaction(db, async (tx) => {
@@ -259,42 +267,6 @@ function passwordActions(
       assertFreshProof(by, 'user.force-password-change', username);
       await credentials.forceChange(id, by);
       await endSession.all(id, 'ended-by-admin', by);
-    },
-  };
-}
-
-/** Lockout, second factors and sessions. */
-function recoveryActions(
-  { audit, authority, mfa, lockout, endSession, notifyOwner }: UserAdminDependencies,
-  { find, findManaged }: UserLookup,
-): Pick<UserAdmin, 'unlock' | 'resetFactors' | 'allowFirstFactor' | 'endSessions'> {
-  return {
-    async unlock(id, by) {
-      await lockout.unlock(await findManaged(id, by, ['gatehouse.users:unlock']));
-      await audit.record({ ...by, type: 'sign-in.unlocked', outcome: 'success', subjectId: id });
-    },
-
-    async resetFactors(id, by) {
-      const account = await findManaged(id, by, ['gatehouse.users:reset-factors']);
-      assertFreshProof(by, 'user.reset-factors', account.username);
-      await mfa.factors.reset(id, by);
-      await mfa.knownBrowsers.endTrust(id);
-      await endSession.all(id, 'ended-by-admin', by);
-      await notifyOwner(account, 'factors-reset', by.request);
-    },
-
-    async allowFirstFactor(id, by) {
-      const { username } = await findManaged(id, by, ['gatehouse.users:reset-factors']);
-      assertFreshProof(by, 'user.allow-factor', username);
-      await mfa.firstEnrolment.allow(id, by);
-    },
-
-    // It gives nobody anything, so it takes no more than the permission, also for users with more rights.
-    async endSessions(id, by) {
-      await authority.assertCovers(by, 'gatehouse.sessions:end', id);
-      const { username } = await find(id);
-      assertFreshProof(by, 'user.end-sessions', username);
-      return endSession.all(id, 'ended-by-admin', by);
     },
   };
 }

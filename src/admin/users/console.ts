@@ -1,19 +1,20 @@
 // /admin/users: the list, and one user with everything that can be done for them.
 import Router from '@koa/router';
-import { z } from 'zod';
 import { addressPartNames, addressParts, textFieldNames, textFields } from '../../accounts/profile-fields.ts';
 import type { Extras, State } from '../../http/context.ts';
-import { parseQuery } from '../../http/input.ts';
 import { browserName } from '../../mail/browser-name.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { within } from '../../rbac/rights.ts';
-import type { Action, Block, Cell, Mark, Search } from '../console/blocks.ts';
-import { type Frame, listPath, listQuery } from '../console/frame.ts';
+import type { Action, Block, Cell, Mark } from '../console/blocks.ts';
+import type { Frame } from '../console/frame.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { SessionAdmin } from '../sessions/actions.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
 import { type UserAction, userActionPages, userActions } from './console-actions.ts';
+import { bulkPages } from './console-bulk.ts';
 import { userFormPages } from './console-forms.ts';
+import { userList } from './console-list.ts';
 import { oneTimePasswordPages } from './console-password.ts';
 
 export interface UserPagesDependencies {
@@ -21,94 +22,23 @@ export interface UserPagesDependencies {
   users: UserAdmin;
   roles: Pick<RoleAdmin, 'assignable'>;
   sessions: Pick<SessionAdmin, 'ofUser'>;
+  now: Clock;
 }
 
 const READ = 'gatehouse.users:read' as const;
 const WRITE = 'gatehouse.users:write' as const;
 const END = 'gatehouse.sessions:end' as const;
-const query = listQuery.extend({
-  state: z.enum(['', 'active', 'disabled']).default(''),
-  role: z.string().max(100).default(''),
-});
-
 /** All pages below /admin/users. */
 export function userRoutes(dependencies: UserPagesDependencies): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: '/admin/users' });
-  // `/new` first: it would match `/:id`.
+  // `/new` and `/bulk` first: they would match `/:id`.
+  bulkPages(router, dependencies);
   userFormPages(router, dependencies);
   userList(router, dependencies);
   userPage(router, dependencies);
   oneTimePasswordPages(router, dependencies);
   userActionPages(router, dependencies);
   return router;
-}
-
-function userList(router: Router<State, Extras>, { frame, users }: UserPagesDependencies): void {
-  router.get('/', ...frame.page(within(READ)), async (ctx) => {
-    const { q, after, state, role } = parseQuery(ctx, query);
-    const page = await users.list(
-      {
-        search: q,
-        after,
-        ...(state && { isActive: state === 'active' }),
-        ...(role && { role }),
-        limit: 50,
-      },
-      frame.actor(ctx),
-    );
-    frame.show(ctx, {
-      title: 'Users',
-      lead: 'People who can sign in with an account here.',
-      actions: frame.meets(ctx, within(WRITE))
-        ? [
-            { label: 'New user', icon: 'plus', href: '/admin/users/new', look: 'primary' },
-            { label: 'Import', href: '/admin/import' },
-          ]
-        : [],
-      blocks: [
-        {
-          kind: 'table',
-          filter: listFilter({ q, role, state }),
-          caption: 'Users, the newest first',
-          columns: ['User', 'E-mail', 'Roles', 'State'],
-          rows: page.accounts.map((one) => [
-            {
-              text: one.username,
-              href: `/admin/users/${one.id}`,
-              small: one.name ?? undefined,
-              logo: { name: one.name ?? one.username, isPerson: true },
-            },
-            one.email,
-            one.roles.map((text) => ({ text, tone: 'plain' as const })),
-            one.isActive ? { text: 'active', tone: 'good' } : { text: 'disabled', tone: 'bad' },
-          ]),
-          empty: 'There is no such user.',
-          next: page.next && listPath('/admin/users', { q, state, role, after: page.next }),
-        },
-      ],
-    });
-  });
-}
-
-function listFilter({ q, role, state }: { q: string; role: string; state: string }): Search {
-  return {
-    action: '/admin/users',
-    fields: [
-      { name: 'q', label: 'Name or e-mail', type: 'search', value: q },
-      { name: 'role', label: 'Role', value: role },
-      {
-        name: 'state',
-        label: 'State',
-        type: 'select',
-        value: state,
-        options: [
-          { value: '', label: 'All' },
-          { value: 'active', label: 'Active' },
-          { value: 'disabled', label: 'Disabled' },
-        ],
-      },
-    ],
-  };
 }
 
 function userPage(router: Router<State, Extras>, { frame, users, sessions }: UserPagesDependencies): void {

@@ -1,0 +1,55 @@
+// What the lists of the console share: sorting by a column, counts, and the first page.
+import type { Column } from './blocks.ts';
+import { listPath } from './frame.ts';
+
+/** The address of a list: its path, its filters, and its order (`name`, or `-name` reversed). */
+export interface ListAddress {
+  path: string;
+  filters: Record<string, string | undefined>;
+  sort: string;
+  /** The order without `sort` in the address. */
+  defaultSort: string;
+}
+
+/**
+ * A column that the list can be sorted by. The link reverses the present order; another column begins in its own order.
+ * @param key the order to begin with, such as `name` or `-created`
+ */
+export function sortColumn(label: string, key: string, list: ListAddress, more: Partial<Column> = {}): Column {
+  const name = key.replace(/^-/, '');
+  const isSorted = list.sort.replace(/^-/, '') === name;
+  const isDescending = list.sort.startsWith('-');
+  const next = isSorted ? (isDescending ? name : `-${name}`) : key;
+  const order = isSorted ? (isDescending ? 'descending' : 'ascending') : undefined;
+  return { label, ...more, sort: { href: sortedPath(list, next), order } };
+}
+
+/** The address of the list in this order, from its first page on. */
+export function sortedPath({ path, filters, defaultSort }: ListAddress, sort: string): string {
+  return listPath(path, { ...filters, sort: sort === defaultSort ? '' : sort });
+}
+
+/** The links to the first and the next page. */
+export function pageLinks(list: ListAddress, after: string | undefined, next: string | undefined) {
+  const at = (cursor: string) => {
+    const sort = list.sort === list.defaultSort ? '' : list.sort;
+    return listPath(list.path, { ...list.filters, sort, after: cursor });
+  };
+  return { first: after ? sortedPath(list, list.sort) : undefined, next: next && at(next) };
+}
+
+/** Sorts rows that are all in memory, by numbers or text in the order of the language. */
+export function sortedBy<T>(rows: readonly T[], sort: string, keys: Record<string, (row: T) => string | number>): T[] {
+  const key = keys[sort.replace(/^-/, '')];
+  if (!key) return [...rows];
+  const direction = sort.startsWith('-') ? -1 : 1;
+  const compare = (a: string | number, b: string | number) =>
+    typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en');
+  return [...rows].sort((a, b) => direction * compare(key(a), key(b)));
+}
+
+/** `1 user`, `57 users` or `10,000+ users`. */
+export function countText(count: number, [one, many]: readonly [string, string], isMore = false): string {
+  const number = `${count.toLocaleString('en')}${isMore ? '+' : ''}`;
+  return `${number} ${count === 1 && !isMore ? one : many}`;
+}

@@ -1,0 +1,154 @@
+// /admin/users: the list, with filters, sorting, and what can be done with several users at once.
+import type Router from '@koa/router';
+import { z } from 'zod';
+import type { AccountSort, AccountSummary } from '../../accounts/account-list.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { parseQuery } from '../../http/input.ts';
+import { limits } from '../../limits.ts';
+import { within } from '../../rbac/rights.ts';
+import type { Block, Cell, Search, Selection } from '../console/blocks.ts';
+import { type Frame, listPath, listQuery } from '../console/frame.ts';
+import { countText, type ListAddress, pageLinks, sortColumn } from '../console/lists.ts';
+import type { UserAdmin } from './actions.ts';
+import { BULK, offeredBulkActions } from './bulk-actions.ts';
+
+export interface UserListDependencies {
+  frame: Frame;
+  users: Pick<UserAdmin, 'list' | 'count' | 'lastSignIns'>;
+}
+
+const HOME = '/admin/users';
+const NEWEST: AccountSort = '-created';
+const query = listQuery.extend({
+  state: z.enum(['', 'active', 'disabled']).default(''),
+  role: z.string().trim().max(100).default(''),
+  sort: z.enum(['created', '-created', 'name', '-name', 'username', '-username']).default(NEWEST),
+  select: z.enum(['', 'all']).default(''),
+});
+type Query = z.output<typeof query>;
+
+export function userList(router: Router<State, Extras>, { frame, users }: UserListDependencies): void {
+  router.get('/', ...frame.page(within('gatehouse.users:read')), async (ctx) => {
+    const given = parseQuery(ctx, query);
+    const { q: search, after, state, role, sort } = given;
+    const filter = { search, ...(state && { isActive: state === 'active' }), ...(role && { role }) };
+    const by = frame.actor(ctx);
+    const [page, found] = await Promise.all([
+      users.list({ ...filter, sort, after, limit: limits.api.pageSize }, by),
+      users.count(filter, by),
+    ]);
+    const lastSignIns = await users.lastSignIns(page.accounts.map(({ id }) => id));
+    const mayAdd = frame.meets(ctx, within('gatehouse.users:write'));
+    const list: ListAddress = { path: HOME, filters: { q: search, state, role }, sort, defaultSort: NEWEST };
+    frame.show(ctx, {
+      title: 'Users',
+      lead: 'People who can sign in with an account here.',
+      actions: mayAdd
+        ? [
+            { label: 'Import', icon: 'upload', href: '/admin/import' },
+            { label: 'Add user', icon: 'plus', href: `${HOME}/new`, look: 'primary' },
+          ]
+        : [],
+      blocks: [
+        ...cutNotice(search, found),
+        {
+          kind: 'table',
+          filter: filterOf(given),
+          caption: 'Users',
+          columns: [
+            sortColumn('User', 'name', list),
+            'Email',
+            'Roles',
+            'Last sign-in',
+            sortColumn('Created', '-created', list),
+            'Status',
+          ],
+          rows: page.accounts.map((one) => rowOf(one, lastSignIns.get(one.id))),
+          empty: isFiltered(given) ? 'No users match.' : noUsers(mayAdd),
+          selection: selectionOf(frame, ctx, given, page.accounts),
+          count: found.count === undefined ? undefined : countText(found.count, ['user', 'users'], found.isMore),
+          ...pageLinks(list, after, page.next),
+        },
+      ],
+    });
+  });
+}
+
+function isFiltered({ q, state, role, after }: Query): boolean {
+  return Boolean(q || state || role || after);
+}
+
+/** A search by index finds at most so many of each kind, so that a page does not have to sort them all. */
+function cutNotice(search: string, { count, isMore }: { count: number | undefined; isMore: boolean }): Block[] {
+  if (!search || !isMore || count === undefined || count >= limits.lists.counted) return [];
+  const text = `Only the first ${limits.lists.matches.toLocaleString('en')} matches are listed. Type more of the name to find others.`;
+  return [{ kind: 'text', tone: 'notice', text }];
+}
+
+function rowOf(one: AccountSummary, lastSignIn: Date | undefined): Cell[] {
+  const name = one.name ?? one.username;
+  return [
+    {
+      text: name,
+      href: `${HOME}/${one.id}`,
+      small: one.name === null ? undefined : one.username,
+      logo: { name, isPerson: true },
+    },
+    one.email,
+    one.roles.map((text) => ({ text, tone: 'plain' as const })),
+    lastSignIn,
+    one.createdAt,
+    one.isActive ? { text: 'Active', tone: 'good' } : { text: 'Disabled', tone: 'bad' },
+  ];
+}
+
+function noUsers(mayAdd: boolean) {
+  return {
+    icon: 'user-round',
+    title: 'No users yet',
+    text: 'Add a user, or import users from a CSV file.',
+    ...(mayAdd && { action: { label: 'Add user', icon: 'plus', href: `${HOME}/new` } }),
+  };
+}
+
+function filterOf({ q, role, state, sort }: Query): Search {
+  return {
+    action: HOME,
+    fields: [
+      {
+        ...{ name: 'q', label: 'Search', type: 'search', value: q, isLabelHidden: true },
+        placeholder: 'Search by name, username or email',
+      },
+      { name: 'role', label: 'Role', value: role, suggest: 'roles', isLabelHidden: true, placeholder: 'Any role' },
+      {
+        ...{ name: 'state', label: 'Status', type: 'select', value: state, isLabelHidden: true },
+        options: [
+          { value: '', label: 'Any status' },
+          { value: 'active', label: 'Active' },
+          { value: 'disabled', label: 'Disabled' },
+        ],
+      },
+      { name: 'sort', label: '', type: 'hidden', value: sort === NEWEST ? '' : sort },
+    ],
+  };
+}
+
+/** Undefined for an administrator who may do nothing with several users. */
+function selectionOf(
+  frame: Frame,
+  ctx: Context,
+  { select, ...given }: Query,
+  accounts: readonly AccountSummary[],
+): Selection | undefined {
+  const offered = offeredBulkActions((need) => frame.meets(ctx, need));
+  if (offered.length === 0) return undefined;
+  const options = offered.map(({ name, label }) => ({ value: name, label }));
+  return {
+    action: BULK,
+    rows: accounts.map(({ id, username, name }) => ({ id, name: name ?? username })),
+    isAll: select === 'all',
+    allHref: listPath(HOME, { ...given, select: 'all' }),
+    fields: [{ name: 'action', label: 'Action', type: 'select', isLabelHidden: true, options }],
+    button: 'Continue',
+  };
+}
