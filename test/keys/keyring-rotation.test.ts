@@ -4,7 +4,9 @@ import { limits } from '../../src/limits.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import type { TestClock } from '../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
-import { anInstance, startOfTests, statesOf } from './support.ts';
+import { anInstance, smallRsaKeys, startOfTests, statesOf } from './support.ts';
+
+smallRsaKeys();
 
 let test: TestDatabase;
 let keyring: Keyring;

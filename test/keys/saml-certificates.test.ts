@@ -3,7 +3,9 @@ import type { Keyring } from '../../src/keys/keyring.ts';
 import { limits } from '../../src/limits.ts';
 import type { TestClock } from '../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
-import { anInstance, startOfTests } from './support.ts';
+import { anInstance, smallRsaKeys, startOfTests } from './support.ts';
+
+smallRsaKeys();
 
 let test: TestDatabase;
 let keyring: Keyring;

@@ -1,6 +1,8 @@
 import { pino } from 'pino';
+import { afterAll, beforeAll } from 'vitest';
 import { createAudit } from '../../src/audit/audit.ts';
 import { createKeyring, type Keyring } from '../../src/keys/keyring.ts';
+import { limits } from '../../src/limits.ts';
 import { createVault } from '../../src/platform/vault.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { TestClock } from '../support/clock.ts';
@@ -49,4 +51,11 @@ export function anInstance({
 /** The keys as `oidc active RS256`, in the order of keyring.list(). */
 export async function statesOf(keyring: Keyring): Promise<string[]> {
   return (await keyring.list()).map(({ use, state, alg }) => `${use} ${state} ${alg}`);
+}
+
+/** RSA keys of 1024 bits for the tests of this file or describe block, which take a twentieth of the time: for tests of rows and dates. */
+export function smallRsaKeys(): void {
+  const { rsaBits } = limits.keys;
+  beforeAll(() => void Object.assign(limits.keys, { rsaBits: 1024 }));
+  afterAll(() => void Object.assign(limits.keys, { rsaBits }));
 }
