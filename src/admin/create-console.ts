@@ -91,7 +91,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
       roleRoutes({ frame, roles }),
       suggestionRoutes({ frame, users, applications, roles }),
       sessionRoutes({ frame, sessions }),
-      auditRoutes({ frame, names, audit, accounts, authority: admin.authority }),
+      auditRoutes({ frame, names, audit, accounts, applications, authority: admin.authority }),
       keyRoutes({ frame, keys }),
       mailRoutes({ frame, mail }),
       settingRoutes({ frame, settings }),

@@ -96,7 +96,7 @@ export function createAudit({ db, sql, vault, logger, now }: AuditDependencies):
     },
 
     async list({ isVisible, ...filter } = {}) {
-      const { types, from, until, before, limit = PAGE, ...equals } = filter;
+      const { types, partyId, from, until, before, limit = PAGE, ...equals } = filter;
       const ids = isVisible && (await limitedIds(db, { ...filter, limit }, isVisible));
       const rows = await db.auditEvent.findMany({
         where: ids
@@ -104,6 +104,7 @@ export function createAudit({ db, sql, vault, logger, now }: AuditDependencies):
           : {
               ...equals,
               ...(types ? { type: { in: types } } : {}),
+              ...(partyId ? { OR: [{ subjectId: partyId }, { actorId: partyId }] } : {}),
               ...(from || until ? { at: { ...(from ? { gte: from } : {}), ...(until ? { lt: until } : {}) } } : {}),
               ...(before === undefined ? {} : { id: { lt: before } }),
             },

@@ -8,6 +8,8 @@ export interface AuditFilter {
   actorId?: string;
   actorApp?: string;
   subjectId?: string;
+  /** The account that acted, or that the event is about. */
+  partyId?: string;
   clientId?: string;
   address?: string;
   requestId?: string;

@@ -17,7 +17,7 @@ const COLUMNS = {
 /** The ids of a page of the entries that match the filter and are about users for whom `isVisible` holds, newest first. */
 export async function limitedIds(
   db: Db,
-  { types, from, until, before, limit, ...equals }: AuditFilter & { limit: number },
+  { types, partyId, from, until, before, limit, ...equals }: AuditFilter & { limit: number },
   isVisible: (column: string) => Fragment,
 ): Promise<number[]> {
   // Not those by such users: what an administrator who has the role does to the server is nothing about the role.
@@ -27,6 +27,7 @@ export async function limitedIds(
     if (value !== undefined) where.push(fragment`e.${trustedText(column)} = ${value}`);
   }
   if (types) where.push(types.length > 0 ? fragment`e.type IN (${joinFragments(types, ', ')})` : fragment`1 = 0`);
+  if (partyId !== undefined) where.push(fragment`(e.subject_id = ${partyId} OR e.actor_id = ${partyId})`);
   if (from) where.push(fragment`e.at >= ${from}`);
   if (until) where.push(fragment`e.at < ${until}`);
   if (before !== undefined) where.push(fragment`e.id < ${before}`);

@@ -4,6 +4,7 @@ import type { ApplicationAdmin } from '../admin/applications/actions.ts';
 import type { ConnectionAdmin } from '../admin/connections/actions.ts';
 import type { Frame } from '../admin/console/frame.ts';
 import type { Names } from '../admin/console/names.ts';
+import type { RoleAdmin } from '../admin/roles/actions.ts';
 import type { UserAdmin } from '../admin/users/actions.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Audit } from '../audit/audit.ts';
@@ -17,11 +18,12 @@ import type { Db } from '../storage/database.ts';
 import { createAccessCheck } from './access-check/access-check.ts';
 import { accessCheckEndpoints } from './access-check/api.ts';
 import { accessCheckRoutes } from './access-check/console.ts';
+import type { FactsDependencies } from './access-check/facts.ts';
 import { rejectionEndpoints } from './rejections/api.ts';
 import { rejectionRoutes } from './rejections/console.ts';
 import { createRejectionAdmin } from './rejections/explanation.ts';
 
-export interface DiagnosticsDependencies {
+export interface DiagnosticsDependencies extends FactsDependencies {
   issuer: string;
   db: Db;
   accounts: Accounts;
@@ -32,8 +34,9 @@ export interface DiagnosticsDependencies {
   claimsPreview: ClaimsPreviews;
   applicationAdmin: ApplicationAdmin;
   userAdmin: UserAdmin;
+  roleAdmin: Pick<RoleAdmin, 'assignable'>;
   connectionAdmin: Pick<ConnectionAdmin, 'setEnabled' | 'readDocuments'>;
-  connections: Pick<Connections, 'find'>;
+  connections: Pick<Connections, 'find' | 'enabled'>;
   frame: Frame;
   names: Names;
 }
@@ -43,13 +46,8 @@ export function createDiagnostics(dependencies: DiagnosticsDependencies) {
   const { db, accounts, applications, audit, lockout, claimsPreview, applicationAdmin, userAdmin } = dependencies;
   const { issuer, frame, names } = dependencies;
   const accessCheck = createAccessCheck({
-    db,
-    accounts,
-    applications,
-    audit,
-    rejections: dependencies.rejections,
-    lockout,
-    claimsPreview,
+    ...dependencies,
+    ...{ db, accounts, applications, audit, lockout, claimsPreview, applicationAdmin, userAdmin },
   });
   const rejections = createRejectionAdmin({
     rejections: dependencies.rejections,

@@ -45,7 +45,19 @@ export interface Lockout {
   unlock(account: LockableAccount): Promise<void>;
   /** How many seconds a new browser has to wait for this account under any of its logins; 0 when it is not locked. */
   lockedSeconds(account: LockableAccount): Promise<number>;
+  /** The logins under which the account is locked now. */
+  locks(account: LockableAccount): Promise<Lock[]>;
 }
+
+/** A login of an account under which too many passwords were wrong. */
+export interface Lock {
+  by: LoginKind;
+  /** How long a new browser waits. */
+  seconds: number;
+}
+
+/** `all`: user name and e-mail address together. */
+type LoginKind = 'username' | 'email' | 'all';
 
 /** An account signs in by its user name or its e-mail address. */
 export type LockableAccount = Pick<Account, 'id' | 'username' | 'email'>;
@@ -94,10 +106,8 @@ export function createLockout(dependencies: LockoutDependencies): Lockout {
       for (const { policy, key } of namesOf(account)) await rateLimits.reset(policy, key);
     },
 
-    async lockedSeconds(account) {
-      const waits = await Promise.all(namesOf(account).map(({ policy, key }) => counters.waitSeconds(policy, key)));
-      return Math.max(...waits);
-    },
+    lockedSeconds: async (account) => Math.max(0, ...(await locksOf(counters, account)).map(({ seconds }) => seconds)),
+    locks: (account) => locksOf(counters, account),
   };
 }
 
@@ -232,12 +242,21 @@ function nameOf({ policy, key }: Pick<Count, 'policy' | 'key'>): string {
   return `${policy} ${key}`;
 }
 
+async function locksOf(counters: AttemptCounters, account: LockableAccount): Promise<Lock[]> {
+  const all = namesOf(account).map(async ({ by, policy, key }) => ({
+    by,
+    seconds: await counters.waitSeconds(policy, key),
+  }));
+  return (await Promise.all(all)).filter(({ seconds }) => seconds > 0);
+}
+
 /** The counters of an account: one for each of its logins, and the one for all. */
-function namesOf({ id, username, email }: LockableAccount): { policy: PolicyName; key: string }[] {
-  const logins = email === null ? [username] : [username, email];
-  const names = [...new Set(logins.map(nameKey))];
+function namesOf({ id, username, email }: LockableAccount): { by: LoginKind; policy: PolicyName; key: string }[] {
+  const name = nameKey(username);
+  const address = email === null ? name : nameKey(email);
   return [
-    ...names.map((key) => ({ policy: 'sign-in:account', key }) as const),
-    { policy: 'sign-in:all-names', key: id },
+    { by: 'username', policy: 'sign-in:account', key: name },
+    ...(address === name ? [] : [{ by: 'email', policy: 'sign-in:account', key: address } as const]),
+    { by: 'all', policy: 'sign-in:all-names', key: id },
   ];
 }

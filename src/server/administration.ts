@@ -103,11 +103,21 @@ function consoleOf({ services, userPages, protocols }: AdministrationDependencie
 }
 
 function diagnosticsOf(
-  { services, protocols }: AdministrationDependencies,
+  { services, protocols, userPages }: AdministrationDependencies,
   { admin, console }: { admin: Admin; console: Console },
 ) {
-  const { accounts, applications, audit, config, db, lockout, rejections } = services;
+  const { accounts, applications, audit, config, credentials, db, identities, lockout, mfa, now } = services;
+  const { rateLimits, rejections, settings, signInPolicy } = services;
   return createDiagnostics({
+    now,
+    credentials,
+    factors: mfa.factors,
+    identities,
+    rateLimits,
+    signInPolicy,
+    upstream: userPages.federation.signIns,
+    deniedNetworks: () => settings.latest().denied_networks,
+    roleAdmin: admin.roles,
     issuer: config.issuer,
     db,
     accounts,

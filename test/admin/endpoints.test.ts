@@ -388,17 +388,15 @@ describe('the server', () => {
     const why = (user: string, application: string) => `/why?${new URLSearchParams({ user, application })}`;
     const rules = expect.arrayContaining([
       {
-        rule: 'The user has a required role',
+        rule: 'Person has a required role',
         met: false,
-        explanation: 'It is open to support; the user has no roles.',
+        explanation: 'Test application requires support. Ann Example has no roles.',
       },
     ]);
     const about = { user: { username }, application: { identifier: clientId } };
     expect(await ok('GET', why(username, clientId))).toMatchObject({
       ...about,
-      may_open: false,
-      rules,
-      refusals: [],
+      ...{ may_open: false, can_sign_in: false, rules, refusals: [] },
     });
     for (const path of [why('nobody', clientId), why(username, 'nothing')])
       expect((await admin.get(path)).status).toBe(404);

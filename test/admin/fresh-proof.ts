@@ -104,6 +104,10 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/mail/:id/retry': ['retryMail'],
   '/admin/settings/edit': ['updateSettings'],
   '/admin/refusals/:code': ['updateApplication', 'enableApplication', 'setUserRoles', 'updateConnection'],
+  '/admin/why': [
+    ...['enableUser', 'setUserRoles', 'unlockUser', 'inviteUser', 'sendPasswordReset', 'allowFirstFactor'],
+    ...['enableApplication', 'updateApplication'],
+  ],
   '/admin/test': ['createApplication'],
   '/admin/test/:id': TEST,
   '/admin/test/refresh': TEST,

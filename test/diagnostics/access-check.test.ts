@@ -1,45 +1,189 @@
-// The access check of the console: lockout and access rule of an account at an application.
+// The access check of the console: the verdict for each cause, and the button that fixes it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { consoleOf, staff } from '../admin/console/support.ts';
-import { aClient, aUser } from '../support/factories.ts';
+import type { OidcClientInput } from '../../src/applications/fields/oidc-client.ts';
+import { confirmation, consoleOf, signedInLongAgo, signInAgain, staff } from '../admin/console/support.ts';
+import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { failSignIn } from '../support/failed-sign-in.ts';
-import type { HttpClient } from '../support/http.ts';
+import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { textOf } from '../support/pages/html.ts';
 
 let idp: TestIdp;
+let boss: TestUser;
 let admin: HttpClient;
 beforeAll(async () => {
   idp = await startIdp();
-  admin = await consoleOf(idp, await staff(idp, 'admin'));
+  await idp.services.roles.create({ name: 'editor' });
+  boss = await staff(idp, 'admin');
+  admin = await consoleOf(idp, boss);
 });
 afterAll(() => idp?.stop());
 
-async function checkOf(username: string, clientId: string): Promise<string> {
-  return textOf((await admin.get(`/admin/why?${new URLSearchParams({ user: username, app: clientId })}`)).text);
+const checkOf = (username: string, clientId: string, by = admin): Promise<Page> =>
+  by.get(`/admin/why?${new URLSearchParams({ user: username, app: clientId })}`);
+/** Presses the button of a cause. */
+async function press(page: Page, label: string, by = admin): Promise<Page> {
+  const form = page.forms.find(({ buttons }) => buttons.some((one) => one.label === label));
+  if (!form) throw new Error(`No button ${label}: ${textOf(page.text)}`);
+  return by.post(form.action, { form: form.fields });
+}
+const app = (input: Partial<OidcClientInput> = {}) =>
+  aClient(idp.services, { client_name: 'Payroll', redirect_uris: ['https://app.example.com/cb'], ...input });
+
+interface Cause {
+  app?: Partial<OidcClientInput>;
+  /** Makes the person unable to sign in. */
+  cause(user: TestUser, applicationId: string): Promise<unknown>;
+  says: string;
+  button: string;
 }
 
+const wrongPasswords = async ({ account }: TestUser, login: 'username' | 'email') => {
+  for (let attempt = 0; attempt < 6; attempt += 1)
+    await failSignIn(idp.services.lockout, { login: account[login] ?? '', address: `192.0.2.${attempt}` });
+};
+const approval = async () => {
+  await idp.services.settings.set('first_factor', 'approval');
+  await idp.services.settings.reload();
+};
+
+const causes: Record<string, Cause> = {
+  'a disabled account': {
+    cause: ({ account }) => idp.services.accounts.setActive(account.id, false),
+    says: 'The account of Ann Example is disabled.',
+    button: 'Enable Ann Example',
+  },
+  'a disabled application': {
+    cause: (_user, applicationId) => idp.services.applications.setEnabled(applicationId, false),
+    says: 'Payroll is disabled',
+    button: 'Enable Payroll',
+  },
+  'a missing role': {
+    app: { access: { roles: ['editor'] } },
+    cause: async () => {},
+    says: 'Payroll requires editor. Ann Example has no roles.',
+    button: 'Give Ann Example the role editor',
+  },
+  'a lockout by username': {
+    cause: (user) => wrongPasswords(user, 'username'),
+    says: 'Too many wrong passwords under the username person',
+    button: 'Unlock Ann Example',
+  },
+  'a lockout by email': {
+    cause: (user) => wrongPasswords(user, 'email'),
+    says: 'Too many wrong passwords under the email person',
+    button: 'Unlock Ann Example',
+  },
+  'a second step that needs an approval': {
+    app: { mfa: 'required' },
+    cause: approval,
+    says: 'an administrator has to allow the first one',
+    button: 'Let Ann Example set up a second step',
+  },
+  'a second step that only the application requires': {
+    app: { mfa: 'required' },
+    cause: approval,
+    says: 'an administrator has to allow the first one',
+    button: 'Don’t require it for Payroll',
+  },
+  'an application without local sign-in': {
+    app: { local_sign_in: false },
+    cause: async () => {},
+    says: 'Payroll doesn’t accept passwords and passkeys of this server.',
+    button: 'Accept passwords and passkeys',
+  },
+};
+
 describe('the access check', () => {
-  it.each(['username', 'email'] as const)('shows an account that is locked by its %s', async (login) => {
-    const { clientId } = await aClient(idp.services, { redirect_uris: ['https://app.example.com/cb'] });
-    const { account, username } = await aUser(idp.services);
-    expect(await checkOf(username, clientId)).not.toContain('Too many wrong passwords');
-    for (let attempt = 0; attempt < 6; attempt += 1) {
-      await failSignIn(idp.services.lockout, { login: account[login] ?? '', address: `192.0.2.${attempt}` });
-    }
-    const page = await checkOf(username, clientId);
-    expect(page).toContain('Too many wrong passwords: a new browser waits another');
-    // Lockout holds up one new browser; it takes no access away.
-    expect(page).toContain(`${username} may open`);
+  it.each(Object.entries(causes))(
+    'is red for %s, and green after its button',
+    async (_name, { cause, says, ...one }) => {
+      const { clientId, applicationId } = await app(one.app);
+      const user = await aUser(idp.services);
+      await cause(user, applicationId);
+      const red = await checkOf(user.username, clientId);
+      expect(textOf(red.text)).toContain('Ann Example can’t sign in to Payroll');
+      expect(textOf(red.text)).toContain(says);
+      const done = await admin.follow(await press(red, one.button));
+      expect(done.url).toContain('/admin/why?user=');
+      expect(textOf(done.text)).toContain('Ann Example can sign in to Payroll');
+      expect(done.text).not.toContain(`>${one.button}<`);
+    },
+  );
+
+  it('says how to go on where a person has no way to sign in', async () => {
+    const { clientId } = await app();
+    const account = await idp.services.accounts.create({ username: 'nopassword', email: 'nopassword@example.com' });
+    const red = await checkOf(account.username, clientId);
+    expect(textOf(red.text)).toContain('nopassword has no password, no passkey and no linked identity provider.');
+    const done = await admin.follow(await press(red, 'Invite nopassword'));
+    expect(textOf(done.text)).toContain('The invitation is on its way to nopassword@example.com.');
   });
 
-  it('denies access to a disabled account and to a disabled application', async () => {
-    const { clientId, applicationId } = await aClient(idp.services, { redirect_uris: ['https://app.example.com/cb'] });
-    const { account, username } = await aUser(idp.services);
-    await idp.services.applications.setEnabled(applicationId, false);
-    expect(await checkOf(username, clientId)).toContain(`${username} may not open`);
-    await idp.services.applications.setEnabled(applicationId, true);
+  it('says that a network is over its limit, and that a client has no secret', async () => {
+    const { clientId, applicationId } = await app();
+    const { username } = await aUser(idp.services);
+    const browser = httpClient(idp.issuer);
+    const form = await browser.follow(await browser.get('/login'));
+    await browser.submit(form, { username, password: 'a wrong password' });
+    const [event] = await idp.services.audit.list({ types: ['sign-in.password'], limit: 1 });
+    const { rateLimits } = idp.services;
+    while ((await rateLimits.consume('sign-in-start:address', event?.address ?? '')).allowed);
+    const { db } = idp.services;
+    await db.clientSecret.deleteMany({ where: { applicationId } });
+    const page = textOf((await checkOf(username, clientId)).text);
+    expect(page).toContain(`Too many attempts came from ${event?.address}.`);
+    expect(page).toContain('No client secret of Payroll is valid');
+    await rateLimits.reset('sign-in-start:address', event?.address ?? '');
+  });
+
+  it('lists wrong passwords and those of a disabled account, which name no application', async () => {
+    const { clientId } = await app();
+    const { account, username, password } = await aUser(idp.services);
+    const browser = httpClient(idp.issuer);
+    const form = await browser.follow(await browser.get('/login'));
+    const again = await browser.submit(form, { username, password: 'a wrong password' });
+    const page = await checkOf(username, clientId);
+    expect(textOf(page.text)).toContain('The last password was wrong.');
+    const sent = await admin.follow(await press(page, 'Send password link'));
+    expect(textOf(sent.text)).toContain(`is on its way to ${account.email}`);
     await idp.services.accounts.setActive(account.id, false);
-    expect(await checkOf(username, clientId)).toContain(`${username} may not open`);
+    await browser.submit(again, { username, password });
+    const list = textOf((await checkOf(username, clientId)).text);
+    expect(list).toContain(`${username} entered a wrong password`);
+    expect(list).toContain(`${username} entered the right password, but the account is disabled`);
+  });
+
+  it('offers a fix only to an administrator who has the right, and says which right is missing', async () => {
+    const { clientId } = await app({ access: { roles: ['editor'] } });
+    const user = await aUser(idp.services);
+    await wrongPasswords(user, 'username');
+    const support = await consoleOf(idp, await staff(idp, 'support'));
+    const red = await checkOf(user.username, clientId, support);
+    expect(red.text).toContain('Unlock Ann Example');
+    expect(red.text).not.toContain('Give Ann Example the role editor</button>');
+    expect(textOf(red.text)).toContain('needs the right to give the role editor to Ann Example');
+    const form = { ...red.forms.find(({ fields }) => fields.fix === 'unlock')?.fields, fix: 'role editor' };
+    expect((await support.post('/admin/why', { form })).status).toBe(409);
+    const { _csrf, ...withoutToken } = form as Record<string, string>;
+    expect((await admin.post('/admin/why', { form: withoutToken })).status).toBe(403);
+    expect((await idp.services.accounts.find(user.account.id))?.roles).toEqual([]);
+  });
+
+  it('needs a fresh sign-in for a fix that needs one elsewhere, and comes back to the check', async () => {
+    const colleague = await staff(idp, 'admin');
+    const browser = await consoleOf(idp, colleague);
+    const { clientId } = await app({ access: { roles: ['editor'] } });
+    const { username } = await aUser(idp.services);
+    await signedInLongAgo(idp, colleague);
+    const red = await checkOf(username, clientId, browser);
+    const button = 'Give Ann Example the role editor';
+    const asked = await confirmation(browser, await press(red, button, browser));
+    const back = await signInAgain(browser, asked, colleague);
+    const done = await browser.follow(await press(back, button, browser));
+    expect(textOf(done.text)).toContain('Ann Example can sign in to Payroll');
+    expect((await idp.services.audit.list({ types: ['role.assigned'], limit: 1 }))[0]?.actorId).toBe(
+      colleague.account.id,
+    );
   });
 });

@@ -56,14 +56,14 @@ function nameIdPreview(format: string, account: Account, stored: string | undefi
   return `${nameIds[format] ?? ''} (${format})`;
 }
 
-/** The preview as parts of a page. */
-export function previewBlocks({ oidc, saml }: ApplicationPreview): Block[] {
-  const code = (label: string, value: object): Block => ({
-    kind: 'code',
-    title: label,
-    label,
-    text: JSON.stringify(value, undefined, 2),
-  });
-  if (oidc) return [code('ID token', oidc.idToken), code('UserInfo', oidc.userinfo)];
-  return saml ? [code('Assertion', { NameID: saml.nameId, ...saml.attributes })] : [];
+/** The preview as parts of a page; `head` is the title of the first part, and then the others are closed. */
+export function previewBlocks({ oidc, saml }: ApplicationPreview, head?: { title: string; lead: string }): Block[] {
+  const code = (label: string, value: object) =>
+    ({ kind: 'code', title: label, label, text: JSON.stringify(value, undefined, 2) }) as const;
+  if (oidc)
+    return [
+      { ...code('ID token', oidc.idToken), ...head },
+      { ...code('UserInfo', oidc.userinfo), isClosed: head !== undefined },
+    ];
+  return saml ? [{ ...code('Assertion', { NameID: saml.nameId, ...saml.attributes }), ...head }] : [];
 }

@@ -1,49 +1,87 @@
-// Entries of the audit log as rows of a table.
+// Audit events as items of a page: a sentence with links, where it came from, and the raw event for developers.
 import type { AuditEntry } from '../../audit/audit.ts';
-import type { Cell } from '../console/blocks.ts';
+import type { EventKind } from '../../audit/sentences/event-text.ts';
+import { eventTexts, type Mention, sentenceOf } from '../../audit/sentences/sentence.ts';
+import { browserName } from '../../mail/browser-name.ts';
+import { FIRST_PARTY_CLIENT_ID } from '../../rp/first-party-client.ts';
+import type { EventItem, Mark } from '../console/blocks.ts';
 import { applicationCell, type Names, userCell } from '../console/names.ts';
 
-/** The columns and rows for these events, with the names of users and applications. */
-export async function eventRows(
-  events: readonly AuditEntry[],
-  names: Names,
-): Promise<{ columns: string[]; rows: Cell[][] }> {
-  const [applications, users] = await Promise.all([
-    names.applications(events.map(({ clientId }) => clientId)),
-    names.users(events.flatMap(({ actorId, subjectId }) => [actorId, subjectId])),
+const KIND_ICONS: Record<EventKind, { icon: string }> = {
+  'sign-in': { icon: 'log-in' },
+  session: { icon: 'log-out' },
+  account: { icon: 'user-round' },
+  password: { icon: 'key-round' },
+  factor: { icon: 'shield-check' },
+  role: { icon: 'shield' },
+  request: { icon: 'arrow-right-left' },
+  application: { icon: 'layout-grid' },
+  connection: { icon: 'plug' },
+  server: { icon: 'server' },
+};
+const FAILED = { icon: 'circle-x' };
+
+/** The items for these events, with the names of users, applications and connections. */
+export async function eventItems(events: readonly AuditEntry[], names: Names): Promise<EventItem[]> {
+  const sentences = events.map(sentenceOf);
+  const mentions = sentences.flat().filter((part): part is Mention => typeof part !== 'string');
+  const idsOf = (of: Mention['of']) => mentions.flatMap((one) => (one.of === of ? [one.id] : []));
+  const [applications, users, connections] = await Promise.all([
+    names.applications(idsOf('application')),
+    names.users(idsOf('user')),
+    names.connections(idsOf('connection')),
   ]);
-  return {
-    columns: ['Time', 'Event', 'Outcome', 'User', 'Application', 'Actor', 'IP address'],
-    rows: events.map((event) => [
-      event.at,
-      { text: event.type, small: dataSummary(event) },
-      event.outcome === 'success'
-        ? { text: 'success', tone: 'good' }
-        : { text: event.reason ?? 'failure', tone: 'bad' },
-      userCell(event.subjectId, users),
-      applicationCell(event.clientId, applications),
-      userCell(event.actorId, users) ?? event.actorApp,
-      event.address ? { text: event.address, small: event.requestId ?? undefined } : null,
-    ]),
+  const markOf = ({ of, id, name }: Mention): Mark => {
+    if (of === 'user') return users.has(id) || !name ? (userCell(id, users) as Mark) : { text: name };
+    if (id === FIRST_PARTY_CLIENT_ID && of === 'application') return { text: 'Gatehouse' };
+    if (of === 'application')
+      return applications.has(id) || !name ? (applicationCell(id, applications) as Mark) : { text: name };
+    return { text: connections.get(id) ?? id, ...(connections.has(id) && { href: `/admin/connections/${id}` }) };
   };
+  return events.map((event, index) => ({
+    at: event.at,
+    ...(event.outcome === 'success' ? KIND_ICONS[kindOf(event)] : FAILED),
+    ...toneOf(event),
+    sentence: (sentences[index] ?? []).map((part) => (typeof part === 'string' ? part : markOf(part))),
+    place: placeOf(event),
+    details: detailsOf(event),
+  }));
 }
 
-const MAX_DATA_LENGTH = 140;
-
-/** The other data of the entry, shortened; the export has all of it. */
-function dataSummary({ data }: AuditEntry): string | undefined {
-  const parts = Object.entries(data).flatMap(([name, value]) => {
-    if (value === null || value === '') return [];
-    return `${name}: ${typeof value === 'object' ? flattenJson(value) : String(value)}`;
-  });
-  const text = parts.join('; ');
-  return text.length > MAX_DATA_LENGTH ? `${text.slice(0, MAX_DATA_LENGTH)}…` : text || undefined;
+function kindOf({ type }: AuditEntry): EventKind {
+  return (eventTexts as Partial<typeof eventTexts>)[type as keyof typeof eventTexts]?.kind ?? 'server';
 }
 
-/** Shortened JSON for display; not reversible. */
-function flattenJson(value: object): string {
-  const spaced = JSON.stringify(value)
-    .replace(/":/g, '": ')
-    .replace(/,(?=["{[])/g, ', ');
-  return spaced.replace(/["{}[\]]/g, '');
+function toneOf({ type, outcome }: AuditEntry): { tone?: 'good' | 'bad' } {
+  if (outcome !== 'success') return { tone: 'bad' };
+  return type === 'sign-in.completed' ? { tone: 'good' } : {};
+}
+
+function placeOf({ userAgent, address, data }: AuditEntry): string {
+  const times = typeof data.repeated === 'number' ? `${data.repeated + 1} times` : undefined;
+  return [times, browserName(userAgent), address].filter(Boolean).join(' · ');
+}
+
+/** Every column of the entry that has a value. */
+function detailsOf(event: AuditEntry): EventItem['details'] {
+  const code = (text: string | number | null) =>
+    text === null || text === '' ? null : { text: String(text), code: true };
+  const rows = [
+    { label: 'Event', value: code(event.type) },
+    { label: 'Outcome', value: code(event.outcome) },
+    { label: 'Reason', value: code(event.reason) },
+    { label: 'Time', value: code(event.at.toISOString()) },
+    { label: 'Actor', value: code(event.actorId ?? event.actorApp) },
+    { label: 'User', value: code(event.subjectId) },
+    { label: 'Application', value: code(event.clientId) },
+    { label: 'IP address', value: code(event.address) },
+    { label: 'Browser', value: code(event.userAgent) },
+    { label: 'Request ID', value: code(event.requestId) },
+    { label: 'Event ID', value: code(event.id) },
+    {
+      label: 'Data',
+      value: Object.keys(event.data).length > 0 ? code(JSON.stringify(event.data, undefined, 2)) : null,
+    },
+  ];
+  return rows.filter(({ value }) => value !== null);
 }

@@ -1,80 +1,88 @@
-// /admin/audit: the audit log, filtered, and as a file.
+// /admin/audit: the activity log, filtered, and as a file.
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { Audit, AuditFilter } from '../../audit/audit.ts';
-import { type AuditEventType, auditEventTypes } from '../../audit/events.ts';
+import { auditEventTypes } from '../../audit/events.ts';
 import { csv, jsonLines } from '../../audit/export.ts';
+import { type EventKind, eventKinds } from '../../audit/sentences/event-text.ts';
+import { typesOfKind } from '../../audit/sentences/sentence.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import { within } from '../../rbac/rights.ts';
-import type { Search } from '../console/blocks.ts';
+import type { ApplicationAdmin } from '../applications/actions.ts';
+import type { Empty, Field, Search } from '../console/blocks.ts';
 import { type Frame, listPath } from '../console/frame.ts';
 import type { Names } from '../console/names.ts';
 import { visibleTo } from './api.ts';
-import { eventRows } from './console-rows.ts';
+import { eventItems } from './console-rows.ts';
 
 export interface AuditPagesDependencies {
   frame: Frame;
   names: Names;
   audit: Audit;
   accounts: Pick<Accounts, 'find' | 'findByLogin'>;
+  applications: Pick<ApplicationAdmin, 'list'>;
   authority: Pick<Authority, 'extent'>;
 }
 
+const HERE = '/admin/audit';
 const READ = 'gatehouse.audit:read' as const;
 const PAGE = 50;
+const DAY_MS = 86_400_000;
 const text = z.string().trim().max(1024).default('');
+const date = z.union([z.literal(''), z.iso.date()]).default('');
+const kinds = Object.keys(eventKinds) as EventKind[];
 const filters = {
+  kind: z.enum(['', ...kinds]).default(''),
   type: z.enum(['', ...auditEventTypes]).default(''),
   outcome: z.enum(['', 'success', 'failure']).default(''),
   user: text,
   client: text,
   request: text,
-  from: z.union([z.literal(''), z.iso.date()]).default(''),
+  from: date,
+  until: date,
 };
 const query = z.object({ ...filters, before: z.coerce.number().int().positive().optional() });
 type Filters = Omit<z.output<typeof query>, 'before'>;
 
 /** The page /admin/audit and the download /admin/audit/export. */
-export function auditRoutes({
-  frame,
-  names,
-  audit,
-  accounts,
-  authority,
-}: AuditPagesDependencies): Router<State, Extras> {
-  const router = new Router<State, Extras>({ prefix: '/admin/audit' });
+export function auditRoutes(dependencies: AuditPagesDependencies): Router<State, Extras> {
+  const { frame, names, audit, authority } = dependencies;
+  const router = new Router<State, Extras>({ prefix: HERE });
 
   router.get('/', ...frame.page(within(READ)), async (ctx) => {
     const { before, ...given } = parseQuery(ctx, query);
     const entries = await audit.list({
-      ...(await filterOf(accounts, given)),
+      ...(await filterOf(dependencies, ctx, given)),
       ...(await visibleTo(authority, frame.actor(ctx))),
       ...(before && { before }),
       limit: PAGE + 1,
     });
     const page = entries.slice(0, PAGE);
     const last = page.at(-1);
+    const isFiltered = Object.values(given).some(Boolean);
     frame.show(ctx, {
-      title: 'Audit',
+      title: 'Activity log',
       lead: 'What happened, who did it and when.',
-      actions: (['csv', 'jsonl'] as const).map((format) => ({
-        label: format === 'csv' ? 'As CSV' : 'As JSON Lines',
-        icon: 'download',
-        href: listPath('/admin/audit/export', { ...given, format }),
-      })),
+      actions: [
+        ...(isFiltered ? [{ label: 'Clear filters', href: HERE }] : []),
+        ...(['csv', 'jsonl'] as const).map((format) => ({
+          label: format === 'csv' ? 'Export CSV' : 'Export JSON Lines',
+          icon: 'download',
+          href: listPath(`${HERE}/export`, { ...given, format }),
+        })),
+      ],
       blocks: [
         {
-          kind: 'table',
+          kind: 'events',
+          caption: 'Events, newest first',
           filter: filterForm(given),
-          caption: 'Events, the newest first',
-          ...(await eventRows(page, names)),
-          empty: 'There is no such event.',
-          next:
-            entries.length > PAGE && last ? listPath('/admin/audit', { ...given, before: String(last.id) }) : undefined,
+          items: await eventItems(page, names),
+          empty: isFiltered || before ? 'No events match.' : NOTHING_YET,
+          next: entries.length > PAGE && last ? listPath(HERE, { ...given, before: String(last.id) }) : undefined,
         },
       ],
     });
@@ -82,7 +90,7 @@ export function auditRoutes({
 
   router.get('/export', ...frame.page(within(READ)), async (ctx: Context) => {
     const { format, ...given } = parseQuery(ctx, z.object({ ...filters, format: z.enum(['csv', 'jsonl']) }));
-    const filter = await filterOf(accounts, given);
+    const filter = await filterOf(dependencies, ctx, given);
     await audit.record({ ...frame.actor(ctx), type: 'audit.exported', outcome: 'success', data: { format, filter } });
     ctx.set('Cache-Control', 'no-store');
     ctx.set('Content-Disposition', `attachment; filename="audit.${format}"`);
@@ -94,44 +102,92 @@ export function auditRoutes({
   return router;
 }
 
-function filterForm({ type, outcome, user, client, request, from }: Filters): Search {
+const NOTHING_YET: Empty = {
+  icon: 'scroll-text',
+  title: 'No events yet',
+  text: 'Sign-ins and changes appear here as they happen.',
+};
+
+function filterForm({ kind, type, outcome, user, client, request, from, until }: Filters): Search {
+  const rare: Field[] = [
+    ...(type
+      ? [
+          {
+            name: 'type',
+            label: 'Event',
+            type: 'select' as const,
+            value: type,
+            options: choices('Every event', [type]),
+          },
+        ]
+      : []),
+    ...(request ? [{ name: 'request', label: 'Request ID', value: request }] : []),
+  ];
   return {
-    action: '/admin/audit',
+    action: HERE,
+    button: 'Filter',
     fields: [
+      { name: 'user', label: 'Person', value: user, suggest: 'users' },
+      { name: 'client', label: 'Application', value: client, suggest: 'applications' },
       {
-        name: 'type',
-        label: 'What',
+        name: 'kind',
+        label: 'Kind',
         type: 'select',
-        value: type,
-        options: [{ value: '', label: 'Everything' }, ...auditEventTypes.map((value) => ({ value, label: value }))],
+        value: kind,
+        options: [{ value: '', label: 'Everything' }, ...kinds.map((value) => ({ value, label: eventKinds[value] }))],
       },
       {
         name: 'outcome',
         label: 'Outcome',
         type: 'select',
         value: outcome,
-        options: ['', 'success', 'failure'].map((value) => ({ value, label: value || 'any' })),
+        options: [
+          { value: '', label: 'Any' },
+          { value: 'success', label: 'Succeeded' },
+          { value: 'failure', label: 'Failed' },
+        ],
       },
-      { name: 'user', label: 'About the user', value: user },
-      { name: 'client', label: 'Client or entity ID', value: client },
-      { name: 'request', label: 'Request number', value: request },
-      { name: 'from', label: 'Since (YYYY-MM-DD)', value: from },
+      { name: 'from', label: 'From', type: 'date', value: from },
+      { name: 'until', label: 'Through', type: 'date', value: until },
+      ...rare,
     ],
   };
 }
 
-/** What to look for; a user is named by id, user name or e-mail address. */
+function choices(all: string, values: readonly string[]) {
+  return [{ value: '', label: all }, ...values.map((value) => ({ value, label: value }))];
+}
+
+/** What to look for. A user is named by id, user name or e-mail address, an application by identifier or name. Days are those of UTC. */
 async function filterOf(
-  accounts: AuditPagesDependencies['accounts'],
-  { type, outcome, user, client, request, from }: Filters,
+  dependencies: AuditPagesDependencies,
+  ctx: Context,
+  { kind, type, outcome, user, client, request, from, until }: Filters,
 ): Promise<AuditFilter> {
-  const subject = user === '' ? undefined : ((await accounts.find(user)) ?? (await accounts.findByLogin(user)));
   return {
-    ...(type && { types: [type as AuditEventType] }),
+    ...(kind && { types: typesOfKind(kind) }),
+    ...(type && { types: [type] }),
     ...(outcome && { outcome }),
-    ...(user && { subjectId: subject?.id ?? user }),
-    ...(client && { clientId: client }),
+    ...(user && { partyId: await userIdOf(dependencies, user) }),
+    ...(client && { clientId: await clientIdOf(dependencies, ctx, client) }),
     ...(request && { requestId: request }),
     ...(from && { from: new Date(from) }),
+    ...(until && { until: new Date(new Date(until).getTime() + DAY_MS) }),
   };
+}
+
+async function userIdOf({ accounts }: AuditPagesDependencies, user: string): Promise<string> {
+  const found = (await accounts.find(user)) ?? (await accounts.findByLogin(user));
+  return found?.id ?? user;
+}
+
+async function clientIdOf(
+  { applications, frame }: AuditPagesDependencies,
+  ctx: Context,
+  text: string,
+): Promise<string> {
+  const found = (await applications.list({ search: text, limit: 5 }, frame.actor(ctx))).applications;
+  const isIt = ({ clientId, name }: { clientId: string; name: string }) =>
+    clientId === text || name.toLowerCase() === text.toLowerCase();
+  return (found.find(isIt) ?? (found.length === 1 ? found[0] : undefined))?.clientId ?? text;
 }

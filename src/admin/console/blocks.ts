@@ -92,6 +92,8 @@ export interface Search {
   button?: string;
   /** Filters that are links, beside the fields. */
   segments?: readonly { href: string; label: string; count?: string; isCurrent: boolean }[];
+  /** Where the question is what the page is for. */
+  isPrimary?: boolean;
 }
 
 export interface Column {
@@ -179,10 +181,33 @@ export interface Bar {
 
 export interface Rule {
   label: string;
-  state: 'passed' | 'failed' | 'unknown';
+  /** `later`: at the next sign-in. `skipped`: it does not apply. `unknown`: an earlier one failed. */
+  state: 'passed' | 'failed' | 'warning' | 'later' | 'skipped' | 'unknown';
   explanation?: string | undefined;
   received?: string | undefined;
   registered?: string | undefined;
+}
+
+/** One event in a sentence. */
+export interface EventItem {
+  at: Date;
+  /** A name at lucide.dev. */
+  icon: string;
+  tone?: 'good' | 'bad' | undefined;
+  sentence: readonly (string | Mark)[];
+  /** Where it came from, such as `Firefox on Linux · 192.0.2.1`. */
+  place: string;
+  /** The raw event, for developers; closed until it is opened. */
+  details: { label: string; value: Cell }[];
+}
+
+/** The answer to a question, and each cause with what can be done. */
+export interface Verdict {
+  isGood: boolean;
+  title: string;
+  /** A sentence where there is no cause. */
+  text?: string;
+  causes: { text: string; actions: readonly Action[]; note?: string | undefined }[];
 }
 
 export type Block =
@@ -223,7 +248,22 @@ export type Block =
   | { kind: 'days'; title: string; summary: string; bars: readonly Bar[]; max: number }
   | { kind: 'bars'; title: string; summary: string; bars: readonly Bar[]; max: number; empty: string }
   | { kind: 'stats'; items: { label: string; value: Cell; href?: string | undefined; tone?: Tone }[] }
-  | { kind: 'code'; title?: string; label: string; text: string }
+  /** `isClosed`: until it is opened. */
+  | { kind: 'code'; title?: string; lead?: string; label: string; text: string; isClosed?: boolean }
+  | ({ kind: 'verdict' } & Verdict)
+  | {
+      kind: 'events';
+      title?: string;
+      lead?: string;
+      /** For screen readers, where there is no title. */
+      caption: string;
+      actions?: readonly Action[];
+      items: readonly EventItem[];
+      empty: string | Empty;
+      filter?: Search;
+      /** The next page. */
+      next?: string | undefined;
+    }
   | { kind: 'progress'; label: string; done: number; total: number }
   | { kind: 'tiles'; title?: string; items: { title: string; text: string; href: string }[] }
   | {
@@ -252,9 +292,13 @@ export interface ConsolePage {
   faults?: readonly PageFault[];
   /** What a fault of its form may name beside its own fields. */
   elsewhere?: FieldsElsewhere;
+  /** Above both columns. */
+  above?: readonly Block[];
   blocks: readonly Block[];
   /** A narrow column beside the blocks; below them where there is no room. */
   aside?: readonly Block[];
+  /** The column beside is as wide as the blocks. */
+  isHalved?: boolean;
 }
 
 /** A chart's tallest value, never 0. */

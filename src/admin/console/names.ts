@@ -6,6 +6,7 @@ export interface Names {
   /** By client_id or entity ID. */
   applications(clientIds: readonly (string | null)[]): Promise<Map<string, { id: string; name: string }>>;
   users(ids: readonly (string | null)[]): Promise<Map<string, string>>;
+  connections(ids: readonly (string | null)[]): Promise<Map<string, string>>;
 }
 
 /** Reads names by id; unknown ids are absent from the maps. */
@@ -26,6 +27,14 @@ export function createNames({ db }: { db: Db }): Names {
         select: { id: true, username: true },
       });
       return new Map(rows.map(({ id, username }) => [id, username]));
+    },
+
+    async connections(ids) {
+      const rows = await db.connection.findMany({
+        where: { id: { in: distinct(ids) } },
+        select: { id: true, name: true },
+      });
+      return new Map(rows.map(({ id, name }) => [id, name]));
     },
   };
 }

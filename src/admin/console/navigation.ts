@@ -53,7 +53,7 @@ const GROUPS: readonly { title?: string; entries: readonly Entry[] }[] = [
     entries: [
       { href: '/admin/why', label: 'Access check', icon: 'search-check', needs: 'gatehouse.audit:read' },
       { href: '/admin/refusals', label: 'Rejected requests', icon: 'circle-x', needs: 'gatehouse.audit:read' },
-      { href: '/admin/audit', label: 'Audit', icon: 'scroll-text', needs: within('gatehouse.audit:read') },
+      { href: '/admin/audit', label: 'Activity log', icon: 'scroll-text', needs: within('gatehouse.audit:read') },
     ],
   },
   {

@@ -1,4 +1,5 @@
-// Which ways to sign in an application accepts (its fields `connections` and `local_sign_in`). Pure.
+// What an application demands of a sign-in: how strong it is (its field `mfa`), and which ways to sign in it accepts (`connections`
+// and `local_sign_in`). Pure.
 
 export interface SignInRule {
   /** Identifiers of connections. */
@@ -12,4 +13,25 @@ export function acceptsSignIn(rule: SignInRule | undefined, connectionId: string
   if (!rule) return true;
   if (connectionId === undefined) return rule.isLocalAllowed;
   return rule.connections === 'all' || rule.connections.includes(connectionId);
+}
+
+/** What the fields of an application say. */
+export interface SignInRules {
+  mfa: 'mfa' | 'phishing-resistant' | undefined;
+  /** Undefined: all ways are accepted. */
+  signInRule: SignInRule | undefined;
+}
+
+/** The rules of an application, from its metadata. */
+export function signInRulesOf(metadata: {
+  mfa?: 'required' | 'phishing-resistant' | undefined;
+  connections?: SignInRule['connections'] | undefined;
+  local_sign_in?: boolean | undefined;
+}): SignInRules {
+  const { mfa, connections = 'all', local_sign_in: isLocalAllowed = true } = metadata;
+  const acceptsAll = connections === 'all' && isLocalAllowed;
+  return {
+    mfa: mfa === 'required' ? 'mfa' : mfa,
+    signInRule: acceptsAll ? undefined : { connections, isLocalAllowed },
+  };
 }

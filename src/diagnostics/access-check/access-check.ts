@@ -1,32 +1,27 @@
-// The access check: whether a user may open an application, by which role or why not; what the application would receive,
+// The access check: whether a person can sign in to an application, or why not and what fixes it; what the application would receive,
 // without a sign-in; and the last attempts, each with its exact reason.
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { type ApplicationPreviews, createApplicationPreviews } from '../../admin/applications/preview.ts';
-import {
-  type AccessDenial,
-  accessDecision,
-  accessDecisionConditions,
-  grantingRoles,
-} from '../../applications/access-decision.ts';
+import { accessDecision } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
-import type { Audit, AuditEntry } from '../../audit/audit.ts';
-import type { AuditEventType } from '../../audit/events.ts';
+import type { Actor } from '../../audit/audit.ts';
 import type { ClaimsPreviews } from '../../oidc/claims/claims-preview.ts';
-import type { Lockout } from '../../rate-limits/lockout.ts';
-import type { Rejection, Rejections } from '../../rejections/rejections.ts';
+import type { OwnPermission } from '../../rbac/built-in.ts';
+import type { Rejections } from '../../rejections/rejections.ts';
 import type { Db } from '../../storage/database.ts';
+import { type Attempts, type AttemptsQuery, readAttempts } from './attempts.ts';
+import { type Check, checksOf } from './checks.ts';
+import { type FactsDependencies, readFacts } from './facts.ts';
+import { type AccessFixDependencies, type Cause, causesOf } from './fixes.ts';
 
-export interface Reason {
-  label: string;
-  isMet: boolean;
-  explanation: string;
-}
-
-export interface Verdict {
+export interface AccessReport {
+  /** The access rule (applications/access-decision.ts). */
   mayOpen: boolean;
-  reasons: Reason[];
+  /** The access rule, and every other check. */
+  canSignIn: boolean;
+  checks: Check[];
 }
 
 export interface AccessCheck {
@@ -34,46 +29,38 @@ export interface AccessCheck {
   findUser(text: string): Promise<Account | undefined>;
   /** By id, client_id, entity ID or name. */
   findApplication(text: string): Promise<Application | undefined>;
-  verdict(account: Account, application: Application): Promise<Verdict>;
+  report(account: Account, application: Application): Promise<AccessReport>;
+  /** The report, and what this actor can do about each cause. */
+  diagnose(
+    account: Account,
+    application: Application,
+    viewer: { by: Actor; mayOpen(permission: OwnPermission): boolean },
+  ): Promise<AccessReport & { causes: Cause[] }>;
   preview: ApplicationPreviews;
-  /** Newest first, of this user, application or request. */
-  attempts(about: {
-    userId?: string;
-    clientId?: string;
-    requestId?: string;
-  }): Promise<{ events: AuditEntry[]; rejections: Rejection[] }>;
+  attempts(about: AttemptsQuery): Promise<Attempts>;
 }
 
-export interface AccessCheckDependencies {
+export interface AccessCheckDependencies extends FactsDependencies, AccessFixDependencies {
   db: Db;
   accounts: Pick<Accounts, 'find' | 'findByLogin'>;
-  applications: Pick<Applications, 'get' | 'find' | 'list'>;
-  audit: Pick<Audit, 'list'>;
+  applications: Pick<Applications, 'get' | 'find' | 'list' | 'unexpiredSecrets'>;
   rejections: Pick<Rejections, 'list'>;
-  lockout: Pick<Lockout, 'lockedSeconds'>;
   claimsPreview: Pick<ClaimsPreviews, 'preview'>;
 }
 
-const ATTEMPTS: AuditEventType[] = [
-  'sign-in.password',
-  'sign-in.passkey',
-  'sign-in.second-factor',
-  'sign-in.recovery-code',
-  'sign-in.completed',
-  'sign-in.throttled',
-  'authorization.granted',
-  'authorization.refused',
-  'consent.denied',
-  'token.refused',
-  'token.revoked',
-  'saml.request',
-  'saml.response',
-];
-const MAX_ATTEMPTS = 30;
-
-/** Reads only: no sign-in, no NameID and no token is created. */
+/** Reads only, except for the fixes. */
 export function createAccessCheck(dependencies: AccessCheckDependencies): AccessCheck {
-  const { db, accounts, applications, audit, rejections, lockout, claimsPreview } = dependencies;
+  const { db, accounts, applications } = dependencies;
+
+  async function reportOf(account: Account, application: Application) {
+    const facts = await readFacts(dependencies, account, application);
+    const checks = checksOf(facts);
+    const { allowed: mayOpen } = accessDecision(application, account);
+    return {
+      facts,
+      report: { mayOpen, canSignIn: mayOpen && checks.every(({ state }) => state !== 'failed'), checks },
+    };
+  }
 
   return {
     findUser: async (text) => (await accounts.find(text)) ?? accounts.findByLogin(text),
@@ -88,56 +75,14 @@ export function createAccessCheck(dependencies: AccessCheckDependencies): Access
       return exact ?? (found.length === 1 ? found[0] : undefined);
     },
 
-    async verdict(account, application) {
-      const reasons = reasonsFor(account, application, await lockout.lockedSeconds(account));
-      return { mayOpen: accessDecision(application, account).allowed, reasons };
+    report: async (account, application) => (await reportOf(account, application)).report,
+
+    async diagnose(account, application, viewer) {
+      const { facts, report } = await reportOf(account, application);
+      return { ...report, causes: await causesOf(dependencies, report.checks, facts, viewer) };
     },
 
-    preview: createApplicationPreviews({ db, claimsPreview }),
-
-    async attempts({ userId, clientId, requestId }) {
-      const about = {
-        ...(userId && { subjectId: userId }),
-        ...(clientId && { clientId }),
-        ...(requestId && { requestId }),
-      };
-      const [events, stored] = await Promise.all([
-        audit.list({ ...about, ...(requestId ? {} : { types: ATTEMPTS }), limit: MAX_ATTEMPTS }),
-        rejections.list({ ...about, limit: MAX_ATTEMPTS }),
-      ]);
-      return { events, rejections: stored.rejections };
-    },
+    preview: createApplicationPreviews(dependencies),
+    attempts: (about) => readAttempts(dependencies, about),
   };
-}
-
-/** Each condition of the access rule, and the lockout, which delays a sign-in only. */
-function reasonsFor(account: Account, application: Application, lockedSeconds: number): Reason[] {
-  return [
-    ...accessDecisionConditions(application, account).map(({ denial, isMet }) => ({
-      label: labels[denial],
-      isMet,
-      explanation: explanationOf(denial, isMet, account, application),
-    })),
-    {
-      label: 'The account is not locked',
-      isMet: lockedSeconds === 0,
-      explanation:
-        lockedSeconds === 0
-          ? ''
-          : `Too many wrong passwords: a new browser waits another ${Math.ceil(lockedSeconds / 60)} minutes.`,
-    },
-  ];
-}
-
-const labels: Record<AccessDenial, string> = {
-  application_disabled: 'The application is enabled',
-  account_disabled: 'The account is active',
-  no_role: 'The user has a required role',
-};
-
-function explanationOf(denial: AccessDenial, isMet: boolean, account: Account, { access }: Application): string {
-  if (denial !== 'no_role') return isMet ? '' : 'It is disabled.';
-  if (access === 'everyone') return 'It is open to everyone.';
-  if (isMet) return `By the role ${grantingRoles(access, account).join(', ')}.`;
-  return `It is open to ${access.roles.join(', ')}; the user has ${account.roles.join(', ') || 'no roles'}.`;
 }

@@ -8,7 +8,10 @@ import type { AccessCheck } from './access-check.ts';
 const verdict = z.object({
   user: z.object({ id: z.string(), username: z.string() }),
   application: z.object({ id: z.string(), identifier: z.string(), name: z.string() }),
-  may_open: z.boolean(),
+  may_open: z.boolean().describe('What the access rule says'),
+  can_sign_in: z
+    .boolean()
+    .describe('The access rule, and everything else that decides: lockout, sign-in methods, second factor'),
   rules: z.array(z.object({ rule: z.string(), met: z.boolean(), explanation: z.string() })),
   refusals: z.array(rejection).describe('The last ones of this user at this application, newest first'),
 });
@@ -38,8 +41,8 @@ export function accessCheckEndpoints(accessCheck: AccessCheck): Endpoint[] {
         if (!application) throw notKnown('application', 'is not known, or is the name of more than one');
         const { id, username } = account;
         const { clientId, name } = application;
-        const [{ mayOpen, reasons }, attempts] = await Promise.all([
-          accessCheck.verdict(account, application),
+        const [{ mayOpen, canSignIn, checks }, attempts] = await Promise.all([
+          accessCheck.report(account, application),
           accessCheck.attempts({ userId: id, clientId }),
         ]);
         return {
@@ -47,7 +50,12 @@ export function accessCheckEndpoints(accessCheck: AccessCheck): Endpoint[] {
             user: { id, username },
             application: { id: application.id, identifier: clientId, name },
             may_open: mayOpen,
-            rules: reasons.map(({ label, isMet, explanation }) => ({ rule: label, met: isMet, explanation })),
+            can_sign_in: canSignIn,
+            rules: checks.map(({ label, state, explanation }) => ({
+              rule: label,
+              met: state !== 'failed',
+              explanation,
+            })),
             refusals: attempts.rejections.map(rejectionJson),
           },
         };

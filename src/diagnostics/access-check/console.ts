@@ -1,15 +1,19 @@
-// /admin/why: whether a user may open an application, what it would receive, and the last attempts.
+// /admin/why: why a person can or cannot sign in to an application, with a button for each cause; what the application would receive,
+// and the last attempts.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { ApplicationPreview } from '../../admin/applications/preview.ts';
-import { eventRows } from '../../admin/audit/console-rows.ts';
-import type { Block } from '../../admin/console/blocks.ts';
-import type { Frame } from '../../admin/console/frame.ts';
+import type { Account } from '../../accounts/account.ts';
+import { previewBlocks } from '../../admin/applications/preview.ts';
+import type { Block, ConsolePage } from '../../admin/console/blocks.ts';
+import { type Frame, listPath } from '../../admin/console/frame.ts';
 import type { Names } from '../../admin/console/names.ts';
-import type { Extras, State } from '../../http/context.ts';
-import { parseQuery } from '../../http/input.ts';
-import type { Rejection } from '../../rejections/rejections.ts';
-import type { AccessCheck, Verdict } from './access-check.ts';
+import type { Application } from '../../applications/application.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { conflict, notFound } from '../../http/errors.ts';
+import { parseForm, parseQuery } from '../../http/input.ts';
+import type { AccessCheck } from './access-check.ts';
+import { attemptsBlock } from './console-attempts.ts';
+import { checksBlock, fixPage, verdictBlock } from './console-blocks.ts';
 
 export interface AccessCheckPagesDependencies {
   frame: Frame;
@@ -17,120 +21,124 @@ export interface AccessCheckPagesDependencies {
   accessCheck: AccessCheck;
 }
 
+const HERE = '/admin/why';
+const NEEDS = ['gatehouse.audit:read', 'gatehouse.users:read'] as const;
 const text = z.string().trim().max(1024).default('');
 const query = z.object({ user: text, app: text, request: text });
+type Query = z.output<typeof query>;
+const fixForm = z.object({ fix: z.string().min(1).max(200), user: text, app: text });
 
-/** The page /admin/why. */
-export function accessCheckRoutes({ frame, names, accessCheck }: AccessCheckPagesDependencies): Router<State, Extras> {
-  const router = new Router<State, Extras>({ prefix: '/admin/why' });
+/** The page /admin/why, and its fixes. */
+export function accessCheckRoutes(dependencies: AccessCheckPagesDependencies): Router<State, Extras> {
+  const { frame, accessCheck } = dependencies;
+  const router = new Router<State, Extras>({ prefix: HERE });
 
-  router.get('/', ...frame.page('gatehouse.audit:read', 'gatehouse.users:read'), async (ctx) => {
-    const { user, app, request } = parseQuery(ctx, query);
-    const [account, application] = await Promise.all([
-      user ? accessCheck.findUser(user) : undefined,
-      app ? accessCheck.findApplication(app) : undefined,
-    ]);
-    const blocks = [searchBlock({ user: account?.username ?? user, app: application?.name ?? app, request })];
-    if (user && !account) blocks.push({ kind: 'text', tone: 'warning', text: `There is no user ${user}.` });
-    if (app && !application)
-      blocks.push({ kind: 'text', tone: 'warning', text: `No application, or more than one, is called ${app}.` });
-    if (account && application) {
-      const [verdict, preview] = await Promise.all([
-        accessCheck.verdict(account, application),
-        accessCheck.preview(account, application),
-      ]);
-      blocks.push(...verdictBlocks(verdict, account.username, application.name), ...previewBlocks(preview));
-    }
-    const hasSubject = (account || !user) && (application || !app) && Boolean(user || app || request);
-    if (hasSubject) {
-      const { events, rejections } = await accessCheck.attempts({
-        ...(account && { userId: account.id }),
-        ...(application && { clientId: application.clientId }),
-        ...(request && { requestId: request }),
+  router.get('/', ...frame.page(...NEEDS), async (ctx) => {
+    frame.show(ctx, await checkPage(dependencies, ctx, parseQuery(ctx, query)));
+  });
+
+  // Which right a fix takes depends on the fix, so it is looked up among those that the actor is offered.
+  router.post('/', ...frame.change(...NEEDS), async (ctx) => {
+    const { fix: id, user, app } = await parseForm(ctx, fixForm.loose());
+    const [account, application] = await Promise.all([accessCheck.findUser(user), accessCheck.findApplication(app)]);
+    if (!account || !application) throw notFound();
+    const here = pathOf(account, application);
+    const { causes } = await accessCheck.diagnose(account, application, viewerOf(frame, ctx));
+    const fix = causes.flatMap(({ fixes }) => fixes).find((one) => one.id === id);
+    if (!fix)
+      throw conflict('conflict', {
+        message: 'This fix isn’t offered any more. Check the access again.',
+        next: { href: here, label: 'Access check' },
       });
-      blocks.push(rejectionsBlock(rejections), {
-        kind: 'table',
-        title: 'Last attempts',
-        caption: 'Last attempts, the newest first',
-        ...(await eventRows(events, names)),
-        empty: 'There was no attempt.',
-      });
-    }
-    const lead =
-      'Find out why a person can or cannot sign in to an application, and what it would receive. Nobody is signed in.';
-    frame.show(ctx, { title: 'Access check', lead, blocks });
+    await frame.attempt(
+      ctx,
+      async () => {
+        await fix.apply(frame.actor(ctx));
+        frame.redirect(ctx, here, fix.done);
+      },
+      () => fixPage({ action: HERE, here }, fix, { user: account.id, app: application.clientId }),
+    );
   });
 
   return router;
 }
 
-function searchBlock({ user, app, request }: z.output<typeof query>): Block {
+const pathOf = ({ username }: Account, { clientId }: Application) => listPath(HERE, { user: username, app: clientId });
+
+function viewerOf(frame: Frame, ctx: Context): Parameters<AccessCheck['diagnose']>[2] {
+  return { by: frame.actor(ctx), mayOpen: (permission) => frame.may(ctx, permission) };
+}
+
+async function checkPage(
+  dependencies: AccessCheckPagesDependencies,
+  ctx: Context,
+  { user, app, request }: Query,
+): Promise<ConsolePage> {
+  const { accessCheck, frame } = dependencies;
+  const [account, application] = await Promise.all([
+    user ? accessCheck.findUser(user) : undefined,
+    app ? accessCheck.findApplication(app) : undefined,
+  ]);
+  const page: ConsolePage = {
+    title: 'Access check',
+    lead: 'Find out why a person can or can’t sign in to an application, and what it would receive. Nobody is signed in.',
+    actions: [{ label: 'Look up an error reference', icon: 'search', href: '/admin/refusals' }],
+    blocks: [],
+  };
+  const above: Block[] = [
+    searchBlock(
+      { user: account?.username ?? user, app: application ? await labelOf(accessCheck, application) : app, request },
+      { isPrimary: !(account && application) },
+    ),
+    ...(user && !account ? [unknown(`No user matches ${user}.`)] : []),
+    ...(app && !application ? [unknown(`No application matches ${app}, or more than one does.`)] : []),
+  ];
+  const isKnown = (account || !user) && (application || !app);
+  const attempts =
+    isKnown && (user || app || request)
+      ? [
+          await attemptsBlock(dependencies, {
+            userId: account?.id,
+            clientId: application?.clientId,
+            requestId: request,
+          }),
+        ]
+      : [];
+  if (!account || !application) return { ...page, blocks: [...above, ...attempts] };
+  const [diagnosis, preview] = await Promise.all([
+    accessCheck.diagnose(account, application, viewerOf(frame, ctx)),
+    accessCheck.preview(account, application),
+  ]);
+  const subject = { action: HERE, user: account.id, app: application.clientId };
+  return {
+    ...page,
+    above: [...above, verdictBlock(diagnosis, account, application, subject)],
+    blocks: [checksBlock(diagnosis.checks), ...attempts],
+    aside: previewBlocks(preview, {
+      title: `What ${application.name} would receive`,
+      lead: `${diagnosis.mayOpen ? 'W' : 'If access were given, w'}ith every scope that it may request.`,
+    }),
+    isHalved: true,
+  };
+}
+
+/** The name, where it finds the application again, else its identifier. */
+async function labelOf(accessCheck: AccessCheck, { id, clientId, name }: Application): Promise<string> {
+  return (await accessCheck.findApplication(name))?.id === id ? name : clientId;
+}
+
+const unknown = (sentence: string): Block => ({ kind: 'text', tone: 'warning', text: sentence });
+
+function searchBlock({ user, app, request }: Query, { isPrimary }: { isPrimary: boolean }): Block {
   return {
     kind: 'search',
-    action: '/admin/why',
-    button: 'Check',
+    isPrimary,
+    action: HERE,
+    button: 'Check access',
     fields: [
-      { name: 'user', label: 'User name or e-mail', value: user },
-      { name: 'app', label: 'Application or its identifier', value: app },
-      { name: 'request', label: 'Request number', value: request },
+      { name: 'user', label: 'Person', value: user, suggest: 'users' },
+      { name: 'app', label: 'Application', value: app, suggest: 'applications' },
+      ...(request ? [{ name: 'request', label: 'Request ID', value: request }] : []),
     ],
   };
-}
-
-function rejectionsBlock(rejections: readonly Rejection[]): Block {
-  return {
-    kind: 'table',
-    title: 'Rejected requests',
-    caption: 'Rejected requests, the newest first',
-    columns: ['When', 'Code', 'Reason'],
-    rows: rejections.map((one) => [one.at, { text: one.code, href: `/admin/refusals/${one.code}` }, one.message]),
-    empty: 'No request was rejected.',
-  };
-}
-
-function verdictBlocks({ mayOpen, reasons }: Verdict, username: string, application: string): Block[] {
-  return [
-    {
-      kind: 'text',
-      tone: mayOpen ? 'notice' : 'alert',
-      text: `${username} may ${mayOpen ? '' : 'not '}open ${application}.`,
-    },
-    {
-      kind: 'table',
-      title: 'Rules',
-      caption: 'Each rule, and whether it is met',
-      columns: ['Rule', 'Met', 'Reason'],
-      rows: reasons.map(({ label, isMet, explanation }) => [
-        label,
-        isMet ? { text: 'yes', tone: 'good' } : { text: 'no', tone: 'bad' },
-        explanation,
-      ]),
-      empty: '',
-    },
-  ];
-}
-
-function previewBlocks({ oidc, saml }: ApplicationPreview): Block[] {
-  if (oidc) {
-    return [
-      {
-        kind: 'text',
-        tone: 'small',
-        text: 'What the application would receive, with every scope that it may request. No sign-in takes place for this.',
-      },
-      { kind: 'code', title: 'ID token', label: 'ID token', text: JSON.stringify(oidc.idToken, undefined, 2) },
-      { kind: 'code', title: 'UserInfo', label: 'UserInfo', text: JSON.stringify(oidc.userinfo, undefined, 2) },
-    ];
-  }
-  if (!saml) return [];
-  return [
-    {
-      kind: 'table',
-      title: 'Assertion',
-      caption: 'Identifier and attributes',
-      columns: ['Name', 'Value'],
-      rows: [['NameID', saml.nameId], ...Object.entries(saml.attributes).map(([name, values]) => [name, values])],
-      empty: '',
-    },
-  ];
 }

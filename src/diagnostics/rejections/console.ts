@@ -121,6 +121,7 @@ function detailsPage(explanation: Explanation, may: May): ConsolePage {
     title: `Rejected request ${rejection.code}`,
     lead: rejection.message,
     back: { href: '/admin/refusals', label: 'Rejected requests' },
+    actions: accessCheckLink(explanation, may),
     blocks: [
       ...fixBlocks(explanation, may),
       rulesBlock(explanation),
@@ -128,6 +129,13 @@ function detailsPage(explanation: Explanation, may: May): ConsolePage {
       receivedBlock(rejection),
     ],
   };
+}
+
+/** The access check with the person and the application filled in. */
+function accessCheckLink({ rejection, application, account }: Explanation, may: May): Action[] {
+  if (rejection.endpoint === 'upstream' || !may('gatehouse.users:read') || !(account || application)) return [];
+  const href = listPath('/admin/why', { user: account?.username, app: application?.clientId });
+  return [{ label: 'Check access', icon: 'search-check', href }];
 }
 
 /** One fix on a page of its own: after a fault, and after the sign-in that it needs. */

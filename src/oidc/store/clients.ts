@@ -8,7 +8,7 @@ import {
   isGenuineApplication,
   isGenuineSecret,
 } from '../../applications/macs/protected-applications.ts';
-import type { SignInRule } from '../../applications/rules/sign-in-rule.ts';
+import { type SignInRule, type SignInRules, signInRulesOf } from '../../applications/rules/sign-in-rule.ts';
 import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { AppError } from '../../http/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -179,7 +179,7 @@ function applicationFrom(
     source: row.source,
     enabled: true,
     access: row.access === 'roles' ? { roles: genuineRoles(row, protectedRows) } : 'everyone',
-    ...signInRulesOf(row),
+    ...rulesOf(row),
     // A service provider's is long, and read by saml/metadata/service-providers.ts.
     metadata: protocol === 'oidc' ? readMetadata('oidc', row.metadata) : {},
     secretHashes: secrets.flatMap((s) => s.secretHash ?? []),
@@ -256,14 +256,9 @@ function serviceProvider({ clientId, name }: ClientApplication, assertionConsume
 }
 
 /** The application's own rules. The text is searched first, because that of a service provider is long. */
-function signInRulesOf({ protocol, metadata }: Row): Pick<ClientApplication, 'mfa' | 'signInRule'> {
+function rulesOf({ protocol, metadata }: Row): SignInRules {
   if (!/"(mfa|connections|local_sign_in)":/.test(metadata)) return { mfa: undefined, signInRule: undefined };
-  const { mfa, connections = 'all', local_sign_in: isLocalAllowed = true } = readMetadata(protocol, metadata);
-  const acceptsAll = connections === 'all' && isLocalAllowed;
-  return {
-    mfa: mfa === 'required' ? 'mfa' : mfa,
-    signInRule: acceptsAll ? undefined : { connections, isLocalAllowed },
-  };
+  return signInRulesOf(readMetadata(protocol, metadata));
 }
 
 /** This server's rules for clients are stricter than the engine's; their faults become an error of RFC 7591 3.2.2. */

@@ -122,10 +122,10 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await page.fill('[name=user]', colleague);
   await page.fill('[name=app]', 'Wiki');
   await page.click('button:has-text("Check")');
-  await page.waitForSelector(`text=${colleague} may not open Wiki.`);
-  expect(await page.textContent('body')).toContain('It is open to editor; the user has no roles.');
+  await page.waitForSelector('text=Ann Colleague can’t sign in to Wiki');
+  expect(await page.textContent('body')).toContain('Wiki requires editor. Ann Colleague has no roles.');
   await inspect(page, 'why');
-  await page.click(`text=${code}`);
+  await page.click(`a:has-text("${code}")`);
   await page.waitForSelector('text=The user may open the application');
   await inspect(page, 'refusal');
   await page.click(`button:has-text("Give ${colleague} the role editor")`);
@@ -145,7 +145,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   }
 
   // All of it is in the audit.
-  await page.click('nav >> a:has-text("Audit")');
+  await page.click('nav >> a:has-text("Activity log")');
   const audit = (await page.textContent('body')) ?? '';
   for (const type of [
     'application.created',

@@ -88,7 +88,7 @@ describe('the navigation and the overview', () => {
   it('the navigation and the overview show support only what helps users who cannot sign in', async () => {
     const support = await consoleOf(idp, await staff(idp, 'support'));
     const labels = navigationOf((await support.get('/admin')).text);
-    expect(labels).toEqual(expect.arrayContaining(['Overview', 'Users', 'Sessions', 'Audit']));
+    expect(labels).toEqual(expect.arrayContaining(['Overview', 'Users', 'Sessions', 'Activity log']));
     for (const hidden of ['Applications', 'Keys', 'Settings', 'Mail']) expect(labels).not.toContain(hidden);
   });
 

@@ -132,7 +132,7 @@ describe('the audit', () => {
     });
     const page = await auditor.get(`/admin/audit?user=${username}&outcome=failure&type=sign-in.password`);
     expect(page.text).toContain('=cmd()');
-    expect(textOf((await auditor.get('/admin/audit?user=nobody-here')).text)).toContain('There is no such event.');
+    expect(textOf((await auditor.get('/admin/audit?user=nobody-here')).text)).toContain('No events match.');
     const file = await auditor.get(`/admin/audit/export?format=csv&user=${username}`);
     expect(file.headers['content-disposition']).toContain('audit.csv');
     expect(file.text).toContain("'=cmd()");

@@ -174,12 +174,12 @@ describe('the access check', () => {
       access: { roles: ['editor'] },
     });
     const check = () => admin.get(`/admin/why?${new URLSearchParams({ user: username, app: 'checked app' })}`);
-    expect(textOf((await check()).text)).toContain(`${username} may not open Checked app.`);
-    expect(textOf((await check()).text)).toContain('It is open to editor; the user has no roles.');
+    expect(textOf((await check()).text)).toContain('Ann Why can’t sign in to Checked app');
+    expect(textOf((await check()).text)).toContain('Checked app requires editor. Ann Why has no roles.');
     await idp.services.roles.assign(account.id, 'editor');
     const page = textOf((await check()).text);
-    expect(page).toContain(`${username} may open Checked app.`);
-    expect(page).toContain('By the role editor.');
+    expect(page).toContain('Ann Why can sign in to Checked app');
+    expect(page).toContain('Ann Why has access by the role editor.');
     expect(page).toContain('"name": "Ann Why"');
     expect(page).toContain(`"sub": "${account.id}"`);
   });
@@ -202,10 +202,9 @@ describe('the access check', () => {
     });
     for (const query of [`user=${username}`, 'request=request-of-ann']) {
       const page = await support.get(`/admin/why?${query}`);
+      expect(textOf(page.text)).toContain(`${username} entered a wrong password`);
       expect(textOf(page.text)).toContain('wrong_password');
     }
-    expect(textOf((await admin.get('/admin/why?user=nobody-at-all')).text)).toContain(
-      'There is no user nobody-at-all.',
-    );
+    expect(textOf((await admin.get('/admin/why?user=nobody-at-all')).text)).toContain('No user matches nobody-at-all.');
   });
 });

@@ -5,7 +5,7 @@ import type { Context, Extras, State } from '../../../http/context.ts';
 import { parseQuery } from '../../../http/input.ts';
 import { within } from '../../../rbac/rights.ts';
 import { visibleTo } from '../../audit/api.ts';
-import { eventRows } from '../../audit/console-rows.ts';
+import { eventItems } from '../../audit/console-rows.ts';
 import type { Block } from '../../console/blocks.ts';
 import { type ApplicationPagesDependencies, setupInstructionBlocks } from '../console-parts.ts';
 import { previewBlocks } from '../preview.ts';
@@ -52,9 +52,9 @@ function addActivityTab(router: Router<State, Extras>, dependencies: Application
     const last = page.at(-1);
     const isMore = entries.length > PAGE && last !== undefined;
     const block: Block = {
-      kind: 'table',
-      caption: 'Events of this application, the newest first',
-      ...(await eventRows(page, names)),
+      kind: 'events',
+      caption: 'Events of this application, newest first',
+      items: await eventItems(page, names),
       empty: 'Nothing has happened yet.',
       ...(isMore && { next: `${open.path}/activity?before=${last.id}` }),
     };

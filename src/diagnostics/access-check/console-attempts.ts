@@ -1,0 +1,58 @@
+// The recent attempts on the page of the access check: events in sentences, with the reference of a rejected request where one was stored.
+import { eventItems } from '../../admin/audit/console-rows.ts';
+import type { Block, EventItem } from '../../admin/console/blocks.ts';
+import { listPath } from '../../admin/console/frame.ts';
+import { applicationCell, type Names, userCell } from '../../admin/console/names.ts';
+import type { Rejection } from '../../rejections/rejections.ts';
+import type { AccessCheck } from './access-check.ts';
+import type { AttemptsQuery } from './attempts.ts';
+
+const MAX_ITEMS = 30;
+const DENIED = { icon: 'circle-x' };
+
+export async function attemptsBlock(
+  { accessCheck, names }: { accessCheck: Pick<AccessCheck, 'attempts'>; names: Names },
+  about: AttemptsQuery,
+): Promise<Block> {
+  const { events, rejections } = await accessCheck.attempts(about);
+  // A rejected request is also an event; the rejection says more.
+  const rejected = new Set(rejections.map(({ requestId }) => requestId));
+  const others = events.filter(({ requestId, outcome }) => outcome === 'success' || !rejected.has(requestId ?? ''));
+  const items = [...(await eventItems(others, names)), ...(await rejectionItems(rejections, names))];
+  const { userId, clientId, requestId } = about;
+  return {
+    kind: 'events',
+    title: 'Recent attempts',
+    caption: 'Recent attempts, newest first',
+    items: items.sort((one, other) => other.at.getTime() - one.at.getTime()).slice(0, MAX_ITEMS),
+    empty: 'No attempts yet.',
+    actions: [
+      { label: 'Activity log', href: listPath('/admin/audit', { user: userId, client: clientId, request: requestId }) },
+    ],
+  };
+}
+
+async function rejectionItems(rejections: readonly Rejection[], names: Names): Promise<EventItem[]> {
+  const [applications, users] = await Promise.all([
+    names.applications(rejections.map(({ clientId }) => clientId ?? null)),
+    names.users(rejections.map(({ subjectId }) => subjectId ?? null)),
+  ]);
+  return rejections.map(({ at, code, clientId, endpoint, message, reason, requestId, subjectId }) => ({
+    at,
+    ...DENIED,
+    tone: 'bad' as const,
+    sentence: [
+      'A request',
+      ...(subjectId ? [' of ', userCell(subjectId, users) ?? ''] : []),
+      ...(clientId && endpoint !== 'upstream' ? [' at ', applicationCell(clientId, applications) ?? ''] : []),
+      ' was rejected, error reference ',
+      { text: code, href: `/admin/refusals/${code}` },
+    ],
+    place: message,
+    details: [
+      { label: 'Reason', value: { text: reason, code: true } },
+      { label: 'Endpoint', value: { text: endpoint, code: true } },
+      { label: 'Request ID', value: { text: requestId, code: true } },
+    ],
+  }));
+}

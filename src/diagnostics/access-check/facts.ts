@@ -1,0 +1,161 @@
+// What the access check reads about a person and an application, from the parts of the server that decide at a sign-in. It reads only.
+import type { Account } from '../../accounts/account.ts';
+import { type AccessCondition, accessDecisionConditions } from '../../applications/access-decision.ts';
+import type { Application } from '../../applications/application.ts';
+import type { Applications } from '../../applications/applications.ts';
+import { usesSecret } from '../../applications/fields/oidc-client.ts';
+import { acceptsSignIn, type SignInRule, signInRulesOf } from '../../applications/rules/sign-in-rule.ts';
+import type { Audit, AuditEntry } from '../../audit/audit.ts';
+import type { Connection } from '../../connections/connection.ts';
+import type { Connections } from '../../connections/connections.ts';
+import type { Credentials } from '../../credentials/credentials.ts';
+import type { ExternalIdentities } from '../../federation/identities.ts';
+import type { AccountFactors, OwnFactors } from '../../mfa/account-factors.ts';
+import { inNetworks } from '../../network/networks.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Lock, Lockout } from '../../rate-limits/lockout.ts';
+import { addressBlock } from '../../rate-limits/network-limits.ts';
+import type { RateLimits } from '../../rate-limits/rate-limits.ts';
+import { metadataEnd } from '../../saml/metadata/service-providers.ts';
+import type { UpstreamSignIns } from '../../sign-in/first-factor/upstream.ts';
+import type { SignInPolicy, SignInRequirements } from '../../sign-in/sign-in-policy.ts';
+
+export interface AccessFacts {
+  account: Account;
+  application: Application;
+  /** Each condition of the access rule. */
+  conditions: AccessCondition[];
+  locks: Lock[];
+  /** How long the person waits after wrong codes of the second step. */
+  codeWaitSeconds: number;
+  password: { mustChange: boolean; changedAt: Date } | undefined;
+  factors: OwnFactors;
+  /** What the sign-in policy demands after the first factor. */
+  requirements: SignInRequirements;
+  /** Which ways to sign in the application accepts; undefined: all. */
+  rule: SignInRule | undefined;
+  /** The connection at which alone the users of this domain sign in, and whether the application accepts it. */
+  required: { id: string; name: string; isAccepted: boolean } | undefined;
+  /** Names of enabled connections that the application accepts: those that the person is linked to, and those on the sign-in page. */
+  linked: string[];
+  offered: string[];
+  /** How many passwords were wrong since the last right one. */
+  wrongPasswords: number;
+  /** The network of the last attempt. */
+  network: { address: string; isDenied: boolean; waitSeconds: number } | undefined;
+  /** When the metadata of a service provider is used no more, if it has an end. */
+  metadataEndsAt: Date | undefined;
+  /** Whether the client authenticates with a secret, and has a valid one. */
+  secrets: 'unused' | 'valid' | 'missing';
+  now: Date;
+}
+
+export interface FactsDependencies {
+  now: Clock;
+  applications: Pick<Applications, 'unexpiredSecrets'>;
+  audit: Pick<Audit, 'list'>;
+  connections: Pick<Connections, 'enabled'>;
+  credentials: Pick<Credentials, 'status'>;
+  factors: Pick<AccountFactors, 'of'>;
+  identities: Pick<ExternalIdentities, 'ofUser'>;
+  lockout: Pick<Lockout, 'locks'>;
+  rateLimits: Pick<RateLimits, 'peek'>;
+  signInPolicy: Pick<SignInPolicy, 'requirementsOf' | 'amrOf'>;
+  upstream: Pick<UpstreamSignIns, 'requiredConnection'>;
+  /** The setting `denied_networks`. */
+  deniedNetworks(): readonly string[];
+}
+
+const RECENT = 20;
+
+export async function readFacts(
+  dependencies: FactsDependencies,
+  account: Account,
+  application: Application,
+): Promise<AccessFacts> {
+  const { now, audit, credentials, factors: ofAccount, lockout, rateLimits } = dependencies;
+  const { mfa, signInRule: rule } = signInRulesOf(application.metadata);
+  const [locks, codes, password, factors, ways, recent] = await Promise.all([
+    lockout.locks(account),
+    rateLimits.peek('code:account', account.id),
+    credentials.status(account.id),
+    ofAccount.of(account.id),
+    waysOf(dependencies, account, rule),
+    audit.list({
+      subjectId: account.id,
+      types: ['sign-in.password', 'sign-in.completed', 'sign-in.second-factor'],
+      limit: RECENT,
+    }),
+  ]);
+  const hasPassword = password !== undefined && ways.required === undefined;
+  const first = hasPassword ? ['pwd'] : factors.verifyingPasskeys > 0 && !ways.required ? ['hwk', 'user'] : ['fed'];
+  const amr = dependencies.signInPolicy.amrOf(first);
+  const requirements = await dependencies.signInPolicy.requirementsOf(account, {
+    amr,
+    ownAmr: amr.includes('fed') ? [] : amr,
+    hasOwnPassword: hasPassword,
+    requestedAcr: application.protocol === 'oidc' ? (application.metadata.default_acr_values ?? []) : [],
+    demandsMailedCode: false,
+    application: mfa,
+    isOwnPages: false,
+    isTrustedBrowser: false,
+  });
+  return {
+    ...{ account, application, locks, password, factors, requirements, rule, ...ways, now: now() },
+    conditions: accessDecisionConditions(application, account),
+    codeWaitSeconds: codes.retryAfterSeconds,
+    wrongPasswords: wrongInARow(recent),
+    network: await networkOf(dependencies, recent),
+    metadataEndsAt: application.protocol === 'saml' ? metadataEnd(application.metadata)?.endsAt : undefined,
+    secrets: await secretsOf(dependencies, application),
+  };
+}
+
+/** The connections at which the person can sign in to an application with this rule. */
+async function waysOf(
+  { connections, identities, upstream }: FactsDependencies,
+  account: Account,
+  rule: SignInRule | undefined,
+): Promise<Pick<AccessFacts, 'required' | 'linked' | 'offered'>> {
+  const [enabled, linked, required] = await Promise.all([
+    connections.enabled(),
+    identities.ofUser(account.id),
+    upstream.requiredConnection(account),
+  ]);
+  const accepted = enabled.filter(({ id }) => acceptsSignIn(rule, id));
+  const names = (some: readonly Connection[]) => some.map(({ name }) => name);
+  return {
+    required: required && { ...required, isAccepted: acceptsSignIn(rule, required.id) },
+    linked: names(accepted.filter(({ id }) => linked.some(({ connectionId }) => connectionId === id))),
+    offered: names(accepted.filter(({ settings }) => !settings.link_only)),
+  };
+}
+
+function wrongInARow(recent: readonly AuditEntry[]): number {
+  const attempts = recent.filter(({ type }) => type !== 'sign-in.second-factor');
+  const lastRight = attempts.findIndex(({ outcome }) => outcome === 'success');
+  const since = lastRight < 0 ? attempts : attempts.slice(0, lastRight);
+  return since.filter(({ reason }) => reason === 'wrong_password' || reason === 'too_many_tries').length;
+}
+
+async function networkOf(
+  { deniedNetworks, rateLimits }: FactsDependencies,
+  recent: readonly AuditEntry[],
+): Promise<AccessFacts['network']> {
+  const address = recent.find((one) => one.address !== null)?.address;
+  if (!address) return undefined;
+  const verdicts = await Promise.all([
+    rateLimits.peek('sign-in:address', addressBlock(address)),
+    rateLimits.peek('sign-in-start:address', addressBlock(address)),
+  ]);
+  const waitSeconds = Math.max(...verdicts.map(({ retryAfterSeconds }) => retryAfterSeconds));
+  return { address, isDenied: inNetworks(deniedNetworks())(address), waitSeconds };
+}
+
+async function secretsOf(
+  { applications }: Pick<FactsDependencies, 'applications'>,
+  application: Application,
+): Promise<AccessFacts['secrets']> {
+  if (application.protocol === 'saml' || !usesSecret(application.metadata)) return 'unused';
+  return (await applications.unexpiredSecrets(application.id)).length > 0 ? 'valid' : 'missing';
+}

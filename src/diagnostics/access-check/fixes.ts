@@ -1,0 +1,80 @@
+// The causes of a red access check, each with the fixes that this actor may use, or a sentence that says what is missing.
+import type { ApplicationAdmin } from '../../admin/applications/actions.ts';
+import type { RoleAdmin } from '../../admin/roles/actions.ts';
+import type { UserAdmin } from '../../admin/users/actions.ts';
+import type { Actor } from '../../audit/audit.ts';
+import type { OwnPermission } from '../../rbac/built-in.ts';
+import { type Check, nameOf } from './checks.ts';
+import type { AccessFacts } from './facts.ts';
+import { type AccessFix, type FixActions, type FixLink, type Offer, offersFor } from './fix-offers.ts';
+
+/** A failed check, or one that may be the cause, and what the actor can do about it. */
+export interface Cause {
+  check: Check;
+  fixes: AccessFix[];
+  links: FixLink[];
+  /** Why the actor has no button. */
+  note?: string | undefined;
+}
+
+export interface AccessFixDependencies {
+  userAdmin: FixActions['userAdmin'] & Pick<UserAdmin, 'mayChange'>;
+  applicationAdmin: FixActions['applicationAdmin'] & Pick<ApplicationAdmin, 'mayChange'>;
+  roleAdmin: Pick<RoleAdmin, 'assignable'>;
+}
+
+/** The checks that are not passed, each with the fixes that the actor may use. @param mayOpen whether the actor may open a page */
+export async function causesOf(
+  dependencies: AccessFixDependencies,
+  checks: readonly Check[],
+  facts: AccessFacts,
+  { by, mayOpen }: { by: Actor; mayOpen(permission: OwnPermission): boolean },
+): Promise<Cause[]> {
+  const open = checks.filter(({ state }) => state === 'failed' || state === 'warning');
+  return Promise.all(
+    open.map(async (check): Promise<Cause> => {
+      const offers = offersFor(dependencies, check.id, facts);
+      const verdicts = await Promise.all(offers.map((offer) => obstacle(dependencies, offer, facts, { by, mayOpen })));
+      const usable = offers.flatMap(({ fix }, index) => (verdicts[index] === undefined ? [fix] : []));
+      const note = usable.length === 0 ? verdicts.find((one) => one !== undefined) : undefined;
+      return {
+        check,
+        fixes: usable.filter((fix) => 'apply' in fix),
+        links: usable.filter((fix) => 'href' in fix),
+        note,
+      };
+    }),
+  );
+}
+
+/** To give roles: one of these, and the right to manage the role. */
+const ASSIGN = ['gatehouse.users:write', 'gatehouse.roles:write'] as const;
+const FILE = (what: string) => `The configuration file manages ${what}. Change it there.`;
+
+/** Why the actor cannot use this fix; undefined when the actor can. */
+async function obstacle(
+  { userAdmin, applicationAdmin, roleAdmin }: AccessFixDependencies,
+  { needs, fix }: Offer,
+  { account, application }: AccessFacts,
+  { by, mayOpen }: { by: Actor; mayOpen(permission: OwnPermission): boolean },
+): Promise<string | undefined> {
+  const lacks = (what: string) => `“${fix.label}” needs ${what}. Ask an administrator who has it.`;
+  const mayChangeUser = (anyOf: readonly OwnPermission[]) => userAdmin.mayChange(account.id, by, anyOf);
+  switch (needs.of) {
+    case 'user':
+      if (await mayChangeUser(needs.anyOf)) return undefined;
+      return lacks(`the permission ${needs.anyOf.join(' or ')} for ${nameOf(account)}`);
+    case 'role':
+      if (account.source === 'file') return FILE(nameOf(account));
+      if ((await roleAdmin.assignable(by)).includes(needs.name) && (await mayChangeUser(ASSIGN))) return undefined;
+      return lacks(`the right to give the role ${needs.name} to ${nameOf(account)}`);
+    case 'application':
+      if (!(await applicationAdmin.mayChange(application.id, by)))
+        return lacks(`the permission gatehouse.applications:write for ${application.name}`);
+      return application.source === 'file' ? FILE(application.name) : undefined;
+    case 'settings':
+      return mayOpen('gatehouse.settings:write-security')
+        ? undefined
+        : lacks('the permission gatehouse.settings:write-security');
+  }
+}

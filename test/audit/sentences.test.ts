@@ -1,0 +1,65 @@
+// Every audit event is a sentence in the activity log.
+import { describe, expect, it } from 'vitest';
+import type { AuditEntry } from '../../src/audit/audit.ts';
+import { auditEventTypes } from '../../src/audit/events.ts';
+import { sentenceOf, sentenceText } from '../../src/audit/sentences/sentence.ts';
+
+const base: AuditEntry = {
+  ...{ id: 1, at: new Date(0), type: 'server.started', outcome: 'success', reason: null },
+  ...{ actorId: null, actorApp: null, subjectId: null, clientId: null },
+  ...{ address: null, userAgent: null, requestId: null, data: {} },
+};
+const names: Record<string, string> = { a: 'Ada', b: 'Bo', pay: 'Payroll', okta: 'Okta' };
+const textOf = (event: Partial<AuditEntry>) =>
+  sentenceText(sentenceOf({ ...base, ...event }), ({ id }) => names[id] ?? id);
+
+describe('an audit event', () => {
+  it.each(auditEventTypes)('the event %s has a sentence for each outcome, with and without its parties', (type) => {
+    const data = {
+      name: 'editor',
+      roleName: 'editor',
+      setting: 'mfa',
+      recipient: 'bo@example.com',
+      message: 'a row',
+      number: '··12',
+      domain: 'example.com',
+      amr: ['pwd'],
+    };
+    for (const outcome of ['success', 'failure'] as const)
+      for (const parties of [{}, { actorId: 'a', subjectId: 'b', clientId: 'pay' }, { actorId: 'b', subjectId: 'b' }]) {
+        const sentence = textOf({ type, outcome, reason: 'unheard_of', ...parties, data });
+        expect(sentence).toMatch(/^[A-Z].{8,}[^.]$/);
+        expect(sentence).not.toMatch(/[{}…]|undefined|null|unheard_of/);
+        expect(sentence).not.toContain(type);
+      }
+  });
+
+  it('names who did what to whom, with what', () => {
+    const parties = { actorId: 'b', subjectId: 'b', clientId: 'pay' };
+    expect(textOf({ type: 'sign-in.completed', ...parties, data: { amr: ['hwk', 'user'] } })).toBe(
+      'Bo signed in to Payroll with a passkey',
+    );
+    expect(textOf({ type: 'sign-in.completed', ...parties, data: { amr: ['fed'], connection: 'okta' } })).toBe(
+      'Bo signed in to Payroll with Okta',
+    );
+    expect(textOf({ type: 'sign-in.completed', ...parties, data: { amr: ['pwd', 'otp', 'mfa'] } })).toBe(
+      'Bo signed in to Payroll with a password and an authenticator app',
+    );
+    expect(textOf({ type: 'role.assigned', actorId: 'a', subjectId: 'b', data: { roleName: 'Editor' } })).toBe(
+      'Ada gave Bo the role Editor',
+    );
+    expect(textOf({ type: 'token.refused', outcome: 'failure', clientId: 'pay', reason: 'invalid_client' })).toBe(
+      'A token request of Payroll was rejected: the client failed to authenticate',
+    );
+    expect(
+      textOf({ type: 'account.deleted', actorId: 'a', subjectId: 'b', data: { before: { username: 'bo' } } }),
+    ).toBe('Ada deleted the account of Bo');
+    expect(textOf({ type: 'application.created', clientId: 'pay', data: { by: 'file' } })).toBe(
+      'The configuration file added the application Payroll',
+    );
+  });
+
+  it('is named by its type where a later version wrote it', () => {
+    expect(textOf({ type: 'later.event' })).toBe('later.event');
+  });
+});
