@@ -18,7 +18,7 @@ export function confirmationPage(
     ? `This needs ${missing}, which you did not use at your last sign-in.`
     : `This needs a sign-in from the last ${MINUTES} minutes, so that nobody else can do it at a computer where you are signed in.`;
   return {
-    title: 'Confirm that it is you',
+    title: 'Confirm it’s you',
     lead: `You are about to ${change}. ${reason}`,
     ...(page.back && { back: page.back }),
     blocks: [

@@ -87,9 +87,9 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await page.click('button:has-text("Create")');
   await page.click('nav >> a:has-text("Applications")');
   await page.click('table >> text=Wiki');
-  await page.click('text=Edit');
-  await page.selectOption('[name=open]', 'roles');
-  await page.check('[name=roles][value=editor]');
+  await page.click('.tabs >> text=Access');
+  await page.check('[name=access][value=roles]');
+  await page.check('[name="access.roles"][value=editor]');
   await page.click('button:has-text("Save")');
   await page.waitForSelector('text=Saved.');
   await inspect(page, 'application');
@@ -134,6 +134,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   // A new secret, and no downtime.
   await page.click('nav >> a:has-text("Applications")');
   await page.click('table >> text=Wiki');
+  await page.click('.tabs >> text=Credentials');
   await page.click('text=New secret');
   await page.click('button:has-text("Create secret")');
   const newSecret = (await page.textContent('pre'))?.trim() ?? '';
