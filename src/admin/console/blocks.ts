@@ -1,11 +1,11 @@
 // The parts that pages of the console are made of (docs/console.md, Parts of a page). A page says what it shows, views/admin/page.eta
 // and its partials say how: so all pages look alike, work without script, and escape in one place.
 
-import type { Action, Cell, Logo, Mark, Tone } from './cells.ts';
+import type { Action, Cell, EventItem, Logo, Mark, Rule, Tone, Verdict } from './cells.ts';
 import type { FieldsElsewhere, PageFault } from './fault-sentences.ts';
 import type { SuggestionKind } from './suggest.ts';
 
-export type { Action, Cell, Logo, Mark, RowAction, Tone } from './cells.ts';
+export type { Action, Cell, EventItem, Logo, Mark, RowAction, Rule, Tone } from './cells.ts';
 
 export interface Option {
   value: string;
@@ -177,37 +177,6 @@ export interface Bar {
   /** Another part of the same bar, in the colour of failures. */
   bad?: number;
   href?: string | undefined;
-}
-
-export interface Rule {
-  label: string;
-  /** `later`: at the next sign-in. `skipped`: it does not apply. `unknown`: an earlier one failed. */
-  state: 'passed' | 'failed' | 'warning' | 'later' | 'skipped' | 'unknown';
-  explanation?: string | undefined;
-  received?: string | undefined;
-  registered?: string | undefined;
-}
-
-/** One event in a sentence. */
-export interface EventItem {
-  at: Date;
-  /** A name at lucide.dev. */
-  icon: string;
-  tone?: 'good' | 'bad' | undefined;
-  sentence: readonly (string | Mark)[];
-  /** Where it came from, such as `Firefox on Linux · 192.0.2.1`. */
-  place: string;
-  /** The raw event, for developers; closed until it is opened. */
-  details: { label: string; value: Cell }[];
-}
-
-/** The answer to a question, and each cause with what can be done. */
-export interface Verdict {
-  isGood: boolean;
-  title: string;
-  /** A sentence where there is no cause. */
-  text?: string;
-  causes: { text: string; actions: readonly Action[]; note?: string | undefined }[];
 }
 
 export type Block =

@@ -1,4 +1,4 @@
-// What stands in the cells of lists and facts, and the buttons beside them.
+// The smaller parts of a page: what stands in the cells of lists and facts, buttons, events, checks and answers.
 
 export type Tone = 'good' | 'bad' | 'warn' | 'plain';
 
@@ -46,4 +46,35 @@ export interface Action {
   post?: string;
   fields?: Record<string, string>;
   look?: 'primary' | 'secondary' | 'danger';
+}
+
+/** One event in a sentence. */
+export interface EventItem {
+  at: Date;
+  /** A name at lucide.dev. */
+  icon: string;
+  tone?: 'good' | 'bad' | undefined;
+  sentence: readonly (string | Mark)[];
+  /** Where it came from, such as `Firefox on Linux · 192.0.2.1`. */
+  place: string;
+  /** The raw event, for developers; closed until it is opened. */
+  details: { label: string; value: Cell }[];
+}
+
+/** The answer to a question, and each cause with what can be done. */
+export interface Verdict {
+  isGood: boolean;
+  title: string;
+  /** A sentence where there is no cause. */
+  text?: string;
+  causes: { text: string; actions: readonly Action[]; note?: string | undefined }[];
+}
+
+export interface Rule {
+  label: string;
+  /** `later`: at the next sign-in. `skipped`: it does not apply. `unknown`: an earlier one failed. */
+  state: 'passed' | 'failed' | 'warning' | 'later' | 'skipped' | 'unknown';
+  explanation?: string | undefined;
+  received?: string | undefined;
+  registered?: string | undefined;
 }
