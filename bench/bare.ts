@@ -3,8 +3,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import { type JWK, Provider } from '../src/oidc/engine/library.ts';
+import { around, storage } from './support/parts.ts';
 
-const { ORIGIN: origin = '', CLIENT = '{}' } = process.env;
+const { ORIGIN: origin = '', CLIENT = '{}', PARTS = '', FILE = '' } = process.env;
+const parts = new Set(PARTS.split(','));
 const { id, secret, redirectUri } = JSON.parse(CLIENT);
 
 const key = (alg: 'RS256' | 'ES256'): JWK => {
@@ -17,6 +19,7 @@ const key = (alg: 'RS256' | 'ES256'): JWK => {
 
 const person = { sub: 'alice', name: 'Alice Example', email: 'alice@example.com', email_verified: true };
 const provider = new Provider(origin, {
+  ...(parts.has('storage') && { adapter: storage(FILE, parts) }),
   clients: [
     {
       client_id: id,
@@ -43,6 +46,7 @@ const provider = new Provider(origin, {
   },
 });
 
+around(provider, FILE, parts);
 const answer = provider.callback();
 createServer(async (request, response) => {
   if (!request.url?.startsWith('/signin/')) return void (await answer(request, response));

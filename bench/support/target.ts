@@ -124,15 +124,15 @@ export function signRows(folder: string, databaseUrl: string | undefined): void 
   execFileSync(process.execPath, [path.join(root, 'bin', 'gatehouse.js'), 'secrets', 'adopt'], { cwd: folder, env });
 }
 
-/** Starts bare oidc-provider with its in-memory adapter. */
-export async function startBare(): Promise<Target> {
+/** Starts bare oidc-provider with its in-memory adapter, or with these parts (parts.ts) and their SQLite file. */
+export async function startBare(parts: readonly string[] = [], file = ''): Promise<Target> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const child = await startChild({
     arguments: ['--import', 'tsx', path.join(root, 'bench', 'bare.ts')],
     cwd: root,
     readyUrl: `${origin}/.well-known/openid-configuration`,
-    env: { ORIGIN: origin, CLIENT: JSON.stringify(client) },
+    env: { ORIGIN: origin, CLIENT: JSON.stringify(client), PARTS: parts.join(','), FILE: file },
   });
   return { ...child, name: 'bare', origin };
 }
