@@ -44,9 +44,13 @@ describe('the directory cache', () => {
     expect(await look('a')).toBe('a1');
   });
 
-  it.runIf(databaseKind() === 'postgresql')('has a trigger on each table of the directory', async () => {
-    const rows = await database.db.$queryRaw<{ name: string }[]>`SELECT tgrelid::regclass::text AS name FROM pg_trigger
-      WHERE tgname = 'directory_changed' AND tgdeferrable AND tginitdeferred`;
+  it('has triggers on each table of the directory', async () => {
+    const text =
+      databaseKind() === 'postgresql'
+        ? `SELECT tgrelid::regclass::text AS name FROM pg_trigger WHERE tgname = 'directory_changed' AND tgdeferrable AND tginitdeferred`
+        : `SELECT tbl_name AS name FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'directory\\_changed\\_%' ESCAPE '\\'
+            GROUP BY tbl_name HAVING COUNT(*) = 3`;
+    const rows = await database.db.$queryRawUnsafe<{ name: string }[]>(text);
     expect(rows.map(({ name }) => name).sort()).toEqual([...DIRECTORY_TABLES].sort());
   });
 
@@ -90,6 +94,24 @@ describe('the directory cache', () => {
     // What is not a request of the engine looks each time.
     expect(database.sql.revision()).not.toBe(after);
     other.close();
+  });
+
+  it.runIf(databaseKind() === 'sqlite')('is not emptied by what another process writes elsewhere', async () => {
+    let reads = 0;
+    const look = cacheDirectory(database.sql, async () => ++reads, { max: 2 });
+    await create('eight');
+    await elsewhere.db.user.update(rename('after', 'eight'));
+    await look('a');
+    await elsewhere.db.setting.create({ data: { key: 'elsewhere', value: '1', updatedAt: new Date(0) } });
+    expect(await look('a')).toBe(1);
+    for (const table of DIRECTORY_TABLES) await elsewhere.db.$executeRawUnsafe(`DELETE FROM "${table}" WHERE false`);
+    expect(await look('a')).toBe(1);
+    await elsewhere.db.role.create({ data: { id: 'role', name: 'role' } });
+    await elsewhere.db.userRole.create({ data: { userId: 'eight', roleId: 'role' } });
+    expect(await look('a')).toBe(2);
+    // The row that ties the two goes with the role.
+    await elsewhere.db.role.delete({ where: { id: 'role' } });
+    expect(await look('a')).toBe(3);
   });
 
   it('follows a write of this process at once, in a transaction or not', async () => {

@@ -1,5 +1,6 @@
-// Counts the changes of the directory (directory-tables.ts) and of the engine's rows. Writes of this process
-// pass the writing connection; SQLite's data_version shows those of another process (the command line).
+// Counts the changes of the directory (directory-tables.ts) and of the engine's rows. Writes of this process pass the writing connection;
+// SQLite's data_version shows that another process wrote (a worker, the command line), and a number that triggers change whether it wrote to
+// the directory.
 import { performance } from 'node:perf_hooks';
 import type Sqlite from 'better-sqlite3';
 import { DIRECTORY_TABLES } from '../directory-tables.ts';
@@ -27,8 +28,11 @@ const { nodeTiming } = performance;
 const turnOfLoop = (): number => nodeTiming.uvMetricsInfo.loopCount;
 
 export function createRevisions(writer: Sqlite.Database): Revisions {
-  const dataVersion = writer.prepare('PRAGMA data_version').pluck();
+  const prepare = writer.prepare.bind(writer);
+  const dataVersion = prepare('PRAGMA data_version').pluck();
   let lastDataVersion = dataVersion.get();
+  let directoryVersion: Sqlite.Statement | undefined;
+  let lastDirectoryVersion: unknown;
   const revision = { directory: 1, artifacts: 1 };
   const isOpen = { directory: false, artifacts: false };
   // Until the commit, other connections read the old rows, and may have cached them since the write.
@@ -44,8 +48,13 @@ export function createRevisions(writer: Sqlite.Database): Revisions {
   function lookAtOthers(): void {
     lastTurn = turnOfLoop();
     const version = dataVersion.get();
-    if (version !== lastDataVersion) for (const [part] of TABLES) revision[part] += 1;
-    lastDataVersion = version;
+    if (version === lastDataVersion) return;
+    // Prepared here, because a new file has no tables when it is opened.
+    directoryVersion ??= prepare('SELECT revision FROM directory_revisions').pluck();
+    const directory = directoryVersion.get();
+    if (directory !== lastDirectoryVersion) revision.directory += 1;
+    revision.artifacts += 1;
+    [lastDataVersion, lastDirectoryVersion] = [version, directory];
   }
 
   return {
