@@ -19,7 +19,7 @@ export function addSecret(
   return withinTransaction(context.db, outer, async (tx) => {
     const { clientId, protocol, metadata } = await genuineApplication(context, id, tx);
     if (protocol !== 'oidc' || !usesSecret(metadata)) {
-      throw conflict('conflict', { message: 'This application does not use a secret.' });
+      throw conflict('conflict', { message: 'This application doesn’t use a secret.' });
     }
     const added = await context.secrets.add(id, { ...options, sealed: needsSecretValue(metadata) }, tx);
     const data = {

@@ -49,14 +49,14 @@ function grantFaults(client: Client): Fault[] {
   if (client.response_types?.length && !codeFlow)
     faults.push(fault('response_types', 'must be [] without the authorization_code grant'));
   if (grants.has('refresh_token') && !codeFlow && !grants.has(deviceCodeGrant))
-    faults.push(fault('grant_types', 'refresh_token needs authorization_code or the device grant beside it'));
+    faults.push(fault('grant_types', 'refresh_token needs authorization_code or the device grant too'));
   const isPublic = client.token_endpoint_auth_method === 'none';
   if (grants.has('client_credentials') && isPublic) {
-    const message = 'must not be none: client_credentials is for applications that can prove who they are';
+    const message = 'must not be none: client_credentials needs client authentication';
     faults.push(fault('token_endpoint_auth_method', message));
   }
   if (client.require_pkce === false && isPublic) {
-    const message = 'must not be false: a client without authentication is protected by PKCE alone';
+    const message = 'must not be false: a public client needs PKCE';
     faults.push(fault('require_pkce', message));
   }
   return faults;
@@ -67,7 +67,7 @@ function secretFaults(client: Client): Fault[] {
   const faults: Fault[] = [];
   if (client.client_secret !== undefined) {
     const method = client.token_endpoint_auth_method;
-    const message = `must not be set: nothing here uses it (token_endpoint_auth_method is ${method})`;
+    const message = `must not be set: this client doesn’t use it (token_endpoint_auth_method is ${method})`;
     faults.push(fault('client_secret', message));
   }
   for (const field of hmacFields) {
@@ -81,7 +81,7 @@ function secretFaults(client: Client): Fault[] {
 function keyFaults(client: Client): Fault[] {
   const faults: Fault[] = [];
   const { jwks, jwks_uri, request_object_signing_alg: requestAlg, token_endpoint_auth_method: method } = client;
-  if (jwks !== undefined && jwks_uri !== undefined) faults.push(fault('jwks_uri', 'must not be set beside jwks'));
+  if (jwks !== undefined && jwks_uri !== undefined) faults.push(fault('jwks_uri', 'can’t be combined with jwks'));
   const needsKeys = method === 'private_key_jwt' || (requestAlg !== undefined && requestAlg !== 'HS256');
   if (needsKeys && jwks === undefined && jwks_uri === undefined) {
     const reason = method === 'private_key_jwt' ? 'private_key_jwt' : 'request_object_signing_alg';
@@ -101,12 +101,15 @@ function subjectFaults(client: Client): Fault[] {
   if (isPairwise && client.sector_identifier_uri === undefined) {
     const hosts = new Set(client.redirect_uris.filter((uri) => URL.canParse(uri)).map((uri) => new URL(uri).host));
     if (hosts.size > 1)
-      faults.push(fault('sector_identifier_uri', 'missing: pairwise subjects of several redirect hosts need one'));
+      faults.push(fault('sector_identifier_uri', 'missing: pairwise subjects with several redirect hosts need it'));
   }
   const allowed = client.scope?.split(' ');
   for (const { claim, field, scope } of claimSources(client.claims)) {
     if (isPairwise && (field === 'sub' || field === 'id'))
-      faults.push({ path: ['claims', claim], message: 'must not be the subject: this application gets pairwise ones' });
+      faults.push({
+        path: ['claims', claim],
+        message: 'must not be the subject: this application gets pairwise subjects',
+      });
     if (scope !== undefined && allowed !== undefined && !allowed.includes(scope))
       faults.push({ path: ['claims', claim], message: `belongs to ${scope}, which is not in scope` });
   }

@@ -55,7 +55,7 @@ export function updateOidc(
   return withinTransaction(context.db, change.tx, async (tx) => {
     const before = await changeableApplication(context, id, change.source ?? 'local', tx);
     if (before.protocol !== 'oidc')
-      throw conflict('conflict', { message: 'This is not an OpenID Connect application.' });
+      throw conflict('conflict', { message: 'This isn’t an OpenID Connect application.' });
     const client = checkClient({ ...input, client_id: before.clientId });
     const application = await updateApplication(context, before, columnsOf(client), change, tx);
     return registered(application, await updateSecrets(context, id, client, change, tx));

@@ -29,7 +29,7 @@ export function updateSaml(
 ): Promise<Application> {
   return withinTransaction(context.db, change.tx, async (tx) => {
     const before = await changeableApplication(context, id, change.source ?? 'local', tx);
-    if (before.protocol !== 'saml') throw conflict('conflict', { message: 'This is not a SAML application.' });
+    if (before.protocol !== 'saml') throw conflict('conflict', { message: 'This isn’t a SAML application.' });
     return updateApplication(context, before, columnsOf(input), change, tx);
   });
 }

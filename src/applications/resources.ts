@@ -52,7 +52,7 @@ export interface ResourcesDependencies {
 export function createResources({ db, audit, now, protectedRows, isReserved }: ResourcesDependencies): Resources {
   async function get(identifier: string, tx: Tx = db): Promise<Resource> {
     const row = await tx.resource.findUnique({ where: { identifier } });
-    if (!row) throw notFound({ message: 'There is no such API.' });
+    if (!row) throw notFound({ message: 'This API doesn’t exist.' });
     return resourceOf(row);
   }
 
@@ -77,7 +77,10 @@ export function createResources({ db, audit, now, protectedRows, isReserved }: R
         const data = { ...withMac({ identifier, ...columns, source: 'local' }, protectedRows), createdAt: now() };
         await tx.resource.create({ data }).catch((error: unknown) => {
           if (!isUniqueViolation(error)) throw error;
-          throw conflict('conflict', { message: 'An API with this identifier already exists.', cause: error });
+          throw conflict('conflict', {
+            message: 'An API with this identifier already exists. Choose another one.',
+            cause: error,
+          });
         });
         const after = { identifier, scopes, scopePermissions, signingAlg };
         await audit.record({ ...by, type: 'resource.created', outcome: 'success', data: { after } }, tx);

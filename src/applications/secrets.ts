@@ -4,6 +4,7 @@ import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { conflict } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
+import { plural } from '../platform/plural.ts';
 import { randomId, randomToken, safeEqual } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Tx } from '../storage/database.ts';
@@ -67,7 +68,7 @@ export function createSecrets(dependencies: SecretsDependencies): Secrets {
       if (typeof replace === 'number') await endWithin(dependencies, applicationId, replace, tx);
       if ((await tx.clientSecret.count({ where: { applicationId } })) >= MAX_SECRETS) {
         throw conflict('conflict', {
-          message: `This application already has ${MAX_SECRETS} secrets. Remove one first.`,
+          message: `This application already has ${plural(MAX_SECRETS, 'secret')}. Revoke one first.`,
         });
       }
       const id = randomId();

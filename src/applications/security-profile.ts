@@ -78,7 +78,7 @@ export function profileFaults(client: OidcMetadata): Fault[] {
     if (alg !== undefined && !profileAlgs.includes(alg)) reject([field], 'must be PS256, ES256 or EdDSA (Ed25519)');
   }
   for (const [index, grant] of client.grant_types.entries()) {
-    if (!profileGrants.includes(grant)) reject(['grant_types', index], `must not hold ${grant}`);
+    if (!profileGrants.includes(grant)) reject(['grant_types', index], `must not contain ${grant}`);
   }
   for (const [index, uri] of client.redirect_uris.entries()) {
     const isLoopback = client.application_type === 'native' && uri.startsWith('http:');

@@ -35,7 +35,7 @@ export function webUriFault(uri: string): string | undefined {
 /** A redirect URI (or post-logout redirect URI) of a web or native application. */
 export function redirectUriFault(uri: string, applicationType: 'web' | 'native'): string | undefined {
   if (uri.includes('#')) return 'must not have a fragment (#…)';
-  if (uri.includes('*')) return 'must not have a wildcard: redirect URIs are compared character by character';
+  if (uri.includes('*')) return 'must not have a wildcard: redirect URIs must match exactly';
   if (applicationType === 'web') return webUriFault(uri);
   const general = uriFault(uri);
   if (general !== undefined) return general;
@@ -44,7 +44,9 @@ export function redirectUriFault(uri: string, applicationType: 'web' | 'native')
     return isLoopback(hostname) ? undefined : 'must be http on a loopback address, https, or a scheme of the app';
   }
   if (protocol === 'https:') {
-    return isLoopback(hostname) ? 'must be http on a loopback address: nobody can claim https there' : undefined;
+    return isLoopback(hostname)
+      ? 'must be http on a loopback address, because https certificates don’t exist there'
+      : undefined;
   }
   return NOT_AN_APP.test(uri) ? `must not use the scheme ${protocol.slice(0, -1)}` : undefined;
 }
@@ -61,7 +63,7 @@ function uriFault(uri: string): string | undefined {
   if (!URL.canParse(uri)) return 'must be an absolute URI';
   const url = new URL(uri);
   if (/^https?:/i.test(uri) && !/^https?:\/\/[^/]/i.test(uri)) return 'must be an absolute URI';
-  return url.username !== '' || url.password !== '' ? 'must not contain a user name or password' : undefined;
+  return url.username !== '' || url.password !== '' ? 'must not contain a username or password' : undefined;
 }
 
 /** The logo of an application, only over https, where the network can neither read nor replace it. */

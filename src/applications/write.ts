@@ -133,7 +133,7 @@ async function assertOwnName(name: string, tx: Tx): Promise<void> {
   const keyOf = (text: string) => nameKey(text.replace(/\p{Default_Ignorable_Code_Point}/gu, '')).replace(/\s+/gu, ' ');
   const keys = new Set(['Gatehouse', ...rows.map((row) => row.name)].map(keyOf));
   if (!keys.has(keyOf(name))) return;
-  const message = 'is the name of another application, or looks like it';
+  const message = 'is the name of another application, or looks like one';
   throw badRequest('invalid_input', { fields: [{ field: 'client_name', message }] });
 }
 

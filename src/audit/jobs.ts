@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScheduledJob } from '../jobs/scheduler.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
+import { plural } from '../platform/plural.ts';
 import type { Alarm } from './alarm.ts';
 import type { Audit } from './audit.ts';
 import { type AuditChain, ChainError } from './chain/chain.ts';
@@ -54,7 +55,7 @@ export function auditJobs({ auditChain, audit, alarm, now }: AuditJobsDependenci
     const [first, ...more] = verdict.faults.map(({ message }) => message);
     const data = { faults: verdict.faults.slice(0, 20).map(({ kind, seq, id }) => ({ kind, seq, id })) };
     await audit.record({ type: 'audit.verified', outcome: 'failure', data });
-    const others = more.length === 0 ? '' : ` There are ${more.length} more faults.`;
+    const others = more.length === 0 ? '' : ` There are ${plural(more.length, 'more fault', 'more faults')}.`;
     await alarm.raise('audit-log', `The audit log was changed: ${first}${others}`, data);
   }
 

@@ -57,12 +57,12 @@ export function createEvaluationCallers(dependencies: EvaluationCallersDependenc
       const application = clientId === undefined ? undefined : await applications.find(clientId);
       if (application?.protocol !== 'oidc' || !application.enabled) {
         await rateLimits.consume('api:address', address);
-        const message = 'Give the client_id and secret of an application, or a token that it got for itself.';
+        const message = 'Send the client_id and secret of an application, or a token with its own client credentials.';
         const headers = { 'WWW-Authenticate': `Basic realm="${audience}", Bearer realm="${audience}"` };
         throw unauthorized('unauthenticated', { message, headers });
       }
       const counted = await rateLimits.consume('api:caller', application.clientId);
-      if (!counted.allowed) throw tooManyRequests(counted.retryAfterSeconds, { message: 'There were too many calls.' });
+      if (!counted.allowed) throw tooManyRequests(counted.retryAfterSeconds, { message: 'Too many calls.' });
       return {
         clientId: application.clientId,
         application,

@@ -14,29 +14,33 @@ const many = (value: string, help: string) => ({ type: 'string', value, multiple
 
 export const appAdd: Command = {
   name: 'app add',
-  summary: 'register an application; prints its client secret, once',
-  details: `On a terminal and without options it asks for what it needs.
+  summary: 'add an application; prints its client secret once',
+  details: `Without options on a terminal, it asks for each value.
 OpenID Connect: gatehouse app add --name Shop --redirect-uri https://shop.example.com/callback
 SAML:           gatehouse app add --name Wiki --saml-metadata wiki-sp.xml (or an https URL)
-Everything else an application can say goes into the configuration file.`,
+All other settings are in the configuration file and the console.`,
   options: {
-    name: { type: 'string', value: 'NAME', help: 'name as displayed to people' },
-    'client-id': { type: 'string', value: 'ID', help: 'OIDC client_id; generated when absent' },
-    'redirect-uri': many('URI', 'where answers go'),
-    'post-logout-redirect-uri': many('URI', 'where people go after signing out'),
-    'backchannel-logout-uri': { type: 'string', value: 'URI', help: 'where logout tokens are sent' },
+    name: { type: 'string', value: 'NAME', help: 'name that people see' },
+    'client-id': { type: 'string', value: 'ID', help: 'OIDC client_id (default: generated)' },
+    'redirect-uri': many('URI', 'redirect URI for authorization responses'),
+    'post-logout-redirect-uri': many('URI', 'post-logout redirect URI'),
+    'backchannel-logout-uri': { type: 'string', value: 'URI', help: 'back-channel logout URI' },
     grant: many('GRANT', 'authorization_code (default), refresh_token, client_credentials, device'),
-    resource: many('URI', 'API that it may request tokens for, such as ISSUER/api/admin'),
-    scope: { type: 'string', value: 'SCOPES', help: 'what it may ask for, with spaces between them' },
+    resource: many('URI', 'API that the application may call, such as ISSUER/api/admin'),
+    scope: { type: 'string', value: 'SCOPES', help: 'allowed scopes, separated by spaces' },
     'auth-method': { type: 'string', value: 'METHOD', help: 'client_secret_basic (default), client_secret_post, …' },
     profile: { type: 'string', value: 'PROFILE', help: 'high security: fapi2 or fapi2-signing; needs --jwks-uri' },
-    'jwks-uri': { type: 'string', value: 'URL', help: 'where the public keys of the application are' },
-    public: { type: 'boolean', help: 'a browser or mobile app without a secret' },
-    native: { type: 'boolean', help: 'a mobile or desktop app' },
-    'first-party': { type: 'boolean', help: 'people are not asked for consent' },
-    role: many('ROLE', 'only people with this role may use it'),
-    'saml-metadata': { type: 'string', value: 'FILE|URL', help: 'metadata of a SAML service provider' },
-    'idp-initiated': { type: 'boolean', help: 'SAML: may be opened from the portal' },
+    'jwks-uri': { type: 'string', value: 'URL', help: "URL of the application's public keys" },
+    public: { type: 'boolean', help: 'browser or mobile app without a secret' },
+    native: { type: 'boolean', help: 'mobile or desktop app' },
+    'first-party': { type: 'boolean', help: 'skip the consent screen' },
+    role: many('ROLE', 'give access only to people with this role'),
+    'saml-metadata': {
+      type: 'string',
+      value: 'FILE|URL',
+      help: 'metadata of the SAML service provider, a file or an https URL',
+    },
+    'idp-initiated': { type: 'boolean', help: 'SAML: people can open it from the portal' },
     ...jsonOption,
   },
   run: (given, io) =>
@@ -81,7 +85,7 @@ async function addClient(input: Input, io: Io, { applications, config }: Service
     io.json({ client_id: application.clientId, ...(clientSecret ? { client_secret: clientSecret } : {}) });
     return 0;
   }
-  io.out(`${plain(application.name)} was registered.`);
+  io.out(`Added ${plain(application.name)}.`);
   io.out(`Issuer:        ${config.issuer}`);
   io.out(`Client ID:     ${application.clientId}`);
   if (clientSecret) printSecret(clientSecret, io);
@@ -107,9 +111,9 @@ async function addProvider(input: Input, io: Io, services: Services): Promise<nu
   const application = await applications.createSaml(declared);
   if (input.flag('json')) io.json({ entity_id: application.clientId, name: application.name });
   else {
-    io.out(`${plain(application.name)} was registered.`);
+    io.out(`Added ${plain(application.name)}.`);
     io.out(`Entity ID: ${plain(application.clientId)}`);
-    io.out(`Give it our metadata: ${services.config.issuer}/saml/metadata`);
+    io.out(`Metadata of Gatehouse: ${services.config.issuer}/saml/metadata`);
   }
   return 0;
 }
@@ -121,7 +125,7 @@ function accessOf(input: Input): Access | undefined {
 
 function readText(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`--saml-metadata: ${file} cannot be read (${error.code})`);
+    throw new UsageError(`--saml-metadata: ${file} can't be read (${error.code})`);
   });
 }
 

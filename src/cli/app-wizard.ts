@@ -12,12 +12,12 @@ type Values = Record<string, string | boolean | string[]>;
 type Validate = (answer: string) => string | undefined | Promise<string | undefined>;
 
 const KINDS = [
-  'a web application with a server',
-  'a single-page application in the browser',
-  'a mobile or desktop app',
-  'a service, without people',
-  'a SAML application',
-  'a web application with high security (FAPI 2), which signs with a key of its own',
+  'web application with a server',
+  'single-page application in the browser',
+  'mobile or desktop app',
+  'service without users',
+  'SAML application',
+  'web application with high security (FAPI 2) and its own signing key',
 ] as const;
 
 /** Prompts for each value; returns the answers as options. */
@@ -28,42 +28,44 @@ export async function askForApplication(ask: Ask, io: Io, services: Services): P
     split(await askFor(question, eachOf(validate, isNeeded)));
   const yes = async (question: string) => /^y/i.test(await askFor(`${question} [y/N] `));
 
-  io.out('What is it?');
+  io.out('Application type');
   for (const [index, kind] of KINDS.entries()) io.out(`  ${index + 1}  ${kind}`);
-  const kind = Number(await askFor('1 to 6: ', (answer) => (/^[1-6]$/.test(answer) ? undefined : 'one of 1 to 6')));
-  const values: Values = { name: await askFor('Its name, as users see it: ', required) };
+  const kind = Number(
+    await askFor('1 to 6: ', (answer) => (/^[1-6]$/.test(answer) ? undefined : 'a number from 1 to 6')),
+  );
+  const values: Values = { name: await askFor('Name that users see: ', required) };
   const native = kind === 3;
 
   if (kind <= 3 || kind === 6) {
     const uri: Validate = (answer) => redirectUriFault(answer, native ? 'native' : 'web');
-    values['redirect-uri'] = await list('Redirect URI (several: commas between them): ', uri, true);
-    values['post-logout-redirect-uri'] = await list('Where users go after signing out (may be empty): ', uri);
-    const stays = await yes('May it stay connected while the user is away (refresh tokens)?');
+    values['redirect-uri'] = await list('Redirect URIs, separated by commas: ', uri, true);
+    values['post-logout-redirect-uri'] = await list('Post-logout redirect URI (optional): ', uri);
+    const stays = await yes('Allow access while the user is away (refresh tokens)?');
     values.grant = ['authorization_code', ...(stays ? ['refresh_token'] : [])];
     values.public = kind === 2 || kind === 3;
     values.native = native;
-    values['first-party'] = await yes('Is it your own, so that users need no consent page?');
+    values['first-party'] = await yes('Skip the consent screen, because the application is your own?');
   }
   if (kind === 6) {
-    values['jwks-uri'] = await askFor('Where its public keys are (jwks_uri): ', httpsUrl);
-    const isSigned = await yes('Are its requests and the responses signed as well (FAPI 2 Message Signing)?');
+    values['jwks-uri'] = await askFor('URL of its public keys (jwks_uri): ', httpsUrl);
+    const isSigned = await yes('Sign requests and responses too (FAPI 2 Message Signing)?');
     values.profile = isSigned ? 'fapi2-signing' : 'fapi2';
   }
   if (kind === 4) {
     values.grant = ['client_credentials'];
     values.resource = await list(
-      `The API that it calls, if any (the admin API is ${config.issuer}/api/admin): `,
+      `API that it calls (optional; the admin API is ${config.issuer}/api/admin): `,
       resourceFault,
     );
-    values.scope = await askFor('Scopes of that API, with spaces between them (empty: none): ');
+    values.scope = await askFor('Scopes of that API, separated by spaces (optional): ');
   }
   if (kind === 5) {
-    values['saml-metadata'] = await askFor('Its metadata, a file or an https URL: ', unreadableFault);
-    values['idp-initiated'] = await yes('May it be opened from the portal?');
+    values['saml-metadata'] = await askFor('SAML metadata, a file or an https URL: ', unreadableFault);
+    values['idp-initiated'] = await yes('Can people open it from the portal?');
   }
   if (kind !== 4) {
     const known: Validate = async (name) => ((await roles.find(name)) ? undefined : `there is no role ${name}`);
-    values.role = await list('Roles that may use it (several: commas; empty: everyone): ', known);
+    values.role = await list('Roles with access, separated by commas (empty: everyone): ', known);
   }
   return inputOf(values);
 }
@@ -83,7 +85,7 @@ async function askUntilValid(
 }
 
 function required(answer: string): string | undefined {
-  return answer === '' ? 'this is needed' : undefined;
+  return answer === '' ? 'a value is required' : undefined;
 }
 
 function httpsUrl(answer: string): string | undefined {

@@ -12,11 +12,11 @@ const MAX_VALUE = 60;
 export const applyCommand: Command = {
   name: 'apply',
   args: ['FILE'],
-  summary: 'apply a configuration file, or show what it would change',
+  summary: 'apply a configuration file or preview its changes',
   details: `The plan is printed first: + created, ~ changed, - deleted; secrets only as "(changed)". All of it is one transaction.
-What the file declared before and no longer declares is deleted; what was made elsewhere is left alone.`,
+Entries that are no longer in the file are deleted. Entries created elsewhere don't change.`,
   options: {
-    'dry-run': { type: 'boolean', help: 'only print what would be created, changed and deleted' },
+    'dry-run': { type: 'boolean', help: 'print the changes without applying them' },
     ...jsonOption,
   },
   run: (input, io) =>
@@ -42,7 +42,7 @@ What the file declared before and no longer declares is deleted; what was made e
 
 export const exportCommand: Command = {
   name: 'export',
-  summary: 'print the configuration in the same format, secrets left out',
+  summary: 'print the configuration as YAML, without secrets',
   run: (_input, io) =>
     withServices(io, async (services) => {
       const { exportConfiguration } = await import('../config-file/export.ts');
@@ -67,7 +67,7 @@ function printPlan({ steps, unchanged, warnings }: Plan, dryRun: boolean, io: Io
   for (const warning of warnings) io.err(`warning: ${plain(warning)}`);
   const count = (kind: StepKind) => steps.filter((step: Step) => step.kind === kind).length;
   const counts = `${count('create')} created, ${count('change')} changed, ${count('delete')} deleted, ${unchanged} unchanged`;
-  io.out(dryRun ? `Nothing was changed. It would be: ${counts}` : `Applied: ${counts}`);
+  io.out(dryRun ? `Dry run: ${counts}. Nothing changed.` : `Applied: ${counts}`);
 }
 
 function fieldLine({ field, from, to }: FieldChange): string {

@@ -8,7 +8,7 @@ import { formatDate, type Io, plain } from './io.ts';
 
 export const appList: Command = {
   name: 'app list',
-  summary: 'list the applications, OIDC and SAML',
+  summary: 'list all applications, OIDC and SAML',
   options: jsonOption,
   run: (input, io) =>
     withServices(io, async ({ applications }) => {
@@ -33,7 +33,7 @@ export const appList: Command = {
 export const appShow: Command = {
   name: 'app show',
   args: ['IDENTIFIER'],
-  summary: 'show one application, by client_id or entity ID, as the configuration file would declare it',
+  summary: 'show an application in the format of the configuration file',
   options: jsonOption,
   run: (input, io) =>
     withApp(input, io, async (application, { applications }) => {
@@ -61,11 +61,11 @@ export const appShow: Command = {
 export const appSecret: Command = {
   name: 'app secret',
   args: ['CLIENT_ID'],
-  summary: 'make a new client secret; prints it, once',
+  summary: 'create a client secret; prints it once',
   details:
-    'The old secrets end at once, or after --keep seconds, so that the application can be changed over without a break.',
+    'Without --keep, the old secrets expire now. With --keep, they stay valid for that time, so that you can update the application first.',
   options: {
-    keep: { type: 'string', value: 'SECONDS', help: 'how long the old secrets stay valid' },
+    keep: { type: 'string', value: 'SECONDS', help: 'seconds that the old secrets stay valid (default: 0)' },
     ...jsonOption,
   },
   run: (input, io) =>
@@ -74,7 +74,7 @@ export const appSecret: Command = {
       if (keep !== undefined && !/^\d{1,8}$/.test(keep)) throw new UsageError('--keep must be a number of seconds');
       const { needsSecretValue, usesSecret } = await import('../applications/fields/oidc-client.ts');
       if (application.protocol !== 'oidc' || !usesSecret(application.metadata)) {
-        io.err('This application does not use a secret.');
+        io.err("This application doesn't use a secret.");
         return 1;
       }
       // Such secrets are HMAC keys: only the newest signs, so the old one cannot stay valid.
@@ -89,7 +89,7 @@ export const appSecret: Command = {
 /** Prints a client secret, which is displayed only once. */
 export function printSecret(secret: string, io: Io): void {
   io.out(`Client secret: ${secret}`);
-  io.out('It is displayed only now.');
+  io.out("Copy it now. You won't see it again.");
 }
 
 function withApp(
@@ -101,7 +101,7 @@ function withApp(
   return withServices(io, async (services) => {
     const application = await services.applications.find(identifier);
     if (application) return work(application, services);
-    io.err(`There is no application "${plain(identifier)}". gatehouse app list shows them all.`);
+    io.err(`There is no application "${plain(identifier)}". To see all applications, run: gatehouse app list`);
     return 1;
   });
 }

@@ -10,8 +10,8 @@ import { formatDate, type Io, plain } from './io.ts';
 
 export const auditVerify: Command = {
   name: 'audit verify',
-  summary: 'verify the audit log, and name each entry that was changed, removed, added or moved',
-  details: `Exit code 1 when the log is not what was written. Entries join the chain some seconds after they are written; those
+  summary: 'verify the audit log and list every changed, removed, added, or moved entry',
+  details: `The exit code is 1 if the log was changed. Entries join the chain a few seconds after they are written; those
 that have not yet are counted.
 Offline, with the checkpoints and the public key that the server exported, it needs no secret: give --public-key,
 --checkpoints and the --database to verify, such as file:copy.db.`,
@@ -62,7 +62,7 @@ continue from the restored end, and records that in the audit log.`,
     withServices(io, async (services) => {
       const file = await acceptRestore(services);
       if (file === undefined) {
-        io.out('There is no checkpoint file here, so there is nothing to accept.');
+        io.out('There is no checkpoint file on this machine, so there is nothing to accept.');
         return 0;
       }
       io.out(`The checkpoint file is now ${file}. The chain continues from the end of this database.`);
@@ -130,8 +130,7 @@ function readPublicKey(pem: string): KeyObject {
 
 /** What verification without the secret leaves open. */
 function provenText({ seq, at }: { seq: number; at: Date }, newest: number): string {
-  if (seq === 0)
-    return 'No checkpoint from outside of the database was given, so nothing proves that the log is complete.';
+  if (seq === 0) return 'Without a checkpoint from outside the database, nothing proves that the log is complete.';
   const until = `The checkpoints prove the entries up to position ${seq}, of ${formatDate(at)}.`;
   const rest = 'Without the secret nothing proves whether there were others after it';
   return newest > seq

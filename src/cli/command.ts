@@ -72,7 +72,7 @@ export function helpOf({ name, args = [], summary, details, options = {} }: Comm
   const rows = Object.entries({ ...options, help: { type: 'boolean', help: 'this text' } as Option }).map(
     ([option, { value, help, multiple }]) => [
       `  --${option}${value ? ` ${value}` : ''}`,
-      multiple ? `${help} (may be repeated)` : help,
+      multiple ? `${help} (can be repeated)` : help,
     ],
   );
   const width = Math.max(...rows.map(([left = '']) => left.length));

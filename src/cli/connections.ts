@@ -9,7 +9,7 @@ import { formatDate, type Io, plain } from './io.ts';
 
 export const connectionList: Command = {
   name: 'connection list',
-  summary: 'list the upstream identity providers',
+  summary: 'list all identity providers',
   options: jsonOption,
   run: (input, io) =>
     withServices(io, async ({ connections }) => {
@@ -46,7 +46,7 @@ export const connectionList: Command = {
 export const connectionShow: Command = {
   name: 'connection show',
   args: ['ID'],
-  summary: 'show one upstream identity provider as the configuration file would declare it, and what to enter there',
+  summary: 'show an identity provider in the format of the configuration file, and what to enter there',
   options: jsonOption,
   run: (input, io) => withConnection(input, io, (connection, services) => show(connection, services, input, io)),
 };
@@ -54,7 +54,7 @@ export const connectionShow: Command = {
 export const connectionAdd: Command = {
   name: 'connection add',
   args: ['FILE'],
-  summary: 'add an upstream identity provider from a YAML or JSON file; - reads standard input',
+  summary: 'add an identity provider from a YAML or JSON file; - reads standard input',
   details: `The file holds one entry of connections: as in the configuration file (docs/connections.md), such as
 { id: google, preset: google, name: Google, client_id: …, client_secret: … }. It prints what to enter at the provider.`,
   options: jsonOption,
@@ -69,34 +69,30 @@ export const connectionAdd: Command = {
 export const connectionRemove: Command = {
   name: 'connection remove',
   args: ['ID'],
-  summary: 'delete an upstream identity provider, with the links of users to it',
+  summary: 'delete an identity provider and its links to users',
   run: (input, io) =>
     withServices(io, async ({ connections }) => {
       const [id = ''] = input.words;
       const known = (await connections.find(id)) !== undefined || (await connections.forgedIds()).includes(id);
       if (!known) return unknown(id, io);
       await connections.remove(id);
-      io.out(`${plain(id)} was deleted.`);
+      io.out(`Deleted ${plain(id)}.`);
       return 0;
     }),
 };
 
-export const connectionEnable = stateCommand(
-  'enable',
-  true,
-  'let users sign in by an upstream identity provider again',
-);
-export const connectionDisable = stateCommand('disable', false, 'let nobody sign in by an upstream identity provider');
+export const connectionEnable = stateCommand('enable', true, 'turn on sign-in with an identity provider');
+export const connectionDisable = stateCommand('disable', false, 'turn off sign-in with an identity provider');
 
 export const connectionSecret: Command = {
   name: 'connection secret',
   args: ['ID'],
-  summary: 'store a secret of an upstream identity provider, read from standard input',
+  summary: 'add a secret of an identity provider, read from standard input',
   details:
-    'It is used from now on. The old ones stay, so that the provider can be changed over, unless --replace is given.',
+    'Gatehouse uses it right away. The old secrets stay until you remove them, or until you add one with --replace.',
   options: {
     purpose: { type: 'string', value: 'PURPOSE', help: 'client-secret, private-key or bind-password' },
-    expires: { type: 'string', value: 'DATE', help: 'when it ends at the provider, such as 2027-01-31, for warnings' },
+    expires: { type: 'string', value: 'DATE', help: 'expiry date at the provider for warnings, such as 2027-01-31' },
     replace: { type: 'boolean', help: 'remove the other secrets of this purpose' },
     ...jsonOption,
   },
@@ -211,6 +207,6 @@ function withConnection(
 }
 
 function unknown(id: string, io: Io): number {
-  io.err(`There is no connection "${plain(id)}". gatehouse connection list shows them all.`);
+  io.err(`There is no connection "${plain(id)}". To see all connections, run: gatehouse connection list`);
   return 1;
 }

@@ -48,7 +48,7 @@ export function requireDatabase({ databaseKind, databaseUrl }: Config): void {
   const file = databaseUrl.slice('file:'.length);
   if (databaseKind !== 'sqlite' || existsSync(file)) return;
   throw new ConfigError([
-    `There is no database at ${file}: run this where the server runs, or set DATA_DIR (or DATABASE_URL) as it has it.`,
+    `There is no database at ${file}: run this on the server's machine, or set DATA_DIR or DATABASE_URL to the server's value.`,
   ]);
 }
 

@@ -39,7 +39,7 @@ export class Unanswered extends Error {
 function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   return new Promise<string>((resolve, reject) => {
-    terminal.once('close', () => reject(new Unanswered('There was no answer, so nothing was done.')));
+    terminal.once('close', () => reject(new Unanswered('No answer, so nothing changed.')));
     terminal.question(question).then(resolve, reject);
   }).finally(() => terminal.close());
 }

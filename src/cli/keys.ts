@@ -2,13 +2,14 @@
 import type { RotationOutcome } from '../keys/keyring.ts';
 import { type KeyAlg, type KeyUse, keyAlgs, keyUses } from '../keys/rotation.ts';
 import { limits } from '../limits.ts';
+import { plural } from '../platform/plural.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
 import { formatDate, type Io } from './io.ts';
 
 export const keysList: Command = {
   name: 'keys list',
-  summary: 'list the signing keys',
+  summary: 'list all signing keys',
   options: jsonOption,
   run: (input, io) =>
     withServices(io, async ({ keyring }) => {
@@ -26,7 +27,7 @@ export const keysList: Command = {
 
 export const keysRotate: Command = {
   name: 'keys rotate',
-  summary: 'let the next signing key sign',
+  summary: 'activate the next signing key',
   details: `OpenID Connect: the next key was published in advance, so clients already know it. The old one stays published until
 everything it signed has expired. --alg rotates the keys of one algorithm only.
 SAML takes two steps, because partners have to be notified: "keys rotate --saml" publishes the next certificate in the
@@ -34,12 +35,12 @@ metadata, and later "keys rotate --saml --activate" signs with it. --saml-sp and
 server as service provider of SAML connections, in the same two steps.
 After a leak, --now does not wait: applications that have not read the new key yet will reject what it signs.`,
   options: {
-    alg: { type: 'string', help: `one of ${keyAlgs.join(', ')}; all of them when absent` },
+    alg: { type: 'string', help: `one of ${keyAlgs.join(', ')} (default: all)` },
     saml: { type: 'boolean', help: 'the SAML certificate instead of the OpenID Connect keys' },
     'saml-sp': { type: 'boolean', help: 'the certificate that signs requests to SAML connections' },
     'saml-sp-encryption': { type: 'boolean', help: 'the certificate that SAML connections encrypt assertions for' },
-    activate: { type: 'boolean', help: 'with one of these three: use with the certificate that was published' },
-    now: { type: 'boolean', help: 'do not wait until the next key was published long enough' },
+    activate: { type: 'boolean', help: 'with one of these three: activate the published certificate' },
+    now: { type: 'boolean', help: "don't wait until applications have read the next key" },
     ...jsonOption,
   },
   run: (input, io) =>
@@ -80,7 +81,7 @@ function printOutcome(outcome: RotationOutcome, use: KeyUse, io: Io): void {
   switch (outcome.outcome) {
     case 'rotated':
       io.out(`These keys sign now: ${outcome.activated.join(', ')}`);
-      io.out(`Running servers follow within ${limits.keys.reloadSeconds} seconds.`);
+      io.out(`Running servers follow within ${plural(limits.keys.reloadSeconds, 'second')}.`);
       return;
     case 'published':
       io.out(`The next certificate is in the metadata: ${outcome.kid}`);
@@ -94,7 +95,7 @@ function printOutcome(outcome: RotationOutcome, use: KeyUse, io: Io): void {
       io.err(
         `The next key (${outcome.kid}) is too new: applications may not have it before ${formatDate(outcome.readyAt)}.`,
       );
-      io.err('After a leak, do not wait: add --now');
+      io.err("After a leak, don't wait: add --now");
       return;
     case 'nothing-to-activate':
       io.err('There is no next key yet. Publish one first, or start the server once.');

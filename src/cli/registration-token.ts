@@ -6,9 +6,9 @@ import { withServices } from './context.ts';
 
 export const appRegistrationToken: Command = {
   name: 'app registration-token',
-  summary: 'make an initial access token for dynamic registration (/register); prints it, once',
+  summary: 'create an initial access token for dynamic registration (/register); prints it once',
   options: {
-    seconds: { type: 'string', value: 'SECONDS', help: 'how long it may be used; 24 hours otherwise' },
+    seconds: { type: 'string', value: 'SECONDS', help: 'seconds that the token is valid (default: 86400)' },
     'without-pkce': {
       type: 'boolean',
       help: 'confidential clients registered with it need no PKCE; for software that cannot send it',
@@ -30,7 +30,7 @@ export const appRegistrationToken: Command = {
       if (input.flag('json')) io.json({ initial_access_token: token, expires_at: expiresAt });
       else {
         io.out(`Initial access token: ${token}`);
-        io.out(`It is displayed only now, and may be used until ${expiresAt.toISOString()}.`);
+        io.out(`Copy it now. You won't see it again. It expires at ${expiresAt.toISOString()}.`);
       }
       return 0;
     }),

@@ -74,8 +74,8 @@ function overview(): string {
     '',
     listing(commands),
     '',
-    'gatehouse COMMAND --help tells more. The environment is the one of the server: gatehouse serve --help lists it.',
-    'gatehouse --version says which one this is.',
+    "For help on a command, run: gatehouse COMMAND --help. Use the server's environment variables; gatehouse serve --help lists them.",
+    'To see the version, run: gatehouse --version',
   ].join('\n');
 }
 

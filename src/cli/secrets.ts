@@ -1,4 +1,6 @@
 // `gatehouse secrets …`: the keys and MACs that hang on GATEHOUSE_SECRET.
+
+import { plural } from '../platform/plural.ts';
 import type { ResealResult } from '../server/secrets/reseal.ts';
 import { type Command, jsonOption } from './command.ts';
 import { readConfig, withServices } from './context.ts';
@@ -32,11 +34,13 @@ function printProgress({ table, resealed, unreadable }: ResealResult, io: Io): v
 
 function printResults(results: readonly ResealResult[], io: Io): void {
   for (const { table, resealed, unreadable } of results) {
-    if (resealed > 0) io.out(`${table}: ${resealed} values are under the first secret now.`);
+    if (resealed > 0) io.out(`${table}: encrypted ${plural(resealed, 'value')} with the first secret.`);
     if (unreadable.length > 0) {
       const rows = unreadable.slice(0, 10).join(', ');
       io.err(
-        plain(`${table}: ${unreadable.length} values cannot be decrypted with any value of GATEHOUSE_SECRET: ${rows}`),
+        plain(
+          `${table}: can't decrypt ${plural(unreadable.length, 'value')} with any value of GATEHOUSE_SECRET: ${rows}`,
+        ),
       );
     }
   }
@@ -48,7 +52,7 @@ const MAX_NAMED = 50;
 
 export const secretsAdopt: Command = {
   name: 'secrets adopt',
-  summary: 'take over the database of an older version: make its data keys and the MACs of its rows',
+  summary: 'adopt the database of an older version: create its data keys and the MACs of its rows',
   details: `Stop all servers and make a backup first. It trusts every row as it is now, so look through the administrators, the
 applications and the audit log before. Where there are data keys already, it writes the MACs of rows that have none: those of an
 older version, or a row that was changed by SQL on purpose and whose "mac" was emptied. It never confirms a row with a wrong MAC.
@@ -59,7 +63,7 @@ Another program can empty a "mac" too: let --dry-run name the rows first, and ex
     const { adoptableRows, adoptDatabase } = await import('../server/secrets/adopt.ts');
     if (input.flag('dry-run')) {
       for (const { table, count, names } of await adoptableRows(config, MAX_NAMED)) {
-        io.out(`${table}: ${count} rows have no MAC.`);
+        io.out(`${table}: ${plural(count, 'row')} without a MAC.`);
         for (const name of names) io.out(plain(`  ${name}`));
         if (count > names.length) io.out(`  and ${count - names.length} more`);
       }
@@ -68,10 +72,10 @@ Another program can empty a "mac" too: let --dry-run name the rows first, and ex
     const adopted = await adoptDatabase(config);
     const changed = Object.entries(adopted).filter(([, count]) => count > 0);
     if (changed.length === 0) {
-      io.err('This database has its data keys and no row without a MAC: there is nothing to adopt.');
+      io.err('Nothing to adopt: this database has its data keys, and every row has a MAC.');
       return 1;
     }
-    for (const [table, count] of changed) io.out(`${table}: ${count} rows have a MAC now.`);
+    for (const [table, count] of changed) io.out(`${table}: added a MAC to ${plural(count, 'row')}.`);
     return 0;
   },
 };

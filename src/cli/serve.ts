@@ -6,7 +6,7 @@ import type { Command } from './command.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
-  summary: 'start the server; SIGTERM and SIGINT let it finish what it is doing and stop',
+  summary: 'start the server; SIGTERM and SIGINT stop it after the requests in progress',
   details: `Environment:\n${environmentTable()}`,
   async run() {
     const config = loadConfig();

@@ -13,10 +13,10 @@ const passwordStdin = {
 export const userAdd: Command = {
   name: 'user add',
   args: ['USERNAME'],
-  summary: 'add a user; prints a one-time password, once',
+  summary: 'add a user; prints a one-time password once',
   options: {
-    email: { type: 'string', value: 'ADDRESS', help: 'e-mail address' },
-    'email-verified': { type: 'boolean', help: 'the address is known to be theirs' },
+    email: { type: 'string', value: 'ADDRESS', help: 'email address' },
+    'email-verified': { type: 'boolean', help: 'mark the email address as verified' },
     name: { type: 'string', value: 'NAME', help: 'display name' },
     role: { type: 'string', value: 'ROLE', multiple: true, help: 'role, such as admin' },
     ...passwordStdin,
@@ -43,7 +43,7 @@ export const userAdd: Command = {
           io.json({ id: account.id, username: account.username, ...(oneTimePassword ? { oneTimePassword } : {}) });
           return 0;
         }
-        io.out(`${plain(account.username)} was added.`);
+        io.out(`Added ${plain(account.username)}.`);
         if (oneTimePassword) printOneTimePassword(oneTimePassword, io);
         return 0;
       },
@@ -54,11 +54,14 @@ export const userAdd: Command = {
 export const userSetPassword: Command = {
   name: 'user set-password',
   args: ['LOGIN'],
-  summary: 'give a user a new password, and end their sessions; prints a one-time password, once',
+  summary: 'set a new password for a user and end their sessions; prints a one-time password once',
   options: {
     ...passwordStdin,
-    'must-change': { type: 'boolean', help: 'also a password from standard input must be changed at the next sign-in' },
-    keep: { type: 'boolean', help: 'keep the password that they have, and have it changed at the next sign-in' },
+    'must-change': {
+      type: 'boolean',
+      help: 'require a password change at the next sign-in, also with --password-stdin',
+    },
+    keep: { type: 'boolean', help: "don't set a password; require a password change at the next sign-in" },
     ...jsonOption,
   },
   run: (input, io) =>
@@ -68,7 +71,7 @@ export const userSetPassword: Command = {
         await credentials.forceChange(account.id);
         await endSession.all(account.id, 'ended-by-admin');
         io.out(
-          `${plain(account.username)} has to choose a new password at the next sign-in, and is signed out everywhere.`,
+          `${plain(account.username)} must choose a new password at the next sign-in, and is signed out everywhere.`,
         );
         return 0;
       }
@@ -97,11 +100,11 @@ export const userSetPassword: Command = {
 
 function printOneTimePassword(password: string, io: Io): void {
   io.out(`One-time password: ${password}`);
-  io.out('It is displayed only now, and must be changed at the first sign-in.');
+  io.out("Copy it now. You won't see it again. The user must change it at the first sign-in.");
 }
 
 function printPasswordFaults(faults: readonly PasswordFault[], hasSecondFactor: boolean, io: Io): number {
-  io.err('This password is rejected:');
+  io.err("This password doesn't meet the requirements:");
   for (const fault of faults) io.err(`  ${passwordAdvice(fault, hasSecondFactor)}`);
   return 1;
 }

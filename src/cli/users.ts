@@ -1,5 +1,6 @@
 // `gatehouse user …`: lists users, and unlocks, disables or resets them.
 import type { Account } from '../accounts/account.ts';
+import { plural } from '../platform/plural.ts';
 import type { Services } from '../services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
@@ -7,9 +8,9 @@ import { formatDate, type Io, plain } from './io.ts';
 
 export const userList: Command = {
   name: 'user list',
-  summary: 'list the users',
+  summary: 'list all users',
   options: {
-    search: { type: 'string', value: 'TEXT', help: 'part of the user name, e-mail address or name' },
+    search: { type: 'string', value: 'TEXT', help: 'part of the username, email address, or name' },
     ...jsonOption,
   },
   run: (input, io) =>
@@ -32,7 +33,7 @@ export const userList: Command = {
           isActive ? 'yes' : 'no',
           source,
         ]);
-        io.table(['USER NAME', 'E-MAIL', 'NAME', 'ROLES', 'ACTIVE', 'SOURCE'], rows);
+        io.table(['USERNAME', 'E-MAIL', 'NAME', 'ROLES', 'ACTIVE', 'SOURCE'], rows);
       }
       return 0;
     }),
@@ -41,7 +42,7 @@ export const userList: Command = {
 export const userShow: Command = {
   name: 'user show',
   args: ['LOGIN'],
-  summary: 'show one user, by user name or e-mail address',
+  summary: 'show a user, by username or email address',
   options: jsonOption,
   run: (input, io) =>
     withUser(input, io, async (account, services) => {
@@ -57,7 +58,7 @@ export const userShow: Command = {
       }
       const lines: [string, string][] = [
         ['subject', account.id],
-        ['user name', account.username],
+        ['username', account.username],
         ['name', account.name ?? '-'],
         ['e-mail', account.email ? `${account.email}${account.emailVerified ? '' : ' (not verified)'}` : '-'],
         ['roles', account.roles.join(', ') || '-'],
@@ -70,7 +71,7 @@ export const userShow: Command = {
             ? `changed ${formatDate(password.changedAt)}${password.mustChange ? ', must be changed' : ''}`
             : 'none',
         ],
-        ['second factor', factorText(factors)],
+        ['two-step', factorText(factors)],
         ['sessions', String(live.length)],
         ['paused', lockedSeconds > 0 ? `for ${lockedSeconds} s after wrong passwords` : 'no'],
       ];
@@ -82,7 +83,7 @@ export const userShow: Command = {
 export const userDisable: Command = {
   name: 'user disable',
   args: ['LOGIN'],
-  summary: 'keep a user from signing in, and end their sessions',
+  summary: 'disable a user and end their sessions',
   run: (input, io) =>
     withUser(input, io, async (account, { accounts, db, endSession, roles }) => {
       const { transaction } = await import('../storage/database.ts');
@@ -95,7 +96,7 @@ export const userDisable: Command = {
       io.out(
         changed
           ? `${plain(account.username)} is disabled, and signed out everywhere.`
-          : `${plain(account.username)} was disabled already.`,
+          : `${plain(account.username)} was already disabled.`,
       );
       if (account.source === 'file')
         io.err(
@@ -108,11 +109,11 @@ export const userDisable: Command = {
 export const userEnable: Command = {
   name: 'user enable',
   args: ['LOGIN'],
-  summary: 'let a disabled user sign in again',
+  summary: 'enable a disabled user',
   run: (input, io) =>
     withUser(input, io, async (account, { accounts }) => {
       const changed = await accounts.setActive(account.id, true);
-      io.out(`${plain(account.username)} ${changed ? 'is enabled.' : 'was enabled already.'}`);
+      io.out(`${plain(account.username)} ${changed ? 'is enabled.' : 'was already enabled.'}`);
       return 0;
     }),
 };
@@ -120,9 +121,9 @@ export const userEnable: Command = {
 export const userDelete: Command = {
   name: 'user delete',
   args: ['LOGIN'],
-  summary: 'delete a user for good, also one whose row was changed by another program',
-  details: `LOGIN is a user name, an e-mail address or the subject. Sessions and tokens end; password, factors, roles, consents and connected
-sign-ins go too. The subject is never used again, and the audit log stays. Without --yes it only says whom it would delete.`,
+  summary: 'delete a user for good, even if another program changed its row',
+  details: `LOGIN is a username, an email address, or the subject. Sessions and tokens end; password, factors, roles, consents and connected
+sign-ins are deleted too. The subject is never used again, and the audit log stays. Without --yes, nothing is deleted.`,
   options: { yes: { type: 'boolean', help: 'delete the user' } },
   run(input, io) {
     const [login = ''] = input.words;
@@ -133,7 +134,7 @@ sign-ins go too. The subject is never used again, and the audit log stays. Witho
       if (!account) return noUser(login, io);
       const { id, username, source, isGenuine } = account;
       if (found.length > 1) {
-        io.err(`"${plain(login)}" names several users. Give the subject of one of them:`);
+        io.err(`"${plain(login)}" matches several users. Use the subject of one of them:`);
         for (const one of found)
           io.err(plain(`  ${one.id}  ${one.username}${one.isGenuine ? '' : ', changed outside'}`));
         return 1;
@@ -141,7 +142,7 @@ sign-ins go too. The subject is never used again, and the audit log stays. Witho
       const name = plain(`${username} (${id})`);
       if (!isGenuine) io.err(`warning: the row of ${name} was written by another program; its names may be false.`);
       if (!input.flag('yes')) {
-        io.err(`${name} would be deleted for good. Add --yes to do it.`);
+        io.err(`This deletes ${name} for good. To continue, add --yes.`);
         return 1;
       }
       const { transaction } = await import('../storage/database.ts');
@@ -150,7 +151,7 @@ sign-ins go too. The subject is never used again, and the audit log stays. Witho
         await endSession.all(id, 'account-deleted', {}, tx);
         await accounts.removeStored(account, tx);
       });
-      io.out(`${name} is deleted. Every session ended, and the subject is never used again.`);
+      io.out(`Deleted ${name} and all their sessions. The subject is never used again.`);
       if (source === 'file')
         io.err('warning: the configuration file declares this user: remove it there, or the next apply adds it');
       return 0;
@@ -161,12 +162,12 @@ sign-ins go too. The subject is never used again, and the audit log stays. Witho
 export const userUnlock: Command = {
   name: 'user unlock',
   args: ['LOGIN'],
-  summary: 'end the pause after too many wrong passwords',
+  summary: 'unlock a user after too many wrong passwords',
   run: (input, io) =>
     withUser(input, io, async (account, { audit, lockout }) => {
       await lockout.unlock(account);
       await audit.record({ type: 'sign-in.unlocked', outcome: 'success', subjectId: account.id });
-      io.out(`${plain(account.username)} may try again now.`);
+      io.out(`${plain(account.username)} is unlocked.`);
       return 0;
     }),
 };
@@ -174,14 +175,14 @@ export const userUnlock: Command = {
 export const userResetMfa: Command = {
   name: 'user reset-mfa',
   args: ['LOGIN'],
-  summary: 'remove every second factor of a user who lost them, and end their sessions',
+  summary: 'remove all two-step verification methods of a user and end their sessions',
   run: (input, io) =>
     withUser(input, io, async (account, { endSession, mfa, notifyOwner }) => {
       await mfa.factors.reset(account.id);
       await mfa.knownBrowsers.endTrust(account.id);
       await endSession.all(account.id, 'ended-by-admin');
       await notifyOwner(account, 'factors-reset');
-      io.out(`${plain(account.username)} has no second factor any more, and is signed out everywhere.`);
+      io.out(`Reset two-step verification for ${plain(account.username)}, who is signed out everywhere.`);
       return 0;
     }),
 };
@@ -189,11 +190,11 @@ export const userResetMfa: Command = {
 export const userAllowFactor: Command = {
   name: 'user allow-factor',
   args: ['LOGIN'],
-  summary: 'let a user without second factor set one up in the next seven days (setting first_factor)',
+  summary: 'let a user set up two-step verification in the next seven days (setting first_factor)',
   run: (input, io) =>
     withUser(input, io, async (account, { mfa }) => {
       await mfa.firstEnrolment.allow(account.id, {});
-      io.out(`${plain(account.username)} may set up a second factor.`);
+      io.out(`${plain(account.username)} can set up two-step verification.`);
       return 0;
     }),
 };
@@ -214,7 +215,7 @@ export function withUser(
 }
 
 function noUser(login: string, io: Io): number {
-  io.err(`There is no user "${plain(login)}". gatehouse user list shows them all.`);
+  io.err(`There is no user "${plain(login)}". To see all users, run: gatehouse user list`);
   return 1;
 }
 
@@ -229,8 +230,8 @@ function factorText({
 }): string {
   const parts = [
     totp ? 'authenticator app' : '',
-    passkeys > 0 ? `${passkeys} passkeys` : '',
-    recoveryCodes > 0 ? `${recoveryCodes} recovery codes` : '',
+    passkeys > 0 ? plural(passkeys, 'passkey') : '',
+    recoveryCodes > 0 ? plural(recoveryCodes, 'recovery code') : '',
   ];
   return parts.filter(Boolean).join(', ') || 'none';
 }

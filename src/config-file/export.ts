@@ -30,8 +30,8 @@ type ExportDependencies = {
 type Entry = Record<string, unknown>;
 
 const roleDefaults = { description: '', permissions: [] };
-const HEADER = ` Exported from Gatehouse. Secrets are left out: client secrets, secrets of connections, passwords and second
- factors. Put client_secret and password (or password_hash) in before you apply this to another server.`;
+const HEADER = ` Exported from Gatehouse without secrets: client secrets, secrets of connections, passwords, and second
+ factors. Add client_secret and password (or password_hash) before you apply this file to another server.`;
 
 /** The configuration as YAML. */
 export async function exportConfiguration(dependencies: ExportDependencies): Promise<string> {

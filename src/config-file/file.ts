@@ -32,7 +32,7 @@ export type ParsedFile = {
   locate(faults: readonly Fault[]): FileFault[] | Promise<FileFault[]>;
 };
 
-const EMPTY = 'the file is empty; to declare nothing, and delete what it declared before, write {}';
+const EMPTY = 'the file is empty; to delete everything that it declared before, write {}';
 
 /** `gatehouse.yaml:12:5: clients[0].redirect_uri: unknown key`. */
 export function formatFault(name: string, fault: FileFault): string {

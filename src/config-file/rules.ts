@@ -4,6 +4,7 @@ import { profileColumns } from '../accounts/profile.ts';
 import { AppError, type FieldFault } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import { at, type Fault } from '../platform/faults.ts';
+import { plural } from '../platform/plural.ts';
 import { profileOf, snakeCase } from './plan/user-profile.ts';
 import type { Declared, DeclaredUser, EntrySection } from './schema.ts';
 
@@ -12,16 +13,16 @@ export function userRules(entry: DeclaredUser): Fault[] {
   const reject = (field: string, message: string) => faults.push({ path: [field], message });
   for (const { field, message } of profileFaults(entry)) reject(snakeCase(field), message);
   if (entry.password !== undefined && entry.password_hash !== undefined)
-    reject('password_hash', 'must not be set beside password');
+    reject('password_hash', "can't be combined with password");
   // NIST SP 800-63B-4 3.1.1.2: 15 characters without a second factor, 8 with one.
   const minimum = entry.totp_secret === undefined ? limits.password.minWithoutMfa : limits.password.minWithMfa;
   if (entry.password !== undefined && [...entry.password.normalize('NFKC')].length < minimum) {
     reject(
       'password',
-      `must have at least ${minimum} characters${entry.totp_secret === undefined ? ' (8 with a totp_secret beside it)' : ''}`,
+      `must have at least ${plural(minimum, 'character')}${entry.totp_secret === undefined ? ' (8 with a totp_secret)' : ''}`,
     );
   }
-  if (entry.email_verified === true && entry.email == null) reject('email_verified', 'needs an email beside it');
+  if (entry.email_verified === true && entry.email == null) reject('email_verified', 'needs an email too');
   return faults;
 }
 
@@ -88,7 +89,7 @@ function usernamesThatAreAddresses(users: ReadonlyMap<number, DeclaredUser>): Fa
   return [...users].flatMap(([index, { username }]) => {
     const holder = username.includes('@') ? holders.get(nameKey(username)) : undefined;
     if (holder === undefined || holder === index) return [];
-    return [{ path: ['users', index, 'username'], message: `is the e-mail address of users[${holder}]` }];
+    return [{ path: ['users', index, 'username'], message: `is the email address of users[${holder}]` }];
   });
 }
 

@@ -38,7 +38,7 @@ const permission = z
   .refine(isPermission, 'must be resource:action, such as articles:read')
   .refine(
     (value) => !isDeceptivePermission(value),
-    'must not look like a permission of Gatehouse, or have invisible characters',
+    'must not look like a permission of Gatehouse or contain invisible characters',
   )
   .meta(permissionSchema);
 const isOrdinary = (value: string) => !value.startsWith(OWN_PREFIX);

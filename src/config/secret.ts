@@ -77,7 +77,7 @@ function restrictPermissions(file: string): string | undefined {
   const found = `${file} could be read by others (mode ${mode.toString(8).padStart(4, '0')})`;
   try {
     chmodSync(file, 0o600);
-    return `${found}; it is 0600 now. If others use this machine, set a new secret in front of the old one`;
+    return `${found}; it is 0600 now. If others use this machine, add a new secret in front of the old one`;
   } catch {
     return `${found} and this user may not change that; run: chmod 600 ${file}`;
   }

@@ -57,7 +57,7 @@ export function createDomainChecks(dependencies: DomainChecksDependencies): Doma
     async check(connectionId, domain, by) {
       await connections.get(connectionId);
       const one = (await listDomains(dependencies, connectionId, db)).find((row) => row.domain === domain);
-      if (!one) throw notFound({ message: `This connection does not have the domain ${domain}.` });
+      if (!one) throw notFound({ message: `This connection doesn’t have the domain ${domain}.` });
       return check(one, by);
     },
 

@@ -48,7 +48,7 @@ export function checkedDocument(
       throw new Error(`The metadata is of ${read.entityId}, but the entity ID of this connection is ${expected}.`);
     const isPinned = 'certificates' in settings && settings.certificates.length > 0;
     if (!isPinned && read.signingCertificates.length === 0)
-      throw new Error('The metadata has no signing certificate, so no assertion could be verified.');
+      throw new Error('The metadata has no signing certificate, so Gatehouse can’t verify assertions.');
     return content;
   }
   const parsed = jsonOf(content);
@@ -70,7 +70,7 @@ function jsonOf(content: string): unknown {
   try {
     return JSON.parse(content);
   } catch (cause) {
-    throw new Error('The response is not JSON.', { cause });
+    throw new Error('The response isn’t JSON.', { cause });
   }
 }
 
@@ -78,5 +78,5 @@ function assertValid<Schema extends z.ZodType>(schema: Schema, value: unknown, w
   const checked = check(schema, value);
   if (checked.ok) return checked.value;
   const [fault] = checked.faults;
-  throw new Error(`${what} is not valid: ${fault ? `${formatPath(fault.path)} ${fault.message}` : 'unknown fault'}.`);
+  throw new Error(`${what} is invalid: ${fault ? `${formatPath(fault.path)} ${fault.message}` : 'unknown fault'}.`);
 }

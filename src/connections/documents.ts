@@ -161,7 +161,7 @@ function createReader(dependencies: DocumentsDependencies) {
   ): Promise<string> {
     if (connection.kind === 'saml')
       return fetchMetadata(connection.settings.metadata_url ?? '', connection.settings.metadata_certificate);
-    if (connection.kind !== 'oidc') throw new Error('This kind of connection has no documents.');
+    if (connection.kind !== 'oidc') throw new Error('This connection type has no documents.');
     const url =
       kind === 'jwks'
         ? (JSON.parse(await discoveryOf(connection)) as { jwks_uri: string }).jwks_uri

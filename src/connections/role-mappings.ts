@@ -56,7 +56,7 @@ export async function setRoleMappings(
       const role = await findRole(name, tx);
       if (!role) {
         throw badRequest('invalid_input', {
-          fields: [{ field: `role_mappings.${group}`, message: `no such role: ${name}` }],
+          fields: [{ field: `role_mappings.${group}`, message: `role doesn’t exist: ${name}` }],
         });
       }
       await context.assertMay(by, { what: 'role', role }, tx);

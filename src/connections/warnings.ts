@@ -5,6 +5,7 @@ import { X509Certificate } from 'node:crypto';
 import type { KeyUse } from '../keys/rotation.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
+import { plural } from '../platform/plural.ts';
 import type { Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
 import type { ParseMetadata } from './document-checks.ts';
@@ -46,7 +47,7 @@ export async function connectionWarnings(dependencies: ConnectionWarningsDepende
   const warnings = (await connections.forgedIds()).map(
     (id): ConnectionWarning => ({
       ...{ problem: 'forged', isUrgent: true },
-      text: `Another program changed the connection ${id} in the database, so nobody can sign in with it.`,
+      text: `Another program changed the connection ${id} in the database, so people can’t sign in with it.`,
     }),
   );
   const enabled = await connections.enabled();
@@ -119,8 +120,8 @@ function soonExpiring(what: string, until: Date, now: Date) {
 
 function expiryText(days: number, until: Date): string {
   if (days < 0) return `expired on ${until.toISOString().slice(0, 10)}`;
-  if (days === 0) return 'expires within a day';
-  return days === 1 ? 'expires in 1 day' : `expires in ${days} days`;
+  if (days === 0) return 'expires in less than a day';
+  return `expires in ${plural(days, 'day')}`;
 }
 
 async function unreadDocuments(
@@ -132,7 +133,7 @@ async function unreadDocuments(
     .filter(({ failingSince, hasContent }) => failingSince && (failingSince.getTime() <= since || !hasContent))
     .map(({ kind, lastError, hasContent }) => ({
       ...{ connection, problem: 'document', isUrgent: !hasContent },
-      text: `${connection.name}: the ${kind} document cannot be read: ${lastError ?? 'unknown fault'}`,
+      text: `${connection.name}: the ${kind} document can’t be read: ${lastError ?? 'unknown fault'}`,
     }));
 }
 
@@ -144,6 +145,6 @@ async function unprovenDomains(
     .filter(({ provenAt, checkedAt }) => provenAt === null && checkedAt !== null)
     .map(({ domain, record }) => ({
       ...{ connection, problem: 'domain', isUrgent: false },
-      text: `${connection.name}: ${domain} has no TXT record ${record.name} with its value, so its users are not sent there.`,
+      text: `${connection.name}: ${domain} has no TXT record ${record.name} with its value, so Gatehouse doesn’t send its users there.`,
     }));
 }

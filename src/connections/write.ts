@@ -168,13 +168,14 @@ export async function changeFault(
   tx: Tx,
 ): Promise<{ field: string; message: string } | undefined> {
   const { kind, preset, settings } = partsOf(entry);
-  if (before.kind !== kind) return { field: 'kind', message: 'of a connection stays as it is: make a new one' };
-  if (before.preset !== preset) return { field: 'preset', message: 'of a connection stays as it is: make a new one' };
+  if (before.kind !== kind) return { field: 'kind', message: 'of a connection can’t change: create a new connection' };
+  if (before.preset !== preset)
+    return { field: 'preset', message: 'of a connection can’t change: create a new connection' };
   const field = identityFields.find((name) => pick(before.settings, [name]) !== pick(settings, [name]));
   if (field === undefined) return undefined;
   // Subjects are unique within an issuer only: another one could name any user of this connection.
   if ((await tx.externalIdentity.count({ where: { connectionId: before.id } })) === 0) return undefined;
-  return { field, message: 'cannot change, because users are linked to this connection: make a new one' };
+  return { field, message: 'can’t change, because users are linked to this connection: create a new connection' };
 }
 
 const identityFields = ['issuer', 'entity_id', 'subject_claim', 'subject_attribute', 'base_dn', 'userinfo_url'];

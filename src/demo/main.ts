@@ -79,7 +79,7 @@ async function run(): Promise<number> {
 
   Gatehouse itself is at ${issuer}
   Example Corp is at     ${corpIssuer}
-  Press Ctrl-C to stop; everything made here is deleted then.
+  Press Ctrl-C to stop the demo and delete its data.
 
 `);
   const end = await Promise.race([stopped, ...servers.map(({ died }) => died)]);

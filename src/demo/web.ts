@@ -46,7 +46,11 @@ export async function serveSite(
       (answer) => send(outgoing, answer),
       (error: unknown) => {
         process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-        send(outgoing, { status: 500, body: 'Something went wrong; the terminal says what.', type: 'text/plain' });
+        send(outgoing, {
+          status: 500,
+          body: 'Something went wrong. See the terminal for details.',
+          type: 'text/plain',
+        });
       },
     );
   });
@@ -73,12 +77,12 @@ async function answerFrom(
 ): Promise<Answer> {
   const url = new URL(incoming.url ?? '/', origin);
   const route = routes[`${incoming.method} ${url.pathname}`];
-  if (!route) return { status: 404, body: 'There is no such page.', type: 'text/plain' };
+  if (!route) return { status: 404, body: 'Page not found.', type: 'text/plain' };
   // Against cross-site request forgery.
   const site = incoming.headers['sec-fetch-site'];
   const isForeign = site !== undefined && site !== 'same-origin';
   if (incoming.method === 'POST' && isForeign && !fromGatehouse.includes(url.pathname)) {
-    return { status: 403, body: 'This form came from another site.', type: 'text/plain' };
+    return { status: 403, body: 'Another site sent this form, so we rejected it.', type: 'text/plain' };
   }
   return route({
     url,

@@ -188,7 +188,7 @@ function notFresh({ demands, sentAt }: AnsweredRequest, authTime: Date | undefin
     : `one of the last ${maxAgeSeconds} seconds`;
   return new FederationError('upstream_not_fresh', {
     rule: 'fresh',
-    message: 'The identity provider did not confirm an authentication that is as recent as the application demands.',
+    message: 'The identity provider didn’t confirm an authentication as recent as the application requires.',
     ...{ expected, received: authTime?.toISOString() ?? 'no time (auth_time, AuthnInstant)' },
   });
 }
@@ -196,7 +196,7 @@ function notFresh({ demands, sentAt }: AnsweredRequest, authTime: Date | undefin
 function otherAccount(): FederationError {
   return new FederationError('upstream_other_account', {
     rule: 'account',
-    message: 'The user proved another account than the one with the address of the identity.',
+    message: 'The user signed in to a different account than the one with the identity’s email address.',
     ...{ expected: 'the account with the address of the identity', received: 'another account' },
   });
 }

@@ -48,7 +48,7 @@ export function createSsoIds({ authority, connections, identities, setConnection
       const role = (await findRole(name, tx)) ?? { name, permissions: [] };
       const isAllowed = await authority.assertMay(by, { what: 'role', role }, tx).then(() => true, falseIfForbidden);
       if (isAllowed) continue;
-      const message = `The groups at the connection ${connectionId} give roles which you neither have nor may manage.`;
+      const message = `The groups at the connection ${connectionId} give roles that you neither have nor manage.`;
       throw forbidden('forbidden', { message, detail: { role: name } });
     }
   };
@@ -71,7 +71,7 @@ export function createSsoIds({ authority, connections, identities, setConnection
       const { id, ssoId: subject } = account;
       const own = await identities.ofUser(id, tx);
       const old = before === null ? undefined : own.find((one) => one.subject === before);
-      if (subject === null && connectionId) throw invalid('Needs sso_id.');
+      if (subject === null && connectionId) throw invalid('This needs sso_id too.');
       const wanted = subject === null ? null : connectionId === undefined ? (old?.connectionId ?? null) : connectionId;
       if (wanted !== null && !(await connections.find(wanted, tx))) throw invalid(`There is no connection ${wanted}.`);
       const isSame = old?.connectionId === wanted && old?.subject === subject;

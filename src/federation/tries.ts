@@ -94,7 +94,7 @@ export function createTries({ connections, directory, resolver, upstreamSignIn }
 function unknownLogin(login: string): FederationError {
   return new FederationError('upstream_no_identity', {
     rule: 'subject',
-    message: 'The directory has no entry for this login: check the filter and the base DN.',
+    message: 'The directory has no entry for this login. Check the filter and the base DN.',
     expected: 'one entry',
     received: login,
   });

@@ -10,7 +10,7 @@ import { signInAcrs, stepUpRequest } from './step-up.ts';
 import type { PassedCheck, UpstreamAnswer, UpstreamIdentity, UpstreamProtocol, UpstreamRedirect } from './upstream.ts';
 
 /** The message of a rejection, by which its page knows it again. */
-export const NOT_ENABLED = 'The connection is not enabled, or was deleted.';
+export const NOT_ENABLED = 'The connection is disabled or deleted.';
 
 export type Protocols = Partial<Record<ConnectionKind, UpstreamProtocol>>;
 
@@ -73,7 +73,8 @@ export function createUpstreamSignIn(dependencies: UpstreamSignInDependencies): 
 
     async usable(connectionId, rule) {
       const connection = await connectionFor(dependencies, connectionId, 'sign-in');
-      if (!acceptsSignIn(rule, connection.id)) throw disabled('The application does not accept it.', connection.id);
+      if (!acceptsSignIn(rule, connection.id))
+        throw disabled('The application doesn’t accept this connection.', connection.id);
       if (connection.kind !== 'ldap') protocolOf(dependencies, connection);
       return connection;
     },
@@ -99,8 +100,7 @@ export function createUpstreamSignIn(dependencies: UpstreamSignInDependencies): 
       if (stored !== 'unknown') return pathOf(stored, connectionId);
       throw new FederationError('upstream_answer_invalid', {
         rule: 'replay',
-        message:
-          'The answer belongs to no open request of this connection: it is too old, was used before, or was forged.',
+        message: 'The answer belongs to no open request of this connection. It is too old, already used, or forged.',
         expected: 'the state of an open request',
         received: handle,
       });
@@ -119,7 +119,7 @@ async function redeemAnswer(
   if (!request) {
     throw new FederationError('upstream_answer_invalid', {
       rule: 'replay',
-      message: 'The answer was used before, is too old, or belongs to another browser.',
+      message: 'The answer is too old, already used, or from another browser.',
       expected: 'an unused answer to a request of this browser',
       received: 'an answer that is not open in this browser',
     });
@@ -132,7 +132,7 @@ async function redeemAnswer(
   if (identity.subject.trim() === '') {
     throw new FederationError('upstream_no_identity', {
       rule: 'subject',
-      message: 'The identity provider did not send the identifier of the user.',
+      message: 'The identity provider didn’t send the user’s identifier.',
       expected: 'subject_claim' in connection.settings ? connection.settings.subject_claim : 'a subject',
       received: `claims: ${Object.keys(identity.claims).join(', ') || 'none'}`,
     });

@@ -158,7 +158,7 @@ function afterResetText({ username }: Subject) {
     message:
       'You set your password with an emailed link. Another administrator must allow you to set up two-step verification.',
     advice:
-      'Ask another administrator to open your page under Users in the console and select “Allow two-step setup”. ' +
+      'Ask another administrator to open your page under Users in the console and select “Allow two-step verification”. ' +
       `If there is no other administrator, run this on the server: gatehouse user allow-factor ${username}. Then reload this page.`,
   };
 }

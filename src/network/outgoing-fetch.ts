@@ -229,7 +229,7 @@ function redirectTarget(response: Response, from: URL, request: Request): URL | 
 function forbidden(host: string): OutgoingError {
   return new OutgoingError(
     'forbidden_address',
-    `${host} is in a private or special network: list its network in settings.outgoing_networks if it may be called`,
+    `${host} is in a private or special network; to allow calls, add the network to settings.outgoing_networks`,
   );
 }
 

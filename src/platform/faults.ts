@@ -1,6 +1,7 @@
 // Faults of a value as sentences for operators and users of the API; zod's own messages are for programmers. A value is
 // repeated only where it cannot be a secret.
 import type { z } from 'zod';
+import { plural } from './plural.ts';
 
 export type Path = readonly (string | number)[];
 export type Fault = { path: Path; message: string };
@@ -64,8 +65,9 @@ export function sentence(issue: z.core.$ZodRawIssue): string | undefined {
 }
 
 function sizeOf(issue: z.core.$ZodRawIssue & { origin?: string }, word: string, bound: number | bigint): string {
-  if (issue.origin === 'string') return bound === 1 ? 'must not be empty' : `must have ${word} ${bound} characters`;
-  if (issue.origin === 'array') return `must have ${word} ${bound} ${bound === 1 ? 'entry' : 'entries'}`;
+  if (issue.origin === 'string')
+    return bound === 1 ? 'must not be empty' : `must have ${word} ${plural(Number(bound), 'character')}`;
+  if (issue.origin === 'array') return `must have ${word} ${plural(Number(bound), 'entry', 'entries')}`;
   return `must be ${word} ${bound}${repeated(issue.input)}`;
 }
 

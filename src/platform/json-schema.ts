@@ -25,12 +25,12 @@ export function compileJsonSchema(schema: Readonly<Record<string, unknown>>): Js
   const compiled = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
   const check: JsonCheck = (value) => {
     const result = withinTime(() => compiled.safeParse(value));
-    if (!result) return [{ path: [], message: 'A pattern of the schema takes too long to check this.' }];
+    if (!result) return [{ path: [], message: 'A pattern in the schema takes too long to check this value.' }];
     if (result.success) return [];
     return result.error.issues.flatMap((issue) => {
       const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
       if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
-      return issue.keys.map((key) => ({ path: [...path, key], message: 'There is no such attribute.' }));
+      return issue.keys.map((key) => ({ path: [...path, key], message: 'This attribute doesn’t exist.' }));
     });
   };
   if (cache.size >= MAX_CACHED) cache.clear();

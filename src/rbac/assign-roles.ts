@@ -81,7 +81,7 @@ export async function managedRole(
 ): Promise<Role> {
   const role = await findRole(name, tx);
   await assertMay(by, { what: 'role', role: role ?? { name, permissions: [] } }, tx);
-  if (!role) throw notFound({ message: `There is no role ${name}.` });
+  if (!role) throw notFound({ message: `The role ${name} doesn’t exist.` });
   return role;
 }
 

@@ -42,8 +42,8 @@ interface Held {
   roles: readonly string[];
 }
 
-const MORE_THAN_YOU = 'This account may do more than you, so you cannot change it.';
-const noSuchUser = (id: string) => notFound({ message: 'There is no such user.', detail: { accountId: id } });
+const MORE_THAN_YOU = 'You can’t change this account, because it has more permissions than you.';
+const noSuchUser = (id: string) => notFound({ message: 'This user doesn’t exist.', detail: { accountId: id } });
 
 export function createAuthority({ accounts }: { accounts: Pick<Accounts, 'find'> }): Authority {
   const actorRights = createActorRights({ accounts });
@@ -97,7 +97,7 @@ async function assertMayChangeUser(
   if (target === 'everything' || !holdsOwn(actor, target)) throw forbidden('forbidden', { message: MORE_THAN_YOU });
   const other = roles.find((name) => !mayManageRole(actor, name, needs));
   if (other !== undefined) {
-    const message = `This account has the role ${other}, which you neither have nor may manage.`;
+    const message = `You can’t change this account, because you neither have nor manage its role ${other}.`;
     throw forbidden('forbidden', { message });
   }
 }
@@ -123,7 +123,7 @@ function holdsOwn({ rights }: Held, permissions: readonly string[]): boolean {
 
 function assertMayUseRole(actor: Held, role: { name: string; permissions: readonly string[] }): void {
   if (mayUseRole(actor, role)) return;
-  const message = `You neither have the role ${role.name} nor may manage it.`;
+  const message = `You neither have nor manage the role ${role.name}.`;
   throw forbidden('forbidden', { message, detail: { role: role.name } });
 }
 
@@ -133,31 +133,31 @@ function assertMayOpen(
 ): void {
   // The roles that it named were deleted: no role can be the right to open it again.
   if (isClosed && !permits(actor.rights, 'gatehouse.roles:manage')) {
-    const message = 'The access rule names no role any more. Changing it takes the permission to manage all roles.';
+    const message = 'The access rule contains no existing role. To change it, you need permission to manage all roles.';
     throw forbidden('forbidden', { message });
   }
   const other = roles.find((name) => !mayManageRole(actor, name, []));
   if (other === undefined) return;
-  const message = `The access rule names the role ${other}, which you neither have nor may manage.`;
+  const message = `The access rule contains the role ${other}, which you neither have nor manage.`;
   throw forbidden('forbidden', { message });
 }
 
 function assertMayRename(actor: Held, roles: readonly string[]): void {
   const other = roles.find((name) => !mayManageRole(actor, name, []));
   if (other === undefined) return;
-  const message = `The renamed roles concern the role ${other}, which you neither have nor may manage.`;
+  const message = `The renamed roles contain the role ${other}, which you neither have nor manage.`;
   throw forbidden('forbidden', { message });
 }
 
 function assertHolds(rights: Rights, permissions: readonly string[]): void {
   const missing = permissions.filter((permission) => !includesPermission(rights, permission));
   if (missing.length === 0) return;
-  throw forbidden('forbidden', { message: 'You cannot grant more than you may do yourself.', detail: { missing } });
+  throw forbidden('forbidden', { message: 'You can’t grant permissions that you don’t have.', detail: { missing } });
 }
 
 function assertCoversApplication(rights: Rights, identifier: string): void {
   if (permits(rights, 'gatehouse.applications:write', { application: identifier })) return;
-  throw notFound({ message: 'There is no such application.', detail: { identifier } });
+  throw notFound({ message: 'This application doesn’t exist.', detail: { identifier } });
 }
 
 /** The result of a check that threw: false for forbidden and not_found. Throws any other error again. */

@@ -48,7 +48,7 @@ const HELP: OwnPermission[] = [
 export const builtInRoles: readonly { name: string; description: string; permissions: readonly OwnPermission[] }[] = [
   {
     name: ADMIN_ROLE,
-    description: 'May do everything in Gatehouse',
+    description: 'Full access to Gatehouse',
     permissions: [
       ...new Set([
         ...[...all('read'), ...all('write'), ...HELP],
@@ -58,18 +58,23 @@ export const builtInRoles: readonly { name: string; description: string; permiss
   },
   {
     name: 'user-manager',
-    description: 'May create, change and delete users who have no more rights and no other roles',
+    description: 'Can create, change, and delete users with no more permissions and no other roles',
     permissions: ['gatehouse.users:write', 'gatehouse.roles:read', ...HELP],
   },
   {
     name: 'application-manager',
-    description: 'May register, change and delete applications',
+    description: 'Can add, change, and delete applications',
     permissions: ['gatehouse.applications:read', 'gatehouse.applications:write', 'gatehouse.roles:read'],
   },
-  { name: 'auditor', description: 'May look at everything in Gatehouse and change nothing', permissions: all('read') },
+  {
+    name: 'auditor',
+    description: 'Can view everything in Gatehouse, but can’t change anything',
+    permissions: all('read'),
+  },
   {
     name: 'support',
-    description: 'May help people who cannot get in: unlock, reset factors and passwords, end sessions',
+    description:
+      'Can help people who can’t sign in: unlock accounts, reset passwords and two-step verification, end sessions',
     permissions: [...HELP, 'gatehouse.audit:read'],
   },
 ];

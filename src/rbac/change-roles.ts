@@ -152,14 +152,14 @@ async function assertNoLookAlike(
   before?: string,
 ): Promise<void> {
   if (name !== before && looksOwn(name))
-    throw conflict('role_name_taken', { message: 'This name looks like that of a permission for Gatehouse.' });
+    throw conflict('role_name_taken', { message: 'This name looks like a Gatehouse permission. Choose another name.' });
   const isFile = source === 'file';
   const where = isFile ? { source: 'built-in' } : {};
   const roles = name === before ? [] : await tx.role.findMany({ where, select: { name: true } });
   const others = roles.map((role) => role.name).filter((other) => other !== before);
   const role = lookAlike(name, others);
   if (role !== undefined)
-    throw conflict('role_name_taken', { message: `This name looks like that of the role ${role}.` });
+    throw conflict('role_name_taken', { message: `This name looks like the role ${role}. Choose another name.` });
   if (isFile || permissions.length === 0) return;
   const rows = await tx.permission.findMany({ select: { resource: true, action: true } });
   const known = [...rows.map(({ resource, action }) => `${resource}:${action}`), ...permissions];
@@ -175,7 +175,7 @@ async function assertNoLookAlike(
 function assertPermissionsValid(permissions: readonly string[]): void {
   const deceptive = permissions.find(isDeceptivePermission);
   if (deceptive !== undefined) {
-    const message = `“${deceptive}” looks like a permission for Gatehouse, or has invisible characters.`;
+    const message = `“${deceptive}” looks like a Gatehouse permission or contains invisible characters.`;
     throw badRequest('invalid_input', { fields: [{ field: 'permissions', message }] });
   }
   const broken = permissions.find(isBrokenLimit);
@@ -185,10 +185,10 @@ function assertPermissionsValid(permissions: readonly string[]): void {
 }
 
 function invalidName() {
-  const message = 'Use up to 100 letters, digits, spaces and . _ : / - for the name of a role.';
+  const message = 'Use up to 100 letters, digits, spaces and . _ : / - for the role name.';
   return badRequest('invalid_input', { fields: [{ field: 'name', message }] });
 }
 
 function builtIn() {
-  return conflict('conflict', { message: 'This role belongs to Gatehouse, so it stays as it is.' });
+  return conflict('conflict', { message: 'You can’t change a built-in role.' });
 }

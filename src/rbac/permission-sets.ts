@@ -79,6 +79,6 @@ function limitedName(permission: OwnPermission, roleName: string): PermissionNam
 function parsed(text: string): PermissionName {
   const name = parsePermission(text);
   if (name) return name;
-  const message = `“${text}” is not a permission: write resource:action, such as articles:read.`;
+  const message = `“${text}” isn’t a permission. Use resource:action, such as articles:read.`;
   throw badRequest('invalid_input', { fields: [{ field: 'permissions', message }] });
 }

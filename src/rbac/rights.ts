@@ -40,7 +40,7 @@ export const LIMITABLE_TO_ROLES = ownPermissions.filter((permission) => LIMITABL
 
 /** What is wrong with a limit that cannot be understood, for messages. */
 export const LIMIT_SYNTAX =
-  'cannot be limited like this: write gatehouse.users[role:NAME]:write or gatehouse.applications[application:ID]:write';
+  'can’t be limited like this. Use gatehouse.users[role:NAME]:write or gatehouse.applications[application:ID]:write';
 
 const LIMITED = /^(gatehouse\.[a-z]+)\[(role|application):([^\s]+)\]:([a-z-]+)$/u;
 

@@ -30,7 +30,7 @@ export async function findRole(name: string, tx: Tx): Promise<Role | undefined> 
 /** By name; throws not_found (404). */
 export async function roleNamed(name: string, tx: Tx): Promise<Role> {
   const role = await findRole(name, tx);
-  if (!role) throw notFound({ message: `There is no role ${name}.` });
+  if (!role) throw notFound({ message: `The role ${name} doesn’t exist.` });
   return role;
 }
 

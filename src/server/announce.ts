@@ -23,7 +23,7 @@ export function announce(
   if (firstAdmin) {
     const { username, password } = firstAdmin;
     announcing.info(
-      `First administrator: user name ${username}, one-time password ${password} (displayed once; it must be changed at the first sign-in)`,
+      `First administrator: username ${username}, one-time password ${password} (printed only once; it must be changed at the first sign-in)`,
     );
     terminal?.write(
       `\n${box(['Console', `${url}/admin`], ['Username', username], ['One-time password', password])}\n\n`,
@@ -51,9 +51,9 @@ export function reportStartFailure(config: Config, logger: Logger, error: unknow
   if (error instanceof DatabaseError) logger.fatal(error.message);
   else if (error instanceof ConfigError) for (const line of error.message.split('\n')) logger.fatal(line);
   else if (code === 'EADDRINUSE')
-    logger.fatal(`${variable} ${port} on ${host} is taken: stop what listens there, or set ${variable}`);
+    logger.fatal(`${variable} ${port} on ${host} is already in use: stop the other program, or set ${variable}`);
   else if (code === 'EACCES')
-    logger.fatal(`${variable} ${port} may not be used by this user: set ${variable} to 1024 or more`);
+    logger.fatal(`${variable} ${port} isn't allowed for this user: set ${variable} to 1024 or more`);
   else logger.fatal({ err: error }, 'the server could not be started');
 }
 

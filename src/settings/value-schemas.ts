@@ -9,7 +9,7 @@ export const network = z.string().refine(isNetwork, 'must be a network such as 1
 
 /** Never this machine: an administrator who denied every network could not undo it in the console. */
 export const deniedNetwork = network.refine((text) => !isNetwork(text) || !containsLoopback(text), {
-  message: 'must not hold 127.0.0.1 or ::1, from where the server can always be administered',
+  message: 'must not contain 127.0.0.1 or ::1, so that you can always administer the server locally',
 });
 
 /** JSON Schema of the custom attributes of users; empty: text, numbers, true or false, lists of text, under any name. */
@@ -21,7 +21,7 @@ export const attributeSchema = z.record(z.string(), z.json()).superRefine((schem
   try {
     compileJsonSchema(schema);
   } catch (error) {
-    return reject(`is not a JSON Schema that can be used: ${error instanceof Error ? error.message : String(error)}`);
+    return reject(`isn’t a usable JSON Schema: ${error instanceof Error ? error.message : String(error)}`);
   }
 });
 

@@ -129,7 +129,7 @@ describe('a right for the members of one role', () => {
       expect([created.status, given.status, textOf(tried.text)]).toEqual([
         403,
         403,
-        expect.stringContaining('You neither have the role'),
+        expect.stringContaining('You neither have nor manage the role'),
       ]);
       return [tried, imported, created, given].map(({ status, text }) => [
         status,

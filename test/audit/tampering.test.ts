@@ -282,7 +282,7 @@ describe('checkpoints', () => {
     await writeFile(log.file, `${await readFile(log.file, 'utf8')}{"kind":"head"}\n`);
     expect(await log.faults()).toMatchObject([
       { kind: 'checkpoint', seq: 6, message: 'The checkpoint at entry 6 has an invalid signature.' },
-      { kind: 'checkpoint', seq: 0, message: 'Line 2 of the checkpoint file was not signed by this server.' },
+      { kind: 'checkpoint', seq: 0, message: "Line 2 of the checkpoint file wasn't signed by this server." },
     ]);
   });
 

@@ -109,7 +109,7 @@ describe('gatehouse app', () => {
       ].concat(['', 'y', 'n', 'nobody', 'admin, support']),
     });
     expect(web.code, web.err).toBe(0);
-    expect(web.err.match(/one of 1 to 6|this is needed|must be https|there is no role nobody/g)).toHaveLength(4);
+    expect(web.err.match(/a number from 1 to 6|this is needed|must be https|there is no role nobody/g)).toHaveLength(4);
     const [, clientId = ''] = /Client ID: +(\S+)/.exec(web.out) ?? [];
     expect(web.out).toMatch(/Client secret: [\w-]{43}/);
     expect(parse((await cli.gatehouse(['app', 'show', clientId])).out)).toEqual({

@@ -28,7 +28,7 @@ describe('gatehouse apply', () => {
     const { code, out, err } = await cli.gatehouse(['apply', file('good.yaml'), '--dry-run']);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toBe(
-      '+ settings session_hours\n+ clients web\n+ users alice\nNothing was changed. It would be: 3 created, 0 changed, 0 deleted, 0 unchanged\n',
+      '+ settings session_hours\n+ clients web\n+ users alice\nDry run: 3 created, 0 changed, 0 deleted, 0 unchanged. Nothing changed.\n',
     );
     expect(await cli.db.application.count()).toBe(0);
   });
@@ -69,7 +69,7 @@ describe('gatehouse apply', () => {
       '    value: 8 -> 9',
       '~ clients web',
       '    client_secret (changed)',
-      'Nothing changed. It would be: 0 created, 2 changed, 1 deleted, 0 unchanged',
+      'Dry run: 0 created, 2 changed, 1 deleted, 0 unchanged. Nothing changed.',
       '',
     ]);
   });

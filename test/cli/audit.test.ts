@@ -159,11 +159,11 @@ it('adopts a user without a MAC, which doctor reports, and never one with a wron
   const listed = await shell.gatehouse(['secrets', 'adopt', '--dry-run']);
   expect(listed).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/^users: 1 rows have no MAC\.\n {2}user ann \(/),
+    out: expect.stringMatching(/^users: 1 row without a MAC\.\n {2}user ann \(/),
   });
   expect(await shell.gatehouse(['secrets', 'adopt'])).toMatchObject({
     code: 0,
-    out: 'users: 1 rows have a MAC now.\n',
+    out: 'users: added a MAC to 1 row.\n',
   });
   expect((await shell.gatehouse(['user', 'show', 'ann'])).out).toContain('Anna');
   await change('a.b');

@@ -93,7 +93,7 @@ describe('gatehouse connection', () => {
     };
     expect(await finding()).toMatchObject({
       status: 'failure',
-      message: expect.stringContaining('the directory directory cannot be used'),
+      message: expect.stringContaining('the directory directory can’t be used'),
     });
     expect(JSON.stringify(await finding())).not.toContain('wrong');
     await cli.gatehouse(['connection', 'secret', 'directory', '--replace'], { stdin: 'right\n' });

@@ -90,13 +90,13 @@ describe('the list of protected tables', () => {
       if (!row) continue;
       const write = (mac: string) => rows.update({ where: uniqueKey(entry, row), data: { mac } });
       await write('x.y');
-      expect(await findings(), table).toEqual([expect.stringContaining('was written by another program')]);
+      expect(await findings(), table).toEqual([expect.stringContaining('another program wrote')]);
       await adoptWithoutMac(db, protectedRows);
       expect(await findings(), table).toHaveLength(1);
       await write('');
       expect(await findings(), table).toEqual([
         expect.stringContaining(
-          protectedTables[table].isShortLived ? 'another program' : `1 rows of ${table} have no MAC`,
+          protectedTables[table].isShortLived ? 'another program' : `Gatehouse ignores 1 row of ${table}`,
         ),
       ]);
       await adoptWithoutMac(db, protectedRows);

@@ -92,7 +92,7 @@ describe('a change of GATEHOUSE_SECRET', () => {
 
     await restart(asText(newSecret, testSecret));
     const before = await gatehouse('doctor', '--json');
-    expect(before.out).toMatch(/values are under an older secret: .*totp_credentials 1/);
+    expect(before.out).toMatch(/values? still under an older secret: .*totp_credentials 1/);
     const rotated = await gatehouse('secrets', 'rotate', '--json');
     expect(rotated).toMatchObject({ code: 0 });
     expect(JSON.parse(rotated.out)).toContainEqual({ table: 'totp_credentials', resealed: 1, unreadable: [] });
@@ -135,7 +135,7 @@ describe('a change of GATEHOUSE_SECRET', () => {
     const rotated = await gatehouse('secrets', 'rotate');
     expect(rotated).toMatchObject({ code: 1 });
     expect(rotated.err).toContain(
-      `totp_credentials: 1 values cannot be decrypted with any value of GATEHOUSE_SECRET: ${user.account.id}`,
+      `totp_credentials: can't decrypt 1 value with any value of GATEHOUSE_SECRET: ${user.account.id}`,
     );
   });
 

@@ -67,11 +67,11 @@ describe('gatehouse user', () => {
       err: expect.stringContaining(`${changed.id}  changed, changed outside`),
     });
     const asked = await cli.gatehouse(['user', 'delete', 'Changed']);
-    expect(asked).toMatchObject({ code: 1, out: '', err: expect.stringContaining('would be deleted for good') });
+    expect(asked).toMatchObject({ code: 1, out: '', err: expect.stringContaining('deletes') });
     const deleted = await cli.gatehouse(['user', 'delete', changed.id, '--yes']);
     expect(deleted).toMatchObject({
       code: 0,
-      out: `changed (${changed.id}) is deleted. Every session ended, and the subject is never used again.\n`,
+      out: `Deleted changed (${changed.id}) and all their sessions. The subject is never used again.\n`,
       err: expect.stringContaining('was written by another program'),
     });
     expect(await cli.gatehouse(['user', 'delete', 'leaver', '--yes'])).toMatchObject({ code: 0, err: '' });

@@ -31,7 +31,7 @@ describe('a client', () => {
   it.each([
     [{ redirect_uris: ['http://a.example/cb'] }, 'redirect_uris[0]: must be https (http only for localhost'],
     [{ redirect_uris: ['https://*.example/cb'] }, 'redirect_uris[0]: must not have a wildcard'],
-    [{ redirect_uris: ['https://u:p@a.example/cb'] }, 'redirect_uris[0]: must not contain a user name'],
+    [{ redirect_uris: ['https://u:p@a.example/cb'] }, 'redirect_uris[0]: must not contain a username'],
     [{ redirect_uris: ['https:///cb'] }, 'redirect_uris[0]: must be an absolute URI'],
     [{ redirect_uris: ['https:\\\\a.example'] }, 'redirect_uris[0]: must not contain spaces, backslashes'],
     [{ redirect_uris: ['/cb'] }, 'redirect_uris[0]: must be an absolute URI'],
@@ -61,8 +61,8 @@ describe('a client', () => {
     [{ response_types: ['token'] }, 'response_types[0]: must be code'],
     [{ token_endpoint_auth_method: 'tls_client_auth' }, 'token_endpoint_auth_method: must be one of'],
     [{ token_endpoint_auth_method: 'private_key_jwt' }, 'jwks: missing: private_key_jwt needs'],
-    [{ jwks, jwks_uri: uri }, 'jwks_uri: must not be set beside jwks'],
-    [{ jwks: { keys: [{ kty: 'EC', d: 'private' }] } }, 'jwks.keys[0]: must hold the public part'],
+    [{ jwks, jwks_uri: uri }, 'jwks_uri: can’t be combined with jwks'],
+    [{ jwks: { keys: [{ kty: 'EC', d: 'private' }] } }, 'jwks.keys[0]: must contain only the public part'],
     [{ token_endpoint_auth_signing_alg: 'RS256' }, 'token_endpoint_auth_signing_alg: does not fit'],
     [
       { id_token_signed_response_alg: 'none' },
@@ -73,7 +73,7 @@ describe('a client', () => {
       'id_token_signed_response_alg: must not be HS256',
     ],
     [{ subject_type: 'pairwise', redirect_uris: [uri, 'https://b.example/'] }, 'sector_identifier_uri: missing'],
-    [{ contacts: ['nobody'] }, 'contacts[0]: must be an e-mail address'],
+    [{ contacts: ['nobody'] }, 'contacts[0]: must be an email address'],
     [{ default_acr_values: ['high'] }, 'default_acr_values[0]: must be one of urn:gatehouse:acr:password'],
     [{ access: { role: 'x' } }, 'access: must be everyone, or { roles: [...] }'],
     [{ consent: 'never' }, 'consent: must be one of explicit, implicit'],
@@ -91,7 +91,7 @@ describe('a service provider', () => {
   });
   it.each([
     [{ acs_url: undefined, entity_id: undefined }, 'name: needs one of metadata_file, metadata_url'],
-    [{ metadata_url: 'https://wiki.example/md' }, 'acs_url: must not be set beside metadata_url'],
+    [{ metadata_url: 'https://wiki.example/md' }, 'acs_url: can’t be combined with metadata_url'],
     [{ entity_id: undefined }, 'acs_url: needs entity_id'],
     [{ acs_url: 'http://wiki.example/acs' }, 'acs_url: must be https'],
     [{ acs_url: 3 }, 'acs_url: must be text or a list'],
@@ -101,11 +101,11 @@ describe('a service provider', () => {
     ],
     [
       { acs_url: [{ url: 'https://a.example/', index: 1 }, 'https://b.example/'] },
-      'acs_url: must not hold an index twice',
+      'acs_url: must not contain an index twice',
     ],
     [
       { acs_url: [0, 1].map((at) => ({ url: `https://${at}.example/`, default: true })) },
-      'acs_url: must have one default at most',
+      'acs_url: must have at most one default',
     ],
     [{ require_signed_requests: true }, 'require_signed_requests: needs a signing certificate'],
     [{ encrypt_assertion: 'always' }, 'encrypt_assertion: needs an encryption certificate'],
@@ -121,9 +121,9 @@ describe('a service provider', () => {
 describe('a user', () => {
   const hash = '$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21l$aGFzaGhhc2hoYXNoaGFzaGhhc2hoYXNoaGFzaGhhc2g';
   it.each([
-    [{ password: 'only 14 chars.' }, 'password: must have at least 15 characters (8 with a totp_secret beside it)'],
+    [{ password: 'only 14 chars.' }, 'password: must have at least 15 characters (8 with a totp_secret)'],
     [{ password: '7 chars', totp_secret: 'JBSWY3DPEHPK3PXP' }, 'password: must have at least 8 characters'],
-    [{ password: 'x'.repeat(15), password_hash: hash }, 'password_hash: must not be set beside password'],
+    [{ password: 'x'.repeat(15), password_hash: hash }, 'password_hash: can’t be combined with password'],
     [
       { password_hash: '5f4dcc3b5aa765d61d8327deb882cf99' },
       'password_hash: must be an Argon2id, bcrypt, scrypt or PBKDF2',

@@ -102,7 +102,7 @@ describe('connections in the file', () => {
     const twice = '{ id: a, preset: github, name: A, client_id: a, domains: [x.example] }';
     expect(await faults(`connections: [${twice}, ${twice}]`)).toMatch(/id: is already declared in connections\[0\]/);
     expect(await faults('connections: [{ id: corp, kind: oauth2, preset: github, name: C, client_id: c }]')).toMatch(
-      /kind: of a connection stays/,
+      /kind: of a connection can’t change/,
     );
   });
 

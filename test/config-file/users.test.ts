@@ -96,14 +96,14 @@ describe('a declared user', () => {
     const both = `users: [{ username: david }, { username: erin, sub: "${id}" }]`;
     expect(lines(await bench.plan(both))).toEqual([
       expect.stringContaining('users[1].username: is the account of users[0]'),
-      expect.stringContaining('users[1].username: is the user name of another account'),
+      expect.stringContaining('users[1].username: is the username of another account'),
     ]);
     expect(lines(await bench.plan(user('erin', 'sub: some-other-subject')))).toEqual([
       expect.stringContaining('users[0].sub: the account erin has another subject'),
     ]);
     await bench.accounts.remove(local.id);
     expect(lines(await bench.plan(user('frank', `sub: "${local.id}"`)))).toEqual([
-      expect.stringContaining('users[0].sub: belonged to an account that was deleted'),
+      expect.stringContaining('users[0].sub: belonged to a deleted account'),
     ]);
   });
 
@@ -158,7 +158,7 @@ describe('a declared user name that is an address', () => {
 
   it('a declared user name that is an address is no e-mail address of another user, in the file or stored', async () => {
     const twice = `${declared('', allowed)}  - { username: second, email: UPN@corp.example }\n`;
-    expect(lines(await names.plan(twice))).toEqual([expect.stringContaining('is the e-mail address of users[1]')]);
+    expect(lines(await names.plan(twice))).toEqual([expect.stringContaining('is the email address of users[1]')]);
     await names.accounts.create({ username: 'stored', email: 'stored@corp.example' });
     expect(lines(await names.plan(`${allowed}users: [{ username: stored@corp.example }]`))).toEqual([
       expect.stringContaining('users[0].username: is the e-mail address of another account'),

@@ -224,7 +224,7 @@ describe('the warnings of connections', () => {
     await documents.readNow(connection);
     expect(await warnings()).toEqual([]);
     clock.advance({ days: 2, hours: 1 });
-    expect(await warnings()).toEqual([[expect.stringContaining('the discovery document cannot be read'), false]]);
+    expect(await warnings()).toEqual([[expect.stringContaining('the discovery document can’t be read'), false]]);
     records = [];
     await idp.services.connections.remove('warn');
     await make({ id: 'warn', enabled: true, domains: ['warn.example'] });

@@ -90,8 +90,8 @@ it('opens the console for the administrator that the start page names', async ()
 
 it('gets new tokens with the refresh token', async () => {
   await page.getByRole('button', { name: 'Refresh the tokens' }).click();
-  await page.getByText('New tokens came.').waitFor();
-  expect(await page.locator('main').textContent()).toContain('refreshed so far1');
+  await page.getByText('Tokens refreshed.').waitFor();
+  expect(await page.locator('main').textContent()).toContain('refreshes1');
 });
 
 it('signs in a second time without a password, and both end when one signs out', async () => {
@@ -105,7 +105,7 @@ it('signs in a second time without a password, and both end when one signs out',
   await second.getByRole('heading', { name: 'Hello, Dana Demo' }).waitFor();
 
   await page.getByRole('button', { name: 'Sign out' }).click();
-  await page.getByText('You are signed out, here and at Gatehouse.').waitFor();
+  await page.getByText('You’re signed out here and at Gatehouse.').waitFor();
   // Only the back-channel call can tell the application about the other one.
   await expect.poll(() => textAfterReload(second), { timeout: 20_000 }).toContain('Gatehouse ended your session here.');
   await screenshot(second, 'demo-oidc-ended');
@@ -159,7 +159,7 @@ it.each([
   await tab.getByRole('link', { name: 'Sign in with Gatehouse' }).click();
   await tab.getByRole('heading', { name: 'Hello, Dana Demo' }).waitFor();
   await tab.getByRole('button', { name: 'Sign out everywhere' }).click();
-  await tab.getByText('You are signed out, here and at Gatehouse.').waitFor();
+  await tab.getByText('You’re signed out here and at Gatehouse.').waitFor();
   expect(await tab.locator('h1').textContent()).toBe(from);
   await open(other);
   await expect.poll(() => textAfterReload(tab), { timeout: 20_000 }).toContain('You are not signed in here.');
@@ -182,7 +182,7 @@ it('signs in with Example Corp, and one sign-out ends the sessions of both appli
   await tab.getByRole('button', { name: 'Sign in with Example Corp' }).click();
   expect(tab.url().startsWith(corp)).toBe(true);
   await tab.getByLabel('Username or email').fill(value('Sign in there as'));
-  await tab.getByLabel('Password', { exact: true }).fill(value('Its password'));
+  await tab.getByLabel('Password', { exact: true }).fill(value('Bind password'));
   await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
   await tab.getByRole('heading', { name: 'Hello, Kim Example' }).waitFor();
   // The role comes from the group at Example Corp.
@@ -193,7 +193,7 @@ it('signs in with Example Corp, and one sign-out ends the sessions of both appli
   await tab.getByRole('heading', { name: 'Hello, Kim Example' }).waitFor();
   expect(await tab.locator('main').textContent()).toContain('fed');
   await tab.getByRole('button', { name: 'Sign out everywhere' }).click();
-  await tab.getByText('You are signed out, here and at Gatehouse.').waitFor();
+  await tab.getByText('You’re signed out here and at Gatehouse.').waitFor();
 
   await tab.getByRole('link', { name: 'What this sign-out ended' }).click();
   await tab.getByRole('heading', { name: 'The last sign-out' }).waitFor();

@@ -88,7 +88,7 @@ export const userActions: readonly UserAction[] = [
   },
   {
     path: 'allow-factor',
-    label: 'Allow the first second factor',
+    label: 'Allow two-step verification',
     needs: 'gatehouse.users:reset-factors',
     consequence:
       'For a week, this password is enough to set up a second factor. Verify that the request comes from the user.',

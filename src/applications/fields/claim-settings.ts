@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { claimsByScope, isUserField } from '../../accounts/claims.ts';
 
 const name = z.string().min(1).max(255);
-const pattern = name.refine((value) => value.indexOf('*') === value.lastIndexOf('*'), 'must not have more than one *');
+const pattern = name.refine((value) => value.indexOf('*') === value.lastIndexOf('*'), 'can have only one *');
 
 /** `accounts/visible-roles.ts` applies them. */
 export const viewFields = {
@@ -33,7 +33,7 @@ const claimSource = z.union(
       scope: z
         .string()
         .max(100)
-        .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope: visible ASCII characters without spaces, " and \\')
+        .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope: visible ASCII characters, but no spaces, " or \\')
         .refine((scope) => scope !== 'offline_access', 'is a scope without claims'),
     }),
   ],
@@ -47,7 +47,7 @@ export const ownClaims = z.record(
     .min(1)
     .max(100)
     .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be visible ASCII characters without spaces')
-    .refine((claim) => !RESERVED.has(claim), 'is a claim of Gatehouse itself'),
+    .refine((claim) => !RESERVED.has(claim), 'is a claim that only Gatehouse sets'),
   claimSource,
 );
 export type OwnClaims = z.output<typeof ownClaims>;

@@ -40,10 +40,10 @@ const httpsUri = webUri
   .meta({ ...webUriSchema, allOf: [{ pattern: '^https:' }] });
 const scopes = z
   .string()
-  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/, 'must be scopes with one space between them');
+  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/, 'must be scopes separated by one space');
 const email = z
   .string()
-  .regex(/^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*$/, 'must be an e-mail address');
+  .regex(/^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*$/, 'must be an email address');
 const uniqueList = <Item extends z.ZodType>(item: Item) =>
   z
     .array(item)
@@ -55,7 +55,7 @@ const jwks = z.object({
     .array(
       z
         .looseObject({ kty: z.enum(['RSA', 'EC', 'OKP']) })
-        .refine((key) => !('d' in key || 'k' in key), 'must hold the public part of the key only'),
+        .refine((key) => !('d' in key || 'k' in key), 'must contain only the public part of the key'),
     )
     .min(1),
 });

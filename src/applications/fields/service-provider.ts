@@ -66,7 +66,7 @@ const answer = z.strictObject({
   start_url: webUri.optional(), // where the portal opens it; it then starts a sign-in itself
   logo_uri: webUri.optional(),
   allow_sha1: z.boolean().default(false),
-  contacts: z.array(z.string().regex(/^[^\s@]+@[^\s@]+$/, 'must be an e-mail address')).optional(),
+  contacts: z.array(z.string().regex(/^[^\s@]+@[^\s@]+$/, 'must be an email address')).optional(),
 });
 
 /** An entry of `service_providers:` in the configuration file. */
@@ -111,27 +111,30 @@ const sources = ['metadata_file', 'metadata_url', 'metadata', 'acs_url'] as cons
 export function serviceProviderRules(entry: ServiceProvider): Fault[] {
   const given = sources.filter((source) => entry[source] !== undefined);
   const ways = 'metadata_file, metadata_url, metadata, or entity_id with acs_url';
-  if (given.length === 0) return [{ path: ['name'], message: `needs one of ${ways} beside it` }];
+  if (given.length === 0) return [{ path: ['name'], message: `needs one of ${ways} too` }];
   if (given.length > 1)
-    return [{ path: [given[1] ?? 'name'], message: `must not be set beside ${given[0]}: one of ${ways}` }];
+    return [{ path: [given[1] ?? 'name'], message: `can’t be combined with ${given[0]}: use one of ${ways}` }];
   if (given[0] === 'acs_url') {
     if (entry.metadata_certificate !== undefined)
-      return [{ path: ['metadata_certificate'], message: 'needs metadata_url beside it' }];
-    if (entry.entity_id === undefined) return [{ path: ['acs_url'], message: 'needs entity_id beside it' }];
+      return [{ path: ['metadata_certificate'], message: 'needs metadata_url too' }];
+    if (entry.entity_id === undefined) return [{ path: ['acs_url'], message: 'needs entity_id too' }];
     return [...acsFaults(entry.acs_url ?? []), ...keyFaults(entry)];
   }
   if (entry.metadata_certificate !== undefined && entry.metadata_url === undefined)
-    return [{ path: ['metadata_certificate'], message: 'needs metadata_url beside it' }];
+    return [{ path: ['metadata_certificate'], message: 'needs metadata_url too' }];
   return (['slo_url', 'certificates'] as const)
     .filter((field) => entry[field] !== undefined)
-    .map((field) => ({ path: [field], message: 'belongs to entity_id with acs_url; here the metadata says it' }));
+    .map((field) => ({
+      path: [field],
+      message: 'belongs to entity_id with acs_url; with metadata, the metadata decides',
+    }));
 }
 
 function acsFaults(endpoints: NonNullable<ServiceProvider['acs_url']>): Fault[] {
   const fault = (message: string): Fault[] => [{ path: ['acs_url'], message }];
   const indexes = withIndexes(endpoints).map(({ index }) => index);
-  if (new Set(indexes).size < indexes.length) return fault('must not hold an index twice');
-  if (endpoints.filter((endpoint) => endpoint.default).length > 1) return fault('must have one default at most');
+  if (new Set(indexes).size < indexes.length) return fault('must not contain an index twice');
+  if (endpoints.filter((endpoint) => endpoint.default).length > 1) return fault('must have at most one default');
   return [];
 }
 
@@ -141,9 +144,9 @@ function keyFaults({ certificates = [], require_signed_requests, encrypt_asserti
   const isThere = (use: 'signing' | 'encryption') => uses.some((known) => known === undefined || known === use);
   const faults: Fault[] = [];
   if (require_signed_requests === true && !isThere('signing'))
-    faults.push({ path: ['require_signed_requests'], message: 'needs a signing certificate beside it' });
+    faults.push({ path: ['require_signed_requests'], message: 'needs a signing certificate too' });
   if (encrypt_assertion === 'always' && !isThere('encryption'))
-    faults.push({ path: ['encrypt_assertion'], message: 'needs an encryption certificate beside it' });
+    faults.push({ path: ['encrypt_assertion'], message: 'needs an encryption certificate too' });
   return faults;
 }
 

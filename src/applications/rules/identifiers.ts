@@ -3,7 +3,7 @@
 import { nameKey } from '../../accounts/names.ts';
 
 /** What is wrong with a reserved identifier. */
-export const RESERVED = 'is an identifier of Gatehouse itself, or looks like one';
+export const RESERVED = 'is an identifier that only Gatehouse uses, or looks like one';
 
 /** Decoding again and again ends here: nobody reads more layers. */
 const MAX_LAYERS = 5;

@@ -52,7 +52,7 @@ export async function checkChain(dependencies: ChainCheckDependencies): Promise<
     faults.add({
       kind: 'checkpoint',
       seq: 0,
-      message: `Line ${line} of the checkpoint file was not signed by this server.`,
+      message: `Line ${line} of the checkpoint file wasn't signed by this server.`,
     });
   const check: Check = { ...dependencies, faults, bySeq: bySeq(checkpoints) };
 
@@ -177,11 +177,11 @@ function checkEntry({ vault, faults, bySeq }: Check, last: PreviousEntry, row: C
   else if (vault ? !isRowGenuine(row, vault) : !hasMacForm(row))
     report('changed', 'was changed or added: its MAC is invalid.');
   else if (last.hash !== undefined && row.chainHash !== linkHash(last.hash, row))
-    report('moved', 'was moved: it is genuine, but does not belong at this place of the chain.');
+    report('moved', "was moved: it is genuine, but doesn't belong at this place in the chain.");
   const signed = bySeq.get(seq)?.find(({ hash }) => hash !== row.chainHash);
   if (signed) {
     const at = signed.at.toISOString();
-    report('checkpoint', `does not match the checkpoint of ${at}: it, or an entry before it, was exchanged.`);
+    report('checkpoint', `doesn't match the checkpoint of ${at}: it, or an entry before it, was replaced.`);
   }
 }
 

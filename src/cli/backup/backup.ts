@@ -14,7 +14,7 @@ import { progressPrinter } from './progress.ts';
 export const backupCommand: Command = {
   name: 'backup',
   args: ['FILE'],
-  summary: 'copy the database into a new file, while the server runs',
+  summary: 'copy the database to a new file while the server runs',
   details: `The backup is one moment of the database, and checked before it gets its name. SQLite: a copy of the file, with its digest in
 FILE.json beside it. PostgreSQL: an export that "gatehouse restore" reads; pg_dump is not needed.
 It holds the database only. Keep the secret (GATEHOUSE_SECRET, or secret.key) and the configuration file elsewhere, and the secret

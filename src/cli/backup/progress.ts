@@ -1,4 +1,6 @@
 // Prints how far a long copy is, at most every five seconds.
+
+import { plural } from '../../platform/plural.ts';
 import type { Progress } from '../../storage/backup/head.ts';
 import type { Io } from '../io.ts';
 
@@ -10,6 +12,6 @@ export function progressPrinter(io: Io): (progress: Progress) => void {
   return ({ done, total }) => {
     if (performance.now() - last < EVERY_MILLISECONDS) return;
     last = performance.now();
-    io.err(total > 0 ? `  ${Math.floor((done / total) * 100)} %` : `  ${done} rows`);
+    io.err(total > 0 ? `  ${Math.floor((done / total) * 100)} %` : `  ${plural(done, 'row')}`);
   };
 }

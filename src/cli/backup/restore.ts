@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type Config, loadConfig } from '../../config.ts';
 import { decryptDataKeys } from '../../keys/data-keys.ts';
 import { systemClock } from '../../platform/clock.ts';
+import { plural } from '../../platform/plural.ts';
 import { createVault, VaultError } from '../../platform/vault.ts';
 import { BackupError } from '../../storage/backup/head.ts';
 import { type Restored, restoreBackup, type StoredDataKey } from '../../storage/backup/restore.ts';
@@ -16,7 +17,7 @@ import { progressPrinter } from './progress.ts';
 export const restoreCommand: Command = {
   name: 'restore',
   args: ['FILE'],
-  summary: 'put a backup in the place of the database, while no server runs',
+  summary: 'restore a backup while no server runs',
   details: `The database is that of the configuration (DATABASE_URL, or $DATA_DIR/gatehouse.db), and must be empty or absent. Put the
 secret of the server in place first: a backup that it does not open is not restored. Nothing is changed until the backup is
 read and checked. Afterwards the checkpoint file of the audit log on this machine is set aside, as "gatehouse audit accept-restore"
@@ -88,8 +89,8 @@ function jsonOf(file: string, { head, rows, replacedFile }: Restored, checkpoint
 function print(file: string, restored: Restored, checkpointFile: string | undefined, io: Io): void {
   const { head, rows, replacedFile, hasDataKeys } = restored;
   const made = head ? `, made ${formatDate(new Date(head.at))}` : '';
-  io.out(`The database is that of ${file}${made}: ${rows.users ?? 0} users.`);
-  if (replacedFile) io.out(`The former database is ${replacedFile}. Remove it when you no longer need it.`);
+  io.out(`Restored ${file}${made}: ${plural(rows.users ?? 0, 'user')}.`);
+  if (replacedFile) io.out(`The former database is ${replacedFile}. Delete it when you no longer need it.`);
   if (checkpointFile) io.out(`The former checkpoint file of the audit log is ${checkpointFile}.`);
   if (!hasDataKeys) io.out('An older version made it, without MACs. Before the start, run: gatehouse secrets adopt');
   else io.out('Start the server. On its other machines, run before: gatehouse audit accept-restore');

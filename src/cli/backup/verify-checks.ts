@@ -8,6 +8,7 @@ import { createProtectedRows } from '../../audit/protected-rows.ts';
 import type { Config } from '../../config.ts';
 import { decryptDataKeys } from '../../keys/data-keys.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { plural } from '../../platform/plural.ts';
 import { createVault, VaultError } from '../../platform/vault.ts';
 import { BackupError, type BackupHead, type Progress } from '../../storage/backup/head.ts';
 import { readManifest } from '../../storage/backup/manifest.ts';
@@ -57,7 +58,7 @@ export async function verifyBackup(options: VerifyOptions): Promise<Verdict> {
     await check(options, path.join(folder, 'copy.db'), verdict);
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
-    verdict.findings.push(failure('content', error.message, 'Do not rely on this backup: make another one.'));
+    verdict.findings.push(failure('content', error.message, "Don't rely on this backup. Create another one."));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -79,7 +80,7 @@ async function check(options: VerifyOptions, copy: string, verdict: Verdict): Pr
   findings.push(
     pending.length === 0
       ? ok('schema', 'that of this version')
-      : ok('schema', `of an older version; a start applies ${pending.length} migrations`),
+      : ok('schema', `of an older version; the next start applies ${plural(pending.length, 'migration')}`),
   );
   await migrate(`file:${copy}`);
   const database = await openDatabase(`file:${copy}`);
@@ -110,7 +111,7 @@ async function load({ file, onProgress }: VerifyOptions, copy: string) {
 
 function describe({ at, version, kind }: BackupHead, now: Date): Finding {
   const hours = Math.floor((now.getTime() - new Date(at).getTime()) / 3_600_000);
-  const age = hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`;
+  const age = hours < 48 ? plural(hours, 'hour') : plural(Math.floor(hours / 24), 'day');
   const what = kind === 'sqlite' ? 'SQLite' : 'PostgreSQL';
   return ok('backup', `${what}, made ${formatDate(new Date(at))} UTC by Gatehouse ${version}, ${age} old`);
 }
@@ -118,11 +119,16 @@ function describe({ at, version, kind }: BackupHead, now: Date): Finding {
 function countFinding(rows: Record<string, number>, expected: Record<string, number> | undefined): Finding {
   const differing = Object.entries(expected ?? {}).filter(([table, count]) => rows[table] !== count);
   if (differing.length > 0) {
-    const names = differing.map(([table, count]) => `${table} has ${rows[table] ?? 0} rows instead of ${count}`);
-    return failure('counts', names.join(', '), 'Do not rely on this backup: make another one.');
+    const names = differing.map(
+      ([table, count]) => `${table} has ${plural(rows[table] ?? 0, 'row')} instead of ${count}`,
+    );
+    return failure('counts', names.join(', '), "Don't rely on this backup. Create another one.");
   }
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
-  return ok('counts', `${rows.users ?? 0} users, ${total} rows in ${Object.keys(rows).length} tables`);
+  return ok(
+    'counts',
+    `${plural(rows.users ?? 0, 'user')}, ${plural(total, 'row')} in ${plural(Object.keys(rows).length, 'table')}`,
+  );
 }
 
 /** What needs the secret: data keys, MACs and the audit log. */
@@ -145,7 +151,12 @@ async function contentFindings({ config }: VerifyOptions, database: Database): P
       ok('secret', 'opens the keys of this backup'),
       ...(forged.length > 0 ? forged : [ok('rows', 'each protected row has its MAC')]),
       ...(chain.ok
-        ? [ok('audit log', `${chain.entries} entries are as they were written, ${chain.unsealed} wait for the chain`)]
+        ? [
+            ok(
+              'audit log',
+              `intact, with ${plural(chain.entries, 'entry', 'entries')}; ${plural(chain.unsealed, 'entry', 'entries')} not in the chain yet`,
+            ),
+          ]
         : chain.faults.map(({ message }) => failure('audit log', message, 'Compare with an older backup.'))),
     ];
   } catch (error) {
@@ -156,7 +167,7 @@ async function contentFindings({ config }: VerifyOptions, database: Database): P
 
 const ADOPT = 'After a restore, run: gatehouse secrets adopt';
 const OTHER_SECRET =
-  'Give GATEHOUSE_SECRET the value of the server that made the backup. Without it the backup is of no use.';
+  "Set GATEHOUSE_SECRET to the value of the server that created the backup. Without it, you can't use the backup.";
 
 // An export grows to some times its size: it is compressed.
 function assertSpace(file: string, folder: string): void {
@@ -164,6 +175,6 @@ function assertSpace(file: string, folder: string): void {
   const needed = statSync(file).size * (kindOfBackup(file) === 'sqlite' ? 2 : 10);
   if (bavail * bsize < needed)
     throw new BackupError(
-      `${folder} has too little space for a copy: set TMPDIR to a folder with ${needed} bytes free`,
+      `${folder} has too little space for a copy: set TMPDIR to a folder with ${plural(needed, 'byte')} free`,
     );
 }

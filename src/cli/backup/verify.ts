@@ -9,9 +9,9 @@ import { progressPrinter } from './progress.ts';
 export const verifyCommand: Command = {
   name: 'verify',
   args: ['FILE'],
-  summary: 'check a backup: complete, intact, opened by the secret, and written by Gatehouse row by row',
+  summary: 'check that a backup is complete and intact, and that the secret opens it',
   details: `It works on a copy in the temporary folder (TMPDIR), and changes neither the backup nor the database. With the secret of the
-server it verifies the MAC of each row and the audit log, without it only what needs none. Exit code 1 when something failed.`,
+server it verifies the MAC of each row and the audit log, without it only what needs none. The exit code is 1 if a check failed.`,
   options: jsonOption,
   async run(input, io) {
     const config = loadConfig(undefined, { readOnly: true });

@@ -5,6 +5,7 @@ import { ConfigError } from '../../config/config-error.ts';
 import type { Config } from '../../config.ts';
 import { readValidFile } from '../../config-file/read-file.ts';
 import { freeBytes, whyNotWritable } from '../../platform/folders.ts';
+import { plural } from '../../platform/plural.ts';
 import { type Finding, failure, ok, warning } from './findings.ts';
 
 const MIB = 1024 * 1024;
@@ -46,7 +47,7 @@ function checkProxy({ secure, trustProxy, issuer }: Config): Finding {
 }
 
 function checkSecret({ secretFile, secrets, warnings }: Config): Finding {
-  const count = secrets.length === 1 ? '' : `, ${secrets.length} values, the first encrypts`;
+  const count = secrets.length === 1 ? '' : `, ${plural(secrets.length, 'value')}, the first one encrypts`;
   if (secretFile === undefined) return ok('secret', `from the environment${count}`);
   if (!existsSync(secretFile))
     return warning('secret', `${secretFile} is not there yet`, 'The first start of a new server creates it.');

@@ -71,7 +71,7 @@ async function directoryFindings(directory: Directory, enabled: readonly Connect
         return [];
       } catch (error) {
         if (!(error instanceof FederationError)) throw error;
-        const text = `the directory ${one.id} cannot be used: ${error.expected ?? ''}: ${error.received ?? ''}`;
+        const text = `the directory ${one.id} can’t be used: ${error.expected ?? ''}: ${error.received ?? ''}`;
         return [failure('connections', text, advice.directory)];
       }
     }),

@@ -12,6 +12,7 @@ import { limits } from '../../limits.ts';
 import { removeClientArtifacts } from '../../oidc/store/removals.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { plural } from '../../platform/plural.ts';
 import { createVault } from '../../platform/vault.ts';
 import { listAdministrators } from '../../rbac/administrators.ts';
 import { ADMIN_ROLE } from '../../rbac/built-in.ts';
@@ -35,7 +36,7 @@ export async function checkDatabase(needs: Needs): Promise<Finding[]> {
   const { config } = needs;
   const file = config.databaseKind === 'sqlite' ? config.databaseUrl.slice('file:'.length) : undefined;
   if (file !== undefined && !existsSync(file))
-    return [warning('database', `${file} is not there yet`, 'Start the server once: it creates it.')];
+    return [warning('database', `${file} is not there yet`, 'Start the server once to create it.')];
   let database: Database;
   try {
     database = await openDatabase(config.databaseUrl);
@@ -55,13 +56,13 @@ async function findingsOf(needs: Omit<Opened, 'protectedRows'>, file: string | u
   const { config, database } = needs;
   const pending = await pendingMigrations(needs);
   if (pending === undefined)
-    return [failure('database', 'it has no Gatehouse tables', 'Start the server once: it creates them.')];
+    return [failure('database', 'it has no Gatehouse tables', 'Start the server once to create them.')];
   const findings = [file === undefined ? await postgresFinding(needs) : await sqliteFinding(needs, file)];
   const newer = await createSchemaCheck(database.db)();
   if (newer !== undefined) return [...findings, failure('migrations', newer, 'Nothing starts on it until then.')];
   if (pending.length > 0) {
     const message = `${pending.length} are missing: ${pending.join(', ')}`;
-    return [...findings, warning('migrations', message, 'Start the server: it applies them. Make a backup first.')];
+    return [...findings, warning('migrations', message, 'Create a backup, then start the server to apply them.')];
   }
   findings.push(ok('migrations', 'all applied'));
   if (config.secrets.length === 0) {
@@ -145,7 +146,7 @@ async function settingsFindings({ config, database: { db }, now, protectedRows }
     ...networks,
     make(
       'rate limits',
-      'RATE LIMITS ARE OFF: passwords and codes can be guessed without end',
+      'RATE LIMITS ARE OFF: attackers can guess passwords and codes without limit',
       'Remove rate_limits: false from the settings.',
     ),
   ];
@@ -156,7 +157,7 @@ async function rotationFindings({ config, database: { db } }: Opened): Promise<F
   if (left.length === 0) return [ok('encryption', 'everything is under the first secret')];
   const total = left.reduce((sum, { count }) => sum + count, 0);
   const tables = left.map(({ table, count }) => `${table} ${count}`).join(', ');
-  const message = `${total} values are under an older secret: ${tables}`;
+  const message = `${plural(total, 'value')} still under an older secret: ${tables}`;
   return [warning('encryption', message, 'Run: gatehouse secrets rotate, before you remove the older value.')];
 }
 
@@ -166,7 +167,7 @@ async function keyFindings({ config, database, logger, now }: Opened): Promise<F
   const audit = createAudit({ ...database, vault, logger, now });
   const keyring = createKeyring({ db, vault, now, issuer: config.issuer, logger, audit });
   const keys = await keyring.list();
-  if (keys.length === 0) return [warning('keys', 'there are none yet', 'Start the server once: it creates them.')];
+  if (keys.length === 0) return [warning('keys', 'there are none yet', 'Start the server once to create them.')];
   try {
     await keyring.refresh();
   } catch (error) {
@@ -209,8 +210,8 @@ async function mailFindings({ database: { db } }: Opened): Promise<Finding[]> {
   return [
     warning(
       'outbox',
-      `${waiting} mails wait after several tries, ${lost} were given up after ${limits.delivery.maxTries}`,
-      'See the log for the response of the mail server.',
+      `${plural(waiting, 'email')} waiting after several tries, ${lost} failed after ${plural(limits.delivery.maxTries, 'try', 'tries')}`,
+      "Look for the mail server's response in the log.",
     ),
   ];
 }

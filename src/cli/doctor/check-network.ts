@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type PeerCertificate } from 'node:tls';
 import type { Config } from '../../config.ts';
+import { plural } from '../../platform/plural.ts';
 import { type Finding, failure, ok, warning } from './findings.ts';
 
 const TIMEOUT_MS = 5000;
@@ -42,7 +43,7 @@ export async function checkMail({ smtpUrl, mailFrom, outboxDir }: Config): Promi
     return warning(
       'mail',
       `SMTP_URL is not set: mail is written to ${outboxDir}`,
-      'Set SMTP_URL, so that users receive mail.',
+      'Set SMTP_URL so that users receive email.',
     );
   }
   const { protocol, hostname, port } = new URL(smtpUrl);
@@ -58,7 +59,7 @@ export async function checkMail({ smtpUrl, mailFrom, outboxDir }: Config): Promi
     return failure(
       'mail',
       `${name} cannot be used: ${reason(error)}`,
-      'Check SMTP_URL: host, port, smtp or smtps. Mail stays queued until it works.',
+      'Check SMTP_URL: host, port, smtp or smtps. Email stays queued until the mail server works.',
     );
   }
 }
@@ -81,8 +82,8 @@ async function checkCertificate(url: URL, now: () => Date): Promise<Finding> {
     }
     const { valid_to: until } = socket.getPeerCertificate() as PeerCertificate;
     const days = Math.floor((new Date(until).getTime() - now().getTime()) / DAY_MS);
-    if (days > CERTIFICATE_WARNING_DAYS) return ok('tls', `the certificate is valid for ${days} days`);
-    return warning('tls', `the certificate expires in ${days} days`, 'Renew it.');
+    if (days > CERTIFICATE_WARNING_DAYS) return ok('tls', `the certificate is valid for ${plural(days, 'day')}`);
+    return warning('tls', `the certificate expires in ${plural(days, 'day')}`, 'Renew it.');
   } catch (error) {
     return warning('tls', `the certificate could not be read from here: ${reason(error)}`);
   } finally {
@@ -101,7 +102,7 @@ export function clockFinding(seconds: number, other: string): Finding {
   return failure(
     'clock',
     `${Math.abs(seconds)} s ${side} ${other}`,
-    'Let NTP set both clocks: tokens and codes live for minutes.',
+    'Synchronize both clocks with NTP, because tokens and codes are valid only for minutes.',
   );
 }
 

@@ -2,6 +2,7 @@
 // (server/secrets/protected-tables.ts). Named one by one: no command repairs them.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ProtectedRows, ProtectedTable } from '../../audit/protected-rows.ts';
+import { plural } from '../../platform/plural.ts';
 import { listWithoutMac } from '../../server/secrets/adopt-rows.ts';
 import {
   nameOfRow,
@@ -48,11 +49,14 @@ export async function rowFindings({
       else {
         const advice = entry.isShortLived ? ENDS : (AGAIN[table] ?? ADOPT);
         const name = nameOfRow(table, row);
-        changed.push(failure('rows', `${name} was written by another program, so it is not used`, advice));
+        changed.push(failure('rows', `another program wrote ${name}, so Gatehouse ignores it`, advice));
       }
     }
   }
-  if (more > 0) changed.push(failure('rows', `${more} more rows were written by another program`, 'Restore a backup.'));
+  if (more > 0)
+    changed.push(
+      failure('rows', `another program wrote ${plural(more, 'more row', 'more rows')}`, 'Restore a backup.'),
+    );
   return [...(await olderRows(db)), ...changed];
 }
 
@@ -60,8 +64,8 @@ export async function rowFindings({
 async function olderRows(db: Db): Promise<Finding[]> {
   const tables = await listWithoutMac(db, 0);
   if (tables.length === 0) return [];
-  const counts = tables.map(({ table, count }) => `${count} rows of ${table}`).join(', ');
-  return [failure('rows', `${counts} have no MAC, so they are not used`, OLDER)];
+  const counts = tables.map(({ table, count }) => `${plural(count, 'row')} of ${table}`).join(', ');
+  return [failure('rows', `Gatehouse ignores ${counts}, because they have no MAC`, OLDER)];
 }
 
 /** Those with a wrong MAC. A row without one is of an older version, unless it is short-lived. */

@@ -8,8 +8,8 @@ import { type Finding, failure, ok, printFindings } from './findings.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
-  summary: 'check issuer, TLS, database, mail, keys and clock, and say what to fix',
-  details: 'Exit code 1 when something failed; warnings alone are 0.',
+  summary: 'check issuer, TLS, database, email, keys, and clock, and say what to fix',
+  details: "The exit code is 1 if a check failed. Warnings don't count.",
   options: jsonOption,
   async run(input, io) {
     const findings = await runChecks();

@@ -1,4 +1,6 @@
 // The result of one check of `gatehouse doctor`, and how it is printed.
+
+import { plural } from '../../platform/plural.ts';
 import { type Io, plain } from '../io.ts';
 
 export type Finding = {
@@ -33,5 +35,5 @@ export function printFindings(findings: readonly Finding[], io: Io): void {
   }
   const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
   io.out('');
-  io.out(`${count('failure')} failed, ${count('warning')} warnings, ${count('ok')} in order`);
+  io.out(`${count('failure')} failed, ${plural(count('warning'), 'warning')}, ${count('ok')} passed`);
 }

@@ -98,5 +98,5 @@ async function secretFields(
 }
 
 function withoutSecret(name: string): string {
-  return `client ${name} has no secret, so it cannot prove who it is: add client_secret to the file, or run: gatehouse app secret ${name}`;
+  return `client ${name} has no secret, so it can't authenticate: add client_secret to the file, or run: gatehouse app secret ${name}`;
 }

@@ -95,7 +95,7 @@ async function withMetadata(
     if (metadata === undefined) return rest;
     const { entityId } = parseUpstreamMetadata(metadata);
     if (rest.entity_id !== undefined && rest.entity_id !== entityId)
-      return { fault: { path: ['entity_id'], message: `does not agree with the metadata, which says ${entityId}` } };
+      return { fault: { path: ['entity_id'], message: `doesn't match the metadata, which has ${entityId}` } };
     return { ...rest, metadata };
   } catch (error) {
     return { fault: { path: [field], message: error instanceof Error ? error.message : String(error) } };

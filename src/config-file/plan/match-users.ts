@@ -107,19 +107,19 @@ export async function matchFaults(
     const faults: Fault[] = [];
     const reject = (field: string, message: string) => faults.push({ path: [field], message });
     for (const role of entry.roles) if (!roles.has(role)) reject('roles', `no such role: ${role}`);
-    if (entry.sub !== undefined && retired.has(entry.sub)) reject('sub', 'belonged to an account that was deleted');
+    if (entry.sub !== undefined && retired.has(entry.sub)) reject('sub', 'belonged to a deleted account');
     if (entry.sub !== undefined && existing && existing.id !== entry.sub) {
-      reject('sub', `the account ${entry.username} has another subject, and that never changes`);
+      reject('sub', `the account ${entry.username} has another subject, which can't change`);
     }
     const before = existing ? first.get(existing.id) : undefined;
     if (before !== undefined && before !== index) reject('username', `is the account of users[${before}]`);
     const namesake = byName.get(nameKey(entry.username));
-    if (namesake && namesake.id !== existing?.id) reject('username', 'is the user name of another account');
+    if (namesake && namesake.id !== existing?.id) reject('username', 'is the username of another account');
     const addressee = byEmail.get(nameKey(entry.username));
-    if (addressee && addressee.id !== existing?.id) reject('username', 'is the e-mail address of another account');
+    if (addressee && addressee.id !== existing?.id) reject('username', 'is the email address of another account');
     const bearer = entry.email ? byName.get(nameKey(entry.email)) : undefined;
     if (bearer && bearer.id !== existing?.id)
-      reject('email', `is the user name of another account (${bearer.username})`);
+      reject('email', `is the username of another account (${bearer.username})`);
     const holder = entry.email ? byEmail.get(nameKey(entry.email)) : undefined;
     if (holder && holder.id !== existing?.id) reject('email', `is the address of another account (${holder.username})`);
     found.push({ index, faults });

@@ -103,7 +103,7 @@ async function resolve(
     if (entry.encrypt_assertion === 'always' && parsed?.encryptionCertificates?.length === 0)
       return { fault: { path: ['encrypt_assertion'], message: 'needs an encryption key in the metadata' } };
     if (entry.entity_id !== undefined && entry.entity_id !== entityId) {
-      return { fault: { path: ['entity_id'], message: `does not agree with the metadata, which says ${entityId}` } };
+      return { fault: { path: ['entity_id'], message: `doesn't match the metadata, which has ${entityId}` } };
     }
     return { entityId, xml };
   } catch (error) {

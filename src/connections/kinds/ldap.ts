@@ -71,7 +71,7 @@ export function ldapRules(entry: z.output<typeof ldapEntry>): Fault[] {
   if (/^(dn|mail|cn|uid)$/i.test(entry.subject_attribute))
     reject('subject_attribute', 'must be an identifier that is never reused, such as entryUUID or objectGUID');
   if (entry.bind_password !== undefined && entry.bind_dn === undefined)
-    reject('bind_dn', 'missing beside bind_password');
+    reject('bind_dn', 'missing; bind_password needs it');
   if (entry.required_for_domains && entry.domains.length === 0) reject('required_for_domains', 'needs domains');
   return faults;
 }

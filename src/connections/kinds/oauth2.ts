@@ -41,7 +41,7 @@ export function oauth2Rules(entry: z.output<typeof oauth2Entry>): Fault[] {
   if (/(^|\.)e?mail$/i.test(entry.subject_claim))
     faults.push({
       path: ['subject_claim'],
-      message: 'must not be the address: it changes, and another user may get it',
+      message: 'must not be the email address, because addresses can move to another user',
     });
   if (entry.required_for_domains && entry.domains.length === 0)
     faults.push({ path: ['required_for_domains'], message: 'needs domains' });

@@ -86,11 +86,11 @@ export function oidcRules(entry: z.output<typeof oidcEntry>): Fault[] {
   if (entry.issuer.includes('{tenantid}')) {
     if (entry.preset !== 'entra') reject('issuer', 'must name one issuer');
     else if (entry.allowed_tenants.length === 0)
-      reject('allowed_tenants', 'must list the tenants, because every tenant could sign in otherwise');
+      reject('allowed_tenants', 'must list the tenants; otherwise users of every tenant can sign in');
   }
   const isOneTenant = entry.tenant !== undefined && !SHARED_TENANTS.includes(entry.tenant);
   if (entry.preset === 'entra' && isOneTenant && !entry.issuer.split('/').includes(entry.tenant ?? ''))
-    reject('tenant', 'does not agree with the issuer');
+    reject('tenant', 'doesn’t match the issuer');
   if (!entry.scopes.includes('openid')) reject('scopes', 'must include openid');
   // LinkedIn supports neither; there only the binding to the browser remains.
   if (!entry.nonce && !entry.pkce && entry.preset !== 'linkedin')

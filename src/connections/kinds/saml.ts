@@ -52,12 +52,13 @@ export function samlRules(entry: z.output<typeof samlEntry>): Fault[] {
   const sources = (['metadata_file', 'metadata_url', 'metadata'] as const).filter(
     (field) => entry[field] !== undefined,
   );
-  if (sources.length > 1) reject(sources[1] as string, `must not be set beside ${sources[0]}`);
+  if (sources.length > 1) reject(sources[1] as string, `can’t be combined with ${sources[0]}`);
   if (sources.length === 0) {
     if (entry.sso_url === undefined) reject('metadata_url', 'missing; set metadata_url, metadata_file, or sso_url');
     else {
-      if (entry.entity_id === undefined) reject('entity_id', 'missing; it is needed beside sso_url');
-      if (entry.certificates.length === 0) reject('certificates', 'must list a signing certificate beside sso_url');
+      if (entry.entity_id === undefined) reject('entity_id', 'missing; sso_url needs it');
+      if (entry.certificates.length === 0)
+        reject('certificates', 'must contain a signing certificate, because sso_url is set');
     }
   }
   if (entry.metadata_certificate !== undefined && entry.metadata_url === undefined)
@@ -65,7 +66,7 @@ export function samlRules(entry: z.output<typeof samlEntry>): Fault[] {
   if (entry.name_id_format === 'unspecified' && entry.subject_attribute === undefined)
     reject('subject_attribute', 'must be set, because an unspecified NameID may change');
   if (entry.name_id_format === 'emailAddress' && entry.subject_attribute === undefined)
-    reject('subject_attribute', 'must be set, because an address changes and another user may get it');
+    reject('subject_attribute', 'must be set, because email addresses can move to another user');
   if (entry.required_for_domains && entry.domains.length === 0) reject('required_for_domains', 'needs domains');
   return faults;
 }

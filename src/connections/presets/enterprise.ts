@@ -15,7 +15,7 @@ const issuerField = (hint: string, placeholder: string): PresetField => ({
 const groups: PresetField = {
   key: 'groups_claim',
   label: 'Claim with the groups',
-  hint: 'Needed for role mappings. Empty: no groups.',
+  hint: 'Role mappings need this claim. Leave empty for no groups.',
 };
 const oidcPaste = ['redirect_uri', 'post_logout_redirect_uri', 'backchannel_logout_uri'] as const;
 
@@ -39,16 +39,16 @@ export const entra: Preset = {
     {
       key: 'tenant',
       label: 'Directory (tenant) ID',
-      hint: 'The GUID of your directory. For several directories: organizations, with the list below.',
+      hint: 'The GUID of your directory. For several directories, enter organizations and fill in the list below.',
       isRequired: true,
     },
     { key: 'client_id', label: 'Application (client) ID', isRequired: true },
     { ...clientSecret, label: 'Client secret (the value, not its ID)' },
-    { ...expires, hint: 'Entra secrets end after two years at most. Gatehouse warns you 30 and 7 days before.' },
+    { ...expires, hint: 'Entra secrets expire after at most two years. Gatehouse warns you 30 and 7 days before.' },
     {
       key: 'allowed_tenants',
       label: 'Only these tenant IDs',
-      hint: 'One a line; for several directories.',
+      hint: 'One per line. Only for several directories.',
       type: 'lines',
     },
     { ...groups, hint: 'groups, when the token configuration of the app adds it. The values are GUIDs.' },
@@ -70,7 +70,7 @@ export const gitlab: Preset = {
   defaults: () => ({ issuer: 'https://gitlab.com', groups_claim: 'groups_direct', logout: 'never' }),
   fields: [
     {
-      ...issuerField('https://gitlab.com, or the address of your own server.', 'https://gitlab.com'),
+      ...issuerField('https://gitlab.com or the URL of your own server.', 'https://gitlab.com'),
       isRequired: true,
     },
     { ...clientId, label: 'Application ID' },
@@ -93,7 +93,7 @@ export const okta: Preset = {
   defaults: () => ({ trusted_email: 'domains' }),
   fields: [
     issuerField(
-      'The org server (https://example.okta.com) or a custom one (https://example.okta.com/oauth2/default): they are two issuers.',
+      'The org server (https://example.okta.com) or a custom server (https://example.okta.com/oauth2/default).',
       'https://example.okta.com',
     ),
     clientId,
@@ -261,8 +261,12 @@ export const googleSaml: Preset = {
   // Google has no single logout, and its metadata is a file.
   defaults: () => ({ request_authn_context: false, logout: 'never' }),
   fields: [
-    { key: 'metadata', label: 'The metadata that Google offers for download', type: 'long', isRequired: true },
-    { key: 'subject_attribute', label: 'Attribute that identifies the user', hint: 'Empty: the persistent NameID.' },
+    { key: 'metadata', label: 'Metadata downloaded from Google', type: 'long', isRequired: true },
+    {
+      key: 'subject_attribute',
+      label: 'Attribute that identifies the user',
+      hint: 'Leave empty to use the persistent NameID.',
+    },
     samlGroups,
   ],
   steps: [

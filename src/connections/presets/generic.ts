@@ -2,7 +2,11 @@
 import type { Preset, PresetField } from './preset.ts';
 import { clientId, clientSecret, expires } from './social.ts';
 
-const groups: PresetField = { key: 'groups_claim', label: 'Groups', hint: 'The claim or attribute that lists them.' };
+const groups: PresetField = {
+  key: 'groups_claim',
+  label: 'Groups',
+  hint: 'The claim or attribute that lists the groups.',
+};
 
 const oidc: Preset = {
   id: 'generic',
@@ -32,14 +36,18 @@ const saml: Preset = {
   logo: 'saml',
   defaults: () => ({}),
   fields: [
-    { key: 'metadata_url', label: 'Metadata URL', hint: 'It is read again every day.', type: 'url' },
-    { key: 'metadata', label: 'Or the metadata itself', type: 'long' },
-    { key: 'subject_attribute', label: 'Attribute that identifies the user', hint: 'Empty: the persistent NameID.' },
+    { key: 'metadata_url', label: 'Metadata URL', hint: 'Gatehouse reads it every day.', type: 'url' },
+    { key: 'metadata', label: 'Or paste the metadata', type: 'long' },
+    {
+      key: 'subject_attribute',
+      label: 'Attribute that identifies the user',
+      hint: 'Leave empty to use the persistent NameID.',
+    },
     { ...groups, label: 'Attribute with the groups' },
   ],
   steps: [
     'Register this server at the provider with the metadata URL below, or with the entity ID and the ACS.',
-    'Let it send a persistent NameID, and the address and the name as attributes.',
+    'Configure it to send a persistent NameID, with email address and name as attributes.',
   ],
   paste: ['sp_metadata_url', 'sp_entity_id', 'acs_url', 'slo_url'],
   quirks: {},
@@ -54,9 +62,9 @@ const oauth2: Preset = {
   fields: [
     { key: 'authorization_url', label: 'Authorization URL', type: 'url', isRequired: true },
     { key: 'token_url', label: 'Token URL', type: 'url', isRequired: true },
-    { key: 'userinfo_url', label: 'URL of the user', type: 'url', isRequired: true },
-    { key: 'subject_claim', label: 'Field that identifies the user', placeholder: 'id', isRequired: true },
-    { key: 'scopes', label: 'Scopes', hint: 'One a line.', type: 'lines' },
+    { key: 'userinfo_url', label: 'User info URL', type: 'url', isRequired: true },
+    { key: 'subject_claim', label: 'User ID field', placeholder: 'id', isRequired: true },
+    { key: 'scopes', label: 'Scopes', hint: 'One per line.', type: 'lines' },
     clientId,
     clientSecret,
   ],
@@ -68,9 +76,9 @@ const oauth2: Preset = {
 const connectFields: readonly PresetField[] = [
   { key: 'url', label: 'Address', placeholder: 'ldaps://directory.example.com', isRequired: true },
   { key: 'base_dn', label: 'Base DN', placeholder: 'ou=people,dc=example,dc=com', isRequired: true },
-  { key: 'bind_dn', label: 'DN of the account that searches' },
-  { key: 'bind_password', label: 'Its password', type: 'secret' },
-  { key: 'filter', label: 'Filter', hint: '{username} is what the user typed, escaped.' },
+  { key: 'bind_dn', label: 'Bind DN' },
+  { key: 'bind_password', label: 'Bind password', type: 'secret' },
+  { key: 'filter', label: 'Filter', hint: '{username} stands for what the user entered, escaped.' },
 ];
 
 const ldap: Preset = {
@@ -80,7 +88,7 @@ const ldap: Preset = {
   logo: 'ldap',
   defaults: () => ({}),
   fields: connectFields,
-  steps: ['Create an account in the directory that may search users, and nothing else.'],
+  steps: ['Create an account in the directory that can only search users.'],
   paste: [],
   quirks: {},
 };
@@ -98,7 +106,7 @@ const activeDirectory: Preset = {
     attributes: { username: 'sAMAccountName', name: 'displayName' },
   }),
   fields: connectFields,
-  steps: ['Create an account in the directory that may read users and groups, and nothing else.'],
+  steps: ['Create an account in the directory that can only read users and groups.'],
   paste: [],
   quirks: {},
 };

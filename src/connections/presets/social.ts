@@ -6,7 +6,7 @@ const clientSecret: PresetField = { key: 'client_secret', label: 'Client secret'
 const expires: PresetField = {
   key: 'client_secret_expires_at',
   label: 'The secret expires on',
-  hint: 'Gatehouse warns you 30 and 7 days before. Empty: it does not end.',
+  hint: 'Gatehouse warns you 30 and 7 days before. Leave empty if the secret doesn’t expire.',
   type: 'date',
 };
 
@@ -29,7 +29,7 @@ export const google: Preset = {
     {
       key: 'allowed_hosted_domains',
       label: 'Only these Workspace domains',
-      hint: 'One a line. Empty: every Google account may try.',
+      hint: 'One per line. Leave empty to allow all Google accounts.',
       type: 'lines',
     },
   ],

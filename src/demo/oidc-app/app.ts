@@ -2,6 +2,7 @@
 // RP-initiated and back-channel logout.
 import { randomBytes } from 'node:crypto';
 import * as oidc from 'openid-client';
+import { plural } from '../../platform/plural.ts';
 import type { DemoApp, SignOuts } from '../app.ts';
 import { problemPage, signedOutPage } from '../pages.ts';
 import { createSessions } from '../sessions.ts';
@@ -21,7 +22,7 @@ export function oidcApp(port: number): DemoApp {
   const clientSecret = randomBytes(32).toString('base64url');
   return {
     ...APP,
-    description: 'Shows the claims it was given, refreshes its tokens and signs you out.',
+    description: 'Shows the claims it receives, refreshes its tokens, and signs you out.',
     origin,
     declaration: {
       section: 'clients',
@@ -70,7 +71,7 @@ function routes(config: oidc.Configuration, origin: string, signOuts: SignOuts):
     'POST /refresh': (request) => refresh(app, request),
     'POST /sign-out': (request) => signOut(app, request),
     'GET /signed-out': () => ({
-      body: signedOutPage(APP, 'You are signed out, here and at Gatehouse.', signOuts.pageUrl),
+      body: signedOutPage(APP, 'You’re signed out here and at Gatehouse.', signOuts.pageUrl),
     }),
     'POST /backchannel-logout': (request) => backchannelLogout(app, checkLogoutToken, request),
   };
@@ -79,7 +80,7 @@ function routes(config: oidc.Configuration, origin: string, signOuts: SignOuts):
 function showHome({ sessions }: RelyingParty, { url, cookie }: Request): Answer {
   const session = sessions.find(cookie(SESSION));
   if (session) {
-    const notice = url.searchParams.has('refreshed') ? 'New tokens came.' : undefined;
+    const notice = url.searchParams.has('refreshed') ? 'Tokens refreshed.' : undefined;
     return { body: signedInPage(APP.name, session, notice) };
   }
   const wasEnded = sessions.wasEndedFromOutside(cookie(SESSION));
@@ -103,7 +104,7 @@ async function signIn({ config, origin, sessions }: RelyingParty): Promise<Answe
 
 async function callback({ config, sessions }: RelyingParty, { url, cookie }: Request): Promise<Answer> {
   const started = sessions.takeStarted(cookie(SIGN_IN));
-  if (!started) return { status: 400, body: problemPage(APP, 'This browser did not start that sign-in.') };
+  if (!started) return { status: 400, body: problemPage(APP, 'This browser didn’t start that sign-in.') };
   try {
     const tokens = await oidc.authorizationCodeGrant(config, url, {
       expectedState: started.state,
@@ -114,7 +115,7 @@ async function callback({ config, sessions }: RelyingParty, { url, cookie }: Req
     return { redirect: '/', cookie: [SESSION, sessions.create(await sessionFrom(config, tokens))] };
   } catch (error) {
     if (error instanceof oidc.AuthorizationResponseError && error.error === 'access_denied') {
-      return { body: signedOutPage(APP, 'You did not allow the application to use your account.') };
+      return { body: signedOutPage(APP, 'You didn’t allow the app to use your account.') };
     }
     return { status: 400, body: problemPage(APP, `The sign-in failed: ${reason(error)}`) };
   }
@@ -129,7 +130,7 @@ async function refresh({ config, sessions }: RelyingParty, { cookie }: Request):
     return { redirect: '/?refreshed' };
   } catch (error) {
     sessions.end(cookie(SESSION));
-    return { body: signedOutPage(APP, `Gatehouse gave no new tokens: ${reason(error)}`) };
+    return { body: signedOutPage(APP, `Gatehouse didn’t refresh the tokens: ${reason(error)}`) };
   }
 }
 
@@ -174,7 +175,7 @@ async function backchannelLogout(
     const { sid, subject } = await checkLogoutToken((await form()).get('logout_token') ?? '');
     const ended = sessions.endThose((session) => (sid ? session.sid === sid : session.subject === subject));
     if (ended > 0) signOuts.steps.add(APP.name, 'Ended its session: Gatehouse called it with a logout token.');
-    return { body: `${ended} sessions ended`, type: 'text/plain' };
+    return { body: `${plural(ended, 'session')} ended`, type: 'text/plain' };
   } catch (error) {
     const body = JSON.stringify({ error: 'invalid_request', error_description: reason(error) });
     return { status: 400, body, type: 'application/json' };

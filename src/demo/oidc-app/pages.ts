@@ -1,4 +1,6 @@
 // The page of the OpenID Connect application with the user's claims.
+
+import { plural } from '../../platform/plural.ts';
 import { type Html, html, page } from '../html.ts';
 import { facts, noticeOf } from '../pages.ts';
 import type { Session } from './session.ts';
@@ -29,9 +31,10 @@ ${table(userinfo)}
 <h2 id="tokens">Tokens</h2>
 ${table({
   'issued at': session.tokensAt.toISOString(),
-  'access token': session.accessTokenSeconds === undefined ? 'yes' : `good for ${session.accessTokenSeconds} s`,
+  'access token':
+    session.accessTokenSeconds === undefined ? 'yes' : `valid for ${plural(session.accessTokenSeconds, 'second')}`,
   'refresh token': session.refreshToken === undefined ? 'none' : 'yes, a new one with each refresh',
-  'refreshed so far': session.refreshes,
+  refreshes: session.refreshes,
 })}
 </section>`,
   );

@@ -31,7 +31,7 @@ export async function samlApp(port: number): Promise<DemoApp> {
   const metadata = generateServiceProviderMetadata(own);
   return {
     ...APP,
-    description: 'Shows the attributes of its assertion, which is signed and encrypted, and signs you out.',
+    description: 'Shows the attributes of its signed and encrypted assertion, and signs you out.',
     origin,
     declaration: {
       section: 'service_providers',
@@ -70,7 +70,7 @@ function routes(saml: SAML, signOuts: SignOuts): Routes {
   async function acs({ form }: Request): Promise<Answer> {
     try {
       const { profile } = await saml.validatePostResponseAsync(Object.fromEntries(await form()));
-      if (!profile) return { body: signedOutPage(APP, 'Nobody is signed in at Gatehouse.') };
+      if (!profile) return { body: signedOutPage(APP, 'You aren’t signed in to Gatehouse.') };
       return { redirect: '/', cookie: [SESSION, sessions.create({ profile, attributes: attributesOf(profile) })] };
     } catch (error) {
       return { status: 400, body: problemPage(APP, `The sign-in failed: ${reason(error)}`) };
@@ -94,7 +94,7 @@ function routes(saml: SAML, signOuts: SignOuts): Routes {
         return { redirect: '/signed-out' };
       }
       const { profile: meant } = await saml.validatePostRequestAsync(message);
-      if (!meant) return { status: 400, body: problemPage(APP, 'Gatehouse named nobody.') };
+      if (!meant) return { status: 400, body: problemPage(APP, 'The request from Gatehouse names no user.') };
       const ended = sessions.endThose(
         ({ profile }) => profile.nameID === meant.nameID && profile.sessionIndex === meant.sessionIndex,
       );
@@ -118,7 +118,7 @@ function routes(saml: SAML, signOuts: SignOuts): Routes {
     'POST /sign-out': signOut,
     'POST /slo': slo,
     'GET /signed-out': () => ({
-      body: signedOutPage(APP, 'You are signed out, here and at Gatehouse.', signOuts.pageUrl),
+      body: signedOutPage(APP, 'You’re signed out here and at Gatehouse.', signOuts.pageUrl),
     }),
   };
 }

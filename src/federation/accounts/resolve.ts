@@ -240,7 +240,7 @@ async function findFreeName(accounts: Pick<Accounts, 'findByLogin'>, profile: Ma
       .replace(/[^a-z0-9]/g, ''),
   ))
     if (!(await accounts.findByLogin(name, tx))) return name;
-  throw new Error('there is no free user name');
+  throw new Error('there is no free username');
 }
 
 /** Without a list of groups the connection gives no roles; an incomplete list changes none. */
@@ -266,7 +266,7 @@ async function setRoles(
 function taken({ profile }: AccountFacts): FederationError {
   return new FederationError('identity_taken', {
     rule: 'account',
-    message: 'The identity is connected to another account.',
+    message: 'This identity is connected to another account.',
     expected: 'an identity that no other account has',
     received: profile.email ?? profile.username ?? 'no address',
   });
@@ -277,7 +277,7 @@ function assertUser(userId: string | undefined, { id }: Connection, { known, pro
   if (userId === undefined || known?.id === userId) return;
   throw new FederationError('upstream_other_user', {
     rule: 'account',
-    message: 'The identity belongs to another user than the session that it should raise.',
+    message: 'The identity belongs to a different user than the session.',
     expected: `an identity of the signed-in user at ${id}`,
     received: profile.email ?? profile.username ?? 'no address',
   });
@@ -292,8 +292,8 @@ function rejected(
     rule: 'account',
     message:
       fault === 'account_inactive'
-        ? 'The account of the user is disabled.'
-        : 'The user has no account here, and the connection makes none.',
+        ? 'The user’s account is disabled.'
+        : 'The user has no account, and the connection doesn’t create accounts.',
     expected: fault === 'account_inactive' ? 'an active account' : 'an account, or create_users: true',
     received: `${profile.email ?? profile.username ?? 'no address'}${settings.link_only ? ' (link_only)' : ''}`,
   });

@@ -40,7 +40,7 @@ export function directoryUnavailable(operation: string, cause: unknown): Federat
   const text = cause instanceof Error ? cause.message : String(cause);
   return new FederationError('upstream_unavailable', {
     rule: cause instanceof ResultCodeError ? 'answer' : 'connection',
-    message: `The directory cannot be used: ${operation} failed.`,
+    message: `The directory can’t be used: ${operation} failed.`,
     expected: operation,
     received: text.replace(/\p{Cc}+/gu, ' ').slice(0, 300),
     cause,

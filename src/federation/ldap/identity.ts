@@ -2,6 +2,7 @@
 import type { Entry } from 'ldapts';
 import type { LdapConnection } from '../../connections/connection.ts';
 import { attributesOf } from '../../connections/connection.ts';
+import { plural } from '../../platform/plural.ts';
 import { FederationError } from '../faults.ts';
 
 /** Attributes whose values are bytes, by the name that directories give them. */
@@ -41,9 +42,9 @@ export function subjectOf(entry: Entry, { settings }: LdapConnection): string {
     return typeof value === 'string' ? value.toLowerCase() : identifierOf(value, settings.active_directory);
   throw new FederationError('upstream_no_identity', {
     rule: 'subject',
-    message: 'The entry of the user has no identifier, or several.',
+    message: 'The user’s entry has no identifier, or several.',
     expected: `one value of ${settings.subject_attribute}`,
-    received: `${values.length} values`,
+    received: plural(values.length, 'value'),
   });
 }
 

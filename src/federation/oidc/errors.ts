@@ -42,7 +42,7 @@ export function asFederationError(error: unknown): FederationError {
     new FederationError(code, { ...detail, cause: error });
   const network = causesOf(error).find((one) => one instanceof OutgoingError);
   if (network instanceof Error || codeOf(error) === 'OAUTH_TIMEOUT') {
-    const message = network instanceof Error ? network.message : 'The identity provider did not answer in time.';
+    const message = network instanceof Error ? network.message : 'The identity provider didn’t answer in time.';
     return fault('upstream_unavailable', { rule: 'answer', message, expected: 'an answer', received: 'none' });
   }
   if (error instanceof openid.AuthorizationResponseError) return deniedBy(error, fault);

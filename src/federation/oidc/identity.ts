@@ -71,7 +71,7 @@ function assertMember(claim: string, value: unknown, allowed: readonly string[])
   if (allowed.length === 0 || allowed.includes(String(value))) return;
   throw new FederationError('upstream_not_allowed', {
     rule: 'tenant',
-    message: `The user is not of an allowed organization (${claim}).`,
+    message: `The user isn’t from an allowed organization (${claim}).`,
     expected: allowed.join(', '),
     received: value === undefined ? 'nothing' : String(value),
   });

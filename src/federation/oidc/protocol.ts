@@ -123,7 +123,7 @@ async function redeemCode(
     if (idToken === undefined) throw failure;
     throw new FederationError('upstream_not_allowed', {
       rule: 'tenant',
-      message: 'The user is not of an allowed tenant (tid).',
+      message: 'The user isn’t from an allowed tenant (tid).',
       expected: connection.settings.allowed_tenants.join(', '),
       received: String(tid),
     });

@@ -127,7 +127,7 @@ function checkAuthentication(statement: Authentication, { now, skewSeconds }: An
 function mismatch(rule: RuleId, name: string, expected: string, received = 'nothing'): FederationError {
   return new FederationError('upstream_answer_invalid', {
     rule,
-    message: `${name} is not as expected.`,
+    message: `${name} isn’t as expected.`,
     expected,
     received,
   });

@@ -100,7 +100,7 @@ describe('the standard claims', () => {
     const browser = await signedIn(idp, user);
     const fields = { name: 'Ann', ...texts, ...addressTexts };
     const wrong = await browser.submit(await browser.get('/account/profile'), { ...fields, website: 'ann.example' });
-    expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringContaining('Website: This is not a web')]);
+    expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringContaining('Website: Enter a web address')]);
     expect(wrong.forms[0]?.fields).toMatchObject({ website: 'ann.example', locality: 'Zürich' });
     await browser.submit(wrong, { website: texts.website });
     expect((await admin.get(path(user))).json()).toMatchObject({ name: 'Ann', ...texts, address });

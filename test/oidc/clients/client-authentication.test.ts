@@ -101,7 +101,7 @@ describe('the token endpoint', () => {
       expect(answer.headers['cache-control']).toContain('no-store');
     }
     // But for the code under which an administrator finds the reason.
-    const [first, second] = answers.map(({ text }) => text.replace(/refusal [\w-]{9}/, ''));
+    const [first, second] = answers.map(({ text }) => text.replace(/error reference [\w-]{9}/, ''));
     expect(first).toBe(second);
     expect(errorOf(await ask({ client_id: app.clientId }))).toEqual([401, 'invalid_client']);
     expect(errorOf(await ask({ client_id: app.clientId, client_secret: 'wrong' }))).toEqual([401, 'invalid_client']);

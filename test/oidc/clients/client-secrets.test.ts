@@ -41,7 +41,7 @@ describe('a disabled application', () => {
 
     const page = await browser.get(authorizeUrl(idp, app.clientId, { prompt: 'none' }));
     expect([page.status, page.location]).toEqual([400, undefined]);
-    expect(page.text).toContain('switched off');
+    expect(page.text).toContain('is disabled');
     const posts: [string, Record<string, string>][] = [
       ['/token', { grant_type: 'client_credentials' }],
       ['/token', refresh],

@@ -58,7 +58,7 @@ describe('the expiry of the IdP certificate', () => {
       ['meta@example.com', 'By metadata'],
     ] as const) {
       const mail = await box.waitForMail(to);
-      expect(mail.subject).toMatch(/^A SAML certificate expires on \d+ \w+ \d{4}$/);
+      expect(mail.subject).toMatch(/^A SAML certificate expires on \w+ \d+, \d{4}$/);
       expect(mail.text).toContain(name);
       expect(mail.text).toContain(`${idp.issuer}/saml/metadata`);
     }
