@@ -197,7 +197,7 @@ async function setAccess(
   const missing = names.filter((name) => !roles.some((role) => role.name === name));
   if (missing.length > 0) {
     throw badRequest('invalid_input', {
-      fields: [{ field: 'access.roles', message: `no such role: ${missing.join(', ')}` }],
+      fields: [{ field: 'access.roles', message: `role doesn’t exist: ${missing.join(', ')}` }],
     });
   }
   await tx.applicationRole.deleteMany({ where: { applicationId } });

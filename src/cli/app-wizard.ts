@@ -64,7 +64,7 @@ export async function askForApplication(ask: Ask, io: Io, services: Services): P
     values['idp-initiated'] = await yes('Can people open it from the portal?');
   }
   if (kind !== 4) {
-    const known: Validate = async (name) => ((await roles.find(name)) ? undefined : `there is no role ${name}`);
+    const known: Validate = async (name) => ((await roles.find(name)) ? undefined : `the role ${name} doesn’t exist`);
     values.role = await list('Roles with access, separated by commas (empty: everyone): ', known);
   }
   return inputOf(values);

@@ -33,7 +33,7 @@ export const userList: Command = {
           isActive ? 'yes' : 'no',
           source,
         ]);
-        io.table(['USERNAME', 'E-MAIL', 'NAME', 'ROLES', 'ACTIVE', 'SOURCE'], rows);
+        io.table(['USERNAME', 'EMAIL', 'NAME', 'ROLES', 'ACTIVE', 'SOURCE'], rows);
       }
       return 0;
     }),

@@ -13,7 +13,7 @@ export function userRules(entry: DeclaredUser): Fault[] {
   const reject = (field: string, message: string) => faults.push({ path: [field], message });
   for (const { field, message } of profileFaults(entry)) reject(snakeCase(field), message);
   if (entry.password !== undefined && entry.password_hash !== undefined)
-    reject('password_hash', "can't be combined with password");
+    reject('password_hash', 'can’t be combined with password');
   // NIST SP 800-63B-4 3.1.1.2: 15 characters without a second factor, 8 with one.
   const minimum = entry.totp_secret === undefined ? limits.password.minWithoutMfa : limits.password.minWithMfa;
   if (entry.password !== undefined && [...entry.password.normalize('NFKC')].length < minimum) {

@@ -109,7 +109,9 @@ describe('gatehouse app', () => {
       ].concat(['', 'y', 'n', 'nobody', 'admin, support']),
     });
     expect(web.code, web.err).toBe(0);
-    expect(web.err.match(/a number from 1 to 6|this is needed|must be https|there is no role nobody/g)).toHaveLength(4);
+    expect(
+      web.err.match(/a number from 1 to 6|a value is required|must be https|the role nobody doesn’t exist/g),
+    ).toHaveLength(4);
     const [, clientId = ''] = /Client ID: +(\S+)/.exec(web.out) ?? [];
     expect(web.out).toMatch(/Client secret: [\w-]{43}/);
     expect(parse((await cli.gatehouse(['app', 'show', clientId])).out)).toEqual({
@@ -154,8 +156,8 @@ describe('gatehouse app', () => {
   it.each([
     [['app', 'add', '--redirect-uri', 'http://shop.example/cb'], 1, 'redirect_uris[0]: must be https'],
     [['app', 'add', '--client-id', 'shop', '--redirect-uri', 'https://a.example/'], 1, 'already exists'],
-    [['app', 'add', '--redirect-uri', 'https://a.example/', '--role', 'editor'], 1, 'no such role: editor'],
-    [['app', 'add', '--saml-metadata', '/nowhere.xml'], 2, 'cannot be read'],
+    [['app', 'add', '--redirect-uri', 'https://a.example/', '--role', 'editor'], 1, 'role doesn’t exist: editor'],
+    [['app', 'add', '--saml-metadata', '/nowhere.xml'], 2, "can't be read"],
     [['app', 'add', '--saml-metadata', 'package.json'], 2, "isn't well-formed XML"],
     [['app', 'show', 'nothing'], 1, 'There is no application "nothing"'],
     [['app', 'secret', 'shop', '--keep', 'long'], 2, '--keep must be'],

@@ -155,7 +155,7 @@ it('adopts a user without a MAC, which doctor reports, and never one with a wron
   await change('');
   expect(await shell.gatehouse(['user', 'show', 'ann'])).toMatchObject({ code: 1 });
   const { out } = await shell.gatehouse(['doctor', '--json']);
-  expect(out).toContain('1 rows of users have no MAC');
+  expect(out).toContain('ignores 1 row of users without a MAC');
   const listed = await shell.gatehouse(['secrets', 'adopt', '--dry-run']);
   expect(listed).toMatchObject({
     code: 0,

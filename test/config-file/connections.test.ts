@@ -58,7 +58,7 @@ describe('connections in the file', () => {
         one.subject,
       ]);
     const wrong = await bench.plan(users("sso_id: '1', sso_connection: nowhere"));
-    expect(JSON.stringify(wrong)).toContain('no such connection: nowhere');
+    expect(JSON.stringify(wrong)).toContain('connection doesn’t exist: nowhere');
     expect(JSON.stringify(await bench.plan(users('sso_connection: corp')))).toContain('needs sso_id');
     const declared = users("sso_id: '1', sso_connection: corp");
     expect(lines(await bench.apply(declared))).toEqual(['create users ann']);
@@ -95,7 +95,7 @@ describe('connections in the file', () => {
   it('connections in the file are rejected with line and field for an unknown role, another kind, and what two declare', async () => {
     const faults = async (text: string) => lines(await bench.plan(text)).join('\n');
     expect(await faults(CORP.replace('staff: editor', 'staff: ghost'))).toMatch(
-      /role_mappings\.staff: no such role: ghost/,
+      /role_mappings\.staff: role doesn’t exist: ghost/,
     );
     const saml = "{ id: corp, kind: saml, name: C, metadata: '<x/>' }";
     expect(await faults(`connections: [${saml}]`)).toMatch(/f:1:.*connections\[0\]/);
@@ -128,7 +128,7 @@ describe('connections in the file', () => {
       'metadata_file: school.xml, entity_id: https://other.example',
     );
     const rejected = await bench.apply(wrong, path.join(folder, 'gatehouse.yaml'));
-    expect(lines(rejected).join()).toMatch(/entity_id: does not agree/);
+    expect(lines(rejected).join()).toMatch(/entity_id: doesn't match/);
   });
 
   it('connections in the file leave a connection alone that another program changed, and warn of it', async () => {

@@ -109,7 +109,7 @@ describe('a declared user', () => {
 
   it('a declared user must not have a role that does not exist', async () => {
     expect(lines(await bench.plan(user('grace', 'roles: [editor]')))).toEqual([
-      'f:1:28: users[0].roles: no such role: editor',
+      'f:1:28: users[0].roles: role doesn’t exist: editor',
     ]);
     expect(lines(await bench.plan(user('grace', 'roles: [auditor]')))).toContain('create users grace');
   });
@@ -126,10 +126,10 @@ describe('a declared right', () => {
     const plan = async (permission: string) =>
       lines(await bench.plan(`roles: [{ name: desk, permissions: ["${permission}"] }, { name: pupils }]`));
     expect(await plan('gatehouse.users[role:students]:read')).toEqual([
-      expect.stringContaining('roles[0].permissions[0]: no such role: students'),
+      expect.stringContaining('roles[0].permissions[0]: role doesn’t exist: students'),
     ]);
     expect(await plan('gatehouse.keys[role:pupils]:read')).toEqual([
-      expect.stringContaining('roles[0].permissions[0]: cannot be limited like this'),
+      expect.stringContaining('roles[0].permissions[0]: can’t be limited like this'),
     ]);
     expect(await plan('gatehouse.users[role:pupils]:read')).toContain('create roles desk');
   });
@@ -161,7 +161,7 @@ describe('a declared user name that is an address', () => {
     expect(lines(await names.plan(twice))).toEqual([expect.stringContaining('is the email address of users[1]')]);
     await names.accounts.create({ username: 'stored', email: 'stored@corp.example' });
     expect(lines(await names.plan(`${allowed}users: [{ username: stored@corp.example }]`))).toEqual([
-      expect.stringContaining('users[0].username: is the e-mail address of another account'),
+      expect.stringContaining('users[0].username: is the email address of another account'),
     ]);
   });
 });

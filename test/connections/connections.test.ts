@@ -53,7 +53,7 @@ describe('an entry', () => {
     };
     expect(faultsOf({ ...oauth2, ...urls }).join()).toMatch(/subject_claim: must not be the email address/);
     const saml = { id: 's', kind: 'saml', name: 'S', sso_url: 'https://a.example', entity_id: 'https://a.example' };
-    expect(faultsOf(saml).join()).toMatch(/certificates: must list/);
+    expect(faultsOf(saml).join()).toMatch(/certificates: must contain a signing certificate/);
     expect(faultsOf({ ...corp, preset: 'github' }).join()).toMatch(/kind: must be oauth2/);
   });
 });

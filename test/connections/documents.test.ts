@@ -134,7 +134,7 @@ describe('the documents of an OpenID Connect upstream', () => {
     await reject('doc-d', { [path]: { ...good, jwks_uri: 'http://169.254.169.254/latest' } }, /jwks_uri must be https/);
     await reject('doc-e', { [path]: { ...good, jwks_uri: 'https://10.0.0.1/jwks' } }, /private or special network/);
     await reject('doc-f', { '/jwks': { keys: [{ kty: 'oct', k: 'x' }] } }, /no key that can verify/);
-    await reject('doc-g', { [path]: '<html>' }, /not JSON/);
+    await reject('doc-g', { [path]: '<html>' }, /isn’t JSON/);
     await reject('doc-h', {}, /private or special network/, { issuer: 'https://192.168.0.1' });
   });
 

@@ -65,7 +65,7 @@ async function olderRows(db: Db): Promise<Finding[]> {
   const tables = await listWithoutMac(db, 0);
   if (tables.length === 0) return [];
   const counts = tables.map(({ table, count }) => `${plural(count, 'row')} of ${table}`).join(', ');
-  return [failure('rows', `Gatehouse ignores ${counts}, because they have no MAC`, OLDER)];
+  return [failure('rows', `Gatehouse ignores ${counts} without a MAC`, OLDER)];
 }
 
 /** Those with a wrong MAC. A row without one is of an older version, unless it is short-lived. */

@@ -178,7 +178,7 @@ function accessFaults(
       ? []
       : access.roles
           .filter((role) => !known.has(role))
-          .map((role) => ({ path: [section, index, 'access'], message: `no such role: ${role}` })),
+          .map((role) => ({ path: [section, index, 'access'], message: `role doesn’t exist: ${role}` })),
   );
 }
 

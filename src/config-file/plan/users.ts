@@ -97,7 +97,7 @@ function ssoFault(
   if (!connection) return undefined;
   const ssoId = declared === undefined ? existing?.ssoId : declared;
   if (!ssoId) return 'needs sso_id';
-  return connections.has(connection) ? undefined : `no such connection: ${connection}`;
+  return connections.has(connection) ? undefined : `connection doesn’t exist: ${connection}`;
 }
 
 function createStep(
