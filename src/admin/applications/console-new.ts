@@ -39,7 +39,7 @@ export function addNewApplicationRoutes(
         const wanted = input[CREATE_ROLES] === 'on' ? (preset.roles ?? []) : [];
         if (wanted.length > 0) frame.assertMay(ctx, 'gatehouse.roles:write');
         const createRoles = (_: unknown, tx: Tx) => roles.createMissing(wanted, by, tx);
-        const declaration = preset.toDeclaration(input);
+        const declaration = declarationOf(preset, input);
         const created =
           preset.protocol === 'oidc'
             ? await applications.createOidc(declaration, by, createRoles)
@@ -55,6 +55,14 @@ export function addNewApplicationRoutes(
       () => form(ctx, preset, input),
     );
   });
+}
+
+/** What the form declares, with the product whose guide it will have. */
+function declarationOf(preset: Preset, input: Record<string, string>) {
+  return {
+    ...preset.toDeclaration(input),
+    ...(productPresets.some(({ id }) => id === preset.id) && { preset: preset.id }),
+  };
 }
 
 /** The products by kind, and then the kinds of applications; with a filter, those that have its words in their lines. */

@@ -13,7 +13,7 @@ import type { ResourceAdmin } from '../resources/actions.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { ApplicationAdmin } from './actions.ts';
 import type { IdentityProvider, ProductPreset } from './presets/parts.ts';
-import { productPresets } from './presets/presets.ts';
+import { productOf } from './presets/presets.ts';
 import type { ApplicationPreviews } from './preview.ts';
 import type { ApplicationUsage } from './usage.ts';
 
@@ -66,41 +66,47 @@ function withHomePage({ ...metadata }: Record<string, unknown>): Record<string, 
 /** The settings to enter in the application, ready to paste. */
 export function setupInstructionBlocks(application: Application, identityProvider: IdentityProvider): Block[] {
   const { protocol, metadata, clientId } = application;
-  const { issuer, clientSecret, certificate } = identityProvider;
-  const product = productPresets.find((one) => one.protocol === protocol && application.name.startsWith(one.title));
+  const { issuer, certificate } = identityProvider;
+  const product = productOf(application);
   const own = product?.setupInstructions(identityProvider, withHomePage(metadata)) ?? [];
-  const general =
-    protocol === 'oidc'
-      ? [
-          `Issuer: ${issuer}`,
-          `Discovery: ${issuer}/.well-known/openid-configuration`,
-          `Client ID: ${clientId}`,
-          ...(clientSecret ? [`Client secret: ${clientSecret}`] : []),
-          `Authorization endpoint: ${issuer}/authorize`,
-          `Token endpoint: ${issuer}/token`,
-          ...(metadata.require_pushed_authorization_requests ? [`Pushed requests: ${issuer}/par`] : []),
-          `UserInfo endpoint: ${issuer}/userinfo`,
-          `Sign-out endpoint: ${issuer}/end-session`,
-          'Scopes: openid profile email roles',
-          `PKCE: S256 (${isWithoutPkce(application) ? 'recommended' : 'required'})`,
-        ]
-      : [
-          `Metadata: ${issuer}/saml/metadata`,
-          `Entity ID: ${issuer}/saml/metadata`,
-          `Single sign-on (redirect, POST): ${issuer}/saml/sso`,
-          `Single logout (redirect, POST): ${issuer}/saml/slo`,
-          `Open from here: ${issuer}/saml/sso/start?sp=${encodeURIComponent(clientId)}`,
-          `Certificate:\n${certificate.trim()}`,
-        ];
+  const endpoints =
+    protocol === 'oidc' ? oidcEndpoints(application, identityProvider) : samlEndpoints(clientId, issuer);
+  const rows = endpoints.map(([label, text]) => ({ label, value: { text, copy: label } }));
   return [
     ...own.map(({ title, text }): Block => ({ kind: 'code', title, label: title, text })),
     ...(product ? [checkedAgainst(product)] : []),
-    {
-      kind: 'code',
-      title: own.length > 0 ? 'The same, one by one' : 'Paste into the application',
-      label: 'Settings for the application',
-      text: general.join('\n'),
-    },
+    { kind: 'facts', title: own.length > 0 ? 'Endpoints' : 'Enter these values in the application', rows },
+    ...(protocol === 'saml' ? [{ kind: 'code' as const, label: 'Signing certificate', text: certificate.trim() }] : []),
+  ];
+}
+
+type Endpoint = [label: string, value: string];
+
+function oidcEndpoints(application: Application, { issuer, clientId, clientSecret }: IdentityProvider): Endpoint[] {
+  const { metadata } = application;
+  const pushes = 'require_pushed_authorization_requests' in metadata && metadata.require_pushed_authorization_requests;
+  return [
+    ['Issuer', issuer],
+    ['Discovery document', `${issuer}/.well-known/openid-configuration`],
+    ['Client ID', clientId],
+    ...(clientSecret ? [['Client secret', clientSecret] satisfies Endpoint] : []),
+    ['Authorization endpoint', `${issuer}/authorize`],
+    ['Token endpoint', `${issuer}/token`],
+    ...(pushes ? [['Pushed authorization requests', `${issuer}/par`] satisfies Endpoint] : []),
+    ['UserInfo endpoint', `${issuer}/userinfo`],
+    ['End session endpoint', `${issuer}/end-session`],
+    ['Scopes', 'openid profile email roles'],
+    ['PKCE', `S256 (${isWithoutPkce(application) ? 'recommended' : 'required'})`],
+  ];
+}
+
+function samlEndpoints(clientId: string, issuer: string): Endpoint[] {
+  return [
+    ['Metadata', `${issuer}/saml/metadata`],
+    ['Entity ID', `${issuer}/saml/metadata`],
+    ['Single sign-on URL (redirect, POST)', `${issuer}/saml/sso`],
+    ['Single logout URL (redirect, POST)', `${issuer}/saml/slo`],
+    ['Sign-in from here', `${issuer}/saml/sso/start?sp=${encodeURIComponent(clientId)}`],
   ];
 }
 

@@ -2,7 +2,7 @@
 import type { Application } from '../../applications/application.ts';
 import { applicationEntry } from '../../config-file/export.ts';
 
-const DESCRIPTIVE = ['client_name', 'name', 'logo_uri', 'contacts'];
+const DESCRIPTIVE = ['client_name', 'name', 'logo_uri', 'contacts', 'preset'];
 
 /** Whether the registrations differ in an address, a key, a right, or another field that is not descriptive. */
 export function changesTrust(before: Application, after: Application): boolean {

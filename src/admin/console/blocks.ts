@@ -2,7 +2,6 @@
 // and its partials say how: so all pages look alike, work without script, and escape in one place.
 
 import type { Action, Cell, EventItem, Logo, Mark, Rule, Tone, Verdict } from './cells.ts';
-import type { FieldsElsewhere, PageFault } from './fault-sentences.ts';
 import type { SuggestionKind } from './suggest.ts';
 
 export type { Action, Cell, EventItem, Logo, Mark, RowAction, Rule, Tone } from './cells.ts';
@@ -21,6 +20,7 @@ export interface RowColumn {
   label: string;
   type?: 'text' | 'select' | 'textarea';
   options?: readonly Option[];
+  isNarrow?: boolean;
   /** What may be typed; anything else may be typed too. */
   suggestions?: readonly string[];
 }
@@ -242,6 +242,20 @@ export type Block =
       /** The label of the second value, beside "Received"; "Registered" by default. */
       expectedLabel?: string;
     };
+
+/** A fault on a page: `field` is the name of a field there, if there is one. */
+export interface PageFault {
+  field: string | undefined;
+  /** Of a field with rows: the position of the row. */
+  row?: number | undefined;
+  /** A sentence. */
+  message: string;
+  /** Without `field`: the page that has the field. */
+  href?: string | undefined;
+}
+
+/** Fields on other pages that a fault of this one may be about, by the key of the configuration file. */
+export type FieldsElsewhere = Readonly<Record<string, { label: string; href: string }>>;
 
 export interface ConsolePage {
   title: string;

@@ -1,21 +1,7 @@
 // What is wrong with a sent form, in sentences for an administrator. The faults come from the schemas of the configuration file and the API
 // (platform/faults.ts), whose messages are halves of sentences about a key; here each gets the label of its field, and leads to it.
 import type { FieldFault } from '../../http/errors.ts';
-import type { ConsolePage, Field } from './blocks.ts';
-
-/** A fault on a page: `field` is the name of a field there, if there is one. */
-export interface PageFault {
-  field: string | undefined;
-  /** Of a field with rows: the position of the row. */
-  row?: number | undefined;
-  /** A sentence. */
-  message: string;
-  /** Without `field`: the page that has the field. */
-  href?: string | undefined;
-}
-
-/** Fields on other pages that a fault of this one may be about, by the key of the configuration file. */
-export type FieldsElsewhere = Readonly<Record<string, { label: string; href: string }>>;
+import type { ConsolePage, Field, FieldsElsewhere, PageFault } from './blocks.ts';
 
 /** The faults as sentences, each with its field on the page. */
 export function pageFaults(

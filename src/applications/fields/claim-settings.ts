@@ -13,6 +13,15 @@ export const viewFields = {
   permissions_filter: z.array(pattern).optional(),
 };
 
+/** The product whose setup guide the console displays: the id of a preset. One that this version does not know has no guide. */
+export const presetField = {
+  preset: z
+    .string()
+    .max(64)
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower-case letters and digits with hyphens between')
+    .optional(),
+};
+
 // Claims about the token and the sign-in (RFC 7519 4.1, OIDC Core 2), and the e-mail address, which must match email_verified.
 const RESERVED = new Set(
   (

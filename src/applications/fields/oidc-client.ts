@@ -6,7 +6,7 @@ import { limits } from '../../limits.ts';
 import { acrValues } from '../../mfa/acr.ts';
 import { line } from '../../platform/line-schema.ts';
 import { redirectUriSchema, webUriFault, webUriSchema } from '../uris.ts';
-import { ownClaims, viewFields } from './claim-settings.ts';
+import { ownClaims, presetField, viewFields } from './claim-settings.ts';
 
 export const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 const grantTypes = ['authorization_code', 'refresh_token', 'client_credentials', deviceCodeGrant] as const;
@@ -138,6 +138,7 @@ export const oidcMetadata = z.strictObject({
   policy_uri: webUri.optional(),
   tos_uri: webUri.optional(),
   contacts: uniqueList(email).optional(),
+  ...presetField, // not in the standard: whose setup guide the console displays
 });
 export type OidcMetadata = z.output<typeof oidcMetadata>;
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { limits } from '../../limits.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { webUriFault, webUriSchema } from '../uris.ts';
-import { userField, viewFields } from './claim-settings.ts';
+import { presetField, userField, viewFields } from './claim-settings.ts';
 import { access, consent, displayName, mfaRule, signInFields } from './oidc-client.ts';
 
 const webUri = z
@@ -67,6 +67,7 @@ const answer = z.strictObject({
   logo_uri: webUri.optional(),
   allow_sha1: z.boolean().default(false),
   contacts: z.array(z.string().regex(/^[^\s@]+@[^\s@]+$/, 'must be an email address')).optional(),
+  ...presetField, // whose setup guide the console displays
 });
 
 /** An entry of `service_providers:` in the configuration file. */

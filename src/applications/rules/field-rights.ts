@@ -85,7 +85,14 @@ const rules: Record<keyof OidcClient | keyof ServiceProvider, Rule> = {
   },
   // How the portal and the pages present it.
   ...{ client_name: nothing, name: nothing, client_uri: nothing, logo_uri: nothing, policy_uri: nothing },
-  ...{ tos_uri: nothing, contacts: nothing, initiate_login_uri: nothing, start_url: nothing, idp_initiated: nothing },
+  ...{
+    preset: nothing,
+    tos_uri: nothing,
+    contacts: nothing,
+    initiate_login_uri: nothing,
+    start_url: nothing,
+    idp_initiated: nothing,
+  },
 };
 
 /** The permissions for Gatehouse that an application has, or that it can learn as much as by. Everyone who changes it needs them. */

@@ -30,7 +30,7 @@ const RAW =
   /Invalid (input|key|string|option)|expected (string|number|array|object)|received (undefined|string)|invalid_(client_metadata|type|input)|unrecognized|too_(small|big)|ZodError|\[object|undefined|\bNaN\b|, not (text|a list|a group)|\{ ?(roles|field)/i;
 
 const ANY = /<(?:input|select|textarea)\b[^>]*? name="([^"]+)"/g;
-const TYPED = /<(?:input class="input"|textarea)\b[^>]*? name="([^"]+)"/g;
+const TYPED = /<(?:input class="input[^"]*"|textarea)\b[^>]*? name="([^"]+)"/g;
 
 /** Sends the form with this value in every field; with `TYPED` in those that are typed into. */
 async function sendBad(at: string, value: string, fields: RegExp = ANY): Promise<Page> {

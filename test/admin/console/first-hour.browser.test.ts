@@ -59,9 +59,9 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await page.fill('[name=name]', 'Wiki');
   await page.fill('[name=redirect_uris]', REDIRECT);
   await page.click('button:has-text("Register")');
-  const settings = await page.textContent('pre');
-  const clientId = /Client ID: (\S+)/.exec(settings ?? '')?.[1] ?? '';
-  const oldSecret = /Client secret: (\S+)/.exec(settings ?? '')?.[1] ?? '';
+  const settings = await page.textContent('main');
+  const clientId = /Client ID\s*([\w-]+)/.exec(settings ?? '')?.[1] ?? '';
+  const oldSecret = /Client secret\s*([\w-]+)/.exec(settings ?? '')?.[1] ?? '';
   await inspect(page, 'registered');
   await page.click('text=Test sign-in');
   await page.click('button:has-text("Test sign-in")');
@@ -90,7 +90,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await page.click('.tabs >> text=Access');
   await page.check('[name=access][value=roles]');
   await page.check('[name="access.roles"][value=editor]');
-  await page.click('button:has-text("Save")');
+  await page.click('.savebar >> text=Save changes');
   await page.waitForSelector('text=Saved.');
   await inspect(page, 'application');
 

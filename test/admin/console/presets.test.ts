@@ -170,3 +170,14 @@ it('a guide takes the address from the redirect URI when the application has no 
   const guide = await admin.get(`/admin/applications/${id}/setup`);
   expect(textOf(guide.text)).toContain('root_url = https://grafana.example.com');
 });
+
+it('a guide stays with an application that gets another name, and another guide can be chosen', async () => {
+  await admin.submit(await admin.get('/admin/applications/new/grafana'), { url: 'https://dash.example.com' });
+  const { id, metadata } = await idp.services.db.application.findFirstOrThrow({ orderBy: { createdAt: 'desc' } });
+  expect(JSON.parse(metadata)).toMatchObject({ preset: 'grafana' });
+  const at = `/admin/applications/${id}`;
+  await admin.submit(await admin.get(`${at}/settings`), { client_name: 'Dashboards' });
+  expect(textOf((await admin.get(`${at}/setup`)).text)).toContain('grafana.ini');
+  await admin.submit(await admin.get(`${at}/settings`), { preset: 'gitea' });
+  expect(textOf((await admin.get(`${at}/setup`)).text)).not.toContain('grafana.ini');
+});

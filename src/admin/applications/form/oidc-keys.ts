@@ -5,7 +5,7 @@ import { checksKey, choiceKey, listKey, switchKey, textKey, urlKey } from './key
 import { algs, SIGNATURES } from './oidc-token-keys.ts';
 import { profileKey, publicKeys } from './profile.ts';
 import type { KeySection } from './sections.ts';
-import { accessKey, type Choices, consentKey, filterKeys, mfaKey, sourceKeys } from './shared-keys.ts';
+import { accessKey, type Choices, consentKey, filterKeys, mfaKey, presetKey, sourceKeys } from './shared-keys.ts';
 
 export const oidcSettings: readonly KeySection[] = [
   {
@@ -50,6 +50,7 @@ export const oidcSettings: readonly KeySection[] = [
         hint: 'Linked on the consent screen. Optional.',
         isHalf: true,
       }),
+      presetKey('oidc'),
       listKey(
         { key: 'contacts', label: 'Technical contacts', hint: 'Email addresses of the people who run it. Optional.' },
         'contact',

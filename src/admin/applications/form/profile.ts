@@ -9,15 +9,12 @@ const names: Record<SecurityProfile, string> = {
   'fapi2-signing': 'High security with signed messages (FAPI 2 Message Signing)',
 };
 
-const DEMANDS =
-  'The application signs in with a key of its own (private_key_jwt), pushes its requests (PAR) with PKCE, and binds its tokens to a key ' +
-  '(DPoP). Only PS256, ES256 and EdDSA are accepted, and only https URLs. With signed messages, its requests (JAR) and ' +
-  'the responses (JARM) are signed too.';
+const DEMANDS = 'private_key_jwt, PAR, PKCE, DPoP and https URLs; with signed messages, JAR and JARM too';
 
 export const profileOptions = Object.entries(names).map(([value, label]) => ({ value, label }));
 
 export const profileKey: Key = choiceKey(
-  { key: 'profile', label: 'Security profile', hint: `Default: standard. High security: ${DEMANDS}` },
+  { key: 'profile', label: 'Security profile', hint: `Default: standard. High security demands ${DEMANDS}.` },
   { options: [{ value: '', label: 'Standard' }, ...profileOptions] },
 );
 

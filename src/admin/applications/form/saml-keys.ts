@@ -6,7 +6,7 @@ import { choiceKey, listKey, mapKey, switchKey, textKey, urlKey } from './keys.t
 import { filterSummary, sourceSummary } from './oidc-keys.ts';
 import { samlSources } from './saml-source-keys.ts';
 import type { KeySection } from './sections.ts';
-import { accessKey, type Choices, consentKey, filterKeys, mfaKey, sourceKeys } from './shared-keys.ts';
+import { accessKey, type Choices, consentKey, filterKeys, mfaKey, presetKey, sourceKeys } from './shared-keys.ts';
 
 export const samlSettings: readonly KeySection[] = [
   {
@@ -31,7 +31,9 @@ export const samlSettings: readonly KeySection[] = [
         key: 'logo_uri',
         label: 'Logo URL',
         hint: 'A square picture for the app list and the sign-in page. Only https. Default: initials.',
+        isHalf: true,
       }),
+      presetKey('saml'),
       switchKey({
         key: 'idp_initiated',
         label: 'Show in app list without a home page',

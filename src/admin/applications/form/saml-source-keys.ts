@@ -49,7 +49,7 @@ const acsKey = rowsKey(
     adds: 'ACS URL',
     columns: [
       { name: 'url', label: 'URL' },
-      { name: 'index', label: 'Index' },
+      { name: 'index', label: 'Index', isNarrow: true },
       {
         name: 'default',
         label: 'Default',

@@ -2,6 +2,7 @@
 import { badRequest } from '../../../http/errors.ts';
 import type { Field } from '../../console/blocks.ts';
 import { sentValue } from '../../console/row-buttons.ts';
+import { productPresets } from '../presets/presets.ts';
 import { choiceKey, type Key, listKey, mapKey, switchKey } from './keys.ts';
 
 /** What an administrator may choose from. */
@@ -12,6 +13,25 @@ export interface Choices {
   /** Identifiers of APIs. */
   apis: readonly string[];
 }
+
+/** The product whose setup guide the tab displays. */
+export const presetKey = (protocol: 'oidc' | 'saml'): Key =>
+  choiceKey(
+    {
+      key: 'preset',
+      label: 'Setup guide',
+      hint: 'The product whose settings the tab Setup guide displays.',
+      isHalf: true,
+    },
+    {
+      options: [
+        { value: '', label: 'By the name' },
+        ...productPresets
+          .filter((preset) => preset.protocol === protocol)
+          .map(({ id, title }) => ({ value: id, label: title })),
+      ],
+    },
+  );
 
 /** Everyone, or the users of some roles: `access` with `access.roles`. */
 export const accessKey = ({ roles }: Choices): Key => ({

@@ -1,5 +1,6 @@
 // What "New application" offers: kinds, and products by name with the addresses and attribute names of their own documentation
 // (read 2026-11). Each asks only for what it needs and says how to set up the other side.
+import type { Application } from '../../../applications/application.ts';
 import type { Field } from '../../console/blocks.ts';
 import { lines, parseNameValueLines } from '../../console/text-area.ts';
 import { profileKey, profileOptions, publicKeys } from '../form/profile.ts';
@@ -30,13 +31,19 @@ const afterLogout: Field = {
   hint: 'May stay empty. One a line.',
 };
 
+const homePage: Field = {
+  name: 'client_uri',
+  label: 'Home page',
+  hint: 'Opens from the app list. Without it, the application isn’t in the list.',
+};
+
 const genericPresets: readonly Preset[] = [
   {
     id: 'web',
     title: 'Web application',
     text: 'Runs on a server that can keep a secret. OpenID Connect.',
     protocol: 'oidc',
-    fields: [name, redirectUris, afterLogout],
+    fields: [name, redirectUris, afterLogout, homePage],
     toDeclaration: (answers) => ({ ...codeFlow(answers), grant_types: ['authorization_code', 'refresh_token'] }),
   },
   {
@@ -64,7 +71,7 @@ const genericPresets: readonly Preset[] = [
     title: 'Single-page app',
     text: 'Runs in the browser, without a secret. OpenID Connect.',
     protocol: 'oidc',
-    fields: [name, redirectUris, afterLogout],
+    fields: [name, redirectUris, afterLogout, homePage],
     toDeclaration: (answers) => ({ ...codeFlow(answers), token_endpoint_auth_method: 'none' }),
   },
   {
@@ -155,6 +162,15 @@ export const productPresets: readonly ProductPreset[] = [
 
 export { genericPresets };
 
+/** The product whose guide an application has: the one that it names; without one, the one whose name its own begins with. */
+export function productOf(application: Application): ProductPreset | undefined {
+  const { protocol, metadata, name: title } = application;
+  const ofProtocol = productPresets.filter((preset) => preset.protocol === protocol);
+  return metadata.preset === undefined
+    ? ofProtocol.find((preset) => title.startsWith(preset.title))
+    : ofProtocol.find((preset) => preset.id === metadata.preset);
+}
+
 /** The preset with this id. */
 export function presetOf(id: string): Preset | undefined {
   return [...genericPresets, ...productPresets].find((preset) => preset.id === id);
@@ -169,5 +185,6 @@ function codeFlow(answers: Answers): Declaration {
     client_name: answers.name,
     redirect_uris: lines(answers.redirect_uris),
     ...(after.length > 0 && { post_logout_redirect_uris: after }),
+    ...(answers.client_uri && { client_uri: answers.client_uri }),
   };
 }

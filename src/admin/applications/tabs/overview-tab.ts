@@ -3,6 +3,7 @@ import type { Application } from '../../../applications/application.ts';
 import { needsPkce } from '../../../applications/fields/oidc-client.ts';
 import type { AuditEntry } from '../../../audit/audit.ts';
 import type { Context } from '../../../http/context.ts';
+import { eventItems } from '../../audit/console-rows.ts';
 import { type Block, type Cell, type ConsolePage, maxBarValue, type Step } from '../../console/blocks.ts';
 import { waitingMetadataNotice } from '../console-metadata.ts';
 import { type ApplicationPagesDependencies, accessCell, pkceWarning } from '../console-parts.ts';
@@ -160,17 +161,12 @@ async function activityBlock(
   href: string,
   { names }: Pick<ApplicationPagesDependencies, 'names'>,
 ): Promise<Block> {
-  const users = await names.users(events.flatMap(({ actorId, subjectId }) => [actorId, subjectId]));
   return {
-    kind: 'table',
+    kind: 'events',
     title: 'Recent activity',
     caption: 'The last events of this application, the newest first',
     actions: events.length > 0 ? [{ label: 'View all', href }] : [],
-    columns: ['Event', 'Time'],
-    rows: events.map(({ type, subjectId, actorId, at, outcome }) => {
-      const who = users.get(subjectId ?? '') ?? users.get(actorId ?? '');
-      return [{ text: type, small: who ?? (outcome === 'failure' ? 'failed' : undefined) }, at];
-    }),
+    items: await eventItems(events, names),
     empty: 'Nothing yet.',
   };
 }

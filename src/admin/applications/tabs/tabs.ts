@@ -1,6 +1,7 @@
 // The page of one application: its tabs, each at an address of its own.
 import type Router from '@koa/router';
 import { z } from 'zod';
+import { usesSecret } from '../../../applications/fields/oidc-client.ts';
 import type { Context, Extras, State } from '../../../http/context.ts';
 import { parseQuery } from '../../../http/input.ts';
 import { within } from '../../../rbac/rights.ts';
@@ -11,7 +12,7 @@ import { type ApplicationPagesDependencies, setupInstructionBlocks } from '../co
 import { previewBlocks } from '../preview.ts';
 import { addFormTabs } from './form-tabs.ts';
 import { overviewPage } from './overview-tab.ts';
-import { type OpenApplication, openApplication, READ, tabPage } from './tab-page.ts';
+import { homePageOf, type OpenApplication, openApplication, READ, tabPage } from './tab-page.ts';
 
 const PAGE = 50;
 const previewQuery = z.object({ user: z.string().trim().max(320).default('') });
@@ -28,12 +29,42 @@ export function addTabs(router: Router<State, Extras>, dependencies: Application
   router.get('/:id/setup', ...frame.page(within(READ)), async (ctx) => {
     const open = await openApplication(ctx, dependencies);
     const { application } = open;
-    const blocks = setupInstructionBlocks(application, { ...identityProvider(), clientId: application.clientId });
-    frame.show(ctx, tabPage(open, 'setup', { blocks }, dependencies));
+    const firstSignIn = await dependencies.usage.firstSignIn(application);
+    const guide = setupInstructionBlocks(application, { ...identityProvider(), clientId: application.clientId });
+    frame.show(ctx, tabPage(open, 'setup', { blocks: [guideSteps(open, firstSignIn), ...guide] }, dependencies));
   });
 
   addFormTabs(router, dependencies, { claims: (ctx, open) => previewAside(ctx, open, dependencies) });
   addActivityTab(router, dependencies);
+}
+
+/** What to do in which order; the last step waits for the first sign-in. */
+function guideSteps({ application, path, mayWrite }: OpenApplication, firstSignIn: Date | undefined): Block {
+  const { name, protocol, metadata } = application;
+  const isDone = firstSignIn !== undefined;
+  const hasSecret = protocol === 'oidc' && usesSecret(metadata);
+  const secret = { label: 'New client secret', href: `${path}/secret` };
+  const home = homePageOf(application);
+  return {
+    kind: 'steps',
+    title: `Connect ${name}`,
+    steps: [
+      { title: `Add ${name} to Gatehouse`, text: '', isDone: true, doneAt: application.createdAt },
+      {
+        title: `Configure ${name}`,
+        text: `Copy the values below.${hasSecret ? ' The client secret isn’t stored here: paste the one you saved, or create another one.' : ''}`,
+        isDone,
+        ...(hasSecret && mayWrite && { action: secret }),
+      },
+      {
+        title: 'Sign in once',
+        text: 'Waiting for the first sign-in. Reload this page afterwards.',
+        isDone,
+        ...(firstSignIn && { doneAt: firstSignIn }),
+        ...(home && { action: { label: `Open ${name}`, href: home } }),
+      },
+    ],
+  };
 }
 
 function addActivityTab(router: Router<State, Extras>, dependencies: ApplicationPagesDependencies): void {
