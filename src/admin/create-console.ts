@@ -26,7 +26,7 @@ import { createStoredForms } from './proof/stored-forms.ts';
 import { apiRoutes } from './resources/console.ts';
 import { roleRoutes } from './roles/console.ts';
 import { sessionRoutes } from './sessions/console.ts';
-import { settingRoutes } from './settings/console.ts';
+import { type SettingPagesDependencies, settingRoutes } from './settings/console.ts';
 import { suggestionRoutes } from './suggestions/console.ts';
 import { userRoutes } from './users/console.ts';
 import { importRoutes } from './users/console-import.ts';
@@ -46,6 +46,8 @@ export interface ConsoleDependencies {
   /** Sign-ins at upstreams that write nothing. */
   tries: Tries;
   config: FirstStepsDependencies['config'] & Pick<Config, 'configFile'>;
+  /** What the settings say about this server. */
+  system: SettingPagesDependencies['system'];
   /** What an application would receive about a person. */
   preview: ApplicationPreviews;
   factors: FirstStepsDependencies['factors'];
@@ -94,7 +96,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
       auditRoutes({ frame, names, audit, accounts, applications, authority: admin.authority }),
       keyRoutes({ frame, keys }),
       mailRoutes({ frame, mail }),
-      settingRoutes({ frame, settings }),
+      settingRoutes({ frame, settings, system: dependencies.system }),
       confirmationRoutes({ frame, storedForms, signedIn: page.signedIn }),
     ],
   };

@@ -6,6 +6,7 @@ import { type Admin, createAdmin } from '../admin/create-admin.ts';
 import { createAdminApi } from '../admin/create-admin-api.ts';
 import { type Console, createConsole } from '../admin/create-console.ts';
 import { createAuthzen } from '../authzen/create-authzen.ts';
+import type { Config } from '../config.ts';
 import { createDiagnostics } from '../diagnostics/create-diagnostics.ts';
 import { createWarnings } from '../diagnostics/warnings.ts';
 import { createInternalRequest } from '../http/internal-request.ts';
@@ -93,6 +94,7 @@ function consoleOf({ services, userPages, protocols }: AdministrationDependencie
     page: userPages.account.page,
     tries: userPages.federation.tries,
     config,
+    system: systemFacts(config),
     factors: mfa.factors,
     warnings: createWarnings({
       ...{ db, now, audit, accounts, lockout, keyring, settings, config },
@@ -186,4 +188,19 @@ function accessEvaluation({ services, protocols }: AdministrationDependencies) {
     ...{ issuer: config.issuer, accounts, applications, audit, permissions, rateLimits, tokens, accountOf },
     hasUsed: consents.hasUsed,
   });
+}
+
+/** What the environment says about this server, without secrets. */
+function systemFacts(config: Config) {
+  const { configFile, databaseKind, issuer, mailFrom, smtpUrl, trustProxy, workers } = config;
+  return [
+    { label: 'Version', value: packageVersion() },
+    { label: 'Address', value: { text: issuer, copy: 'address' } },
+    { label: 'Database', value: databaseKind === 'sqlite' ? 'SQLite' : 'PostgreSQL' },
+    { label: 'Email server', value: smtpUrl ? new URL(smtpUrl).host : 'none: email is written to files' },
+    { label: 'Sender of email', value: mailFrom },
+    { label: 'Configuration file', value: configFile ? { text: configFile, code: true } : 'none' },
+    { label: 'Proxies in front', value: String(trustProxy) },
+    { label: 'Processes', value: String(workers) },
+  ];
 }

@@ -59,8 +59,14 @@ const GROUPS: readonly { title?: string; entries: readonly Entry[] }[] = [
   {
     title: 'Configuration',
     entries: [
-      { href: '/admin/mail', label: 'Mail', icon: 'mail', needs: 'gatehouse.mail:read' },
-      { href: '/admin/keys', label: 'Keys', icon: 'file-key-2', needs: 'gatehouse.keys:read' },
+      {
+        href: '/admin/security',
+        label: 'Sign-in and security',
+        icon: 'key-round',
+        needs: 'gatehouse.settings:read',
+      },
+      { href: '/admin/mail', label: 'Email', icon: 'mail', needs: 'gatehouse.mail:read' },
+      { href: '/admin/keys', label: 'Signing keys', icon: 'file-key-2', needs: 'gatehouse.keys:read' },
       { href: '/admin/settings', label: 'Settings', icon: 'settings', needs: 'gatehouse.settings:read' },
     ],
   },

@@ -1,87 +1,136 @@
-// The label and explanation of each setting, understandable without documentation.
+// The label and explanation of each setting, understandable without documentation. The range and the default follow from its schema.
 import type { SettingName } from '../../settings/settings.ts';
 
-export const settingTexts: Record<SettingName, { label: string; text: string }> = {
-  session_hours: { label: 'Session, in hours', text: 'How long a sign-in lasts, regardless of use. 1 to 720.' },
+export interface SettingText {
+  label: string;
+  text: string;
+  /** Beside a number. */
+  unit?: string;
+  /** Of a choice: what each value means. */
+  choices?: Record<string, { label: string; hint: string }>;
+}
+
+export const settingTexts: Record<SettingName, SettingText> = {
+  session_hours: {
+    label: 'Session length',
+    unit: 'hours',
+    text: 'People sign in again after this time, even when they are active.',
+  },
   session_idle_minutes: {
-    label: 'Unused session, in minutes',
-    text: 'A session ends when its user opens no page and no application with it for this long. 5 to 43200.',
+    label: 'Idle time',
+    unit: 'minutes',
+    text: 'A session ends when its owner opens no page and no application with it for this long.',
   },
   max_sessions_per_user: {
-    label: 'Sessions of one user',
-    text: 'A sign-in that exceeds the number ends the oldest session. 0: no limit; at most 1000.',
+    label: 'Sessions per user',
+    unit: 'sessions',
+    text: 'One sign-in more ends the oldest session. 0 means no limit.',
   },
-  access_token_minutes: { label: 'Access tokens, in minutes', text: 'How long a token is valid. 1 to 60.' },
+  access_token_minutes: {
+    label: 'Access token lifetime',
+    unit: 'minutes',
+    text: 'Applications renew an access token with a refresh token.',
+  },
   refresh_token_days: {
-    label: 'Refresh tokens, in days',
-    text: 'How long an application keeps its access while the user is away, however much it uses it. 1 to 365.',
+    label: 'Refresh token lifetime',
+    unit: 'days',
+    text: 'How long an application keeps its access while the user is away, however often it uses it.',
   },
   refresh_token_retry_seconds: {
-    label: 'Retry of a refresh, in seconds',
-    text: 'How long a used refresh token works again when its answer was lost. 0: never; at most 60.',
+    label: 'Retry of a used refresh token',
+    unit: 'seconds',
+    text: 'An application whose answer was lost can use its refresh token once more for this long. 0 means never.',
   },
-  reset_token_minutes: { label: 'Links for a new password, in minutes', text: 'How long a link is valid. 15 to 30.' },
-  mfa: { label: 'Second factor', text: 'Required: every user needs one. Off: no user is asked for one.' },
+  reset_token_minutes: {
+    label: 'Password link lifetime',
+    unit: 'minutes',
+    text: 'A link for a new password is valid for this long, and works once.',
+  },
+  mfa: {
+    label: 'Two-step verification',
+    text: 'Applications and the setting for administrators can require more.',
+    choices: {
+      required: { label: 'Required', hint: 'Every user sets up a second step.' },
+      optional: { label: 'Optional', hint: 'Users who set up a second step confirm each sign-in with it.' },
+      off: { label: 'Off', hint: 'Users set up no second step, unless an application requires it.' },
+    },
+  },
   admin_mfa: {
-    label: 'Second factor of administrators',
-    text: 'Of every user with a right in Gatehouse. Phishing-resistant: a passkey. Optional: only the setting above applies.',
+    label: 'Two-step verification of administrators',
+    text: 'For every user with a permission in Gatehouse.',
+    choices: {
+      required: { label: 'Required', hint: 'Any second step.' },
+      'phishing-resistant': { label: 'Passkey required', hint: 'A passkey with user verification.' },
+      optional: { label: 'As for everyone', hint: 'Only the setting above applies.' },
+    },
   },
   first_factor: {
-    label: 'First second factor',
-    text: 'Open: every user may set one up. Window: only for some days. Approval: an administrator allows each user on their page.',
+    label: 'First second step',
+    text: 'Who can set up the first second step with a password alone.',
+    choices: {
+      open: { label: 'Every user', hint: 'At any time.' },
+      window: { label: 'New users', hint: 'For some days, then an administrator allows it.' },
+      approval: { label: 'With approval', hint: 'An administrator allows each user.' },
+    },
   },
   first_factor_days: {
-    label: 'First second factor, in days',
-    text: 'For “window”: days after the account was created, or after every user needs one. Then an administrator allows it. 1 to 90.',
+    label: 'Days for new users',
+    unit: 'days',
+    text: 'After the account was created, or after two-step verification became required.',
   },
-  self_registration: { label: 'Sign-up', text: 'Whether users may create their own account.' },
+  self_registration: { label: 'Sign-up', text: 'People can create their own account.' },
   outgoing_networks: {
-    label: 'Private networks that calls may reach',
-    text: 'For logout calls, keys and metadata of applications. One a line, such as 10.0.0.0/8.',
+    label: 'Private networks',
+    text: 'Networks that the server can call for logouts, keys and metadata, one per line, such as 10.0.0.0/8. Public addresses are always allowed.',
   },
-  rate_limits: { label: 'Rate limits', text: 'Off only for load tests: passwords can then be guessed without limit.' },
+  rate_limits: {
+    label: 'Sign-in rate limits',
+    text: 'Turn them off for load tests only: without limits, passwords can be guessed.',
+  },
   denied_networks: {
-    label: 'Denied networks',
-    text: 'Every request from them is rejected. One a line, such as 192.0.2.0/24.',
+    label: 'Blocked networks',
+    text: 'Every request from them is rejected. One per line, such as 192.0.2.0/24.',
   },
   breached_password_lookup: {
-    label: 'Ask Have I Been Pwned about new passwords',
-    text: 'Five characters of a hash leave this server. The built-in list is always checked.',
+    label: 'Check new passwords for known breaches',
+    text: 'Sends five characters of a hash to Have I Been Pwned. The built-in list is always checked.',
   },
   remember_browser_days: {
-    label: 'Browsers skip the second factor, in days',
-    text: 'Where the user ticks that box. 0: never; at most 30.',
+    label: 'Trusted browsers',
+    unit: 'days',
+    text: 'Users can skip the second step in their browser for this long. 0 means never.',
   },
   email_codes: {
-    label: 'Codes by e-mail',
-    text: 'Users without a second factor enter a code from their mailbox before they set one up, or change their address or password. It never counts as a second factor.',
+    label: 'Codes by email',
+    text: 'Users without a second step enter a code from their mailbox before they set one up, or change their email or password. A code by email never counts as a second step.',
   },
   sms_gateway: {
     label: 'SMS gateway',
-    text: 'JSON such as {"url": "https://sms.example.com/send", "token": "…"}. Empty: no codes by SMS. A token that is left out stays, unless the URL has another origin.',
+    text: 'JSON such as {"url": "https://sms.example.com/send", "token": "…"}. Leave it empty for no codes by SMS. A token that is left out stays, unless the URL has another origin.',
   },
   new_browser_notice: {
-    label: 'Mail about new browsers',
-    text: 'To the owner, after a sign-in from an unknown browser.',
+    label: 'Email about new browsers',
+    text: 'Sent to the owner after a sign-in from an unknown browser.',
   },
   saml_signed_requests: {
-    label: 'Signed SAML requests only',
+    label: 'Signed requests only',
     text: 'From every service provider, whatever its metadata says.',
   },
   sign_out_on_role_change: {
-    label: 'Sign out when roles change',
-    text: 'A user who gets or loses a role has to sign in again.',
+    label: 'Sign people out when their roles change',
+    text: 'Applications then receive the new roles at the next sign-in.',
   },
   clock_skew_seconds: {
-    label: 'Difference of clocks, in seconds',
-    text: 'By how much the clock of a service provider may differ from this one. 0 to 300.',
+    label: 'Allowed clock skew',
+    unit: 'seconds',
+    text: 'By how much the clock of a service provider can differ from the clock of this server.',
   },
   username_domains: {
-    label: 'Domains of user names',
-    text: 'Addresses in these domains may be user names of users with another e-mail address. One a line, such as example.com. List only domains that your organization owns.',
+    label: 'Domains of usernames',
+    text: 'Addresses in these domains can be usernames of users with another email. One per line, such as example.com. List only domains that your organization owns.',
   },
   user_attributes: {
-    label: 'Custom attributes of users',
-    text: 'A JSON Schema with "type": "object". {}: simple values under any name.',
+    label: 'Attribute schema',
+    text: 'A JSON Schema with "type": "object". {} allows simple values under any name.',
   },
 };

@@ -75,7 +75,7 @@ export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFa
       return factorOffers(dependencies, facts);
     case 'network':
       return facts.network?.isDenied
-        ? [{ needs: { of: 'settings' }, fix: { label: 'Change blocked networks', href: '/admin/settings' } }]
+        ? [{ needs: { of: 'settings' }, fix: { label: 'Change blocked networks', href: '/admin/security/protection' } }]
         : [];
     case 'metadata':
       return [
@@ -228,7 +228,7 @@ function factorOffers({ userAdmin, applicationAdmin }: FixActions, facts: Access
   };
   const settings: Offer = {
     needs: { of: 'settings' },
-    fix: { label: 'Change two-step settings', href: '/admin/settings' },
+    fix: { label: 'Change two-step settings', href: '/admin/security/two-step' },
   };
   return [
     ...(requirements.missing === 'approval' ? [allow] : []),

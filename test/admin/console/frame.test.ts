@@ -42,7 +42,9 @@ describe('the navigation and the overview', () => {
   it('the navigation and the overview show an admin everything', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const page = await admin.get('/admin');
-    expect(navigationOf(page.text)).toEqual(expect.arrayContaining(['Applications', 'Users', 'Keys', 'Settings']));
+    expect(navigationOf(page.text)).toEqual(
+      expect.arrayContaining(['Applications', 'Users', 'Signing keys', 'Settings']),
+    );
     expect(page.text).toContain('Sign-ins by application');
   });
 
@@ -89,7 +91,7 @@ describe('the navigation and the overview', () => {
     const support = await consoleOf(idp, await staff(idp, 'support'));
     const labels = navigationOf((await support.get('/admin')).text);
     expect(labels).toEqual(expect.arrayContaining(['Overview', 'Users', 'Sessions', 'Activity log']));
-    for (const hidden of ['Applications', 'Keys', 'Settings', 'Mail']) expect(labels).not.toContain(hidden);
+    for (const hidden of ['Applications', 'Signing keys', 'Settings', 'Email']) expect(labels).not.toContain(hidden);
   });
 
   it('the navigation and the overview are linked from a missing entry to its list', async () => {

@@ -32,6 +32,8 @@ const PAGES = [
   '/keys',
   '/mail',
   '/settings',
+  '/settings/system',
+  '/security',
 ];
 
 it.each(PAGES)('shows an auditor everything and no form that changes anything: /admin%s', async (path) => {
@@ -153,6 +155,47 @@ describe('keys', () => {
 });
 
 describe('settings', () => {
+  it('settings are on a tab each, with their range and default, switches and radio buttons, and a tab changes only its own', async () => {
+    const page = await admin.get('/admin/security/two-step');
+    expect(textOf(page.text)).toContain('Required Every user sets up a second step.');
+    await admin.submit(page, { mfa: 'required', remember_browser_days: '7' });
+    const protection = await admin.get('/admin/security/protection');
+    const { rate_limits: _off, ...fields } = protection.forms[0]?.fields ?? {};
+    await admin.post('/admin/security/protection', { form: fields });
+    const changed = { mfa: 'required', remember_browser_days: 7, rate_limits: false, new_browser_notice: true };
+    expect(await idp.services.settings.reload()).toMatchObject(changed);
+    expect(textOf((await admin.get('/admin/settings')).text)).toContain('From 1 to 720, default 12.');
+    const methods = await admin.get('/admin/security');
+    const gateway = {
+      'sms_gateway.url': 'https://sms.example.com/',
+      'sms_gateway.token': 'secret',
+      'sms_gateway.sender': 'Us',
+    };
+    await admin.submit(methods, gateway);
+    const kept = await admin.submit(await admin.get('/admin/security'), { 'sms_gateway.sender': 'Them' });
+    expect(kept.status).toBe(303);
+    const stored = { url: 'https://sms.example.com/', token: 'secret', sender: 'Them' };
+    expect((await idp.services.settings.reload()).sms_gateway).toEqual(stored);
+    const wrong = await admin.submit(await admin.get('/admin/security'), { 'sms_gateway.url': 'nowhere' });
+    expect(wrong.text).toContain('href="#f-sms_gateway.url"');
+    for (const name of ['mfa', 'remember_browser_days', 'rate_limits', 'sms_gateway'] as const)
+      await idp.services.settings.unset(name);
+    await idp.services.settings.reload();
+  });
+
+  it('settings of the configuration file are locked, and say so', async () => {
+    await idp.services.settings.set('reset_token_minutes', 15, { source: 'file' });
+    const page = await admin.get('/admin/security/passwords');
+    expect(textOf(page.text)).toContain('Set in the configuration file.');
+    expect(page.text).toMatch(/name="reset_token_minutes"[^>]* readonly/);
+    await admin.submit(page, { reset_token_minutes: '30', breached_password_lookup: 'on' });
+    const values = { reset_token_minutes: 15, breached_password_lookup: true };
+    expect(await idp.services.settings.reload()).toMatchObject(values);
+    for (const name of ['reset_token_minutes', 'breached_password_lookup'] as const)
+      await idp.services.settings.unset(name);
+    await idp.services.settings.reload();
+  });
+
   it('settings are changed after a recent sign-in, and a fault is displayed with what was typed', async () => {
     const page = await admin.get('/admin/settings/edit');
     await admin.submit(page, { session_hours: '8', mfa: 'optional', denied_networks: '203.0.113.0/24' });

@@ -1,0 +1,173 @@
+// Settings as fields of a form, and the sent form as changes. A setting of the file, or without permission, is displayed and locked.
+import { z } from 'zod';
+import { badRequest } from '../../http/errors.ts';
+import {
+  defaultSettings,
+  type SettingEntry,
+  type SettingName,
+  settingNames,
+  settingSchemas,
+} from '../../settings/settings.ts';
+import type { Field } from '../console/blocks.ts';
+import { lines } from '../console/text-area.ts';
+import type { SettingChanges } from './actions.ts';
+import { settingTexts } from './console-texts.ts';
+
+export type Sent = Readonly<Record<string, string>>;
+
+/** The hidden field with the names of the switches on the page: a browser sends only those that are on. */
+const SWITCHES = 'switches';
+const GATEWAY = ['url', 'token', 'sender'] as const;
+const isJson = (name: SettingName) => name === 'sms_gateway' || name === 'user_attributes';
+const isSwitch = (name: SettingName) => typeof defaultSettings[name] === 'boolean';
+
+/** Why a setting cannot be changed here. */
+export type Lock = 'file' | 'permission' | undefined;
+
+export interface SettingField {
+  entry: SettingEntry;
+  lock: Lock;
+}
+
+/** The fields of one setting: one, or one for each part of the SMS gateway. `sent`: the form as it was sent. */
+export function fieldsOf({ entry, lock }: SettingField, sent: Sent): Field[] {
+  const { name, value } = entry;
+  if (name === 'sms_gateway' && sent.sms_gateway === undefined) return gatewayFields(value, lock, sent);
+  const { label, unit, choices } = settingTexts[name];
+  const hint = hintOf(entry, lock);
+  const locked = lock && { isLocked: true };
+  if (isSwitch(name)) {
+    const isOn = sent[SWITCHES] === undefined ? value === true : isTrue(sent[name]);
+    return [{ name, label, hint, type: 'checkbox', checked: isOn, ...locked }];
+  }
+  const text = sent[name] ?? textOf(value);
+  if (choices) {
+    const options = Object.entries(choices).map(([one, words]) => ({ value: one, ...words }));
+    return [{ name, label, hint, type: 'radios', value: text, options, ...locked }];
+  }
+  if (typeof defaultSettings[name] === 'number')
+    return [{ name, label, hint, type: 'number', value: text, ...(unit && { unit }), ...locked }];
+  return [{ name, label, hint, type: 'textarea', rows: isJson(name) ? 8 : 4, isCode: true, value: text, ...locked }];
+}
+
+/** The hidden field that a form with these settings needs. */
+export function switchesField(shown: readonly SettingField[]): Field {
+  const names = shown.filter(({ entry, lock }) => !lock && isSwitch(entry.name)).map(({ entry }) => entry.name);
+  return { name: SWITCHES, label: '', type: 'hidden', value: names.join(' ') };
+}
+
+function gatewayFields(value: unknown, lock: Lock, sent: Sent): Field[] {
+  const stored = (value ?? {}) as { url?: string; sender?: string };
+  const locked = lock && { isLocked: true };
+  const file = lock === undefined ? '' : ` ${LOCKS[lock]}`;
+  return [
+    {
+      name: 'sms_gateway.url',
+      label: 'Gateway URL',
+      hint: `Gatehouse posts each code there. Leave it empty for no codes by SMS.${file}`,
+      value: sent['sms_gateway.url'] ?? stored.url ?? '',
+      isCode: true,
+      ...locked,
+    },
+    ...(lock
+      ? []
+      : [
+          {
+            name: 'sms_gateway.token',
+            label: 'Token',
+            type: 'password' as const,
+            hint: 'Sent as a bearer token. Leave it empty to keep the stored one, unless the URL has another origin.',
+            value: '',
+            autocomplete: 'off',
+          },
+        ]),
+    {
+      name: 'sms_gateway.sender',
+      label: 'Sender',
+      hint: 'Shown on the phone, if the gateway supports it. At most 20 characters.',
+      value: sent['sms_gateway.sender'] ?? stored.sender ?? '',
+      ...locked,
+    },
+  ];
+}
+
+const LOCKS: Record<Exclude<Lock, undefined>, string> = {
+  file: 'Set in the configuration file.',
+  permission: 'You don’t have the permission to change it.',
+};
+
+/** The explanation, with the range and the default of its schema, and why it is locked. */
+function hintOf({ name }: SettingEntry, lock: Lock): string {
+  const { text, choices } = settingTexts[name];
+  const schema = z.toJSONSchema(settingSchemas[name], { io: 'input', unrepresentable: 'any' });
+  const { minimum, maximum } = schema as { minimum?: number; maximum?: number };
+  const fallback: unknown = defaultSettings[name];
+  const range = minimum !== undefined && maximum !== undefined ? `From ${minimum} to ${maximum}, ` : '';
+  const standard =
+    typeof fallback === 'number'
+      ? `${range}${range ? 'default' : 'Default'} ${fallback}.`
+      : typeof fallback === 'boolean'
+        ? `Default: ${fallback ? 'on' : 'off'}.`
+        : choices
+          ? `Default: ${choices[String(fallback)]?.label.toLowerCase()}.`
+          : '';
+  return [text, standard, lock && LOCKS[lock]].filter(Boolean).join(' ');
+}
+
+/** The value as text; lists have a line for each entry. */
+export function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (Array.isArray(value)) return value.join('\n');
+  return typeof value === 'object' ? JSON.stringify(value, undefined, 2) : String(value);
+}
+
+/** The settings that differ from the stored ones. Throws invalid_input with the field. */
+export function changesOf(entries: readonly SettingEntry[], sent: Sent): SettingChanges {
+  const switches = sent[SWITCHES]?.split(' ') ?? [];
+  const changes: [SettingName, unknown][] = [];
+  for (const name of settingNames) {
+    const before = entries.find((entry) => entry.name === name);
+    const text = switches.includes(name) ? String(isTrue(sent[name])) : sentText(name, before?.value, sent);
+    if (text === undefined || before?.source === 'file' || text.trim() === textOf(before?.value).trim()) continue;
+    changes.push([name, parsedValue(name, text.trim())]);
+  }
+  return Object.fromEntries(changes) as SettingChanges;
+}
+
+const isTrue = (text: string | undefined) => text === 'on' || text === 'true';
+
+/** The text of a setting; that of the SMS gateway from its parts. */
+function sentText(name: SettingName, before: unknown, sent: Sent): string | undefined {
+  if (name !== 'sms_gateway' || sent.sms_gateway !== undefined || sent['sms_gateway.url'] === undefined)
+    return sent[name];
+  const given = GATEWAY.flatMap((part) => {
+    const text = sent[`sms_gateway.${part}`]?.trim();
+    return text ? [[part, text] as const] : [];
+  });
+  if (!sent['sms_gateway.url'].trim()) return before === undefined && given.length === 0 ? undefined : '';
+  return textOf(Object.fromEntries(given));
+}
+
+function parsedValue(name: SettingName, text: string): unknown {
+  const fallback: unknown = defaultSettings[name];
+  if (text === '' && !Array.isArray(fallback)) return null;
+  const parsed = settingSchemas[name].safeParse(settingValueOf(name, fallback, text));
+  if (parsed.success) return parsed.data;
+  const fields = parsed.error.issues.map(({ message, path }) => ({
+    field: name === 'sms_gateway' ? [name, ...path].join('.') : name,
+    message,
+  }));
+  throw badRequest('invalid_input', { fields });
+}
+
+function settingValueOf(name: SettingName, fallback: unknown, text: string): unknown {
+  if (typeof fallback === 'boolean') return text === 'true';
+  if (typeof fallback === 'number') return Number(text);
+  if (Array.isArray(fallback)) return lines(text);
+  if (!isJson(name)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw badRequest('invalid_input', { fields: [{ field: name, message: 'is not JSON' }] });
+  }
+}

@@ -1,0 +1,96 @@
+// The settings on the pages of the console: two groups of tabs, each tab with its boxes. Every setting is on one of them.
+import type { SettingName } from '../../settings/settings.ts';
+
+export interface SettingTab {
+  href: string;
+  label: string;
+  boxes: readonly { title: string; lead?: string; names: readonly SettingName[] }[];
+}
+
+export interface SettingGroup {
+  title: string;
+  lead: string;
+  tabs: readonly SettingTab[];
+}
+
+export const SECURITY: SettingGroup = {
+  title: 'Sign-in and security',
+  lead: 'How people prove who they are, and what protects them.',
+  tabs: [
+    {
+      href: '/admin/security',
+      label: 'Methods',
+      boxes: [
+        {
+          title: 'Codes by SMS',
+          lead: 'Without a gateway, no codes are sent by SMS.',
+          names: ['sms_gateway'],
+        },
+        { title: 'Codes by email', names: ['email_codes'] },
+      ],
+    },
+    {
+      href: '/admin/security/two-step',
+      label: 'Two-step',
+      boxes: [
+        { title: 'Who needs it', names: ['mfa', 'admin_mfa'] },
+        { title: 'Set-up', names: ['first_factor', 'first_factor_days'] },
+        { title: 'Trusted browsers', names: ['remember_browser_days'] },
+      ],
+    },
+    {
+      href: '/admin/security/passwords',
+      label: 'Passwords',
+      boxes: [
+        { title: 'New passwords', names: ['breached_password_lookup'] },
+        { title: 'Forgotten passwords', names: ['reset_token_minutes'] },
+      ],
+    },
+    {
+      href: '/admin/security/sign-up',
+      label: 'Sign-up',
+      boxes: [{ title: 'New accounts', names: ['self_registration', 'username_domains'] }],
+    },
+    {
+      href: '/admin/security/protection',
+      label: 'Protection',
+      boxes: [
+        { title: 'Limits', names: ['rate_limits'] },
+        { title: 'Blocked networks', names: ['denied_networks'] },
+        { title: 'Notices', names: ['new_browser_notice'] },
+      ],
+    },
+  ],
+};
+
+export const SETTINGS: SettingGroup = {
+  title: 'Settings',
+  lead: 'How this server behaves, and where each value comes from.',
+  tabs: [
+    {
+      href: '/admin/settings',
+      label: 'Sessions and tokens',
+      boxes: [
+        { title: 'Sessions', names: ['session_hours', 'session_idle_minutes', 'max_sessions_per_user'] },
+        { title: 'When roles change', names: ['sign_out_on_role_change'] },
+        { title: 'Tokens', names: ['access_token_minutes', 'refresh_token_days', 'refresh_token_retry_seconds'] },
+      ],
+    },
+    {
+      href: '/admin/settings/network',
+      label: 'Network',
+      boxes: [{ title: 'Outgoing calls', names: ['outgoing_networks'] }],
+    },
+    {
+      href: '/admin/settings/saml',
+      label: 'SAML',
+      boxes: [{ title: 'Service providers', names: ['saml_signed_requests', 'clock_skew_seconds'] }],
+    },
+    {
+      href: '/admin/settings/attributes',
+      label: 'User attributes',
+      boxes: [{ title: 'Custom attributes', names: ['user_attributes'] }],
+    },
+    { href: '/admin/settings/system', label: 'System', boxes: [] },
+  ],
+};
