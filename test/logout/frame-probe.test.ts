@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aUser } from '../support/factories.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { sharedIdp } from '../support/shared-idp.ts';
+import { shortProbeWait } from '../support/waits.ts';
 import { type AppServer, appServer } from './support/app-server.ts';
 import { browserWith, leave, resultsOf } from './support/browser-steps.ts';
 import { followLogout } from './support/follow.ts';
@@ -72,6 +73,7 @@ describe('the HEAD request before a front-channel logout', () => {
     ['504', { status: 504 }],
     ['no answer in time', { hang: true }],
   ])('names the application as not notified with %s', async (_what, reply) => {
+    if (reply.hang) shortProbeWait();
     const { results } = await signOut(reply);
     expect(results.Board).toMatch(/didn’t answer/);
   });

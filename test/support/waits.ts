@@ -20,6 +20,11 @@ export function shortLogoutWaits(): void {
   Object.assign(logout, { hopSeconds: 2 });
 }
 
+/** For an application that does not answer the request before its logout page is framed. */
+export function shortProbeWait(): void {
+  Object.assign(logout, { probeMs: 200 });
+}
+
 /** For a server that starts after this and sweeps soon after its start. */
 export function shortSweepWait(): void {
   Object.assign(sweep, { everySeconds: 0.2 });

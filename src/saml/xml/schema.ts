@@ -47,8 +47,15 @@ const filesByUrl: Record<string, (typeof files)[number]> = {
 // No external document is loaded and no entity is substituted.
 const parseOption = ParseOption.XML_PARSE_NONET | ParseOption.XML_PARSE_NO_XXE | ParseOption.XML_PARSE_NO_SYS_CATALOG;
 
-/** Reads and compiles the schemas; call it once, at start. */
+let loaded: SamlSchemas | undefined;
+
+/** The schemas, which the first call in this process reads and compiles. */
 export function loadSamlSchemas(): SamlSchemas {
+  loaded ??= compileAll();
+  return loaded;
+}
+
+function compileAll(): SamlSchemas {
   const provider = new XmlBufferInputProvider({});
   for (const file of files) provider.addBuffer(`saml:/${file}`, readFileSync(path.join(folder, file)));
   for (const [url, file] of Object.entries(filesByUrl)) provider.addBuffer(url, readFileSync(path.join(folder, file)));

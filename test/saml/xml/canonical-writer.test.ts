@@ -13,14 +13,14 @@ import {
   wireFormat,
   type XmlElement,
 } from '../../../src/saml/xml/write.ts';
-import fc from '../../support/property.ts';
+import fc, { anyCharacter } from '../../support/property.ts';
 
 const prefixes = (Object.keys(namespaces) as Prefix[]).filter((prefix) => prefix !== 'xml');
 const localName = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_.-]{0,6}$/).filter((name) => !/^xml/i.test(name));
 const name = fc.tuple(fc.constantFrom(...prefixes), localName).map(([p, l]): QualifiedName => `${p}:${l}`);
 const attributeName = fc.oneof(localName, name, fc.constantFrom('xml:lang', 'xml:space'));
 const text = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.string({ unit: 'grapheme' }),
   fc.stringMatching(/^[&<>"'\t\n\r {}\]]{1,12}$/),
 );
