@@ -87,6 +87,7 @@ const pureFiles = [
   'sign-in/next-step.ts',
   'logout/front-channel/next-step.ts',
   'credentials/password-policy.ts',
+  'platform/plural.ts',
   'mfa/policy.ts',
   'mfa/acr.ts',
 ];

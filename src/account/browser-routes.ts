@@ -13,7 +13,7 @@ import type { AccountPageHelpers } from './account-page-helpers.ts';
 export interface BrowserRoutesDependencies {
   page: AccountPageHelpers;
   cookies: Cookies;
-  knownBrowsers: Pick<KnownBrowsers, 'list' | 'recognise' | 'forget'>;
+  knownBrowsers: Pick<KnownBrowsers, 'list' | 'recognize' | 'forget'>;
   audit: Audit;
 }
 
@@ -31,7 +31,7 @@ export function browserRoutes({
 
   router.get('/', signedIn.requireSignIn, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
-    const here = await knownBrowsers.recognise(cookies.get(ctx, 'knownBrowser'), account.id);
+    const here = await knownBrowsers.recognize(cookies.get(ctx, 'knownBrowser'), account.id);
     const browsers = await knownBrowsers.list(account.id);
     ctx.render('account/browsers', {
       notice: page.takeNotice(ctx),

@@ -23,7 +23,7 @@ const HERE = '/account/applications';
 const revokeForm = z.object({ application: z.string().min(1).max(64) });
 
 interface Listed extends ConsentEntry {
-  /** The organisation allowed it, not the user. */
+  /** The organization allowed it, not the user. */
   isImplicit: boolean;
 }
 

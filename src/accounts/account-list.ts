@@ -18,7 +18,7 @@ import { type Address, addressOf, type TextFieldName, textFieldNames } from './p
 export type { AccountSort } from './account-query.ts';
 
 /**
- * `search`: part of the user name, e-mail address or name, in whatever case and spelling. With more than `limits.lists.searched`
+ * `search`: part of the username, email address or name, in whatever case and spelling. With more than `limits.lists.searched`
  * users it is the beginning of one of these or of the last name, and at most `limits.lists.matches` of each are found.
  */
 export interface ListAccounts extends AccountPageQuery {

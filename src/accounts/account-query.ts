@@ -110,7 +110,7 @@ function conditions(
   return where;
 }
 
-/** The accounts whose username, e-mail address, name or last name begins with the text: the first ones of each. */
+/** The accounts whose username, email address, name or last name begins with the text: the first ones of each. */
 function rangesOf(search: string): Fragment[] {
   const from = nameKey(withoutUnstorable(search));
   // The highest character: the columns are compared by code point.

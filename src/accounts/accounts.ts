@@ -15,7 +15,7 @@ export type { NewAccount } from './profile.ts';
 
 export interface Accounts {
   find(id: string, tx?: Tx): Promise<Account | undefined>;
-  /** By user name or e-mail address, in whatever case and spelling. */
+  /** By username or email address, in whatever case and spelling. */
   findByLogin(login: string, tx?: Tx): Promise<Account | undefined>;
   findByEmail(email: string, tx?: Tx): Promise<Account | undefined>;
   list(query?: ListAccounts): Promise<AccountPage>;
@@ -33,7 +33,7 @@ export interface Accounts {
   /** Deletes the account and everything that belongs to it. Its id stays retired, so that no other account gets it. */
   remove(id: string, by?: Actor, tx?: Tx): Promise<void>;
   /**
-   * For the command line: the rows that this id, user name or e-mail address names, also those that another program wrote, which
+   * For the command line: the rows that this id, username or email address names, also those that another program wrote, which
    * all other functions treat as unknown.
    */
   findStored(login: string): Promise<StoredAccount[]>;
@@ -49,7 +49,7 @@ export interface AccountsDependencies {
   protectedRows: ProtectedRows;
   /** JSON Schema of custom attributes; empty for none. */
   attributeSchema?: () => AttributeSchema;
-  /** Domains whose addresses may be user names of accounts with another e-mail address. */
+  /** Domains whose addresses may be usernames of accounts with another email address. */
   usernameDomains?: () => readonly string[];
 }
 

@@ -137,7 +137,7 @@ async function findOrThrow({ lookUp }: AccountContext, id: string, tx: Tx): Prom
   return account;
 }
 
-/** A user name from before its domain left the setting stays until it is changed. */
+/** A username from before its domain left the setting stays until it is changed. */
 function domainsFor(before: Account, { username }: Profile, domains: readonly string[]): NameDomains {
   const isOwnAddress = before.email !== null && nameKey(before.email) === nameKey(before.username);
   return username === before.username && !isOwnAddress ? 'any' : domains;
@@ -146,7 +146,7 @@ function domainsFor(before: Account, { username }: Profile, domains: readonly st
 /** The profile after the changes, with the fields that follow from them. */
 function changedProfile(before: Account, changes: Partial<Profile>): Profile {
   const profile: Profile = { ...before, ...changes };
-  // A user name that is the e-mail address follows it.
+  // A username that is the email address follows it.
   if (changes.username === undefined && before.email && nameKey(before.username) === nameKey(before.email)) {
     profile.username = profile.email ?? before.username;
   }

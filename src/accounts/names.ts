@@ -1,4 +1,4 @@
-// User names and e-mail addresses: which are accepted, and the canonical form that decides whether two are the same.
+// Usernames and email addresses: which are accepted, and the canonical form that decides whether two are the same.
 // Alice, ALICE, ａlice (full width) and аlice (with a Cyrillic letter) are the same name.
 
 /** Why a name is rejected; `nameAdvice` has the texts. */
@@ -43,7 +43,7 @@ const SCRIPTS = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee'].map(
   (script) => new RegExp(`\\p{Script=${script}}`, 'u'),
 );
 
-/** The canonical form of a user name, e-mail address or typed login: equal keys are the same name. */
+/** The canonical form of a username, email address or typed login: equal keys are the same name. */
 export function nameKey(value: string): string {
   return value
     .normalize('NFKC')
@@ -54,10 +54,10 @@ export function nameKey(value: string): string {
     .replace(LOOK_ALIKE, (letter) => LOOK_ALIKES.get(letter) ?? letter);
 }
 
-/** The domains whose addresses may be user names; `any` where the caller has checked that, or nothing changes. */
+/** The domains whose addresses may be usernames; `any` where the caller has checked that, or nothing changes. */
 export type NameDomains = readonly string[] | 'any';
 
-/** What is wrong with `username`, or undefined. With an @ it must be the account's own e-mail address, or in one of `domains`. */
+/** What is wrong with `username`, or undefined. With an @ it must be the account's own email address, or in one of `domains`. */
 export function usernameFault(
   username: string,
   email?: string | null,
@@ -69,7 +69,7 @@ export function usernameFault(
   if (/[\p{C}\p{Default_Ignorable_Code_Point}]/u.test(name)) return 'invisible_characters';
   if (/\s/u.test(name)) return 'spaces';
   if (SCRIPTS.filter((script) => script.test(name)).length > 1) return 'mixed_scripts';
-  // Otherwise a user could take the e-mail address of another as user name and receive that user's sign-ins.
+  // Otherwise a user could take the email address of another as username and receive that user's sign-ins.
   if (name.includes('@') && (!email || nameKey(email) !== nameKey(name)) && !isAddressIn(name, domains))
     return 'at_sign';
   return undefined;
@@ -82,7 +82,7 @@ function isAddressIn(name: string, domains: NameDomains): boolean {
   return domains === 'any' || domains.some((owned) => owned.toLowerCase() === domain);
 }
 
-/** What is wrong with an e-mail address, or undefined. Only its syntax; a mailed link verifies it. */
+/** What is wrong with an email address, or undefined. Only its syntax; a mailed link verifies it. */
 export function emailFault(email: string): EmailFault | undefined {
   const address = email.normalize('NFKC').trim();
   if (address === '') return 'empty';

@@ -16,7 +16,7 @@ export interface StoredAccount {
   isGenuine: boolean;
 }
 
-/** The rows with this id, user name or e-mail address: more than one only where another program wrote one of them. */
+/** The rows with this id, username or email address: more than one only where another program wrote one of them. */
 export async function findStored(
   { db, protectedRows }: { db: Db; protectedRows: Pick<ProtectedRows, 'isGenuine'> },
   login: string,

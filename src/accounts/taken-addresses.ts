@@ -1,4 +1,4 @@
-// An address signs in to one account only, whether it is there the user name or the e-mail address. The unique constraints
+// An address signs in to one account only, whether it is there the username or the email address. The unique constraints
 // compare names with names and addresses with addresses; this compares the one with the other.
 import { conflict } from '../http/errors.ts';
 import type { Tx } from '../storage/database.ts';
@@ -6,8 +6,8 @@ import { lockAccountNames } from '../storage/row-lock.ts';
 import type { Sql } from '../storage/statements.ts';
 
 /**
- * Throws user_name_taken or email_taken (409) when the user name is the e-mail address of another account, or the e-mail address
- * another account's user name. Call it in the transaction that writes both, before it writes them.
+ * Throws user_name_taken or email_taken (409) when the username is the email address of another account, or the email address
+ * another account's username. Call it in the transaction that writes both, before it writes them.
  */
 export async function assertNotTaken(
   tx: Tx,
@@ -17,7 +17,7 @@ export async function assertNotTaken(
 ): Promise<void> {
   const isOtherAddress = usernameKey.includes('@') && usernameKey !== emailKey;
   if (emailKey === null && !isOtherAddress) return;
-  // Two e-mail addresses are compared by the unique constraint, so that only the rare other names wait for each other.
+  // Two email addresses are compared by the unique constraint, so that only the rare other names wait for each other.
   await lockAccountNames(tx, sql, isOtherAddress ? 'exclusive' : 'shared');
   const [others, select] = [{ id: { not: id } }, { id: true }] as const;
   if (isOtherAddress && (await tx.user.findFirst({ where: { emailKey: usernameKey, ...others }, select })))

@@ -35,7 +35,7 @@ export interface Proof {
   isRecent: boolean;
   /** The acr that a fresh sign-in reaches. */
   acr: string;
-  /** A fresh sign-in includes a code by e-mail. */
+  /** A fresh sign-in includes a code by email. */
   mailedCode?: boolean;
   authTime: Date;
 }

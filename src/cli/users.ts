@@ -60,7 +60,7 @@ export const userShow: Command = {
         ['subject', account.id],
         ['username', account.username],
         ['name', account.name ?? '-'],
-        ['e-mail', account.email ? `${account.email}${account.emailVerified ? '' : ' (not verified)'}` : '-'],
+        ['email', account.email ? `${account.email}${account.emailVerified ? '' : ' (not verified)'}` : '-'],
         ['roles', account.roles.join(', ') || '-'],
         ['active', account.isActive ? 'yes' : 'no'],
         ['source', account.source === 'file' ? 'the configuration file' : account.source],

@@ -1,5 +1,5 @@
-// The first administrator of an empty server: a user name, and a password that is displayed once and must be changed at the
-// first sign-in. When several instances start at once, the unique user name decides which one creates it.
+// The first administrator of an empty server: a username, and a password that is displayed once and must be changed at the
+// first sign-in. When several instances start at once, the unique username decides which one creates it.
 import { AppError } from '../http/errors.ts';
 import { ADMIN_ROLE } from '../rbac/built-in.ts';
 import { createAccountWithPassword, type NewAccountDependencies } from './new-account.ts';

@@ -81,7 +81,7 @@ export function duplicateFaults(file: { [Name in EntrySection]: Map<number, Decl
   return faults;
 }
 
-/** User names that are the e-mail address of another user of the file. */
+/** Usernames that are the email address of another user of the file. */
 function usernamesThatAreAddresses(users: ReadonlyMap<number, DeclaredUser>): Fault[] {
   const holders = new Map(
     [...users].flatMap(([index, { email }]) => (email ? [[nameKey(email), index] as const] : [])),

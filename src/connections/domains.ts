@@ -1,4 +1,4 @@
-// E-mail domains of connections. A domain that the configuration file declares is proven; for any other one a DNS TXT record
+// Email domains of connections. A domain that the configuration file declares is proven; for any other one a DNS TXT record
 // proves that its owner agrees, and is looked up every day.
 import { conflict } from '../http/errors.ts';
 import { randomToken } from '../platform/random.ts';

@@ -1,7 +1,7 @@
 // Every error that our routes can return. A code defines its status, its public message and the advice; `detail` and
 // `cause` are logged only. Branch on `code`, never on `message`.
 
-import { plural } from '../platform/plural.ts';
+import { timeInWords } from '../platform/plural.ts';
 import { type Problem, upstreamProblems } from './upstream-problems.ts';
 
 const problems = {
@@ -66,11 +66,7 @@ const problems = {
   invalid_token: { status: 401, message: 'The access token is missing, expired, or invalid.' },
   invalid_signature: { status: 401, message: 'The signature is invalid.' },
   sign_in_failed: { status: 401, message: 'We couldn’t complete your sign-in.', advice: 'Try again.' },
-  proof_needed: {
-    status: 401,
-    message: 'Confirm it’s you before you change this.',
-    advice: 'Sign in again.',
-  },
+  proof_needed: { status: 401, message: 'Confirm it’s you before you change this.', advice: 'Sign in again.' },
   forbidden: {
     status: 403,
     message: 'You don’t have permission to do this.',
@@ -86,11 +82,7 @@ const problems = {
     message: 'An administrator must allow you to set up two-step verification.',
     advice: 'Ask an administrator to approve your request in the console. Then reload this page.',
   },
-  account_inactive: {
-    status: 403,
-    message: 'This account is disabled.',
-    advice: 'Ask an administrator to enable it.',
-  },
+  account_inactive: { status: 403, message: 'This account is disabled.', advice: 'Ask an administrator to enable it.' },
   address_denied: {
     status: 403,
     message: 'Your network is blocked.',
@@ -111,11 +103,7 @@ const problems = {
     message: 'This form has expired, or your browser blocks its cookie.',
     advice: 'Reload the page and try again. If that doesn’t help, allow cookies for this site.',
   },
-  not_found: {
-    status: 404,
-    message: 'Page not found',
-    advice: 'Check the link, or go back to the previous page.',
-  },
+  not_found: { status: 404, message: 'Page not found', advice: 'Check the link, or go back to the previous page.' },
   method_not_allowed: { status: 405, message: 'This address doesn’t support this HTTP method.' },
   conflict: { status: 409, message: 'This conflicts with existing data.' },
   changed_outside: {
@@ -172,11 +160,7 @@ const problems = {
     message: 'Another server that Gatehouse needs didn’t answer correctly.',
     advice: 'Try again in a minute.',
   },
-  unavailable: {
-    status: 503,
-    message: 'The service isn’t available right now.',
-    advice: 'Try again in a minute.',
-  },
+  unavailable: { status: 503, message: 'The service isn’t available right now.', advice: 'Try again in a minute.' },
 } as const satisfies Record<string, Problem>;
 
 /** Every code of an error page or a problem+json response. */
@@ -300,12 +284,6 @@ export function tooManyRequests(retryAfterSeconds: number, options?: ErrorOption
     ...options,
     headers: { ...options?.headers, 'Retry-After': String(Math.max(1, Math.ceil(retryAfterSeconds))) },
   });
-}
-
-/** A duration in words, for pages. */
-export function timeInWords(seconds: number): string {
-  const whole = Math.max(1, Math.ceil(seconds));
-  return whole < 90 ? plural(whole, 'second') : plural(Math.ceil(whole / 60), 'minute');
 }
 
 /** 500, for unexpected errors; the cause is logged and never displayed. */

@@ -69,7 +69,7 @@ export interface JobQueue {
   run(signal?: AbortSignal): Promise<number>;
   /** Makes a run that is waiting for slow jobs look for new ones at once. */
   wake(): void;
-  /** Plans the jobs anew that wait for a time which is far in the future since the clock was set back; claims stay good. */
+  /** Plans the jobs again that wait for a time which is far in the future since the clock was set back; claims stay good. */
   clockSetBack(): Promise<void>;
 }
 

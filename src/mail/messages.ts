@@ -99,7 +99,7 @@ interface Facts<Message> {
   host: string;
   /** The greeting. */
   hello: string;
-  /** "your account", with its user name where it is known. */
+  /** "your account", with its username where it is known. */
   account: string;
   /** An address of this server. */
   link(path: string, token?: string): string;

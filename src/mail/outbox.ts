@@ -95,5 +95,5 @@ function usefulSeconds(message: MailMessage): number {
 
 // Accounts check their addresses too. This stops a list of recipients and a line break in a header (RFC 5322, section 2.2).
 function assertSingleAddress(email: string): void {
-  if (!/^[^\s@,;<>()[\]"\p{C}]+@[^\s@,;<>()[\]"\p{C}]+$/u.test(email)) throw new Error('not a single e-mail address');
+  if (!/^[^\s@,;<>()[\]"\p{C}]+@[^\s@,;<>()[\]"\p{C}]+$/u.test(email)) throw new Error('not a single email address');
 }

@@ -50,7 +50,7 @@ export function facts({ at, browser, address }: Place): { label: string; value: 
   ];
 }
 
-/** `a•••@example.com`: the owner recognises it, a reader of the mail cannot use it. */
+/** `a•••@example.com`: the owner recognizes it, a reader of the mail cannot use it. */
 export function maskEmail(email: string): string {
   const at = email.lastIndexOf('@');
   return `${[...email][0] ?? ''}•••${email.slice(at)}`;

@@ -1,5 +1,5 @@
 // The confirmation pages of mailed links: a page with a button, and a page with the result. For the verification of an
-// e-mail address and for unlocking an account.
+// email address and for unlocking an account.
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, Middleware, State } from '../http/context.ts';
@@ -16,7 +16,7 @@ export interface ConfirmRoutesOptions<Link> {
   next: LinkPageOptions['next'];
   /** Finds a valid link without consuming it. */
   find(token: string): Promise<Link | undefined>;
-  /** The texts of the page; `value` is the address or user name that the link is about. */
+  /** The texts of the page; `value` is the address or username that the link is about. */
   describe(found: Link): { title: string; lead: string; value: string; button: string };
   /** Consumes the link; false if it was already used or has expired. */
   confirm(ctx: Context, token: string): Promise<boolean>;

@@ -1,4 +1,4 @@
-// The pages that request a mailed link for a user name or e-mail address: the form, and the same answer for every name.
+// The pages that request a mailed link for a username or email address: the form, and the same answer for every name.
 // For password resets and for unlocking an account.
 import type Router from '@koa/router';
 import { z } from 'zod';

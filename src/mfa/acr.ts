@@ -15,7 +15,7 @@ export type StatedAcr = Acr | typeof FEDERATED_ACR;
 export const REFEDS_MFA = 'https://refeds.org/profile/mfa';
 
 /**
- * `swk`: a synced passkey. RFC 8176 has no name for `recovery`, a recovery code, and `email`, a code sent by e-mail. The
+ * `swk`: a synced passkey. RFC 8176 has no name for `recovery`, a recovery code, and `email`, a code sent by email. The
  * latter never makes a sign-in multi-factor: access to the mailbox is enough to reset the password, so both prove one thing. `fed`: a sign-in at an upstream identity provider, with
  * `mfa` and `phr` (phishing resistant) where the lists of its connection trust them.
  */
@@ -100,7 +100,7 @@ export function requestedAcrs(params: Record<string, unknown>): string[] {
 }
 
 /**
- * Whether an authorization request demands a code by e-mail, with `amr` as an essential claim (OIDC Core 5.5.1). No acr says
+ * Whether an authorization request demands a code by email, with `amr` as an essential claim (OIDC Core 5.5.1). No acr says
  * that one was entered. `params.claims` is JSON that the engine has checked.
  */
 export function demandsMailedCode(params: Record<string, unknown>): boolean {
@@ -108,7 +108,7 @@ export function demandsMailedCode(params: Record<string, unknown>): boolean {
   return claim?.essential === true && (claim.value === 'email' || claim.values?.includes?.('email') === true);
 }
 
-/** The claims parameter that demands a code by e-mail. */
+/** The claims parameter that demands a code by email. */
 export const MAILED_CODE_CLAIMS = JSON.stringify({ id_token: { amr: { essential: true, values: ['email'] } } });
 
 function requestedClaims({ claims }: Record<string, unknown>) {

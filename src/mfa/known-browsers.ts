@@ -26,7 +26,7 @@ export interface BrowserSummary {
 }
 
 export interface KnownBrowsers {
-  recognise(cookie: string | undefined, userId: string): Promise<KnownBrowser | undefined>;
+  recognize(cookie: string | undefined, userId: string): Promise<KnownBrowser | undefined>;
   /** After a completed sign-in. Set the cookie to the result's `cookie`. */
   remember(cookie: string | undefined, userId: string, options?: RememberOptions): Promise<RememberedBrowser>;
   /** Demands the second factor again in these browsers, or in all: after a password change, or a logout in them. */
@@ -78,7 +78,7 @@ export const statements = hotStatements('known-browsers', {
 export function createKnownBrowsers(dependencies: KnownBrowsersDependencies): KnownBrowsers {
   const { db, now } = dependencies;
   return {
-    async recognise(cookie, userId) {
+    async recognize(cookie, userId) {
       const known = await find(dependencies, tokensOf(cookie), userId);
       return known && { id: known.row.id, isTrusted: isGenuinelyTrusted(known.row, userId, dependencies) };
     },

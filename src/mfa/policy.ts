@@ -44,7 +44,7 @@ export interface PolicyInput {
   requestedAcr?: readonly string[];
   /** The user chose to skip the second factor in this browser, and the settings allow it. */
   isRememberedBrowser?: boolean;
-  /** The request demands a code by e-mail. Only accounts without a stronger factor need it. */
+  /** The request demands a code by email. Only accounts without a stronger factor need it. */
   demandsMailedCode?: boolean;
   /** On the account pages a recovery code replaces every other factor: there the user replaces a lost one. */
   recoveryStandsIn?: boolean;
@@ -53,7 +53,7 @@ export interface PolicyInput {
 export type Need =
   | { need: 'nothing'; acr: StatedAcr }
   | { need: 'first-factor' }
-  /** One of these is demanded. Codes by e-mail reach no level: they come before the enrolment of a factor that does. */
+  /** One of these is demanded. Codes by email reach no level: they come before the enrolment of a factor that does. */
   | { need: 'second-factor'; methods: SecondFactor[]; level: Acr }
   /** No suitable factor is set up: the user sets up one of these now. */
   | { need: 'enrolment'; methods: Enrollable[]; level: Acr }
@@ -113,7 +113,7 @@ export function strongestLevel(factors: FactorSet): Acr {
   return hasSecondFactor(factors) || factors.sms ? MFA_ACR : PASSWORD_ACR;
 }
 
-/** Whether a code by e-mail is the best that the account can prove beside its password. */
+/** Whether a code by email is the best that the account can prove beside its password. */
 export function mailedCodeIsStrongest(factors: FactorSet): boolean {
   return factors.email === true && strongestLevel(factors) === PASSWORD_ACR;
 }

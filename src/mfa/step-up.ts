@@ -14,7 +14,7 @@ export interface StatedSignIn {
 /** The strongest proof that an account can give now. */
 export interface StrongestProof {
   acr: Acr;
-  /** A code by e-mail as well: the account has no stronger factor, and the settings allow such codes. */
+  /** A code by email as well: the account has no stronger factor, and the settings allow such codes. */
   mailedCode: boolean;
 }
 

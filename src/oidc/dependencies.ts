@@ -60,13 +60,13 @@ export interface OidcDependencies {
   applications: Applications;
   consents: Consents;
   credentials: Pick<Credentials, 'status'>;
-  knownBrowsers: Pick<KnownBrowsers, 'recognise'>;
+  knownBrowsers: Pick<KnownBrowsers, 'recognize'>;
   sessions: Sessions;
   /** Whether the account has the factors for one of these acr values. */
   canReach(account: Account, acrs: string[]): Promise<boolean>;
   /** The acr that the settings demand of each session of the account in this browser. */
   settingsAcr(ctx: Context, account: Account): Promise<Acr | undefined>;
-  /** Whether the account can enter a code by e-mail, and has no stronger factor. */
+  /** Whether the account can enter a code by email, and has no stronger factor. */
   canEnterMailedCode(account: Account): Promise<boolean>;
   /** The server's own pages as a client that is not registered. */
   firstPartyClient: AdapterPayload & { client_id: string };

@@ -1,4 +1,4 @@
-// The log: JSON lines, or coloured text on a terminal. Secrets are removed by key name at any depth of an object; a caller
+// The log: JSON lines, or colored text on a terminal. Secrets are removed by key name at any depth of an object; a caller
 // must not put one into the message text.
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { PinoPretty } from 'pino-pretty';

@@ -56,10 +56,10 @@ export interface Lock {
   seconds: number;
 }
 
-/** `all`: user name and e-mail address together. */
+/** `all`: username and email address together. */
 type LoginKind = 'username' | 'email' | 'all';
 
-/** An account signs in by its user name or its e-mail address. */
+/** An account signs in by its username or its email address. */
 export type LockableAccount = Pick<Account, 'id' | 'username' | 'email'>;
 
 export interface LockoutDependencies {

@@ -16,7 +16,7 @@ export interface MailLimits {
 
 export interface MailLimitsDependencies {
   rateLimits: Pick<RateLimits, 'consume'>;
-  knownBrowsers: { recognise(cookie: string | undefined, userId: string): Promise<{ id: string } | undefined> };
+  knownBrowsers: { recognize(cookie: string | undefined, userId: string): Promise<{ id: string } | undefined> };
 }
 
 const PER_ACCOUNT = { reset: 'reset:account', unlock: 'unlock:account' } as const satisfies Record<string, PolicyName>;
@@ -28,7 +28,7 @@ export function createMailLimits({ rateLimits, knownBrowsers }: MailLimitsDepend
   return {
     to,
     async link(kind, { id, email }, browser) {
-      const known = await knownBrowsers.recognise(browser, id);
+      const known = await knownBrowsers.recognize(browser, id);
       if (known) return rateLimits.consume(PER_ACCOUNT[kind], `${id}:${known.id}`);
       const byAccount = await rateLimits.consume(PER_ACCOUNT[kind], id);
       return byAccount.allowed ? to(email, kind) : byAccount;

@@ -32,7 +32,7 @@ export const policies = {
    */
   'sign-in:account': { kind: 'backoff', freeAttempts: rateLimits.signInPerAccount.points, ...PAUSE },
   /**
-   * The same under all names of the account together, user name and e-mail address. At this limit no password is checked
+   * The same under all names of the account together, username and email address. At this limit no password is checked
    * under a name that is not at its own: the response is that to a wrong password, so that it does not tell which names
    * belong together.
    */

@@ -137,7 +137,7 @@ export async function countAttempt(
   const latest = latestEnd(counters, policy);
   // A read first, so that a rejected attempt writes nothing.
   if (Number(row?.expiresAt ?? 0) <= latest) {
-    // Attempts are left when another attempt has just begun the counter anew, as below.
+    // Attempts are left when another attempt has just begun the counter again, as below.
     const allowed = policy.kind === 'window' ? policy.points : policy.freeAttempts;
     return (
       Number(row?.points ?? 0) < Math.min(allowed, options.below ?? MAX_POINTS) &&

@@ -1,4 +1,4 @@
-// Puts together how accounts get their owners: invitations, self-registration, and the verification of e-mail
+// Puts together how accounts get their owners: invitations, self-registration, and the verification of email
 // addresses.
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Audit } from '../audit/audit.ts';

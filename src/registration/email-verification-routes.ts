@@ -1,4 +1,4 @@
-// /verify-email: a mailed link and a button that verify an e-mail address, or change to it.
+// /verify-email: a mailed link and a button that verify an email address, or change to it.
 import Router from '@koa/router';
 import type { Extras, State } from '../http/context.ts';
 import { addConfirmRoutes, type ConfirmRoutesDependencies } from '../mailed-links/confirm-routes.ts';

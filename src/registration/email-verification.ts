@@ -1,4 +1,4 @@
-// Verification of an e-mail address by a mailed link: of the account's present address, or of one that the user changes
+// Verification of an email address by a mailed link: of the account's present address, or of one that the user changes
 // to. The old address gets a notice of a change. Neither the response nor its time reveals whether another account has
 // the new address.
 import type { Account } from '../accounts/account.ts';
@@ -106,7 +106,7 @@ async function requestEmailChange(
   const verdict = await mailVerdict(dependencies, account, email);
   if (verdict.outcome !== 'sent') return verdict;
   const holder = await accounts.findByLogin(email);
-  // The new address may already be the user name of this very account.
+  // The new address may already be the username of this very account.
   const other = holder?.id === account.id ? undefined : holder;
   await transaction(db, async (tx) => {
     // Also for an address that is taken, so that both take the same time; then the link is not sent.

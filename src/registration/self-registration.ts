@@ -3,7 +3,7 @@
 // address: so no user can take the address of another, and no unfinished account is left in the database.
 //
 // The link contains the address itself, sealed; nothing is stored. It works once, because afterwards the address has an
-// account. The address is also the user name, because choosing a name would reveal which names are taken.
+// account. The address is also the username, because choosing a name would reveal which names are taken.
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { emptyProfile } from '../accounts/profile-fields.ts';

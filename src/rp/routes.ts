@@ -29,7 +29,7 @@ const loginQuery = z.object({
   /** `login`: authenticate again; `select_account`: sign in with another account. */
   prompt: z.enum(['login', 'select_account']).optional(),
   acr_values: z.string().max(200).optional(),
-  /** A code by e-mail is demanded. */
+  /** A code by email is demanded. */
   amr: z.literal('email').optional(),
   login_hint: z.string().max(254).optional(),
   /** The id of a connection: the upstream identity provider to go to at once. */
@@ -164,7 +164,7 @@ function storePending(cookies: Cookies, ctx: Context, pending: PendingSignIn[]):
 
 /**
  * To begin again at once would go in circles while the database cannot be used. A user who cancelled is not sent to the sign-in
- * again; after any other failure it begins anew.
+ * again; after any other failure it begins again.
  */
 function failed(ctx: Context, error: string | undefined): void {
   if (error === 'temporarily_unavailable') throw unavailable('unavailable', { detail: { error } });

@@ -82,7 +82,7 @@ function openIdProvider({ services, http }: ProtocolsDependencies, saml: Saml): 
     canEnterMailedCode: async (account) => (await signInPolicy.strongestProof(account)).mailedCode,
     settingsAcr: (ctx, account) =>
       signInPolicy.settingsAcr(account, async () => {
-        const known = await mfa.knownBrowsers.recognise(cookies.get(ctx, 'knownBrowser'), account.id);
+        const known = await mfa.knownBrowsers.recognize(cookies.get(ctx, 'knownBrowser'), account.id);
         return settings.latest().remember_browser_days > 0 && known?.isTrusted === true;
       }),
     firstPartyClient: firstPartyClientMetadata(issuer),

@@ -50,14 +50,14 @@ export const settingSchemas = {
   denied_networks: z.array(deniedNetwork).max(1000).default([]), // requests from these get no answer
   breached_password_lookup: z.boolean().default(false), // Have-I-Been-Pwned range API besides the built-in list
   remember_browser_days: z.int().min(0).max(limits.rememberedBrowser.days).default(0), // 0: the second factor at every sign-in
-  email_codes: z.boolean().default(false), // a code by e-mail before the first second factor is set up; never a factor of its own
+  email_codes: z.boolean().default(false), // a code by email before the first second factor is set up; never a factor of its own
   sms_gateway: smsGateway.optional(), // codes by SMS; none where it is not set
   new_browser_notice: z.boolean().default(true), // mail after a sign-in from a new browser
   saml_signed_requests: z.boolean().default(false), // WantAuthnRequestsSigned: from every service provider
   sign_out_on_role_change: z.boolean().default(false), // a user who gets or loses a role has to sign in again
   clock_skew_seconds: z.int().min(0).max(300).default(limits.clockSkew.seconds), // between the clocks of a service provider and this server
   user_attributes: attributeSchema.default({}),
-  username_domains: z.array(mailDomain).max(100).default([]), // addresses in them may be user names, beside one's own
+  username_domains: z.array(mailDomain).max(100).default([]), // addresses in them may be usernames, beside one's own
 } as const;
 
 type Schemas = typeof settingSchemas;

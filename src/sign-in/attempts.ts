@@ -33,7 +33,7 @@ export interface Attempt {
   stepUp?: AttemptedStepUp | undefined;
   /** The browser was sent to the connection that the request names; the next page offers the choice. */
   wasSentUpstream?: boolean | undefined;
-  /** The user name or address that was typed first, where it decides how the user signs in. */
+  /** The username or address that was typed first, where it decides how the user signs in. */
   login?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// The cookie of a browser that an account was used in: it recognises the browser, and keeps the user's choice to skip
+// The cookie of a browser that an account was used in: it recognizes the browser, and keeps the user's choice to skip
 // the second factor there.
 import type { Account } from '../accounts/account.ts';
 import type { Audit } from '../audit/audit.ts';
@@ -34,12 +34,12 @@ export function createKnownBrowserCookie({
   rememberDays,
   sendNewBrowserNotice,
 }: KnownBrowserCookieDependencies): KnownBrowserCookie {
-  const recognise = (ctx: Context, accountId: string) =>
-    knownBrowsers.recognise(cookies.get(ctx, 'knownBrowser'), accountId);
+  const recognize = (ctx: Context, accountId: string) =>
+    knownBrowsers.recognize(cookies.get(ctx, 'knownBrowser'), accountId);
 
   return {
-    knownTo: async (ctx, accountId) => (await recognise(ctx, accountId))?.id,
-    isTrusted: async (ctx, accountId) => rememberDays() > 0 && (await recognise(ctx, accountId))?.isTrusted === true,
+    knownTo: async (ctx, accountId) => (await recognize(ctx, accountId))?.id,
+    isTrusted: async (ctx, accountId) => rememberDays() > 0 && (await recognize(ctx, accountId))?.isTrusted === true,
 
     async signedIn(ctx, account, { trust }) {
       const { request } = ctx.state;

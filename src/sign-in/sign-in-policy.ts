@@ -46,7 +46,7 @@ export interface SignInContext {
   hasOwnPassword: boolean;
   /** acr values of the request; any of them suffices. */
   requestedAcr: string[];
-  /** The request demands a code by e-mail. */
+  /** The request demands a code by email. */
   demandsMailedCode: boolean;
   application: ApplicationRule;
   /** The sign-in is for Gatehouse's own pages, where lost factors are replaced. */
@@ -151,7 +151,7 @@ async function requirementsOf(
   return { missing, mustChangePassword, methods, level, channels, lacked: isLacked ? required : undefined };
 }
 
-/** The account's factors, those by e-mail and SMS only while codes can be sent. */
+/** The account's factors, those by email and SMS only while codes can be sent. */
 async function factorsOf({ factors, codeDelivery }: SignInPolicyDependencies, account: Account) {
   const own: OwnFactors = await factors.of(account.id);
   const channels = codeDelivery.channels(account, own);

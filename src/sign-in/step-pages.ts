@@ -1,9 +1,9 @@
 // Renders the page of each sign-in step.
 import type { Client } from 'oidc-provider';
 import type { Context } from '../http/context.ts';
-import { timeInWords } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
+import { timeInWords } from '../platform/plural.ts';
 import type { CaptchaChallenge, CaptchaWait } from '../rate-limits/captcha.ts';
 import type { Rejections } from '../rejections/rejections.ts';
 import { ruleResults } from '../rejections/rules.ts';

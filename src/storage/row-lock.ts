@@ -12,7 +12,7 @@ export async function lockRow(tx: Tx, sql: Pick<Sql, 'dialect'>, table: LockedTa
   await tx.$queryRawUnsafe(`SELECT 1 AS one FROM ${table} WHERE ${key} = $1 ${forUpdate}`, id);
 }
 
-/** Against other transactions that compare user names with e-mail addresses: `shared` ones run beside each other. */
+/** Against other transactions that compare usernames with email addresses: `shared` ones run beside each other. */
 export async function lockAccountNames(tx: Tx, sql: Pick<Sql, 'dialect'>, mode: 'shared' | 'exclusive'): Promise<void> {
   if (sql.dialect.forUpdate === '') return;
   const lock = mode === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock';

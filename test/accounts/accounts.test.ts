@@ -12,7 +12,7 @@ afterAll(() => people.close());
 const code = (expected: string) => expect.objectContaining({ code: expected });
 
 describe('an account look-up', () => {
-  test('finds an account by user name or e-mail address, in any case and spelling', async () => {
+  test('finds an account by username or email address, in any case and spelling', async () => {
     const { id } = await people.person({ username: 'Finder', email: 'Finder@Example.org' });
     for (const login of ['finder', 'FINDER ', 'ｆinder', 'finder@example.ORG']) {
       expect((await people.accounts.findByLogin(login))?.id, login).toBe(id);
@@ -58,12 +58,12 @@ describe('the creation of an account', () => {
   });
 
   test.each([
-    ['the same user name', { username: 'taken', email: null }, 'user_name_taken'],
+    ['the same username', { username: 'taken', email: null }, 'user_name_taken'],
     ['it in capitals', { username: 'TAKEN', email: null }, 'user_name_taken'],
     ['it with one letter of another alphabet', { username: 'tаken', email: null }, 'invalid_input'],
     ['it in Cyrillic look-alikes', { username: 'сорау', email: null }, 'user_name_taken'],
     ['a homoglyph of it', { username: 'ｔaken', email: null }, 'user_name_taken'],
-    ['the same e-mail address in other case', { username: 'other', email: 'Taken@EXAMPLE.com' }, 'email_taken'],
+    ['the same email address in other case', { username: 'other', email: 'Taken@EXAMPLE.com' }, 'email_taken'],
   ])('rejects %s', async (_, fields, expected) => {
     await people.accounts.create({ username: 'taken', email: 'taken@example.com' }).catch(() => undefined);
     await people.accounts.create({ username: 'copay' }).catch(() => undefined);

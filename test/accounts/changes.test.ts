@@ -46,7 +46,7 @@ describe('an update', () => {
     expect(moved.emailVerified).toBe(false);
   });
 
-  test('changes a user name that is the e-mail address along with it', async () => {
+  test('changes a username that is the email address along with it', async () => {
     const account = await people.person({ username: 'follow@example.com', email: 'follow@example.com' });
     const moved = await people.accounts.update(account.id, { email: 'elsewhere@example.com' });
     expect(moved.username).toBe('elsewhere@example.com');

@@ -1,4 +1,4 @@
-// The canonical form of names, and the rules for user names and e-mail addresses.
+// The canonical form of names, and the rules for usernames and email addresses.
 import { describe, expect, test } from 'vitest';
 import { emailFault, nameKey, usernameFault } from '../../src/accounts/names.ts';
 import fc from '../support/property.ts';
@@ -66,7 +66,7 @@ describe('usernameFault', () => {
     expect(usernameFault(name)).toBe(fault);
   });
 
-  test('accepts an e-mail address for its owner only', () => {
+  test('accepts an email address for its owner only', () => {
     expect(usernameFault('Bob@Example.com', 'bob@example.com')).toBeUndefined();
     expect(usernameFault('bob@example.com', 'mallory@example.com')).toBe('at_sign');
   });

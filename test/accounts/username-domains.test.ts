@@ -1,5 +1,5 @@
-// User names that are addresses: the setting username_domains allows them in domains of the organization, and no address belongs to
-// two accounts, be it as user name or as e-mail address.
+// Usernames that are addresses: the setting username_domains allows them in domains of the organization, and no address belongs to
+// two accounts, be it as username or as email address.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccounts } from '../../src/accounts/accounts.ts';
@@ -22,8 +22,8 @@ const atSign = expect.objectContaining({
   fields: [expect.objectContaining({ field: 'username' })],
 });
 
-describe('a user name with an @', () => {
-  it('a user name with an @ may be an address of a listed domain, beside another e-mail address or none', async () => {
+describe('a username with an @', () => {
+  it('a username with an @ may be an address of a listed domain, beside another email address or none', async () => {
     const ann = await accounts.create({ username: 'Ann@Corp.example', email: 'ann.smith@mail.example' });
     expect(ann).toMatchObject({ username: 'Ann@Corp.example', email: 'ann.smith@mail.example' });
     expect(await accounts.findByLogin('ann@corp.example')).toMatchObject({ id: ann.id });
@@ -40,17 +40,17 @@ describe('a user name with an @', () => {
     'eve@other.example@corp.example',
     '@corp.example',
     'a..b@corp.example',
-  ])('a user name with an @ is rejected as %s', async (username) => {
+  ])('a username with an @ is rejected as %s', async (username) => {
     await expect(accounts.create({ username, email: 'eve@mail.example' })).rejects.toEqual(atSign);
   });
 
-  it('a user name with an @ is rejected by default, except as the own e-mail address', async () => {
+  it('a username with an @ is rejected by default, except as the own email address', async () => {
     await expect(people.accounts.create({ username: 'cat@corp.example' })).rejects.toEqual(atSign);
     const own = { username: 'cat@corp.example', email: 'cat@corp.example' };
     expect(await people.accounts.create(own)).toMatchObject(own);
   });
 
-  it('a user name with an @ stays when its domain leaves the setting, until it is changed', async () => {
+  it('a username with an @ stays when its domain leaves the setting, until it is changed', async () => {
     const { id } = await accounts.create({ username: 'dora@corp.example' });
     expect(await people.accounts.update(id, { name: 'Dora', email: 'dora@mail.example' })).toMatchObject({
       name: 'Dora',
@@ -60,14 +60,14 @@ describe('a user name with an @', () => {
 });
 
 describe('an address', () => {
-  it('an address is rejected when it is the e-mail address of another account', async () => {
+  it('an address is rejected when it is the email address of another account', async () => {
     await accounts.create({ username: 'fay', email: 'fay@corp.example' });
     const gus = await accounts.create({ username: 'gus' });
     await expect(accounts.create({ username: 'FAY@corp.example' })).rejects.toEqual(code('user_name_taken'));
     await expect(accounts.update(gus.id, { username: 'fay@corp.example' })).rejects.toEqual(code('user_name_taken'));
   });
 
-  it('an address is rejected as e-mail address when it is the user name of another account, also after the setting was emptied', async () => {
+  it('an address is rejected as email address when it is the username of another account, also after the setting was emptied', async () => {
     const owner = await accounts.create({ username: 'hal@corp.example' });
     const ida = await accounts.create({ username: 'ida', email: 'ida@mail.example' });
     for (const email of ['hal@corp.example', 'HAL@CORP.EXAMPLE']) {
@@ -80,7 +80,7 @@ describe('an address', () => {
     });
   });
 
-  it('goes to one account when several take it at once, on two instances, as user name and as e-mail address', async () => {
+  it('goes to one account when several take it at once, on two instances, as username and as email address', async () => {
     // Two handles of one process would wait for each other on SQLite, whose driver blocks the process while it waits.
     const other = databaseKind() === 'postgresql' ? await openDatabase(people.url) : undefined;
     const { db, sql } = other ?? people;

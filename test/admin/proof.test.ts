@@ -149,7 +149,7 @@ describe('a user token whose sign-in is not fresh', () => {
     expect((await fresh.send('POST', `/users/${account.id}/disable`)).json()).toMatchObject({ active: false });
   });
 
-  it('a user token whose sign-in is not fresh needs a code by e-mail where the account has no stronger proof', async () => {
+  it('a user token whose sign-in is not fresh needs a code by email where the account has no stronger proof', async () => {
     await idp.services.settings.set('email_codes', true);
     await idp.services.settings.reload();
     const person = await aPerson(idp, ['admin'], { tool: admin.app });
@@ -157,7 +157,7 @@ describe('a user token whose sign-in is not fresh', () => {
     const { account } = await aUser(idp.services);
     const page = await person.send('POST', `/users/${account.id}/disable`);
     expect(isChallenge(page)).toBe(true);
-    expect(page.text).toContain('a code by e-mail');
+    expect(page.text).toContain('a code by email');
     const claims = /claims=(\{.+\})\./.exec(page.json<{ detail: string }>().detail)?.[1] ?? '';
     // In place of the one in the mail.
     const mailedCode = () => idp.services.mfa.oneTimeCodes.issue(user.account.id, 'email', user.account.email ?? '');

@@ -56,7 +56,7 @@ const post =
 
 const userActions: Record<string, UserAction> = {
   'see a user': (actor, path) => actor.get(path),
-  'change the profile or e-mail address': (actor, path) =>
+  'change the profile or email address': (actor, path) =>
     actor.send('PATCH', path, { email: `${fresh('mail')}@example.com` }, any),
   'set a password': post('password', { password: 'a pass phrase that I know' }),
   'force a new password': post('password-change'),

@@ -123,7 +123,9 @@ describe('an application', () => {
       fields: [{ field: 'client_name', message: 'must not be empty' }],
     });
     const role = applications.createOidc({ redirect_uris: uri, access: { roles: ['editor', 'none'] } });
-    await expect(role).rejects.toMatchObject({ fields: [{ field: 'access.roles', message: 'role doesn’t exist: none' }] });
+    await expect(role).rejects.toMatchObject({
+      fields: [{ field: 'access.roles', message: 'role doesn’t exist: none' }],
+    });
   });
 
   it('rejects local changes to file-managed applications', async () => {

@@ -95,7 +95,7 @@ describe.each(EVERYWHERE)('a sign-out by %s', (_by, everywhere) => {
     expect((await atAccount(idp, user, attacker)).text).toContain('one-time-code');
   });
 
-  it('makes the link void that changes the e-mail address', async () => {
+  it('makes the link void that changes the email address', async () => {
     const attacker = httpClient(idp.issuer);
     await atAccount(idp, user, attacker);
     const email = `attacker-of-${user.username}@example.net`;

@@ -1,4 +1,4 @@
-// An attacker has the password, or the mailbox, of a user without a second factor. Where the settings allow codes by e-mail (email_codes), the
+// An attacker has the password, or the mailbox, of a user without a second factor. Where the settings allow codes by email (email_codes), the
 // password alone changes nothing on the account pages: a code from the mailbox comes first.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -102,16 +102,16 @@ async function signedInLongAgo(): Promise<void> {
   await signRows(idp.services);
 }
 
-describe('a stolen password, where codes by e-mail are on,', () => {
+describe('a stolen password, where codes by email are on,', () => {
   it.each(pages)(
-    'a stolen password, where codes by e-mail are on, does not open %s without a code from the mailbox',
+    'a stolen password, where codes by email are on, does not open %s without a code from the mailbox',
     async (path) => {
       expect(asksForMailedCode(await open(attacker, path))).toBe(true);
     },
   );
 
   it.each(forms)(
-    'a stolen password, where codes by e-mail are on, does not change anything by a form sent to %s',
+    'a stolen password, where codes by email are on, does not change anything by a form sent to %s',
     async (path, fields) => {
       const { _csrf = '' } =
         (await attacker.get('/account/profile')).forms.find(({ fields: all }) => '_csrf' in all)?.fields ?? {};
@@ -147,7 +147,7 @@ describe('a stolen password, where codes by e-mail are on,', () => {
     expect((await open(attacker, '/account/email')).forms.some(({ fields }) => 'email' in fields)).toBe(true);
   });
 
-  it('a stolen password, where codes by e-mail are on, does not change the own account in the console, for an administrator whose password is enough for it', async () => {
+  it('a stolen password, where codes by email are on, does not change the own account in the console, for an administrator whose password is enough for it', async () => {
     await idp.services.roles.assign(user.account.id, 'admin');
     const at = `/admin/users/${user.account.id}`;
     const edit = await attacker.get(`${at}/edit`);
@@ -160,7 +160,7 @@ describe('a stolen password, where codes by e-mail are on,', () => {
 
 describe('a session whose sign-in was long ago', () => {
   it.each([true, false])(
-    'begins with the password before a first factor is set up (codes by e-mail: %s)',
+    'begins with the password before a first factor is set up (codes by email: %s)',
     async (codes) => {
       await idp.services.settings.set('email_codes', codes);
       await idp.services.settings.reload();
@@ -177,7 +177,7 @@ describe('a session whose sign-in was long ago', () => {
   );
 });
 
-it('needs no code by e-mail on the account pages where codes are off', async () => {
+it('needs no code by email on the account pages where codes are off', async () => {
   await idp.services.settings.set('email_codes', false);
   await idp.services.settings.reload();
   const browser = httpClient(idp.issuer);

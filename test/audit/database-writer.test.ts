@@ -214,7 +214,7 @@ describe('a sign-in', () => {
     const tokenHash = sha256(`${cookie}:${ann.account.id}`);
     const trustedUntil = new Date(Date.now() + 86_400_000);
     await db().knownBrowser.update({ where: { tokenHash }, data: { trustedUntil } });
-    expect(await mfa.knownBrowsers.recognise(cookie, ann.account.id)).toMatchObject({ isTrusted: false });
+    expect(await mfa.knownBrowsers.recognize(cookie, ann.account.id)).toMatchObject({ isTrusted: false });
     await expectAlarm('known_browsers');
   });
 });
@@ -318,7 +318,7 @@ describe('an application', () => {
 });
 
 describe('a user', () => {
-  it('a user whose e-mail address was changed gets no reset at the new one, and does not sign in', async () => {
+  it('a user whose email address was changed gets no reset at the new one, and does not sign in', async () => {
     const { id, username } = (await staff(idp, 'admin')).account;
     const victim = { username, password: 'correct horse battery staple' };
     const address = `${mallory.username}@mallory.example`;

@@ -110,7 +110,7 @@ describe('a service provider', () => {
     [{ require_signed_requests: true }, 'require_signed_requests: needs a signing certificate'],
     [{ encrypt_assertion: 'always' }, 'encrypt_assertion: needs an encryption certificate'],
     [{ certificates: ['not a certificate'] }, 'certificates[0]: must be an X.509 certificate'],
-    [{ attributes: { mail: 'e-mail' } }, 'attributes.mail: must be a field of the user'],
+    [{ attributes: { mail: 'e_mail' } }, 'attributes.mail: must be a field of the user'],
     [{ name_id_format: 'email' }, 'name_id_format: must be one of persistent, transient'],
     [{ acs_url: undefined, metadata: '<x/>', slo_url: 'https://wiki.example/slo' }, 'slo_url: belongs to entity_id'],
   ])('a service provider is rejected with %j', (more, message) => {

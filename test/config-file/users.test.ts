@@ -79,7 +79,7 @@ describe('a declared user', () => {
     expect((await account('dave')).isActive).toBe(true);
   });
 
-  it('a declared user is found by its subject, so that its user name can change', async () => {
+  it('a declared user is found by its subject, so that its username can change', async () => {
     const { id } = await account('dave');
     expect(lines(await bench.apply(user('david', `sub: "${id}"`)))).toEqual(['change users david (username)']);
     expect((await account('david')).id).toBe(id);
@@ -135,7 +135,7 @@ describe('a declared right', () => {
   });
 });
 
-describe('a declared user name that is an address', () => {
+describe('a declared username that is an address', () => {
   let names: typeof bench;
   beforeAll(async () => {
     names = await configFileBench();
@@ -145,7 +145,7 @@ describe('a declared user name that is an address', () => {
   const declared = (more: string, settings = '') => `${settings}users:\n  - username: upn@corp.example\n${more}`;
   const allowed = 'settings: { username_domains: [corp.example] }\n';
 
-  it('a declared user name that is an address is allowed by the domains that the same file declares', async () => {
+  it('a declared username that is an address is allowed by the domains that the same file declares', async () => {
     const other = '    email: upn@mail.example\n';
     expect(lines(await names.apply(declared(other)))).toEqual([
       expect.stringMatching(/^f:2:5: users\[0\]\.username: A username can contain an @ only/),
@@ -156,7 +156,7 @@ describe('a declared user name that is an address', () => {
     expect(await names.accounts.findByLogin('upn@corp.example')).toMatchObject({ email: 'upn@mail.example' });
   });
 
-  it('a declared user name that is an address is no e-mail address of another user, in the file or stored', async () => {
+  it('a declared username that is an address is no email address of another user, in the file or stored', async () => {
     const twice = `${declared('', allowed)}  - { username: second, email: UPN@corp.example }\n`;
     expect(lines(await names.plan(twice))).toEqual([expect.stringContaining('is the email address of users[1]')]);
     await names.accounts.create({ username: 'stored', email: 'stored@corp.example' });

@@ -10,13 +10,13 @@ const STILL_MS = 1000;
 const MAX_STEPS = 12;
 
 /** What the user does at the sign-in page. */
-export type Behaviour = 'sign in' | 'cancel' | 'only look';
+export type Behavior = 'sign in' | 'cancel' | 'only look';
 
 export interface Visit {
   context: BrowserContext;
   url: string;
   issuer: string;
-  behaviour: Behaviour;
+  behavior: Behavior;
 }
 
 export interface Visited {
@@ -27,7 +27,7 @@ export interface Visited {
 }
 
 /** Follows one address to the end: back at the suite, or at a page of Gatehouse that only tells something. */
-export async function visit({ context, url, issuer, behaviour }: Visit): Promise<Visited> {
+export async function visit({ context, url, issuer, behavior }: Visit): Promise<Visited> {
   const page = await context.newPage();
   const pictures: Buffer[] = [];
   try {
@@ -36,7 +36,7 @@ export async function visit({ context, url, issuer, behaviour }: Visit): Promise
       await page.waitForLoadState('load', { timeout: PAGE_MS }).catch(() => undefined);
       if (!page.url().startsWith(issuer)) break;
       pictures.push(await page.screenshot({ fullPage: true }));
-      if (behaviour === 'only look' || !(await answerPage(page, behaviour))) break;
+      if (behavior === 'only look' || !(await answerPage(page, behavior))) break;
     }
     // The suite's page sends the parameters of the fragment or the form on by script.
     const isBackAtSuite = !page.url().startsWith(issuer);
@@ -48,9 +48,9 @@ export async function visit({ context, url, issuer, behaviour }: Visit): Promise
 }
 
 /** Presses what a user would press; false when the page asks for nothing. */
-async function answerPage(page: Page, behaviour: Behaviour): Promise<boolean> {
+async function answerPage(page: Page, behavior: Behavior): Promise<boolean> {
   const cancel = 'form.aside[action*=cancel] button';
-  if (behaviour === 'cancel' && (await page.locator(cancel).count()) > 0) return press(page, cancel);
+  if (behavior === 'cancel' && (await page.locator(cancel).count()) > 0) return press(page, cancel);
   const password = page.locator('input[name=password]');
   if ((await password.count()) > 0) {
     const username = page.locator('input[name=username]:not([readonly])');

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { launchBrowser } from '../support/browser/browser.ts';
-import { type Behaviour, visit } from './browser-visits.ts';
+import { type Behavior, visit } from './browser-visits.ts';
 import { disagreements, type Outcome, readExpected } from './expected.ts';
 import { startGatehouse } from './gatehouse.ts';
 import { configurationOf, type Plan, plans } from './plans.ts';
@@ -144,7 +144,7 @@ async function drive(id: string, name: string, pictures: Buffer[]): Promise<bool
         if (url) {
           await suite.visited(id, url);
           const { issuer } = gatehouse;
-          const visited = await visit({ context, url, issuer, behaviour: behaviourOf(name, visits) });
+          const visited = await visit({ context, url, issuer, behavior: behaviorOf(name, visits) });
           pictures.push(...visited.pictures);
           visits += 1;
           pictureFrom = Date.now() + (visited.isBackAtSuite || name.includes('reused-request-uri') ? IDLE_MS : 0);
@@ -160,7 +160,7 @@ async function drive(id: string, name: string, pictures: Buffer[]): Promise<bool
 }
 
 /** What the module expects of the user at this visit, in its description. */
-function behaviourOf(name: string, visits: number): Behaviour {
+function behaviorOf(name: string, visits: number): Behavior {
   // The page that asks for confirmation is the one to see.
   if (name.endsWith('logout-no-id-token-hint') && visits === 1) return 'only look';
   if (name.endsWith('user-rejects-authentication')) return 'cancel';

@@ -90,7 +90,7 @@ test.each([
   '1234512345',
   '123456789012345',
   'zyxwvutsrqponmlk',
-])('recognises the pattern of %s', (password) => {
+])('recognizes the pattern of %s', (password) => {
   const expected = password === '1234512345' ? [] : ['pattern']; // five in a row is left to the list of common ones
   expect(faults(password, true)).toEqual(expected);
 });

@@ -298,7 +298,7 @@ describe('an attack on the directory', () => {
     expect((await enterAs(`${person.uid}@corp.example`)).status).not.toBe(303);
   });
 
-  it('counts guesses at once on two nodes under user name, address and directory name together', async () => {
+  it('counts guesses at once on two nodes under username, address and directory name together', async () => {
     await connect();
     const person = aPerson();
     expect(isIn(await enterAs(person.uid))).toBe(true);

@@ -130,8 +130,8 @@ describe('an identity with the address of an account', () => {
     ['an address in another domain', { domain: 'other.example' }],
     ['an address that the upstream does not prove', { verified: false }],
     ['another address that looks the same', { stated: (email: string) => email.replace('o', 'о') }], // Cyrillic
-    ['another address and this user name', { own: 'owner@other.example' }],
-    ['no address and this user name', { own: null }],
+    ['another address and this username', { own: 'owner@other.example' }],
+    ['no address and this username', { own: null }],
   ])(
     'is not linked silently to an account with %s',
     async (_what, {
@@ -190,7 +190,7 @@ describe('an identity with the address of an account', () => {
     expect(links.map(({ purpose, data }) => [purpose, data.includes(email)])).toEqual([['change-email', true]]);
   });
 
-  it('makes user names, and never finds an account by one', async () => {
+  it('makes usernames, and never finds an account by one', async () => {
     const { account } = await aUser(idp.services, { username: `taken-${count}` });
     corp.upstream.user = { sub: aSubject(), preferred_username: account.username };
     await signInOver(idp, corp.connection);

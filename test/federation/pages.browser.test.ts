@@ -47,7 +47,7 @@ async function expectRejection(page: Page, name: string): Promise<void> {
 const screens = { desktop, phone };
 
 /**
- * Checks the page with axe and for its width on the screen, and takes screenshots. The dark colours are the same on every screen,
+ * Checks the page with axe and for its width on the screen, and takes screenshots. The dark colors are the same on every screen,
  * so axe checks them on the phone only.
  */
 async function inspect(page: Page, name: string): Promise<void> {
@@ -126,7 +126,7 @@ it('every failure names what happened, and is accessible', async () => {
 });
 
 it('the pages for an account that does not fit, and those of a step-up', async () => {
-  // The phone only: axe checks both colours there, and a wider screen has the same elements.
+  // The phone only: axe checks both colors there, and a wider screen has the same elements.
   const page = await openPage({ ...phone, viewport: { width: 320, height: 700 } });
   const { accounts, identities, mfa } = idp.services;
   const [one, two] = [

@@ -1,4 +1,4 @@
-// Changes on the account pages over HTTP: e-mail address, factors, password length, consents; the factors that an application
+// Changes on the account pages over HTTP: email address, factors, password length, consents; the factors that an application
 // requires; and the password strength meter.
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const now = ({ account }: TestUser) => idp.services.accounts.find(account.id);
 
-describe('the e-mail address', () => {
+describe('the email address', () => {
   it('changes when the link sent to the new one is opened, and the old one gets a notice', async () => {
     const user = await aUser(idp.services);
     const browser = await signedIn(idp, user);
@@ -42,7 +42,7 @@ describe('the e-mail address', () => {
     expect(notice.text).not.toContain(wanted);
   });
 
-  it('the e-mail address does not change to that of another user, which gets the same response', async () => {
+  it('the email address does not change to that of another user, which gets the same response', async () => {
     const [user, other] = [await aUser(idp.services), await aUser(idp.services)];
     const browser = await signedIn(idp, user);
     const email = other.account.email ?? '';
@@ -52,14 +52,14 @@ describe('the e-mail address', () => {
     expect((await now(user))?.email).toBe(user.account.email);
   });
 
-  it.each(['nobody', 'a@b@c'])('the e-mail address cannot be %j', async (email) => {
+  it.each(['nobody', 'a@b@c'])('the email address cannot be %j', async (email) => {
     const browser = await signedIn(idp, await aUser(idp.services));
     const rejected = await browser.submit(await browser.get('/account/email'), { email });
     expect(rejected.status).toBe(400);
     expect(rejected.text).toContain('Enter an email address, such as name@example.com.');
   });
 
-  it('the e-mail address is verified from the account page, with at most five mails in an hour', async () => {
+  it('the email address is verified from the account page, with at most five mails in an hour', async () => {
     const user = await aUser(idp.services, { emailVerified: false });
     const browser = await signedIn(idp, user);
     const page = await browser.get('/account');
@@ -78,7 +78,7 @@ describe('the e-mail address', () => {
     expect((await now(user))?.emailVerified).toBe(true);
   });
 
-  it('the e-mail address cannot be changed from another site, nor without a sign-in', async () => {
+  it('the email address cannot be changed from another site, nor without a sign-in', async () => {
     const browser = await signedIn(idp, await aUser(idp.services));
     const form = await browser.get('/account/email');
     const foreign = { headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' } };

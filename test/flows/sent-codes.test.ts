@@ -1,4 +1,4 @@
-// Codes by e-mail and SMS, from the form to the mailbox and to the HTTP request to the gateway (docs/accounts.md).
+// Codes by email and SMS, from the form to the mailbox and to the HTTP request to the gateway (docs/accounts.md).
 import { text } from 'node:stream/consumers';
 import { generateSync } from 'otplib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -65,8 +65,8 @@ const mailedCode = async () => codeIn((await mailOf(box, email(), 'Your sign-in 
 const asksToEnrol = (page: Page) => page.forms.some(({ action }) => action.endsWith('/enrol-totp'));
 const enter = (browser: HttpClient, page: Page, code: string) => browser.submit(page, { code });
 
-describe('a code by e-mail', () => {
-  it('a code by e-mail is sent on request, has six digits, and works once', async () => {
+describe('a code by email', () => {
+  it('a code by email is sent on request, has six digits, and works once', async () => {
     const { browser, page } = await atQuestion();
     expect(page.text).toContain('Send code');
     expect(box.messages.filter(({ to }) => to.includes(email()))).toEqual([]);
@@ -82,7 +82,7 @@ describe('a code by e-mail', () => {
     expect((await enter(other.browser, await send(other.browser, other.page), code)).status).toBe(401);
   });
 
-  it('a code by e-mail is no second factor: the user sets one up', async () => {
+  it('a code by email is no second factor: the user sets one up', async () => {
     const { browser, page } = await atQuestion();
     const enrol = await browser.follow(await enter(browser, await send(browser, page), await mailedCode()));
     expect(asksToEnrol(enrol)).toBe(true);
@@ -95,7 +95,7 @@ describe('a code by e-mail', () => {
     expect(JSON.parse(String(completed?.data)).amr).toEqual(['pwd', 'email', 'otp', 'mfa']);
   });
 
-  it('a code by e-mail after a reset by mail proves nothing more than the mailbox', async () => {
+  it('a code by email after a reset by mail proves nothing more than the mailbox', async () => {
     await redeem(idp, await resetLink(idp, box, user.username, email()));
     user = { ...user, password: NEW_PASSWORD };
     const { browser, page } = await atQuestion();
@@ -103,7 +103,7 @@ describe('a code by e-mail', () => {
     expect(asksToEnrol(enrol)).toBe(true);
   });
 
-  it('a code by e-mail is invalid after ten minutes, and after a newer one', async () => {
+  it('a code by email is invalid after ten minutes, and after a newer one', async () => {
     const { browser, page } = await atQuestion();
     let sent = await send(browser, page);
     const older = await mailedCode();
@@ -118,7 +118,7 @@ describe('a code by e-mail', () => {
     expect(late.text).toContain('expired');
   });
 
-  it('a code by e-mail is rejected after five wrong attempts, even the right one, and the form says how long to wait', async () => {
+  it('a code by email is rejected after five wrong attempts, even the right one, and the form says how long to wait', async () => {
     const { browser, page } = await atQuestion();
     const sent = await send(browser, page);
     const code = await mailedCode();
@@ -132,7 +132,7 @@ describe('a code by e-mail', () => {
     expect(rejected.forms).toContainEqual(expect.objectContaining({ fields: expect.objectContaining({ code: '' }) }));
   });
 
-  it('a code by e-mail is sent to one user at most ten times in an hour', async () => {
+  it('a code by email is sent to one user at most ten times in an hour', async () => {
     const { browser, page } = await atQuestion();
     const statuses = [];
     for (let times = 0; times < 11; times += 1) {
@@ -145,7 +145,7 @@ describe('a code by e-mail', () => {
 describe('a code by SMS', () => {
   const NUMBER = '+491701234567';
 
-  // With codes by e-mail, the account pages would demand one before the number (test/attacks/stolen-password.test.ts).
+  // With codes by email, the account pages would demand one before the number (test/attacks/stolen-password.test.ts).
   beforeAll(async () => {
     await idp.services.settings.set('email_codes', false);
     await idp.services.settings.set('mfa', 'optional');

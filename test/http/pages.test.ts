@@ -1,5 +1,5 @@
 // Every page in a real browser. Each sample is opened once, and seen on a phone and on a desktop (width, console messages); axe
-// reads it in one of the four forms, by turns, and one sample of each layout in all four: colours and sizes come from the layout.
+// reads it in one of the four forms, by turns, and one sample of each layout in all four: colors and sizes come from the layout.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../src/http/context.ts';
 import {

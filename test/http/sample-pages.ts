@@ -52,7 +52,7 @@ export const samplePages: Record<string, [string, object]> = {
       advice: 'Correct them and try again.',
       fields: [
         { field: 'username', message: 'Too long' },
-        { field: 'users.0.email', message: 'Invalid e-mail address' },
+        { field: 'users.0.email', message: 'Invalid email address' },
       ],
     },
   ],
@@ -187,7 +187,7 @@ export const samplePages: Record<string, [string, object]> = {
       isOffline: true,
       scopes: [
         { name: 'openid', label: 'Sign you in' },
-        { name: 'profile', label: 'See your name and user name', values: ['Alice Example', 'alice'] },
+        { name: 'profile', label: 'See your name and username', values: ['Alice Example', 'alice'] },
         { name: 'email', label: 'See your email address', values: ['alice@example.com'] },
       ],
       resources: [{ name: 'Articles API', scopes: ['articles:read', 'articles:write'] }],

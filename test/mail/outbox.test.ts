@@ -57,7 +57,7 @@ describe('the outbox', () => {
     'nobody',
     '',
   ])('rejects %j, which is not a single address', async (email) => {
-    await expect(mail.outbox.send({ ...resetMail, to: { email } })).rejects.toThrow('not a single e-mail address');
+    await expect(mail.outbox.send({ ...resetMail, to: { email } })).rejects.toThrow('not a single email address');
     expect(await rows()).toEqual([]);
   });
 });

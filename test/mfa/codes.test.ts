@@ -1,4 +1,4 @@
-// Recovery codes, and codes by e-mail and SMS.
+// Recovery codes, and codes by email and SMS.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Account } from '../../src/accounts/account.ts';
 import { createRecoveryCodes } from '../../src/mfa/factors/recovery-codes.ts';
@@ -86,10 +86,10 @@ describe('recovery codes', () => {
   });
 });
 
-describe('a code by e-mail or SMS', () => {
+describe('a code by email or SMS', () => {
   const wrong = (code: string) => (code === '000000' ? '000001' : '000000');
 
-  test('a code by e-mail or SMS has six digits, is stored as a hash, and works once within ten minutes', async () => {
+  test('a code by email or SMS has six digits, is stored as a hash, and works once within ten minutes', async () => {
     const code = await fixture.oneTimeCodes.issue(account.id, 'email', HERE);
     expect(code).toMatch(/^\d{6}$/);
     expect(JSON.stringify(await fixture.db.oneTimeCode.findMany())).not.toContain(code);
@@ -127,7 +127,7 @@ describe('a code by e-mail or SMS', () => {
     expect(await fixture.oneTimeCodes.verify(account.id, 'phone', '+491701', code)).toBe('ok');
   });
 
-  test('a code by e-mail or SMS is accepted once when it is sent twice in parallel', async () => {
+  test('a code by email or SMS is accepted once when it is sent twice in parallel', async () => {
     const code = await fixture.oneTimeCodes.issue(account.id, 'email', HERE);
     const outcomes = await together(5, () => fixture.oneTimeCodes.verify(account.id, 'email', HERE, code));
     expect(outcomes.filter((outcome) => outcome === 'ok')).toHaveLength(1);

@@ -20,9 +20,9 @@ describe('a browser', () => {
     const other = await fixture.person();
     const { id, isNew, cookie } = await knownBrowsers.remember(undefined, account.id);
     expect(isNew).toBe(true);
-    expect(await knownBrowsers.recognise(cookie, account.id)).toEqual({ id, isTrusted: false });
+    expect(await knownBrowsers.recognize(cookie, account.id)).toEqual({ id, isTrusted: false });
     expect(await knownBrowsers.remember(cookie, account.id)).toEqual({ id, isTrusted: false, isNew: false, cookie });
-    expect(await knownBrowsers.recognise(cookie, other.id)).toBeUndefined();
+    expect(await knownBrowsers.recognize(cookie, other.id)).toBeUndefined();
     expect((await knownBrowsers.remember(cookie, other.id)).isNew).toBe(true);
   });
 
@@ -32,22 +32,22 @@ describe('a browser', () => {
     const first = await knownBrowsers.remember(undefined, account.id, { trustDays: 14 });
     const both = await knownBrowsers.remember(first.cookie, other.id, { trustDays: 14 });
     expect(both.cookie).not.toBe(first.cookie);
-    expect(await knownBrowsers.recognise(first.cookie, other.id)).toBeUndefined();
+    expect(await knownBrowsers.recognize(first.cookie, other.id)).toBeUndefined();
     // Each is still known to the browser that both use.
-    expect(await knownBrowsers.recognise(both.cookie, account.id)).toEqual({ id: first.id, isTrusted: true });
-    expect(await knownBrowsers.recognise(both.cookie, other.id)).toEqual({ id: both.id, isTrusted: true });
+    expect(await knownBrowsers.recognize(both.cookie, account.id)).toEqual({ id: first.id, isTrusted: true });
+    expect(await knownBrowsers.recognize(both.cookie, other.id)).toEqual({ id: both.id, isTrusted: true });
     // What the other person could copy meanwhile ends when the first one is back.
     const back = await knownBrowsers.remember(both.cookie, account.id);
-    expect(await knownBrowsers.recognise(both.cookie, account.id)).toBeUndefined();
-    expect(await knownBrowsers.recognise(back.cookie, account.id)).toEqual({ id: first.id, isTrusted: true });
+    expect(await knownBrowsers.recognize(both.cookie, account.id)).toBeUndefined();
+    expect(await knownBrowsers.recognize(back.cookie, account.id)).toEqual({ id: first.id, isTrusted: true });
   });
 
   test('rejects a token that an attacker planted', async () => {
     const { knownBrowsers } = fixture;
     const planted = 'p'.repeat(43);
     const { cookie } = await knownBrowsers.remember(planted, account.id, { trustDays: 14 });
-    expect(await knownBrowsers.recognise(planted, account.id)).toBeUndefined();
-    expect(await knownBrowsers.recognise(cookie, account.id)).toMatchObject({ isTrusted: true });
+    expect(await knownBrowsers.recognize(planted, account.id)).toBeUndefined();
+    expect(await knownBrowsers.recognize(cookie, account.id)).toMatchObject({ isTrusted: true });
   });
 
   test('remembers the last five accounts', async () => {
@@ -59,7 +59,7 @@ describe('a browser', () => {
       people.push(person);
       cookie = (await knownBrowsers.remember(cookie, person.id)).cookie;
     }
-    const known = await Promise.all(people.map(async ({ id }) => Boolean(await knownBrowsers.recognise(cookie, id))));
+    const known = await Promise.all(people.map(async ({ id }) => Boolean(await knownBrowsers.recognize(cookie, id))));
     expect(known).toEqual([false, true, true, true, true, true]);
   });
 
@@ -67,7 +67,7 @@ describe('a browser', () => {
     const { knownBrowsers } = fixture;
     const { cookie } = await knownBrowsers.remember(undefined, account.id);
     const results = await together(8, () => knownBrowsers.remember(cookie, account.id, { trustDays: 14 }));
-    for (const result of results) expect(await knownBrowsers.recognise(result.cookie, account.id)).toBeDefined();
+    for (const result of results) expect(await knownBrowsers.recognize(result.cookie, account.id)).toBeDefined();
   });
 
   test('a browser is forgotten after half a year without use, or on request', async () => {
@@ -76,19 +76,19 @@ describe('a browser', () => {
     clock.advance({ days: 179 });
     await knownBrowsers.remember(cookie, account.id);
     clock.advance({ days: 179 });
-    expect(await knownBrowsers.recognise(cookie, account.id)).toBeDefined();
+    expect(await knownBrowsers.recognize(cookie, account.id)).toBeDefined();
     clock.advance({ days: 2 });
-    expect(await knownBrowsers.recognise(cookie, account.id)).toBeUndefined();
+    expect(await knownBrowsers.recognize(cookie, account.id)).toBeUndefined();
     const again = await knownBrowsers.remember(cookie, account.id);
     expect(again.id).not.toBe(id);
     expect(await knownBrowsers.forget(account.id)).toBe(2);
-    expect(await knownBrowsers.recognise(again.cookie, account.id)).toBeUndefined();
+    expect(await knownBrowsers.recognize(again.cookie, account.id)).toBeUndefined();
   });
 
   test.each(['', 'x', 'a\0b', "' OR 1=1", 'a'.repeat(1e5), undefined])(
-    'a browser is not recognised by %.20j',
+    'a browser is not recognized by %.20j',
     async (value) => {
-      expect(await fixture.knownBrowsers.recognise(value, account.id)).toBeUndefined();
+      expect(await fixture.knownBrowsers.recognize(value, account.id)).toBeUndefined();
     },
   );
 
@@ -115,14 +115,14 @@ describe('trust', () => {
     const before = await knownBrowsers.remember(undefined, account.id);
     const after = await knownBrowsers.remember(before.cookie, account.id, { trustDays: 14 });
     expect(after).toMatchObject({ id: before.id, isTrusted: true, isNew: false });
-    expect(await knownBrowsers.recognise(before.cookie, account.id)).toBeUndefined();
-    expect(await knownBrowsers.recognise(after.cookie, account.id)).toEqual({ id: before.id, isTrusted: true });
+    expect(await knownBrowsers.recognize(before.cookie, account.id)).toBeUndefined();
+    expect(await knownBrowsers.recognize(after.cookie, account.id)).toEqual({ id: before.id, isTrusted: true });
   });
 
   test('trust lasts thirty days at most, and ends with a password change', async () => {
     const { knownBrowsers, clock } = fixture;
     let { cookie } = await knownBrowsers.remember(undefined, account.id, { trustDays: 90 });
-    const isTrusted = async () => (await knownBrowsers.recognise(cookie, account.id))?.isTrusted;
+    const isTrusted = async () => (await knownBrowsers.recognize(cookie, account.id))?.isTrusted;
     clock.advance({ days: 29, hours: 23 });
     expect(await isTrusted()).toBe(true);
     clock.advance({ hours: 1 });
@@ -131,6 +131,6 @@ describe('trust', () => {
     expect(await isTrusted()).toBe(true);
     await knownBrowsers.endTrust(account.id);
     expect(await isTrusted()).toBe(false);
-    expect(await knownBrowsers.recognise(cookie, account.id)).toBeDefined();
+    expect(await knownBrowsers.recognize(cookie, account.id)).toBeDefined();
   });
 });

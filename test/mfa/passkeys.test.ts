@@ -87,7 +87,7 @@ describe('the registration of a passkey', () => {
 });
 
 describe('a sign-in with a passkey', () => {
-  test('a sign-in with a passkey works without a user name, and amr states the kind of key', async () => {
+  test('a sign-in with a passkey works without a username, and amr states the kind of key', async () => {
     const phone = softAuthenticator({ synced: true });
     await register(phone);
     expect(await signIn(phone)).toEqual({

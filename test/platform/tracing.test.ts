@@ -220,7 +220,7 @@ describe('traces', () => {
     expect(statements.map(({ name }) => name)).toContain('INSERT mail_messages');
   });
 
-  it('start anew for a job that a request wakes', () => {
+  it('start again for a job that a request wakes', () => {
     for (const job of named(/^job /)) expect(job.parentSpanId ?? '').toBe('');
     const [delivery] = named(/^POST$/).filter(({ attributes }) => attributes['server.port'] === application.port);
     const root = collector.spans.find(({ traceId, kind }) => traceId === delivery?.traceId && kind === SERVER);

@@ -82,7 +82,7 @@ describe('brute force on one account', () => {
   });
 });
 
-describe('the user name and the e-mail address of one account', () => {
+describe('the username and the email address of one account', () => {
   /** An attempt under one of the names; whether the password itself was checked, and what the response was. */
   const tryAs = async (name: string, accountId: string | undefined, isRight = false) => {
     let isPasswordChecked = false;
@@ -93,7 +93,7 @@ describe('the user name and the e-mail address of one account', () => {
     return { isPasswordChecked, outcome: verdict.outcome, isRight: 'result' in verdict && verdict.result.isRight };
   };
 
-  test('the user name and the e-mail address of one account share one count of wrong guesses', async () => {
+  test('the username and the email address of one account share one count of wrong guesses', async () => {
     const id = `account-${login}`;
     const tries = [];
     for (let index = 0; index < 9; index += 1) tries.push(await tryAs(index % 2 ? login : `${login}@example.com`, id));
@@ -105,7 +105,7 @@ describe('the user name and the e-mail address of one account', () => {
     expect(await guard.lockedSeconds({ id, username: 'another', email: null })).toBe(0);
   });
 
-  test('the user name and the e-mail address of one account get the same responses as two names that no account has', async () => {
+  test('the username and the email address of one account get the same responses as two names that no account has', async () => {
     const responses = async (id: string | undefined, name: string) => {
       const names = [...Array(6).fill(name), ...Array(6).fill(`${name}@example.com`)];
       const outcomesOfNames = [];
@@ -117,7 +117,7 @@ describe('the user name and the e-mail address of one account', () => {
     expect(await responses(undefined, `${login}-unknown`)).toEqual(expected);
   });
 
-  test('the user name and the e-mail address of one account are unlocked together', async () => {
+  test('the username and the email address of one account are unlocked together', async () => {
     const account = { id: `account-${login}`, username: login, email: `${login}@example.com` };
     for (let index = 0; index < 5; index += 1) await tryAs(login, account.id);
     await guard.unlock(account);

@@ -85,7 +85,7 @@ describe('a password reset', () => {
     }
     expect(await idp.services.lockout.lockedSeconds(user.account)).toBeGreaterThan(0);
     await reset(user);
-    expect(await knownBrowsers.recognise(cookie, user.account.id)).toBeUndefined();
+    expect(await knownBrowsers.recognize(cookie, user.account.id)).toBeUndefined();
     expect(await idp.services.lockout.lockedSeconds(user.account)).toBe(0);
   });
 

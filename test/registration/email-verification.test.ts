@@ -1,4 +1,4 @@
-// Verification and change of an e-mail address: the new address is verified, the old one gets a notice, and the
+// Verification and change of an email address: the new address is verified, the old one gets a notice, and the
 // response does not reveal whether another account has it.
 import { describe, expect, it } from 'vitest';
 import { linkIn, mailIsIdle, mailOf, open, redeem, resetLink } from '../recovery/support.ts';
@@ -100,7 +100,7 @@ describe('a change of address', () => {
     expect(await now(account.id)).toMatchObject({ email: account.email });
   });
 
-  it('a change of address gets the same response for an address that is the user name of another account', async () => {
+  it('a change of address gets the same response for an address that is the username of another account', async () => {
     const { settings, accounts } = test.idp.services;
     await settings.set('username_domains', ['upn.example']);
     await settings.reload();
@@ -109,7 +109,7 @@ describe('a change of address', () => {
     const { emailVerification } = test.links;
     expect(await emailVerification.requestEmailChange(account, 'Holder@upn.example')).toEqual({ outcome: 'sent' });
     await mailOf(test.box, 'holder@mail.example', 'Your email address is already in use');
-    // Its holder may have it as e-mail address, too.
+    // Its holder may have it as email address, too.
     expect(await emailVerification.requestEmailChange(holder, 'holder@upn.example')).toEqual({ outcome: 'sent' });
     const link = linkIn(await mailOf(test.box, 'holder@upn.example', 'Confirm your new email address'));
     expect((await press(link)).url).toContain('/verify-email');

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createLogger } from '../../src/platform/logger.ts';
 import { announce } from '../../src/server/announce.ts';
 
-it('a first start on a terminal ends with a box that holds the address of the console, the user name and the password', () => {
+it('a first start on a terminal ends with a box that holds the address of the console, the username and the password', () => {
   const log: string[] = [];
   const terminal: string[] = [];
   const logger = createLogger({

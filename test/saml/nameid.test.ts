@@ -68,7 +68,7 @@ describe('a NameID', () => {
     expect(nameIdFor(source('emailAddress', 'a@b.example'))).toEqual({ value: 'a@b.example', format: emailAddress });
   });
 
-  it('a NameID is not an unverified e-mail address', async () => {
+  it('a NameID is not an unverified email address', async () => {
     expect(await samlErrorCode(() => nameIdFor(source('emailAddress')))).toBe('invalid_name_id_policy');
   });
 

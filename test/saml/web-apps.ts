@@ -96,7 +96,7 @@ export function nodeSamlWebApp(idp: TestIdp, options: WebAppOptions): Promise<We
       wantAuthnResponseSigned: sign !== 'assertion',
       validateInResponseTo: ValidateInResponseTo.always,
       acceptedClockSkewMs: 0,
-      // Otherwise it asks for an e-mail address and for exactly a password.
+      // Otherwise it asks for an email address and for exactly a password.
       identifierFormat: null,
       disableRequestedAuthnContext: true,
     };

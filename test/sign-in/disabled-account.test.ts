@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => idp?.stop());
 
 describe('a disabled account', () => {
-  it('loses its sessions and tokens, and signs in anew when it is enabled again', async () => {
+  it('loses its sessions and tokens, and signs in again when it is enabled again', async () => {
     const user = await aUser(idp.services);
     const browser = httpClient(idp.issuer);
     const { tokens } = await signIn(browser, app, user, { scope: 'openid offline_access' });

@@ -49,7 +49,7 @@ describe('password guessing', () => {
     }
   });
 
-  it('the sign-in page says when to try again where too many people sign in at once, and keeps the user name', async () => {
+  it('the sign-in page says when to try again where too many people sign in at once, and keeps the username', async () => {
     const user = await aUser(idp.services);
     const { lockout } = idp.services;
     const { attempt } = lockout;
@@ -92,7 +92,7 @@ describe('password guessing', () => {
     expect(pages.filter(({ status }) => status === 429)).toHaveLength(10);
   });
 
-  it('password guessing is counted together under the user name and the e-mail address of one account', async () => {
+  it('password guessing is counted together under the username and the email address of one account', async () => {
     const user = await aUser(idp.services);
     const email = user.account.email ?? '';
     for (const login of [user.username, email, user.username, email, user.username]) {

@@ -84,7 +84,7 @@ describe('one browser of several in parallel signs in', () => {
     expect(await idp.services.mfa.recoveryCodes.remaining(user.account.id)).toBe(9);
   });
 
-  it('one browser of several in parallel signs in with one code sent by e-mail', async () => {
+  it('one browser of several in parallel signs in with one code sent by email', async () => {
     const user = await aUser(idp.services);
     const places = await atQuestion(user);
     const [first] = places;

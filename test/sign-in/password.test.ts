@@ -1,4 +1,4 @@
-// Sign-in with user name or e-mail address and password, and the same response for every kind of failure.
+// Sign-in with username or email address and password, and the same response for every kind of failure.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Application, anApplication, authorizeUrl, redirectUri } from '../oidc/support.ts';
 import { aUser, PASSWORD } from '../support/factories.ts';
@@ -41,7 +41,7 @@ function visible(page: Page, typed: string): object {
 }
 
 describe('a sign-in with a password', () => {
-  it('a sign-in with a password works by user name and by e-mail address, in any case and with surrounding spaces', async () => {
+  it('a sign-in with a password works by username and by email address, in any case and with surrounding spaces', async () => {
     const user = await aUser(idp.services, { username: 'Zoë.Example', email: 'Zoe@Example.com' });
     for (const name of [
       'Zoë.Example',

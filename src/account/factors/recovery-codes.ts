@@ -1,4 +1,4 @@
-// Recovery codes on the account pages: they come with the first second factor, and can be made anew.
+// Recovery codes on the account pages: they come with the first second factor, and can be made again.
 import type { Context } from '../../http/context.ts';
 import type { RecoveryCodes } from '../../mfa/factors/recovery-codes.ts';
 import type { Clock } from '../../platform/clock.ts';

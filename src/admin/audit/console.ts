@@ -158,7 +158,7 @@ function choices(all: string, values: readonly string[]) {
   return [{ value: '', label: all }, ...values.map((value) => ({ value, label: value }))];
 }
 
-/** What to look for. A user is named by id, user name or e-mail address, an application by identifier or name. Days are those of UTC. */
+/** What to look for. A user is named by id, username or email address, an application by identifier or name. Days are those of UTC. */
 async function filterOf(
   dependencies: AuditPagesDependencies,
   ctx: Context,

@@ -5,7 +5,7 @@ export const labels: Record<string, { label: string; hint?: string }> = {
   logo: { label: 'Mark on the button', hint: 'Such as github. Empty: that of the vendor.' },
   order: { label: 'Order of the button', hint: 'The smallest number comes first.' },
   show_button: { label: 'Show a button on the sign-in page' },
-  domains: { label: 'E-mail domains', hint: 'One a line. Users of a proven domain are sent here.' },
+  domains: { label: 'Email domains', hint: 'One a line. Users of a proven domain are sent here.' },
   required_for_domains: { label: 'Users of these domains have no password here' },
   login_hint: { label: 'Send the address that the user typed' },
   create_users: { label: 'Create an account for a user who has none' },

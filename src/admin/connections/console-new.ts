@@ -90,7 +90,7 @@ function newPage(preset: Preset, given: Record<string, string>, issuer: string):
           },
           ...presetFields(preset.kind, preset.id, given),
           {
-            ...{ name: 'domains', label: 'E-mail domains', type: 'textarea', rows: 2, value: given.domains ?? '' },
+            ...{ name: 'domains', label: 'Email domains', type: 'textarea', rows: 2, value: given.domains ?? '' },
             hint: 'One a line; optional. Once proven, users who type such an address are sent here.',
           },
           {

@@ -101,7 +101,7 @@ export function domainBlocks({ connection, domains }: ConnectionDetails, mayChan
   const isDeclared = connection.source === 'file';
   return [
     {
-      ...{ kind: 'table', title: 'Domains', caption: 'E-mail domains and their proof', empty: '' },
+      ...{ kind: 'table', title: 'Domains', caption: 'Email domains and their proof', empty: '' },
       columns: ['Domain', 'Proof', 'TXT record', 'Value'],
       rows: domains.map(({ domain, provenAt, checkedAt, record }) => [
         domain,

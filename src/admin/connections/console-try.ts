@@ -44,7 +44,7 @@ export function addTryRoutes(
           kind: 'form',
           lead: 'The account that searches looks this login up. No password is checked, and nothing is written.',
           action: `${at}/test`,
-          fields: [{ name: 'login', label: 'User name or e-mail', required: true, autocomplete: 'off' }],
+          fields: [{ name: 'login', label: 'Username or email', required: true, autocomplete: 'off' }],
           button: 'Look up',
           look: 'primary',
         },

@@ -174,7 +174,7 @@ export interface Step {
 export interface Bar {
   label: string;
   value: number;
-  /** Another part of the same bar, in the colour of failures. */
+  /** Another part of the same bar, in the color of failures. */
   bad?: number;
   href?: string | undefined;
 }

@@ -8,7 +8,7 @@ import { MAILED_CODE_CLAIMS, MFA_ACR } from '../../mfa/acr.ts';
 /** What the confirmation page says; `…` is the name of what changes. */
 const sensitiveChanges = {
   'user.create-with-roles': 'create the user … with roles',
-  'user.change-login': 'change the user name, e-mail address or attributes of …',
+  'user.change-login': 'change the username, email address or attributes of …',
   'user.change-roles': 'change the roles of …',
   'user.set-password': 'set a password for …',
   'user.force-password-change': 'require a new password from …',
@@ -63,7 +63,7 @@ export class StepUpNeeded extends AppError {
   constructor(change: string, { acr, mailedCode }: Pick<Proof, 'acr' | 'mailedCode'>) {
     const minutes = limits.recentAuthentication.seconds / 60;
     super('proof_needed', {
-      message: `To ${change}, you need a sign-in from the last ${minutes} minutes with ${mailedCode ? 'a code by e-mail' : 'your strongest factor'}.`,
+      message: `To ${change}, you need a sign-in from the last ${minutes} minutes with ${mailedCode ? 'a code by email' : 'your strongest factor'}.`,
       advice: mailedCode
         ? `Sign in again. The request for it has the parameter claims=${MAILED_CODE_CLAIMS}.`
         : 'Sign in again.',

@@ -117,7 +117,7 @@ async function listSessions(
   }
 }
 
-/** Each session with its user name and its browser. */
+/** Each session with its username and its browser. */
 async function viewsOf(db: Db, found: readonly SessionEntry[]): Promise<SessionView[]> {
   const [devices, users] = await Promise.all([
     db.sessionDevice.findMany({ where: { uid: { in: found.map(({ uid }) => uid) } } }),

@@ -82,7 +82,7 @@ function collectionEndpoints(users: UserAdmin): Endpoint[] {
       tag,
       needs: writePermissions,
       summary: 'A new user',
-      description: 'User names and addresses that differ only in case or by look-alike letters are the same (409).',
+      description: 'Usernames and addresses that differ only in case or by look-alike letters are the same (409).',
       body: newUser,
       response: createdUser,
       status: 201,

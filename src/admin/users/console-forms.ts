@@ -168,8 +168,8 @@ const readUserForm = (ctx: Context) => readTypedForm(ctx, userForm.loose(), { li
 async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, given?: UserForm): Promise<Field[]> {
   const names = (await roles.assignable(frame.actor(ctx))).map((name) => ({ value: name, label: name }));
   return [
-    { name: 'username', label: 'User name', value: given?.username ?? '', required: true },
-    { name: 'email', label: 'E-mail', type: 'email', value: given?.email ?? '' },
+    { name: 'username', label: 'Username', value: given?.username ?? '', required: true },
+    { name: 'email', label: 'Email', type: 'email', value: given?.email ?? '' },
     {
       name: 'email_verified',
       label: 'The address is verified',

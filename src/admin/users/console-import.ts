@@ -146,7 +146,7 @@ function resultPage(
         kind: 'table',
         title: isTrial ? 'Would not be created' : 'Not created',
         caption: 'Rows with a fault',
-        columns: ['Line', 'User name', 'Fault'],
+        columns: ['Line', 'Username', 'Fault'],
         rows: faults.map(({ line, username, problem }) => [line, username, problem]),
         empty: 'Every row is fine.',
       },

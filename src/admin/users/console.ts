@@ -128,9 +128,9 @@ function detailsBlock({ account, password, factors, firstEnrolment }: UserDetail
   return {
     kind: 'facts',
     rows: [
-      { label: 'User name', value: account.username },
+      { label: 'Username', value: account.username },
       {
-        label: 'E-mail',
+        label: 'Email',
         value: account.email
           ? { text: account.email, small: account.emailVerified ? 'verified' : 'not verified' }
           : null,

@@ -80,7 +80,7 @@ export function createUserImport(dependencies: UserImportDependencies): UserImpo
         if (before === undefined) lineOfUser.set(nameKey(username), line);
         if (index < done) continue;
         const problem = before
-          ? `The same user name is in line ${before}.`
+          ? `The same username is in line ${before}.`
           : await problemOf(async () => {
               await users.assertMayCreate(rolesOf(values), by);
               if (values.sso_connection) await users.assertMayConnect(values.sso_connection, by);
@@ -134,11 +134,11 @@ async function* exportUsers(users: Pick<UserAdmin, 'list' | 'connectionsOf'>, by
 async function faultOf({ accounts, connections }: UserImportDependencies, values: Values): Promise<string | undefined> {
   const { username = '', email } = values;
   profileColumns(profileOf(values));
-  if (await accounts.findByLogin(username)) return 'This user name is already taken.';
-  if (email && (await accounts.findByLogin(email))) return 'This e-mail address is already in use.';
+  if (await accounts.findByLogin(username)) return 'This username is already taken.';
+  if (email && (await accounts.findByLogin(email))) return 'This email address is already in use.';
   if (values.sso_connection && !values.sso_id) return 'A connection (sso_connection) needs an sso_id.';
   if (values.sso_connection) await connections.get(values.sso_connection);
-  if (values.invite && !email) return 'An invitation needs an e-mail address.';
+  if (values.invite && !email) return 'An invitation needs an email address.';
   if (values.invite && values.password_hash) return INVITED_WITH_PASSWORD;
   return undefined;
 }

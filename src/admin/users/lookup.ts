@@ -61,7 +61,7 @@ export function versionOf(
 /** Every other field of an account affects how its user signs in, or what applications let the user do. */
 const HARMLESS: readonly string[] = [...textFieldNames, 'address', 'roles', 'permissions', 'updatedAt'];
 
-/** Whether the accounts differ in the user name, the e-mail address, the attributes, or another field that is not harmless. */
+/** Whether the accounts differ in the username, the email address, the attributes, or another field that is not harmless. */
 export function changesLogin(before: Account, after: Account): boolean {
   const rest = (account: Account) =>
     Object.entries(account)

@@ -9,7 +9,7 @@ export const INVITED_WITH_PASSWORD =
 
 const notSent = {
   disabled: 'This account is disabled, so no mail was sent.',
-  'no-address': 'This user has no e-mail address.',
+  'no-address': 'This user has no email address.',
   'has-credentials':
     'An invitation is for a user who cannot sign in yet. This one can: send a link for a new password instead.',
 };

@@ -22,7 +22,7 @@ export const presetField = {
     .optional(),
 };
 
-// Claims about the token and the sign-in (RFC 7519 4.1, OIDC Core 2), and the e-mail address, which must match email_verified.
+// Claims about the token and the sign-in (RFC 7519 4.1, OIDC Core 2), and the email address, which must match email_verified.
 const RESERVED = new Set(
   (
     'iss sub aud exp iat nbf jti nonce acr amr auth_time azp sid at_hash c_hash s_hash client_id scope cnf act may_act ' +

@@ -1,4 +1,4 @@
-// Finds the account of each declared user: by its `sub`, so that the file can change a user name, else by its user name.
+// Finds the account of each declared user: by its `sub`, so that the file can change a username, else by its username.
 // Reports conflicts: a subject, name or address that belongs to another account.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Account } from '../../accounts/account.ts';
@@ -33,7 +33,7 @@ export async function storedFor(declared: readonly DeclaredUser[], db: Db) {
     await ownedByFile(db),
     await inChunks(names, (piece) => db.user.findMany({ where: { usernameKey: { in: piece } }, select })),
     await inChunks(emails, (piece) => db.user.findMany({ where: { emailKey: { in: piece } }, select })),
-    // A user name may be an address, and must not be that of another account.
+    // A username may be an address, and must not be that of another account.
     await inChunks(names, (piece) => db.user.findMany({ where: { emailKey: { in: piece } }, select })),
     await inChunks(emails, (piece) => db.user.findMany({ where: { usernameKey: { in: piece } }, select })),
     await inChunks(subjects, (piece) => db.user.findMany({ where: { id: { in: piece } }, select })),

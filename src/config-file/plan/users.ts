@@ -1,5 +1,5 @@
 // Plans the users: the file's declarations against the accounts. A declared `sub` finds the account first, so that the file
-// can change a user name; else the user name does. Fields that the file leaves out keep what the user set.
+// can change a username; else the username does. Fields that the file leaves out keep what the user set.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { type AttributeSchema, attributeFaults } from '../../accounts/attributes.ts';
@@ -180,7 +180,7 @@ function connectionDifferences(entry: DeclaredUser, { ssoConnection }: StoredUse
   return 'ssoConnection' in wanted ? differences(declaredFields({ ssoConnection }), declaredFields(wanted)) : [];
 }
 
-// A new account may have the same user name, but never the same `sub` (retired_subjects).
+// A new account may have the same username, but never the same `sub` (retired_subjects).
 function deleteStep(id: string, username: string, { accounts, endAllSessions, roles }: UserDependencies): Step {
   return {
     kind: 'delete',

@@ -38,7 +38,7 @@ export const head = {
   name: lineUpTo(100),
   enabled: z.boolean().default(true),
   order: z.int().min(0).max(10_000).default(0), // of the buttons on the sign-in page; equal ones by id
-  domains: z.array(domain).max(100).default([]), // e-mail domains whose users sign in here
+  domains: z.array(domain).max(100).default([]), // email domains whose users sign in here
   role_mappings: z.record(line, z.union([role.transform((one) => [one]), z.array(role).min(1).max(50)])).default({}), // group -> role or roles
 };
 

@@ -25,7 +25,7 @@ export interface AccessReport {
 }
 
 export interface AccessCheck {
-  /** By id, user name or e-mail address. */
+  /** By id, username or email address. */
   findUser(text: string): Promise<Account | undefined>;
   /** By id, client_id, entity ID or name. */
   findApplication(text: string): Promise<Application | undefined>;

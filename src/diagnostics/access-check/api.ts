@@ -27,7 +27,7 @@ export function accessCheckEndpoints(accessCheck: AccessCheck): Endpoint[] {
       needs: ['gatehouse.audit:read', 'gatehouse.users:read'],
       summary: 'Whether this user may open this application: by which role, or why not',
       query: z.object({
-        user: z.string().min(1).max(254).describe('Id, user name or e-mail address'),
+        user: z.string().min(1).max(254).describe('Id, username or email address'),
         application: z.string().min(1).max(1024).describe('Id, client_id, entity ID or name'),
       }),
       response: verdict,

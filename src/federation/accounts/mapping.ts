@@ -10,7 +10,7 @@ export interface MappingRules {
 }
 
 export interface MappedProfile {
-  /** What the upstream calls the user; only a suggestion for a new user name. */
+  /** What the upstream calls the user; only a suggestion for a new username. */
   username: string | undefined;
   email: string | undefined;
   /** Whether the upstream proves that the address is the user's. */

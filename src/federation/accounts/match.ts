@@ -6,7 +6,7 @@ export interface Candidate {
   id: string;
   isActive: boolean;
   emailVerified: boolean;
-  /** What the stated address is there: its address, one that only looks like it (accounts/names.ts), or its user name alone. */
+  /** What the stated address is there: its address, one that only looks like it (accounts/names.ts), or its username alone. */
   matches: 'address' | 'look-alike' | 'username';
   /** A password, a passkey or an identity of some connection: its owner has signed in, and can prove the account. */
   hasOwnCredential: boolean;
@@ -19,7 +19,7 @@ export interface MatchFacts {
   known: Pick<Candidate, 'id' | 'isActive'> | undefined;
   /** The account of an invitation that is open in this browser. */
   invited: Pick<Candidate, 'id' | 'isActive'> | undefined;
-  /** The account with the address that the upstream states, as its address or as its user name. */
+  /** The account with the address that the upstream states, as its address or as its username. */
   holder: Candidate | undefined;
   /** The upstream proves that the address is the user's. */
   isEmailTrusted: boolean;

@@ -1,4 +1,4 @@
-// A user name for a new account, made from what the upstream calls the user. It is never matched with an existing one. Pure.
+// A username for a new account, made from what the upstream calls the user. It is never matched with an existing one. Pure.
 
 const MAX_LENGTH = 40;
 const ATTEMPTS = 20;

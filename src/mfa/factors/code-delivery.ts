@@ -1,4 +1,4 @@
-// Sends one-time codes by e-mail and SMS: to which addresses of an account, and how often. SMS are limited by account,
+// Sends one-time codes by email and SMS: to which addresses of an account, and how often. SMS are limited by account,
 // because they cost money, and both are limited by recipient.
 import type { Account } from '../../accounts/account.ts';
 import type { Audit } from '../../audit/audit.ts';

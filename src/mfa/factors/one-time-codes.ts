@@ -1,4 +1,4 @@
-// Six-digit codes for e-mail and SMS: they work for ten minutes, once, with a few tries. A keyed hash is stored,
+// Six-digit codes for email and SMS: they work for ten minutes, once, with a few tries. A keyed hash is stored,
 // because a plain hash of one of a million values could be searched. code-delivery.ts sends them.
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';

@@ -101,7 +101,7 @@ export function phoneNumber(typed: string): string | undefined {
   return /^\+[1-9]\d{6,14}$/.test(digits) ? digits : undefined;
 }
 
-/** `+49•••••67`, which only its owner recognises. */
+/** `+49•••••67`, which only its owner recognizes. */
 export function maskNumber(number: string): string {
   return `${number.slice(0, 3)}•••••${number.slice(-2)}`;
 }

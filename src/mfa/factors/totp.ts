@@ -46,7 +46,7 @@ export interface TotpDependencies {
   vault: Vault;
   now: Clock;
   audit: Audit;
-  /** The host of the issuer, which the app shows beside the user name. */
+  /** The host of the issuer, which the app shows beside the username. */
   issuerName: string;
 }
 

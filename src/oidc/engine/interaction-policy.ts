@@ -27,7 +27,7 @@ export interface PromptDependencies {
   canReach(accountId: string, requested: string[]): Promise<boolean>;
   /** The acr that the settings demand of each session of this account in this browser. */
   settingsAcr(ctx: KoaContextWithOIDC, account: Account): Promise<Acr | undefined>;
-  /** Whether this account can enter a code by e-mail, and has no stronger factor. */
+  /** Whether this account can enter a code by email, and has no stronger factor. */
   canEnterMailedCode(account: Account): Promise<boolean>;
   /** What a SAML AuthnRequest requires of this sign-in; nothing for OpenID Connect. */
   samlRequirements(ctx: KoaContextWithOIDC): Promise<{ acrs: string[]; needsPassword: boolean }>;
@@ -171,7 +171,7 @@ function settingsAcr(dependencies: PromptDependencies) {
 
 /** `amr` as an essential claim with the value `email`: for accounts without a stronger factor. */
 function requestedMailedCode({ canEnterMailedCode }: PromptDependencies) {
-  return new Check('acr', 'a code by e-mail was requested', async ({ oidc }) => {
+  return new Check('acr', 'a code by email was requested', async ({ oidc }) => {
     const { session, account, result, params } = oidc;
     if (!session?.accountId || !account || session.amr?.includes('email')) return NO_NEED_TO_PROMPT;
     if (result?.login || result?.stepUp) return NO_NEED_TO_PROMPT;

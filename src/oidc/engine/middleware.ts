@@ -98,7 +98,7 @@ export function createEngineMiddleware({
   }
 }
 
-/** The engine's middlewares as one; composed anew only when a change of keys has made a new Provider. */
+/** The engine's middlewares as one; composed again only when a change of keys has made a new Provider. */
 function composeOnce() {
   let composed: { provider: Provider; handler: Middleware } | undefined;
   return (provider: Provider): Middleware => {

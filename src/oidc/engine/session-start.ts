@@ -12,7 +12,7 @@ import { Provider } from './library.ts';
 export interface SessionStartDependencies {
   cookies: Cookies;
   logger: Logger;
-  knownBrowsers: Pick<KnownBrowsers, 'recognise'>;
+  knownBrowsers: Pick<KnownBrowsers, 'recognize'>;
   sessions: Pick<SessionDevices, 'recordDevice'>;
   /** Ends the oldest sessions of an account with too many. */
   limitSessions(accountId: string): Promise<void>;
@@ -27,7 +27,7 @@ export function createSessionStart(dependencies: SessionStartDependencies) {
   async function recordBrowser(session: SignedInSession): Promise<void> {
     if (!Provider.ctx) return;
     const ctx = appContext(Provider.ctx);
-    const browser = await knownBrowsers.recognise(cookies.get(ctx, 'knownBrowser'), session.accountId);
+    const browser = await knownBrowsers.recognize(cookies.get(ctx, 'knownBrowser'), session.accountId);
     await sessions.recordDevice(session, ctx.state.request, browser?.id);
   }
 

@@ -30,7 +30,7 @@ export interface NameIdChoice {
 
 /**
  * The format of the NameID. The configured format and the metadata limit what a request may choose, so that no service
- * provider gets an e-mail address just by requesting it; without either, every supported format is allowed.
+ * provider gets an email address just by requesting it; without either, every supported format is allowed.
  *
  * @throws SamlError invalid_name_id_policy
  */
@@ -64,7 +64,7 @@ export interface NameIdSource {
   format: NameIdFormatName;
   identityProvider: string;
   serviceProvider: string;
-  /** The user name, for `unspecified`. */
+  /** The username, for `unspecified`. */
   username: string;
   /** A verified address: with an unverified one a user could sign in as another user of the application. */
   verifiedEmail: string | undefined;
@@ -86,8 +86,7 @@ export function nameIdFor(source: NameIdSource): NameId {
     case 'unspecified':
       return { value: source.username, format };
     case 'emailAddress':
-      if (!source.verifiedEmail)
-        throw new SamlError('invalid_name_id_policy', { detail: 'no verified e-mail address' });
+      if (!source.verifiedEmail) throw new SamlError('invalid_name_id_policy', { detail: 'no verified email address' });
       return { value: source.verifiedEmail, format };
   }
 }

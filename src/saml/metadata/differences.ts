@@ -48,7 +48,7 @@ export function needsApproval(changes: readonly MetadataChange[]): boolean {
   return changes.some((one) => one.needsApproval);
 }
 
-/** Identifies the changes that need approval, however often the document is written anew around them. */
+/** Identifies the changes that need approval, however often the document is written again around them. */
 export function changesKey(changes: readonly MetadataChange[]): string {
   const judged = changes.filter(({ needsApproval }) => needsApproval);
   return createHash('sha256').update(JSON.stringify(judged)).digest('hex');

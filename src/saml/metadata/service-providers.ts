@@ -25,7 +25,7 @@ export interface ServiceProvider extends NameIdChoice, SenderKeys {
   slo: readonly SloEndpoint[];
   requireSigned: boolean;
   settings: ServiceProviderSettings;
-  /** E-mail addresses of its metadata. */
+  /** Email addresses of its metadata. */
   contacts: readonly string[];
   /** When its metadata from a URL is used no more; undefined: never. */
   metadataEndsAt: Date | undefined;

@@ -1,4 +1,4 @@
-// Checks the user name or e-mail address with its password, under the limits of the lockout. Whatever is wrong, the
+// Checks the username or email address with its password, under the limits of the lockout. Whatever is wrong, the
 // answer and its time are the same; only the audit log records the reason.
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';

@@ -91,7 +91,7 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
       return pages.show(ctx, current, { problem, status: 400 });
     }
     await passwordChanged(account, current.interaction.session?.uid, by);
-    // Setting the password deleted this attempt, as it deletes all that began with the old one; proceed saves it anew.
+    // Setting the password deleted this attempt, as it deletes all that began with the old one; proceed saves it again.
     const passwordSetAt = (await credentials.status(account.id))?.changedAt.getTime();
     await flow.proceed(ctx, current, { passwordSetAt });
   });

@@ -14,7 +14,7 @@ import type { CurrentStep } from '../current-step.ts';
 import type { CodeMethod } from './codes.ts';
 
 export interface FactorPages {
-  /** For the sign-in page: the passkeys of this device, offered in the user name field (conditional UI). */
+  /** For the sign-in page: the passkeys of this device, offered in the username field (conditional UI). */
   passkeyOffer(current: CurrentStep): Promise<object>;
   showSecondFactor(ctx: Context, current: CurrentStep, state: FactorPageState): Promise<void>;
   showEnrolment(ctx: Context, current: CurrentStep, state: FactorPageState): Promise<void>;
@@ -31,7 +31,7 @@ export interface FactorPageState {
   foot: Foot;
 }
 
-/** The last line of a later step: the user name, and the button that cancels the sign-in. */
+/** The last line of a later step: the username, and the button that cancels the sign-in. */
 export interface Foot {
   who: string | undefined;
   cancelAction: string;

@@ -117,7 +117,10 @@ describe('a connection', () => {
     expect((await admin.submit(edit, { name: 'Late' })).status).toBe(412);
     const again = await admin.get(`${HOME}/kc/edit`);
     const wrong = await admin.submit(again, { role_mappings: 'staff => no-such-role' });
-    expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringContaining('role doesn’t exist: no-such-role')]);
+    expect([wrong.status, textOf(wrong.text)]).toEqual([
+      400,
+      expect.stringContaining('role doesn’t exist: no-such-role'),
+    ]);
     const trust = { trusted_acr: 'mfa => gold, silver', trusted_amr: '' };
     expect((await admin.submit(again, trust)).status).toBe(303);
     expect((await idp.services.connections.get('kc')).settings).toMatchObject({

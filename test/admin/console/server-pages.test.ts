@@ -238,7 +238,7 @@ describe('the import of users', () => {
   it('checks each row in a trial run and creates nothing, then creates those without a fault', async () => {
     const tried = await admin.submit(await admin.get('/admin/import'), { csv, trial: 'on' });
     expect(textOf(tried.text)).toContain('5 of 5 rows: 2 would be created, 3 not.');
-    for (const reason of ['There is no role nobody.', 'The same user name is in line 2.', 'email'])
+    for (const reason of ['There is no role nobody.', 'The same username is in line 2.', 'email'])
       expect(textOf(tried.text)).toContain(reason);
     expect(await idp.services.accounts.findByLogin('one')).toBeUndefined();
     const made = await admin.submit(tried, {}, { button: 'Import now' });
@@ -257,7 +257,7 @@ describe('the import of users', () => {
     expect(textOf(first.text)).toContain('500 of 504 rows: 499 are created, 1 not.');
     const rest = await admin.submit(first, {}, { button: 'Continue with the other 4' });
     expect(textOf(rest.text)).toContain('504 of 504 rows: 502 are created, 2 not.');
-    for (const wrong of ['two words', 'The same user name is in line 2.']) expect(textOf(rest.text)).toContain(wrong);
+    for (const wrong of ['two words', 'The same username is in line 2.']) expect(textOf(rest.text)).toContain(wrong);
     expect((await admin.get('/admin/import/export')).text).toContain('bulk502');
     expect((await idp.services.audit.list({ types: ['users.exported'] })).length).toBe(1);
     const forged = { _csrf, csv: many, done: '1', faults: '[{"line":"<b>"}]' };

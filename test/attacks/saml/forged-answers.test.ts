@@ -364,7 +364,7 @@ describe('an authentic answer', () => {
     ['without a sign-in', { authnStatement: '', attributes: { a: 'b' } }, 'answer'],
     ['with a transient NameID', { format: 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient' }, 'subject'],
     [
-      'with an e-mail address as NameID',
+      'with an email address as NameID',
       { format: 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress' },
       'subject',
     ],

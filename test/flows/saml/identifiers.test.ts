@@ -73,7 +73,7 @@ describe('the identifier', () => {
     expect(nameIdIn(await assertion(httpClient(idp.issuer), sp, ann))[1]).not.toBe(first);
   });
 
-  it('the identifier is the verified address or the user name where the application is configured so', async () => {
+  it('the identifier is the verified address or the username where the application is configured so', async () => {
     const mails = await aLiveSp(idp, { name_id_format: 'emailAddress' });
     expect(nameIdIn(await assertion(httpClient(idp.issuer), mails, ann))[1]).toBe(ann.account.email);
     const names = await aLiveSp(idp, { name_id_format: 'unspecified' });

@@ -139,7 +139,7 @@ describe('a user', () => {
     );
   });
 
-  it('a user gets no e-mail identifier without a verified address', async () => {
+  it('a user gets no email identifier without a verified address', async () => {
     const mails = await aLiveSp(idp, { name_id_format: 'emailAddress' });
     const page = await person.withPassword(browser, await open('', '', mails));
     expect(answerIn(page)).toContain('status:InvalidNameIDPolicy');

@@ -18,7 +18,7 @@ const MODULES = [
   'Lemonldap::NG::Portal::Captcha::SecurityImage',
 ];
 const PORTAL = '/usr/share/lemonldap-ng/portal';
-/** A user of the module Demo, whose passwords are the user names. */
+/** A user of the module Demo, whose passwords are the usernames. */
 const demo = { username: 'dwho', email: 'dwho@badwolf.org', group: 'timelords' };
 
 export async function startLemonldap(gatehouse: Gatehouse): Promise<Upstream> {

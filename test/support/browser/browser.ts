@@ -69,7 +69,7 @@ export async function axe(page: Page, schemes: readonly Scheme[] = ['light']): P
   const found: Violation[] = [];
   for (const scheme of schemes) {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
-    // A colour that is in transition from the other scheme has too little contrast.
+    // A color that is in transition from the other scheme has too little contrast.
     await page.evaluate(
       'document.getAnimations().filter((one) => one instanceof CSSTransition).forEach((one) => one.finish())',
     );

@@ -24,7 +24,7 @@ const storageContract = {
   'accounts/accounts': 'unique names and addresses by their folded key; lists with search and cursors',
   'accounts/attributes': 'custom attributes as JSON',
   'accounts/changes': 'concurrent changes of one row; retired subjects',
-  'accounts/username-domains': 'an address that several take at once, as user name and as e-mail address',
+  'accounts/username-domains': 'an address that several take at once, as username and as email address',
   'admin/hundred-thousand': 'SQL of the long lists and of the statistics by day',
   'applications/access-decision': 'the access rule as a condition of a query',
   'applications/applications': 'unique client IDs inside a transaction; secrets',

@@ -15,7 +15,7 @@ export async function signedIn(
   return browser;
 }
 
-/** What comes after user name and password: the account page, or the next step of the sign-in. */
+/** What comes after username and password: the account page, or the next step of the sign-in. */
 export async function atAccount(
   { issuer }: TestIdp,
   { username, password }: Pick<TestUser, 'username' | 'password'>,

@@ -1,4 +1,4 @@
-// Signing in with user name and password, up to the first page that needs more.
+// Signing in with username and password, up to the first page that needs more.
 import { authorizeUrl, redirectUri } from '../../oidc/support.ts';
 import { httpClient, type Page } from '../http.ts';
 import type { TestIdp } from '../idp.ts';

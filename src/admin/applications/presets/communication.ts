@@ -76,7 +76,7 @@ Username field: preferred_username
 Email field: email
 Name field: name
 Roles/Groups field name: roles
-Merge users: off, or on to take over accounts with the same user name`,
+Merge users: off, or on to take over accounts with the same username`,
     },
   ],
 };

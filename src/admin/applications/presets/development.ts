@@ -150,7 +150,7 @@ export const gitHubEnterprise: ProductPreset = {
   kind: 'development',
   checkedAgainst: 'GitHub Docs, SAML configuration reference, Enterprise Server 3.18',
   title: 'GitHub Enterprise Server',
-  text: 'Your own instance; organisations on github.com have other addresses.',
+  text: 'Your own instance; organizations on github.com have other addresses.',
   protocol: 'saml',
   fields: [urlField('GitHub Enterprise Server', 'https://github.example.com')],
   toDeclaration: ({ url }) => ({

@@ -40,9 +40,9 @@ export const tailscale: ProductPreset = {
   checkedAgainst:
     'Tailscale Docs, Custom OIDC providers, KB 1240 (2024); Authelia integration guide for Tailscale, without PKCE (2026-08)',
   title: 'Tailscale',
-  text: 'A new tailnet for the users of your e-mail domain.',
+  text: 'A new tailnet for the users of your email domain.',
   protocol: 'oidc',
-  fields: [{ name: 'domain', label: 'Domain of the e-mail addresses', hint: 'Such as example.com', required: true }],
+  fields: [{ name: 'domain', label: 'Domain of the email addresses', hint: 'Such as example.com', required: true }],
   toDeclaration: (answers) => ({
     client_name: 'Tailscale',
     client_uri: `https://${answer(answers, 'domain', DOMAIN, 'must be a domain name').toLowerCase()}`,

@@ -7,7 +7,7 @@ export const grafana: ProductPreset = {
   kind: 'development',
   checkedAgainst: 'grafana/grafana, docs/sources, Configure generic OAuth2 authentication (read 2026-11)',
   roles: [
-    { name: 'grafana-admin', description: 'Organisation administrators in Grafana' },
+    { name: 'grafana-admin', description: 'Organization administrators in Grafana' },
     { name: 'grafana-editor', description: 'Editors in Grafana' },
   ],
   title: 'Grafana',

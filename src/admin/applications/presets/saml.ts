@@ -83,7 +83,7 @@ export const googleWorkspace: ProductPreset = {
   },
   setupInstructions: (identityProvider) => [
     {
-      title: 'Admin console → Security → SSO with third-party IdP → SSO profile for your organisation',
+      title: 'Admin console → Security → SSO with third-party IdP → SSO profile for your organization',
       text: `${samlSettings(identityProvider, { sso: 'Sign-in page URL' })}
 Sign-out page URL: ${identityProvider.issuer}/logout
 Change password URL: ${identityProvider.issuer}/account/password
