@@ -16,7 +16,17 @@ const SECRET_PURPOSE = 'client-secret';
 const MAX_SECRETS = 5;
 
 /** One unexpired secret: `value` where it is sealed, `hash` where it is not. */
-export type UnexpiredSecret = { id: string; createdAt: Date; expiresAt: Date | null; hash?: string; value?: string };
+export type UnexpiredSecret = {
+  id: string;
+  /** The last characters of the secret; empty for one of an earlier version. */
+  lastFour: string;
+  createdAt: Date;
+  expiresAt: Date | null;
+  /** At most an hour old; undefined: never, or its method does not send it (client_secret_jwt). */
+  lastUsedAt: Date | undefined;
+  hash?: string;
+  value?: string;
+};
 
 export interface Secrets {
   /** The unexpired secrets of an application, newest first. */
@@ -50,14 +60,20 @@ export function createSecrets(dependencies: SecretsDependencies): Secrets {
 
   return {
     async listUnexpired(applicationId, tx) {
-      const rows = await tx.clientSecret.findMany({ where: { applicationId }, orderBy: { createdAt: 'desc' } });
+      const rows = await tx.clientSecret.findMany({
+        where: { applicationId },
+        orderBy: { createdAt: 'desc' },
+        include: { use: true },
+      });
       return rows
         .filter((row) => row.expiresAt === null || row.expiresAt > now())
         .filter((row) => isGenuineSecret(row, protectedRows))
-        .map(({ id, createdAt, expiresAt, secretHash, secretSealed }) => ({
+        .map(({ id, lastFour, createdAt, expiresAt, secretHash, secretSealed, use }) => ({
           id,
+          lastFour,
           createdAt,
           expiresAt,
+          lastUsedAt: use?.lastUsedAt,
           ...(secretHash === null ? {} : { hash: secretHash }),
           ...(secretSealed === null ? {} : { value: vault.open(secretSealed, context(id)).toString() }),
         }));
@@ -74,7 +90,9 @@ export function createSecrets(dependencies: SecretsDependencies): Secrets {
       const id = randomId();
       const secretSealed = sealed ? vault.seal(value, context(id)) : null;
       const row = { id, applicationId, secretSealed, secretHash: sealed ? null : hash(value), expiresAt: null };
-      await tx.clientSecret.create({ data: { ...clientSecretRow(row, protectedRows), createdAt: now() } });
+      await tx.clientSecret.create({
+        data: { ...clientSecretRow(row, protectedRows), lastFour: value.slice(-4), createdAt: now() },
+      });
       return { id, value };
     },
 

@@ -1,5 +1,6 @@
 // Builds the OpenID Connect side of the server: clients, storage, policy and pages around the engine, and the middleware
 // that serves it.
+import { createSecretUses } from '../applications/secret-uses.ts';
 import type { Middleware } from '../http/context.ts';
 import { addressBlock } from '../rate-limits/network-limits.ts';
 import { stableSecret } from '../settings/stored-secret.ts';
@@ -93,10 +94,11 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
 
 /** What the overrides of oidc-provider (oidc/patches/) need. */
 function patchesOf(dependencies: OidcDependencies, { clients, refreshTokenRetries, sessionStore }: Shared) {
-  const { logout, now, settings, sql, upstream, vault } = dependencies;
+  const { db, logger, logout, now, settings, sql, upstream, vault } = dependencies;
   return {
     clients,
     vault,
+    recordSecretUse: createSecretUses({ db, now, logger }),
     sql,
     now,
     sessionSaving: {

@@ -31,6 +31,7 @@ export const CHECKED_RELEASE = '9.13.3';
 export interface ProviderPatchDependencies {
   clients: ClientSecretsDependencies['clients'] & ClientCacheDependencies['clients'];
   vault: ClientSecretsDependencies['vault'];
+  recordSecretUse: ClientSecretsDependencies['recordSecretUse'];
   sql: ClientCacheDependencies['sql'];
   now: ClientCacheDependencies['now'];
   /** Throws when the client has failed to authenticate too often. */

@@ -75,7 +75,13 @@ export const application = z
     ),
   })
   .meta({ id: 'Application' });
-const secret = z.object({ id: z.string(), created_at: time, expires_at: time.nullable() });
+const secret = z.object({
+  id: z.string(),
+  last_four: z.string().describe('The last characters; empty for a secret of an earlier version'),
+  created_at: time,
+  last_used_at: time.nullable().describe('At most an hour old; not recorded for client_secret_jwt'),
+  expires_at: time.nullable(),
+});
 export const details = application
   .extend({ secrets: z.array(secret).describe('Those that are accepted, newest first') })
   .meta({ id: 'ApplicationDetails' });
@@ -128,9 +134,11 @@ export function applicationJson(one: Application) {
 export function detailsJson({ application: one, secrets }: ApplicationDetails) {
   return {
     ...applicationJson(one),
-    secrets: secrets.map(({ id: secretId, createdAt, expiresAt }) => ({
+    secrets: secrets.map(({ id: secretId, lastFour, createdAt, lastUsedAt, expiresAt }) => ({
       id: secretId,
+      last_four: lastFour,
       created_at: iso(createdAt),
+      last_used_at: iso(lastUsedAt ?? null),
       expires_at: iso(expiresAt),
     })),
   };

@@ -77,13 +77,16 @@ export function secretBlocks({ application, secrets }: ApplicationDetails, at: s
   return [
     {
       kind: 'table',
-      title: 'Secrets',
+      title: 'Client secrets',
+      ...(secrets.length > 1 && { lead: 'Both work until the old one expires, so you can switch without downtime.' }),
       caption: 'Active secrets',
       actions: mayWrite ? [{ label: 'New secret', icon: 'plus', href: `${at}/secret` }] : [],
-      columns: ['Created', 'Valid until', ...(mayRevoke ? ['Action'] : [])],
-      rows: secrets.map(({ id, createdAt, expiresAt }, index) => [
+      columns: ['Secret', 'Created', 'Last used', 'Expires', ...(mayRevoke ? ['Action'] : [])],
+      rows: secrets.map(({ id, lastFour, createdAt, lastUsedAt, expiresAt }, index) => [
+        { text: `••••••••${lastFour}`, code: true },
         createdAt,
-        expiresAt ?? 'no expiry',
+        lastUsedAt ?? 'Not recorded yet',
+        expiresAt ?? 'Never',
         // Newest first; the newest cannot be revoked, only replaced.
         ...(mayRevoke ? [index > 0 ? revokeButton(`${at}/secrets/${id}/remove`, createdAt) : ''] : []),
       ]),
@@ -93,5 +96,5 @@ export function secretBlocks({ application, secrets }: ApplicationDetails, at: s
 }
 
 function revokeButton(post: string, createdAt: Date): RowAction {
-  return { action: { label: 'Revoke the old secret', of: `created ${createdAt.toISOString()}`, post } };
+  return { action: { label: 'Revoke', of: `created ${createdAt.toISOString()}`, post } };
 }

@@ -38,13 +38,16 @@ export interface ClientApplication {
   signInRule: SignInRule | undefined;
   /** How an OIDC client is registered; empty for a SAML application. */
   metadata: Partial<OidcMetadata>;
-  /** The secrets that are valid now, newest first: MACs of those that are only compared, */
-  secretHashes: string[];
-  /** and values of those that an HMAC needs. */
+  /** The secrets that are valid now, newest first. */
+  secrets: ClientSecret[];
+  /** The values of those that an HMAC needs. */
   secretValues: string[];
   /** One of them has an end. */
   secretsExpire: boolean;
 }
+
+/** A MAC where the secret is only compared, the value where an HMAC needs it. */
+export type ClientSecret = { id: string } & ({ hash: string } | { value: string });
 
 interface Row {
   id: string;
@@ -169,7 +172,8 @@ function applicationFrom(
 ): ClientApplication {
   const { id, clientId, protocol, name, consent } = row;
   const unexpired = rows.filter(({ secretExpires }) => !secretExpires || new Date(secretExpires) > now());
-  const secrets = unexpired.filter((one) => isGenuineSecretOf(one, protectedRows));
+  const genuine = unexpired.filter((one) => isGenuineSecretOf(one, protectedRows));
+  const secrets = genuine.flatMap((one) => secretOf(one, vault));
   return {
     id,
     clientId,
@@ -182,12 +186,17 @@ function applicationFrom(
     ...rulesOf(row),
     // A service provider's is long, and read by saml/metadata/service-providers.ts.
     metadata: protocol === 'oidc' ? readMetadata('oidc', row.metadata) : {},
-    secretHashes: secrets.flatMap((s) => s.secretHash ?? []),
-    secretValues: secrets.flatMap((s) =>
-      s.secretSealed ? [vault.open(s.secretSealed, `client_secrets:${s.secretId}`).toString()] : [],
-    ),
-    secretsExpire: secrets.some(({ secretExpires }) => secretExpires !== null),
+    secrets,
+    secretValues: secrets.flatMap((secret) => ('value' in secret ? secret.value : [])),
+    secretsExpire: genuine.some(({ secretExpires }) => secretExpires !== null),
   };
+}
+
+function secretOf({ secretId, secretHash, secretSealed }: Row, vault: Pick<Vault, 'open'>): ClientSecret[] {
+  if (secretId === null) return [];
+  if (secretHash !== null) return [{ id: secretId, hash: secretHash }];
+  if (secretSealed === null) return [];
+  return [{ id: secretId, value: vault.open(secretSealed, `client_secrets:${secretId}`).toString() }];
 }
 
 function isGenuineSecretOf(row: Row, protectedRows: Pick<ProtectedRows, 'isGenuine'>): boolean {
@@ -222,7 +231,7 @@ function firstPartyApplication({
     mfa: undefined,
     signInRule: undefined,
     metadata: {},
-    secretHashes: [],
+    secrets: [],
     secretValues: [],
     secretsExpire: false,
   };

@@ -143,6 +143,14 @@ describe('the tabs of an application', () => {
     expect((await admin.get(at)).text).not.toContain('/secret"');
     const page = await admin.submit(await admin.get(at), { token_endpoint_auth_method: 'client_secret_post' });
     expect([page.status, textOf(page.text)]).toEqual([200, expect.stringContaining('You won’t see it again')]);
+    const secret = /<code>([\w-]{43})<\/code>/.exec(page.text)?.[1] ?? '';
+    const listed = async () => textOf((await admin.get(at)).text);
+    expect(await listed()).toContain(`••••••••${secret.slice(-4)}`);
+    expect(await listed()).toContain('Not recorded yet');
+    const { clientId } = await idp.services.applications.get(oidc.split('/').at(-1) ?? '');
+    const form = { grant_type: 'authorization_code', code: 'x', client_id: clientId, client_secret: secret };
+    await admin.post('/token', { form });
+    await expect.poll(listed).not.toContain('Not recorded yet');
   });
 
   it('register a service provider by hand, and with logout and certificates of two uses', async () => {

@@ -24,14 +24,21 @@ interface EngineClient {
 export interface ClientSecretsDependencies {
   clients: Pick<ClientSource, 'applicationOf' | 'cachedApplicationOf'>;
   vault: Pick<Vault, 'macMatches'>;
+  /** Stores when a secret was last used. */
+  recordSecretUse(secretId: string): void;
 }
 
-export function acceptEverySecret(provider: Provider, { clients, vault }: ClientSecretsDependencies): void {
+export function acceptEverySecret(
+  provider: Provider,
+  { clients, vault, recordSecretUse }: ClientSecretsDependencies,
+): void {
   const prototype = provider.Client.prototype as unknown as EngineClient;
   const isSecretOf = (application: ClientApplication | undefined, actual: string): boolean => {
-    if (!application) return false;
-    if (application.secretHashes.some((hash) => vault.macMatches(actual, hash, 'client-secret'))) return true;
-    return application.secretValues.some((value) => safeEqual(value, actual));
+    const used = application?.secrets.find((secret) =>
+      'hash' in secret ? vault.macMatches(actual, secret.hash, 'client-secret') : safeEqual(secret.value, actual),
+    );
+    if (used) recordSecretUse(used.id);
+    return used !== undefined;
   };
   prototype.compareClientSecret = async function compareClientSecret(actual) {
     const { clientId } = this;

@@ -20,6 +20,7 @@ const configuration: Configuration = {
     registrationManagement: { enabled: true },
   },
 };
+const used: string[] = [];
 const bare = await startBareEngine({ configuration });
 const patched = await startBareEngine({
   configuration,
@@ -27,9 +28,18 @@ const patched = await startBareEngine({
     acceptEverySecret(provider, {
       clients: {
         cachedApplicationOf: () => undefined,
-        applicationOf: async () => ({ secretHashes: ['mac of hashed'], secretValues: [newest, older] }) as never,
+        applicationOf: async () =>
+          ({
+            secrets: [
+              { id: 's1', hash: 'mac of hashed' },
+              { id: 's2', value: newest },
+              { id: 's3', value: older },
+            ],
+            secretValues: [newest, older],
+          }) as never,
       },
       vault: { macMatches: (value, mac) => mac === `mac of ${value}` },
+      recordSecretUse: (id) => used.push(id),
     }),
 });
 afterAll(() => Promise.all([bare.close(), patched.close()]));
@@ -76,6 +86,7 @@ describe('client-secrets', () => {
   it('accepts each secret, compared or as an HMAC key, and no other', async () => {
     for (const secret of [newest, older, 'hashed']) expect(await statusWithSecret(patched, secret), secret).toBe(200);
     expect(await statusWithSecret(patched, 'wrong')).toBe(401);
+    expect(used).toEqual(['s2', 's3', 's1']);
     for (const secret of [newest, older]) expect(await statusWithAssertion(patched, secret), secret).toBe(200);
     expect(await statusWithAssertion(patched, 'wrong'.repeat(8))).toBe(401);
   });
