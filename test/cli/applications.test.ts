@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { smallRsaKeys } from '../keys/support.ts';
 import { commandLine } from './support.ts';
 
 let cli: Awaited<ReturnType<typeof commandLine>>;
@@ -192,6 +193,7 @@ describe('gatehouse app', () => {
 });
 
 describe('gatehouse keys', () => {
+  smallRsaKeys();
   const list = async () =>
     JSON.parse((await cli.gatehouse(['keys', 'list', '--json'])).out) as { kid: string; use: string; state: string }[];
   const active = async (use: string) =>

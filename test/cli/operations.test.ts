@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/storage/database.ts';
+import { smallRsaKeys } from '../keys/support.ts';
 import { commandLine } from './support.ts';
 
 let cli: Awaited<ReturnType<typeof commandLine>>;
@@ -38,6 +39,7 @@ describe('gatehouse backup', () => {
 });
 
 describe('gatehouse doctor', () => {
+  smallRsaKeys();
   type Finding = { check: string; status: string; message: string; advice?: string };
   // The issuer points to a port where nothing listens, whatever else runs on this machine.
   const quiet = { ISSUER: 'http://127.0.0.1:9', DATA_DIR: '' };
