@@ -16,10 +16,12 @@ import type { Keyring } from '../keys/keyring.ts';
 import type { EndSession } from '../logout/end-session.ts';
 import type { NotifyOwner } from '../mail/notify-owner.ts';
 import type { Outbox } from '../mail/outbox.ts';
+import type { TestMail } from '../mail/test-mail.ts';
 import type { Mfa } from '../mfa/create-mfa.ts';
 import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Lockout } from '../rate-limits/lockout.ts';
+import type { MailLimits } from '../rate-limits/mail-limits.ts';
 import { createAuthority } from '../rbac/authority.ts';
 import type { Roles } from '../rbac/roles.ts';
 import type { PasswordReset } from '../recovery/password-reset.ts';
@@ -77,6 +79,8 @@ export interface AdminDependencies {
   keyring: Keyring;
   lockout: Lockout;
   outbox: Pick<Outbox, 'retry'>;
+  testMail: TestMail;
+  mailLimits: Pick<MailLimits, 'to'>;
   /** Starts the mail delivery without waiting for the next run of its job. */
   wakeMailDelivery(): void;
   mfa: Pick<Mfa, 'factors' | 'firstEnrolment' | 'knownBrowsers'>;
@@ -163,12 +167,7 @@ function createAdminActions(dependencies: AdminDependencies) {
     exportConfiguration: () => exportConfiguration(exported),
     exportedConfiguration: () => exportedConfiguration(exported),
   });
-  const mail = createMailAdmin({
-    db,
-    outbox: dependencies.outbox,
-    audit,
-    wakeMailDelivery: dependencies.wakeMailDelivery,
-  });
+  const mail = createMailAdmin({ ...dependencies, db, audit });
   const statistics = cacheStatistics(createStatistics({ db, sql, now }), now);
   return {
     authority,

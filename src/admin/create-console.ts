@@ -92,7 +92,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
       }),
       roleRoutes({ frame, roles }),
       suggestionRoutes({ frame, users, applications, roles }),
-      sessionRoutes({ frame, sessions }),
+      sessionRoutes({ frame, sessions, names }),
       auditRoutes({ frame, names, audit, accounts, applications, authority: admin.authority }),
       keyRoutes({ frame, keys }),
       mailRoutes({ frame, mail }),

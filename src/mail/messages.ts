@@ -6,7 +6,8 @@ import { type ConnectionEndNotice, connectionEndText } from './connection-notice
 import type { MailContent } from './content.ts';
 import { type MetadataNotice, metadataTexts } from './metadata-notice.ts';
 import { passwordElsewhere } from './password-elsewhere.ts';
-import { describeDay, describeTime, facts, greeting, maskEmail, type Place, short } from './wording.ts';
+import { testMailText } from './test-notice.ts';
+import { changedBy, describeDay, describeTime, facts, greeting, maskEmail, type Place, short } from './wording.ts';
 
 export interface Recipient {
   email: string;
@@ -61,6 +62,7 @@ export type MailMessage = { to: Recipient } & (
   | { kind: 'one-time-code'; code: string; minutes: number }
   | AdministratorMail
   | { kind: 'saml-certificate'; application: string; until: Date; isNextPublished: boolean }
+  | { kind: 'test'; at: Date }
 );
 
 export type MailKind = MailMessage['kind'];
@@ -75,12 +77,6 @@ const changes: Record<FactorChange, string> = {
   'identity-linked': 'Another sign-in was connected to your account',
   'identity-unlinked': 'A connected sign-in was removed from your account',
   'factors-reset': 'An administrator reset two-step verification for your account',
-};
-
-const changedBy = {
-  link: 'was changed with a link that we sent to this address. You were signed out everywhere.',
-  owner: 'was changed on your account page.',
-  admin: 'was changed by an administrator.',
 };
 
 /** The content of a message: its text and its link. */
@@ -272,6 +268,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     };
   },
   'connection-end': connectionEndText,
+  test: testMailText,
   'integrity-alarm': ({ message, hello, host, link }) => ({
     subject: `Alarm: the database of ${host} was changed`,
     preheader: describeTime(message.at),

@@ -17,7 +17,8 @@ export interface FinishedMail {
 }
 
 export type SendOutcome =
-  | { outcome: 'sent' }
+  /** `answer`: of the mail server, or the file that was written. */
+  | { outcome: 'sent'; answer: string }
   /** The server rejects this message; `isFinal` when a retry cannot help. */
   | { outcome: 'rejected'; isFinal: boolean; reason: string }
   /** No connection, failed authentication, or a rejected sender: the same for every message. */
@@ -67,10 +68,10 @@ function smtpTransport({
         smtp ??= createTransport(options);
         // The other limits are between two parts of an answer.
         const signal = AbortSignal.timeout(totalMs);
-        await smtp.sendMail({ ...envelopeOf(mail, mailFrom, issuer), signal }).catch((cause: unknown) => {
+        const sent = await smtp.sendMail({ ...envelopeOf(mail, mailFrom, issuer), signal }).catch((cause: unknown) => {
           throw signal.aborted ? new Error(`the mail server took more than ${totalMs / 1000} s`, { cause }) : cause;
         });
-        return { outcome: 'sent' };
+        return { outcome: 'sent', answer: String(sent.response ?? '') };
       } catch (error) {
         return outcomeOf(error);
       }
@@ -92,7 +93,7 @@ function fileTransport({ outboxDir, mailFrom, issuer, logger }: MailTransportDep
         await writeFile(`${file}.part`, message, { mode: 0o600 });
         await rename(`${file}.part`, file);
         logger.info({ file }, 'SMTP_URL is not set: the email was written to a file');
-        return { outcome: 'sent' };
+        return { outcome: 'sent', answer: file };
       } catch (error) {
         return { outcome: 'no-server', reason: error instanceof Error ? error.message : String(error) };
       }

@@ -55,3 +55,10 @@ export function maskEmail(email: string): string {
   const at = email.lastIndexOf('@');
   return `${[...email][0] ?? ''}•••${email.slice(at)}`;
 }
+
+/** Who changed a password, after “The password of …”. */
+export const changedBy = {
+  link: 'was changed with a link that we sent to this address. You were signed out everywhere.',
+  owner: 'was changed on your account page.',
+  admin: 'was changed by an administrator.',
+};

@@ -5,7 +5,7 @@ import type { PolicyName } from './policies.ts';
 import type { RateLimits, Verdict } from './rate-limits.ts';
 
 /** Kinds of mail that are limited. Security notices are not: an attacker must not be able to suppress them. */
-export type LimitedMail = 'reset' | 'unlock' | 'registration' | 'address-proof' | 'sign-in-code';
+export type LimitedMail = 'reset' | 'unlock' | 'registration' | 'address-proof' | 'sign-in-code' | 'test';
 
 export interface MailLimits {
   /** Counts one more mail of this kind, or SMS, to a recipient. */

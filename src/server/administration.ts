@@ -10,7 +10,8 @@ import type { Config } from '../config.ts';
 import { createDiagnostics } from '../diagnostics/create-diagnostics.ts';
 import { createWarnings } from '../diagnostics/warnings.ts';
 import { createInternalRequest } from '../http/internal-request.ts';
-import { packageVersion } from '../platform/package.ts';
+import { createTestMail } from '../mail/test-mail.ts';
+import { packageVersion, viewsDir } from '../platform/package.ts';
 import type { Services } from '../services.ts';
 import { createTestBench } from '../test-bench/create-test-bench.ts';
 import type { HttpServices } from './http-services.ts';
@@ -43,7 +44,7 @@ export function createAdministration(dependencies: AdministrationDependencies) {
 function adminActions({ services, protocols, userPages, wakeMailDelivery }: AdministrationDependencies): Admin {
   const { accounts, applications, audit, config, configFile, connections, connectionDocuments, credentials } = services;
   const { db, domainChecks, endSession, fetchMetadata, fileReader, keyring, lockout, mfa, notifyOwner } = services;
-  const { now, outbox, protectedRows, roles, sessions, settings, sql, ssoIds } = services;
+  const { logger, mailLimits, now, outbox, protectedRows, roles, sessions, settings, sql, ssoIds } = services;
   return createAdmin({
     protectedRows,
     db,
@@ -65,6 +66,8 @@ function adminActions({ services, protocols, userPages, wakeMailDelivery }: Admi
     lockout,
     wakeMailDelivery,
     mfa,
+    mailLimits,
+    testMail: createTestMail({ ...config, logger, now, viewsDir }),
     outbox,
     configFile,
     fileReader,

@@ -102,6 +102,7 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/connections/:id/test': TEST,
   '/admin/keys/rotate': ['rotateKeys'],
   '/admin/mail/:id/retry': ['retryMail'],
+  '/admin/mail/test': 'it goes to the own address',
   '/admin/security': ['updateSettings'],
   '/admin/security/two-step': ['updateSettings'],
   '/admin/security/passwords': ['updateSettings'],

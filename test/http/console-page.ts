@@ -248,6 +248,7 @@ const page: ConsolePage = {
         { text: 'Wiki is disabled.', actions: [], note: 'The configuration file manages Wiki. Change it there.' },
       ],
     },
+    { kind: 'preview', title: 'HTML', src: '/admin/mail/templates/test/html' },
     { kind: 'verdict', isGood: true, title: 'Bo can sign in to Wiki', text: 'Every check passed.', causes: [] },
     {
       kind: 'events',

@@ -220,6 +220,8 @@ export type Block =
   /** `isClosed`: until it is opened. */
   | { kind: 'code'; title?: string; lead?: string; label: string; text: string; isClosed?: boolean }
   | ({ kind: 'verdict' } & Verdict)
+  /** A page of this server in a frame. */
+  | { kind: 'preview'; title: string; src: string }
   | {
       kind: 'events';
       title?: string;

@@ -21,7 +21,15 @@ const TITLES: Record<KeyUse, string> = {
   'saml-sp': 'SAML at upstream identity providers: signatures',
   'saml-sp-encryption': 'SAML at upstream identity providers: decryption',
 };
+const LEADS: Record<KeyUse, string> = {
+  oidc: 'Next keys are published before they sign, so that applications know them. Rotation is automatic.',
+  saml: 'Service providers have to read the metadata again before the next certificate signs.',
+  'saml-sp': 'Signs requests to identity providers, which read it from /saml/sp/metadata.',
+  'saml-sp-encryption': 'Identity providers encrypt assertions for it.',
+};
 const TONES: Record<KeyInfo['state'], Tone> = { next: 'warn', active: 'good', retired: 'plain' };
+const STATES: Record<KeyInfo['state'], string> = { next: 'Next', active: 'Active', retired: 'Retired' };
+const ORDER: readonly KeyInfo['state'][] = ['next', 'active', 'retired'];
 const OUTCOMES: Record<string, string> = {
   rotated: 'The next key signs now.',
   published: 'The next certificate is published.',
@@ -42,10 +50,10 @@ export function keyRoutes({ frame, keys }: KeyPagesDependencies): Router<State, 
   router.get('/', ...frame.page(READ), async (ctx) => {
     const all = await keys.list();
     frame.show(ctx, {
-      title: 'Keys and certificates',
-      lead: 'What tokens and assertions are signed with: the next key, the active one, and retired ones.',
+      title: 'Signing keys',
+      lead: 'The keys that sign tokens and assertions: next, active and retired.',
       actions: frame.may(ctx, WRITE)
-        ? [{ label: 'Rotate', icon: 'refresh-cw', href: '/admin/keys/rotate', look: 'primary' }]
+        ? [{ label: 'Rotate keys', icon: 'refresh-cw', href: '/admin/keys/rotate', look: 'primary' }]
         : [],
       blocks: keyUses.map((use) => keyTable(TITLES[use], use, all)),
     });
@@ -54,7 +62,7 @@ export function keyRoutes({ frame, keys }: KeyPagesDependencies): Router<State, 
   router.get('/rotate', ...frame.page(WRITE), (ctx) =>
     frame.show(ctx, {
       title: 'Rotate keys',
-      back: { href: '/admin/keys', label: 'Keys' },
+      back: { href: '/admin/keys', label: 'Signing keys' },
       blocks: [{ kind: 'tasks', title: 'Steps', isDanger: true, rows: ROTATIONS.map(rotationRow) }],
     }),
   );
@@ -73,16 +81,20 @@ function keyTable(title: string, use: KeyInfo['use'], keys: readonly KeyInfo[]):
   return {
     kind: 'table',
     title,
-    caption: 'Keys, those that sign first',
-    columns: ['Key', 'State', 'Created', 'Signs since', 'Retired', 'Certificate until'],
-    rows: keys.filter((key) => key.use === use).map(keyCells),
-    empty: 'There are none.',
+    caption: `Keys of ${title}: next, active, retired`,
+    lead: LEADS[use],
+    columns: ['Key', 'State', 'Created', 'Signs since', 'Retired', 'Certificate expires'],
+    rows: keys
+      .filter((key) => key.use === use)
+      .sort((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state))
+      .map(keyCells),
+    empty: 'No keys yet.',
   };
 }
 
 function keyCells({ kid, alg, state, createdAt, activatedAt, retiredAt, certificate }: KeyInfo): Cell[] {
   const name = { text: kid, code: true, small: alg };
-  const tag = { text: state, tone: TONES[state] };
+  const tag = { text: STATES[state], tone: TONES[state] };
   return [name, tag, createdAt, activatedAt, retiredAt, certificate?.until ?? null];
 }
 
@@ -106,14 +118,14 @@ const ROTATIONS: readonly Rotation[] = [
     use: 'saml',
     step: 'publish',
     title: 'SAML, first step',
-    button: 'Publish the next certificate',
+    button: 'Publish next certificate',
     lead: 'The next certificate is published beside the one that signs. Ask the owners of each application to read the metadata again.',
   },
   {
     use: 'saml',
     step: 'activate',
     title: 'SAML, second step',
-    button: 'Sign with it',
+    button: 'Activate certificate',
     lead: 'The published certificate signs from now on. Applications that have not read the metadata again reject what it signs.',
   },
   ...(['saml-sp', 'saml-sp-encryption'] as const).flatMap((use): Rotation[] => [
@@ -121,14 +133,14 @@ const ROTATIONS: readonly Rotation[] = [
       use,
       step: 'publish',
       title: `${TITLES[use]}, first step`,
-      button: 'Publish the next certificate',
+      button: 'Publish next certificate',
       lead: 'The next certificate is published in the metadata at /saml/sp/metadata. Ask each identity provider to read it again.',
     },
     {
       use,
       step: 'activate',
       title: `${TITLES[use]}, second step`,
-      button: 'Use it',
+      button: 'Activate key',
       lead: 'The published key is used from now on. Identity providers that have not read the metadata again do not know it.',
     },
   ]),

@@ -1,7 +1,13 @@
-// The outbox: recipients, subjects and delivery; never the text, which holds links and codes.
+// The outbox: recipients, subjects and delivery; never the text, which holds links and codes. And the test email.
+
+import type { Account } from '../../accounts/account.ts';
 import type { Actor, Audit } from '../../audit/audit.ts';
-import { notFound } from '../../http/errors.ts';
+import { conflict, notFound, tooManyRequests } from '../../http/errors.ts';
+import { recipientOf } from '../../mail/messages.ts';
 import type { Outbox } from '../../mail/outbox.ts';
+import type { TestMail } from '../../mail/test-mail.ts';
+import type { SendOutcome } from '../../mail/transport.ts';
+import type { MailLimits } from '../../rate-limits/mail-limits.ts';
 import { type Db, transaction } from '../../storage/database.ts';
 
 export type MailState = 'waiting' | 'sent' | 'failed';
@@ -24,6 +30,12 @@ export interface MailAdmin {
     state?: MailState | undefined;
   }): Promise<{ items: MailView[]; next?: string }>;
   retry(id: string, by: Actor): Promise<void>;
+  /** How many mails wait and failed, and the last error. */
+  state(): Promise<{ waiting: number; failed: number; lastError: string | null }>;
+  /** To the administrator's own address. Throws conflict without one, and too_many_requests. */
+  sendTest(account: Account, by: Actor): Promise<SendOutcome>;
+  server: TestMail['server'];
+  templates: Pick<TestMail, 'kinds' | 'example'>;
 }
 
 export interface MailAdminDependencies {
@@ -32,6 +44,8 @@ export interface MailAdminDependencies {
   audit: Audit;
   /** Wakes the delivery. */
   wakeMailDelivery(): void;
+  testMail: TestMail;
+  mailLimits: Pick<MailLimits, 'to'>;
 }
 
 const WHERE = {
@@ -43,8 +57,11 @@ const WHERE = {
 const NOT_A_DRAFT = { recipient: { not: '' } };
 
 /** Lists mail by cursor, and sends failed mail again. `retry` throws not_found. */
-export function createMailAdmin({ db, outbox, audit, wakeMailDelivery }: MailAdminDependencies): MailAdmin {
+export function createMailAdmin(dependencies: MailAdminDependencies): MailAdmin {
+  const { db, outbox, audit, wakeMailDelivery } = dependencies;
   return {
+    ...deliveryActions(dependencies),
+
     async list({ limit, after, state }) {
       const [, time, id] = /^(\d{1,14})\.([\w-]{1,64})$/.exec(after ?? '') ?? [];
       const at = time === undefined ? undefined : new Date(Number(time));
@@ -69,6 +86,53 @@ export function createMailAdmin({ db, outbox, audit, wakeMailDelivery }: MailAdm
         await audit.record({ ...by, type: 'mail.retried', outcome: 'success', data: { mail: id } }, tx);
       });
       wakeMailDelivery();
+    },
+  };
+}
+
+/** The state of the delivery, and a test of it. */
+function deliveryActions({
+  db,
+  audit,
+  testMail,
+  mailLimits,
+}: MailAdminDependencies): Pick<MailAdmin, 'server' | 'templates' | 'state' | 'sendTest'> {
+  return {
+    server: testMail.server,
+    templates: testMail,
+
+    async state() {
+      const [waiting, failed, last] = await Promise.all([
+        db.mailMessage.count({ where: { AND: [NOT_A_DRAFT, WHERE.waiting] } }),
+        db.mailMessage.count({ where: { AND: [NOT_A_DRAFT, WHERE.failed] } }),
+        db.mailMessage.findFirst({
+          where: { ...NOT_A_DRAFT, sentAt: null, lastError: { not: null } },
+          orderBy: { createdAt: 'desc' },
+          select: { lastError: true },
+        }),
+      ]);
+      return { waiting, failed, lastError: last?.lastError ?? null };
+    },
+
+    async sendTest(account, by) {
+      const to = recipientOf(account);
+      if (!to) throw conflict('conflict', { message: 'Your account has no email. Add one, then send the test again.' });
+      const verdict = await mailLimits.to(to.email, 'test');
+      if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
+      const result = await testMail.send(to);
+      const isSent = result.outcome === 'sent';
+      const data = { message: 'test', recipient: to.email };
+      const about = isSent ? {} : { reason: result.reason };
+      const type = isSent ? 'mail.sent' : 'mail.failed';
+      await audit.record({
+        ...by,
+        type,
+        outcome: isSent ? 'success' : 'failure',
+        ...about,
+        subjectId: account.id,
+        data,
+      });
+      return result;
     },
   };
 }

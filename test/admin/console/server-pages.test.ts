@@ -31,6 +31,7 @@ const PAGES = [
   '/audit',
   '/keys',
   '/mail',
+  '/mail/templates',
   '/settings',
   '/settings/system',
   '/security',
@@ -144,7 +145,7 @@ describe('the audit', () => {
 
 describe('keys', () => {
   it('keys are displayed with their dates, and the next SAML certificate is published', async () => {
-    expect(textOf((await auditor.get('/admin/keys')).text)).toContain('active');
+    expect(textOf((await auditor.get('/admin/keys')).text)).toContain('Active');
     expect((await auditor.get('/admin/keys/rotate')).status).toBe(403);
     const page = await admin.get('/admin/keys/rotate');
     const publish = page.forms[1];
@@ -228,6 +229,22 @@ describe('mail', () => {
     expect(page.text).toContain('refused');
     await admin.submit(page, {}, { form: '/retry' });
     expect((await idp.services.audit.list({ types: ['mail.retried'] })).length).toBe(1);
+  });
+
+  it('mail is tested with one button, whose answer is displayed, and each template is previewed without a script', async () => {
+    const tested = await admin.submit(await admin.get('/admin/mail'), {}, { form: '/mail/test' });
+    expect(textOf(tested.text)).toContain('The test email was written to a file');
+    expect(textOf(tested.text)).toMatch(/Details for the developer .*\.eml/);
+    const [event] = await idp.services.audit.list({ types: ['mail.sent'], limit: 1 });
+    expect(event?.data).toMatchObject({ message: 'test' });
+    expect((await auditor.get('/admin/mail')).text).not.toContain('/admin/mail/test');
+    const page = await auditor.get('/admin/mail/templates/password-reset');
+    expect(textOf(page.text)).toContain('Choose a new password for your account');
+    const html = await auditor.get('/admin/mail/templates/password-reset/html');
+    expect(html.headers['content-security-policy']).toBe(
+      "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'; sandbox",
+    );
+    expect(html.text).toContain('Choose a new password');
   });
 });
 

@@ -1,0 +1,93 @@
+// The test email of an administrator, which is handed to the mail server at once so that its answer can be displayed, and the texts of all
+// mails with example data.
+import type { Clock } from '../platform/clock.ts';
+import { randomId } from '../platform/random.ts';
+import { plainText } from './content.ts';
+import { createHtmlRenderer } from './html.ts';
+import { compose, type FactorChange, type MailKind, type MailMessage, type Recipient } from './messages.ts';
+import { createMailTransport, type MailTransportDependencies, type SendOutcome } from './transport.ts';
+
+/** A mail as its recipient sees it. */
+export interface RenderedMail {
+  subject: string;
+  text: string;
+  html: string;
+}
+
+export interface TestMail {
+  /** How mail leaves this server. */
+  server: { host: string | undefined; sender: string; folder: string };
+  /** Sends a test email, and waits for the answer of the mail server for some seconds. */
+  send(to: Recipient): Promise<SendOutcome>;
+  /** Every kind of mail. */
+  kinds: readonly MailKind[];
+  /** The mail with example data; its links lead nowhere. */
+  example(kind: MailKind): RenderedMail;
+}
+
+export interface TestMailDependencies extends Omit<MailTransportDependencies, 'mailLimits'> {
+  now: Clock;
+  /** The folder `views`. */
+  viewsDir: string;
+}
+
+/** An administrator waits for the page. */
+const LIMITS = { timeoutMs: 8000, totalMs: 15_000 };
+
+export function createTestMail({ now, viewsDir, ...dependencies }: TestMailDependencies): TestMail {
+  const { issuer, smtpUrl, mailFrom, outboxDir } = dependencies;
+  const renderHtml = createHtmlRenderer(viewsDir);
+  const rendered = (message: MailMessage): RenderedMail => {
+    const content = compose(message, issuer);
+    return { subject: content.subject, text: plainText(content), html: renderHtml(content) };
+  };
+  return {
+    server: { host: smtpUrl && new URL(smtpUrl).host, sender: mailFrom, folder: outboxDir },
+
+    send(to) {
+      const transport = createMailTransport({ ...dependencies, mailLimits: LIMITS });
+      const mail = rendered({ kind: 'test', to, at: now() });
+      return transport.send({ id: randomId(), to: to.email, createdAt: now(), ...mail });
+    },
+
+    kinds: Object.keys(examples) as MailKind[],
+    example: (kind) => rendered(examples[kind](now())),
+  };
+}
+
+const to: Recipient = { email: 'ann@example.com', username: 'ann', name: 'Ann Example' };
+const token = 'example';
+const place = (at: Date) => ({ at, browser: 'Firefox on Windows', address: '192.0.2.14' });
+const inDays = (at: Date, days: number) => new Date(at.getTime() + days * 86_400_000);
+const change: FactorChange = 'passkey-added';
+
+const examples: Record<MailKind, (at: Date) => MailMessage> = {
+  invitation: () => ({ kind: 'invitation', to, token, hours: 72 }),
+  registration: () => ({ kind: 'registration', to, token, hours: 24 }),
+  'already-registered': () => ({ kind: 'already-registered', to }),
+  'verify-email': () => ({ kind: 'verify-email', to, token, hours: 24 }),
+  'confirm-new-email': () => ({ kind: 'confirm-new-email', to, token, hours: 24 }),
+  'email-taken': () => ({ kind: 'email-taken', to }),
+  'email-changed': (at) => ({ kind: 'email-changed', to, newEmail: 'new@example.com', place: place(at) }),
+  'password-reset': () => ({ kind: 'password-reset', to, token, minutes: 20 }),
+  'no-password-here': () => ({ kind: 'no-password-here', to }),
+  'password-changed': (at) => ({ kind: 'password-changed', to, by: 'owner', place: place(at) }),
+  unlock: () => ({ kind: 'unlock', to, token, minutes: 20 }),
+  'one-time-code': () => ({ kind: 'one-time-code', to, code: '123 456', minutes: 10 }),
+  'new-sign-in': (at) => ({ kind: 'new-sign-in', to, place: place(at) }),
+  'factor-changed': (at) => ({ kind: 'factor-changed', to, change, place: place(at) }),
+  'saml-certificate': (at) => ({
+    ...{ kind: 'saml-certificate', to, application: 'Payroll', isNextPublished: true },
+    until: inDays(at, 30),
+  }),
+  'saml-metadata': () => ({
+    ...{ kind: 'saml-metadata', to, application: 'Payroll', applicationId: 'example' },
+    ...{ state: 'waiting', changes: ['signing certificates'] },
+  }),
+  'connection-end': (at) => ({
+    ...{ kind: 'connection-end', to, connection: 'Okta', connectionId: 'okta' },
+    ...{ text: 'The client secret of Okta expires in 14 days.', until: inDays(at, 14) },
+  }),
+  'integrity-alarm': (at) => ({ kind: 'integrity-alarm', to, message: 'a row of users', at }),
+  test: (at) => ({ kind: 'test', to, at }),
+};

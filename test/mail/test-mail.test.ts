@@ -1,0 +1,29 @@
+// The test email of an administrator, and the mails with example data.
+import { expect, it } from 'vitest';
+import { templateNames } from '../../src/admin/mail/template-names.ts';
+import { createTestMail } from '../../src/mail/test-mail.ts';
+import { viewsDir } from '../../src/platform/package.ts';
+
+const mail = createTestMail({
+  ...{ issuer: 'https://id.example.com', mailFrom: 'no-reply@example.com', outboxDir: '/nowhere', viewsDir },
+  smtpUrl: 'smtp://user:secret@127.0.0.1:1',
+  logger: { info: () => {} } as never,
+  now: () => new Date('2026-11-20T10:00:00Z'),
+});
+
+it('a test email says that the mail server cannot be used, with its answer and without the password', async () => {
+  expect(mail.server.host).toBe('127.0.0.1:1');
+  const result = await mail.send({ email: 'ann@example.com', name: 'Ann' });
+  expect(result).toEqual({ outcome: 'no-server', reason: expect.stringContaining('ECONNREFUSED') });
+  expect(JSON.stringify(result)).not.toContain('secret');
+});
+
+it('every kind of mail has an example in HTML and as text, and a name in the console', () => {
+  expect(Object.keys(templateNames).sort()).toEqual([...mail.kinds].sort());
+  for (const kind of mail.kinds) {
+    const { subject, text, html } = mail.example(kind);
+    expect(subject).not.toBe('');
+    for (const one of [text, html]) expect(one).not.toMatch(/undefined|Invalid Date|\[object/);
+    expect(text).toContain(subject);
+  }
+});
