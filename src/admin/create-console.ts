@@ -11,6 +11,7 @@ import type { Db } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
 import { applicationRoutes } from './applications/console.ts';
 import type { ApplicationPreviews } from './applications/preview.ts';
+import { createSignInCounts } from './applications/sign-in-counts.ts';
 import { createApplicationUsage } from './applications/usage.ts';
 import { auditRoutes } from './audit/console.ts';
 import { connectionRoutes } from './connections/console.ts';
@@ -79,6 +80,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
         ...{ frame, names, applications, roles, connections, resources, accounts, audit, identityProvider },
         authority: admin.authority,
         usage: createApplicationUsage({ db, sql, now }),
+        signIns: createSignInCounts({ db, sql, now }),
         preview,
         configFile: config.configFile,
       }),
@@ -92,7 +94,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
       }),
       roleRoutes({ frame, roles }),
       suggestionRoutes({ frame, users, applications, roles }),
-      sessionRoutes({ frame, sessions, names }),
+      sessionRoutes({ frame, sessions, accounts, names }),
       auditRoutes({ frame, names, audit, accounts, applications, authority: admin.authority }),
       keyRoutes({ frame, keys }),
       mailRoutes({ frame, mail }),

@@ -14,6 +14,7 @@ import { removeApplication, setEnabled } from './lifecycle.ts';
 import {
   type ApplicationPage,
   allApplications,
+  countByProtocol,
   findApplication,
   getApplication,
   type ListApplications,
@@ -33,6 +34,8 @@ export interface Applications {
   find(clientId: string, tx?: Tx): Promise<Application | undefined>;
   get(id: string, tx?: Tx): Promise<Application>;
   list(query?: ListApplications): Promise<ApplicationPage>;
+  /** How many a list of this query has, by protocol. */
+  countByProtocol(query: ListApplications): Promise<{ oidc: number; saml: number }>;
   /** Every application, also one that another program wrote: for plans, which may replace it. */
   all(tx?: Tx): Promise<Application[]>;
   /** Every application that this server wrote. */
@@ -80,6 +83,7 @@ export function createApplications(dependencies: ApplicationsDependencies): Appl
     find: (clientId, tx = db) => findApplication(clientId, tx, protectedRows),
     get: (id, tx = db) => getApplication(id, tx),
     list: (query = {}) => listApplications(db, query),
+    countByProtocol: (query) => countByProtocol(db, query),
     all: (tx = db) => allApplications(tx),
     allGenuine: () => allApplications(db, dependencies.protectedRows),
     createOidc: (input, change = {}) => createOidc(context, input, change),

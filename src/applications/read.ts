@@ -3,7 +3,7 @@ import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { notFound } from '../http/errors.ts';
 import { inChunks } from '../storage/chunks.ts';
 import type { Db, Tx } from '../storage/database.ts';
-import { fragment, joinFragments } from '../storage/fragments.ts';
+import { type Fragment, fragment, joinFragments, trustedText } from '../storage/fragments.ts';
 import { isStorable, withoutUnstorable } from '../storage/storable-text.ts';
 import { type Application, fromRow, withRoles } from './application.ts';
 import { isGenuineAccess, isGenuineApplication } from './macs/protected-applications.ts';
@@ -16,8 +16,12 @@ export interface ListApplications {
   /** Only these, by client_id or entity ID. */
   identifiers?: readonly string[] | undefined;
   limit?: number | undefined;
-  /** `next` of the page before. */
+  /** `next` of the page before, in the same order. */
   after?: string | undefined;
+  /** From the end of the alphabet, or from the highest rank. */
+  isDescending?: boolean | undefined;
+  /** Sorts by this number instead of the name, equal ones by name: all matches are ranked, and the cursor counts them. */
+  rank?: ((application: { clientId: string }) => number) | undefined;
 }
 
 export interface ApplicationPage {
@@ -68,32 +72,74 @@ export async function allApplications(
   );
 }
 
-/** A page of applications by name. */
+/** A page of applications, by name or by rank. */
 export async function listApplications(db: Db, query: ListApplications): Promise<ApplicationPage> {
-  const { protocol = null, enabled = null, limit = PAGE } = query;
-  const text = query.search && withoutUnstorable(query.search).trim();
+  if (query.rank) return listByRank(db, query, query.rank);
+  const { isDescending = false, limit = PAGE } = query;
+  const [name, id] = parseCursor(query.after) ?? [null, null];
+  const [beyond, order] = isDescending
+    ? [trustedText('<'), trustedText('DESC')]
+    : [trustedText('>'), trustedText('ASC')];
+  const found = await db.$queryRaw<{ id: string }[]>`SELECT id FROM applications
+    WHERE ${matching(query)}
+      AND (CAST(${id} AS TEXT) IS NULL OR name ${beyond} ${name} OR (name = ${name} AND id ${beyond} ${id}))
+    ORDER BY name ${order}, id ${order} LIMIT ${limit + 1}`;
+  const applications = await byIds(
+    db,
+    found.slice(0, limit).map((row) => row.id),
+  );
+  const last = applications.at(-1);
+  return found.length > limit && last ? { applications, next: cursorOf(last) } : { applications };
+}
+
+async function listByRank(
+  db: Db,
+  { after, isDescending = false, limit = PAGE, ...query }: ListApplications,
+  rank: NonNullable<ListApplications['rank']>,
+): Promise<ApplicationPage> {
+  const rows = await db.$queryRaw<
+    { id: string; clientId: string }[]
+  >`SELECT id, client_id AS "clientId" FROM applications
+    WHERE ${matching(query)} ORDER BY name, id`;
+  const direction = isDescending ? -1 : 1;
+  const ranked = rows.map((row) => ({ ...row, rank: rank(row) })).sort((a, b) => direction * (a.rank - b.rank));
+  const from = Number(/^\d{1,9}$/.exec(after ?? '')?.[0] ?? 0);
+  const ids = ranked.slice(from, from + limit).map(({ id }) => id);
+  const applications = await byIds(db, ids);
+  return ranked.length > from + limit ? { applications, next: String(from + limit) } : { applications };
+}
+
+/** How many match, by protocol. */
+export async function countByProtocol(db: Db, query: ListApplications): Promise<{ oidc: number; saml: number }> {
+  const rows = await db.$queryRaw<{ protocol: string; count: number | bigint }[]>`SELECT protocol, COUNT(*) AS count
+    FROM applications WHERE ${matching(query)} GROUP BY protocol`;
+  const count = (wanted: string) => Number(rows.find(({ protocol }) => protocol === wanted)?.count ?? 0);
+  return { oidc: count('oidc'), saml: count('saml') };
+}
+
+async function byIds(db: Db, ids: readonly string[]): Promise<Application[]> {
+  const rows = await db.application.findMany({ where: { id: { in: [...ids] } }, include: withRoles });
+  return ids.flatMap((one) => rows.filter((row) => row.id === one).map(fromRow));
+}
+
+function matching({ search, identifiers, ...query }: ListApplications): Fragment {
+  const {
+    protocol = null,
+    enabled = null,
+  }: { protocol?: string | null | undefined; enabled?: boolean | null | undefined } = query;
+  const text = search && withoutUnstorable(search).trim();
   const pattern = text ? `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%` : null;
-  const only = query.identifiers?.filter(isStorable);
+  const only = identifiers?.filter(isStorable);
   const isListed = !only
     ? fragment`1 = 1`
     : only.length === 0
       ? fragment`1 = 0`
       : fragment`client_id IN (${joinFragments(only, ', ')})`;
-  const [name, id] = parseCursor(query.after) ?? [null, null];
-  const found = await db.$queryRaw<{ id: string }[]>`
-    SELECT id FROM applications
-    WHERE (CAST(${protocol} AS TEXT) IS NULL OR protocol = ${protocol})
-      AND (CAST(${enabled} AS BOOLEAN) IS NULL OR enabled = ${enabled})
-      AND (CAST(${pattern} AS TEXT) IS NULL
-        OR lower(name) LIKE ${pattern} ESCAPE '\\' OR lower(client_id) LIKE ${pattern} ESCAPE '\\')
-      AND (CAST(${id} AS TEXT) IS NULL OR name > ${name} OR (name = ${name} AND id > ${id}))
-      AND ${isListed}
-    ORDER BY name, id LIMIT ${limit + 1}`;
-  const ids = found.slice(0, limit).map((row) => row.id);
-  const rows = await db.application.findMany({ where: { id: { in: ids } }, include: withRoles });
-  const applications = ids.flatMap((one) => rows.filter((row) => row.id === one).map(fromRow));
-  const last = applications.at(-1);
-  return found.length > limit && last ? { applications, next: cursorOf(last) } : { applications };
+  return fragment`(CAST(${protocol} AS TEXT) IS NULL OR protocol = ${protocol})
+    AND (CAST(${enabled} AS BOOLEAN) IS NULL OR enabled = ${enabled})
+    AND (CAST(${pattern} AS TEXT) IS NULL
+      OR lower(name) LIKE ${pattern} ESCAPE '\\' OR lower(client_id) LIKE ${pattern} ESCAPE '\\')
+    AND ${isListed}`;
 }
 
 function cursorOf({ name, id }: Application): string {

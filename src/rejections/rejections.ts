@@ -53,6 +53,8 @@ export interface RejectionQuery {
   requestId?: string | undefined;
   after?: string | undefined;
   limit?: number;
+  /** The oldest first. */
+  isAscending?: boolean;
 }
 
 export interface RejectionsDependencies {
@@ -132,8 +134,9 @@ async function write(
   await db.rejection.upsert({ where: { id: code }, create: { id: code, ...values }, update: values });
 }
 
-/** Newest first; `next` names the end of the page by time and code. */
-async function listRejections(db: Db, { clientId, subjectId, requestId, after, limit = PAGE }: RejectionQuery) {
+/** The newest first by default; `next` names the end of the page by time and code. */
+async function listRejections(db: Db, { after, limit = PAGE, isAscending = false, ...filter }: RejectionQuery) {
+  const { clientId, subjectId, requestId } = filter;
   const [, time, id] = /^(\d{1,15})\.([\w-]{1,20})$/.exec(after ?? '') ?? [];
   const at = time === undefined ? undefined : new Date(Number(time));
   const equals = {
@@ -141,10 +144,11 @@ async function listRejections(db: Db, { clientId, subjectId, requestId, after, l
     ...(subjectId && { subjectId }),
     ...(requestId && { requestId }),
   };
-  const cursor = at && id ? { at: { lte: at }, OR: [{ at: { lt: at } }, { id: { lt: id } }] } : {};
+  const [beyond, orSame, order] = isAscending ? (['gt', 'gte', 'asc'] as const) : (['lt', 'lte', 'desc'] as const);
+  const cursor = at && id ? { at: { [orSame]: at }, OR: [{ at: { [beyond]: at } }, { id: { [beyond]: id } }] } : {};
   const rows = await db.rejection.findMany({
     where: { AND: [equals, cursor] },
-    orderBy: [{ at: 'desc' }, { id: 'desc' }],
+    orderBy: [{ at: order }, { id: order }],
     take: limit + 1,
   });
   const rejections = rows.slice(0, limit).map(fromRow);

@@ -36,6 +36,8 @@ export type ApplicationDetails = { application: Application; secrets: Omit<Unexp
 export interface ApplicationAdmin extends UpdateActions, SecretActions {
   /** Only applications that the actor may see. */
   list(query: Omit<ListApplications, 'identifiers'>, by: Actor): Promise<ApplicationPage>;
+  /** How many a list of this query has, by protocol. */
+  countByProtocol(query: Omit<ListApplications, 'identifiers'>, by: Actor): Promise<{ oidc: number; saml: number }>;
   /** Throws not_found also for an application that the actor's permission (applications:read, or `needs`) does not cover. */
   get(id: string, by: Actor, needs?: OwnPermission): Promise<ApplicationDetails>;
   /** Whether the actor may change this application. */
@@ -77,11 +79,14 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
     return { application, secrets: unexpired.map(({ hash: _hash, value: _value, ...secret }) => secret) };
   };
 
+  async function visibleTo(by: Actor): Promise<Pick<ListApplications, 'identifiers'>> {
+    const extent = await authority.extent(by, 'gatehouse.applications:read');
+    return extent === 'all' ? {} : { identifiers: extent };
+  }
+
   return {
-    async list(query, by) {
-      const extent = await authority.extent(by, 'gatehouse.applications:read');
-      return applications.list({ ...query, ...(extent !== 'all' && { identifiers: extent }) });
-    },
+    list: async (query, by) => applications.list({ ...query, ...(await visibleTo(by)) }),
+    countByProtocol: async (query, by) => applications.countByProtocol({ ...query, ...(await visibleTo(by)) }),
 
     get,
 

@@ -1,4 +1,5 @@
 // What the lists of the console share: sorting by a column, counts, and the first page.
+import { plural } from '../../platform/plural.ts';
 import type { Column } from './blocks.ts';
 import { listPath } from './frame.ts';
 
@@ -48,8 +49,7 @@ export function sortedBy<T>(rows: readonly T[], sort: string, keys: Record<strin
   return [...rows].sort((a, b) => direction * compare(key(a), key(b)));
 }
 
-/** `1 user`, `57 users` or `10,000+ users`. */
-export function countText(count: number, [one, many]: readonly [string, string], isMore = false): string {
-  const number = `${count.toLocaleString('en')}${isMore ? '+' : ''}`;
-  return `${number} ${count === 1 && !isMore ? one : many}`;
+/** `1 user`, `57 users` or, where they were not counted to the end, `10,000+ users`. */
+export function countText(count: number, one: string, isMore: boolean): string {
+  return plural(count, one).replace(' ', isMore ? '+ ' : ' ');
 }

@@ -6,10 +6,13 @@ import { check, formatPath } from '../../applications/validation.ts';
 import { resource as declaredResource, resourceInput } from '../../config-file/schema.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { badRequest } from '../../http/errors.ts';
+import { parseQuery } from '../../http/input.ts';
 import { keyAlgs } from '../../keys/rotation.ts';
+import { plural } from '../../platform/plural.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type Cell, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
+import { sortColumn, sortedBy } from '../console/lists.ts';
 import { lines } from '../console/text-area.ts';
 import { readTypedForm } from '../console/typed-form.ts';
 import type { ResourceAdmin } from './actions.ts';
@@ -17,6 +20,7 @@ import type { ResourceAdmin } from './actions.ts';
 const HOME = '/admin/apis';
 const READ = 'gatehouse.applications:read' as const;
 const WRITE = 'gatehouse.applications:write' as const;
+const query = z.object({ sort: z.enum(['identifier', '-identifier']).default('identifier') });
 const apiForm = z.object({
   identifier: z.string().trim().max(255).default(''),
   scopes: z.string().max(50_000).default(''),
@@ -47,6 +51,9 @@ const found = (resources: ResourceAdmin, ctx: Context & { params: Record<string,
 
 function addListRoute(router: Router<State, Extras>, { frame, resources }: ApiPagesDependencies): void {
   router.get('/', ...frame.page(READ), async (ctx) => {
+    const { sort } = parseQuery(ctx, query);
+    const list = { path: HOME, filters: {}, sort, defaultSort: 'identifier' };
+    const all = sortedBy(await resources.list(), sort, { identifier: ({ identifier }) => identifier });
     const explanation =
       'A client gets access tokens for the APIs and scopes in its registration. A scope can be tied to a permission of the user: then only users who have it get the scope, and a client that acts for itself never does.';
     frame.show(ctx, {
@@ -58,13 +65,14 @@ function addListRoute(router: Router<State, Extras>, { frame, resources }: ApiPa
         {
           kind: 'table',
           caption: 'APIs and their scopes',
-          columns: ['API', 'Scopes', 'Signed with', 'More'],
-          rows: (await resources.list()).map((api) => [
+          columns: [sortColumn('API', 'identifier', list), 'Scopes', 'Signed with', 'Managed by'],
+          rows: all.map((api) => [
             { text: api.identifier, href: pathOf(api.identifier) },
             scopeCells(api),
             api.signingAlg,
-            api.source === 'file' ? { text: 'configuration file', tone: 'plain' } : '',
+            api.source === 'file' ? { text: 'Configuration file', tone: 'plain' } : '',
           ]),
+          count: plural(all.length, 'API'),
           empty: {
             icon: 'braces',
             title: 'No APIs yet',

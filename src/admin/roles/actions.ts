@@ -1,9 +1,12 @@
 // Changes of roles: those of the configuration file are read-only, and each change names the version that it is made for.
 import type { Actor } from '../../audit/audit.ts';
 import { forbidden } from '../../http/errors.ts';
+import { limits } from '../../limits.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import type { NewRole, Role, Roles } from '../../rbac/roles.ts';
+import { inChunks } from '../../storage/chunks.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import { fragment, joinFragments } from '../../storage/fragments.ts';
 import { lockRow } from '../../storage/row-lock.ts';
 import type { Sql } from '../../storage/statements.ts';
 import type { OnCreated } from '../api/idempotency.ts';
@@ -12,6 +15,8 @@ import { assertFreshProof } from '../proof/sensitive-changes.ts';
 
 export interface RoleAdmin {
   list(): Promise<Role[]>;
+  /** The members of each role by its id, counted up to `limits.lists.counted` + 1. */
+  members(): Promise<Map<string, number>>;
   /** Names of the roles that the actor may give and take. */
   assignable(by: Actor): Promise<string[]>;
   get(id: string): Promise<Role>;
@@ -44,6 +49,10 @@ export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependen
 
   return {
     list: () => roles.list(),
+    async members() {
+      const all = await roles.list();
+      return new Map(await inChunks(all, (piece) => countMembers(db, piece)));
+    },
     assignable: async (by) => (await authority.assignable(by, await roles.list())).map(({ name }) => name),
     get: (id) => roles.get(id),
     create: (role, by, onCreated = async () => {}) =>
@@ -87,4 +96,15 @@ export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependen
       }));
     },
   };
+}
+
+/** In one statement, which on SQLite has at most 500 parts. */
+async function countMembers(db: Db, roles: readonly Role[]): Promise<[id: string, members: number][]> {
+  const limit = limits.lists.counted + 1;
+  const counts = roles.map(
+    ({ id }) => fragment`SELECT ${id} AS id, COUNT(DISTINCT user_id) AS count FROM
+      (SELECT user_id FROM user_roles WHERE role_id = ${id} LIMIT ${limit}) AS held`,
+  );
+  const rows = await db.$queryRaw<{ id: string; count: number | bigint }[]>(joinFragments(counts, ' UNION ALL '));
+  return rows.map(({ id, count }) => [id, Number(count)]);
 }

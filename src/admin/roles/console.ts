@@ -3,10 +3,14 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { forbidden } from '../../http/errors.ts';
+import { parseQuery } from '../../http/input.ts';
+import { limits } from '../../limits.ts';
+import { plural } from '../../platform/plural.ts';
 import type { Role } from '../../rbac/roles.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type Cell, type ConsolePage, type Field, versionField } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
+import { sortColumn, sortedBy } from '../console/lists.ts';
 import { lines } from '../console/text-area.ts';
 import { readTypedForm } from '../console/typed-form.ts';
 import type { RoleAdmin } from './actions.ts';
@@ -20,6 +24,14 @@ const roleForm = z.object({
   version: z.string().max(100).default(''),
 });
 type RoleForm = z.output<typeof roleForm>;
+const query = z.object({
+  sort: z.enum(['name', '-name', 'members', '-members', 'permissions', '-permissions']).default('name'),
+});
+const SOURCES: Record<Role['source'], Cell> = {
+  local: '',
+  file: { text: 'Configuration file', tone: 'plain' },
+  'built-in': { text: 'Built in', tone: 'plain' },
+};
 const TICK: Cell = { text: 'yes', tone: 'good' };
 
 export interface RolePagesDependencies {
@@ -39,30 +51,39 @@ export function roleRoutes(dependencies: RolePagesDependencies): Router<State, E
 
 function roleList(router: Router<State, Extras>, { frame, roles }: RolePagesDependencies): void {
   router.get('/', ...frame.page(READ), async (ctx) => {
-    const [all, permissions] = await Promise.all([roles.list(), roles.permissions()]);
+    const { sort } = parseQuery(ctx, query);
+    const [all, permissions, members] = await Promise.all([roles.list(), roles.permissions(), roles.members()]);
+    const membersOf = ({ id }: Role) => members.get(id) ?? 0;
+    const sorted = sortedBy(all, sort, {
+      name: ({ name }) => name,
+      members: membersOf,
+      permissions: ({ permissions: held }) => held.length,
+    });
+    const list = { path: '/admin/roles', filters: {}, sort, defaultSort: 'name' };
     frame.show(ctx, {
       title: 'Roles',
       lead: 'A role opens applications to people and gives permissions.',
       actions: frame.may(ctx, WRITE)
-        ? [{ label: 'New role', icon: 'plus', href: '/admin/roles/new', look: 'primary' }]
+        ? [{ label: 'Create role', icon: 'plus', href: '/admin/roles/new', look: 'primary' }]
         : [],
       blocks: [
         {
           kind: 'table',
           caption: 'Roles',
-          columns: ['Role', 'Description', { label: 'Permissions', isNumber: true }, 'More'],
-          rows: all.map(({ id, name, description, permissions: held, source }) => [
-            { text: name, href: `/admin/roles/${id}` },
-            description,
-            held.length,
-            [
-              { text: 'Users', href: `/admin/users?${new URLSearchParams({ role: name })}` },
-              ...(source === 'local'
-                ? []
-                : [{ text: source === 'file' ? 'configuration file' : 'built in', tone: 'plain' as const }]),
-            ],
+          columns: [
+            sortColumn('Role', 'name', list),
+            sortColumn('Members', '-members', list, { isNumber: true }),
+            sortColumn('Permissions', '-permissions', list, { isNumber: true }),
+            'Managed by',
+          ],
+          rows: sorted.map((role) => [
+            { text: role.name, href: `/admin/roles/${role.id}`, small: role.description || undefined },
+            membersCell(role, membersOf(role)),
+            role.permissions.length,
+            SOURCES[role.source],
           ]),
           empty: 'There are none.',
+          count: plural(all.length, 'role'),
         },
         {
           kind: 'table',
@@ -117,6 +138,13 @@ function roleForms(router: Router<State, Extras>, { frame, roles }: RolePagesDep
       async () => rolePage(role, given, await mayEdit({ frame, roles }, ctx, role)),
     );
   });
+}
+
+/** Leads to the members, where there are some. */
+function membersCell({ name }: Role, count: number): Cell {
+  const { counted } = limits.lists;
+  const text = `${Math.min(count, counted).toLocaleString('en')}${count > counted ? '+' : ''}`;
+  return count === 0 ? text : { text, href: `/admin/users?${new URLSearchParams({ role: name })}` };
 }
 
 async function mayEdit({ frame, roles }: RolePagesDependencies, ctx: Context, role: Role): Promise<boolean> {

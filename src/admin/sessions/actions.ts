@@ -9,7 +9,7 @@ import type { Authority } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { isMemberOf } from '../../rbac/members.ts';
 import type { Db } from '../../storage/database.ts';
-import { fragment } from '../../storage/fragments.ts';
+import { fragment, trustedText } from '../../storage/fragments.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 
 const READ = 'gatehouse.sessions:read' as const;
@@ -25,9 +25,18 @@ export interface SessionPage {
   next?: string;
 }
 
+export interface ListSessions {
+  limit?: number | undefined;
+  /** `next` of the page before, in the same order. */
+  after?: string | undefined;
+  /** The oldest first. */
+  isAscending?: boolean | undefined;
+  userId?: string | undefined;
+}
+
 export interface SessionAdmin {
   /** The live sessions of the users whom the actor may see, the newest first. */
-  list(query: { limit?: number | undefined; after?: string | undefined }, by: Actor): Promise<SessionPage>;
+  list(query: ListSessions, by: Actor): Promise<SessionPage>;
   ofUser(userId: string, by: Actor): Promise<SessionView[]>;
   get(uid: string, by: Actor, needs?: OwnPermission): Promise<SessionView>;
   end(uid: string, by: Actor): Promise<void>;
@@ -55,9 +64,9 @@ export function createSessionAdmin(dependencies: SessionAdminDependencies): Sess
   };
 
   return {
-    async list({ limit = limits.api.pageSize, after }, by) {
+    async list({ limit = limits.api.pageSize, after, ...query }, by) {
       const extent = await authority.extent(by, READ);
-      return listSessions(dependencies, { limit, cursor: parseCursor(after), extent });
+      return listSessions(dependencies, { ...query, limit, cursor: parseCursor(after), extent });
     },
 
     async ofUser(userId, by) {
@@ -89,21 +98,25 @@ function throwNoSession(): never {
 /** The live sessions after the cursor, at most `limit`. */
 async function listSessions(
   { db, sessions }: SessionAdminDependencies,
-  { limit, cursor, extent }: { limit: number; cursor: Cursor | undefined; extent: 'all' | readonly string[] },
+  { limit, cursor, extent, isAscending = false, userId }: PageOfSessions,
 ): Promise<SessionPage> {
+  const [beyond, order] = isAscending
+    ? [trustedText('>'), trustedText('ASC')]
+    : [trustedText('<'), trustedText('DESC')];
+  const isOfUser = userId === undefined ? fragment`1 = 1` : fragment`d.user_id = ${userId}`;
   const found: SessionView[] = [];
   let last = cursor;
   // The rows of ended sessions are deleted later, so a page may take more than one query.
   for (;;) {
     const next = last
-      ? fragment`d.created_at <= ${last.at} AND (d.created_at < ${last.at} OR d.uid < ${last.uid})`
+      ? fragment`d.created_at ${beyond}= ${last.at} AND (d.created_at ${beyond} ${last.at} OR d.uid ${beyond} ${last.uid})`
       : fragment`1 = 1`;
     const isVisible = extent === 'all' ? fragment`1 = 1` : isMemberOf('d.user_id', extent);
     const page = await db.$queryRaw<{ uid: string }[]>`SELECT d.uid FROM session_devices d
-      WHERE ${next} AND ${isVisible} ORDER BY d.created_at DESC, d.uid DESC LIMIT ${limit}`;
+      WHERE ${next} AND ${isVisible} AND ${isOfUser} ORDER BY d.created_at ${order}, d.uid ${order} LIMIT ${limit}`;
     const rows = await db.sessionDevice.findMany({
       where: { uid: { in: page.map(({ uid }) => uid) } },
-      orderBy: [{ createdAt: 'desc' }, { uid: 'desc' }],
+      orderBy: isAscending ? [{ createdAt: 'asc' }, { uid: 'asc' }] : [{ createdAt: 'desc' }, { uid: 'desc' }],
       select: { uid: true, createdAt: true },
     });
     const live = await viewsOf(db, await sessions.findAll(rows.map(({ uid }) => uid)));
@@ -131,6 +144,12 @@ async function viewsOf(db: Db, found: readonly SessionEntry[]): Promise<SessionV
     const username = users.find(({ id }) => id === session.accountId)?.username ?? '';
     return { ...session, username, ...(device && { device }) };
   });
+}
+
+interface PageOfSessions extends Omit<ListSessions, 'after'> {
+  limit: number;
+  cursor: Cursor | undefined;
+  extent: 'all' | readonly string[];
 }
 
 interface Cursor {

@@ -1,34 +1,51 @@
 // /admin/sessions: the live single sign-on sessions, and the end of one.
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { Accounts } from '../../accounts/accounts.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
+import { limits } from '../../limits.ts';
 import { browserName } from '../../mail/browser-name.ts';
 import { within } from '../../rbac/rights.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../../rp/first-party-client.ts';
-import type { Cell, Empty } from '../console/blocks.ts';
-import { type Frame, listPath } from '../console/frame.ts';
+import type { Cell, Empty, Search } from '../console/blocks.ts';
+import type { Frame } from '../console/frame.ts';
+import { pageLinks, sortColumn } from '../console/lists.ts';
 import { applicationCell, type Names } from '../console/names.ts';
 import type { SessionAdmin, SessionView } from './actions.ts';
 
 const READ = 'gatehouse.sessions:read' as const;
 const END = 'gatehouse.sessions:end' as const;
-const query = z.object({ after: z.string().max(200).optional() });
+const query = z.object({
+  after: z.string().max(200).optional(),
+  user: z.string().trim().max(254).default(''),
+  sort: z.enum(['since', '-since']).default('-since'),
+});
 const back = { href: '/admin/sessions', label: 'Sessions' };
 
 export interface SessionPagesDependencies {
   frame: Frame;
   sessions: SessionAdmin;
+  accounts: Pick<Accounts, 'findByLogin'>;
   names: Pick<Names, 'applications'>;
 }
 
 /** All pages below /admin/sessions. */
-export function sessionRoutes({ frame, sessions, names }: SessionPagesDependencies): Router<State, Extras> {
+export function sessionRoutes(dependencies: SessionPagesDependencies): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: '/admin/sessions' });
+  sessionList(router, dependencies);
+  sessionEnd(router, dependencies);
+  return router;
+}
 
+function sessionList(router: Router<State, Extras>, dependencies: SessionPagesDependencies): void {
+  const { frame, sessions, accounts, names } = dependencies;
   router.get('/', ...frame.page(within(READ)), async (ctx) => {
-    const { after } = parseQuery(ctx, query);
-    const page = await sessions.list({ after, limit: 50 }, frame.actor(ctx));
+    const { after, user, sort } = parseQuery(ctx, query);
+    const found = user === '' ? undefined : await accounts.findByLogin(user);
+    const filter = { isAscending: sort === 'since', ...(user !== '' && { userId: found?.id ?? '' }) };
+    const page = await sessions.list({ ...filter, after, limit: limits.api.pageSize }, frame.actor(ctx));
+    const list = { path: back.href, filters: { user }, sort, defaultSort: '-since' };
     const mayEnd = frame.meets(ctx, within(END));
     const applications = await names.applications(
       page.sessions.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)),
@@ -39,16 +56,24 @@ export function sessionRoutes({ frame, sessions, names }: SessionPagesDependenci
       blocks: [
         {
           kind: 'table',
-          caption: 'Live sessions, newest first',
-          columns: ['User', 'Device', 'Applications', 'Signed in', 'Last used', ...(mayEnd ? ['Action'] : [])],
+          caption: 'Live sessions',
+          filter: filterOf(user, sort),
+          columns: [
+            ...['User', 'Device', 'Applications'],
+            sortColumn('Signed in', '-since', list),
+            'Last used',
+            ...(mayEnd ? ['Action'] : []),
+          ],
           rows: page.sessions.map((one) => [...sessionCells(one, applications), ...(mayEnd ? [endCell(one)] : [])]),
-          empty: NOBODY,
-          next: page.next && listPath('/admin/sessions', { after: page.next }),
+          empty: user ? `${user} isn't signed in.` : NOBODY,
+          ...pageLinks(list, after, page.next),
         },
       ],
     });
   });
+}
 
+function sessionEnd(router: Router<State, Extras>, { frame, sessions }: SessionPagesDependencies): void {
   router.get('/:uid/end', ...frame.page(within(END)), async (ctx) => {
     const { uid, username } = await sessions.get(ctx.params.uid ?? '', frame.actor(ctx), END);
     const lead = `Signs ${username} out on this device, and notifies the applications of the session.`;
@@ -64,8 +89,17 @@ export function sessionRoutes({ frame, sessions, names }: SessionPagesDependenci
     await sessions.end(ctx.params.uid ?? '', frame.actor(ctx));
     frame.redirect(ctx, '/admin/sessions', 'Session ended');
   });
+}
 
-  return router;
+function filterOf(user: string, sort: string): Search {
+  const text = 'Username or email';
+  return {
+    action: back.href,
+    fields: [
+      { name: 'user', label: text, value: user, suggest: 'users', isLabelHidden: true, placeholder: text },
+      { name: 'sort', label: '', type: 'hidden', value: sort === '-since' ? '' : sort },
+    ],
+  };
 }
 
 const NOBODY: Empty = {

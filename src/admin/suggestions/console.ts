@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
 import { hueOf, initials } from '../../http/pages/tokens.ts';
+import { plural } from '../../platform/plural.ts';
 import { within } from '../../rbac/rights.ts';
 import type { ApplicationAdmin } from '../applications/actions.ts';
 import type { Frame } from '../console/frame.ts';
@@ -80,5 +81,5 @@ function logoOf(name: string, isPerson: boolean) {
 /** What a screen reader says. */
 function summaryOf(count: number): string {
   if (count === 0) return 'No matches';
-  return count === 1 ? '1 match' : count === MAX ? `The first ${count} matches` : `${count} matches`;
+  return count === MAX ? `The first ${count} matches` : plural(count, 'match', 'matches');
 }

@@ -7,10 +7,10 @@ import { AppError, badRequest, forbidden } from '../../http/errors.ts';
 import { parseForm, parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { plural } from '../../platform/plural.ts';
 import { within } from '../../rbac/rights.ts';
 import type { Block, Cell, ConsolePage, Field } from '../console/blocks.ts';
 import { type Frame, listPath } from '../console/frame.ts';
-import { countText } from '../console/lists.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { UserAdmin } from './actions.ts';
 import { BULK, type BulkAction, type BulkOutcome, bulkActions, offeredBulkActions, runBulk } from './bulk-actions.ts';
@@ -113,7 +113,7 @@ function undefinedIfUnknown(error: unknown): undefined {
 /** `3 users`, or the name of the only one. */
 function namesOf(targets: readonly Target[]): string {
   const [first, ...others] = targets;
-  return first && others.length === 0 ? nameOf(first.account) : countText(targets.length, ['user', 'users']);
+  return first && others.length === 0 ? nameOf(first.account) : plural(targets.length, 'user');
 }
 
 const nameOf = ({ name, username }: Account) => name ?? username;
@@ -146,9 +146,9 @@ async function questionPage(
     title: changing.length > 0 ? `${title}?` : 'Nothing to change',
     back: { href: HOME, label: 'Users' },
     blocks: [
-      ...(changing.length > 0 ? [form, usersTable(countText(changing.length, ['user', 'users']), changing)] : []),
+      ...(changing.length > 0 ? [form, usersTable(plural(changing.length, 'user'), changing)] : []),
       ...(staying.length > 0
-        ? [usersTable(`${countText(staying.length, ['user stays', 'users stay'])} as before`, staying)]
+        ? [usersTable(`${plural(staying.length, 'user stays', 'users stay')} as before`, staying)]
         : []),
     ],
   };
@@ -192,12 +192,12 @@ function resultPage(action: BulkAction, targets: readonly Target[], outcomes: re
   const account = (id: string) => targets.find((one) => one.account.id === id)?.account;
   const sorted = [...outcomes].sort((a, b) => Number(a.state === 'done') - Number(b.state === 'done'));
   return {
-    title: `${action.label}: ${done} of ${countText(outcomes.length, ['user', 'users'])} changed`,
+    title: `${action.label}: ${done} of ${plural(outcomes.length, 'user')} changed`,
     back: { href: HOME, label: 'Users' },
     actions: waiting.length
       ? [
           {
-            label: `Continue with ${countText(waiting.length, ['user', 'users'])}`,
+            label: `Continue with ${plural(waiting.length, 'user')}`,
             href: `${BULK}?${query}`,
             look: 'primary',
           },

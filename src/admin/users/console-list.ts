@@ -66,7 +66,7 @@ export function userList(router: Router<State, Extras>, { frame, users }: UserLi
           rows: page.accounts.map((one) => rowOf(one, lastSignIns.get(one.id))),
           empty: isFiltered(given) ? 'No users match.' : noUsers(mayAdd),
           selection: selectionOf(frame, ctx, given, page.accounts),
-          count: found.count === undefined ? undefined : countText(found.count, ['user', 'users'], found.isMore),
+          count: found.count === undefined ? undefined : countText(found.count, 'user', found.isMore),
           ...pageLinks(list, after, page.next),
         },
       ],

@@ -3,6 +3,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Action, Block, Cell, ConsolePage } from '../../admin/console/blocks.ts';
 import { type Frame, listPath } from '../../admin/console/frame.ts';
+import { pageLinks, sortColumn } from '../../admin/console/lists.ts';
 import { applicationCell, type Names, userCell } from '../../admin/console/names.ts';
 import type { Connection } from '../../connections/connection.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
@@ -21,7 +22,11 @@ export interface RejectionPagesDependencies {
 const READ = 'gatehouse.audit:read' as const;
 const READ_CONNECTIONS = 'gatehouse.connections:read' as const;
 const text = z.string().trim().max(1024).default('');
-const query = z.object({ code: text, client: text, user: text, request: text, after: z.string().max(100).optional() });
+const query = z.object({
+  ...{ code: text, client: text, user: text, request: text },
+  after: z.string().max(100).optional(),
+  sort: z.enum(['at', '-at']).default('-at'),
+});
 const fixForm = z.object({ fix: z.string().min(1).max(200) });
 /** The page of the console for a broken rule that no button fixes. */
 const edit = { label: 'Edit the application', path: (id: string) => `/admin/applications/${id}/settings` };
@@ -42,9 +47,16 @@ export function rejectionRoutes({ frame, names, rejections }: RejectionPagesDepe
 
 function rejectionList(router: Router<State, Extras>, { frame, names, rejections }: RejectionPagesDependencies): void {
   router.get('/', ...frame.page(READ), async (ctx) => {
-    const { code, client, user, request, after } = parseQuery(ctx, query);
+    const { code, client, user, request, after, sort } = parseQuery(ctx, query);
     if (code) return frame.redirect(ctx, `/admin/refusals/${encodeURIComponent(code)}`);
-    const page = await rejections.list({ clientId: client, subjectId: user, requestId: request, after });
+    const page = await rejections.list({
+      clientId: client,
+      subjectId: user,
+      requestId: request,
+      after,
+      isAscending: sort === 'at',
+    });
+    const list = { path: '/admin/refusals', filters: { client, user, request }, sort, defaultSort: '-at' };
     const [applications, users] = await Promise.all([
       names.applications(
         page.rejections.map(({ clientId, endpoint }) => (endpoint === 'upstream' ? null : (clientId ?? null))),
@@ -62,12 +74,13 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
             button: 'Find',
             fields: [
               { name: 'code', label: 'Code from the page', type: 'search' },
-              { name: 'client', label: 'Client or entity ID', value: client },
+              { name: 'client', label: 'Application', value: client, suggest: 'applications' },
               { name: 'request', label: 'Request number', value: request },
+              { name: 'sort', label: '', type: 'hidden', value: sort === '-at' ? '' : sort },
             ],
           },
-          caption: 'Rejected requests, newest first',
-          columns: ['Code', 'When', 'Application or connection', 'User', 'Reason'],
+          caption: 'Rejected requests',
+          columns: ['Code', sortColumn('When', '-at', list), 'Application or connection', 'User', 'Reason'],
           rows: page.rejections.map((one) => [
             { text: one.code, href: `/admin/refusals/${one.code}` },
             one.at,
@@ -78,7 +91,7 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
             { text: one.message, small: `${one.endpoint}: ${one.reason}` },
           ]),
           empty: 'No request was rejected in the last two weeks.',
-          next: page.next && listPath('/admin/refusals', { client, user, request, after: page.next }),
+          ...pageLinks(list, after, page.next),
         },
       ],
     });

@@ -1,5 +1,6 @@
 // Applications in the console: registered by preset, tested with the real sign-in, changed, and protected by permissions.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSignInCounts } from '../../../src/admin/applications/sign-in-counts.ts';
 import { signRows } from '../../support/database/row-macs.ts';
 import { aClient } from '../../support/factories.ts';
 import type { HttpClient, Page } from '../../support/http.ts';
@@ -264,10 +265,52 @@ describe('a registered application', () => {
     expect((await admin.follow(done)).text).toContain('Application deleted.');
   });
 
-  it('a registered application is found by its name', async () => {
+  it('a registered application is found by its name, and sorted by its name and by the sign-ins that its row counts', async () => {
     const page = await admin.get('/admin/applications?q=renamed&protocol=oidc');
     expect(page.text).toContain('Renamed');
-    expect((await admin.get('/admin/applications?q=no-such-thing')).text).toContain('No application matches.');
+    expect((await admin.get('/admin/applications?q=no-such-thing')).text).toContain('No applications match.');
+    const uris = { redirect_uris: ['https://list.example.com/cb'] };
+    const { clientId } = await aClient(idp.services, { client_name: 'Listed A', ...uris });
+    await aClient(idp.services, { client_name: 'Listed B', logo_uri: 'https://logos.example.com/b.png', ...uris });
+    const signedIn = { type: 'sign-in.completed', outcome: 'success', clientId } as const;
+    for (let n = 0; n < 3; n += 1) await idp.services.audit.record(signedIn);
+    const list = async (sort: string) => admin.get(`/admin/applications?q=listed&sort=${sort}`);
+    const names = (text: string) => text.match(/Listed [AB]/g);
+    expect(names(textOf((await list('-name')).text))).toEqual(['Listed B', 'Listed A']);
+    // The page does not wait for the first count.
+    await expect
+      .poll(async () => textOf((await list('sign-ins')).text))
+      .toMatch(/Listed B.* 0 Not in 30 days.*Listed A.* 3 /);
+    const sorted = await list('-sign-ins');
+    expect(names(textOf(sorted.text))).toEqual(['Listed A', 'Listed B']);
+    expect(sorted.text).toMatch(/aria-sort="descending"><a href="[^"]*sort=sign-ins">Sign-ins, 30 days/);
+    expect(sorted.text).toContain('<img class="logo" src="https://logos.example.com/b.png"');
+    expect(sorted.headers['content-security-policy']).toContain("img-src 'self' data: https://logos.example.com");
+  });
+
+  it('a registered application has the sign-ins of 30 days in its row, the days that are over counted once', async () => {
+    const { db, sql, audit } = idp.services;
+    let time = new Date(Date.now() + 86_400_000);
+    let statements = 0;
+    const $queryRaw = (...query: [TemplateStringsArray, ...unknown[]]) => {
+      statements += 1;
+      return db.$queryRaw(...query);
+    };
+    const watched = { $queryRaw };
+    const counts = createSignInCounts({ db: watched as unknown as typeof db, sql, now: () => time });
+    const { clientId } = await aClient(idp.services, { redirect_uris: ['https://days.example.com/cb'] });
+    await audit.record({ type: 'authorization.granted', outcome: 'success', clientId });
+    const count = async () => (await counts.lastDays())?.get(clientId);
+    await expect.poll(count).toMatchObject({ total: 1, bars: [0, 0, 0, 0, 0, 0, 0, 0, 0, 1] });
+    statements = 0;
+    expect((await count())?.total).toBe(1);
+    expect(statements).toBe(0);
+    // A day later only the two days are counted that were not over; a month later there is nothing.
+    time = new Date(time.getTime() + 86_400_000);
+    expect((await count())?.total).toBe(1);
+    expect(statements).toBeLessThanOrEqual(2);
+    time = new Date(time.getTime() + 31 * 86_400_000);
+    await expect.poll(async () => (await counts.lastDays())?.size).toBe(0);
   });
 });
 

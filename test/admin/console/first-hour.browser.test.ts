@@ -54,7 +54,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
 
   // An OpenID Connect application, and what it receives.
   await page.click('nav >> a:has-text("Applications")');
-  await page.click('text=New application');
+  await page.click('text=Add application');
   await page.click('text=Web application');
   await page.fill('[name=name]', 'Wiki');
   await page.fill('[name=redirect_uris]', REDIRECT);

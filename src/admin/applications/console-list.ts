@@ -1,0 +1,165 @@
+// /admin/applications: the list, with filters, sorting, and how much each application is used.
+import type Router from '@koa/router';
+import { z } from 'zod';
+import type { Application } from '../../applications/application.ts';
+import type { ApplicationPage } from '../../applications/read.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { parseQuery } from '../../http/input.ts';
+import { relaxPolicy } from '../../http/security-headers.ts';
+import { limits } from '../../limits.ts';
+import { plural } from '../../platform/plural.ts';
+import { within } from '../../rbac/rights.ts';
+import type { Cell, Empty, Search } from '../console/blocks.ts';
+import { listQuery } from '../console/frame.ts';
+import { type ListAddress, pageLinks, sortColumn, sortedPath } from '../console/lists.ts';
+import { type ApplicationPagesDependencies, accessCell, protocolName } from './console-parts.ts';
+import type { SignInCount, SignInCounts } from './sign-in-counts.ts';
+import { stateTag } from './tabs/tab-page.ts';
+
+export interface ApplicationListDependencies extends Pick<ApplicationPagesDependencies, 'frame' | 'applications'> {
+  signIns: SignInCounts;
+}
+
+const HOME = '/admin/applications';
+const WRITE = 'gatehouse.applications:write' as const;
+const query = listQuery.extend({
+  protocol: z.enum(['', 'oidc', 'saml']).default(''),
+  state: z.enum(['', 'enabled', 'disabled']).default(''),
+  sort: z.enum(['name', '-name', 'sign-ins', '-sign-ins']).default('name'),
+});
+type Query = z.output<typeof query>;
+
+export function applicationList(
+  router: Router<State, Extras>,
+  { frame, applications, signIns }: ApplicationListDependencies,
+): void {
+  router.get('/', ...frame.page(within('gatehouse.applications:read')), async (ctx) => {
+    const given = parseQuery(ctx, query);
+    const { q, after, protocol, state, sort } = given;
+    const counts = await signIns.lastDays();
+    const isBySignIns = sort.endsWith('sign-ins');
+    const filter = { search: q, ...(state && { enabled: state === 'enabled' }) };
+    const by = frame.actor(ctx);
+    const [page, byProtocol] = await Promise.all([
+      applications.list(
+        {
+          ...{ ...filter, after, limit: limits.api.pageSize, ...(protocol && { protocol }) },
+          isDescending: sort.startsWith('-'),
+          ...(isBySignIns && { rank: ({ clientId }) => counts?.get(clientId)?.total ?? 0 }),
+        },
+        by,
+      ),
+      applications.countByProtocol(filter, by),
+    ]);
+    allowLogos(ctx, page);
+    const list: ListAddress = { path: HOME, filters: { q, protocol, state }, sort, defaultSort: 'name' };
+    const total = protocol ? byProtocol[protocol] : byProtocol.oidc + byProtocol.saml;
+    frame.show(ctx, {
+      title: 'Applications',
+      lead: 'Services that people sign in to through Gatehouse.',
+      actions: frame.may(ctx, WRITE)
+        ? [
+            { label: 'Test applications', icon: 'flask-conical', href: '/admin/test' },
+            { label: 'Add application', icon: 'plus', href: `${HOME}/new`, look: 'primary' },
+          ]
+        : [],
+      blocks: [
+        {
+          kind: 'table',
+          caption: 'Applications',
+          filter: filterOf(given, list, byProtocol),
+          columns: [
+            sortColumn('Application', 'name', list),
+            'Protocol',
+            'Access',
+            sortColumn('Sign-ins, 30 days', '-sign-ins', list, { isNumber: true }),
+            'Last sign-in',
+            'Status',
+          ],
+          rows: page.applications.map((one) => rowOf(one, counts && (counts.get(one.clientId) ?? 'none'))),
+          empty: q || protocol || state ? 'No applications match.' : noApplications(frame.may(ctx, WRITE)),
+          count: plural(total, 'application'),
+          ...pageLinks(list, after, page.next),
+        },
+      ],
+    });
+  });
+}
+
+function rowOf(application: Application, signIns: SignInCount | 'none' | undefined): Cell[] {
+  const { id, name, clientId, protocol } = application;
+  const isService = isServiceAccount(application);
+  const used = signIns === 'none' || signIns === undefined ? undefined : signIns;
+  const logo = { name, picture: logoOf(application) };
+  return [
+    { text: name, href: `${HOME}/${id}`, small: clientId, logo },
+    isService ? 'Service' : protocolName[protocol],
+    isService ? 'Service account' : accessCell(application),
+    isService || signIns === undefined ? '' : { bars: used?.bars ?? [], text: (used?.total ?? 0).toLocaleString('en') },
+    isService || signIns === undefined ? '' : (used?.last ?? 'Not in 30 days'),
+    stateTag(application),
+  ];
+}
+
+/** It acts for itself only, so that nobody signs in to it. */
+function isServiceAccount({ protocol, metadata }: Application): boolean {
+  return protocol === 'oidc' && metadata.grant_types?.length === 1 && metadata.grant_types[0] === 'client_credentials';
+}
+
+/** Not of a client that registered itself: it could see who opens this page, and when. */
+function logoOf({ source, metadata }: Application): string | undefined {
+  const { logo_uri: logo } = metadata;
+  return source !== 'dynamic' && logo !== undefined && /^https:\/\//i.test(logo) && URL.canParse(logo)
+    ? logo
+    : undefined;
+}
+
+function allowLogos(ctx: Context, { applications }: ApplicationPage): void {
+  const sources = applications.flatMap((one) => logoOf(one) ?? []).map((logo) => new URL(logo).origin);
+  if (sources.length === 0) return;
+  relaxPolicy(ctx, { directive: 'img-src', sources, reason: 'logos of the applications' });
+}
+
+function filterOf(
+  { q, protocol, state, sort }: Query,
+  list: ListAddress,
+  counts: { oidc: number; saml: number },
+): Search {
+  const segment = (value: '' | 'oidc' | 'saml', label: string, count: number) => ({
+    ...{ label, count: count.toLocaleString('en'), isCurrent: value === protocol },
+    href: sortedPath({ ...list, filters: { ...list.filters, protocol: value } }, list.sort),
+  });
+  return {
+    action: HOME,
+    fields: [
+      {
+        ...{ name: 'q', label: 'Search', type: 'search', value: q, isLabelHidden: true },
+        placeholder: 'Search by name or identifier',
+      },
+      {
+        ...{ name: 'state', label: 'Status', type: 'select', value: state, isLabelHidden: true },
+        options: [
+          { value: '', label: 'Any status' },
+          { value: 'enabled', label: 'Enabled' },
+          { value: 'disabled', label: 'Disabled' },
+        ],
+      },
+      { name: 'protocol', label: '', type: 'hidden', value: protocol },
+      { name: 'sort', label: '', type: 'hidden', value: sort === 'name' ? '' : sort },
+    ],
+    segments: [
+      segment('', 'All', counts.oidc + counts.saml),
+      segment('oidc', protocolName.oidc, counts.oidc),
+      segment('saml', protocolName.saml, counts.saml),
+    ],
+  };
+}
+
+function noApplications(mayAdd: boolean): Empty {
+  return {
+    icon: 'layout-grid',
+    title: 'No applications yet',
+    text: 'Choose a product such as GitLab or Salesforce, or add any OpenID Connect or SAML application. It takes about five minutes.',
+    ...(mayAdd && { action: { label: 'Add your first application', icon: 'plus', href: `${HOME}/new` } }),
+  };
+}
