@@ -1,0 +1,126 @@
+// The checks of the access check in words, from facts.
+import { describe, expect, it } from 'vitest';
+import { type CheckId, checksOf } from '../../src/diagnostics/access-check/checks.ts';
+import type { AccessFacts } from '../../src/diagnostics/access-check/facts.ts';
+
+const now = new Date('2026-11-20T10:00:00Z');
+const facts = {
+  account: { id: 'u', username: 'ann', name: 'Ann', email: 'ann@example.com', roles: [], isActive: true },
+  application: {
+    name: 'Payroll',
+    protocol: 'oidc',
+    access: 'everyone',
+    metadata: { grant_types: ['authorization_code'] },
+  },
+  conditions: [],
+  locks: [],
+  codeWaitSeconds: 0,
+  password: { mustChange: false, changedAt: now },
+  factors: { totp: false, passkeys: 0, verifyingPasskeys: 0, recoveryCodes: 0, phone: undefined },
+  requirements: {
+    missing: 'nothing',
+    mustChangePassword: false,
+    methods: [],
+    level: 'urn:gatehouse:acr:password',
+    channels: {},
+  },
+  rule: undefined,
+  required: undefined,
+  linked: [],
+  offered: [],
+  wrongPasswords: 0,
+  network: undefined,
+  metadataEndsAt: undefined,
+  secrets: 'valid',
+  now,
+} as unknown as AccessFacts;
+const okta = { id: 'okta', name: 'Okta' };
+const local = { connections: 'all', isLocalAllowed: false } as const;
+const { requirements } = facts;
+
+const cases: [string, CheckId, Partial<AccessFacts>, string, string][] = [
+  [
+    'a required connection that is accepted',
+    'method',
+    { required: { ...okta, isAccepted: true } },
+    'passed',
+    'Ann signs in with Okta only',
+  ],
+  [
+    'a required connection that is not accepted',
+    'method',
+    { required: { ...okta, isAccepted: false } },
+    'failed',
+    'Payroll doesn’t accept Okta.',
+  ],
+  [
+    'a linked connection where local sign-in is off',
+    'method',
+    { rule: local, linked: ['Okta'] },
+    'passed',
+    'Ann can use Okta.',
+  ],
+  [
+    'a connection that is not linked yet',
+    'method',
+    { rule: local, offered: ['Okta'] },
+    'later',
+    'Ann isn’t linked to Okta yet.',
+  ],
+  [
+    'no way at all',
+    'method',
+    { password: undefined },
+    'failed',
+    'no password, no passkey and no linked identity provider',
+  ],
+  [
+    'a password that is due',
+    'password',
+    { requirements: { ...requirements, mustChangePassword: true } },
+    'later',
+    'Ann chooses a new password',
+  ],
+  [
+    'a factor to set up',
+    'factor',
+    { requirements: { ...requirements, missing: 'enrolment', methods: ['passkey', 'totp'] } },
+    'later',
+    'Ann sets up a passkey or an authenticator app',
+  ],
+  [
+    'an acr that cannot be reached',
+    'factor',
+    { requirements: { ...requirements, lacked: 'phr' } },
+    'warning',
+    'requests a phishing-resistant sign-in',
+  ],
+  ['too many wrong codes', 'codes', { codeWaitSeconds: 61 }, 'failed', 'waits 2 minutes'],
+  [
+    'a blocked network',
+    'network',
+    { network: { address: '192.0.2.1', isDenied: true, waitSeconds: 0 } },
+    'failed',
+    'is in a blocked network',
+  ],
+  [
+    'expired metadata',
+    'metadata',
+    { metadataEndsAt: new Date('2026-11-01') },
+    'failed',
+    'no longer used since November 1, 2026',
+  ],
+];
+
+describe('a check', () => {
+  it.each(cases)('a check of %s says so', (_what, id, changes, state, sentence) => {
+    const found = checksOf({ ...facts, ...changes }).find((one) => one.id === id);
+    expect(found).toMatchObject({ state, explanation: expect.stringContaining(sentence) });
+  });
+
+  it('fails for a service without a grant for people', () => {
+    const application = { ...facts.application, metadata: { grant_types: ['client_credentials'] } };
+    const found = checksOf({ ...facts, application } as AccessFacts).find(({ id }) => id === 'grant');
+    expect(found?.state).toBe('failed');
+  });
+});
