@@ -39,7 +39,7 @@ type Lane = Map<string, Waiting[]>;
 
 /** After so many turns of known browsers in a row, another one has a turn. */
 const KNOWN_IN_A_ROW = 4;
-const { seconds, pollMilliseconds } = limits.signInQueue;
+const { pollMilliseconds } = limits.signInQueue;
 
 export function createSignInQueue(options: SignInQueueOptions = {}): SignInQueue {
   const { concurrency = limits.signInQueue.concurrency, maxWaiting = limits.signInQueue.maxWaiting } = options;
@@ -78,7 +78,7 @@ export function createSignInQueue(options: SignInQueueOptions = {}): SignInQueue
     run<T>(place: QueuedAttempt, attempt: () => Promise<AttemptStep<T>>): Promise<T | 'busy'> {
       return new Promise((resolve, reject) => {
         const waiting = waitingAttempt(place, attempt, { resolve, reject, ended: () => cancel() });
-        const cancel = after(seconds * 1000, () => {
+        const cancel = after(limits.signInQueue.seconds * 1000, () => {
           waiting.isLate = true;
           turns.remove(waiting);
         });

@@ -1,11 +1,12 @@
 // Waits of the server that tests would sit out in full, thousands of times: the fixed response time of forms that hide whether
 // an account exists, the pause before a mail is sent, the period in which due deliveries are found, and the time that a logout
-// gives an application that does not answer. They are shorter in tests. A file about such a wait, or about a server process of
-// its own, has the real ones (realWaits).
+// gives an application that does not answer. They are shorter in tests. Longer is the wait of a password attempt for its turn, which
+// parallel sign-ins exceed on a busy machine. A file about such a wait, or about a server process of its own, has the real ones
+// (realWaits).
 import { limits } from '../../src/limits.ts';
 
-const { uniformAnswer, mail, delivery, logout, sweep } = limits;
-const real = structuredClone({ uniformAnswer, mail, delivery, logout, sweep });
+const { uniformAnswer, mail, delivery, logout, signInQueue, sweep } = limits;
+const real = structuredClone({ uniformAnswer, mail, delivery, logout, signInQueue, sweep });
 
 /** Every file begins so (setup-file.ts). */
 export function shortWaits(): void {
@@ -13,6 +14,7 @@ export function shortWaits(): void {
   Object.assign(uniformAnswer, { milliseconds: 5 });
   Object.assign(mail, { delayMs: 20 });
   Object.assign(delivery, { pollSeconds: 0.5 });
+  Object.assign(signInQueue, { seconds: 60 });
 }
 
 /** For a browser that waits for applications which do not answer. */
