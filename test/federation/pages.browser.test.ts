@@ -47,12 +47,11 @@ async function expectRejection(page: Page, name: string): Promise<void> {
 const screens = { desktop, phone };
 
 /**
- * Checks the page with axe and for its width on the screen, and takes screenshots. The dark colors are the same on every screen,
- * so axe checks them on the phone only.
+ * Checks the page with axe and for its width on the screen, and takes screenshots. In dark colors, which are the same on every
+ * screen, axe checks one page of each template (`isDarkToo`).
  */
-async function inspect(page: Page, name: string): Promise<void> {
-  const isPhone = (page.viewportSize()?.width ?? 0) <= phone.viewport.width;
-  expect(await axe(page, isPhone ? ['light', 'dark'] : ['light']), name).toEqual([]);
+async function inspect(page: Page, name: string, { isDarkToo = false } = {}): Promise<void> {
+  expect(await axe(page, isDarkToo ? ['light', 'dark'] : ['light']), name).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), name).toBe(true);
   await screenshot(page, `federation-${name}`);
 }
@@ -82,7 +81,7 @@ it('the link step, the failures and the connected sign-ins of an account', async
   corp.upstream.user = { sub: `pages-phone`, email: user.account.email, email_verified: true };
   await press(page);
   await page.waitForSelector('h1:has-text("Is this your account?")');
-  await inspect(page, `link-phone`);
+  await inspect(page, `link-phone`, { isDarkToo: true });
   await page.goto(`${idp.issuer}/account/connections`);
   await page.fill('[name=username]', user.username);
   await page.fill('[name=password]', user.password);
@@ -91,7 +90,7 @@ it('the link step, the failures and the connected sign-ins of an account', async
   await inspect(page, `account-none-phone`);
   await page.click('button:has-text("Connect Example Corp")');
   await page.waitForSelector('text=Connected on');
-  await inspect(page, `account-phone`);
+  await inspect(page, `account-phone`, { isDarkToo: true });
   await page.context().close();
 });
 
@@ -118,7 +117,7 @@ it('every failure names what happened, and is accessible', async () => {
     expect(new URL(page.url()).origin, `${name} ${straight}`).toBe(idp.issuer);
     headings.add((await page.locator('h1').textContent()) ?? '');
     await expectRejection(page, name);
-    await inspect(page, `failure-${name}-phone`);
+    await inspect(page, `failure-${name}-phone`, { isDarkToo: name === 'invalid' });
     await one.remove();
   }
   await page.context().close();
@@ -173,12 +172,12 @@ it('the pages for an account that does not fit, and those of a step-up', async (
   one.upstream.user = { sub: 'stepping', amr: ['pwd'] };
   await stepUp();
   await page.waitForSelector('text=didn’t confirm two-step verification');
-  await inspect(page, 'step-up-unmet-phone');
+  await inspect(page, 'step-up-unmet-phone', { isDarkToo: true });
   const { secret, sealed } = mfa.totp.begin(linked);
   await mfa.totp.confirm(linked, sealed, generateSync({ secret }));
   await stepUp();
   await page.waitForSelector('button:has-text("Continue to Example Corp")');
-  await inspect(page, 'step-up-choice-phone');
+  await inspect(page, 'step-up-choice-phone', { isDarkToo: true });
   await one.remove();
   await two.remove();
 
@@ -212,12 +211,12 @@ it('the result of "Try it" in the console', async () => {
   corp.upstream.user = { sub: 'tried', email: 'tried@corp.example', email_verified: true, name: 'Tried User' };
   await page.click('button:has-text("Try it")');
   await page.waitForSelector('text=The sign-in succeeds');
-  await inspect(page, `try-phone`);
+  await inspect(page, `try-phone`, { isDarkToo: true });
   corp.upstream.quirks = { idToken: { aud: 'another-client' } };
   await page.goto(`${idp.issuer}/admin/connections/${corp.connection}`);
   await page.click('button:has-text("Try it")');
   await page.waitForSelector('text=The sign-in fails');
-  await inspect(page, `try-failed-phone`);
+  await inspect(page, `try-failed-phone`, { isDarkToo: true });
   corp.upstream.quirks = {};
   await page.context().close();
 });
@@ -251,7 +250,7 @@ it('many connections with long names, and the address first', async () => {
   for (const [index, name] of names.entries()) if (index > 1) await add(name, index);
   for (const [screen, page] of pages) {
     await page.goto(signInUrl());
-    await inspect(page, `sign-in-8-${screen}`);
+    await inspect(page, `sign-in-8-${screen}`, { isDarkToo: screen === 'phone' });
   }
   await aConnection(
     idp,
@@ -268,7 +267,7 @@ it('many connections with long names, and the address first', async () => {
   );
   for (const [screen, page] of pages) {
     await page.goto(signInUrl());
-    await inspect(page, `identifier-${screen}`);
+    await inspect(page, `identifier-${screen}`, { isDarkToo: screen === 'phone' });
     await page.fill('[name=username]', 'someone@elsewhere.example');
     await page.click('button:has-text("Continue")');
     await page.waitForSelector('[name=password]');
