@@ -38,6 +38,9 @@
     addEventListener('pageshow', count);
   }
 
+  // On a phone the tabs scroll sideways.
+  document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+
   for (const row of document.querySelectorAll('[data-row-link]')) {
     row.addEventListener('click', ({ target }) => {
       // A click on another link or control is meant for that, and marked text is meant to be copied.

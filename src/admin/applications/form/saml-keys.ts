@@ -152,7 +152,7 @@ export const samlAttributes: readonly KeySection[] = [
       mapKey(
         {
           key: 'attributes',
-          label: 'Attributes',
+          label: 'Attribute mapping',
           hint: 'The value is a field of the user, such as email or attributes.department.',
         },
         'attribute',

@@ -16,7 +16,7 @@ export function sourceOf({ metadata_url, metadata }: Values): Source {
 /** The choice itself is no key: it says which keys are sent. */
 const sourceField = (values: Values): Field => ({
   name: METADATA_SOURCE,
-  label: 'Metadata',
+  label: 'Source',
   type: 'radios',
   value: sourceOf(values),
   hint: 'How Gatehouse knows the addresses and keys of the application. The entity ID never changes.',
@@ -179,5 +179,5 @@ export const samlSources: readonly KeySection[] = [
   },
   { title: 'Assertion consumer service (ACS)', when: 'hand', keys: [of('hand', acsKey)] },
   { title: 'Single logout', when: 'hand', keys: [of('hand', sloKey)] },
-  { title: 'Certificates', when: 'hand', keys: [of('hand', certificatesKey)] },
+  { title: 'Keys', when: 'hand', keys: [of('hand', certificatesKey)] },
 ];
