@@ -42,7 +42,7 @@ const DAYS_PER_BAR = 3;
 /** As in usage.ts: what a sign-in ends with, by protocol. */
 const ENDS = { oidc: ['sign-in.completed', 'authorization.granted'], saml: ['saml.response'] } as const;
 /** How long a page waits for the first count, and how long the count of today is used: more where it takes longer. */
-const WAIT_MS = 40;
+const WAIT_MS = 60;
 const FRESH_MS = 5000;
 const FRESH_FACTOR = 100;
 /** After a count that was quicker, twice as many days are counted together. */

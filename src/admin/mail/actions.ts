@@ -102,15 +102,24 @@ function deliveryActions({
     templates: testMail,
 
     async state() {
-      const [waiting, failed, last] = await Promise.all([
+      const unsent = { ...NOT_A_DRAFT, lastError: { not: null } };
+      // By the indexes on mail that waits or failed: in the order of creation every mail would be read.
+      const [waiting, failed, waitingOne, failedOne] = await Promise.all([
         db.mailMessage.count({ where: { AND: [NOT_A_DRAFT, WHERE.waiting] } }),
         db.mailMessage.count({ where: { AND: [NOT_A_DRAFT, WHERE.failed] } }),
         db.mailMessage.findFirst({
-          where: { ...NOT_A_DRAFT, sentAt: null, lastError: { not: null } },
-          orderBy: { createdAt: 'desc' },
-          select: { lastError: true },
+          where: { ...unsent, ...WHERE.waiting },
+          orderBy: { nextTryAt: 'desc' },
+          select: { lastError: true, createdAt: true },
+        }),
+        db.mailMessage.findFirst({
+          where: { ...unsent, ...WHERE.failed },
+          orderBy: { failedAt: 'desc' },
+          select: { lastError: true, createdAt: true },
         }),
       ]);
+      const isFailedNewer = failedOne && (!waitingOne || failedOne.createdAt > waitingOne.createdAt);
+      const last = isFailedNewer ? failedOne : waitingOne;
       return { waiting, failed, lastError: last?.lastError ?? null };
     },
 
