@@ -21,6 +21,7 @@ import type { RpSessions } from '../rp/sessions.ts';
 import type { SignedIn } from '../rp/signed-in.ts';
 import type { Db } from '../storage/database.ts';
 import { createAccountPageHelpers } from './account-page-helpers.ts';
+import { activityRoutes } from './activity-routes.ts';
 import { browserRoutes } from './browser-routes.ts';
 import { connectionRoutes } from './connection-routes.ts';
 import { consentRoutes } from './consent-routes.ts';
@@ -105,6 +106,7 @@ export function createAccountPages(dependencies: AccountPagesDependencies) {
       phoneRoutes({ page, accounts, phones, codeDelivery, rateLimits, factorRecoveryCodes }),
       connectionRoutes({ page, links: dependencies.links }),
       browserRoutes({ page, cookies, knownBrowsers, audit }),
+      activityRoutes({ db, page, audit }),
       consentRoutes({ db, page, sessions, consents, audit }),
       sessionRoutes({ page, db, sessions, endSession, logoutBrowserOf }),
     ],

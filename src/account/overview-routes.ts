@@ -53,6 +53,7 @@ export function overviewRoutes({ page, factors, credentials }: OverviewRoutesDep
             },
             { href: '/account/connections', label: 'Connected sign-ins', hint: 'Other services you can sign in with' },
             { href: '/account/browsers', label: 'Known browsers', hint: 'Browsers you’ve signed in from' },
+            { href: '/account/activity', label: 'Activity', hint: 'Sign-ins and changes of your account' },
           ],
         },
         {

@@ -86,7 +86,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
       }),
       apiRoutes({ frame, resources }),
       connectionRoutes({ frame, connections, issuer, tries: dependencies.tries }),
-      userRoutes({ frame, users, roles, sessions, now }),
+      userRoutes({ frame, users, roles, sessions, now, names, audit, authority: admin.authority }),
       importRoutes({
         frame,
         imports: createUserImport({ accounts, connections, users }),

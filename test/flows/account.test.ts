@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { textOf } from '../support/pages/html.ts';
 
 let idp: TestIdp;
 beforeAll(async () => {
@@ -50,6 +51,18 @@ describe('the account page', () => {
     // The password and this code are the strongest proof now; the code was used and is not required again.
     expect((await browser.get('/account/password')).status).toBe(200);
     expect((await elsewhere.get('/account/password')).location).toContain('acr_values=');
+  });
+
+  it('lists what happened to the account in sentences, without names of administrators and events of others', async () => {
+    const [user, other, boss] = [await aUser(idp.services), await aUser(idp.services), await aUser(idp.services)];
+    const by = { actorId: boss.account.id };
+    await idp.services.audit.record({ ...by, type: 'factors.reset', outcome: 'success', subjectId: user.account.id });
+    await idp.services.audit.record({ ...by, type: 'factors.reset', outcome: 'success', subjectId: other.account.id });
+    const { text } = await (await signedIn(user)).get('/account/activity');
+    expect(textOf(text)).toContain(`${user.username} signed in to Gatehouse with a password`);
+    expect(textOf(text)).toContain(`An administrator removed every second step of ${user.username}`);
+    for (const { username, account } of [other, boss])
+      for (const secret of [username, account.id]) expect(text).not.toContain(secret);
   });
 
   it('changes the password and signs out the other browsers', async () => {

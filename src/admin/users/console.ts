@@ -1,13 +1,18 @@
 // /admin/users: the list, and one user with everything that can be done for them.
 import Router from '@koa/router';
 import { addressPartNames, addressParts, textFieldNames, textFields } from '../../accounts/profile-fields.ts';
+import type { Actor, Audit } from '../../audit/audit.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { browserName } from '../../mail/browser-name.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Authority } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { within } from '../../rbac/rights.ts';
+import { visibleTo } from '../audit/api.ts';
+import { eventItems } from '../audit/console-rows.ts';
 import type { Action, Block, Cell, Mark } from '../console/blocks.ts';
-import type { Frame } from '../console/frame.ts';
+import { type Frame, listPath } from '../console/frame.ts';
+import type { Names } from '../console/names.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { SessionAdmin } from '../sessions/actions.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
@@ -23,10 +28,14 @@ export interface UserPagesDependencies {
   roles: Pick<RoleAdmin, 'assignable'>;
   sessions: Pick<SessionAdmin, 'ofUser'>;
   now: Clock;
+  names: Names;
+  audit: Pick<Audit, 'list'>;
+  authority: Pick<Authority, 'extent'>;
 }
 
 const READ = 'gatehouse.users:read' as const;
 const WRITE = 'gatehouse.users:write' as const;
+const RECENT_EVENTS = 10;
 const END = 'gatehouse.sessions:end' as const;
 /** All pages below /admin/users. */
 export function userRoutes(dependencies: UserPagesDependencies): Router<State, Extras> {
@@ -41,7 +50,8 @@ export function userRoutes(dependencies: UserPagesDependencies): Router<State, E
   return router;
 }
 
-function userPage(router: Router<State, Extras>, { frame, users, sessions }: UserPagesDependencies): void {
+function userPage(router: Router<State, Extras>, dependencies: UserPagesDependencies): void {
+  const { frame, users, sessions } = dependencies;
   router.get('/:id', ...frame.page(within(READ)), async (ctx) => {
     const { id = '' } = ctx.params;
     const details = await users.get(id, frame.actor(ctx));
@@ -69,9 +79,31 @@ function userPage(router: Router<State, Extras>, { frame, users, sessions }: Use
           ? [{ label: 'Edit', href: `${at}/edit`, look: 'primary' as const }]
           : []),
       ],
-      blocks: [detailsBlock(details), sessionsBlock(live), ...actionsBlocks(at, offered, mayWrite)],
+      blocks: [
+        detailsBlock(details),
+        sessionsBlock(live),
+        ...(may('gatehouse.audit:read') ? [await activityBlock(dependencies, account, frame.actor(ctx))] : []),
+        ...actionsBlocks(at, offered, mayWrite),
+      ],
     });
   });
+}
+
+/** The last events of the user, and about the user. */
+async function activityBlock(
+  { audit, authority, names }: UserPagesDependencies,
+  { id, username }: UserDetails['account'],
+  by: Actor,
+): Promise<Block> {
+  const events = await audit.list({ partyId: id, ...(await visibleTo(authority, by)), limit: RECENT_EVENTS });
+  return {
+    kind: 'events',
+    title: 'Activity',
+    caption: 'Recent events, newest first',
+    actions: [{ label: 'Activity log', href: listPath('/admin/audit', { user: username }) }],
+    items: await eventItems(events, names),
+    empty: 'No events yet.',
+  };
 }
 
 function tagsOf({ account, lockedSeconds }: UserDetails): Mark[] {

@@ -1,0 +1,73 @@
+// /account/activity: what happened to the account, in sentences. Another user who acted is not named.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Audit, AuditEntry } from '../audit/audit.ts';
+import type { EventKind } from '../audit/sentences/event-text.ts';
+import { type Mention, sentenceOf, sentenceText, typesOfKind } from '../audit/sentences/sentence.ts';
+import type { Extras, State } from '../http/context.ts';
+import { parseQuery } from '../http/input.ts';
+import { browserName } from '../mail/browser-name.ts';
+import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';
+import type { Db } from '../storage/database.ts';
+import type { AccountPageHelpers } from './account-page-helpers.ts';
+
+export interface ActivityRoutesDependencies {
+  db: Db;
+  page: AccountPageHelpers;
+  audit: Pick<Audit, 'list'>;
+}
+
+const PAGE = 25;
+const KINDS: readonly EventKind[] = ['sign-in', 'session', 'account', 'password', 'factor', 'role', 'request'];
+const query = z.object({ before: z.coerce.number().int().positive().optional() });
+
+export function activityRoutes({ db, page, audit }: ActivityRoutesDependencies): Router<State, Extras> {
+  const { signedIn } = page;
+  const router = new Router<State, Extras>({ prefix: '/account/activity' });
+
+  router.get('/', signedIn.requireSignIn, async (ctx) => {
+    const { account } = signedIn.userOf(ctx);
+    const { before } = parseQuery(ctx, query);
+    const types = KINDS.flatMap(typesOfKind);
+    const entries = await audit.list({ subjectId: account.id, types, ...(before && { before }), limit: PAGE + 1 });
+    const shown = entries.slice(0, PAGE);
+    const names = await namesIn(db, shown);
+    const nameOf = ({ of, id }: Mention) =>
+      of !== 'user' ? (names.get(id) ?? id) : id === account.id ? account.username : 'an administrator';
+    ctx.render('account/activity', {
+      events: shown.map((entry) => ({
+        at: entry.at,
+        isBad: entry.outcome !== 'success',
+        // A user name stays as it is.
+        text: sentenceText(sentenceOf(entry), nameOf).replace(/^an /, 'An '),
+        // The address of an administrator is not the user's.
+        place: entry.actorId === null || entry.actorId === account.id ? placeOf(entry) : '',
+      })),
+      next: entries.length > PAGE ? `/account/activity?before=${shown.at(-1)?.id}` : undefined,
+    });
+  });
+
+  return router;
+}
+
+function placeOf({ userAgent, address }: AuditEntry): string {
+  return [browserName(userAgent), address].filter(Boolean).join(' · ');
+}
+
+/** The names of the applications and connections that the events mention. */
+async function namesIn(db: Db, events: readonly AuditEntry[]): Promise<Map<string, string>> {
+  const mentions = events.flatMap(sentenceOf).filter((part): part is Mention => typeof part !== 'string');
+  const idsOf = (of: Mention['of']) => [...new Set(mentions.flatMap((one) => (one.of === of ? [one.id] : [])))];
+  const [applications, connections] = await Promise.all([
+    db.application.findMany({
+      where: { clientId: { in: idsOf('application') } },
+      select: { clientId: true, name: true },
+    }),
+    db.connection.findMany({ where: { id: { in: idsOf('connection') } }, select: { id: true, name: true } }),
+  ]);
+  return new Map([
+    [FIRST_PARTY_CLIENT_ID, 'Gatehouse'],
+    ...applications.map(({ clientId, name }) => [clientId, name] as const),
+    ...connections.map(({ id, name }) => [id, name] as const),
+  ]);
+}
