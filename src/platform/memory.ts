@@ -1,6 +1,5 @@
 // Settings of V8 that halve the memory of the server. They are made by the program, before it loads anything large, so that every
 // way to start it has them. What each one saves and costs is in docs/performance.md.
-import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /** The space for young objects in bytes, which V8 would let grow to 32 MB; it has two halves of this size. */
@@ -18,19 +17,27 @@ export function limitMemory(): void {
   limitYoungObjects();
 }
 
-// There is no flag for the largest size that works after the start of the process, but the factor by which the space grows does:
-// it grows once, from its first size to the wanted one, and then by 1.
+// There is no flag for the largest size that works after the start of the process, but the factor by which the space grows does: it grows
+// once, from its first size to the wanted one, and then by 1. V8 grows it in a collection of which more survives than it holds, and such
+// collections follow each other while modules are loaded. So it grows here: a callback after the first one would come too late.
 function limitYoungObjects(): void {
   setFlagsFromString(`--semi-space-growth-factor=${YOUNG_HALF / FIRST_HALF}`);
-  const observer = new PerformanceObserver(() => {
+  const survivors: number[][] = [];
+  for (let piece = 0; piece < MAX_PIECES && !isGrown; piece += 1) {
+    for (let count = 0; count < PIECE; count += 1) survivors.push([piece, count]);
     const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
-    if (young && young.space_size < 2 * YOUNG_HALF) return;
-    isGrown = true;
-    keepYoungLimit();
-    observer.disconnect();
-  });
-  observer.observe({ entryTypes: ['gc'] });
+    isGrown = young !== undefined && young.space_size >= 2 * YOUNG_HALF;
+  }
+  setFlagsFromString(`--semi-space-growth-factor=${isGrown ? 1 : V8_FACTOR}`);
 }
+
+/** What V8 begins with. */
+const V8_FACTOR = 2;
+
+/** Arrays of some 50 bytes that are made before the size is read again. */
+const PIECE = 2000;
+/** 10 MB in all, where some 3 are enough. */
+const MAX_PIECES = 100;
 
 /** Call it when a worker thread has started: V8 then sets the factor of the whole process to 2 again. */
 export function keepYoungLimit(): void {
