@@ -53,6 +53,8 @@ const WHERE = {
   sent: { sentAt: { not: null } },
   failed: { failedAt: { not: null } },
 } as const;
+/** Waiting mail in which the last error is looked for: what was tried is tried again later than what is new. */
+const RETRIED = 50;
 // A draft has no recipient yet: its account is looked up later, so that the answer takes equally long without one.
 const NOT_A_DRAFT = { recipient: { not: '' } };
 
@@ -102,24 +104,17 @@ function deliveryActions({
     templates: testMail,
 
     async state() {
-      const unsent = { ...NOT_A_DRAFT, lastError: { not: null } };
-      // By the indexes on mail that waits or failed: in the order of creation every mail would be read.
-      const [waiting, failed, waitingOne, failedOne] = await Promise.all([
-        db.mailMessage.count({ where: { AND: [NOT_A_DRAFT, WHERE.waiting] } }),
-        db.mailMessage.count({ where: { AND: [NOT_A_DRAFT, WHERE.failed] } }),
-        db.mailMessage.findFirst({
-          where: { ...unsent, ...WHERE.waiting },
-          orderBy: { nextTryAt: 'desc' },
-          select: { lastError: true, createdAt: true },
-        }),
-        db.mailMessage.findFirst({
-          where: { ...unsent, ...WHERE.failed },
-          orderBy: { failedAt: 'desc' },
-          select: { lastError: true, createdAt: true },
-        }),
+      // From indexes alone, and a few rows: each row is a mail with its body. Drafts, which last a moment, are counted too.
+      const select = { lastError: true, createdAt: true } as const;
+      const [waiting, failed, waitingOnes, failedOnes] = await Promise.all([
+        db.mailMessage.count({ where: WHERE.waiting }),
+        db.mailMessage.count({ where: WHERE.failed }),
+        db.mailMessage.findMany({ where: WHERE.waiting, orderBy: { nextTryAt: 'desc' }, take: RETRIED, select }),
+        db.mailMessage.findMany({ where: WHERE.failed, orderBy: { failedAt: 'desc' }, take: 1, select }),
       ]);
-      const isFailedNewer = failedOne && (!waitingOne || failedOne.createdAt > waitingOne.createdAt);
-      const last = isFailedNewer ? failedOne : waitingOne;
+      const [last] = [...waitingOnes, ...failedOnes]
+        .filter(({ lastError }) => lastError !== null)
+        .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime());
       return { waiting, failed, lastError: last?.lastError ?? null };
     },
 
