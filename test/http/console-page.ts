@@ -78,13 +78,18 @@ const page: ConsolePage = {
       caption: 'Applications',
       lead: 'All that are registered.',
       actions: [{ label: 'Add', icon: 'plus', href: '/admin/applications/new' }],
-      columns: ['Name', 'Roles', 'Since', { label: 'Sign-ins', isNumber: true }, 'State'],
+      columns: [
+        { label: 'Name', sort: { href: '/admin/applications?sort=-name', order: 'ascending' } },
+        ...['Roles', 'Since'],
+        { label: 'Sign-ins', isNumber: true, sort: { href: '/admin/applications?sort=sign-ins' } },
+        'State',
+      ],
       rows: [
         [
           { text: 'Wiki', href: '/admin/applications/a1', small: 'wiki', logo: { name: 'Wiki' } },
           [{ text: 'editor', tone: 'plain' }],
           new Date(0),
-          1284,
+          { bars: [1, 0, 5], text: '1284' },
           { text: 'enabled', tone: 'good' },
         ],
         [
@@ -95,7 +100,24 @@ const page: ConsolePage = {
           { text: 'disabled', tone: 'bad' },
         ],
       ],
-      filter: { action: '/admin/applications', fields: [{ name: 'f', label: 'Filter', type: 'search', value: '' }] },
+      filter: {
+        action: '/admin/applications',
+        fields: [{ name: 'f', label: 'Filter', type: 'search', value: '', isLabelHidden: true, placeholder: 'Search' }],
+        segments: [{ href: '/admin/applications', label: 'All', count: '2', isCurrent: true }],
+      },
+      selection: {
+        action: '/admin/applications/bulk',
+        rows: [
+          { id: 'a1', name: 'Wiki' },
+          { id: 'u1', name: 'Ann Example' },
+        ],
+        isAll: true,
+        allHref: '/admin/applications?select=all',
+        fields: [],
+        button: 'Continue',
+      },
+      count: '2 applications',
+      first: '/admin/applications',
       empty: 'None.',
       next: '/admin/applications?after=x',
     },
