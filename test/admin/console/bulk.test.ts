@@ -97,7 +97,7 @@ describe('a change of several users', () => {
     const page = await question('disable', [ada, auditor, plain], manager);
     expect(textOf(page.text)).toContain(`Disable ${plain.account.name}?`);
     expect(textOf(page.text)).toContain('2 users stay as before');
-    expect(textOf(page.text)).toContain('This account may do more than you, so you cannot change it.');
+    expect(textOf(page.text)).toContain('because it has more permissions than you');
     // The identifiers of the others are added by hand.
     const id = [ada, auditor, plain].map(({ account }) => account.id);
     const result = await manager.submit(page, { id }, bulk);
