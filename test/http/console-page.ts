@@ -140,6 +140,7 @@ const page: ConsolePage = {
       lead: 'Only what you change is changed.',
       action: '/admin/applications/a1',
       button: 'Save',
+      look: 'secondary', // the bar of the selection has the primary one
       cancel: '/admin/applications/a1',
       fields: [
         { name: 'name', label: 'Name', value: 'Wiki', hint: 'As people see it', required: true },
