@@ -3,6 +3,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { ChainVerdict } from '../audit/chain/check.ts';
 import { formatCheckpoint } from '../audit/chain/checkpoint.ts';
+import { plural } from '../platform/plural.ts';
 import type { Services } from '../services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
 import { withServices } from './context.ts';
@@ -140,8 +141,9 @@ function provenText({ seq, at }: { seq: number; at: Date }, newest: number): str
 
 function printVerdict(verdict: ChainVerdict, io: Io): void {
   if (verdict.ok) {
-    io.out(`${verdict.entries} entries are as they were written.`);
-    if (verdict.unsealed > 0) io.out(`${verdict.unsealed} newer ones have not joined the chain yet.`);
+    io.out(`The audit log is intact: ${plural(verdict.entries, 'entry', 'entries')}.`);
+    if (verdict.unsealed > 0)
+      io.out(`${plural(verdict.unsealed, 'newer entry', 'newer entries')} not in the chain yet.`);
     if (verdict.proven) io.out(provenText(verdict.proven, verdict.newest));
     return;
   }

@@ -11,6 +11,7 @@ import type { ConnectionWarning } from '../connections/warnings.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import type { Clock } from '../platform/clock.ts';
+import { plural } from '../platform/plural.ts';
 import type { Lockout } from '../rate-limits/lockout.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Db } from '../storage/database.ts';
@@ -130,22 +131,22 @@ async function healthOf({ db, now, keyring, settings, config }: WarningsDependen
   const row = (what: string, state: 'good' | 'warn' | 'bad', text: string) => ({ what, state, text });
   return [
     row('Database', 'good', 'answers'),
-    ...(waitingMetadata > 0 ? [row('SAML metadata', 'warn', `${waitingMetadata} changed, waiting for approval`)] : []),
-    ...(withoutPkce > 0 ? [row('PKCE', 'warn', `${withoutPkce} applications may sign in without it`)] : []),
-    active > 0 ? row('Signing keys', 'good', `${active} active`) : row('Signing keys', 'bad', 'no key signs'),
+    ...(waitingMetadata > 0 ? [row('SAML metadata', 'warn', `${waitingMetadata} waiting for approval`)] : []),
+    ...(withoutPkce > 0 ? [row('PKCE', 'warn', `${plural(withoutPkce, 'application')} without PKCE`)] : []),
+    active > 0 ? row('Signing keys', 'good', `${active} active`) : row('Signing keys', 'bad', 'no active key'),
     config.smtpUrl
       ? row(
           'Mail',
           minutes > 15 ? 'warn' : 'good',
-          minutes > 15 ? `the oldest waits for ${minutes} minutes` : 'is delivered',
+          minutes > 15 ? `oldest waiting ${plural(minutes, 'minute')}` : 'delivered',
         )
-      : row('Mail', 'warn', 'SMTP_URL is not set, so mail is written to files'),
+      : row('Mail', 'warn', 'SMTP_URL isn’t set, so email is written to files'),
     config.secure || config.loopback
       ? row('Address', config.secure ? 'good' : 'warn', config.secure ? 'https' : 'http on this machine only')
       : row('Address', 'bad', 'http, not encrypted'),
     settings.latest().rate_limits
       ? row('Rate limits', 'good', 'on')
-      : row('Rate limits', 'bad', 'switched off in the settings'),
+      : row('Rate limits', 'bad', 'turned off in the settings'),
   ];
 }
 

@@ -9,6 +9,7 @@ import type { Connections } from '../connections/connections.ts';
 import { logoOf } from '../connections/presets/presets.ts';
 import { badRequest } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
+import { plural } from '../platform/plural.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import { isStaff } from '../rbac/built-in.ts';
 import type { ProvenUpstream, SignInOffer, UpstreamResult, UpstreamSignIns } from '../sign-in/first-factor/upstream.ts';
@@ -185,7 +186,7 @@ function notFresh({ demands, sentAt }: AnsweredRequest, authTime: Date | undefin
   const { forced, maxAgeSeconds } = demands;
   const expected = forced
     ? `an authentication after ${sentAt.toISOString()}`
-    : `one of the last ${maxAgeSeconds} seconds`;
+    : `one of the last ${plural(maxAgeSeconds ?? 0, 'second')}`;
   return new FederationError('upstream_not_fresh', {
     rule: 'fresh',
     message: 'The identity provider didn’t confirm an authentication as recent as the application requires.',

@@ -7,6 +7,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { isLocalhostName } from '../config/addresses.ts';
+import { plural } from '../platform/plural.ts';
 import { inSpan, type SpanOptions } from '../platform/tracing.ts';
 import { type AddressRules, createAddressPolicy } from './outgoing-address.ts';
 
@@ -181,7 +182,7 @@ function exchange(
 }
 
 async function readBody(message: http.IncomingMessage, url: URL, { maxBytes, signal }: SendOptions): Promise<Buffer> {
-  const tooLarge = () => new OutgoingError('too_large', `${url.origin} sent more than ${maxBytes} bytes`);
+  const tooLarge = () => new OutgoingError('too_large', `${url.origin} sent more than ${plural(maxBytes, 'byte')}`);
   const encoding = message.headers['content-encoding'] ?? 'identity';
   const chunks: Buffer[] = [];
   let size = 0;

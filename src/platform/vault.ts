@@ -4,6 +4,7 @@
 // A sealed value is `v1.<key id>.<base64url of nonce, tag and ciphertext>`, a MAC is `<data key id>.<base64url>`.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { hmacSha256 } from './hmac.ts';
+import { plural } from './plural.ts';
 
 const VERSION = 'v1';
 const NONCE_BYTES = 12;
@@ -63,7 +64,8 @@ export function createVault(secrets: readonly Buffer[], dataKeys: readonly DataK
   const [firstSecret] = secrets;
   if (!firstSecret) throw new VaultError('at least one secret is needed');
   for (const secret of secrets) {
-    if (secret.length < KEY_BYTES) throw new VaultError(`a secret has ${secret.length} bytes, 32 or more are needed`);
+    if (secret.length < KEY_BYTES)
+      throw new VaultError(`a secret has ${plural(secret.length, 'byte')}, 32 or more are needed`);
   }
   const sealingKeys = secrets.map((secret) => ({
     id: derive(secret, 'vault key id', 6).toString('base64url'),

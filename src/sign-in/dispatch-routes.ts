@@ -36,7 +36,7 @@ export function dispatchRoutes(dependencies: DispatchRoutesDependencies): Router
   router.post('/cancel', checkCsrf, async (ctx: StepContext) => {
     const { attempt } = await flow.open(ctx);
     await attempts.remove(attempt.uid);
-    await interactions.deny(ctx, 'the user cancelled the sign-in');
+    await interactions.deny(ctx, 'the user canceled the sign-in');
   });
 
   return router;

@@ -41,7 +41,7 @@ const ACR_OPTIONS = [
   { value: '', label: 'as usual for the application' },
   ...acrValues.map((value, index) => ({
     value,
-    label: ['the password', 'a second factor (step-up)', 'a passkey'][index] ?? value,
+    label: ['the password', 'two-step verification (step-up)', 'a passkey'][index] ?? value,
   })),
 ];
 const SCOPE = 'openid profile email roles';

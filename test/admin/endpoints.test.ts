@@ -85,7 +85,7 @@ describe('users', () => {
     const late = await admin.send('POST', `${path}/invite`);
     expect([late.status, late.json()]).toEqual([
       409,
-      expect.objectContaining({ detail: expect.stringContaining('for a user who cannot sign in yet') }),
+      expect.objectContaining({ detail: expect.stringContaining('This user can already sign in') }),
     ]);
     const both = { username: 'both', email: 'both@example.com', invite: true, password: PASSWORD };
     expect((await admin.send('POST', '/users', both)).status).toBe(400);
@@ -380,7 +380,7 @@ describe('the server', () => {
         { state: 'failed', registered: redirect_uris[0] },
         ...Array(7).fill({ state: 'unknown' }),
       ],
-      ...{ mended: false, mends: ['Add this redirect URI'] },
+      ...{ mended: false, mends: ['Add redirect URI'] },
     });
     expect((await admin.get('/refusals/AAAA-AAAA')).status).toBe(404);
 

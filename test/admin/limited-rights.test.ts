@@ -113,8 +113,8 @@ describe('a right for the members of one role', () => {
     expect(taken.status).toBe(204);
     const csv = `username,roles\nlimit-csv-one,${STUDENTS}\nlimit-csv-two,\n`;
     const page = await pages.submit(await pages.get('/admin/import'), { csv, trial: 'on' });
-    expect(page.text).toContain('2 of 2 rows: 1 would be created, 1 not.');
-    expect(page.text).toContain(`You may only create users with the role ${STUDENTS}.`);
+    expect(page.text).toContain('2 of 2 rows: 1 can be created, 1 not.');
+    expect(page.text).toContain(`You can create only users with the role ${STUDENTS}.`);
   });
 
   it('does not find out which other roles there are', async () => {

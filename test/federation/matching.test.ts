@@ -297,7 +297,7 @@ describe('sso_id with its connection', () => {
     const csv = ['username,sso_id,sso_connection', ...rows].join('\r\n');
     const tried = await admin.submit(await admin.get('/admin/import'), { csv, trial: 'on' });
     expect(textOf(tried.text)).toContain('There is no connection no-such.');
-    await admin.submit(tried, {}, { button: 'Import now' });
+    await admin.submit(tried, {}, { button: 'Import users' });
     expect((await accountOf(idp, corp.connection, aSubject()))?.username).toBe(`imported-${count}`);
     expect((await accountOf(idp, corp.connection, `-${aSubject()}`))?.username).toBe(`dashed-${count}`);
     corp.upstream.user = { sub: aSubject() };

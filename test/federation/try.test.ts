@@ -41,7 +41,7 @@ describe('a connection that is tried', () => {
     const result = await admin.follow(await admin.submit(await page(), {}, { form: '/test' }));
     const text = textOf(result.text);
     expect(text).toContain('The sign-in succeeds');
-    expect(text).toContain(`asks for a proof of ${owner.username}`);
+    expect(text).toContain(`asks the user to sign in to ${owner.username}`);
     expect(text).toContain('urn:gatehouse:acr:federated');
     expect(text).toMatch(/Roles by groups admin/);
     expect(text).toContain('tried-1');
@@ -132,7 +132,7 @@ describe('a rejected sign-in', () => {
     const unsigned = await openSignIn(idp, { clientId, connection: draft.connection });
     draft.upstream.quirks = {};
     const page = await admin.get(`/admin/refusals/${codeIn(unsigned)}`);
-    const read = await admin.follow(await admin.submit(page, {}, { button: 'Read its keys and endpoints again now' }));
+    const read = await admin.follow(await admin.submit(page, {}, { button: 'Update keys and endpoints' }));
     expect(textOf(read.text)).toContain('Changed.');
     await idp.services.connections.setEnabled(draft.connection, false);
   });

@@ -64,9 +64,9 @@ describe('the first second factor', () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     expect((await admin.get('/admin')).text).toContain(user.username);
     const at = `/admin/users/${user.account.id}`;
-    expect((await admin.get(at)).text).toContain('needs an approval');
+    expect((await admin.get(at)).text).toContain('needs approval');
     const done = await admin.follow(await admin.submit(await admin.get(`${at}/allow-factor`)));
-    expect(done.text).toContain('The user may set up a second factor.');
+    expect(done.text).toContain('The user can now set up two-step verification.');
     expect(await idp.services.mfa.firstEnrolment.waiting()).toEqual([]);
     await idp.services.settings.set('first_factor', 'approval');
     await idp.services.settings.reload();

@@ -27,8 +27,8 @@ const page: ConsolePage = {
       kind: 'stats',
       items: [
         { label: 'Users', value: 12, href: '/admin/users' },
-        { label: 'Mail not sent', value: 2, tone: 'bad' },
-        { label: 'Locked out now', value: 1, tone: 'warn' },
+        { label: 'Unsent email', value: 2, tone: 'bad' },
+        { label: 'Locked now', value: 1, tone: 'warn' },
       ],
     },
     {
@@ -36,7 +36,7 @@ const page: ConsolePage = {
       title: 'First steps',
       lead: '1 of 2 done.',
       steps: [
-        { title: 'Connect a mail server', text: 'Set SMTP_URL.', isDone: true },
+        { title: 'Connect an email server', text: 'Set SMTP_URL.', isDone: true },
         { title: 'Add an application', text: 'Choose one.', isDone: false, action: { label: 'Add', href: '/admin' } },
       ],
     },
@@ -121,7 +121,7 @@ const page: ConsolePage = {
       empty: 'None.',
       next: '/admin/applications?after=x',
     },
-    { kind: 'table', caption: 'Nothing', columns: ['Name'], rows: [], empty: 'There are none.' },
+    { kind: 'table', caption: 'Nothing', columns: ['Name'], rows: [], empty: 'No keys.' },
     {
       kind: 'table',
       caption: 'Nothing yet',
@@ -249,7 +249,7 @@ const page: ConsolePage = {
         {
           label: 'The redirect URI is registered',
           state: 'failed',
-          explanation: 'They have to agree letter by letter.',
+          explanation: 'They must match exactly.',
           received: 'https://wiki.example.com/cb/',
           registered: 'https://wiki.example.com/cb',
         },

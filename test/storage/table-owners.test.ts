@@ -81,13 +81,19 @@ const plainSql: Record<string, string> = {
   'audit/limited-list.ts': 'EXISTS over the roles of a user, who is no relation of the event',
   'admin/sessions/actions.ts': 'the same for a session',
   'admin/applications/usage.ts': 'grouping by day',
+  'admin/applications/sign-in-counts.ts': 'the same for all applications',
+  'admin/roles/actions.ts': 'counts up to a limit for each role in one statement',
   'admin/overview/statistics.ts': 'UNION, grouping by day, a hint for the index',
   'oidc/store/sessions/sessions.ts': 'DELETE … RETURNING',
   'oidc/store/sessions/ended-sessions.ts': 'INSERT … ON CONFLICT DO NOTHING with a count, inside a transaction',
 };
 
 /** The files that depend on the kind of the database. */
-const knowsTheKind = ['storage/', 'config.ts', 'cli/backup/', 'cli/upgrade/', 'cli/context.ts', 'cli/doctor/'];
+/** The composition root only names the database on the settings page. */
+const knowsTheKind = [
+  ...['storage/', 'config.ts', 'cli/backup/', 'cli/upgrade/', 'cli/context.ts', 'cli/doctor/'],
+  'server/administration.ts',
+];
 
 const files = filesUnder('src', '.ts')
   .filter((file) => !file.startsWith(path.join('src', 'generated')))

@@ -68,7 +68,7 @@ export function createCallers(dependencies: CallersDependencies): Callers {
     if (opensAdministration(signIn, levels)) return proofOf(signIn, strongest, now());
     throw unauthorized('proof_needed', {
       message: 'The sign-in behind this access token is too weak for administration.',
-      advice: 'Sign in again with your second factor.',
+      advice: 'Sign in again with two-step verification.',
       headers: { 'WWW-Authenticate': stepUpChallenge({ acr: administrationAcr(levels) }) },
     });
   }

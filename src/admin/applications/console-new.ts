@@ -155,7 +155,7 @@ function registrationResultPage(application: Application, identityProvider: Iden
     ],
     blocks: [
       ...(identityProvider.clientSecret
-        ? [{ kind: 'text' as const, tone: 'warning' as const, text: 'The secret is displayed only once.' }]
+        ? [{ kind: 'text' as const, tone: 'warning' as const, text: 'Copy the secret now. You won’t see it again.' }]
         : []),
       ...setupInstructionBlocks(application, identityProvider),
     ],

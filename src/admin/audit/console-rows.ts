@@ -3,6 +3,7 @@ import type { AuditEntry } from '../../audit/audit.ts';
 import type { EventKind } from '../../audit/sentences/event-text.ts';
 import { eventTexts, type Mention, sentenceOf } from '../../audit/sentences/sentence.ts';
 import { browserName } from '../../mail/browser-name.ts';
+import { plural } from '../../platform/plural.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../../rp/first-party-client.ts';
 import type { EventItem, Mark } from '../console/blocks.ts';
 import { applicationCell, type Names, userCell } from '../console/names.ts';
@@ -58,7 +59,7 @@ function toneOf({ type, outcome }: AuditEntry): { tone?: 'good' | 'bad' } {
 }
 
 function placeOf({ userAgent, address, data }: AuditEntry): string {
-  const times = typeof data.repeated === 'number' ? `${data.repeated + 1} times` : undefined;
+  const times = typeof data.repeated === 'number' ? `${plural(data.repeated + 1, 'time')}` : undefined;
   return [times, browserName(userAgent), address].filter(Boolean).join(' · ');
 }
 

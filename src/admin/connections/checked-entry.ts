@@ -18,12 +18,12 @@ function metadataFaults(entry: ConnectionEntry, parse: ParseMetadata) {
   if (entry.kind !== 'saml') return [];
   // It would read a file of this server.
   if (entry.metadata_file !== undefined)
-    return [{ path: ['metadata_file'], message: 'cannot be read here: use metadata' }];
+    return [{ path: ['metadata_file'], message: 'can’t be a file here: use metadata' }];
   if (entry.metadata === undefined) return [];
   try {
     const { entityId } = parse(entry.metadata);
     if (entry.entity_id === undefined || entry.entity_id === entityId) return [];
-    return [{ path: ['entity_id'], message: `does not agree with the metadata, which says ${entityId}` }];
+    return [{ path: ['entity_id'], message: `doesn’t match the metadata, which has ${entityId}` }];
   } catch (error) {
     return [{ path: ['metadata'], message: error instanceof Error ? error.message : String(error) }];
   }

@@ -31,7 +31,7 @@ export const sections = {
   button: 'Button and domains',
   users: 'Accounts',
   roles: 'Groups and roles',
-  assurance: 'What its sign-in counts for',
+  assurance: 'Sign-in strength',
 } as const;
 export type Section = keyof typeof sections;
 const sectionKeys: Record<Exclude<Section, 'upstream'>, readonly string[]> = {

@@ -15,9 +15,9 @@ const secretForm = z.object({
   expires_at: z.iso.date().or(z.literal('')).default(''),
 });
 const CHECKS = {
-  proven: 'The record was found: the domain is proven.',
-  missing: 'The record was not found. DNS changes can take an hour.',
-  unreachable: 'The name servers did not answer, so nothing was changed.',
+  proven: 'Domain proven: the DNS record is correct.',
+  missing: 'DNS record not found. DNS changes can take an hour.',
+  unreachable: 'The name servers didn’t answer, so nothing changed.',
 } as const;
 
 export function addMaintenanceRoutes(
@@ -40,7 +40,7 @@ export function addMaintenanceRoutes(
         frame.redirect(
           ctx,
           pathOf(id),
-          'The secret is stored and used from now on. Remove the old one when it has ended.',
+          'Secret added. Gatehouse uses it now. Remove the old secret when it has expired.',
         );
       },
       () => secretPage(details, given),
@@ -50,7 +50,7 @@ export function addMaintenanceRoutes(
   router.post('/:id/secrets/:secret/remove', ...frame.change(WRITE), async (ctx) => {
     const { id = '', secret = '' } = ctx.params;
     await connections.removeSecret(id, secret, frame.actor(ctx));
-    frame.redirect(ctx, pathOf(id), 'The secret was removed.');
+    frame.redirect(ctx, pathOf(id), 'Secret removed.');
   });
 
   router.post('/:id/domains/:domain/check', ...frame.change(WRITE), async (ctx) => {
@@ -63,7 +63,7 @@ export function addMaintenanceRoutes(
     const { id = '' } = ctx.params;
     const read = await connections.readDocuments(id, frame.actor(ctx));
     const failed = read.find(({ error }) => error !== undefined);
-    frame.redirect(ctx, pathOf(id), failed ? `${failed.kind}: ${failed.error}` : 'Every document was read.');
+    frame.redirect(ctx, pathOf(id), failed ? `${failed.kind}: ${failed.error}` : 'All documents updated.');
   });
 }
 
@@ -72,22 +72,22 @@ function secretPage({ connection }: ConnectionDetails, given: Record<string, unk
   const options = secretPurposesOf(connection.kind).map((value) => ({ value, label: purposeNames[value] }));
   const sent = (name: string) => (typeof given[name] === 'string' ? given[name] : '');
   return {
-    title: 'New secret',
+    title: 'Add secret',
     back: { href: at, label: connection.name },
     blocks: [
       {
         kind: 'form',
-        lead: 'Create it at the provider first. It is stored encrypted, and nobody can read it here again. The old one stays until you remove it.',
+        lead: 'Create the secret at the provider first. Gatehouse stores it encrypted and never displays it again. The old secret stays until you remove it.',
         action: `${at}/secret`,
         fields: [
           { name: 'purpose', label: 'Secret', type: 'select', value: sent('purpose') || options[0]?.value, options },
           { name: 'value', label: 'Value', type: 'password', value: sent('value'), required: true },
           {
-            ...{ name: 'expires_at', label: 'It ends on', type: 'date', value: sent('expires_at') },
-            hint: 'As the provider says. You are warned 30 and 7 days before. Empty: no end is known.',
+            ...{ name: 'expires_at', label: 'Expires on', type: 'date', value: sent('expires_at') },
+            hint: 'The provider’s expiry date. Gatehouse warns you 30 and 7 days before. Leave empty if it doesn’t expire.',
           },
         ],
-        button: 'Store secret',
+        button: 'Add secret',
         cancel: at,
       },
     ],

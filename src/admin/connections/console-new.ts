@@ -43,7 +43,7 @@ export function addNewConnectionRoutes(
       ctx,
       async () => {
         const { connection } = await connections.create(entryFrom(preset, one), frame.actor(ctx));
-        frame.redirect(ctx, pathOf(connection.id), 'The connection was added. Enter the values below at the provider.');
+        frame.redirect(ctx, pathOf(connection.id), 'Connection added. Enter the values below at the provider.');
       },
       () => newPage(preset, one, issuer),
     );
@@ -83,30 +83,36 @@ function newPage(preset: Preset, given: Record<string, string>, issuer: string):
         title: 'Here',
         action: addressOf(preset),
         fields: [
-          { name: 'name', label: 'Name', value: given.name ?? preset.name, required: true, hint: 'On the button.' },
+          {
+            name: 'name',
+            label: 'Name',
+            value: given.name ?? preset.name,
+            required: true,
+            hint: 'Text on the sign-in button.',
+          },
           {
             ...{ name: 'id', label: 'ID', value: id, required: true },
-            hint: 'Part of the addresses above, and it never changes: a-z, 0-9 and -. With another one, the values are listed again after you save.',
+            hint: 'Part of the addresses above. Use a-z, 0-9, and -. You can’t change it later.',
           },
           ...presetFields(preset.kind, preset.id, given),
           {
             ...{ name: 'domains', label: 'Email domains', type: 'textarea', rows: 2, value: given.domains ?? '' },
-            hint: 'One a line; optional. Once proven, users who type such an address are sent here.',
+            hint: 'Optional, one per line. Users with an email address in a proven domain sign in here.',
           },
           {
-            ...{ name: 'create_users', label: 'Create an account for a user who has none', type: 'checkbox' },
+            ...{ name: 'create_users', label: 'Create an account at the first sign-in', type: 'checkbox' },
             checked: given.create_users === 'on',
           },
           {
             ...{
               name: 'enabled',
-              label: 'Enable it now',
+              label: 'Enable now',
               type: 'checkbox',
               checked: !isSent || given.enabled === 'on',
             },
           },
         ],
-        button: 'Add',
+        button: 'Add connection',
         cancel: HOME,
       },
     ],

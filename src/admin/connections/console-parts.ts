@@ -26,7 +26,7 @@ const kindNames = { oidc: 'OpenID Connect', saml: 'SAML 2.0', oauth2: 'OAuth 2.0
 export const purposeNames = {
   'client-secret': 'Client secret',
   'private-key': 'Private key',
-  'bind-password': 'Password of the directory account',
+  'bind-password': 'Bind password',
 } as const;
 
 export function vendorOf({ connection: { kind, preset } }: ConnectionDetails): string {
@@ -77,17 +77,21 @@ export function secretBlocks({ connection, secrets }: ConnectionDetails, mayChan
   const rows = secrets.map(({ purpose, createdAt, expiresAt }): Cell[] => [
     purposeNames[purpose],
     createdAt,
-    expiresAt ?? 'no end is known',
+    expiresAt ?? 'no expiry date',
   ]);
   return [
     {
-      ...{ kind: 'table', title: 'Secrets', caption: 'Stored secrets, newest first; the newest valid one is used' },
-      ...{ columns: ['Secret', 'Stored', 'Ends'], rows, empty: 'No secret is stored.' },
+      ...{
+        kind: 'table',
+        title: 'Secrets',
+        caption: 'Stored secrets, newest first; Gatehouse uses the newest valid one',
+      },
+      ...{ columns: ['Secret', 'Stored', 'Expires'], rows, empty: 'No secrets.' },
     },
     ...actionsBlock(mayChange, [
-      { label: 'New secret', href: `${at}/secret` },
+      { label: 'Add secret', href: `${at}/secret` },
       ...secrets.map((secret) => ({
-        label: `Remove the one of ${secret.createdAt.toISOString().slice(0, 10)}`,
+        label: `Remove secret of ${secret.createdAt.toISOString().slice(0, 10)}`,
         of: describe(secret),
         post: `${at}/secrets/${secret.id}/remove`,
       })),
@@ -101,7 +105,7 @@ export function domainBlocks({ connection, domains }: ConnectionDetails, mayChan
   const isDeclared = connection.source === 'file';
   return [
     {
-      ...{ kind: 'table', title: 'Domains', caption: 'Email domains and their proof', empty: '' },
+      ...{ kind: 'table', title: 'Domains', caption: 'Email domains and their proof of ownership', empty: '' },
       columns: ['Domain', 'Proof', 'TXT record', 'Value'],
       rows: domains.map(({ domain, provenAt, checkedAt, record }) => [
         domain,
@@ -117,7 +121,7 @@ export function domainBlocks({ connection, domains }: ConnectionDetails, mayChan
       isDeclared
         ? []
         : domains.map(({ domain }) => ({
-            label: `Check ${domain} now`,
+            label: `Check ${domain}`,
             post: `${at}/domains/${encodeURIComponent(domain)}/check`,
           })),
     ),
@@ -128,17 +132,17 @@ export function documentBlocks({ connection, documents }: ConnectionDetails, may
   if (documents.length === 0 && connection.kind !== 'oidc' && connection.kind !== 'saml') return [];
   return [
     {
-      ...{ kind: 'table', title: 'Documents', caption: 'Documents of the upstream, read again every day' },
-      columns: ['Document', 'Last good one', 'Next', 'Fault'],
+      ...{ kind: 'table', title: 'Documents', caption: 'Documents of the provider, updated every day' },
+      columns: ['Document', 'Last update', 'Next', 'Error'],
       rows: documents.map(({ kind, hasContent, readAt, nextReadAt, failingSince, lastError }) => [
         kind,
         hasContent ? readAt : { text: 'never', tone: 'bad' },
         nextReadAt,
         failingSince ? { text: 'fails', tone: 'warn', small: lastError ?? undefined } : '',
       ]),
-      empty: 'Nothing was read yet.',
+      empty: 'No documents yet.',
     },
-    ...actionsBlock(mayChange, [{ label: 'Read now', post: `${pathOf(connection.id)}/documents` }]),
+    ...actionsBlock(mayChange, [{ label: 'Update documents', post: `${pathOf(connection.id)}/documents` }]),
   ];
 }
 
@@ -147,7 +151,7 @@ export function mappingBlocks({ entry }: ConnectionDetails): Block[] {
   if (mappings.length === 0) return [];
   return [
     {
-      ...{ kind: 'table', title: 'Roles by group', caption: 'Groups of the upstream and their roles', empty: '' },
+      ...{ kind: 'table', title: 'Roles by group', caption: 'Groups at the provider and their roles', empty: '' },
       columns: ['Group', 'Roles'],
       rows: mappings.map(([group, roles]) => [{ text: group, code: true }, roles.join(', ')]),
     },

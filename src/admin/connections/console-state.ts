@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Connection } from '../../connections/connection.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
+import { plural } from '../../platform/plural.ts';
 import type { ConsolePage, Field } from '../console/blocks.ts';
 import { type ConnectionPagesDependencies, HOME, pathOf, WRITE } from './console-parts.ts';
 
@@ -16,7 +17,7 @@ export function addStateRoutes(
   router.post('/:id/enable', ...frame.change(WRITE), async (ctx) => {
     const { id = '' } = ctx.params;
     await connections.setEnabled(id, true, frame.actor(ctx));
-    frame.redirect(ctx, pathOf(id), 'The connection is enabled.');
+    frame.redirect(ctx, pathOf(id), 'Connection enabled.');
   });
 
   router.get('/:id/disable', ...frame.page(WRITE), async (ctx) => {
@@ -29,7 +30,7 @@ export function addStateRoutes(
     const { end_sessions: ends } = await parseForm(ctx, endForm.loose());
     await connections.setEnabled(id, false, frame.actor(ctx));
     const ended = ends === 'on' ? await connections.endSessions(id, frame.actor(ctx)) : undefined;
-    frame.redirect(ctx, pathOf(id), `The connection is disabled.${endedText(ended)}`);
+    frame.redirect(ctx, pathOf(id), `Connection disabled.${endedText(ended)}`);
   });
 
   router.get('/:id/delete', ...frame.page(WRITE), async (ctx) => {
@@ -43,7 +44,7 @@ export function addStateRoutes(
     // First: afterwards nothing says which sessions began there.
     const ended = ends === 'on' ? await connections.endSessions(id, frame.actor(ctx)) : undefined;
     await connections.remove(id, frame.actor(ctx));
-    frame.redirect(ctx, HOME, `The connection was deleted.${endedText(ended)}`);
+    frame.redirect(ctx, HOME, `Connection deleted.${endedText(ended)}`);
   });
 }
 
@@ -55,7 +56,7 @@ function disablePage({ id, name }: Connection, sessions: number): ConsolePage {
     blocks: [
       {
         kind: 'form',
-        lead: 'Nobody can sign in or link an account by it. Links to accounts stay.',
+        lead: 'People can’t sign in or link an account with it. Existing links stay.',
         action: `${at}/disable`,
         fields: [endSessionsField(sessions)],
         button: 'Disable',
@@ -68,7 +69,7 @@ function disablePage({ id, name }: Connection, sessions: number): ConsolePage {
 
 function deletePage(id: string, sessions: number): ConsolePage {
   const lead =
-    'The links of users to it and the roles that they have by it are deleted, too. Accounts that were created by it stay, but their users have no way in unless they have a password or a passkey here.';
+    'Deletes the users’ links to it and the roles they have through it. Their accounts stay. Users without a password or passkey here can’t sign in anymore.';
   return {
     title: `Delete the connection ${id}?`,
     back: { href: HOME, label: 'Connections' },
@@ -88,11 +89,11 @@ function deletePage(id: string, sessions: number): ConsolePage {
 
 function endSessionsField(count: number): Field {
   return {
-    ...{ name: 'end_sessions', type: 'checkbox', label: 'Also end the sessions that began there' },
-    hint: `${count} now. Otherwise they go on until they expire.`,
+    ...{ name: 'end_sessions', type: 'checkbox', label: 'Also end sessions from this connection' },
+    hint: `${count} now. If you don’t end them, they stay until they expire.`,
   };
 }
 
 function endedText(ended: number | undefined): string {
-  return ended === undefined ? '' : ` ${ended} sessions were ended.`;
+  return ended === undefined ? '' : ` ${plural(ended, 'session')} ended.`;
 }

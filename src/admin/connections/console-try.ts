@@ -20,7 +20,7 @@ export function addTryRoutes(
   /** The result names an account and what an upstream says about a user. */
   const fullAdministrator = async (ctx: Context, next: () => Promise<unknown>) => {
     if (!(await connections.mayChange(frame.actor(ctx))))
-      throw forbidden('forbidden', { message: 'Only full administrators try connections.' });
+      throw forbidden('forbidden', { message: 'Only full administrators can try connections.' });
     await next();
   };
   const show = (ctx: Context, result: FinishedTry | FailedTry, login?: string) =>
@@ -37,12 +37,12 @@ export function addTryRoutes(
   router.get('/:id/test', ...frame.page(WRITE), fullAdministrator, (ctx: Params) => {
     const at = pathOf(ctx.params.id ?? '');
     return frame.show(ctx, {
-      title: 'Look a user up',
+      title: 'Look up a user',
       back: { href: at, label: 'Connection' },
       blocks: [
         {
           kind: 'form',
-          lead: 'The account that searches looks this login up. No password is checked, and nothing is written.',
+          lead: 'Searches the directory for this user. No password is checked, and nothing is saved.',
           action: `${at}/test`,
           fields: [{ name: 'login', label: 'Username or email', required: true, autocomplete: 'off' }],
           button: 'Look up',
@@ -81,7 +81,7 @@ function failedBlocks({ code, message, rule, expected, received }: FailedTry): B
         { label: 'Rule', value: rule },
         { label: 'Expected', value: cellOf(expected) },
         { label: 'Received', value: cellOf(received) },
-        { label: 'What the user would see', value: { text: code, code: true } },
+        { label: 'Message for the user', value: { text: code, code: true } },
       ],
     },
   ];
@@ -90,10 +90,10 @@ function failedBlocks({ code, message, rule, expected, received }: FailedTry): B
 function finishedBlocks(result: FinishedTry): Block[] {
   const { subject, claims, checks, acr, amr, authTime, groups, roles, hasAllGroups } = result;
   return [
-    { kind: 'text', tone: 'notice', text: 'Nothing was written: no account, no link, no role, no session.' },
+    { kind: 'text', tone: 'notice', text: 'Nothing was saved: no account, link, role, or session.' },
     {
       kind: 'facts',
-      title: 'What a sign-in would do',
+      title: 'Result of a sign-in',
       rows: [
         { label: 'Account', value: matchText(result) },
         {
@@ -103,24 +103,24 @@ function finishedBlocks(result: FinishedTry): Block[] {
         { label: 'Groups', value: groups.join(', ') || 'none' },
         { label: 'acr', value: { text: acr, code: true } },
         { label: 'amr', value: { text: amr.join(', '), code: true } },
-        { label: 'Signed in there', value: authTime ?? 'the upstream does not say when' },
+        { label: 'Signed in at the provider', value: authTime ?? 'unknown' },
       ],
     },
     {
       kind: 'table',
       title: 'Checks',
-      caption: 'What was checked',
+      caption: 'Checks of this sign-in',
       columns: ['Check', 'Expected', 'Received'],
       rows: checks.map(({ name, expected, received }) => [name, cellOf(expected), cellOf(received)]),
       empty: 'None.',
     },
     {
       kind: 'table',
-      title: 'What the upstream states',
+      title: 'Data from the provider',
       caption: 'Claims or attributes',
       columns: ['Name', 'Value'],
       rows: [['subject', cellOf(subject)], ...Object.entries(claims).map(([name, value]) => [name, cellOf(value)])],
-      empty: 'Nothing.',
+      empty: 'No data.',
     },
   ];
 }
@@ -133,7 +133,7 @@ function matchText({ match, account, facts }: Preview): string {
     case 'link':
       return `connects to ${who} without a further proof`;
     case 'prove':
-      return `asks for a proof of ${who}, which has the same address`;
+      return `asks the user to sign in to ${who}, which has the same email address`;
     case 'create':
       return `creates an account${facts.isEmailTrusted ? ` with ${facts.profile.email}` : ' without an address that is proven'}`;
     case 'rejected':

@@ -47,10 +47,10 @@ function addListRoute(router: Router<State, Extras>, { frame, connections }: Con
     const [all, forged] = [await connections.list(), await connections.forged()];
     const mayChange = await connections.mayChange(frame.actor(ctx));
     const warning =
-      'Another program changed these connections in the database. Nobody can sign in by them; remove them, and look for the intruder.';
+      'Another program changed these connections in the database. People can’t sign in with them. Remove them and find out who changed them.';
     frame.show(ctx, {
       title: 'Connections',
-      lead: 'Identity providers and directories at which your users sign in.',
+      lead: 'Identity providers and directories that your users sign in with.',
       actions: mayChange ? [{ label: 'Add connection', icon: 'plus', href: `${HOME}/new`, look: 'primary' }] : [],
       blocks: [
         ...(forged.length > 0
@@ -82,8 +82,8 @@ function addListRoute(router: Router<State, Extras>, { frame, connections }: Con
           empty: {
             icon: 'plug',
             title: 'No connections yet',
-            text: 'Everybody signs in with a password or a passkey of this server. With a connection, people sign in at Microsoft, Google, a directory or another identity provider.',
-            ...(mayChange && { action: { label: 'Add the first connection', icon: 'plus', href: `${HOME}/new` } }),
+            text: 'Let people sign in with Microsoft, Google, a directory, or another identity provider.',
+            ...(mayChange && { action: { label: 'Add connection', icon: 'plus', href: `${HOME}/new` } }),
           },
         },
       ],
@@ -147,17 +147,17 @@ function factsOf(details: ConnectionDetails): Block {
       { label: 'ID', value: { text: connection.id, code: true } },
       { label: 'Provider', value: vendorOf(details) },
       { label: 'Upstream', value: upstream ? { text: upstream, code: true } : null },
-      { label: 'New accounts', value: entry.create_users ? 'are created at the first sign-in' : 'are not created' },
+      { label: 'New accounts', value: entry.create_users ? 'created at the first sign-in' : 'not created' },
       {
-        label: 'Its addresses',
+        label: 'Email addresses',
         value:
           {
-            never: 'are confirmed here',
-            verified: 'count as verified when it says so',
-            domains: 'count as verified in its proven domains',
+            never: 'confirmed here',
+            verified: 'verified if the provider says so',
+            domains: 'verified in its proven domains',
           }[String(entry.trusted_email)] ?? '',
       },
-      { label: 'Sign-out at the upstream', value: String(entry.logout) },
+      { label: 'Sign-out at the provider', value: String(entry.logout) },
     ],
   };
 }
@@ -177,7 +177,7 @@ function addEditRoutes(router: Router<State, Extras>, { frame, connections }: Co
       ctx,
       async () => {
         await connections.update(id, changes, frame.actor(ctx), one[VERSION] ?? '');
-        frame.redirect(ctx, pathOf(id), 'Saved.');
+        frame.redirect(ctx, pathOf(id), 'Connection saved.');
       },
       () => editPage(details, changes, one[VERSION]),
     );

@@ -82,7 +82,7 @@ export function createManageableConnections(dependencies: ManageableConnectionsD
 
     async assertMayChange(by) {
       if (await mayChange(by)) return;
-      throw forbidden('forbidden', { message: 'Only full administrators change connections.' });
+      throw forbidden('forbidden', { message: 'Only full administrators can change connections.' });
     },
   };
 }

@@ -53,8 +53,7 @@ export interface FrameDependencies {
   storedForms: Pick<StoredForms, 'add'>;
 }
 
-const CHANGED_MEANWHILE =
-  'Another administrator changed this after you opened it. Open it again, and repeat your change.';
+const CHANGED_MEANWHILE = 'Someone else changed this meanwhile. Reload the page to see it.';
 
 /** The frame, on the sign-in and CSRF protection of the account pages. */
 export function createFrame({ page: own, authority, storedForms }: FrameDependencies): Frame {

@@ -76,7 +76,7 @@ const NAVIGATION = GROUPS.flatMap(({ entries }) => entries);
 /** The first page of the console that these rights open. */
 export function firstPage(rights: Rights): { href: string; label: string } {
   const entry = NAVIGATION.find(({ needs }) => meets(rights, needs));
-  return entry ? { href: entry.href, label: entry.label } : { href: '/dashboard', label: 'Your applications' };
+  return entry ? { href: entry.href, label: entry.label } : { href: '/dashboard', label: 'Your apps' };
 }
 
 /** The groups and entries that this administrator may open, the current entry marked; a group without entries is left out. */

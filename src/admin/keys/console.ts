@@ -31,10 +31,10 @@ const TONES: Record<KeyInfo['state'], Tone> = { next: 'warn', active: 'good', re
 const STATES: Record<KeyInfo['state'], string> = { next: 'Next', active: 'Active', retired: 'Retired' };
 const ORDER: readonly KeyInfo['state'][] = ['next', 'active', 'retired'];
 const OUTCOMES: Record<string, string> = {
-  rotated: 'The next key signs now.',
-  published: 'The next certificate is published.',
-  'too-early': 'The next key was not published for long enough yet: applications may not know it.',
-  'published-already': 'The next certificate is published already.',
+  rotated: 'Next key activated.',
+  published: 'Next certificate published.',
+  'too-early': 'The next key is too new. Applications may not have read it yet.',
+  'published-already': 'The next certificate is already published.',
   'nothing-to-activate': 'Publish the next certificate first.',
 };
 
@@ -51,7 +51,7 @@ export function keyRoutes({ frame, keys }: KeyPagesDependencies): Router<State, 
     const all = await keys.list();
     frame.show(ctx, {
       title: 'Signing keys',
-      lead: 'The keys that sign tokens and assertions: next, active and retired.',
+      lead: 'The keys that sign tokens and assertions: next, active, and retired.',
       actions: frame.may(ctx, WRITE)
         ? [{ label: 'Rotate keys', icon: 'refresh-cw', href: '/admin/keys/rotate', look: 'primary' }]
         : [],
@@ -112,21 +112,21 @@ const ROTATIONS: readonly Rotation[] = [
     step: 'rotate',
     title: 'OpenID Connect',
     button: 'Rotate',
-    lead: 'The next key signs from now on. Applications follow automatically; the old key stays published until everything that it signed has expired.',
+    lead: 'Activates the next key. Applications follow automatically. The old key stays published until everything it signed has expired.',
   },
   {
     use: 'saml',
     step: 'publish',
     title: 'SAML, first step',
     button: 'Publish next certificate',
-    lead: 'The next certificate is published beside the one that signs. Ask the owners of each application to read the metadata again.',
+    lead: 'Publishes the next certificate next to the active one. Then ask the owner of each application to update the metadata.',
   },
   {
     use: 'saml',
     step: 'activate',
     title: 'SAML, second step',
     button: 'Activate certificate',
-    lead: 'The published certificate signs from now on. Applications that have not read the metadata again reject what it signs.',
+    lead: 'Signs with the published certificate. Applications that haven’t updated the metadata reject its signatures.',
   },
   ...(['saml-sp', 'saml-sp-encryption'] as const).flatMap((use): Rotation[] => [
     {
@@ -134,14 +134,14 @@ const ROTATIONS: readonly Rotation[] = [
       step: 'publish',
       title: `${TITLES[use]}, first step`,
       button: 'Publish next certificate',
-      lead: 'The next certificate is published in the metadata at /saml/sp/metadata. Ask each identity provider to read it again.',
+      lead: 'Publishes the next certificate in the metadata at /saml/sp/metadata. Then ask each identity provider to update it.',
     },
     {
       use,
       step: 'activate',
       title: `${TITLES[use]}, second step`,
       button: 'Activate key',
-      lead: 'The published key is used from now on. Identity providers that have not read the metadata again do not know it.',
+      lead: 'Uses the published key. Identity providers that haven’t updated the metadata don’t know it.',
     },
   ]),
 ];

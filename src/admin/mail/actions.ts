@@ -84,7 +84,7 @@ export function createMailAdmin(dependencies: MailAdminDependencies): MailAdmin 
 
     async retry(id, by) {
       await transaction(db, async (tx) => {
-        if (!(await outbox.retry(id, tx))) throw notFound({ message: 'There is no such mail, or it was sent.' });
+        if (!(await outbox.retry(id, tx))) throw notFound({ message: 'This email doesn’t exist or was already sent.' });
         await audit.record({ ...by, type: 'mail.retried', outcome: 'success', data: { mail: id } }, tx);
       });
       wakeMailDelivery();

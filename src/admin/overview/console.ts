@@ -2,6 +2,7 @@
 import Router from '@koa/router';
 import type { Extras, State } from '../../http/context.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { plural } from '../../platform/plural.ts';
 import { type Block, maxBarValue } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { Names } from '../console/names.ts';
@@ -55,7 +56,7 @@ export function overviewRoutes({
     const steps = await firstSteps(frame.account(ctx).id, counted, (need) => frame.meets(ctx, need));
     frame.show(ctx, {
       title: 'Overview',
-      lead: `Sign-ins of the last ${DAYS} days, and what needs your attention.`,
+      lead: `Sign-ins in the last ${plural(DAYS, 'day')}, and what needs your attention.`,
       blocks: [
         ...steps,
         numbers(counted, warned),
@@ -63,10 +64,10 @@ export function overviewRoutes({
         {
           kind: 'bars',
           title: 'Sign-ins by application',
-          summary: `The last ${DAYS} days.`,
+          summary: `Last ${plural(DAYS, 'day')}.`,
           bars,
           max: maxBarValue(bars),
-          empty: 'No user has signed in to an application yet.',
+          empty: 'No sign-ins yet.',
         },
       ],
       aside: warningBlocks(warned, mayOpen, frame.may(ctx, 'gatehouse.connections:read')),
@@ -81,12 +82,12 @@ function numbers({ users, applications, sessions, mail }: Statistics, { locked }
     kind: 'stats',
     items: [
       { label: 'Users', value: users.total, href: '/admin/users' },
-      { label: 'With a second factor', value: users.withSecondFactor },
+      { label: 'With two-step verification', value: users.withSecondFactor },
       { label: 'Applications', value: applications.oidc + applications.saml, href: '/admin/applications' },
       { label: 'Live sessions', value: sessions, href: '/admin/sessions' },
-      { label: 'Locked out now', value: locked.length, tone: locked.length > 0 ? 'warn' : 'plain' },
+      { label: 'Locked now', value: locked.length, tone: locked.length > 0 ? 'warn' : 'plain' },
       {
-        label: 'Mail not sent',
+        label: 'Unsent email',
         value: mail.failed,
         tone: mail.failed > 0 ? 'bad' : 'plain',
         ...(mail.failed > 0 && { href: '/admin/mail?state=failed' }),
@@ -100,8 +101,8 @@ function days({ at, days: counted }: Statistics, today: Date): Block {
   const signIns = bars.reduce((all, { value }) => all + value, 0);
   const failures = bars.reduce((all, { bad }) => all + bad, 0);
   const minutes = Math.round((today.getTime() - at.getTime()) / 60_000);
-  const age = minutes < 1 ? '' : ` Counted ${minutes} min ago, like all numbers above.`;
-  const summary = `${signIns} signed in and ${failures} attempts failed in the last ${DAYS} days.${age}`;
+  const age = minutes < 1 ? '' : ` Counted ${plural(minutes, 'minute')} ago, like all numbers above.`;
+  const summary = `${plural(signIns, 'sign-in')} and ${plural(failures, 'failed attempt')} in the last ${plural(DAYS, 'day')}.${age}`;
   return { kind: 'days', title: 'Sign-ins', summary, bars, max: maxBarValue(bars) };
 }
 
@@ -111,8 +112,8 @@ function waitingBlock(waiting: Warnings['waiting']): Block[] {
   return [
     {
       kind: 'table',
-      title: 'Wait for an approval',
-      caption: 'Users whose first second factor needs the approval of an administrator',
+      title: 'Waiting for approval',
+      caption: 'Users who need an administrator’s approval to set up two-step verification',
       columns: ['User', 'Since'],
       rows: waiting.map(({ id, username, requestedAt }) => [
         { text: username, href: `/admin/users/${id}` },
@@ -131,20 +132,20 @@ function warningBlocks(
   return [
     {
       kind: 'table',
-      title: 'Locked out now',
+      title: 'Locked now',
       caption: 'Accounts that are locked after wrong passwords',
       columns: ['User', 'Locked for'],
       rows: locked.map(({ id, username, seconds }) => [
         { text: username, href: `/admin/users/${id}` },
         `${Math.ceil(seconds / 60)} min`,
       ]),
-      empty: 'No account is locked.',
+      empty: 'No locked accounts.',
     },
     ...waitingBlock(waiting),
     {
       kind: 'table',
-      title: 'Ends soon',
-      caption: 'Certificates and secrets that end within 30 days',
+      title: 'Expires soon',
+      caption: 'Certificates and secrets that expire within 30 days',
       columns: ['What', 'Until'],
       rows: ending.map(({ what, until, applicationId, connectionId }) => [
         applicationId && mayOpen
@@ -154,12 +155,12 @@ function warningBlocks(
             : what,
         until,
       ]),
-      empty: 'No certificate and no secret expires within 30 days.',
+      empty: 'No certificates or secrets expire within 30 days.',
     },
     {
       kind: 'table',
       title: 'Health',
-      caption: 'Parts of the server and their state',
+      caption: 'State of the server’s parts',
       columns: ['Part', 'State'],
       rows: health.map(({ what, state, text }) => [what, { text, tone: state }]),
       empty: '',

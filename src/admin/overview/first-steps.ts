@@ -19,33 +19,33 @@ export function createFirstSteps({ config, factors }: FirstStepsDependencies) {
   ): Promise<Block[]> {
     const steps: Step[] = [
       {
-        title: 'Protect your own account',
+        title: 'Protect your account',
         text: 'Add a passkey or an authenticator app, and save your recovery codes.',
         isDone: await factors.hasSecondFactor(userId),
         action: { label: 'Set up', of: 'two-step verification', href: '/account/factors' },
       },
       {
-        title: 'Choose the address',
-        text: 'People and applications use the address in ISSUER. It is for this machine only now.',
+        title: 'Choose the server’s address',
+        text: 'People and applications use the address in ISSUER. Right now it works only on this machine.',
         isDone: !config.loopback,
       },
       {
-        title: 'Connect a mail server',
-        text: 'Invitations and password resets need it. Set SMTP_URL and restart; until then mail is written to files.',
+        title: 'Connect an email server',
+        text: 'Invitations and password resets need it. Set SMTP_URL and restart. Until then, Gatehouse writes email to files.',
         isDone: config.smtpUrl !== undefined,
-        ...(may('gatehouse.mail:read') && { action: { label: 'Open mail', href: '/admin/mail' } }),
+        ...(may('gatehouse.mail:read') && { action: { label: 'Open email', href: '/admin/mail' } }),
       },
       {
-        title: 'Add the first application',
-        text: 'Choose a product from the list, and paste the values that you get.',
+        title: 'Add your first application',
+        text: 'Choose a product from the list and copy the values into it.',
         isDone: applications.oidc + applications.saml > 0,
         ...(may('gatehouse.applications:write') && {
           action: { label: 'Add application', href: '/admin/applications/new' },
         }),
       },
       {
-        title: 'Invite a person',
-        text: 'Create a user with a role, or import a list.',
+        title: 'Invite people',
+        text: 'Add a user with a role, or import a list.',
         isDone: users.total > 1,
         ...(may('gatehouse.users:write') && { action: { label: 'Add user', href: '/admin/users/new' } }),
       },

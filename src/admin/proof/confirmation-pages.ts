@@ -3,6 +3,7 @@ import type { Account } from '../../accounts/account.ts';
 import type { Proof } from '../../audit/audit.ts';
 import type { Fields } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
+import { plural } from '../../platform/plural.ts';
 import type { ConsolePage, Field } from '../console/blocks.ts';
 import type { StoredForm } from './stored-forms.ts';
 
@@ -15,11 +16,11 @@ export function confirmationPage(
 ): ConsolePage {
   const missing = proof?.mailedCode ? 'a code from your mailbox' : 'your strongest factor';
   const reason = proof?.isRecent
-    ? `This needs ${missing}, which you did not use at your last sign-in.`
-    : `This needs a sign-in from the last ${MINUTES} minutes, so that nobody else can do it at a computer where you are signed in.`;
+    ? `This needs ${missing}, which you didn’t use at your last sign-in.`
+    : `This needs a sign-in from the last ${plural(MINUTES, 'minute')}. It protects you if someone else uses your computer.`;
   return {
     title: 'Confirm it’s you',
-    lead: `You are about to ${change}. ${reason}`,
+    lead: `You’re about to ${change}. ${reason}`,
     ...(page.back && { back: page.back }),
     blocks: [
       {
@@ -31,7 +32,7 @@ export function confirmationPage(
       },
       {
         kind: 'text',
-        text: 'Nothing has been changed yet. After the sign-in the form is here again, as you filled it in.',
+        text: 'Nothing has changed yet. After you sign in, you come back to your filled-in form.',
       },
       {
         kind: 'actions',
@@ -46,7 +47,7 @@ export function confirmationPage(
 
 /** The form as it was filled in, after the sign-in. */
 export function filledInPage({ change, page }: StoredForm): ConsolePage {
-  const text = `Thank you. Nothing has been changed yet: check the form and send it to ${change}.`;
+  const text = `Identity confirmed. Nothing has changed yet. Check the form and send it to ${change}.`;
   return { ...page, blocks: [{ kind: 'text', tone: 'notice', text }, ...page.blocks] };
 }
 
@@ -58,6 +59,6 @@ export function pressedButtonPage(change: string, path: string, sent: Fields, ca
   return {
     title: `${change.charAt(0).toUpperCase()}${change.slice(1)}`,
     back: { href: cancel, label: 'Back' },
-    blocks: [{ kind: 'form', action: path, fields, button: 'Do it now', look: 'danger', cancel }],
+    blocks: [{ kind: 'form', action: path, fields, button: 'Continue', look: 'danger', cancel }],
   };
 }

@@ -23,7 +23,7 @@ export function confirmationRoutes({ frame, storedForms, signedIn }: Confirmatio
     const stored = await storedForms.find(owner, ctx.params.form ?? '');
     if (!stored) {
       throw notFound({
-        message: 'This form has expired, or another user filled it in. Nothing was changed.',
+        message: 'This form has expired, or belongs to another user. Nothing changed.',
         next: { href: '/admin', label: 'Overview' },
       });
     }

@@ -4,16 +4,17 @@ import type { Actor, Proof } from '../../audit/audit.ts';
 import { AppError } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
 import { MAILED_CODE_CLAIMS, MFA_ACR } from '../../mfa/acr.ts';
+import { plural } from '../../platform/plural.ts';
 
 /** What the confirmation page says; `…` is the name of what changes. */
 const sensitiveChanges = {
-  'user.create-with-roles': 'create the user … with roles',
+  'user.create-with-roles': 'add the user … with roles',
   'user.change-login': 'change the username, email address or attributes of …',
   'user.change-roles': 'change the roles of …',
   'user.set-password': 'set a password for …',
-  'user.force-password-change': 'require a new password from …',
-  'user.reset-factors': 'remove the second factors of …',
-  'user.allow-factor': 'let … set up a first second factor',
+  'user.force-password-change': 'require a password change from …',
+  'user.reset-factors': 'reset two-step verification for …',
+  'user.allow-factor': 'allow two-step verification for …',
   'session.end': 'end a session of …',
   'user.end-sessions': 'end every session of …',
   'user.enable': 'enable the account of …',
@@ -22,22 +23,22 @@ const sensitiveChanges = {
   'users.enable': 'enable …',
   'users.disable': 'disable …',
   'users.change-roles': 'change the roles of …',
-  'users.force-password-change': 'require a new password from …',
+  'users.force-password-change': 'require a password change from …',
   'users.end-sessions': 'end every session of …',
   'users.delete': 'delete …',
   'users.import-with-roles': 'import users with roles',
   'role.create': 'create the role …',
   'role.change': 'change the name or the permissions of the role …',
   'role.delete': 'delete the role …',
-  'application.register': 'register the application …',
-  'application.change': 'change the registration of …',
+  'application.register': 'add the application …',
+  'application.change': 'change the application …',
   'application.enable': 'enable the application …',
   'application.disable': 'disable the application …',
   'application.end-sessions': 'end every session at …',
   'application.delete': 'delete the application …',
   'application.add-secret': 'create a client secret for …',
   'application.remove-secret': 'revoke a client secret of …',
-  'resource.create': 'register the API …',
+  'resource.create': 'add the API …',
   'resource.change': 'change the API …',
   'resource.delete': 'delete the API …',
   'connection.create': 'add the connection …',
@@ -45,7 +46,7 @@ const sensitiveChanges = {
   'connection.enable': 'enable the connection …',
   'connection.disable': 'disable the connection …',
   'connection.delete': 'delete the connection …',
-  'connection.add-secret': 'store a secret of the connection …',
+  'connection.add-secret': 'add a secret to the connection …',
   'connection.remove-secret': 'remove a secret of the connection …',
   'connection.end-sessions': 'end every session of the connection …',
   'keys.rotate': 'rotate the signing keys',
@@ -63,7 +64,7 @@ export class StepUpNeeded extends AppError {
   constructor(change: string, { acr, mailedCode }: Pick<Proof, 'acr' | 'mailedCode'>) {
     const minutes = limits.recentAuthentication.seconds / 60;
     super('proof_needed', {
-      message: `To ${change}, you need a sign-in from the last ${minutes} minutes with ${mailedCode ? 'a code by email' : 'your strongest factor'}.`,
+      message: `To ${change}, you need a sign-in from the last ${plural(minutes, 'minute')} with ${mailedCode ? 'a code by email' : 'your strongest factor'}.`,
       advice: mailedCode
         ? `Sign in again. The request for it has the parameter claims=${MAILED_CODE_CLAIMS}.`
         : 'Sign in again.',

@@ -55,11 +55,11 @@ function addListRoute(router: Router<State, Extras>, { frame, resources }: ApiPa
     const list = { path: HOME, filters: {}, sort, defaultSort: 'identifier' };
     const all = sortedBy(await resources.list(), sort, { identifier: ({ identifier }) => identifier });
     const explanation =
-      'A client gets access tokens for the APIs and scopes in its registration. A scope can be tied to a permission of the user: then only users who have it get the scope, and a client that acts for itself never does.';
+      'Clients get access tokens for the APIs and scopes in their settings. You can tie a scope to a permission. Then only users with that permission get the scope.';
     frame.show(ctx, {
       title: 'APIs',
-      lead: 'Services that accept access tokens of this server.',
-      actions: frame.may(ctx, WRITE) ? [{ label: 'New API', icon: 'plus', href: `${HOME}/new`, look: 'primary' }] : [],
+      lead: 'Services that accept access tokens from Gatehouse.',
+      actions: frame.may(ctx, WRITE) ? [{ label: 'Add API', icon: 'plus', href: `${HOME}/new`, look: 'primary' }] : [],
       blocks: [
         { kind: 'text', tone: 'small', text: explanation },
         {
@@ -76,8 +76,8 @@ function addListRoute(router: Router<State, Extras>, { frame, resources }: ApiPa
           empty: {
             icon: 'braces',
             title: 'No APIs yet',
-            text: 'No API is registered. Clients get opaque access tokens for UserInfo.',
-            ...(frame.may(ctx, WRITE) && { action: { label: 'Add the first API', icon: 'plus', href: `${HOME}/new` } }),
+            text: 'Add an API so that applications can get access tokens for it.',
+            ...(frame.may(ctx, WRITE) && { action: { label: 'Add API', icon: 'plus', href: `${HOME}/new` } }),
           },
         },
       ],
@@ -96,7 +96,7 @@ function addNewRoutes(router: Router<State, Extras>, { frame, resources }: ApiPa
       async () => {
         check();
         const made = await resources.create(declaredBy(given.identifier, given), frame.actor(ctx));
-        frame.redirect(ctx, pathOf(made.identifier), 'The API is registered.');
+        frame.redirect(ctx, pathOf(made.identifier), 'API added.');
       },
       () => newPage(given),
     );
@@ -118,7 +118,7 @@ function addEditRoutes(router: Router<State, Extras>, { frame, resources }: ApiP
         check();
         const { identifier, ...changes } = declaredBy(api.identifier, given);
         await resources.update(identifier, changes, frame.actor(ctx), given[VERSION]);
-        frame.redirect(ctx, pathOf(identifier), 'Saved.');
+        frame.redirect(ctx, pathOf(identifier), 'API saved.');
       },
       () => apiPage(api, given, true),
     );
@@ -129,7 +129,7 @@ function addDeletionRoutes(router: Router<State, Extras>, { frame, resources }: 
   router.get('/:identifier/delete', ...frame.page(WRITE), async (ctx) => {
     const { identifier } = await found(resources, ctx);
     const at = pathOf(identifier);
-    const lead = 'No more access tokens are issued for it. Those that were issued stay valid until they expire.';
+    const lead = 'Gatehouse issues no more access tokens for it. Existing tokens stay valid until they expire.';
     frame.show(ctx, {
       title: `Delete the API ${identifier}?`,
       back: { href: at, label: identifier },
@@ -141,7 +141,7 @@ function addDeletionRoutes(router: Router<State, Extras>, { frame, resources }: 
 
   router.post('/:identifier/delete', ...frame.change(WRITE), async (ctx) => {
     await resources.remove(ctx.params.identifier ?? '', frame.actor(ctx));
-    frame.redirect(ctx, HOME, 'The API was deleted.');
+    frame.redirect(ctx, HOME, 'API deleted.');
   });
 }
 
@@ -151,17 +151,17 @@ function newPage(given: ApiForm): ConsolePage {
     label: 'Identifier',
     value: given.identifier,
     required: true,
-    hint: 'An absolute URI, such as https://api.example.com. It is the audience (aud) of the access tokens, and never changes.',
+    hint: 'An absolute URI, such as https://api.example.com. It’s the audience (aud) of the access tokens. You can’t change it later.',
   };
   return {
-    title: 'New API',
+    title: 'Add API',
     back: { href: HOME, label: 'APIs' },
     blocks: [
       {
         kind: 'form',
         action: `${HOME}/new`,
         fields: [identifier, ...fieldsOf(given)],
-        button: 'Register',
+        button: 'Add API',
         look: 'primary',
         cancel: HOME,
       },
@@ -177,16 +177,16 @@ function apiPage(api: Resource, given: ApiForm, mayWrite: boolean): ConsolePage 
     kind: 'table',
     title: 'Scopes',
     caption: 'Scopes of the API, and who gets them',
-    columns: ['Scope', 'Users who get it', 'Clients that act for themselves'],
+    columns: ['Scope', 'Users', 'Clients without a user'],
     rows: api.scopes.map((scope) => {
       const permission = permissionOfScope(api, scope);
       return [
         { text: scope, code: true },
-        permission === undefined ? 'all' : { text: permission, code: true, small: 'only users with this permission' },
-        permission === undefined ? 'get it' : 'never get it',
+        permission === undefined ? 'all' : { text: permission, code: true, small: 'with this permission' },
+        permission === undefined ? 'allowed' : 'never',
       ];
     }),
-    empty: 'It has no scopes: a token says only which client and user it is for.',
+    empty: 'No scopes. Tokens contain only the client and the user.',
   };
   const form: Block = {
     kind: 'form',
@@ -196,7 +196,7 @@ function apiPage(api: Resource, given: ApiForm, mayWrite: boolean): ConsolePage 
     button: 'Save',
     cancel: HOME,
   };
-  const byFile = 'The configuration file declares this API, so it is changed there.';
+  const byFile = 'The configuration file manages this API. Change it there.';
   return {
     title: api.identifier,
     back: { href: HOME, label: 'APIs' },
@@ -218,7 +218,7 @@ function fieldsOf({ scopes, signing_alg }: ApiForm): Field[] {
       type: 'textarea',
       rows: Math.max(4, lines(scopes).length + 1),
       value: scopes,
-      hint: 'One a line. Tie a scope to a permission of the user with “scope = permission”, such as articles:write = articles:write: then only users who have the permission get the scope, at the sign-in and again at each refresh. You tie and untie only permissions that you have.',
+      hint: 'One per line. To tie a scope to a permission, write “scope = permission”, such as articles:write = articles:write. Only users with the permission get the scope. You can use only permissions that you have.',
     },
     {
       name: 'signing_alg',

@@ -62,7 +62,7 @@ function roleList(router: Router<State, Extras>, { frame, roles }: RolePagesDepe
     const list = { path: '/admin/roles', filters: {}, sort, defaultSort: 'name' };
     frame.show(ctx, {
       title: 'Roles',
-      lead: 'A role opens applications to people and gives permissions.',
+      lead: 'Roles give people access to applications and permissions.',
       actions: frame.may(ctx, WRITE)
         ? [{ label: 'Create role', icon: 'plus', href: '/admin/roles/new', look: 'primary' }]
         : [],
@@ -82,7 +82,7 @@ function roleList(router: Router<State, Extras>, { frame, roles }: RolePagesDepe
             role.permissions.length,
             SOURCES[role.source],
           ]),
-          empty: 'There are none.',
+          empty: 'No roles.',
           count: plural(all.length, 'role'),
         },
         {
@@ -94,7 +94,7 @@ function roleList(router: Router<State, Extras>, { frame, roles }: RolePagesDepe
             { text: permission, code: true },
             ...all.map(({ name }): Cell => (holders.includes(name) ? TICK : '')),
           ]),
-          empty: 'No role has a permission.',
+          empty: 'No permissions yet.',
         },
       ],
     });
@@ -113,7 +113,7 @@ function roleForms(router: Router<State, Extras>, { frame, roles }: RolePagesDep
       async () => {
         check();
         const role = await roles.create(inputOf(given), frame.actor(ctx));
-        frame.redirect(ctx, `/admin/roles/${role.id}`, 'The role was created.');
+        frame.redirect(ctx, `/admin/roles/${role.id}`, 'Role created.');
       },
       () => rolePage(undefined, given, true),
     );
@@ -133,7 +133,7 @@ function roleForms(router: Router<State, Extras>, { frame, roles }: RolePagesDep
       async () => {
         check();
         await roles.update(role.id, inputOf(given), frame.actor(ctx), given.version);
-        frame.redirect(ctx, `/admin/roles/${role.id}`, 'Saved.');
+        frame.redirect(ctx, `/admin/roles/${role.id}`, 'Role saved.');
       },
       async () => rolePage(role, given, await mayEdit({ frame, roles }, ctx, role)),
     );
@@ -170,7 +170,7 @@ function rolePage(role: Role | undefined, given: RoleForm, mayEdit: boolean): Co
     ],
   };
   return {
-    title: role ? role.name : 'New role',
+    title: role ? role.name : 'Create role',
     back: { href: '/admin/roles', label: 'Roles' },
     actions: role && mayEdit ? [{ label: 'Delete', href: `${at}/delete`, look: 'danger' }] : [],
     blocks: [mayEdit ? form : facts],
@@ -182,7 +182,7 @@ function roleDeletion(router: Router<State, Extras>, { frame, roles }: RolePages
     const role = await roles.get(ctx.params.id ?? '');
     if (!(await mayEdit({ frame, roles }, ctx, role))) throw forbidden('forbidden');
     const at = `/admin/roles/${role.id}`;
-    const lead = 'Users who have it lose its permissions, and access to the applications that require it.';
+    const lead = 'Members lose its permissions and app access.';
     frame.show(ctx, {
       title: `Delete the role ${role.name}?`,
       back: { href: at, label: role.name },
@@ -194,7 +194,7 @@ function roleDeletion(router: Router<State, Extras>, { frame, roles }: RolePages
 
   router.post('/:id/delete', ...frame.change(WRITE), async (ctx) => {
     await roles.remove(ctx.params.id ?? '', frame.actor(ctx));
-    frame.redirect(ctx, '/admin/roles', 'The role was deleted.');
+    frame.redirect(ctx, '/admin/roles', 'Role deleted.');
   });
 }
 
@@ -208,7 +208,7 @@ function fieldsOf({ name, description, permissions }: RoleForm): Field[] {
       type: 'textarea',
       rows: 6,
       value: permissions,
-      hint: 'resource:action, such as articles:read; one a line. You can only give permissions that you have. A permission for Gatehouse may be limited: gatehouse.users[role:students]:write, gatehouse.applications[application:wiki]:write.',
+      hint: 'One resource:action per line, such as articles:read. You can give only permissions that you have. You can limit Gatehouse permissions: gatehouse.users[role:students]:write, gatehouse.applications[application:wiki]:write.',
     },
   ];
 }

@@ -71,7 +71,8 @@ export function createSessionAdmin(dependencies: SessionAdminDependencies): Sess
 
     async ofUser(userId, by) {
       await authority.assertCovers(by, READ, userId);
-      if ((await db.user.count({ where: { id: userId } })) === 0) throw notFound({ message: 'There is no such user.' });
+      if ((await db.user.count({ where: { id: userId } })) === 0)
+        throw notFound({ message: 'This user doesn’t exist.' });
       return viewsOf(db, await sessions.list(userId));
     },
 
@@ -92,7 +93,7 @@ export function createSessionAdmin(dependencies: SessionAdminDependencies): Sess
 }
 
 function throwNoSession(): never {
-  throw notFound({ message: 'There is no such session, or it has ended.' });
+  throw notFound({ message: 'This session doesn’t exist or has already ended.' });
 }
 
 /** The live sessions after the cursor, at most `limit`. */

@@ -76,7 +76,7 @@ function sessionList(router: Router<State, Extras>, dependencies: SessionPagesDe
 function sessionEnd(router: Router<State, Extras>, { frame, sessions }: SessionPagesDependencies): void {
   router.get('/:uid/end', ...frame.page(within(END)), async (ctx) => {
     const { uid, username } = await sessions.get(ctx.params.uid ?? '', frame.actor(ctx), END);
-    const lead = `Signs ${username} out on this device, and notifies the applications of the session.`;
+    const lead = `Signs ${username} out on this device and notifies the applications of the session.`;
     const action = `/admin/sessions/${uid}/end`;
     frame.show(ctx, {
       title: `End the session of ${username}?`,

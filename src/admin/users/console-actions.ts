@@ -3,6 +3,7 @@ import type Router from '@koa/router';
 import type { Actor } from '../../audit/audit.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { forbidden } from '../../http/errors.ts';
+import { plural } from '../../platform/plural.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { within } from '../../rbac/rights.ts';
 import type { Frame } from '../console/frame.ts';
@@ -30,38 +31,38 @@ export const userActions: readonly UserAction[] = [
     isOffered: ({ lockedSeconds }) => lockedSeconds > 0,
     run: async (users, id, by) => {
       await users.unlock(id, by);
-      return 'The user may try again.';
+      return 'User unlocked.';
     },
   },
   {
     path: 'invite',
-    label: 'Send an invitation',
+    label: 'Send invitation',
     needs: WRITE,
     isOffered: ({ hasCredentials, account }) => !hasCredentials && Boolean(account.email),
     run: async (users, id, by) => {
       await users.invite(id, by);
-      return 'The invitation is on its way.';
+      return 'Invitation sent.';
     },
   },
   {
     path: 'send-reset',
-    label: 'Send a link for a new password',
+    label: 'Send password reset',
     needs: 'gatehouse.users:reset-password',
     isOffered: ({ account }) => Boolean(account.email),
     run: async (users, id, by) => {
       await users.sendPasswordReset(id, by);
-      return 'The link is on its way.';
+      return 'Password reset sent.';
     },
   },
   {
     path: 'force-change',
-    label: 'Force a new password',
+    label: 'Require password change',
     needs: WRITE,
     isOffered: ({ password }) => password?.mustChange === false,
-    consequence: 'Every session ends, and the user has to choose another password at the next sign-in.',
+    consequence: 'Ends all sessions. The user must choose a new password at the next sign-in.',
     run: async (users, id, by) => {
       await users.forcePasswordChange(id, by);
-      return 'The user has to choose a new password at the next sign-in.';
+      return 'Password change required at the next sign-in.';
     },
   },
   {
@@ -71,19 +72,19 @@ export const userActions: readonly UserAction[] = [
     isOffered: ({ account }) => !account.isActive,
     run: async (users, id, by) => {
       await users.setActive(id, true, by);
-      return 'The account is enabled.';
+      return 'User enabled.';
     },
   },
   {
     path: 'reset-factors',
-    label: 'Reset second factors',
+    label: 'Reset two-step verification',
     needs: 'gatehouse.users:reset-factors',
     consequence:
-      'Every second factor, passkey and recovery code is removed, and every session ends. Verify who asked you for this.',
+      'Removes all two-step verification methods, passkeys, and recovery codes, and ends all sessions. Verify who asked you for this.',
     isOffered: ({ factors }) => factors.totp || factors.passkeys > 0 || factors.phone !== undefined,
     run: async (users, id, by) => {
       await users.resetFactors(id, by);
-      return 'The second factors are removed.';
+      return 'Two-step verification reset.';
     },
   },
   {
@@ -91,11 +92,11 @@ export const userActions: readonly UserAction[] = [
     label: 'Allow two-step verification',
     needs: 'gatehouse.users:reset-factors',
     consequence:
-      'For a week, this password is enough to set up a second factor. Verify that the request comes from the user.',
+      'For seven days, the password is enough to set up two-step verification. Verify that the request comes from the user.',
     isOffered: ({ firstEnrolment }) => firstEnrolment.requestedAt !== null,
     run: async (users, id, by) => {
       await users.allowFirstFactor(id, by);
-      return 'The user may set up a second factor.';
+      return 'The user can now set up two-step verification.';
     },
   },
   {
@@ -103,18 +104,18 @@ export const userActions: readonly UserAction[] = [
     label: 'Sign out everywhere',
     needs: 'gatehouse.sessions:end',
     isOffered: () => true,
-    consequence: 'Every session of this user ends, and the applications are notified.',
-    run: async (users, id, by) => `${await users.endSessions(id, by)} sessions ended.`,
+    consequence: 'Ends all sessions of this user and notifies the applications.',
+    run: async (users, id, by) => `${plural(await users.endSessions(id, by), 'session')} ended.`,
   },
   {
     path: 'disable',
     label: 'Disable',
     needs: WRITE,
     isOffered: ({ account }) => account.isActive,
-    consequence: 'The account can no longer sign in, and every session ends now.',
+    consequence: 'The user can’t sign in anymore, and all sessions end now.',
     run: async (users, id, by) => {
       await users.setActive(id, false, by);
-      return 'The account is disabled.';
+      return 'User disabled.';
     },
   },
   {
@@ -122,10 +123,10 @@ export const userActions: readonly UserAction[] = [
     label: 'Delete',
     needs: WRITE,
     isOffered: ({ account }) => account.source !== 'file',
-    consequence: 'The account is deleted for good. Its identifier is never used again.',
+    consequence: 'Deletes the account for good. You can’t undo this.',
     run: async (users, id, by) => {
       await users.remove(id, by);
-      return 'The account was deleted.';
+      return 'User deleted.';
     },
   },
 ];

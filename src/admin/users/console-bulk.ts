@@ -35,7 +35,7 @@ const selected = z.object({
   action: z.enum(names as [string, ...string[]]),
   id: z
     .array(z.string().max(100))
-    .max(limits.bulk.users, `Select at most ${limits.bulk.users} users at once.`)
+    .max(limits.bulk.users, `Select at most ${plural(limits.bulk.users, 'user')} at once.`)
     .default([]),
 });
 const confirmed = selected.extend({
@@ -206,7 +206,7 @@ function resultPage(action: BulkAction, targets: readonly Target[], outcomes: re
     blocks: [
       {
         kind: 'table',
-        caption: 'What became of each user',
+        caption: 'Result for each user',
         columns: ['User', 'Reason', 'Result'],
         rows: sorted.map(({ id, state, reason }) => {
           const user = account(id);

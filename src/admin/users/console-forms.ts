@@ -82,7 +82,7 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
           roles: given.roles,
         };
         const { account, oneTimePassword } = await users.create(profile, frame.actor(ctx));
-        if (!oneTimePassword) return frame.redirect(ctx, `/admin/users/${account.id}`, 'The invitation is on its way.');
+        if (!oneTimePassword) return frame.redirect(ctx, `/admin/users/${account.id}`, 'Invitation sent.');
         showOneTimePassword(frame, ctx, account, oneTimePassword, 201);
       },
       () => newPage(ctx, given),
@@ -91,7 +91,7 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
 
   async function newPage(ctx: Context, given: UserForm | undefined): Promise<ConsolePage> {
     return {
-      title: 'New user',
+      title: 'Add user',
       back: { href: '/admin/users', label: 'Users' },
       blocks: [
         {
@@ -125,7 +125,7 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
         const held = await rolesOf(ctx, account, given);
         const changes = { ...profileOf(given), username: given.username, roles: held };
         await users.update(account.id, changes, frame.actor(ctx), given.version);
-        frame.redirect(ctx, `/admin/users/${account.id}`, 'Saved.');
+        frame.redirect(ctx, `/admin/users/${account.id}`, 'User saved.');
       },
       () => editPage(ctx, account, given),
     );
@@ -172,7 +172,7 @@ async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, 
     { name: 'email', label: 'Email', type: 'email', value: given?.email ?? '' },
     {
       name: 'email_verified',
-      label: 'The address is verified',
+      label: 'Email is verified',
       type: 'checkbox',
       checked: given?.email_verified === 'on',
     },
@@ -190,8 +190,8 @@ function firstSignIn(given: UserForm | undefined): Field {
     type: 'select',
     value: given?.begin ?? 'invite',
     options: [
-      { value: 'invite', label: 'with an invitation by mail' },
-      { value: 'password', label: 'with a one-time password that you hand over' },
+      { value: 'invite', label: 'Send an invitation by email' },
+      { value: 'password', label: 'Create a one-time password to hand over' },
     ],
   };
 }

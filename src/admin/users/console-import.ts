@@ -7,6 +7,7 @@ import type { Audit } from '../../audit/audit.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { badRequest } from '../../http/errors.ts';
 import { acceptUploads, parseForm } from '../../http/input.ts';
+import { plural } from '../../platform/plural.ts';
 import { within } from '../../rbac/rights.ts';
 import type { Block, ConsolePage, FormBlock } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
@@ -90,14 +91,19 @@ function importPage(csv: string, isTrial: boolean): ConsolePage {
     blocks: [
       {
         kind: 'form',
-        lead: `The first line names the columns: ${IMPORT_COLUMNS.join(', ')}. Only username is needed; several roles have semicolons between them. A user with neither a password hash nor an invitation sets a password by “Forgot password”.`,
+        lead: `The first line names the columns: ${IMPORT_COLUMNS.join(', ')}. Only username is required. Separate roles with semicolons. Users without a password hash or invitation set a password with “Forgot password?”.`,
         action: '/admin/import',
         fields: [
-          { name: 'file', label: 'CSV file', type: 'file', accept: '.csv,text/csv', hint: 'In UTF-8, at most 4 MB.' },
-          { name: 'csv', label: 'Or the text itself', type: 'textarea', rows: 8, value: csv },
-          { name: 'trial', label: 'Trial run: check each row and create nothing', type: 'checkbox', checked: isTrial },
+          { name: 'file', label: 'CSV file', type: 'file', accept: '.csv,text/csv', hint: 'UTF-8, up to 4 MB.' },
+          { name: 'csv', label: 'Or paste the CSV', type: 'textarea', rows: 8, value: csv },
+          {
+            name: 'trial',
+            label: 'Trial run: check each row without creating users',
+            type: 'checkbox',
+            checked: isTrial,
+          },
         ],
-        button: 'Go',
+        button: 'Import users',
         cancel: '/admin/users',
         isUpload: true,
       },
@@ -111,7 +117,7 @@ function resumePage(state: Progress & { csv: string; isTrial: boolean }): Consol
     title: 'Import users',
     back: { href: '/admin/import', label: 'Import' },
     blocks: [
-      { kind: 'text', text: `${state.done} rows are done.` },
+      { kind: 'text', text: `${plural(state.done, 'row')} done.` },
       { ...continueForm(state, 'Continue with the rest'), autoSubmit: false },
     ],
   };
@@ -136,7 +142,7 @@ function resultPage(
       {
         kind: 'text',
         tone: failed > 0 ? 'warning' : 'notice',
-        text: `${done} of ${total} rows: ${done - failed} ${isTrial ? 'would be created' : 'are created'}, ${failed} not.`,
+        text: `${done} of ${plural(total, 'row')}: ${done - failed} ${isTrial ? 'can be created' : 'created'}, ${failed} not.`,
       },
       ...(isFinished ? [] : [{ kind: 'progress' as const, label: 'Progress', done, total }]),
       isFinished
@@ -144,15 +150,13 @@ function resultPage(
         : continueForm({ csv, isTrial, done, failed, faults }, `Continue with the other ${total - done}`),
       {
         kind: 'table',
-        title: isTrial ? 'Would not be created' : 'Not created',
-        caption: 'Rows with a fault',
-        columns: ['Line', 'Username', 'Fault'],
+        title: isTrial ? 'Can’t be created' : 'Not created',
+        caption: 'Rows with errors',
+        columns: ['Line', 'Username', 'Error'],
         rows: faults.map(({ line, username, problem }) => [line, username, problem]),
-        empty: 'Every row is fine.',
+        empty: 'No errors.',
       },
-      ...(failed > faults.length
-        ? [{ kind: 'text' as const, text: `And ${failed - faults.length} more, which are not displayed.` }]
-        : []),
+      ...(failed > faults.length ? [{ kind: 'text' as const, text: `And ${failed - faults.length} more.` }] : []),
     ],
   };
 }
@@ -182,7 +186,12 @@ function continueForm(
 }
 
 function nextStep(isTrial: boolean, csv: string): Block {
-  if (!isTrial) return { kind: 'actions', items: [{ label: 'To the users', href: '/admin/users', look: 'primary' }] };
-  const form = { action: '/admin/import', fields: [hidden('csv', csv)], button: 'Import now', cancel: '/admin/import' };
+  if (!isTrial) return { kind: 'actions', items: [{ label: 'Back to users', href: '/admin/users', look: 'primary' }] };
+  const form = {
+    action: '/admin/import',
+    fields: [hidden('csv', csv)],
+    button: 'Import users',
+    cancel: '/admin/import',
+  };
   return { kind: 'form', ...form, isUpload: true };
 }

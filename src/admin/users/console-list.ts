@@ -42,7 +42,7 @@ export function userList(router: Router<State, Extras>, { frame, users }: UserLi
     const list: ListAddress = { path: HOME, filters: { q: search, state, role }, sort, defaultSort: NEWEST };
     frame.show(ctx, {
       title: 'Users',
-      lead: 'People who can sign in with an account here.',
+      lead: 'People with an account.',
       actions: mayAdd
         ? [
             { label: 'Import', icon: 'upload', href: '/admin/import' },
@@ -81,7 +81,7 @@ function isFiltered({ q, state, role, after }: Query): boolean {
 /** A search by index finds at most so many of each kind, so that a page does not have to sort them all. */
 function cutNotice(search: string, { count, isMore }: { count: number | undefined; isMore: boolean }): Block[] {
   if (!search || !isMore || count === undefined || count >= limits.lists.counted) return [];
-  const text = `Only the first ${limits.lists.matches.toLocaleString('en')} matches are listed. Type more of the name to find others.`;
+  const text = `Only the first ${limits.lists.matches.toLocaleString('en')} matches are listed. Enter more of the name to find others.`;
   return [{ kind: 'text', tone: 'notice', text }];
 }
 

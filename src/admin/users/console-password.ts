@@ -22,10 +22,10 @@ export function oneTimePasswordPages(
       blocks: [
         {
           kind: 'form',
-          lead: 'It replaces the current password, must be changed at the next sign-in, and ends every session. It is displayed only once.',
+          lead: 'Replaces the current password and ends all sessions. The user must change it at the next sign-in.',
           action: `${at}/password`,
           fields: [],
-          button: 'Create it',
+          button: 'Create password',
           look: 'danger',
           cancel: at,
         },
@@ -57,7 +57,7 @@ export function showOneTimePassword(
         {
           kind: 'text',
           tone: 'warning',
-          text: 'This password is displayed only once. Hand it over in person; it has to be changed at the next sign-in.',
+          text: 'Copy the password now. You won’t see it again. The user must change it at the next sign-in.',
         },
         { kind: 'code', label: 'One-time password', text: password },
       ],

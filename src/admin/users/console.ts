@@ -5,6 +5,7 @@ import type { Actor, Audit } from '../../audit/audit.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { browserName } from '../../mail/browser-name.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { plural } from '../../platform/plural.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { within } from '../../rbac/rights.ts';
@@ -110,14 +111,14 @@ function tagsOf({ account, lockedSeconds }: UserDetails): Mark[] {
   return [
     account.isActive ? { text: 'active', tone: 'good' } : { text: 'disabled', tone: 'bad' },
     ...(lockedSeconds > 0 ? [{ text: 'locked', tone: 'warn' as const }] : []),
-    ...(account.source === 'file' ? [{ text: 'owned by the configuration file' }] : []),
+    ...(account.source === 'file' ? [{ text: 'managed by the configuration file' }] : []),
   ];
 }
 
 /** What can be done: buttons at once, and what has a consequence in the danger zone. No block when there is nothing. */
 function actionsBlocks(at: string, offered: readonly UserAction[], mayWrite: boolean): Block[] {
   const items: Action[] = [
-    ...(mayWrite ? [{ label: 'Create a one-time password', href: `${at}/password` }] : []),
+    ...(mayWrite ? [{ label: 'Create one-time password', href: `${at}/password` }] : []),
     ...offered.flatMap(({ path, label, consequence }): Action[] =>
       consequence === undefined ? [{ label, post: `${at}/${path}` }] : [],
     ),
@@ -137,25 +138,25 @@ function sessionsBlock(live: Awaited<ReturnType<SessionAdmin['ofUser']>>): Block
   return {
     kind: 'table',
     title: 'Sessions',
-    caption: 'Live sessions',
+    caption: 'Active sessions',
     columns: ['Since', 'Browser', 'Applications'],
     rows: live.map(({ signedInAt, device, participants }) => [
       signedInAt,
       device ? { text: browserName(device.userAgent) ?? 'Unknown browser', small: device.address } : null,
       participants.map(({ clientId }) => clientId),
     ]),
-    empty: 'There is none.',
+    empty: 'No sessions.',
   };
 }
 
 function detailsBlock({ account, password, factors, firstEnrolment }: UserDetails): Block {
   const second = [
     factors.totp && 'authenticator app',
-    factors.passkeys > 0 && `${factors.passkeys} passkeys`,
-    factors.phone && 'codes by SMS',
+    factors.passkeys > 0 && plural(factors.passkeys, 'passkey'),
+    factors.phone && 'text message codes',
   ].filter((one): one is string => typeof one === 'string');
   const waiting: { label: string; value: Cell }[] = firstEnrolment.requestedAt
-    ? [{ label: 'First second factor', value: { text: 'needs an approval', tone: 'warn' } }]
+    ? [{ label: 'Two-step setup', value: { text: 'needs approval', tone: 'warn' } }]
     : [];
   return {
     kind: 'facts',
@@ -186,9 +187,9 @@ function detailsBlock({ account, password, factors, firstEnrolment }: UserDetail
       { label: 'Roles', value: account.roles.map((text) => ({ text, tone: 'plain' as const })) },
       {
         label: 'Password',
-        value: password ? (password.mustChange ? 'must be changed' : password.changedAt) : 'none yet',
+        value: password ? (password.mustChange ? 'must be changed' : password.changedAt) : 'not set',
       },
-      { label: 'Second factors', value: second.length > 0 ? second : 'none' },
+      { label: 'Two-step verification', value: second.length > 0 ? second : 'none' },
       ...waiting,
       { label: 'Identifier (sub)', value: { text: account.id, copy: 'identifier' } },
       { label: 'Created', value: account.createdAt },

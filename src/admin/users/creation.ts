@@ -53,10 +53,11 @@ export async function assertMayCreate({ authority, roles }: CreationDependencies
   }
   const extent = await authority.extent(by, 'gatehouse.users:write');
   if (extent !== 'all' && !names.some((name) => extent.includes(name))) {
-    const message = `You may only create users with the role ${extent.join(' or ')}.`;
+    const message = `You can create only users with the role ${extent.join(' or ')}.`;
     throw forbidden('forbidden', { message });
   }
-  if (unknown.length > 0) throw unprocessable('unknown_role', { message: `There is no role ${unknown.join(', ')}.` });
+  if (unknown.length > 0)
+    throw unprocessable('unknown_role', { message: `The role doesn’t exist: ${unknown.join(', ')}.` });
 }
 
 /** With the given password, or a one-time password. */

@@ -63,7 +63,7 @@ export function createUserImport(dependencies: UserImportDependencies): UserImpo
       const [header, ...lines] = parseCsv(text);
       const columns = (header?.cells ?? []).map((name) => name.trim().toLowerCase());
       if (!columns.includes('username')) {
-        const message = `The first line has to name the columns: ${IMPORT_COLUMNS.join(', ')}. Only username is needed.`;
+        const message = `The first line must name the columns: ${IMPORT_COLUMNS.join(', ')}. Only username is required.`;
         throw badRequest('invalid_input', { fields: [{ field: 'csv', message }] });
       }
       const givesRoles = lines
@@ -80,7 +80,7 @@ export function createUserImport(dependencies: UserImportDependencies): UserImpo
         if (before === undefined) lineOfUser.set(nameKey(username), line);
         if (index < done) continue;
         const problem = before
-          ? `The same username is in line ${before}.`
+          ? `Line ${before} has the same username.`
           : await problemOf(async () => {
               await users.assertMayCreate(rolesOf(values), by);
               if (values.sso_connection) await users.assertMayConnect(values.sso_connection, by);

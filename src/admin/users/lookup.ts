@@ -27,7 +27,7 @@ export type UserLookup = ReturnType<typeof createUserLookup>;
 export function createUserLookup({ sql, accounts, authority, ssoIds }: UserLookupDependencies) {
   async function find(id: string, tx?: Tx): Promise<Account> {
     const account = await accounts.find(id, tx);
-    if (!account) throw notFound({ message: 'There is no such user.', detail: { accountId: id } });
+    if (!account) throw notFound({ message: 'This user doesn’t exist.', detail: { accountId: id } });
     return account;
   }
 

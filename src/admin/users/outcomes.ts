@@ -4,14 +4,12 @@ import { badRequest, conflict } from '../../http/errors.ts';
 
 type Mailed = 'sent' | 'no-address' | 'disabled' | 'has-credentials';
 
-export const INVITED_WITH_PASSWORD =
-  'An invitation is for a user without a password: leave out either the password or the invitation.';
+export const INVITED_WITH_PASSWORD = 'Choose either a password or an invitation, not both.';
 
 const notSent = {
-  disabled: 'This account is disabled, so no mail was sent.',
+  disabled: 'This account is disabled, so Gatehouse sent no email.',
   'no-address': 'This user has no email address.',
-  'has-credentials':
-    'An invitation is for a user who cannot sign in yet. This one can: send a link for a new password instead.',
+  'has-credentials': 'This user can already sign in. Send a password reset instead of an invitation.',
 };
 
 /** Throws conflict unless the mail was sent. */

@@ -15,10 +15,10 @@ export const backupCommand: Command = {
   name: 'backup',
   args: ['FILE'],
   summary: 'copy the database to a new file while the server runs',
-  details: `The backup is one moment of the database, and checked before it gets its name. SQLite: a copy of the file, with its digest in
+  details: `The backup is a consistent snapshot, and is checked before it gets its name. SQLite: a copy of the file, with its digest in
 FILE.json beside it. PostgreSQL: an export that "gatehouse restore" reads; pg_dump is not needed.
-It holds the database only. Keep the secret (GATEHOUSE_SECRET, or secret.key) and the configuration file elsewhere, and the secret
-as safely: without it the keys and second factors in the backup cannot be read, and with both everything can.
+It contains only the database. Keep the secret (GATEHOUSE_SECRET, or secret.key) and the configuration file in another safe
+place: without the secret, the keys in the backup can't be read.
 "gatehouse verify FILE" checks a backup, "gatehouse restore FILE" restores it.`,
   async run(input, io) {
     const config = loadConfig(undefined, { readOnly: true });

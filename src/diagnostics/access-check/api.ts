@@ -11,7 +11,7 @@ const verdict = z.object({
   may_open: z.boolean().describe('What the access rule says'),
   can_sign_in: z
     .boolean()
-    .describe('The access rule, and everything else that decides: lockout, sign-in methods, second factor'),
+    .describe('The access rule, and everything else that decides: lockout, sign-in methods, two-step verification'),
   rules: z.array(z.object({ rule: z.string(), met: z.boolean(), explanation: z.string() })),
   refusals: z.array(rejection).describe('The last ones of this user at this application, newest first'),
 });

@@ -2,6 +2,7 @@
 // (facts.ts); the access rule itself is applications/access-decision.ts. Pure.
 import { type AccessDenial, grantingRoles } from '../../applications/access-decision.ts';
 import { MFA_ACR, PHISHING_RESISTANT_ACR } from '../../mfa/acr.ts';
+import { plural } from '../../platform/plural.ts';
 import type { AccessFacts } from './facts.ts';
 
 export type CheckId =
@@ -62,7 +63,7 @@ function ofRule(denial: AccessDenial, isMet: boolean, { account, application }: 
   if (denial === 'application_disabled')
     return {
       label: 'Application is enabled',
-      ...(isMet ? passed() : failed(`${application.name} is disabled, so nobody can sign in to it.`)),
+      ...(isMet ? passed() : failed(`${application.name} is disabled, so people can’t sign in to it.`)),
     };
   if (denial === 'account_disabled')
     return { label: 'Account is active', ...(isMet ? passed() : failed(`The account of ${who} is disabled.`)) };
@@ -201,7 +202,7 @@ function metadata({ application, now }: AccessFacts, endsAt: Date): Result {
 /** `1 minute`, `12 minutes`. */
 function waitText(seconds: number): string {
   const minutes = Math.max(1, Math.ceil(seconds / 60));
-  return minutes === 1 ? '1 minute' : `${minutes} minutes`;
+  return minutes === 1 ? '1 minute' : `${plural(minutes, 'minute')}`;
 }
 
 const dates = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });

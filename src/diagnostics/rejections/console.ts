@@ -65,7 +65,7 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
     ]);
     frame.show(ctx, {
       title: 'Rejected requests',
-      lead: 'Look up the code that a person saw, and find the reason and the fix.',
+      lead: 'Find out why a request was rejected, and fix it.',
       blocks: [
         {
           kind: 'table',
@@ -73,9 +73,9 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
             action: '/admin/refusals',
             button: 'Find',
             fields: [
-              { name: 'code', label: 'Code from the page', type: 'search' },
+              { name: 'code', label: 'Error reference', type: 'search' },
               { name: 'client', label: 'Application', value: client, suggest: 'applications' },
-              { name: 'request', label: 'Request number', value: request },
+              { name: 'request', label: 'Request ID', value: request },
               { name: 'sort', label: '', type: 'hidden', value: sort === '-at' ? '' : sort },
             ],
           },
@@ -90,7 +90,7 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
             userCell(one.subjectId ?? null, users),
             { text: one.message, small: `${one.endpoint}: ${one.reason}` },
           ]),
-          empty: 'No request was rejected in the last two weeks.',
+          empty: 'No rejected requests in the last 14 days.',
           ...pageLinks(list, after, page.next),
         },
       ],
@@ -179,15 +179,15 @@ function fixBlocks(explanation: Explanation, may: May): Block[] {
   const items = [...fixButtons(explanation, may), ...fixLinks(explanation, may)];
   const blocks: Block[] = [];
   if (isFixed) {
-    blocks.push({ kind: 'text', tone: 'notice', text: 'This is fixed: the rule that failed would pass now.' });
+    blocks.push({ kind: 'text', tone: 'notice', text: 'This is fixed. The failed check now passes.' });
   }
   if (note) blocks.push({ kind: 'text', tone: 'small', text: note });
   for (const { warning, needs } of fixes) {
     if (warning && may(needs)) blocks.push({ kind: 'text', tone: 'warning', text: warning });
   }
-  if (items.length > 0) blocks.push({ kind: 'actions', title: 'Fix it', items });
+  if (items.length > 0) blocks.push({ kind: 'actions', title: 'Fix', items });
   if (application?.source === 'file') {
-    const text = 'The configuration file declares this application, so it is fixed there.';
+    const text = 'The configuration file manages this application. Fix it there.';
     blocks.push({ kind: 'text', tone: 'small', text });
   }
   return blocks;
@@ -211,7 +211,7 @@ function fixLinks(explanation: Explanation, may: May): Action[] {
     return connection && may(READ_CONNECTIONS) ? connectionLinks(explanation, connection) : [];
   if (!may('gatehouse.applications:write')) return [];
   if (!application) {
-    return rejection.clientId ? [{ label: 'Register an application', href: '/admin/applications/new' }] : [];
+    return rejection.clientId ? [{ label: 'Add application', href: '/admin/applications/new' }] : [];
   }
   const failed = rules.find(({ state }) => state === 'failed');
   const page = failed && PAGES[failed.id];
@@ -230,7 +230,7 @@ function connectionLinks({ rules }: Explanation, { id }: Connection): Action[] {
 function rulesBlock({ rules }: Explanation): Block {
   return {
     kind: 'rules',
-    title: 'The rules in their order',
+    title: 'Checks',
     rules: rules.map(({ label, state, explanation, received, registered }) => ({
       label,
       state,
@@ -261,7 +261,7 @@ function requestBlock({ rejection, application, account, connection }: Explanati
       { label: 'User', value: account ? { text: account.username, href: `/admin/users/${account.id}` } : null },
       { label: 'Where', value: rejection.endpoint },
       { label: 'Reason', value: { text: rejection.reason, code: true } },
-      { label: 'Request number', value: { text: rejection.requestId, code: true } },
+      { label: 'Request ID', value: { text: rejection.requestId, code: true } },
     ],
   };
 }
@@ -269,7 +269,7 @@ function requestBlock({ rejection, application, account, connection }: Explanati
 function receivedBlock({ received }: Rejection): Block {
   return {
     kind: 'facts',
-    title: 'What was received',
+    title: 'Received values',
     rows: Object.entries(received).map(([label, value]) => ({ label, value: { text: value, code: true } })),
   };
 }

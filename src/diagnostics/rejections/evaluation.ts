@@ -103,13 +103,13 @@ function registeredNow(rule: RuleId, about: Case): Omit<RuleViolation, 'rule'> |
 }
 
 function labelOf(rule: RuleId, { rejection: { endpoint } }: Case): string {
-  if (rule === 'grant' && endpoint !== 'token') return 'The application may sign people in';
+  if (rule === 'grant' && endpoint !== 'token') return 'The application exists and is enabled';
   if (rule === 'request' && endpoint === 'token') return 'The request is complete';
   return ruleTexts[rule].label;
 }
 
 function explanationOf(rule: RuleId, { rejection, application }: Case): string | undefined {
-  if (rule === 'client') return application ? 'It is switched off here.' : 'No application has this identifier.';
+  if (rule === 'client') return application ? 'Application is disabled.' : 'No application has this identifier.';
   return rule === 'hint' ? rejection.message : ruleTexts[rule].explanation;
 }
 

@@ -52,7 +52,7 @@ export function createRejectionAdmin(dependencies: RejectionAdminDependencies): 
   async function caseOf(code: string): Promise<Case> {
     const rejection = await rejections.find(code);
     if (!rejection)
-      throw notFound({ message: 'There is no rejected request with this code, or it is older than two weeks.' });
+      throw notFound({ message: 'No rejected request has this error reference, or it is older than 14 days.' });
     const { clientId, endpoint } = rejection;
     const [application, connection, account] = await Promise.all([
       clientId === undefined || endpoint === 'upstream' ? undefined : applications.find(clientId),
@@ -95,7 +95,7 @@ export function createRejectionAdmin(dependencies: RejectionAdminDependencies): 
     async fix(code, id, by) {
       const { fixes } = await explained(code);
       const wanted = fixes.find((one) => one.id === id);
-      if (!wanted) throw conflict('conflict', { message: 'This fix is not offered any more.' });
+      if (!wanted) throw conflict('conflict', { message: 'This fix is no longer available.' });
       await wanted.apply(by);
       return (await explained(code)).explanation;
     },

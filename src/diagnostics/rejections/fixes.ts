@@ -55,7 +55,7 @@ export function fixesOf(rule: RuleId, about: Case, dependencies: FixDependencies
   }
   if (application.protocol === 'saml' && isSetByMetadata(rule, application)) {
     if (application.metadata.metadata_url === undefined) return [];
-    const label = 'Read its metadata again now';
+    const label = 'Update metadata';
     return [{ id: 'metadata', label, needs, apply: (by) => applicationAdmin.readMetadataAgain(id, by) }];
   }
   const change =
@@ -72,7 +72,7 @@ export function fixesOf(rule: RuleId, about: Case, dependencies: FixDependencies
 function newOriginWarning(name: string, added: string, registered: readonly string[]): string | undefined {
   const origin = originOf(added);
   if (registered.some((uri) => originOf(uri) === origin)) return undefined;
-  return `${origin} is new for ${name}: none of its registered addresses is there. The server at that address receives the sign-ins of your users. Anyone can send a request like this one, so add it only if the people who run ${name} confirm it.`;
+  return `${origin} is new for ${name}. The server there would receive the sign-ins of your users. Anyone can send a request like this. Add the address only if the people who run ${name} confirm it.`;
 }
 
 /** Scheme, host and port; the scheme alone for `com.example.app:/callback` (RFC 8252 7.1). */
@@ -109,15 +109,14 @@ export function noteOn(rule: RuleId, about: Case): string | undefined {
   const { application } = about;
   if (application?.protocol === 'oidc') {
     if (rule === 'resource' && about.missingApis.length > 0)
-      return `No API ${about.missingApis.join(', ')} is registered, so no button allows it. A request can name any: register the API if it is yours.`;
+      return `No API ${about.missingApis.join(', ')} is registered. If it’s yours, add the API first.`;
     const change = oidcChange(rule, application, about);
     if (!change || !givesRights(application, change, about)) return undefined;
-    return `${application.name} asks for rights in Gatehouse itself, which no button gives. If it is meant to have them, edit the application.`;
+    return `${application.name} asks for permissions in Gatehouse. If it should have them, edit the application.`;
   }
   if (application?.protocol !== 'saml' || application.source === 'file' || !isSetByMetadata(rule, application))
     return undefined;
-  const what =
-    rule === 'acs' ? 'which addresses answers may go to' : 'which certificates its requests may be signed with';
+  const what = rule === 'acs' ? 'which ACS URLs are allowed' : 'which certificates may sign its requests';
   const { metadata_url } = application.metadata;
   return metadata_url === undefined
     ? `${application.name} is registered by metadata that was pasted, and that says ${what}. So nothing is added here automatically: paste the new metadata of the application.`
@@ -134,13 +133,13 @@ function oidcChange(rule: RuleId, { metadata }: OidcApplication, { rejection }: 
   if (rule === 'redirect_uri' && redirect_uri) {
     const patch = { redirect_uris: [...metadata.redirect_uris, redirect_uri] };
     const address = { added: redirect_uri, registered: metadata.redirect_uris };
-    return { id: 'redirect-uri', label: 'Add this redirect URI', address, patch };
+    return { id: 'redirect-uri', label: 'Add redirect URI', address, patch };
   }
   if (rule === 'post_logout_redirect_uri' && post_logout_redirect_uri) {
     const patch = { post_logout_redirect_uris: [...metadata.post_logout_redirect_uris, post_logout_redirect_uri] };
     const registered = [...metadata.redirect_uris, ...metadata.post_logout_redirect_uris];
     const address = { added: post_logout_redirect_uri, registered };
-    return { id: 'post-logout-redirect-uri', label: 'Add this post-logout redirect URI', address, patch };
+    return { id: 'post-logout-redirect-uri', label: 'Add post-logout redirect URI', address, patch };
   }
   if (rule === 'grant' && grant_type) {
     const patch = { grant_types: [...metadata.grant_types, grant_type] };
@@ -148,11 +147,11 @@ function oidcChange(rule: RuleId, { metadata }: OidcApplication, { rejection }: 
   }
   if (rule === 'scope' && metadata.scope) {
     const scopes = [...new Set([...metadata.scope.split(' '), ...scope.split(' ')])].filter(Boolean);
-    return { id: 'scope', label: 'Allow these scopes', patch: { scope: scopes.join(' ') } };
+    return { id: 'scope', label: 'Allow scopes', patch: { scope: scopes.join(' ') } };
   }
   if (rule === 'resource' && resource) {
     const resources = [...new Set([...(metadata.resources ?? []), ...resource.split(' ')])];
-    return { id: 'resource', label: 'Let it ask for this API', patch: { resources } };
+    return { id: 'resource', label: 'Allow API', patch: { resources } };
   }
   return undefined;
 }
@@ -165,17 +164,17 @@ function samlChange(
   const { AssertionConsumerServiceURL: acs, certificate, NameIDPolicy = '' } = rejection.received;
   const format = NameIDPolicy.split(':').at(-1) ?? '';
   if (rule === 'name_id' && NAME_ID_FORMATS.includes(format)) {
-    return { id: 'name-id', label: `Give it ${format} identifiers`, patch: { name_id_format: format } };
+    return { id: 'name-id', label: `Use ${format} identifiers`, patch: { name_id_format: format } };
   }
   if (rule === 'acs' && acs) {
     const registered = (metadata.acs ?? []).map(({ url }) => url);
     const address = { added: acs, registered };
-    return { id: 'acs', label: 'Add this ACS URL', address, patch: { acs_url: [...registered, acs] } };
+    return { id: 'acs', label: 'Add ACS URL', address, patch: { acs_url: [...registered, acs] } };
   }
   // Named only when its key made the signature of the request (saml/sso/rejected-requests.ts).
   if (rule === 'certificate' && certificate && !isRegistered(certificate, certificates)) {
     const patch = { certificates: [...(metadata.certificates ?? []), { use: 'signing', pem: certificate }] };
-    return { id: 'certificate', label: 'Add this certificate', patch };
+    return { id: 'certificate', label: 'Add certificate', patch };
   }
   return undefined;
 }

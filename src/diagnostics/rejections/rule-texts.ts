@@ -6,80 +6,80 @@ interface RuleText {
   explanation?: string;
 }
 
-const LETTER_BY_LETTER = 'They have to agree letter by letter';
+const LETTER_BY_LETTER = 'They must match exactly';
 
 export const ruleTexts: Record<RuleId, RuleText> = {
   account: {
-    label: 'The user has an account here, or may get one',
-    explanation: 'create_users of the connection gives each of its users an account; otherwise invite the user first.',
+    label: 'The user has an account, or the connection creates one',
+    explanation:
+      'To create accounts automatically, turn on create_users in the connection. Otherwise, invite the user first.',
   },
   answer: {
-    label: 'The identity provider answers without an error',
-    explanation: 'The text is that of the identity provider; look in its log, too.',
+    label: 'The identity provider answered without an error',
+    explanation: 'The text comes from the identity provider. Check its log too.',
   },
   audience: { label: 'The ID token is for this server (aud, azp)' },
   connection: { label: 'The connection is enabled and accepted by the application' },
   fresh: {
-    label: 'The user has signed in there as recently as demanded',
-    explanation: 'An identity provider that sends no auth_time cannot prove that a sign-in is recent.',
+    label: 'The user signed in there recently enough',
+    explanation: 'Without auth_time, the identity provider can’t prove that a sign-in is recent.',
   },
   nonce: { label: 'The ID token belongs to this request (nonce)' },
-  subject: { label: 'It says who the user is' },
-  tenant: { label: 'The user is of an allowed organization (tid, hd)' },
-  access: { label: 'The user may open the application' },
-  acs: { label: 'The answer goes to a registered address (ACS)', explanation: `${LETTER_BY_LETTER}.` },
+  subject: { label: 'The answer identifies the user' },
+  tenant: { label: 'The user is from an allowed organization (tid, hd)' },
+  access: { label: 'The user has access to the application' },
+  acs: { label: 'The ACS URL is registered', explanation: `${LETTER_BY_LETTER}.` },
   algorithm: { label: 'The signature algorithm is accepted' },
-  binding: { label: 'The answer may be posted' },
+  binding: { label: 'The response binding is HTTP-POST' },
   certificate: {
-    label: 'Its certificate is registered',
+    label: 'The signing certificate is registered',
     explanation:
-      'Compare the fingerprint with what the people who run the application tell you, on another way than this request.',
+      'Compare the fingerprint with the people who run the application. Don’t use contact details from this request.',
   },
   client: { label: 'The application is registered and enabled' },
   code: {
-    label: 'The code or refresh token is good',
+    label: 'The code or refresh token is valid',
     explanation:
-      'A code works once, for a minute, with the redirect URI and the PKCE verifier that belong to it; a refresh token once, until access is taken away.',
+      'A code works once, for one minute, with its own redirect URI and PKCE verifier. A refresh token works until access is revoked.',
   },
-  context: { label: 'The kind of sign-in it asks for can be given' },
+  context: { label: 'The requested kind of sign-in is available' },
   destination: {
-    label: 'It was meant for this address',
-    explanation: 'The application has another address of this server than the one in its metadata.',
+    label: 'The Destination is this address',
+    explanation: 'The application uses a different address for this server than the metadata has.',
   },
-  encryption: { label: 'The assertion can be encrypted where it has to be' },
-  form: { label: 'The message can be read and is a sign-in request' },
-  grant: { label: 'The grant is allowed' },
-  hint: { label: 'The ID token in it (id_token_hint) is one of this server, for this application' },
-  issuer: { label: 'Issuer and sender are the same' },
-  method: { label: 'It proves itself in the registered way' },
-  name_id: { label: 'The identifier it asks for can be given' },
-  passive: { label: 'It does not ask for two opposites' },
+  encryption: { label: 'The assertion can be encrypted where required' },
+  form: { label: 'The message is a readable sign-in request' },
+  grant: { label: 'The grant type is allowed' },
+  hint: { label: 'The id_token_hint is from this server and for this application' },
+  issuer: { label: 'The issuer is the sender' },
+  method: { label: 'Client authentication uses the registered method' },
+  name_id: { label: 'The requested NameID format is available' },
+  passive: { label: 'The request doesn’t contradict itself' },
   pkce: {
-    label: 'It brings a PKCE challenge',
+    label: 'The request has a PKCE challenge',
     explanation:
-      'Switch PKCE on in the application: without it a stolen code could be used. Where the application can not, its registration may say require_pkce: false.',
+      'Turn on PKCE in the application. Without PKCE, an attacker can use a stolen code. If the application doesn’t support it, set require_pkce: false.',
   },
   post_logout_redirect_uri: {
-    label: 'The address to go to after the sign-out is registered',
+    label: 'The post-logout redirect URI is registered',
     explanation: `${LETTER_BY_LETTER}: scheme, case, slash at the end.`,
   },
   redirect_uri: {
     label: 'The redirect URI is registered',
     explanation: `${LETTER_BY_LETTER}: scheme, case, slash at the end.`,
   },
-  replay: { label: 'It was not seen before' },
-  request: { label: 'The rest of the request is in order' },
-  resource: { label: 'The API is registered, and this application may ask for it' },
-  response_type: { label: 'It asks for a code' },
+  replay: { label: 'The message is new' },
+  request: { label: 'The rest of the request is valid' },
+  resource: { label: 'The API is registered, and this application has access to it' },
+  response_type: { label: 'The response type is code' },
   scope: { label: 'The scopes are allowed' },
   secret: {
-    label: 'The secret or key is right',
-    explanation: 'The application uses a wrong client secret. Create a new one and paste it into the application.',
+    label: 'The secret or key is correct',
+    explanation: 'The application uses an incorrect client secret. Create a new one and paste it into the application.',
   },
-  signed: { label: 'It is signed where it has to be' },
+  signed: { label: 'The message is signed where required' },
   time: {
-    label: 'It is neither old nor from the future',
-    explanation:
-      'Beside it stands the time here. The clocks of the two servers differ, or the page stood open for long.',
+    label: 'The message is recent',
+    explanation: 'Compare it with the time of this server. The clocks differ, or the page was open too long.',
   },
 };

@@ -22,7 +22,7 @@ export function upstreamFixesOf(
   // Keys or endpoints may be new. A document that is read again never changes the issuer.
   const mayBeOld = rule === 'signed' || reason === 'upstream_unavailable';
   if (mayBeOld && (kind === 'oidc' || kind === 'saml')) {
-    const label = 'Read its keys and endpoints again now';
+    const label = 'Update keys and endpoints';
     return [{ id: 'documents', label, needs, apply: (by) => connectionAdmin.readDocuments(id, by) }];
   }
   return [];

@@ -79,7 +79,7 @@ async function showSecondFactor(
 ): Promise<void> {
   const methods = current.methods as SecondFactor[];
   const method = methods.find((one) => one === requested) ?? methods[0];
-  if (!method || !current.account) throw new Error('a second-factor step without a second factor');
+  if (!method || !current.account) throw new Error('a two-step page without a method');
   const others = [...methodLinks(current, method), ...upstreamLink(current)];
   const days = rememberDays();
   const page = { others, problem, notice: noticeOf(current), rememberDays: days, ...foot };

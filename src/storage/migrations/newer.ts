@@ -1,6 +1,7 @@
 // A database that a newer version has migrated. Each migration is recorded with the version that applied it, so that an older
 // program can say which version the database needs.
 import { packageVersion } from '../../platform/package.ts';
+import { plural } from '../../platform/plural.ts';
 import type { Db } from '../database.ts';
 import { readMigrations } from './files.ts';
 
@@ -26,7 +27,7 @@ export function newerMessage(
   if (!last) return undefined;
   const listed = unknown.slice(0, MAX_NAMED).map(({ name }) => String(name));
   const more = unknown.length > MAX_NAMED ? ` and ${unknown.length - MAX_NAMED} more` : '';
-  const count = unknown.length === 1 ? 'a migration' : `${unknown.length} migrations`;
+  const count = unknown.length === 1 ? 'a migration' : `${plural(unknown.length, 'migration')}`;
   const version = NOTE.exec(String(last.logs ?? ''))?.[1];
   const other = version === packageVersion() ? `the later build of ${version}` : `Gatehouse ${version} or newer`;
   const needed = version === undefined ? 'the newer version that was used last' : other;

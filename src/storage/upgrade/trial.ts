@@ -4,6 +4,7 @@
 import { mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { plural } from '../../platform/plural.ts';
 import { EXACT_TEXTS, queryRows } from '../backup/export.ts';
 import { copySqlite } from '../backup/sqlite-copy.ts';
 import type { DatabaseLocation } from '../database-url.ts';
@@ -52,7 +53,7 @@ async function trySqlite(file: string, options: TrialOptions): Promise<TrialResu
     const { size } = statSync(file);
     // The copy, and its rewritten tables beside it.
     if (bavail * bsize < 3 * size)
-      return nothing(where, `it needs ${3 * size} bytes, and ${bavail * bsize} are free there`);
+      return nothing(where, `it needs ${plural(3 * size, 'byte')}, and ${bavail * bsize} are free there`);
     const copy = path.join(folder, 'copy.db');
     options.onProgress('Copying the database…');
     let tenths = 0;
@@ -131,7 +132,7 @@ async function createTrialSchema(target: Target): Promise<string | undefined> {
 
 async function copyRows(target: Target, source: string, onProgress: (message: string) => void): Promise<void> {
   const tables = await target.query(COPIED_COLUMNS.replaceAll('$source', source));
-  onProgress(`Copying ${tables.length} tables…`);
+  onProgress(`Copying ${plural(tables.length, 'table')}…`);
   // The references are complete already, and are checked again by the migrations that touch them.
   const references = await target.query(REFERENCES);
   for (const { table, name } of references) await target.query(`ALTER TABLE "${table}" DROP CONSTRAINT "${name}"`);

@@ -132,7 +132,7 @@ describe('a change of several users', () => {
     await signedInLongAgo(idp, grace);
     const asked = await question('disable', users, browser);
     const page = await confirmation(browser, await browser.submit(asked, {}, bulk));
-    expect(textOf(page.text)).toContain('You are about to disable 2 users.');
+    expect(textOf(page.text)).toContain('You’re about to disable 2 users.');
     expect((await found(users[0] as TestUser))?.isActive).toBe(true);
     const again = await signInAgain(browser, page, grace);
     await browser.submit(again, {}, bulk);

@@ -144,9 +144,9 @@ describe('a connection', () => {
     const [domain] = await idp.services.connections.domains('kc');
     expect(page.text).toContain(domain?.record.value);
     const check = async () => textOf((await admin.follow(await admin.submit(page, {}, { form: '/check' }))).text);
-    expect(await check()).toContain('The record was not found');
+    expect(await check()).toContain('DNS record not found');
     records = [domain?.record.value ?? ''];
-    expect(await check()).toContain('the domain is proven');
+    expect(await check()).toContain('Domain proven');
   });
 
   it('says which document could not be read', async () => {
@@ -167,7 +167,7 @@ describe('a connection', () => {
   it('is disabled, enabled and deleted, with a fresh sign-in only', async () => {
     const { connections } = idp.services;
     const done = await admin.submit(await admin.get(`${HOME}/kc/disable`), { end_sessions: 'on' });
-    expect(textOf((await admin.follow(done)).text)).toContain('0 sessions were ended');
+    expect(textOf((await admin.follow(done)).text)).toContain('0 sessions ended');
     expect((await connections.get('kc')).enabled).toBe(false);
     const page = await admin.get(`${HOME}/kc`);
     await admin.submit(page, {}, { form: '/enable' });

@@ -75,7 +75,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await page.fill('[name=name]', 'Travel');
   await page.fill('[name=entity_id]', 'https://travel.example.com');
   await page.fill('[name=acs_url]', 'https://travel.example.com/acs');
-  await page.click('button:has-text("Register")');
+  await page.click('button:has-text("Add API")');
   await page.click('text=Test sign-in');
   await page.click('button:has-text("Test sign-in")');
   await page.waitForSelector('text=The sign-in works.');
@@ -96,12 +96,12 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
 
   // An API with a scope for editors.
   await page.click('nav >> a:has-text("APIs")');
-  await page.click('text=New API');
+  await page.click('text=Add API');
   await page.fill('[name=identifier]', 'https://articles.example.com');
   await page.fill('[name=scopes]', 'articles:read\narticles:write = articles:write');
   await inspect(page, 'api-new');
-  await page.click('button:has-text("Register")');
-  await page.waitForSelector('text=only users with this permission');
+  await page.click('button:has-text("Add API")');
+  await page.waitForSelector('text=with this permission');
   await inspect(page, 'api');
   await page.click('nav >> a:has-text("APIs")');
   await inspect(page, 'apis');
@@ -126,7 +126,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   expect(await page.textContent('body')).toContain('Wiki requires editor. Ann Colleague has no roles.');
   await inspect(page, 'why');
   await page.click(`a:has-text("${code}")`);
-  await page.waitForSelector('text=The user may open the application');
+  await page.waitForSelector('text=The user has access to the application');
   await inspect(page, 'refusal');
   await page.click(`button:has-text("Give ${colleague} the role editor")`);
   await page.waitForSelector('text=Fixed.');

@@ -43,7 +43,7 @@ describe('an edit form that two administrators open', () => {
     expect((await admin.submit(ownForm, { [field]: first })).status).toBe(303);
     const rejected = await other.submit(otherForm, { [field]: second });
     expect(rejected.status).toBe(412);
-    expect(textOf(rejected.text)).toContain('Another administrator changed this after you opened it.');
+    expect(textOf(rejected.text)).toContain('Someone else changed this meanwhile.');
     expect(rejected.text).toContain(second);
     expect((await other.submit(rejected, { [field]: second })).status).toBe(412);
     const again = await other.get(path);
@@ -119,11 +119,11 @@ describe('an invitation', () => {
   it('an invitation is sent to a new user, and sent again from the page of the user', async () => {
     const fields = { username: 'invited', email: 'invited@example.com', name: 'In Vited', begin: 'invite' };
     const made = await admin.follow(await admin.submit(await admin.get('/admin/users/new'), fields));
-    expect(textOf(made.text)).toContain('The invitation is on its way.');
+    expect(textOf(made.text)).toContain('Invitation sent.');
     const link = /https?:\/\/\S+/;
     const first = link.exec((await box.waitForMail(fields.email)).text)?.[0];
     const again = await admin.follow(await admin.submit(made, {}, { form: '/invite' }));
-    expect(textOf(again.text)).toContain('The invitation is on its way.');
+    expect(textOf(again.text)).toContain('Invitation sent.');
     const second = link.exec((await box.waitForMail(fields.email)).text)?.[0];
     expect(new URL(first ?? '').origin).toBe(new URL(idp.issuer).origin);
     expect(second).not.toBe(first);
@@ -131,7 +131,7 @@ describe('an invitation', () => {
     if (account) await idp.services.credentials.setPassword(account, PASSWORD);
     expect((await admin.get(made.url)).text).not.toContain('/invite');
     const late = await admin.submit(made, {}, { form: '/invite' });
-    expect([late.status, textOf(late.text)]).toEqual([409, expect.stringContaining('cannot sign in yet')]);
+    expect([late.status, textOf(late.text)]).toEqual([409, expect.stringContaining('This user can already sign in')]);
   });
 
   it('an invitation is not sent without an address, nor without permission', async () => {

@@ -56,17 +56,17 @@ describe('the navigation and the overview', () => {
       );
     const page = await admin.get('/admin');
     expect(steps(page.text)).toEqual([
-      'Protect your own account: open',
-      'Choose the address: open',
-      'Connect a mail server: open',
-      'Add the first application: open',
-      'Invite a person: done',
+      'Protect your account: open',
+      'Choose the server’s address: open',
+      'Connect an email server: open',
+      'Add your first application: open',
+      'Invite people: done',
     ]);
     expect(page.text).toContain('1 of 5 done.');
     const links = linksOf(page.text, page.url).map(({ href }) => href.replace(idp.issuer, ''));
     expect(links).toEqual(expect.arrayContaining(['/account/factors', '/admin/applications/new']));
     const { clientId } = await aClient(idp.services, { redirect_uris: ['https://app.example.com/cb'] });
-    expect(steps((await admin.get('/admin')).text)).toContain('Add the first application: done');
+    expect(steps((await admin.get('/admin')).text)).toContain('Add your first application: done');
     const { id } = await idp.services.db.application.findUniqueOrThrow({ where: { clientId } });
     await idp.services.applications.remove(id);
     const support = await consoleOf(idp, await staff(idp, 'support'));
@@ -110,6 +110,6 @@ describe('the navigation and the overview', () => {
       await audit.record({ type: 'sign-in.password', outcome: 'failure', subjectId: person.account.id });
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const page = await admin.get('/admin');
-    expect(page.text).toMatch(/role="img" aria-label="Sign-ins: \d+ signed in and [3-9] attempts failed/);
+    expect(page.text).toMatch(/role="img" aria-label="Sign-ins: \d+ sign-ins? and [3-9] failed attempts/);
   });
 });

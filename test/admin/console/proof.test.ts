@@ -35,7 +35,7 @@ describe('a sensitive change without a fresh sign-in', () => {
     const roles = ['editor', 'reader'];
     const form = await admin.get(`/admin/users/${account.id}/edit`);
     const page = await confirmation(admin, await admin.submit(form, { name: 'Typed Name', roles }));
-    expect(textOf(page.text)).toContain(`You are about to change the roles of ${username}.`);
+    expect(textOf(page.text)).toContain(`You’re about to change the roles of ${username}.`);
     expect(textOf(page.text)).toContain('This needs a sign-in from the last 10 minutes');
     expect(textOf(page.text)).toContain(`Signed in as Ann Example ${ann.username}`);
     expect(await idp.services.accounts.find(account.id)).toMatchObject({ name: account.name, roles: [] });
@@ -44,7 +44,7 @@ describe('a sensitive change without a fresh sign-in', () => {
 
     const again = await signInAgain(admin, page, ann);
     expect([again.status, again.url]).toEqual([200, page.url]);
-    expect(textOf(again.text)).toContain('Nothing has been changed yet');
+    expect(textOf(again.text)).toContain('Nothing has changed yet');
     expect(again.forms[0]).toMatchObject({ fields: { name: 'Typed Name' }, ticks: { roles } });
     expect((await idp.services.accounts.find(account.id))?.roles).toEqual([]);
     expect((await admin.submit(again)).location).toBe(`${idp.issuer}/admin/users/${account.id}`);
@@ -59,10 +59,10 @@ describe('a sensitive change without a fresh sign-in', () => {
     expect(textOf(reloaded.text)).toContain('Confirm it’s you');
     expect(reloaded.forms).toEqual([]);
     const again = await signInAgain(admin, page, ann);
-    expect(textOf((await admin.follow(await admin.submit(again))).text)).toContain('The account is disabled.');
+    expect(textOf((await admin.follow(await admin.submit(again))).text)).toContain('User disabled.');
     const other = await aUser(idp.services);
     const next = await admin.submit(await admin.get(`/admin/users/${other.account.id}/disable`));
-    expect(textOf((await admin.follow(next)).text)).toContain('The account is disabled.');
+    expect(textOf((await admin.follow(next)).text)).toContain('User disabled.');
   });
 
   it('asks for the strongest factor of the account, however recent the sign-in is', async () => {
@@ -105,7 +105,7 @@ describe('a sensitive change without a fresh sign-in', () => {
     const other = await consoleOf(idp, otherUser);
     const answer = await other.get(page.url);
     expect([answer.status, answer.forms]).toEqual([404, []]);
-    expect(textOf(answer.text)).toContain('another user filled it in');
+    expect(textOf(answer.text)).toContain('belongs to another user');
     // Nor with the row: it opens for its user and session only.
     const otherId = otherUser.account.id;
     await idp.services.db.storedForm.updateMany({ where: { userId: ann.account.id }, data: { userId: otherId } });
@@ -151,7 +151,7 @@ describe('a sensitive change without a fresh sign-in', () => {
     expect(linksOf(page.text, page.url)).toContainEqual({ href: details.url, label: 'Cancel' });
     const again = await signInAgain(admin, page, ann);
     expect(textOf(again.text)).toContain('Enable the application Wiki <1>');
-    await admin.submit(again, {}, { button: 'Do it now' });
+    await admin.submit(again, {}, { button: 'Continue' });
     expect((await idp.services.applications.get(applicationId)).enabled).toBe(true);
   });
 });
@@ -219,13 +219,13 @@ describe('an import of users', () => {
 
   it('an import of users needs a fresh sign-in where it gives roles, and not for a trial run', async () => {
     const csv = 'username,roles\nimported-1,\nimported-2,editor\n';
-    expect(textOf((await importing(csv, true)).text)).toContain('2 of 2 rows: 2 would be created');
+    expect(textOf((await importing(csv, true)).text)).toContain('2 of 2 rows: 2 can be created');
     const page = await confirmation(admin, await importing(csv, false));
     expect(await idp.services.accounts.findByLogin('imported-1')).toBeUndefined();
     const again = await signInAgain(admin, page, ann);
     expect(again.forms[0]?.fields.csv).toBe(csv);
     await signedInLongAgo(idp, ann);
-    expect(textOf((await importing('username\nimported-3\n', false)).text)).toContain('1 of 1 rows: 1 are created');
+    expect(textOf((await importing('username\nimported-3\n', false)).text)).toContain('1 of 1 row: 1 created');
   });
 });
 

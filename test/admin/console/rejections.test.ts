@@ -71,7 +71,7 @@ describe('a rejected authorization request', () => {
     expect(page.text).toContain('session_token');
     expect(page.text).not.toContain('of-the-application');
     expect(rejected.status).toBe(400);
-    await fix(codeIn(rejected), 'The redirect URI is registered', 'Add this redirect URI', other, REDIRECT);
+    await fix(codeIn(rejected), 'The redirect URI is registered', 'Add redirect URI', other, REDIRECT);
     expect((await authorize(clientId, { redirect_uri: other })).location).toContain('/signin/');
     expect(await lastChange(clientId)).toContain('application.updated');
   });
@@ -94,8 +94,8 @@ describe('a rejected authorization request', () => {
     const [isWarned, page] = await warned(evil);
     expect(isWarned).toBe(true);
     await signedInLongAgo(idp, ann);
-    const asked = await confirmation(client, await client.submit(page, {}, { button: 'Add this redirect URI' }));
-    expect(textOf(asked.text)).toContain('You are about to change the registration of Wiki');
+    const asked = await confirmation(client, await client.submit(page, {}, { button: 'Add redirect URI' }));
+    expect(textOf(asked.text)).toContain('You’re about to change the application Wiki');
     const again = await signInAgain(client, asked, ann);
     expect(textOf(again.text)).toContain(`Address ${evil}`);
     expect(textOf(again.text)).toContain('https://app.example.com.evil.example is new for Wiki');
@@ -116,7 +116,7 @@ describe('a rejected authorization request', () => {
     const received = new URL(rejected.location ?? '').searchParams;
     expect(received.get('error')).toBe('invalid_scope');
     const code = CODE.exec(received.get('error_description') ?? '')?.[0] ?? '';
-    await fix(code, 'The scopes are allowed', 'Allow these scopes', 'openid email');
+    await fix(code, 'The scopes are allowed', 'Allow scopes', 'openid email');
     expect((await authorize(clientId, { scope: 'openid email' })).location).toContain('/signin/');
   });
 
@@ -134,7 +134,7 @@ describe('a rejected authorization request', () => {
       await browser.submit(signIn, { username: user.username, password: PASSWORD }),
     );
     const button = `Give ${user.username} the role editor`;
-    await fix(codeIn(rejected), 'The user may open the application', button, user.username, 'editor');
+    await fix(codeIn(rejected), 'The user has access to the application', button, user.username, 'editor');
     const done = await browser.get(`/authorize?${query}`);
     expect(done.location).toContain('code=');
   });
@@ -151,7 +151,7 @@ describe('a rejected authorization request', () => {
     const code = CODE.exec(new URL(rejected.location ?? '').searchParams.get('error_description') ?? '')?.[0];
     const page = await admin.get(`/admin/refusals/${code}`);
     expect(textOf(/<li class="failed">([\s\S]*?)<\/li>/.exec(page.text)?.[1] ?? '')).toContain('PKCE');
-    expect(page.text).not.toContain('Fix it');
+    expect(page.text).not.toContain('<h2>Fix</h2>');
   });
 });
 
@@ -171,7 +171,7 @@ describe('a rejected token request', () => {
     const form = { grant_type: 'client_credentials', scope: 'read', resource };
     const rejected = await token(form, [clientId, clientSecret]);
     expect(rejected.json().error).toBe('invalid_target');
-    await fix(codeIn(rejected), 'this application may ask for it', 'Let it ask for this API', resource, expected);
+    await fix(codeIn(rejected), 'this application has access to it', 'Allow API', resource, expected);
     expect((await token(form, [clientId, clientSecret])).json().access_token).toBeTruthy();
   });
 
@@ -211,12 +211,12 @@ describe('a rejected token request', () => {
       const description = rejected.location && new URL(rejected.location).searchParams.get('error_description');
       const code = CODE.exec(description ?? textOf(rejected.text))?.[0];
       const page = textOf((await admin.get(`/admin/refusals/${code}`)).text);
-      expect(page, `${fix} ${rejected.text}`).toContain('rights in Gatehouse itself');
+      expect(page, `${fix} ${rejected.text}`).toContain('asks for permissions in Gatehouse');
       const pressed = await admin.post(`/admin/refusals/${code}`, {
         form: { _csrf: csrf, fix },
         headers: { origin: idp.issuer, 'sec-fetch-site': 'same-origin' },
       });
-      expect(pressed.text).toContain('This fix is not offered any more.');
+      expect(pressed.text).toContain('This fix is no longer available.');
       expect((await send()).location ?? '').not.toContain('/signin/');
     }
   });
@@ -239,14 +239,19 @@ describe('a rejected token request', () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const rejected = await token({ grant_type: 'refresh_token', refresh_token: 'x', client_id: clientId });
     const page = await admin.get(`/admin/refusals/${codeIn(rejected)}`);
-    expect(textOf(/<li class="failed">([\s\S]*?)<\/li>/.exec(page.text)?.[1] ?? '')).toContain('the registered way');
-    expect(page.text).not.toContain('Fix it');
+    expect(textOf(/<li class="failed">([\s\S]*?)<\/li>/.exec(page.text)?.[1] ?? '')).toContain('the registered method');
+    expect(page.text).not.toContain('<h2>Fix</h2>');
   });
 
   it('a rejected token request is fixed by allowing the grant', async () => {
     const { clientId, clientSecret } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const rejected = await token({ grant_type: 'client_credentials' }, [clientId, clientSecret]);
-    await fix(codeIn(rejected), 'The grant is allowed', 'Allow the grant client_credentials', 'authorization_code');
+    await fix(
+      codeIn(rejected),
+      'The grant type is allowed',
+      'Allow the grant client_credentials',
+      'authorization_code',
+    );
     const again = await token({ grant_type: 'client_credentials' }, [clientId, clientSecret]);
     expect(again.json().access_token).toBeTruthy();
   });
@@ -275,8 +280,8 @@ describe('a rejected logout', () => {
     const rejected = await endSession(parameters);
     expect(rejected.status).toBe(400);
     expect(textOf(rejected.text)).toContain('After sign-out');
-    const button = 'Add this post-logout redirect URI';
-    await fix(codeIn(rejected), 'The address to go to after the sign-out is registered', button, AFTER);
+    const button = 'Add post-logout redirect URI';
+    await fix(codeIn(rejected), 'The post-logout redirect URI is registered', button, AFTER);
     expect((await endSession(parameters)).status).not.toBe(400);
     expect(await lastChange(clientId)).toEqual(expect.arrayContaining(['application.updated', 'sign-out.refused']));
   });
@@ -316,10 +321,10 @@ describe('a rejected AuthnRequest', () => {
     const sp = await byHand('https://sp-ten.example.com');
     const unsigned = await post(sp);
     expect(unsigned.status).toBe(400);
-    await fix(codeIn(unsigned), 'Its certificate is registered', 'Add this certificate');
+    await fix(codeIn(unsigned), 'The signing certificate is registered', 'Add certificate');
     const elsewhere = await post(sp);
-    const button = 'Add this ACS URL';
-    await fix(codeIn(elsewhere), 'a registered address (ACS)', button, sp.acsUrl, 'https://elsewhere.example.com/acs');
+    const button = 'Add ACS URL';
+    await fix(codeIn(elsewhere), 'The ACS URL is registered', button, sp.acsUrl, 'https://elsewhere.example.com/acs');
     expect((await post(sp)).location).toContain('/saml/sso/continue');
     expect(await lastChange('https://sp-ten.example.com')).toContain('application.updated');
   });
@@ -339,7 +344,7 @@ describe('a rejected AuthnRequest', () => {
     const xml = Buffer.from(received, 'base64').toString();
     expect(xml).toContain('urn:oasis:names:tc:SAML:2.0:status:InvalidNameIDPolicy');
     const code = CODE.exec(xml)?.[0] ?? '';
-    await fix(code, 'The identifier it asks for', 'Give it emailAddress identifiers', format, 'persistent');
+    await fix(code, 'The requested NameID format', 'Use emailAddress identifiers', format, 'persistent');
     expect((await post(sp)).location).toContain('/saml/sso/continue');
     expect(await lastChange(entityId)).toContain('application.updated');
   });
@@ -354,7 +359,7 @@ describe('a rejected AuthnRequest', () => {
     const rejected = await post(sp);
     const page = await admin.get(`/admin/refusals/${codeIn(rejected)}`);
     expect(textOf(page.text)).toContain('is registered by metadata that was pasted');
-    expect(page.text).not.toContain('Add this ACS URL');
+    expect(page.text).not.toContain('Add ACS URL');
     const form = await admin.get(/href="([^"]+)"[^>]*>Paste new metadata/.exec(page.text)?.[1] ?? '');
     const metadata = registered.replaceAll(sp.acsUrl, 'https://sp-metadata.example.com/other');
     await admin.submit(form, { metadata });
@@ -378,7 +383,7 @@ describe('a rejected AuthnRequest', () => {
     const code = codeIn(await post(sp));
     const detail = await admin.get(`/admin/refusals/${code}`);
     expect(textOf(detail.text)).toContain('is read again each day');
-    const button = 'Read its metadata again now';
+    const button = 'Update metadata';
     const same = await admin.follow(await admin.submit(detail, {}, { button }));
     expect(textOf(same.text)).toContain('still says the same as before');
     metadata = metadata.replaceAll(sp.acsUrl, 'https://sp-url.example.com/other');
@@ -421,7 +426,7 @@ describe('a rejected AuthnRequest', () => {
     await idp.services.applications.remove(row?.id ?? '');
     const page = await admin.get(`/admin/refusals/${codeIn(await post(sp))}`);
     expect(textOf(page.text)).toContain('No application has this identifier.');
-    expect(page.text).toContain('Register an application');
+    expect(page.text).toContain('Add application');
   });
 });
 

@@ -5,6 +5,9 @@ ADD COLUMN "last_name_key" TEXT COLLATE "C" NOT NULL DEFAULT '',
 ALTER COLUMN "username_key" TYPE TEXT COLLATE "C",
 ALTER COLUMN "email_key" TYPE TEXT COLLATE "C";
 
+-- All migrations share a transaction, and an index cannot be made while deferred triggers wait for its end.
+SET CONSTRAINTS ALL IMMEDIATE;
+
 UPDATE "users" SET
   "name_key" = COALESCE(NULLIF(split_part("search_key", E'\n', 3), ''), "username_key"),
   "last_name_key" = COALESCE(substring(split_part("search_key", E'\n', 3) FROM '[^ ]+$'), "username_key");

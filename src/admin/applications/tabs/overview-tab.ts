@@ -3,6 +3,7 @@ import type { Application } from '../../../applications/application.ts';
 import { needsPkce } from '../../../applications/fields/oidc-client.ts';
 import type { AuditEntry } from '../../../audit/audit.ts';
 import type { Context } from '../../../http/context.ts';
+import { plural } from '../../../platform/plural.ts';
 import { eventItems } from '../../audit/console-rows.ts';
 import { type Block, type Cell, type ConsolePage, maxBarValue, type Step } from '../../console/blocks.ts';
 import { waitingMetadataNotice } from '../console-metadata.ts';
@@ -107,7 +108,7 @@ function usageBlock(days: readonly UsageOfDay[]): Block {
   const bars = days.map(({ day, signIns, rejected }) => ({ label: day, value: signIns, bad: rejected }));
   const signIns = bars.reduce((all, { value }) => all + value, 0);
   const rejected = bars.reduce((all, { bad }) => all + bad, 0);
-  const summary = `${signIns} signed in, ${rejected} rejected in the last ${DAYS} days.`;
+  const summary = `${plural(signIns, 'sign-in')}, ${rejected} rejected in the last ${plural(DAYS, 'day')}.`;
   return { kind: 'days', title: 'Sign-ins', summary, bars, max: maxBarValue(bars) };
 }
 
@@ -130,10 +131,7 @@ function setupSteps({ application, path, mayWrite }: OpenApplication, firstSignI
       action: { label: 'Setup guide', of: application.name, href: `${path}/setup` },
     },
     {
-      title:
-        access === 'everyone'
-          ? 'Open to everyone'
-          : `Limited to ${access.roles.length === 1 ? '1 role' : `${access.roles.length} roles`}`,
+      title: access === 'everyone' ? 'Open to everyone' : `Limited to ${plural(access.roles.length, 'role')}`,
       text: '',
       isDone: true,
     },

@@ -1,6 +1,7 @@
 // The checks of this server on an authorization request, before any prompt. The engine calls the validator of an extra
 // parameter (`extraParams`) on every request, after its own checks of client, redirect URI, PKCE and scope.
 import { decodeJwt } from 'jose';
+import { plural } from '../../../platform/plural.ts';
 import type { RuleViolation } from '../../../rejections/rules.ts';
 import { rejectUnlessAllowed } from '../../rate-limits/too-many-attempts.ts';
 import type { ClientSource } from '../../store/clients.ts';
@@ -34,7 +35,7 @@ export function createRequestCheck(dependencies: RequestCheckDependencies) {
     const application = client && (await clients.applicationOf(client.clientId));
     if (!client || !application || !params) return;
     if (typeof params.state === 'string' && params.state.length > MAX_STATE_LENGTH)
-      throw rejection(`state is longer than ${MAX_STATE_LENGTH} characters`, 'a shorter state');
+      throw rejection(`state is longer than ${plural(MAX_STATE_LENGTH, 'character')}`, 'a shorter state');
     if (application.protocol === 'saml') {
       // Neither pushed nor in a request object: those were checked at an earlier moment.
       const isPlain = ctx.oidc.route === 'authorization' && !ctx.query.request_uri && !ctx.query.request;

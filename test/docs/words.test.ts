@@ -1,0 +1,97 @@
+// The words that people read: texts of src, templates, scripts and documents. The glossary is in docs/ui.md.
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { filesUnder } from '../support/source/imports.ts';
+import { literalsOf, proseOf, type TextAt, templateTextOf } from '../support/source/texts.ts';
+
+/** A word that fails, and what to write instead. */
+const banned: [RegExp, string][] = [
+  [/\be-mails?\b/i, 'email'],
+  [/\buser names?\b/i, 'username'],
+  [/\bwho(m)?ever\b/i, 'name the actor'],
+  [/\bsomebody\b/i, 'name the actor, or someone'],
+  [/\bmend(s|ed|ing)?\b/i, 'fix'],
+  [/\banew\b/i, 'again'],
+  [/\bplease\b/i, 'leave it out'],
+  [/\bsuccessfully\b/i, 'leave it out'],
+  [/\bone of ours\b|\bof theirs\b/i, 'name the owner'],
+  [/\b(shown|displayed) (this|only) once\b/i, 'Copy … now. You won’t see it again.'],
+  [/\bfor good, with\b/i, 'name what is deleted'],
+  [/\b(organis|recognis|authoris|behaviour|colour|licence|cancelled|favourite|centre\b)/i, 'US spelling'],
+  [/\bin case of need\b|\bin your name\b/i, 'on your behalf'],
+];
+/** Only in what the pages, mails, console and command line display, not in documents. */
+const bannedOnPages: [RegExp, string][] = [
+  [/\brefusals?\b/i, 'rejected request, or error reference'],
+  [/\bsecond factors?\b/i, 'two-step verification'],
+  [/\brequest number\b/i, 'request ID'],
+  [/\bswitched (on|off)\b/i, 'turned on, turned off, or disabled'],
+  [/\b(any ?more|meanwhile)\b.*\bnobody\b|\bnobody can\b/i, 'people can’t'],
+  [/!$/, 'no exclamation mark'],
+];
+/** Reasons: a name that is a contract, a text of another program, or a term of a standard. */
+const exceptions: { in: RegExp; text: RegExp; because: string }[] = [
+  {
+    in: /^src\//,
+    text: /^[\w./:-]*refusals?[\w./:-]*$/,
+    because: 'routes, tables, events and JSON fields are a contract',
+  },
+  {
+    in: /^src\/.*\/api\.ts$/,
+    text: /^Refusals?$/,
+    because: 'names of schemas and groups in the OpenAPI document are a contract',
+  },
+  { in: /^src\/sign-in\/second-factor\/codes\.ts$/, text: /^sign-in second factor$/, because: 'the purpose of a MAC' },
+  { in: /^src\/(platform\/logger|audit\/scrub)\.ts$/, text: /bytes\]$/, because: 'a marker in the log' },
+  { in: /^src\//, text: /characters, SHA-256/, because: 'a value of the audit log, which programs compare' },
+  {
+    in: /^src\/config\//,
+    text: /^(\$\{\}|at least).*(bytes|characters|keys)/,
+    because: 'limits above one, in a folder that imports nothing',
+  },
+];
+/** A count that stands in a text needs `plural(…)` (platform/plural.ts), because "1 warnings" is wrong. */
+const countWithoutPlural =
+  /\$\{\} (?:more |new |old |other |open )?(?:accounts|applications|apps|attempts|bytes|certificates|changes|characters|codes|connections|days|emails|entries|errors|events|factors|failures|fields|files|groups|hours|items|keys|lines|links|logins|mails|members|messages|migrations|minutes|passkeys|people|providers|roles|rows|seconds|secrets|sessions|sign-ins|tables|times|tokens|tries|users|values|warnings)\b/;
+
+const isException = (name: string, text: string) =>
+  exceptions.some((one) => one.in.test(name) && one.text.test(text.trim()));
+
+function faultsIn(files: string[], textsOf: (source: string) => TextAt[], words: [RegExp, string][]): string[] {
+  return files.flatMap((name) =>
+    textsOf(readFileSync(name, 'utf8')).flatMap(({ line, text }) =>
+      words.flatMap(([pattern, instead]) =>
+        pattern.test(text) && !isException(name, text) ? [`${name}:${line} ${text.trim()} (${instead})`] : [],
+      ),
+    ),
+  );
+}
+
+const sources = filesUnder('src', '.ts').filter((name) => !name.startsWith('src/generated'));
+const scripts = filesUnder('views/assets', '.js');
+const templates = filesUnder('views', '.eta');
+const documents = ['README.md', 'CHANGELOG.md', ...filesUnder('docs', '.md')];
+/** A sentence or label, not an identifier. */
+const displayed = (source: string) => {
+  const known = read.get(source) ?? literalsOf(source).filter(({ text }) => /^[A-Z]|\s/.test(text));
+  read.set(source, known);
+  return known;
+};
+/** Both tests read the same files. */
+const read = new Map<string, TextAt[]>();
+
+it('the texts of pages, mails, console and command line have no word of the list', () => {
+  expect(faultsIn([...sources, ...scripts], displayed, [...banned, ...bannedOnPages])).toEqual([]);
+  expect(faultsIn(templates, templateTextOf, [...banned, ...bannedOnPages])).toEqual([]);
+});
+
+it('the documents have no word of the list', () => {
+  // The rules quote the titles of tests.
+  const prose = documents.filter((name) => name !== 'docs/rules.md');
+  expect(faultsIn(prose, proseOf, banned)).toEqual([]);
+});
+
+it('a count in a text has the right plural', () => {
+  const counted: [RegExp, string][] = [[countWithoutPlural, 'plural(count, …)']];
+  expect(faultsIn(sources, displayed, counted)).toEqual([]);
+});
