@@ -18,6 +18,8 @@ export interface FieldOptions {
 type Pair = readonly [name: string, value: string];
 
 const MAX_FIELDS = 200;
+/** Of a form with a larger body, whose lists have a field for each entry. */
+const MAX_FIELDS_OF_LONG_FORMS = 2000;
 const MAX_FAULTS = 20;
 const MAX_DEPTH = 32;
 const FORM = 'application/x-www-form-urlencoded';
@@ -27,7 +29,7 @@ const bodies = new WeakMap<object, Promise<string>>();
 const byteLimits = new WeakMap<object, number>();
 const uploads = new WeakMap<object, Promise<Pair[]> | undefined>();
 
-/** Route middleware, before the CSRF check: replaces the default body limit. */
+/** Route middleware, before the CSRF check: replaces the default body limit, and allows more fields. */
 export function bodyLimit(maxBytes: number): Middleware {
   return (ctx, next) => {
     byteLimits.set(ctx.req, maxBytes);
@@ -87,7 +89,8 @@ export async function readForm(ctx: Context, options?: FieldOptions): Promise<Fi
     return grouped(await pairs, options);
   }
   if (!ctx.is(FORM)) throw unsupportedMediaType(`${FORM} in UTF-8`);
-  return grouped(readPairs(await bodyOf(ctx, limits.http.formBytes), 'malformed_body'), options);
+  const maxFields = byteLimits.has(ctx.req) ? MAX_FIELDS_OF_LONG_FORMS : MAX_FIELDS;
+  return grouped(readPairs(await bodyOf(ctx, limits.http.formBytes), 'malformed_body', maxFields), options);
 }
 
 /** Reads multipart/form-data (RFC 7578) with Node's own parser. */
@@ -124,9 +127,9 @@ function bodyOf(ctx: Context, usualBytes: number): Promise<string> {
   return body;
 }
 
-function readPairs(text: string, fault: 'malformed_url' | 'malformed_body'): Pair[] {
+function readPairs(text: string, fault: 'malformed_url' | 'malformed_body', maxFields = MAX_FIELDS): Pair[] {
   const pairs = text.split('&').filter((pair) => pair !== '');
-  if (pairs.length > MAX_FIELDS) throw badRequest(fault, { message: 'The request has too many parameters.' });
+  if (pairs.length > maxFields) throw badRequest(fault, { message: 'The request has too many parameters.' });
   return pairs.map((pair) => {
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals), fault);

@@ -128,6 +128,10 @@ describe('the tabs of an application', () => {
     expect(await metadata(oidc)).toMatchObject({ roles_rename: { ops: 'Root' }, roles_filter: ['ops'] });
     await admin.submit(await admin.get(`${oidc}/access`), { connections: 'some', mfa: 'required' });
     expect(await metadata(oidc)).toMatchObject({ connections: [], mfa: 'required' });
+    const many = Array.from({ length: 90 }, (_, at) => `claim${at}`);
+    const long = { 'claims.name': many, 'claims.field': many.map(() => 'name'), 'claims.scope': many.map(() => '') };
+    expect((await admin.submit(await admin.get(`${oidc}/claims`), long)).status).toBe(303);
+    expect(Object.keys((await metadata(oidc)).claims ?? {})).toEqual(many);
     const cleared = { client_uri: '', default_max_age: '', grant_types: 'authorization_code' };
     await admin.submit(await admin.get(`${oidc}/settings`), cleared);
     const left = await metadata(oidc);

@@ -25,10 +25,10 @@ const redirectUris: Field = {
 };
 const afterLogout: Field = {
   name: 'post_logout_redirect_uris',
-  label: 'Addresses after signing out',
+  label: 'Post-logout redirect URIs',
   type: 'textarea',
   rows: 2,
-  hint: 'May stay empty. One a line.',
+  hint: 'Where people go after they sign out, one a line. Optional.',
 };
 
 const homePage: Field = {
