@@ -98,7 +98,7 @@ describe('an anonymous authorization request', () => {
     const before = await stored();
     const page = await httpClient().get(authorizeUrl(idp, app.clientId, { state: 'x'.repeat(2049) }));
     expect(page.status).toBe(400);
-    expect(page.text).toContain('state is longer than 2048 characters');
+    expect(page.text).toContain('state is longer than 2,048 characters');
     expect(await stored()).toBe(before);
     const longest = await httpClient().get(authorizeUrl(idp, app.clientId, { state: 'x'.repeat(2048) }));
     expect(longest.status).toBe(303);

@@ -161,9 +161,9 @@ describe('a connection', () => {
   it('names no file of this server as its metadata over the API', async () => {
     const saml = { id: 'attack-file', kind: 'saml', name: 'S', metadata_file: '/etc/passwd' };
     const created = await admin.send('POST', '/connections', saml);
-    expect([created.status, created.text]).toEqual([400, expect.stringContaining('cannot be read here')]);
+    expect([created.status, created.text]).toEqual([400, expect.stringContaining('can’t be a file here')]);
     const text = `connections: [${JSON.stringify(saml)}]`;
     const planned = await admin.send('POST', '/configuration/plan', text, { 'content-type': 'application/yaml' });
-    expect([planned.status, planned.text]).toEqual([400, expect.stringContaining('cannot be read here')]);
+    expect([planned.status, planned.text]).toEqual([400, expect.stringContaining('can’t be a file here')]);
   });
 });

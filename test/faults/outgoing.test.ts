@@ -35,7 +35,7 @@ const reasons: Record<Fault, RegExp> = {
   reset: /could not be reached: .*(ECONNRESET|hang up)/,
   refused: /could not be reached: connect ECONNREFUSED/,
   drips: /did not answer in/,
-  endless: /sent more than \d+ bytes|did not answer in/, // on a busy machine the time may be over first,
+  endless: /sent more than [\d,]+ bytes|did not answer in/, // on a busy machine the time may be over first,
 };
 /** These end by themselves: a limit that a busy machine exceeds would end them for another reason. */
 const endsAtOnce = (fault: Fault) => fault === 'reset' || fault === 'refused';

@@ -31,7 +31,7 @@ export function createConfigurationAdmin(dependencies: ConfigurationAdminDepende
       const paths = (['service_providers', 'connections'] as const).flatMap((section) =>
         parsed.declared[section].flatMap((entry, index) =>
           'metadata_file' in entry && entry.metadata_file !== undefined
-            ? [{ path: [section, index, 'metadata_file'], message: 'cannot be read here: use metadata' }]
+            ? [{ path: [section, index, 'metadata_file'], message: 'can’t be a file here: use metadata' }]
             : [],
         ),
       );

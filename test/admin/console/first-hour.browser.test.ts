@@ -75,7 +75,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await page.fill('[name=name]', 'Travel');
   await page.fill('[name=entity_id]', 'https://travel.example.com');
   await page.fill('[name=acs_url]', 'https://travel.example.com/acs');
-  await page.click('button:has-text("Add API")');
+  await page.click('button:has-text("Register")');
   await page.click('text=Test sign-in');
   await page.click('button:has-text("Test sign-in")');
   await page.waitForSelector('text=The sign-in works.');

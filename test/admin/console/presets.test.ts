@@ -105,7 +105,7 @@ it.each(productPresets)(
     }
     for (const { title } of own) expect(text).toContain(textOf(title.replaceAll('<', '&lt;')));
     expect(text).toContain(idp.issuer);
-    expect(text.includes('The secret is displayed only once')).toBe(isConfidential);
+    expect(text.includes('Copy the secret now.')).toBe(isConfidential);
     if (preset.id === 'aws') expect(text).toMatch(/--name OurLogin --saml.*saml-provider\/OurLogin"/);
     expect(text).not.toMatch(/undefined|\[object/);
     await idp.services.applications.remove(id);

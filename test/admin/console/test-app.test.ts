@@ -106,7 +106,7 @@ describe('the test application', () => {
     const stepper = await staff(idp, 'admin');
     const browser = await consoleOf(idp, stepper);
     const form = await browser.get(await oidc());
-    const acr = /<option value="([^"]+)"[^>]*>\s*a second factor/.exec(form.text)?.[1] ?? '';
+    const acr = /<option value="([^"]+)"[^>]*>\s*two-step verification/.exec(form.text)?.[1] ?? '';
     const begun = await browser.submit(form, { acr });
     await idp.services.mfa.totp.importSecret(stepper.account.id, SECRET);
     const signInPage = await browser.follow(begun);

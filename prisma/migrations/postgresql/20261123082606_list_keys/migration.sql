@@ -20,3 +20,5 @@ CREATE INDEX "users_name_key_id_idx" ON "users"("name_key", "id");
 
 -- CreateIndex
 CREATE INDEX "users_last_name_key_id_idx" ON "users"("last_name_key", "id");
+
+SET CONSTRAINTS ALL DEFERRED;
