@@ -84,7 +84,7 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
       rejections,
     }),
     apiTokens: createApiTokens({ provider: engine.current, clients }),
-    claimsPreview: createClaimsPreviews({ provider: engine.current, clients, accounts: dependencies.accounts }),
+    claimsPreview: createClaimsPreviews({ ...dependencies, provider: engine.current, clients }),
     async accountOf(clientId, subject) {
       const client = await engine.current().Client.find(clientId);
       return client?.subjectType === 'pairwise' ? pairwise.accountOf(sectorOf(client), subject) : subject;

@@ -86,7 +86,7 @@ function consoleOf({ services, userPages, protocols }: AdministrationDependencie
   return createConsole({
     admin,
     issuer: config.issuer,
-    preview: createApplicationPreviews({ db, claimsPreview: protocols.oidc.claimsPreview }),
+    preview: createApplicationPreviews({ db, issuer: config.issuer, claimsPreview: protocols.oidc.claimsPreview }),
     db,
     sql,
     now,

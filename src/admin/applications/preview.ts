@@ -4,26 +4,31 @@ import { attributesFor, claimsByScope } from '../../accounts/claims.ts';
 import { withVisibleRoles } from '../../accounts/visible-roles.ts';
 import type { Application } from '../../applications/application.ts';
 import { ownScopes } from '../../applications/fields/claim-settings.ts';
-import type { ClaimsPreview, ClaimsPreviews } from '../../oidc/claims/claims-preview.ts';
+import type { AccessTokenPreview, ClaimsPreview, ClaimsPreviews } from '../../oidc/claims/claims-preview.ts';
+import { assertionPreview } from '../../saml/messages/assertion-preview.ts';
+import { type NameIdFormatName, nameIdFormats } from '../../saml/xml/names.ts';
 import type { Db } from '../../storage/database.ts';
 import type { Block } from '../console/blocks.ts';
 
 export interface ApplicationPreview {
-  oidc?: ClaimsPreview;
-  /** For a SAML application. */
-  saml?: { nameId: string; attributes: Record<string, string[]> };
+  oidc?: ClaimsPreview & { accessTokens: AccessTokenPreview[] };
+  /** For a SAML application: the assertion, and what its NameID is. */
+  saml?: { assertion: string; nameId: string };
 }
 
 export type ApplicationPreviews = (account: Account, application: Application) => Promise<ApplicationPreview>;
 
 export interface ApplicationPreviewsDependencies {
   db: Db;
+  /** The public address of this server. */
+  issuer: string;
   claimsPreview: Pick<ClaimsPreviews, 'preview'>;
 }
 
 /** Makes the preview with every scope that the application may request. */
 export function createApplicationPreviews(dependencies: ApplicationPreviewsDependencies): ApplicationPreviews {
   const { db, claimsPreview } = dependencies;
+  const samlEntityId = `${dependencies.issuer}/saml/metadata`;
   return async (account, application) => {
     if (application.protocol === 'oidc') {
       const { scope = [...Object.keys(claimsByScope), ...ownScopes(application.metadata)].join(' ') } =
@@ -31,39 +36,66 @@ export function createApplicationPreviews(dependencies: ApplicationPreviewsDepen
       const oidc = await claimsPreview.preview(application.clientId, account, scope);
       return oidc ? { oidc } : {};
     }
-    const { metadata, id } = application;
+    const { metadata, id, clientId } = application;
     const stored = await db.samlNameId.findUnique({
       where: { userId_applicationId: { userId: account.id, applicationId: id } },
       select: { value: true },
     });
-    return {
-      saml: {
-        nameId: nameIdPreview(metadata.name_id_format ?? 'persistent', account, stored?.value),
-        attributes: attributesFor(withVisibleRoles(account, metadata), metadata.attributes),
-      },
-    };
+    const format = metadata.name_id_format ?? 'persistent';
+    const value = nameIdValue(format, account, stored?.value);
+    const qualifiers =
+      format === 'persistent' || format === 'transient'
+        ? { nameQualifier: samlEntityId, spNameQualifier: clientId }
+        : {};
+    const assertion = assertionPreview({
+      issuer: samlEntityId,
+      audience: clientId,
+      nameId: { value: value ?? '…', format: nameIdFormats[format], ...qualifiers },
+      attributes: attributesFor(withVisibleRoles(account, metadata), metadata.attributes),
+    });
+    return { saml: { assertion, nameId: value === undefined ? nameIdNotes[format] : '' } };
   };
 }
 
-/** The NameID that the account would get; `stored` is the persistent one that it has. */
-function nameIdPreview(format: string, account: Account, stored: string | undefined): string {
-  const nameIds: Record<string, string> = {
-    persistent: stored ?? 'a random one, created at the first sign-in',
-    transient: 'a new random one at each sign-in',
-    emailAddress: account.email && account.emailVerified ? account.email : 'none: the email address is not verified',
+/** The value of the NameID; undefined when it does not exist yet. `stored` is the persistent one that the account has. */
+function nameIdValue(format: NameIdFormatName, account: Account, stored: string | undefined): string | undefined {
+  const values: Record<NameIdFormatName, string | undefined> = {
+    persistent: stored,
+    transient: undefined,
+    emailAddress: account.email && account.emailVerified ? account.email : undefined,
     unspecified: account.username,
   };
-  return `${nameIds[format] ?? ''} (${format})`;
+  return values[format];
 }
+
+/** Why there is no value. */
+const nameIdNotes: Record<NameIdFormatName, string> = {
+  persistent: 'The NameID is created at the first sign-in.',
+  transient: 'The NameID is another one at each sign-in.',
+  emailAddress: 'The NameID needs a verified email address: a sign-in is rejected without one.',
+  unspecified: '',
+};
 
 /** The preview as parts of a page; `head` is the title of the first part, and then the others are closed. */
 export function previewBlocks({ oidc, saml }: ApplicationPreview, head?: { title: string; lead: string }): Block[] {
-  const code = (label: string, value: object) =>
-    ({ kind: 'code', title: label, label, text: JSON.stringify(value, undefined, 2) }) as const;
+  const isClosed = head !== undefined;
+  const code = (title: string, value: object) =>
+    ({ kind: 'code', title, label: title, text: JSON.stringify(value, undefined, 2) }) as const;
   if (oidc)
     return [
       { ...code('ID token', oidc.idToken), ...head },
-      { ...code('UserInfo', oidc.userinfo), isClosed: head !== undefined },
+      { ...code('UserInfo', oidc.userinfo), isClosed },
+      ...oidc.accessTokens.map(({ api, claims }) => accessTokenBlock(api, claims, isClosed)),
     ];
-  return saml ? [{ ...code('Assertion', { NameID: saml.nameId, ...saml.attributes }), ...head }] : [];
+  if (!saml) return [];
+  return [
+    { kind: 'code', title: 'Assertion', label: 'Assertion', text: saml.assertion, ...head },
+    ...(saml.nameId ? [{ kind: 'text', tone: 'small', text: saml.nameId } as const] : []),
+  ];
+}
+
+function accessTokenBlock(api: string | undefined, claims: object, isClosed: boolean): Block {
+  const title = api === undefined ? 'Access token' : `Access token for ${api}`;
+  const lead = api === undefined ? 'Opaque. Introspection answers this.' : 'A JWT for this API alone.';
+  return { kind: 'code', title, lead, label: title, text: JSON.stringify(claims, undefined, 2), isClosed };
 }

@@ -42,6 +42,7 @@ export interface AccessCheck {
 
 export interface AccessCheckDependencies extends FactsDependencies, AccessFixDependencies {
   db: Db;
+  issuer: string;
   accounts: Pick<Accounts, 'find' | 'findByLogin'>;
   applications: Pick<Applications, 'get' | 'find' | 'list' | 'unexpiredSecrets'>;
   rejections: Pick<Rejections, 'list'>;

@@ -3,10 +3,14 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
+import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { sha256 } from '../../platform/random.ts';
+import type { Db } from '../../storage/database.ts';
 import type { Client, Provider } from '../engine/library.ts';
 import type { ClientSource } from '../store/clients.ts';
 import { claimsOf } from './find-account.ts';
+import { permittedScopes, registeredApi } from './resource-servers.ts';
+import { BY_SCOPE } from './token-claims.ts';
 
 export interface ClaimsPreview {
   /** Claims of the ID token. */
@@ -14,9 +18,20 @@ export interface ClaimsPreview {
   userinfo: Record<string, unknown>;
 }
 
+/** What an access token says: a JWT for each API, and without an API an opaque one, of which introspection tells. */
+export interface AccessTokenPreview {
+  /** The identifier of the API; undefined for the opaque one. */
+  api?: string;
+  claims: Record<string, unknown>;
+}
+
 export interface ClaimsPreviews {
   /** Without a sign-in. Nothing is signed, so the result cannot be used as a token. */
-  preview(clientId: string, account: Account, scope: string): Promise<ClaimsPreview | undefined>;
+  preview(
+    clientId: string,
+    account: Account,
+    scope: string,
+  ): Promise<(ClaimsPreview & { accessTokens: AccessTokenPreview[] }) | undefined>;
   /** Redeems the code of a test, once, for the ID token that the application would receive. */
   redeem(test: {
     clientId: string;
@@ -30,9 +45,12 @@ export interface ClaimsPreviewsDependencies {
   provider(): Provider;
   clients: Pick<ClientSource, 'applicationOf'>;
   accounts: Pick<Accounts, 'find'>;
+  db: Db;
+  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
 }
 
-export function createClaimsPreviews({ provider, clients, accounts }: ClaimsPreviewsDependencies): ClaimsPreviews {
+export function createClaimsPreviews(dependencies: ClaimsPreviewsDependencies): ClaimsPreviews {
+  const { provider, clients, accounts } = dependencies;
   /** The engine's own class decides which claims a scope includes. */
   async function claims(client: Client, available: Record<string, unknown>, scope: string) {
     const { Claims } = provider();
@@ -51,9 +69,23 @@ export function createClaimsPreviews({ provider, clients, accounts }: ClaimsPrev
       if (!client) return undefined;
       const known = await available(client, account);
       const userinfo = await claims(client, known, scope);
-      const setting = (await clients.applicationOf(clientId))?.metadata.id_token_claims;
+      const { id_token_claims: setting, resources = [] } = (await clients.applicationOf(clientId))?.metadata ?? {};
       const inToken = setting === 'conform' ? await claims(client, known, 'openid') : userinfo;
-      return { idToken: { iss: provider().issuer, aud: clientId, ...inToken }, userinfo };
+      const { issuer: iss } = provider();
+      const token = { iss, sub: userinfo.sub, client_id: clientId };
+      const byScope = Object.fromEntries(
+        BY_SCOPE.flatMap((name) => (name in userinfo ? [[name, userinfo[name]]] : [])),
+      );
+      const accessTokens: AccessTokenPreview[] = [{ claims: { active: true, ...token, scope } }];
+      for (const identifier of resources) {
+        const api = await registeredApi(dependencies, identifier);
+        if (!api) continue;
+        const requested = api.scopes.filter((one) => scope.split(' ').includes(one));
+        const granted = permittedScopes(requested, api.scopePermissions, account.permissions);
+        const claimed = { ...token, aud: identifier, scope: granted.join(' '), ...byScope };
+        accessTokens.push({ api: identifier, claims: claimed });
+      }
+      return { idToken: { iss, aud: clientId, ...inToken }, userinfo, accessTokens };
     },
 
     async redeem({ clientId, code: value, verifier, redirectUri }) {

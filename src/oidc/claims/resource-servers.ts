@@ -1,7 +1,7 @@
 // APIs as resources (RFC 8707): a client that requests one gets a JWT access token (RFC 9068) for it alone.
 
 import type { Accounts } from '../../accounts/accounts.ts';
-import { isGenuineResource, resourceOf } from '../../applications/resources.ts';
+import { isGenuineResource, type Resource, resourceOf } from '../../applications/resources.ts';
 import { profileAlgs } from '../../applications/security-profile.ts';
 import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { Db } from '../../storage/database.ts';
@@ -49,9 +49,9 @@ export function createResourceServer(dependencies: ResourcesDependencies) {
   async function findApi(identifier: string) {
     const own = Object.hasOwn(serverApis, identifier) ? serverApis[identifier] : undefined;
     if (own) return { scopes: own, scopePermissions: {}, token: { accessTokenFormat: 'opaque', jwt: undefined } };
-    const row = isStorable(identifier) ? await db.resource.findUnique({ where: { identifier } }) : null;
-    if (!row || !isGenuineResource(row, protectedRows)) return undefined;
-    const { scopes, scopePermissions, signingAlg } = resourceOf(row);
+    const found = await registeredApi({ db, protectedRows }, identifier);
+    if (!found) return undefined;
+    const { scopes, scopePermissions, signingAlg } = found;
     return { scopes, scopePermissions, token: { accessTokenFormat: 'jwt', jwt: { sign: { alg: signingAlg } } } };
   }
 
@@ -70,6 +70,24 @@ export function createResourceServer(dependencies: ResourcesDependencies) {
     if (accountId === undefined && route !== 'token') return scopes;
     const user = accountId === undefined ? undefined : await accounts.find(accountId);
     const held = user?.isActive ? user.permissions : [];
-    return scopes.filter((scope) => !Object.hasOwn(tied, scope) || held.includes(tied[scope] ?? ''));
+    return permittedScopes(scopes, tied, held);
   }
+}
+
+/** The registered API with this identifier; undefined also for one that another program wrote. */
+export async function registeredApi(
+  { db, protectedRows }: Pick<ResourcesDependencies, 'db' | 'protectedRows'>,
+  identifier: string,
+): Promise<Resource | undefined> {
+  const row = isStorable(identifier) ? await db.resource.findUnique({ where: { identifier } }) : null;
+  return row && isGenuineResource(row, protectedRows) ? resourceOf(row) : undefined;
+}
+
+/** The scopes that need no permission, or one that is held. */
+export function permittedScopes(
+  scopes: readonly string[],
+  tied: Readonly<Record<string, string>>,
+  held: readonly string[],
+): string[] {
+  return scopes.filter((scope) => !Object.hasOwn(tied, scope) || held.includes(tied[scope] ?? ''));
 }

@@ -9,7 +9,8 @@ interface IssuedToken {
   resourceServer?: { accessTokenFormat?: string };
 }
 
-const BY_SCOPE = ['roles', 'permissions'] as const;
+/** Claims of JWT access tokens that have a scope of their name. */
+export const BY_SCOPE = ['roles', 'permissions'] as const;
 
 /** oidc-provider's `extraTokenClaims`. */
 export async function extraTokenClaims(

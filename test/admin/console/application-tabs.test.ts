@@ -186,7 +186,7 @@ describe('the tabs of an application', () => {
     const page = await admin.get(`${oidc}/claims?user=${ann.username}`);
     expect(textOf(page.text)).toContain(`"preferred_username": "${ann.username}"`);
     expect(textOf((await admin.get(`${oidc}/claims?user=no-such`)).text)).toContain('There is no user no-such.');
-    expect(textOf((await admin.get(`${saml}/claims?user=${ann.username}`)).text)).toContain('"NameID"');
+    expect(textOf((await admin.get(`${saml}/claims?user=${ann.username}`)).text)).toContain('<saml:NameID');
   });
 
   it('are read-only for an application of the configuration file, and for an administrator who may only read', async () => {

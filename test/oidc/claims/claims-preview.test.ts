@@ -1,13 +1,15 @@
 // The claims preview of an application in the access check: what it displays is what the application receives.
+import { decodeJwt } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { consoleOf, staff } from '../../admin/console/support.ts';
 import { aPerson } from '../../admin/support.ts';
+import { signRows } from '../../support/database/row-macs.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
 import { unescapeHtml } from '../../support/pages/html.ts';
 import { sharedIdp } from '../../support/shared-idp.ts';
-import { anApplication, type ClientInput, signIn } from '../support.ts';
+import { anApplication, type ClientInput, forApi, signIn } from '../support.ts';
 
 let idp: TestIdp;
 let browser: HttpClient;
@@ -51,9 +53,28 @@ describe('the claims preview', () => {
     ['with a limited scope', { claims, scope: 'openid address hr' }, 'openid address hr'],
   ])('the claims preview of an application %s is what it receives', async (_what, input, scope) => {
     const app = await anApplication(idp, input);
-    const [idToken, userinfo] = await previewOf(app.clientId);
+    const [idToken, userinfo, opaque] = await previewOf(app.clientId);
     const { tokens } = await signIn(httpClient(idp.issuer), app, user, { scope });
     expect(idToken).toEqual(withoutThose(tokens.claims()));
     expect(userinfo).toEqual(await app.rp.userinfo(tokens));
+    const { active, sub, client_id, iss } = await app.rp.introspect(tokens.access_token);
+    expect(opaque).toMatchObject({ active, sub, client_id, iss });
+  });
+
+  it('the claims preview of an access token for an API is what the API receives', async () => {
+    const identifier = 'https://preview-api.example';
+    const api = { identifier, scopes: '["read","pay"]', scopePermissions: '{"pay":"money:pay"}', signingAlg: 'RS256' };
+    await idp.services.db.resource.create({ data: api });
+    await signRows(idp.services);
+    const app = await anApplication(idp, forApi(identifier, 'read', 'pay'));
+    const [, , , token] = await previewOf(app.clientId);
+    const scope = 'openid roles permissions offline_access read pay';
+    const { tokens } = await signIn(httpClient(idp.issuer), app, user, { scope, resource: identifier });
+    const { jti: _, ...received } = decodeJwt(
+      (await app.rp.refresh(tokens.refresh_token ?? '', { resource: identifier })).access_token,
+    );
+    expect(token).toEqual(withoutThose(received));
+    expect(token).toMatchObject({ aud: identifier, scope: 'read', roles: [] });
+    await idp.services.db.resource.delete({ where: { identifier } });
   });
 });
