@@ -1,6 +1,7 @@
 // Builds the console: the pages of each noun under /admin, on the same actions that the admin API calls.
 import type { AccountPageHelpers } from '../account/account-page-helpers.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { AttributeSchema } from '../accounts/attributes.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Config } from '../config.ts';
 import type { Tries } from '../federation/tries.ts';
@@ -67,6 +68,8 @@ export function createConsole(dependencies: ConsoleDependencies) {
   const storedForms = createStoredForms({ db, vault, now });
   const frame = createFrame({ page, authority: admin.authority, storedForms });
   const names = createNames({ db });
+  const attributeSchema = async () =>
+    ((await settings.list()).find(({ name }) => name === 'user_attributes')?.value ?? {}) as AttributeSchema;
   const identityProvider = () => ({
     issuer,
     certificate: keyring.samlCertificates().find(({ state }) => state === 'active')?.certificatePem ?? '',
@@ -86,7 +89,10 @@ export function createConsole(dependencies: ConsoleDependencies) {
       }),
       apiRoutes({ frame, resources }),
       connectionRoutes({ frame, connections, issuer, tries: dependencies.tries }),
-      userRoutes({ frame, users, roles, sessions, now, names, audit, authority: admin.authority }),
+      userRoutes({
+        ...{ frame, users, roles, sessions, now, names, audit, attributeSchema },
+        authority: admin.authority,
+      }),
       importRoutes({
         frame,
         imports: createUserImport({ accounts, connections, users }),

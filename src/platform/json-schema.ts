@@ -3,6 +3,7 @@
 import vm from 'node:vm';
 import { z } from 'zod';
 import { limits } from '../limits.ts';
+import { sentence } from './faults.ts';
 
 export interface JsonFault {
   path: readonly (string | number)[];
@@ -24,7 +25,7 @@ export function compileJsonSchema(schema: Readonly<Record<string, unknown>>): Js
   if (cached) return cached;
   const compiled = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
   const check: JsonCheck = (value) => {
-    const result = withinTime(() => compiled.safeParse(value));
+    const result = withinTime(() => compiled.safeParse(value, { error: sentence }));
     if (!result) return [{ path: [], message: 'A pattern in the schema takes too long to check this value.' }];
     if (result.success) return [];
     return result.error.issues.flatMap((issue) => {

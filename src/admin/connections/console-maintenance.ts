@@ -3,8 +3,8 @@ import type Router from '@koa/router';
 import { z } from 'zod';
 import { type SecretPurpose, secretPurposeByField, secretPurposesOf } from '../../connections/schema.ts';
 import type { Extras, State } from '../../http/context.ts';
-import { parseForm } from '../../http/input.ts';
 import type { ConsolePage } from '../console/blocks.ts';
+import { readTypedForm } from '../console/typed-form.ts';
 import { type ConnectionPagesDependencies, pathOf, purposeNames, WRITE } from './console-parts.ts';
 import type { ConnectionDetails } from './manageable-connections.ts';
 
@@ -30,11 +30,12 @@ export function addMaintenanceRoutes(
 
   router.post('/:id/secret', ...frame.change(WRITE), async (ctx) => {
     const details = await connections.get(ctx.params.id ?? '');
-    const given = await parseForm(ctx, secretForm.partial().loose());
+    const { given, check } = await readTypedForm(ctx, secretForm.loose());
     await frame.attempt(
       ctx,
       async () => {
-        const { purpose, value, expires_at: end } = secretForm.parse(given);
+        check();
+        const { purpose, value, expires_at: end } = given;
         const { id } = details.connection;
         await connections.addSecret(id, purpose, { value, ...(end ? { expires_at: end } : {}) }, frame.actor(ctx));
         frame.redirect(

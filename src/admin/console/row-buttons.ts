@@ -8,6 +8,10 @@ export const ROWS = 'rows';
 /** A form as it was sent: every value of each name, trimmed. */
 export type Sent = Readonly<Record<string, readonly string[]>>;
 
+/** A form that was read with every field as a list. */
+export const toSent = (form: Readonly<Record<string, string | string[]>>): Sent =>
+  Object.fromEntries(Object.entries(form).map(([name, values]) => [name, [values].flat().map((one) => one.trim())]));
+
 /** The last value of a field; undefined where the form does not have it. */
 export const sentValue = (sent: Sent, name: string): string | undefined => sent[name]?.at(-1);
 

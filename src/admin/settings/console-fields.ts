@@ -1,6 +1,8 @@
 // Settings as fields of a form, and the sent form as changes. A setting of the file, or without permission, is displayed and locked.
 import { z } from 'zod';
+import type { AttributeSchema } from '../../accounts/attributes.ts';
 import { badRequest } from '../../http/errors.ts';
+import { faultsOf, sentence } from '../../platform/faults.ts';
 import {
   defaultSettings,
   type SettingEntry,
@@ -9,11 +11,16 @@ import {
   settingSchemas,
 } from '../../settings/settings.ts';
 import type { Field } from '../console/blocks.ts';
+import { asTyped, isRowButton, type Sent } from '../console/row-buttons.ts';
 import { lines } from '../console/text-area.ts';
 import type { SettingChanges } from './actions.ts';
+import { ATTRIBUTE_ROWS, attributeRows, changedSchema } from './attribute-rows.ts';
 import { settingTexts } from './console-texts.ts';
 
-export type Sent = Readonly<Record<string, string>>;
+type Texts = Readonly<Record<string, string>>;
+
+const textsOf = (sent: Sent): Texts =>
+  Object.fromEntries(Object.entries(sent).map(([name, values]) => [name, values.at(-1) ?? '']));
 
 /** The hidden field with the names of the switches on the page: a browser sends only those that are on. */
 const SWITCHES = 'switches';
@@ -30,8 +37,9 @@ export interface SettingField {
 }
 
 /** The fields of one setting: one, or one for each part of the SMS gateway. `sent`: the form as it was sent. */
-export function fieldsOf({ entry, lock }: SettingField, sent: Sent): Field[] {
+export function fieldsOf({ entry, lock }: SettingField, all: Sent): Field[] {
   const { name, value } = entry;
+  const sent = textsOf(all);
   if (name === 'sms_gateway' && sent.sms_gateway === undefined) return gatewayFields(value, lock, sent);
   const { label, unit, choices } = settingTexts[name];
   const hint = hintOf(entry, lock);
@@ -47,8 +55,13 @@ export function fieldsOf({ entry, lock }: SettingField, sent: Sent): Field[] {
   }
   if (typeof defaultSettings[name] === 'number')
     return [{ name, label, hint, type: 'number', value: text, ...(unit && { unit }), ...locked }];
-  return [{ name, label, hint, type: 'textarea', rows: isJson(name) ? 8 : 4, isCode: true, value: text, ...locked }];
+  const area = { name, label, hint, rows: isJson(name) ? 8 : 4, isCode: true, value: text, ...locked };
+  const rows = name === 'user_attributes' ? attributeRows(value as AttributeSchema) : undefined;
+  const typed = rows && (isRowFormSent(all) && !lock ? asTyped([rows], all) : [{ ...rows, ...locked }]);
+  return [...(typed ?? []), { ...area, type: 'textarea' }];
 }
+
+const isRowFormSent = (sent: Sent) => sent[`${ATTRIBUTE_ROWS}.name`] !== undefined || isRowButton(sent);
 
 /** The hidden field that a form with these settings needs. */
 export function switchesField(shown: readonly SettingField[]): Field {
@@ -56,7 +69,7 @@ export function switchesField(shown: readonly SettingField[]): Field {
   return { name: SWITCHES, label: '', type: 'hidden', value: names.join(' ') };
 }
 
-function gatewayFields(value: unknown, lock: Lock, sent: Sent): Field[] {
+function gatewayFields(value: unknown, lock: Lock, sent: Texts): Field[] {
   const stored = (value ?? {}) as { url?: string; sender?: string };
   const locked = lock && { isLocked: true };
   const file = lock === undefined ? '' : ` ${LOCKS[lock]}`;
@@ -121,12 +134,25 @@ export function textOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value, undefined, 2) : String(value);
 }
 
+const BOTH = 'Change the attributes either in the rows or in the schema, not in both.';
+
 /** The settings that differ from the stored ones. Throws invalid_input with the field. */
-export function changesOf(entries: readonly SettingEntry[], sent: Sent): SettingChanges {
+export function changesOf(entries: readonly SettingEntry[], all: Sent): SettingChanges {
+  const sent = textsOf(all);
   const switches = sent[SWITCHES]?.split(' ') ?? [];
   const changes: [SettingName, unknown][] = [];
   for (const name of settingNames) {
     const before = entries.find((entry) => entry.name === name);
+    if (name === 'user_attributes' && before?.source !== 'file') {
+      const schema = changedSchema((before?.value ?? {}) as AttributeSchema, all);
+      const isBoth = schema && (sent[name] ?? '').trim() !== textOf(before?.value).trim();
+      if (isBoth && sent[name] !== undefined)
+        throw badRequest('invalid_input', { fields: [{ field: name, message: BOTH }] });
+      if (schema) {
+        changes.push([name, parsedValue(name, JSON.stringify(schema))]);
+        continue;
+      }
+    }
     const text = switches.includes(name) ? String(isTrue(sent[name])) : sentText(name, before?.value, sent);
     if (text === undefined || before?.source === 'file' || text.trim() === textOf(before?.value).trim()) continue;
     changes.push([name, parsedValue(name, text.trim())]);
@@ -137,7 +163,7 @@ export function changesOf(entries: readonly SettingEntry[], sent: Sent): Setting
 const isTrue = (text: string | undefined) => text === 'on' || text === 'true';
 
 /** The text of a setting; that of the SMS gateway from its parts. */
-function sentText(name: SettingName, before: unknown, sent: Sent): string | undefined {
+function sentText(name: SettingName, before: unknown, sent: Texts): string | undefined {
   if (name !== 'sms_gateway' || sent.sms_gateway !== undefined || sent['sms_gateway.url'] === undefined)
     return sent[name];
   const given = GATEWAY.flatMap((part) => {
@@ -151,9 +177,9 @@ function sentText(name: SettingName, before: unknown, sent: Sent): string | unde
 function parsedValue(name: SettingName, text: string): unknown {
   const fallback: unknown = defaultSettings[name];
   if (text === '' && !Array.isArray(fallback)) return null;
-  const parsed = settingSchemas[name].safeParse(settingValueOf(name, fallback, text));
+  const parsed = settingSchemas[name].safeParse(settingValueOf(name, fallback, text), { error: sentence });
   if (parsed.success) return parsed.data;
-  const fields = parsed.error.issues.map(({ message, path }) => ({
+  const fields = parsed.error.issues.flatMap(faultsOf).map(({ message, path }) => ({
     field: name === 'sms_gateway' ? [name, ...path].join('.') : name,
     message,
   }));

@@ -6,17 +6,26 @@ import { parseForm } from '../../http/input.ts';
 import { oneOf } from '../../rbac/rights.ts';
 import type { SettingEntry, SettingName } from '../../settings/settings.ts';
 import { etagOf } from '../api/versions.ts';
-import { type Block, type ConsolePage, type FormBlock, type Mark, VERSION, versionField } from '../console/blocks.ts';
+import {
+  type Block,
+  type ConsolePage,
+  type Field,
+  type FormBlock,
+  type Mark,
+  VERSION,
+  versionField,
+} from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
+import { isRowButton, type Sent, sentValue } from '../console/row-buttons.ts';
 import type { SettingAdmin } from './actions.ts';
-import { changesOf, fieldsOf, type Lock, type Sent, type SettingField, switchesField } from './console-fields.ts';
+import { changesOf, fieldsOf, type Lock, type SettingField, switchesField } from './console-fields.ts';
 import { settingPermission } from './setting-groups.ts';
 import { SECURITY, SETTINGS, type SettingGroup, type SettingTab } from './setting-tabs.ts';
 
 const READ = 'gatehouse.settings:read' as const;
 const CHANGE = oneOf('gatehouse.settings:write', 'gatehouse.settings:write-security');
 const ALL = '/admin/settings/edit';
-const form = z.record(z.string(), z.string().max(20_000));
+const form = z.record(z.string(), z.array(z.string().max(20_000)));
 
 export interface SettingPagesDependencies {
   frame: Frame;
@@ -83,12 +92,13 @@ function createPages({ frame, settings, system }: SettingPagesDependencies) {
     },
 
     async save(ctx: Context, next: string, place: Place): Promise<void> {
-      const sent = await parseForm(ctx, form);
+      const sent: Sent = await parseForm(ctx, form, { lists: 'every field' });
       const entries = await settings.list();
+      if (isRowButton(sent)) return frame.show(ctx, pageOf(ctx, place, entries, sent));
       await frame.attempt(
         ctx,
         async () => {
-          await settings.update(changesOf(entries, sent), frame.actor(ctx), sent[VERSION] ?? '');
+          await settings.update(changesOf(entries, sent), frame.actor(ctx), sentValue(sent, VERSION) ?? '');
           frame.redirect(ctx, next, 'Saved.');
         },
         () => pageOf(ctx, place, entries, sent),
@@ -106,14 +116,25 @@ function formBlock(
 ): FormBlock {
   const shown = boxes.flatMap(({ names }) => names.flatMap(find));
   const mayChange = shown.some(({ lock }) => lock === undefined);
-  const sections = boxes.map(({ names, ...box }) => ({
-    ...box,
-    fields: names.flatMap(find).flatMap((field) => fieldsOf(field, sent)),
-  }));
+  const sections = boxes.flatMap(({ names, ...box }) => {
+    const fields = names.flatMap(find).flatMap((field) => fieldsOf(field, sent));
+    const hasRows = fields.some(({ type }) => type === 'rows');
+    if (!hasRows) return [{ ...box, fields }];
+    const isArea = ({ type }: Field) => type === 'textarea';
+    return [
+      { ...box, fields: fields.filter((field) => !isArea(field)) },
+      {
+        title: 'As JSON Schema',
+        isAdvanced: true,
+        summary: 'For more than the rows can say',
+        fields: fields.filter(isArea),
+      },
+    ];
+  });
   return {
     kind: 'form',
     action,
-    fields: mayChange ? [versionField(sent[VERSION] ?? etagOf(entries)), switchesField(shown)] : [],
+    fields: mayChange ? [versionField(sentValue(sent, VERSION) ?? etagOf(entries)), switchesField(shown)] : [],
     sections: sections.filter(({ fields }) => fields.length > 0),
     ...(mayChange && { button: 'Save changes', cancel, cancelLabel: 'Discard' }),
   };

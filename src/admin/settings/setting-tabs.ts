@@ -89,7 +89,13 @@ export const SETTINGS: SettingGroup = {
     {
       href: '/admin/settings/attributes',
       label: 'User attributes',
-      boxes: [{ title: 'Custom attributes', names: ['user_attributes'] }],
+      boxes: [
+        {
+          title: 'Custom attributes',
+          lead: 'What accounts have beside the standard profile. Values are on the page of each user.',
+          names: ['user_attributes'],
+        },
+      ],
     },
     { href: '/admin/settings/system', label: 'System', boxes: [] },
   ],

@@ -2,6 +2,7 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Account } from '../../accounts/account.ts';
+import type { AttributeSchema } from '../../accounts/attributes.ts';
 import {
   addressColumn,
   addressPartNames,
@@ -15,14 +16,17 @@ import {
 } from '../../accounts/profile-fields.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { forbidden } from '../../http/errors.ts';
+import { readForm } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';
 import { etagOf } from '../api/versions.ts';
 import { type ConsolePage, type Field, versionField } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
+import { isRowButton, type Sent, toSent } from '../console/row-buttons.ts';
 import { inSections, type SectionRule } from '../console/sections.ts';
 import { readTypedForm } from '../console/typed-form.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
+import { attributeSection, sentAttributes } from './attribute-fields.ts';
 import { showOneTimePassword } from './console-password.ts';
 import { versionOf } from './lookup.ts';
 
@@ -30,6 +34,8 @@ export interface UserFormsDependencies {
   frame: Frame;
   users: UserAdmin;
   roles: Pick<RoleAdmin, 'assignable'>;
+  /** The setting user_attributes. */
+  attributeSchema(): Promise<AttributeSchema>;
 }
 
 const WRITE = 'gatehouse.users:write' as const;
@@ -69,14 +75,17 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
   router.get('/new', ...frame.page(within(WRITE)), async (ctx) => frame.show(ctx, await newPage(ctx, undefined)));
 
   router.post('/new', ...frame.change(within(WRITE)), async (ctx) => {
-    const { given, check } = await readUserForm(ctx);
+    const { given, check, sent } = await readUserForm(ctx);
+    if (isRowButton(sent)) return frame.show(ctx, await newPage(ctx, given, sent));
     await frame.attempt(
       ctx,
       async () => {
         check();
         const invite = given.begin === 'invite';
+        const attributes = sentAttributes(await dependencies.attributeSchema(), {}, sent);
         const profile = {
           ...profileOf(given),
+          ...(attributes && { attributes }),
           username: given.username,
           invite,
           roles: given.roles,
@@ -85,11 +94,12 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
         if (!oneTimePassword) return frame.redirect(ctx, `/admin/users/${account.id}`, 'Invitation sent.');
         showOneTimePassword(frame, ctx, account, oneTimePassword, 201);
       },
-      () => newPage(ctx, given),
+      () => newPage(ctx, given, sent),
     );
   });
 
-  async function newPage(ctx: Context, given: UserForm | undefined): Promise<ConsolePage> {
+  async function newPage(ctx: Context, given: UserForm | undefined, sent?: Sent): Promise<ConsolePage> {
+    const attributes = attributeSection(await dependencies.attributeSchema(), {}, sent);
     return {
       title: 'Add user',
       back: { href: '/admin/users', label: 'Users' },
@@ -98,7 +108,10 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
           kind: 'form',
           action: '/admin/users/new',
           fields: [],
-          sections: inSections([...(await fieldsFor(dependencies, ctx, given)), firstSignIn(given)], SECTIONS),
+          sections: [
+            ...inSections([...(await fieldsFor(dependencies, ctx, given)), firstSignIn(given)], SECTIONS),
+            ...(attributes ? [attributes] : []),
+          ],
           button: 'Create',
           cancel: '/admin/users',
         },
@@ -108,7 +121,7 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
 }
 
 function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDependencies): void {
-  const { frame, users, roles } = dependencies;
+  const { frame, users } = dependencies;
 
   router.get('/:id/edit', ...frame.page(within(WRITE)), async (ctx) => {
     const details = await editable(ctx);
@@ -117,17 +130,20 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
 
   router.post('/:id/edit', ...frame.change(within(WRITE)), async (ctx) => {
     const { account } = await editable(ctx);
-    const { given, check } = await readUserForm(ctx);
+    const { given, check, sent } = await readUserForm(ctx);
+    if (isRowButton(sent)) return frame.show(ctx, await editPage(ctx, account, given, sent));
     await frame.attempt(
       ctx,
       async () => {
         check();
-        const held = await rolesOf(ctx, account, given);
-        const changes = { ...profileOf(given), username: given.username, roles: held };
+        const held = await rolesOf(dependencies, ctx, account, given);
+        const attributes = sentAttributes(await dependencies.attributeSchema(), account.attributes, sent);
+        const profile = { ...profileOf(given), ...(attributes && { attributes }) };
+        const changes = { ...profile, username: given.username, roles: held };
         await users.update(account.id, changes, frame.actor(ctx), given.version);
         frame.redirect(ctx, `/admin/users/${account.id}`, 'User saved.');
       },
-      () => editPage(ctx, account, given),
+      () => editPage(ctx, account, given, sent),
     );
   });
 
@@ -138,13 +154,8 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
     return details;
   }
 
-  /** The roles of the form, and those of the user that the form did not offer. */
-  async function rolesOf(ctx: Context, account: Account, given: UserForm): Promise<string[]> {
-    const offered = await roles.assignable(frame.actor(ctx));
-    return [...given.roles, ...account.roles.filter((name) => !offered.includes(name))];
-  }
-
-  async function editPage(ctx: Context, account: Account, given: UserForm): Promise<ConsolePage> {
+  async function editPage(ctx: Context, account: Account, given: UserForm, sent?: Sent): Promise<ConsolePage> {
+    const attributes = attributeSection(await dependencies.attributeSchema(), account.attributes, sent);
     const at = `/admin/users/${account.id}`;
     return {
       title: `Edit ${account.username}`,
@@ -154,7 +165,10 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
           kind: 'form',
           action: `${at}/edit`,
           fields: [versionField(given.version)],
-          sections: inSections(await fieldsFor(dependencies, ctx, given), SECTIONS),
+          sections: [
+            ...inSections(await fieldsFor(dependencies, ctx, given), SECTIONS),
+            ...(attributes ? [attributes] : []),
+          ],
           button: 'Save',
           cancel: at,
         },
@@ -163,7 +177,23 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
   }
 }
 
-const readUserForm = (ctx: Context) => readTypedForm(ctx, userForm.loose(), { lists: ['roles'] });
+/** The roles of the form, and those of the user that the form did not offer. */
+async function rolesOf(
+  { frame, roles }: UserFormsDependencies,
+  ctx: Context,
+  account: Account,
+  given: UserForm,
+): Promise<string[]> {
+  const offered = await roles.assignable(frame.actor(ctx));
+  return [...given.roles, ...account.roles.filter((name) => !offered.includes(name))];
+}
+
+/** The form, and the fields of attributes as they were sent. */
+async function readUserForm(ctx: Context) {
+  const sent = toSent(await readForm(ctx, { lists: 'every field' }));
+  const lists = ['roles', ...Object.keys(sent).filter((name) => name.startsWith('attributes.'))];
+  return { ...(await readTypedForm(ctx, userForm.loose(), { lists })), sent };
+}
 
 async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, given?: UserForm): Promise<Field[]> {
   const names = (await roles.assignable(frame.actor(ctx))).map((name) => ({ value: name, label: name }));

@@ -1,5 +1,6 @@
 // /admin/users: the list, and one user with everything that can be done for them.
 import Router from '@koa/router';
+import type { AttributeSchema } from '../../accounts/attributes.ts';
 import { addressPartNames, addressParts, textFieldNames, textFields } from '../../accounts/profile-fields.ts';
 import type { Actor, Audit } from '../../audit/audit.ts';
 import type { Extras, State } from '../../http/context.ts';
@@ -17,6 +18,7 @@ import type { Names } from '../console/names.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { SessionAdmin } from '../sessions/actions.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
+import { attributeText } from './attribute-fields.ts';
 import { type UserAction, userActionPages, userActions } from './console-actions.ts';
 import { bulkPages } from './console-bulk.ts';
 import { userFormPages } from './console-forms.ts';
@@ -27,6 +29,7 @@ export interface UserPagesDependencies {
   frame: Frame;
   users: UserAdmin;
   roles: Pick<RoleAdmin, 'assignable'>;
+  attributeSchema(): Promise<AttributeSchema>;
   sessions: Pick<SessionAdmin, 'ofUser'>;
   now: Clock;
   names: Names;
@@ -184,6 +187,7 @@ function detailsBlock({ account, password, factors, firstEnrolment }: UserDetail
         const value = account.address?.[part];
         return value ? [{ label: addressParts[part].label, value }] : [];
       }),
+      ...Object.entries(account.attributes).map(([label, value]) => ({ label, value: attributeText(value) })),
       { label: 'Roles', value: account.roles.map((text) => ({ text, tone: 'plain' as const })) },
       {
         label: 'Password',

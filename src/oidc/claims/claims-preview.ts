@@ -73,18 +73,8 @@ export function createClaimsPreviews(dependencies: ClaimsPreviewsDependencies): 
       const inToken = setting === 'conform' ? await claims(client, known, 'openid') : userinfo;
       const { issuer: iss } = provider();
       const token = { iss, sub: userinfo.sub, client_id: clientId };
-      const byScope = Object.fromEntries(
-        BY_SCOPE.flatMap((name) => (name in userinfo ? [[name, userinfo[name]]] : [])),
-      );
-      const accessTokens: AccessTokenPreview[] = [{ claims: { active: true, ...token, scope } }];
-      for (const identifier of resources) {
-        const api = await registeredApi(dependencies, identifier);
-        if (!api) continue;
-        const requested = api.scopes.filter((one) => scope.split(' ').includes(one));
-        const granted = permittedScopes(requested, api.scopePermissions, account.permissions);
-        const claimed = { ...token, aud: identifier, scope: granted.join(' '), ...byScope };
-        accessTokens.push({ api: identifier, claims: claimed });
-      }
+      const apis = { resources, scope, permissions: account.permissions };
+      const accessTokens = await accessTokensOf(dependencies, token, userinfo, apis);
       return { idToken: { iss, aud: clientId, ...inToken }, userinfo, accessTokens };
     },
 
@@ -111,4 +101,23 @@ export function createClaimsPreviews(dependencies: ClaimsPreviewsDependencies): 
       };
     },
   };
+}
+
+/** The opaque access token, and the JWT for each API, with the scopes that the user may have. */
+async function accessTokensOf(
+  dependencies: Pick<ClaimsPreviewsDependencies, 'db' | 'protectedRows'>,
+  token: Record<string, unknown>,
+  userinfo: Record<string, unknown>,
+  { resources, scope, permissions }: { resources: readonly string[]; scope: string; permissions: readonly string[] },
+): Promise<AccessTokenPreview[]> {
+  const byScope = Object.fromEntries(BY_SCOPE.flatMap((name) => (name in userinfo ? [[name, userinfo[name]]] : [])));
+  const tokens: AccessTokenPreview[] = [{ claims: { active: true, ...token, scope } }];
+  for (const identifier of resources) {
+    const api = await registeredApi(dependencies, identifier);
+    if (!api) continue;
+    const requested = api.scopes.filter((one) => scope.split(' ').includes(one));
+    const granted = permittedScopes(requested, api.scopePermissions, permissions);
+    tokens.push({ api: identifier, claims: { ...token, aud: identifier, scope: granted.join(' '), ...byScope } });
+  }
+  return tokens;
 }

@@ -1,6 +1,7 @@
 // What the console says about a form with bad values: sentences with the label of the field, at the field and in a summary that leads to it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { productPresets } from '../../../src/admin/applications/presets/presets.ts';
+import { SECURITY, SETTINGS } from '../../../src/admin/settings/setting-tabs.ts';
 import { aClient, aUser } from '../../support/factories.ts';
 import type { HttpClient, Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
@@ -27,7 +28,7 @@ const BAD = ['no such <value>', '-1', '{"keys":[{}]}', 'x'.repeat(5000)];
 
 /** What validators, the engine and the schemas say among programmers. */
 const RAW =
-  /Invalid (input|key|string|option)|expected (string|number|array|object)|received (undefined|string)|invalid_(client_metadata|type|input)|unrecognized|too_(small|big)|ZodError|\[object|undefined|\bNaN\b|, not (text|a list|a group)|\{ ?(roles|field)/i;
+  /Invalid (input|key|string|option)|expected (string|number|array|object)|received (undefined|string)|invalid_(client_metadata|type|input)|unrecognized|too[_ ](small|big)|ZodError|\[object|undefined|\bNaN\b|, not (text|a list|a group)|\{ ?(roles|field)/i;
 
 const ANY = /<(?:input|select|textarea)\b[^>]*? name="([^"]+)"/g;
 const TYPED = /<(?:input class="input[^"]*"|textarea)\b[^>]*? name="([^"]+)"/g;
@@ -92,18 +93,31 @@ describe('bad values in every field', () => {
   });
 
   it('of users, roles, APIs, connections and settings are explained in sentences', async () => {
-    const { account } = await aUser(idp.services);
+    const { account } = await aUser(idp.services, { attributes: { level: 3, tags: ['a'], desk: 'B7' } });
+    const role = await idp.services.roles.create({ name: 'faulty' });
+    await admin.submit(await admin.get('/admin/apis/new'), { identifier: 'https://faults.example', scopes: 'read' });
+    const upstream = { id: 'kc', name: 'Keycloak', issuer: 'https://up.example.com', client_id: 'x' };
+    await admin.submit(await admin.get('/admin/connections/new/oidc/generic'), { ...upstream, client_secret: 'x' });
+    expect(await idp.services.connections.find('kc')).toBeDefined();
     const paths = [
+      '/admin/connections/kc/edit',
+      '/admin/connections/kc/secret',
       '/admin/users/new',
       `/admin/users/${account.id}/edit`,
       '/admin/roles/new',
+      `/admin/roles/${role.id}`,
       '/admin/apis/new',
+      `/admin/apis/${encodeURIComponent('https://faults.example')}`,
       '/admin/settings/edit',
-      '/admin/connections/new/oidc/generic',
+      ...[SECURITY, SETTINGS].flatMap(({ tabs }) =>
+        tabs.flatMap(({ href, boxes }) => (boxes.length > 0 ? [href] : [])),
+      ),
+      ...['oidc', 'saml', 'ldap', 'oauth2'].map((kind) => `/admin/connections/new/${kind}/generic`),
     ];
     for (const at of paths) {
       for (const value of BAD) {
         const page = await sendBad(at, value, TYPED);
+        expect([201, 303, 400], at).toContain(page.status);
         expect(textOf(page.text), at).not.toMatch(RAW);
         if (page.status === 400) expectSentences(page, at);
       }

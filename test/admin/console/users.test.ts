@@ -109,6 +109,61 @@ describe('users', () => {
     expect(await idp.services.accounts.findByLogin('two-roles')).toMatchObject({ name: 'Two Roles', roles: both });
   });
 
+  it('users have attributes of the types that the settings declare in rows, and any others with their type', async () => {
+    const { account } = await aUser(idp.services);
+    const at = `/admin/users/${account.id}/edit`;
+    const attributes = async () => (await idp.services.accounts.find(account.id))?.attributes;
+    const setting = '/admin/settings/attributes';
+    const rows = (names: string[], kinds: string[], values: string[], required: string[]) => ({
+      'user_attributes.rows.name': names,
+      'user_attributes.rows.kind': kinds,
+      'user_attributes.rows.values': values,
+      'user_attributes.rows.required': required,
+    });
+    const typed = { 'attributes.name': ['legacy', 'desk'], 'attributes.type': ['json', 'list'] };
+    const free = { ...typed, 'attributes.value': ['{"floor":2}', 'B7, B8'] };
+    expect(textOf((await admin.submit(await admin.get(at), free)).text)).toContain('Use text, a number');
+    await admin.submit(await admin.get(at), { ...free, 'attributes.value': ['"x"', 'B7, B8'] });
+    expect(await attributes()).toEqual({ legacy: 'x', desk: ['B7', 'B8'] });
+    const row = await admin.submit(await admin.get(at), { rows: 'add attributes' });
+    expect(row.forms[0]?.fields['attributes.name']).toBe('');
+
+    const wrong = await admin.submit(await admin.get(setting), rows(['a b'], ['text'], [''], ['']));
+    expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringContaining('Attribute 1 needs a name')]);
+    const declared = rows(
+      ['team', 'level', 'remote'],
+      ['text', 'number', 'flag'],
+      ['Ops, Dev', '', ''],
+      ['yes', '', ''],
+    );
+    expect((await admin.submit(await admin.get(setting), declared)).status).toBe(303);
+    expect(await idp.services.settings.reload()).toMatchObject({
+      user_attributes: {
+        properties: { team: { type: 'string', enum: ['Ops', 'Dev'] }, level: { type: 'number' } },
+        required: ['team'],
+        additionalProperties: false,
+      },
+    });
+    const unchanged = await admin.submit(await admin.get(setting));
+    expect(unchanged.status).toBe(303);
+    const form = await admin.get(at);
+    const values = {
+      'attributes.team': 'Ops',
+      'attributes.level': 'three',
+      'attributes.name': '',
+      'attributes.value': '',
+    };
+    const rejected = await admin.submit(form, values);
+    expect([rejected.status, textOf(rejected.text)]).toEqual([400, expect.stringContaining('level must be a number.')]);
+    await admin.submit(form, { ...values, 'attributes.level': '3', 'attributes.remote': 'yes' });
+    expect(await attributes()).toEqual({ team: 'Ops', level: 3, remote: true });
+    expect(textOf((await admin.get(`/admin/users/${account.id}`)).text)).toMatch(/level 3/);
+    const json = { user_attributes: '{"type":"object","properties":{"team":{"type":"string","pattern":"^O"}}}' };
+    expect((await admin.submit(await admin.get(setting), json)).status).toBe(303);
+    expect((await admin.get(setting)).text).not.toContain('user_attributes.rows');
+    await idp.services.settings.unset('user_attributes');
+  });
+
   it('users are helped by support, who may reset second factors and end sessions and nothing else', async () => {
     const { account } = await aUser(idp.services);
     const { secret, sealed } = idp.services.mfa.totp.begin(account);

@@ -1,0 +1,84 @@
+// The setting user_attributes as rows: name, type, allowed values, and whether it is required. A schema that says more stays as JSON.
+import type { AttributeSchema } from '../../accounts/attributes.ts';
+import {
+  type AttributeKind,
+  isSimpleSchema,
+  type SimpleAttribute,
+  schemaOf,
+  simpleAttributes,
+} from '../../accounts/simple-attributes.ts';
+import { badRequest } from '../../http/errors.ts';
+import type { Field } from '../console/blocks.ts';
+import { linesOf, type Sent } from '../console/row-buttons.ts';
+
+/** The names of its fields begin with it. */
+export const ATTRIBUTE_ROWS = 'user_attributes.rows';
+
+const KINDS: Record<AttributeKind, string> = {
+  text: 'Text',
+  number: 'Number',
+  flag: 'Yes or no',
+  list: 'List of texts',
+};
+
+/** The rows; undefined where the schema says more. */
+export function attributeRows(schema: AttributeSchema): Field | undefined {
+  if (!isSimpleSchema(schema)) return undefined;
+  return {
+    name: ATTRIBUTE_ROWS,
+    label: 'Attributes',
+    type: 'rows',
+    adds: 'attribute',
+    columns: [
+      { name: 'name', label: 'Name' },
+      { name: 'kind', label: 'Type', type: 'select', options: Object.entries(KINDS).map(toOption) },
+      { name: 'values', label: 'Allowed values' },
+      {
+        name: 'required',
+        label: 'Required',
+        type: 'select',
+        options: [
+          { value: '', label: 'Optional' },
+          { value: 'yes', label: 'Required' },
+        ],
+      },
+    ],
+    lines: linesFor(schema),
+    hint: 'Allowed values are for texts, with commas between them. Applications receive an attribute as attributes.NAME. Without a row, any name is allowed.',
+  };
+}
+
+const toOption = ([value, label]: [string, string]) => ({ value, label });
+
+function linesFor(schema: AttributeSchema): string[][] {
+  return simpleAttributes(schema).map(({ name, kind, values, isRequired }) => [
+    name,
+    kind,
+    values.join(', '),
+    isRequired ? 'yes' : '',
+  ]);
+}
+
+/** The schema that the rows were changed to; undefined when they say what `before` says. Throws invalid_input. */
+export function changedSchema(before: AttributeSchema, sent: Sent): AttributeSchema | undefined {
+  const field = attributeRows(before);
+  if (!field || sent[`${ATTRIBUTE_ROWS}.name`] === undefined) return undefined;
+  const lines = linesOf(sent, field).filter(([name, , values]) => name || values);
+  if (JSON.stringify(lines) === JSON.stringify(linesFor(before))) return undefined;
+  const attributes = lines.map(attributeOf);
+  const twice = attributes.findIndex(({ name }, at) => attributes.findIndex((one) => one.name === name) !== at);
+  if (twice >= 0) throw wrong(twice, `has the name ${attributes[twice]?.name} twice`);
+  return schemaOf(attributes, before.properties ? before.additionalProperties : false);
+}
+
+function attributeOf([name = '', kind = '', values = '', required]: string[], at: number): SimpleAttribute {
+  if (!/^[^\s.\p{C}][^\s\p{C}]{0,63}$/u.test(name))
+    throw wrong(at, 'needs a name of up to 64 characters without spaces');
+  if (!Object.hasOwn(KINDS, kind)) throw wrong(at, 'needs a type of the list');
+  const allowed = values.split(',').flatMap((one) => one.trim() || []);
+  if (allowed.length > 0 && kind !== 'text') throw wrong(at, 'must be a text to have allowed values');
+  return { name, kind: kind as AttributeKind, values: allowed, isRequired: required === 'yes' };
+}
+
+const wrong = (at: number, message: string) =>
+  badRequest('invalid_input', { fields: [{ field: `${ATTRIBUTE_ROWS}[${at}]`, message }] });

@@ -1,0 +1,184 @@
+// The custom attributes of a user in a form: a field for each attribute that the setting user_attributes declares in a simple way, and rows
+// with name, type and value for all others.
+import type { AttributeSchema } from '../../accounts/attributes.ts';
+import { type SimpleAttribute, simpleAttributes } from '../../accounts/simple-attributes.ts';
+import { badRequest } from '../../http/errors.ts';
+import { plural } from '../../platform/plural.ts';
+import type { Field, FormSection } from '../console/blocks.ts';
+import { asTyped, linesOf, type Sent, sentValue } from '../console/row-buttons.ts';
+
+export type Attributes = Readonly<Record<string, unknown>>;
+
+const ROWS = 'attributes';
+const COLUMNS = ['name', 'type', 'value'] as const;
+const TYPES = { text: 'Text', number: 'Number', flag: 'Yes or no', list: 'List of texts', json: 'JSON' } as const;
+type Type = keyof typeof TYPES;
+
+/** The attributes with a field of their own; the names of the columns belong to the rows. */
+const declared = (schema: AttributeSchema) =>
+  simpleAttributes(schema).filter(({ name }) => !COLUMNS.some((column) => column === name));
+
+/** The part of the form; with `sent`, as it was typed. Undefined where there is nothing to fill in. */
+export function attributeSection(
+  schema: AttributeSchema,
+  attributes: Attributes,
+  sent: Sent | undefined,
+): FormSection | undefined {
+  const own = declared(schema);
+  const others = Object.entries(attributes).filter(([name, value]) => !hasField(own, name, value));
+  const properties = Object.keys((schema.properties ?? {}) as object);
+  const mayHaveOthers = schema.additionalProperties !== false || properties.length > own.length;
+  const fields = [
+    ...own.map((attribute) => fieldOf(attribute, attributes[attribute.name])),
+    ...(mayHaveOthers || others.length > 0 ? [rowsField(own, others)] : []),
+  ];
+  if (fields.length === 0) return undefined;
+  const count = Object.keys(attributes).length;
+  return {
+    title: 'Attributes',
+    fields: sent ? asTyped(fields, sent) : fields,
+    ...(own.length === 0 && { isAdvanced: true, summary: count === 0 ? 'None' : plural(count, 'attribute') }),
+  };
+}
+
+/** The attributes of the sent form; undefined when it leaves them as they are. Throws invalid_input. */
+export function sentAttributes(schema: AttributeSchema, before: Attributes, sent: Sent): Attributes | undefined {
+  const own = declared(schema);
+  const isSent = (name: string) => sent[`${ROWS}.${name}`] !== undefined;
+  if (!isSent('name') && !own.some(({ name }) => isSent(name))) return undefined;
+  const typed = own.map(
+    (attribute) => [attribute.name, sentAttribute(attribute, before[attribute.name], sent)] as const,
+  );
+  const lines = linesOf(sent, rowsField(own, []));
+  const rows = lines.filter(([name, , value]) => name || value).map(rowValue);
+  const twice = rows.find(([name], at) =>
+    [...own.map((one) => one.name), ...rows.slice(0, at).map(([one]) => one)].includes(name),
+  );
+  if (twice) throw wrong(twice[0], 'is there twice');
+  const after = Object.fromEntries([...typed, ...rows].filter(([, value]) => value !== undefined));
+  return sorted(after) === sorted(before) ? undefined : after;
+}
+
+const sorted = (attributes: Attributes) =>
+  JSON.stringify(Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+const wrong = (name: string, message: string) =>
+  badRequest('invalid_input', { fields: [{ field: `${ROWS}.${name}`, message }] });
+
+/** Whether the value fits the field of its attribute: one from before the schema may not. */
+function hasField(own: readonly SimpleAttribute[], name: string, value: unknown): boolean {
+  const kind = own.find((one) => one.name === name)?.kind;
+  return kind !== undefined && kind === (typeOf(value) === 'json' ? 'json' : typeOfPlain(value));
+}
+
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string');
+
+function typeOfPlain(value: unknown): Type {
+  if (typeof value === 'string') return 'text';
+  if (typeof value === 'number') return 'number';
+  if (typeof value === 'boolean') return 'flag';
+  return isTexts(value) ? 'list' : 'json';
+}
+
+/** The type of a row: a list whose texts have commas is JSON, because commas separate them. */
+function typeOf(value: unknown): Type {
+  const isSplit = isTexts(value) && (value.length === 0 || value.some((one) => one !== one.trim() || /^$|,/.test(one)));
+  return isSplit ? 'json' : typeOfPlain(value);
+}
+
+function fieldOf({ name, kind, values, isRequired }: SimpleAttribute, value: unknown): Field {
+  const field = { name: `${ROWS}.${name}`, label: name, ...(isRequired && { hint: 'Required.' }) };
+  const option = (one: string, label = one) => ({ value: one, label });
+  switch (kind) {
+    case 'list':
+      return {
+        ...{ ...field, type: 'rows', adds: 'value', columns: [{ name: '', label: name }] },
+        lines: isTexts(value) ? value.map((one) => [one]) : [],
+      };
+    case 'flag':
+      return {
+        ...{ ...field, type: 'select', isHalf: true, value: typeof value === 'boolean' ? (value ? 'yes' : 'no') : '' },
+        options: [option('', '–'), option('yes', 'Yes'), option('no', 'No')],
+      };
+    case 'number':
+      return { ...field, isHalf: true, value: typeof value === 'number' ? value : '' };
+    case 'text': {
+      const text = typeof value === 'string' ? value : '';
+      if (values.length === 0) return { ...field, isHalf: true, value: text };
+      const options = [option('', '–'), ...values.map((one) => option(one))];
+      return { ...field, type: 'select', isHalf: true, value: text, options };
+    }
+  }
+}
+
+function rowsField(own: readonly SimpleAttribute[], others: readonly (readonly [string, unknown])[]): Field {
+  return {
+    name: ROWS,
+    label: own.length > 0 ? 'More attributes' : 'Attributes',
+    type: 'rows',
+    adds: 'attribute',
+    columns: [
+      { name: 'name', label: 'Name' },
+      {
+        name: 'type',
+        label: 'Type',
+        type: 'select',
+        options: Object.entries(TYPES).map(([value, label]) => ({ value, label })),
+      },
+      { name: 'value', label: 'Value' },
+    ],
+    lines: others.map(([name, value]) => [name, typeOf(value), attributeText(value)]),
+    hint: 'A list has commas between its texts. Applications receive an attribute as attributes.NAME.',
+  };
+}
+
+/** The value in words, as in a row. */
+export function attributeText(value: unknown): string {
+  const type = typeOf(value);
+  if (type === 'json') return JSON.stringify(value);
+  if (type === 'flag') return value === true ? 'yes' : 'no';
+  return isTexts(value) ? value.join(', ') : String(value);
+}
+
+/** The value of an attribute with a field; undefined: none. */
+function sentAttribute({ name, kind }: SimpleAttribute, before: unknown, sent: Sent): unknown {
+  const field = `${ROWS}.${name}`;
+  if (sent[field] === undefined) return before;
+  if (kind === 'list') {
+    const texts = sent[field].filter((one) => one !== '');
+    return texts.length > 0 ? texts : undefined;
+  }
+  const text = sentValue(sent, field) ?? '';
+  return text === '' ? undefined : parsed(name, kind, text);
+}
+
+function rowValue([name = '', type = '', text = '']: string[]): [name: string, value: unknown] {
+  if (!name) throw badRequest('invalid_input', { fields: [{ field: ROWS, message: 'need a name each' }] });
+  return [name, parsed(name, type as Type, text)];
+}
+
+function parsed(name: string, type: Type, text: string): unknown {
+  switch (type) {
+    case 'number': {
+      const number = Number(text);
+      if (text === '' || !Number.isFinite(number)) throw wrong(name, 'must be a number');
+      return number;
+    }
+    case 'flag': {
+      const flag = { yes: true, true: true, no: false, false: false }[text.toLowerCase()];
+      if (flag === undefined) throw wrong(name, 'must be yes or no');
+      return flag;
+    }
+    case 'list':
+      return text.split(',').flatMap((one) => one.trim() || []);
+    case 'json':
+      try {
+        return JSON.parse(text);
+      } catch {
+        throw wrong(name, 'is not valid JSON');
+      }
+    default:
+      return text;
+  }
+}
