@@ -3,6 +3,7 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
+import { storeResult } from './store-result.ts';
 
 const BATCH = 50;
 /** Jobs that are read ahead; more stay in the table until some of these are done. */
@@ -106,7 +107,7 @@ function createRun<Job extends QueuedJob>(options: JobQueueOptions<Job>, signal:
 
   async function perform(job: Job): Promise<void> {
     if (signal?.aborted || failures.length > 0) return;
-    const result = await attemptOnce(job, options);
+    const result = await attemptOnce(job, options, signal);
     if (result) attempts += 1;
     if (result?.outcome === 'retry' && result.closesLane) lanes.close(job.lane);
   }
@@ -194,23 +195,28 @@ async function attemptOnce<Job extends QueuedJob>(
     expiresAt,
     onOutcome,
   }: JobQueueOptions<Job>,
+  signal: AbortSignal | undefined,
 ): Promise<AttemptResult | undefined> {
   const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
+  const claimedAt = performance.now();
   if (!(await store.claim(job, inSeconds(leaseSeconds)))) return undefined;
   const isExpired = expiresAt !== undefined && expiresAt(job) <= now();
   const result: AttemptResult = isExpired
     ? { outcome: 'give-up', reason: job.lastError ?? 'expired' }
     : await attempt(job).catch((error: unknown) => ({ outcome: 'retry', reason: reasonOf(error) }));
 
+  const stored = (write: () => Promise<void>) =>
+    storeResult(write, { seconds: leaseSeconds - (performance.now() - claimedAt) / 1000, signal });
+
   if (result.outcome === 'done') {
-    await store.complete(job, result.detail);
+    await stored(() => store.complete(job, result.detail));
     onOutcome?.(job, 'done');
   } else if (result.outcome === 'give-up' || job.tries + 1 >= maxTries) {
-    await store.giveUp(job, result.reason);
+    await stored(() => store.giveUp(job, result.reason));
     onOutcome?.(job, 'given-up');
   } else {
     const nextTryAt = inSeconds(result.pauseSeconds ?? retryPauseSeconds(job.tries));
-    await store.retry(job, { reason: result.reason, nextTryAt });
+    await stored(() => store.retry(job, { reason: result.reason, nextTryAt }));
     onOutcome?.(job, 'retried');
   }
   return result;

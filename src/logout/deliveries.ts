@@ -4,7 +4,7 @@ import type { Audit } from '../audit/audit.ts';
 import { createJobQueue, type JobOutcome, type JobQueue, type QueueStore } from '../jobs/queue.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Db } from '../storage/database.ts';
+import { type Db, type Tx, transaction } from '../storage/database.ts';
 import type { LogoutRuns } from './logout-runs.ts';
 import type { Outcome } from './participant-outcome.ts';
 
@@ -82,13 +82,21 @@ function deliveryStore({
 }: Pick<LogoutDeliveriesDependencies, 'db' | 'now' | 'audit' | 'runs'>): QueueStore<Delivery> {
   const leasedRow = ({ id, tries }: Delivery) => ({ id, tries: tries + 1, ...OPEN });
 
-  /** Records the outcome at the participant of the logout run; without one, in the audit log. */
-  async function recordOutcome(delivery: Delivery, outcome: Outcome): Promise<void> {
+  /** Changes the row and records the outcome in one transaction: once, also when this is repeated because its answer was lost. */
+  function store(delivery: Delivery, where: object, data: object, outcome: Outcome): Promise<void> {
+    return transaction(db, async (tx) => {
+      const { count } = await tx.logoutDelivery.updateMany({ where, data });
+      if (count === 1) await recordOutcome(delivery, outcome, tx);
+    });
+  }
+
+  /** At the participant of the logout run; without one, in the audit log. */
+  async function recordOutcome(delivery: Delivery, outcome: Outcome, tx: Tx): Promise<void> {
     const { participantId, accountId, clientId } = delivery;
-    if (participantId) return void (await runs.settle({ id: participantId }, outcome));
+    if (participantId) return void (await runs.settle({ id: participantId }, outcome, tx));
     const about = { subjectId: accountId, clientId, ...(outcome.reason && { reason: outcome.reason }) };
-    if (outcome.state === 'done') await audit.record({ type: 'logout.delivered', outcome: 'success', ...about });
-    if (outcome.state === 'failed') await audit.record({ type: 'logout.failed', outcome: 'failure', ...about });
+    if (outcome.state === 'done') await audit.record({ type: 'logout.delivered', outcome: 'success', ...about }, tx);
+    if (outcome.state === 'failed') await audit.record({ type: 'logout.failed', outcome: 'failure', ...about }, tx);
   }
 
   return {
@@ -100,27 +108,23 @@ function deliveryStore({
       return count === 1;
     },
 
-    async complete(delivery, detail) {
+    complete(delivery, detail) {
       const data = { doneAt: now(), lastError: null };
-      await db.logoutDelivery.updateMany({ where: { id: delivery.id, ...OPEN }, data });
-      await recordOutcome(
-        delivery,
-        detail === 'no-such-client' ? { state: 'failed', reason: 'switched_off' } : { state: 'done' },
-      );
+      const outcome =
+        detail === 'no-such-client'
+          ? ({ state: 'failed', reason: 'switched_off' } as const)
+          : ({ state: 'done' } as const);
+      return store(delivery, { id: delivery.id, ...OPEN }, data, outcome);
     },
 
-    async retry(delivery, { reason, nextTryAt }) {
-      const { count } = await db.logoutDelivery.updateMany({
-        where: leasedRow(delivery),
-        data: { lastError: reason, nextTryAt },
-      });
-      if (count === 1) await recordOutcome(delivery, { state: 'retrying', reason });
+    retry(delivery, { reason, nextTryAt }) {
+      const data = { lastError: reason, nextTryAt };
+      return store(delivery, leasedRow(delivery), data, { state: 'retrying', reason });
     },
 
-    async giveUp(delivery, reason) {
+    giveUp(delivery, reason) {
       const data = { lastError: reason, failedAt: now() };
-      const { count } = await db.logoutDelivery.updateMany({ where: leasedRow(delivery), data });
-      if (count === 1) await recordOutcome(delivery, { state: 'failed', reason });
+      return store(delivery, leasedRow(delivery), data, { state: 'failed', reason });
     },
 
     waitAtMost: async (until) =>

@@ -34,7 +34,7 @@ export interface LogoutRuns {
   /** The participant that the LogoutRequest of this ID was sent to, while its LogoutResponse still counts. */
   findByMessageId(messageId: string): Promise<Participant | undefined>;
   /** Stores the outcome with its audit event; false when there is one already. */
-  settle(participant: Pick<Participant, 'id'>, outcome: Outcome): Promise<boolean>;
+  settle(participant: Pick<Participant, 'id'>, outcome: Outcome, tx?: Tx): Promise<boolean>;
   /** The browser did not complete the step: falls back to SOAP where there is an endpoint, else stores the failure. */
   browserFailed(participant: Participant, reason: string): Promise<void>;
   /** Marks the run as complete; false when it was before. */
@@ -65,7 +65,7 @@ export function createLogoutRuns({ db, now, audit, wakeLogoutDeliveries }: Logou
   return {
     find,
     create: (run, tx) => insertRun(run, { tx, at: now(), audit }),
-    settle: (participant, outcome) => settleParticipant(storage, participant, outcome),
+    settle: (participant, outcome, tx) => settleParticipant(storage, participant, outcome, tx),
     browserFailed: (participant, reason) => recordBrowserFailure(storage, participant, reason, wakeLogoutDeliveries),
     abandoned: () => abandonedRuns(db, inSeconds(-limits.logout.abandonedSeconds)),
 

@@ -1,7 +1,7 @@
 // The outcome of a participant: stored once with its audit event, also when two requests are concurrent.
 import type { Audit } from '../audit/audit.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Db, transaction } from '../storage/database.ts';
+import { type Db, type Tx, transaction, withinTransaction } from '../storage/database.ts';
 import type { ParticipantState } from './front-channel/next-step.ts';
 import { deliveryOf, eventOf, type Participant, storedState } from './logout-run.ts';
 
@@ -26,13 +26,14 @@ export function isOpen({ state, reason }: { state: string; reason: string | null
   return OPEN.includes(state) || LATE_RESPONSE_COUNTS.includes(reason ?? '');
 }
 
-/** Stores the outcome with its audit event; false when there is one already. */
+/** Stores the outcome with its audit event, in the transaction of the caller if there is one; false when there is one already. */
 export async function settleParticipant(
   { db, now, audit }: OutcomeDependencies,
   { id }: Pick<Participant, 'id'>,
   { state, reason }: Outcome,
+  within?: Tx,
 ): Promise<boolean> {
-  return transaction(db, async (tx) => {
+  return withinTransaction(db, within, async (tx) => {
     const data = { state: storedState(state), reason: reason ?? null, settledAt: now(), deadline: null };
     const unsettled = { OR: [{ state: { in: OPEN } }, { state: 'failed', reason: { in: LATE_RESPONSE_COUNTS } }] };
     const { count } = await tx.logoutParticipant.updateMany({ where: { id, ...unsettled }, data });

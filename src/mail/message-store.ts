@@ -1,12 +1,12 @@
 // The table `mail_messages` as a queue of jobs (jobs/queue.ts). Messages and deferred requests are separate queues. The
 // body of a sent or failed message is deleted.
 import type { Alarm } from '../audit/alarm.ts';
-import type { Audit } from '../audit/audit.ts';
+import type { Audit, AuditInput } from '../audit/audit.ts';
 import type { QueuedJob, QueueStore } from '../jobs/queue.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Vault } from '../platform/vault.ts';
-import type { Db } from '../storage/database.ts';
+import { type Db, type Tx, transaction } from '../storage/database.ts';
 import { DEFERRED_RECIPIENT } from './outbox.ts';
 import { decryptContent, type StoredContent } from './stored-content.ts';
 
@@ -47,11 +47,12 @@ export function createMessageStore(dependencies: MessageStoreDependencies): Queu
 
     async complete(job) {
       if (job.lane === 'deferred') return; // its row was deleted in the transaction that wrote the mail
-      await db.mailMessage.updateMany({
-        where: { id: job.id },
-        data: { sentAt: now(), lastError: null, bodySealed: '' },
+      // Repeated when its answer was lost: one entry in the audit log.
+      await transaction(db, async (tx) => {
+        const data = { sentAt: now(), failedAt: null, lastError: null, bodySealed: '' };
+        const { count } = await tx.mailMessage.updateMany({ where: { id: job.id, sentAt: null }, data });
+        if (count === 1) await record(audit, job, { tx });
       });
-      await record(audit, job);
     },
 
     async retry({ id, tries }, { reason, nextTryAt }) {
@@ -62,11 +63,12 @@ export function createMessageStore(dependencies: MessageStoreDependencies): Queu
     },
 
     async giveUp(job, reason) {
-      const { count } = await db.mailMessage.updateMany({
-        where: { id: job.id, tries: job.tries + 1, ...PENDING },
-        data: { failedAt: now(), lastError: reason, bodySealed: '' },
+      await transaction(db, async (tx) => {
+        const where = { id: job.id, tries: job.tries + 1, ...PENDING };
+        const data = { failedAt: now(), lastError: reason, bodySealed: '' };
+        const { count } = await tx.mailMessage.updateMany({ where, data });
+        if (count === 1) await record(audit, job, { tx, failure: reason });
       });
-      if (count === 1) await record(audit, job, reason);
     },
 
     async waitAtMost(until) {
@@ -118,12 +120,17 @@ function decrypt(
   }
 }
 
-async function record(audit: Audit, { content, recipient, tries }: MailJob, failure?: string): Promise<void> {
-  await audit.record({
+async function record(
+  audit: Audit,
+  { content, recipient, tries }: MailJob,
+  { tx, failure }: { tx: Tx; failure?: string },
+): Promise<void> {
+  const event: AuditInput = {
     type: failure === undefined ? 'mail.sent' : 'mail.failed',
     outcome: failure === undefined ? 'success' : 'failure',
     ...(failure !== undefined && { reason: failure }),
     ...(content?.type === 'letter' && content.userId && { subjectId: content.userId }),
     data: { message: content?.kind, recipient, tries: tries + 1 },
-  });
+  };
+  await audit.record(event, tx);
 }

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, it } from 'vitest';
 import { createJobQueue, type JobQueueOptions, retryPauseSeconds } from '../../src/jobs/queue.ts';
+import { DatabaseUnavailable } from '../../src/storage/unavailable.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { type MemoryStore, memoryStore, type StoredJob } from './memory-store.ts';
 
@@ -258,4 +259,34 @@ it('rejects when the table fails, after the attempts under way', async () => {
   await expect(queue().run()).rejects.toThrow('the database is gone');
   store.due = () => Promise.reject(new Error('the database is gone'));
   await expect(queue().run()).rejects.toThrow('the database is gone');
+});
+
+it('stores that a message was sent as soon as the database is back, so that it is not sent again', async () => {
+  store.add(...jobs('a', 1));
+  const { complete } = store;
+  let failures = 2;
+  store.complete = async (job) => {
+    failures -= 1;
+    if (failures >= 0) throw new DatabaseUnavailable('no answer');
+    await complete(job);
+  };
+  expect(await queue().run()).toBe(1);
+  clock.advance({ minutes: 5 });
+  expect(await queue().run()).toBe(0);
+  expect(attempted).toEqual(['a-0']);
+});
+
+it('leaves a result that cannot be stored when the instance stops, and another instance attempts the job after the lease', async () => {
+  store.add(...jobs('a', 1));
+  const stopping = new AbortController();
+  const { complete } = store;
+  store.complete = async () => {
+    stopping.abort();
+    throw new DatabaseUnavailable('no answer');
+  };
+  await expect(queue().run(stopping.signal)).rejects.toThrow(DatabaseUnavailable);
+  store.complete = complete;
+  expect(await queue().run()).toBe(0);
+  clock.advance({ seconds: 61 });
+  expect(await queue().run()).toBe(1);
 });
