@@ -52,7 +52,7 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
     onChange(away) {
       if (!isServing()) return;
       const message = away?.isAway ? 'the database does not answer' : 'the database cannot be used';
-      if (away) logger.error({ reason: away.reason, err: away.cause }, message);
+      if (away) logger.error({ reason: away.reason, detail: away.logFields }, message);
       else logger.warn('the database answers again');
     },
     withSpans: config.tracing !== undefined,

@@ -31,8 +31,7 @@ export class DatabaseUnavailable extends Error {
   }
 
   /**
-   * What the log says of it, without stacks: it happens to every request while the fault lasts, and the line "the database does
-   * not answer" has the whole error.
+   * What the log says of it, without stacks, which would be those of the driver: it happens to every request while the fault lasts.
    */
   get logFields(): { database: UnavailableReason; cause?: string } {
     // Known to be away: nothing new.
@@ -46,10 +45,12 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-/** The text of the driver, also where Prisma's adapter has replaced it by a general one. */
+/** The text of the driver, also where Prisma's adapter has replaced it by a general one, or Node has an error for each address. */
 export function driverMessage(error: Error): string {
-  const { cause, message } = error as { cause?: { originalMessage?: unknown }; message: string };
-  return typeof cause?.originalMessage === 'string' ? cause.originalMessage : message;
+  const { cause, message, errors } = error as DriverError & { cause?: { originalMessage?: unknown }; message: string };
+  if (typeof cause?.originalMessage === 'string') return cause.originalMessage;
+  if (message !== '' || !Array.isArray(errors)) return message;
+  return errors.map((one: unknown) => (one instanceof Error ? one.message : String(one))).join('; ');
 }
 
 /** The DatabaseUnavailable that `error` is, or is caused by; undefined for every other error. */
@@ -83,6 +84,8 @@ interface DriverError {
   message?: unknown;
   /** Of the driver itself: SQLSTATE, a code of SQLite, or a code of the socket. */
   code?: unknown;
+  /** Of Node, when a name has several addresses. */
+  errors?: unknown;
   /** Of Prisma's adapter. */
   cause?: { kind?: unknown; originalCode?: unknown; code?: unknown };
 }

@@ -176,6 +176,22 @@ describe.runIf(databaseKind() === 'postgresql')('PostgreSQL', () => {
     await expect.poll(() => reasons(database)).toEqual(['it succeeded', 'it succeeded', 'it succeeded']);
   });
 
+  it('is away while it rejects the password of the server, and back by itself', async () => {
+    const admin = test.database.db;
+    await admin.$executeRawUnsafe("CREATE ROLE rejected LOGIN SUPERUSER PASSWORD 'one'");
+    const url = new URL(test.url);
+    Object.assign(url, { username: 'rejected', password: 'one' });
+    const rejected = await openDatabase(url.href, { limits: quick });
+    await succeed(rejected);
+    await admin.$executeRawUnsafe("ALTER ROLE rejected PASSWORD 'another'");
+    await admin.$queryRawUnsafe("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'rejected'");
+    expect(await reasons(rejected)).toEqual(['unreachable', 'unreachable', 'unreachable']);
+    await admin.$executeRawUnsafe("ALTER ROLE rejected PASSWORD 'one'");
+    await expect.poll(() => reasons(rejected)).toEqual(['it succeeded', 'it succeeded', 'it succeeded']);
+    await rejected.close();
+    await admin.$executeRawUnsafe('DROP ROLE rejected');
+  });
+
   it('is read-only, as a standby is, and works again afterwards', async () => {
     const name = new URL(test.url).pathname.slice(1);
     await database.db.$executeRawUnsafe(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`);

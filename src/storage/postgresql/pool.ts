@@ -4,7 +4,7 @@ import pg from 'pg';
 import { packageVersion } from '../../platform/package.ts';
 import type { DatabaseLocation } from '../database-url.ts';
 import type { DatabaseLimits } from '../open-options.ts';
-import { DatabaseUnavailable } from '../unavailable.ts';
+import { asUnavailable, DatabaseUnavailable } from '../unavailable.ts';
 
 type Location = Extract<DatabaseLocation, { kind: 'postgresql' }>;
 
@@ -81,6 +81,21 @@ interface Internals {
   connection: { stream: { destroy(error: Error): void } };
 }
 
+type Connected = (error: Error | undefined, ...rest: unknown[]) => void;
+type Connect = (callback?: Connected) => Promise<unknown> | undefined;
+
+/**
+ * Connects; an error here is always about the database and never about a statement: besides a lost network also a changed password,
+ * a user who may not log in, a renamed database, a certificate that has expired. Both forms of pg's method.
+ */
+function connectOrUnavailable(connect: Connect, callback?: Connected): Promise<unknown> | undefined {
+  const unavailable = (error: unknown) => asUnavailable(error) ?? new DatabaseUnavailable('unreachable', error);
+  if (callback) return connect((error, ...rest) => callback(error && unavailable(error), ...rest));
+  return connect()?.catch((error: unknown) => {
+    throw unavailable(error);
+  });
+}
+
 /** The client class of pg, with a limit for each answer. pg's own query_timeout leaves the connection in use, still waiting. */
 function timedClient(answerMs: number, waits: Waits = new Set()): typeof pg.Client {
   return class TimedClient extends pg.Client {
@@ -89,7 +104,11 @@ function timedClient(answerMs: number, waits: Waits = new Set()): typeof pg.Clie
       // The queries under way report it; without a listener the event would end the process.
       this.on('error', () => {});
       const query = this.query.bind(this) as (...values: unknown[]) => unknown;
-      Object.assign(this, { query: (...values: unknown[]) => this.#limited(query, values) });
+      const connect = this.connect.bind(this) as Connect;
+      Object.assign(this, {
+        query: (...values: unknown[]) => this.#limited(query, values),
+        connect: (callback?: Connected) => connectOrUnavailable(connect, callback),
+      });
     }
 
     // Both forms of pg's method: with a callback at the end, as its pool calls it, and with a promise.
