@@ -14,6 +14,7 @@ export interface Sample {
   ms: number;
   /** 0: no answer. */
   status: number;
+  retryAfter?: string | undefined;
 }
 
 export interface LoadTarget {
@@ -55,7 +56,7 @@ export function startLoad(target: LoadTarget, lanes: number): Load {
     });
     const page = await Promise.race([answered, tooLate]);
     clearTimeout(timer);
-    samples.push({ kind, at, ms: now() - at, status: page?.status ?? 0 });
+    samples.push({ kind, at, ms: now() - at, status: page?.status ?? 0, retryAfter: page?.headers['retry-after'] });
     return page;
   }
   const kinds: (() => Promise<void>)[] = [
@@ -109,4 +110,20 @@ export function summary(samples: readonly Sample[], from: number, to: number): s
   const counts = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status || 'none'}: ${count}`);
   const longest = within.reduce((one, other) => (other.ms > one.ms ? other : one), { kind: '-', ms: 0 });
   return `${counts.join(', ')}; longest ${(longest.ms / 1000).toFixed(1)} s (${longest.kind})`;
+}
+
+/** How often /readyz had said the opposite of all requests of the three seconds before it. */
+export function readiness(samples: readonly Sample[]): { silent: number; wrong: number } {
+  const isFailure = ({ status }: Sample) => status === 0 || status >= 500;
+  const isSlow = ({ ms }: Sample) => ms > 2000;
+  const others = samples.filter(({ kind }) => kind !== 'readyz');
+  let silent = 0;
+  let wrong = 0;
+  for (const probe of samples.filter(({ kind }) => kind === 'readyz')) {
+    const before = others.filter(({ at, ms }) => at > probe.at - 3000 && at + ms < probe.at + probe.ms);
+    if (before.length < 10) continue;
+    if (probe.status === 200 && before.every(isFailure)) silent += 1;
+    if (probe.status !== 200 && !before.some((one) => isFailure(one) || isSlow(one))) wrong += 1;
+  }
+  return { silent, wrong };
 }

@@ -10,11 +10,13 @@ const PASSWORD = 'faults';
 
 export interface PostgresProcess {
   port: number;
-  /** The URL of the maintenance database, through this port. */
-  url(port: number): string;
+  /** The URL of a database through this port; by default of the maintenance database, for its administrator. */
+  url(port: number, names?: { user?: string; database?: string; password?: string }): string;
   start(): Promise<void>;
   /** `SIGINT`: a fast shutdown; `SIGKILL`: a crash of all its processes. */
   end(signal: 'SIGINT' | 'SIGKILL'): Promise<void>;
+  /** A crash of one of the processes that serve the user `server`: PostgreSQL ends the others and recovers. */
+  killBackend(): void;
   freeze(): void;
   thaw(): void;
   remove(): Promise<void>;
@@ -56,7 +58,8 @@ export async function postgresProcess(): Promise<PostgresProcess> {
 
   return {
     port,
-    url: (through) => `postgresql://gatehouse:${PASSWORD}@127.0.0.1:${through}/postgres`,
+    url: (through, { user = 'gatehouse', database = 'postgres', password = PASSWORD } = {}) =>
+      `postgresql://${user}:${password}@127.0.0.1:${through}/${database}`,
     async start() {
       const flags = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off', 'max_connections=100'];
       const started = spawn(
@@ -73,6 +76,11 @@ export async function postgresProcess(): Promise<PostgresProcess> {
       });
     },
     end,
+    killBackend() {
+      const titles = execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(server?.pid)], { encoding: 'utf8' });
+      const backend = titles.split('\n').find((line) => / postgres: server .*127\.0\.0\.1/.test(line));
+      if (backend) process.kill(Number.parseInt(backend, 10), 'SIGKILL');
+    },
     freeze: () => signalAll('SIGSTOP'),
     thaw: () => signalAll('SIGCONT'),
     async remove() {

@@ -1,5 +1,5 @@
 // Driver: a server process on a PostgreSQL that is frozen, silent, stopped or killed under load. `npm test` does not run it.
-//   npm run build && npx tsx test/faults/postgresql.ts [frozen|silent|stopped|killed …] [--seconds 45]
+//   npm run build && npx tsx test/faults/postgresql.ts [frozen silent …: postgresql-faults.ts] [--seconds 45] [--workers 2]
 // Each line of the result says what was expected; the exit code is 1 when one was not met.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -16,31 +16,17 @@ import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { freePort, type TestIdp } from '../support/idp.ts';
 import { programArguments } from '../support/program.ts';
-import { type LoadTarget, startLoad, summary } from './load.ts';
-import { type PostgresProcess, postgresProcess } from './postgres-process.ts';
-import { type TcpProxy, tcpProxy } from './tcp-proxy.ts';
+import { type LoadTarget, readiness, startLoad, summary } from './load.ts';
+import { postgresProcess } from './postgres-process.ts';
+import { createDatabase, faults, SERVER } from './postgresql-faults.ts';
+import { tcpProxy } from './tcp-proxy.ts';
 
 const ANSWER_MS = 10_000;
 const RECOVERY_MS = 15_000;
 const LANES = 25;
 
-interface Fault {
-  begin(postgres: PostgresProcess, proxy: TcpProxy): Promise<void> | void;
-  end(postgres: PostgresProcess, proxy: TcpProxy): Promise<void> | void;
-  /** The database was good for new connections all the time. */
-  isInstant?: boolean;
-}
-
-const faults: Record<string, Fault> = {
-  frozen: { begin: (postgres) => postgres.freeze(), end: (postgres) => postgres.thaw() },
-  silent: { begin: (_, proxy) => proxy.silenceConnections(), end: () => {}, isInstant: true },
-  unreachable: { begin: (_, proxy) => proxy.silenceAll(), end: (_, proxy) => proxy.serve() },
-  stopped: { begin: (postgres) => postgres.end('SIGINT'), end: (postgres) => postgres.start() },
-  killed: { begin: (postgres) => postgres.end('SIGKILL'), end: (postgres) => postgres.start() },
-};
-
 const { values, positionals } = parseArgs({
-  options: { seconds: { type: 'string', default: '45' } },
+  options: { seconds: { type: 'string', default: '45' }, workers: { type: 'string', default: '1' } },
   allowPositionals: true,
 });
 const wanted = positionals.length > 0 ? positionals : Object.keys(faults);
@@ -48,9 +34,32 @@ const wanted = positionals.length > 0 ? positionals : Object.keys(faults);
 const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-faults-data-'));
 const postgres = await postgresProcess();
 await postgres.start();
+await createDatabase(postgres);
 const proxy = await tcpProxy(postgres.port);
 let isMet = true;
 let server: ChildProcess | undefined;
+
+/** How often each line was logged, and the first with a stack trace of each. */
+const logged = new Map<string, number>();
+const stacks = new Map<string, string>();
+
+function note(text: string): void {
+  if (!text.startsWith('{')) return;
+  const { level, msg, problem, job, err } = parsed(text);
+  if (level !== 'error' && level !== 'warn') return;
+  const key = [level, msg, problem, job].filter(Boolean).join(' ');
+  logged.set(key, (logged.get(key) ?? 0) + 1);
+  if (err?.stack && !stacks.has(key)) stacks.set(key, text);
+}
+
+/** A line of the log may come in two parts. */
+function parsed(text: string): Record<string, string> & { err?: { stack?: string } } {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 const expect = (what: string, passed: boolean) => {
@@ -63,7 +72,7 @@ try {
   const environment = {
     DATA_DIR: folder,
     GATEHOUSE_SECRET: Buffer.alloc(32, 7).toString('base64url'),
-    DATABASE_URL: postgres.url(proxy.port),
+    DATABASE_URL: postgres.url(proxy.port, SERVER),
     LOG_FORMAT: 'json',
     LOG_LEVEL: 'warn',
     PORT: String(port),
@@ -86,7 +95,7 @@ async function prepare(environment: Record<string, string>): Promise<LoadTarget>
   await services.settings.set('rate_limits', false);
   await services.settings.set('admin_mfa', 'optional');
   const started = spawn(process.execPath, programArguments('main'), {
-    env: { PATH: process.env.PATH, ...environment },
+    env: { PATH: process.env.PATH, WORKERS: values.workers, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   server = started;
@@ -95,6 +104,7 @@ async function prepare(environment: Record<string, string>): Promise<LoadTarget>
     for (const stream of [started.stdout, started.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => {
         output.push(text);
+        for (const line of text.split('\n')) note(line);
         if (text.includes('Gatehouse is ready')) resolve();
         if (process.env.VERBOSE) process.stderr.write(text);
       });
@@ -162,6 +172,17 @@ async function runFault(name: string, target: LoadTarget): Promise<void> {
   );
   const recovery = lastFailure - back;
   expect(`normal service ${(recovery / 1000).toFixed(1)} s after the database is back`, recovery <= RECOVERY_MS);
+  const { silent, wrong } = readiness(samples);
+  expect(
+    `/readyz: ${silent} times 200 while everything failed, ${wrong} times 503 while nothing did`,
+    silent + wrong === 0,
+  );
+  const unmarked = samples.filter(({ status, retryAfter, kind }) => status === 503 && !retryAfter && kind !== 'readyz');
+  expect(`each 503 has Retry-After (${unmarked.length} have not)`, unmarked.length === 0);
+  for (const [line, count] of logged) print(`  log: ${count} × ${line}`);
+  for (const [key, line] of stacks) print(`  stack: ${key}: ${line.slice(0, 700)}`);
+  logged.clear();
+  stacks.clear();
   const lost = await lostAfter(target, load.acknowledged);
   const { users, tokens } = load.acknowledged;
   expect(`of ${users.length} users and ${tokens.length} tokens, ${lost.length} are lost`, lost.length === 0);

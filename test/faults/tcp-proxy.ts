@@ -2,6 +2,7 @@
 // address after a failover does: no data, no end and no error in either direction.
 import { connect, createServer, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface TcpProxy {
   port: number;
@@ -11,8 +12,12 @@ export interface TcpProxy {
   silenceAll(): void;
   /** All connections end, and new ones are refused, until `serve`. */
   refuse(): Promise<void>;
+  /** The connections of now are reset, with what they carry. */
+  resetConnections(): void;
   /** What the database sends arrives so many milliseconds later. */
   delay(ms: number): void;
+  /** What the database sends arrives in single bytes, with so many milliseconds between them; 0: as it comes. */
+  drip(ms: number): void;
   /** New connections work. */
   serve(): Promise<void>;
   close(): Promise<void>;
@@ -22,6 +27,7 @@ export async function tcpProxy(targetPort: number): Promise<TcpProxy> {
   const pairs = new Set<{ near: Socket; far: Socket }>();
   let isSilent = false;
   let delayMs = 0;
+  let dripMs = 0;
   const server = createServer((near) => {
     const far = connect(targetPort, '127.0.0.1');
     const pair = { near, far };
@@ -43,11 +49,19 @@ export async function tcpProxy(targetPort: number): Promise<TcpProxy> {
   });
   const delayed = () =>
     new Transform({
-      transform(chunk, _encoding, done) {
-        if (delayMs === 0) done(null, chunk);
+      transform(chunk: Buffer, _encoding, done) {
+        if (dripMs > 0) void drop(this, chunk).then(() => done());
+        else if (delayMs === 0) done(null, chunk);
         else setTimeout(() => done(null, chunk), delayMs);
       },
     });
+  const drop = async (to: Transform, chunk: Buffer) => {
+    for (let at = 0; at < chunk.length; at += 1) {
+      if (dripMs === 0) return void to.push(chunk.subarray(at));
+      to.push(chunk.subarray(at, at + 1));
+      await sleep(dripMs);
+    }
+  };
   const silence = ({ near, far }: { near: Socket; far: Socket }) => {
     near.unpipe(far).pause();
     far.unpipe().pause();
@@ -80,8 +94,17 @@ export async function tcpProxy(targetPort: number): Promise<TcpProxy> {
       silenceConnections();
     },
     refuse: stopListening,
+    resetConnections() {
+      for (const { near, far } of pairs) {
+        near.resetAndDestroy();
+        far.destroy();
+      }
+    },
     delay(ms) {
       delayMs = ms;
+    },
+    drip(ms) {
+      dripMs = ms;
     },
     async serve() {
       isSilent = false;
