@@ -20,7 +20,7 @@ Offline, with the checkpoints and the public key that the server exported, it ne
     checkpoints: {
       type: 'string',
       value: 'FILE',
-      help: 'checkpoints from outside of the database, one JSON object a line',
+      help: 'checkpoints from outside of the database, one JSON object per line',
     },
     'public-key': { type: 'string', value: 'FILE', help: 'verify offline with this key (PEM), without the secret' },
     database: { type: 'string', value: 'URL', help: 'with --public-key: the database, if not DATABASE_URL' },
@@ -36,7 +36,7 @@ Offline, with the checkpoints and the public key that the server exported, it ne
 
 export const auditCheckpoints: Command = {
   name: 'audit checkpoints',
-  summary: 'print the signed checkpoints of the audit log, one JSON object a line',
+  summary: 'print the signed checkpoints of the audit log, one JSON object per line',
   run: (_input, io) =>
     withServices(io, async ({ auditChain }) => {
       for (const checkpoint of await auditChain.checkpoints()) io.out(formatCheckpoint(checkpoint));

@@ -17,7 +17,7 @@ export function startPage(apps: readonly DemoApp[], { issuer, corpIssuer }: Serv
   const body = html`
 <p class="eyebrow">Gatehouse demo</p>
 <h1>Sign in once, open both</h1>
-<p class="lead">Two applications, of two protocols. Neither knows anybody; both ask Gatehouse, at <a href="${issuer}">${issuer}</a>, who you are. Sign in there as:</p>
+<p class="lead">Two applications, of two protocols. Neither stores users. Both ask Gatehouse, at <a href="${issuer}">${issuer}</a>, who you are. Sign in there as:</p>
 ${facts({ Username: demoUser.username, Password: demoUser.password })}
 <ul class="apps">
 ${apps.map(
@@ -33,13 +33,13 @@ ${apps.map(
 <h2 id="console">The console</h2>
 <p>Administrators manage applications and people in the <a href="${issuer}/admin">console</a>. Sign out first, then sign in as:</p>
 ${facts({ Username: demoAdmin.username, Password: demoAdmin.password })}
-<p>The <a href="${issuer}/admin/why">access check</a> says why a person can or cannot open an application.</p>
+<p>The <a href="${issuer}/admin/why">access check</a> says why a person can or can’t open an application.</p>
 </section>
 <section class="part" aria-labelledby="corp">
 <h2 id="corp">Sign in with Example Corp</h2>
 <p>Example Corp, at <a href="${corpIssuer}">${corpIssuer}</a>, is a second Gatehouse, and a connection of the first. Choose <strong>Sign in with Example Corp</strong> on the sign-in page, and sign in there as:</p>
 ${facts({ Username: corpUser.username, Password: corpUser.password })}
-<p>Gatehouse makes an account for Kim at the first sign-in. The role <code>editor</code> comes from the group <code>staff</code> at Example Corp. The applications notice no difference.</p>
+<p>Gatehouse creates an account for Kim at the first sign-in. The role <code>editor</code> comes from the group <code>staff</code> at Example Corp. The applications see no difference.</p>
 </section>
 <section class="part" aria-labelledby="sign-out">
 <h2 id="sign-out">One sign-out, three hops</h2>

@@ -31,15 +31,15 @@ export function samlBlocks(xml: string, isDelivered = false, details: Block[] = 
     {
       kind: 'text',
       text: isSuccess
-        ? `The sign-in works. The application ${isDelivered ? 'received' : 'would have received'} this.`
-        : `The sign-in was rejected. The application ${isDelivered ? 'received' : 'would have received'} this.`,
+        ? `The sign-in works. The application ${isDelivered ? 'received' : 'would receive'} this.`
+        : `The sign-in was rejected. The application ${isDelivered ? 'received' : 'would receive'} this.`,
     },
     ...(isEncrypted
       ? [
           {
             kind: 'text' as const,
             tone: 'notice' as const,
-            text: 'The assertion is encrypted for the application, so its content cannot be read here.',
+            text: 'The assertion is encrypted for the application, so its content can’t be displayed here.',
           },
         ]
       : []),

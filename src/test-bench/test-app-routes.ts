@@ -119,7 +119,7 @@ function logoutRoutes(router: Router<State, Extras>, dependencies: TestAppDepend
     const ticket = ticketOf(dependencies, ctx, state);
     frame.show(ctx, {
       title: 'The sign-out works',
-      lead: 'Your session ended, you were sent back to the test application, and have signed in again since.',
+      lead: 'Your session ended, and the browser returned to the test application. Then you signed in again.',
       back: { href: HOME, label: 'Test applications' },
       blocks: [
         json('Sign-out request', { ...logoutRequest(issuer, ticket), id_token_hint: 'the ID token of the test' }),
@@ -216,12 +216,12 @@ function tokenPage(
       json('UserInfo', userinfo),
       refreshToken
         ? { kind: 'form', title: 'Refresh', action: `${HOME}/refresh`, fields, button: 'Refresh' }
-        : { kind: 'text', text: 'There is no refresh token: the scope offline_access was not granted.' },
+        : { kind: 'text', text: 'There is no refresh token, because the scope offline_access wasn’t granted.' },
       json('Sign-out request', logoutRequest),
       {
         kind: 'form',
         title: 'Sign-out',
-        lead: 'A real sign-out: it ends your own session in this browser, in the console too, and every application that you opened with it is notified. Sign in again to see the response.',
+        lead: 'This really signs you out, of the console too, and notifies every application that you opened. Sign in again to see the response.',
         action: `${HOME}/sign-out`,
         fields,
         button: 'Sign out',

@@ -39,7 +39,7 @@ export function testRegistrationRoutes(dependencies: TestRegistrationDependencie
   router.post('/', ...frame.change(WRITE), async (ctx) => {
     // What is registered is always the same, so it takes no right to manage the role that it names.
     await register(dependencies, { ...frame.actor(ctx), holds: 'everything' });
-    frame.redirect(ctx, HOME, 'The test applications are registered.');
+    frame.redirect(ctx, HOME, 'Test applications added.');
   });
 
   return router;
@@ -58,15 +58,15 @@ function registrationPage({ rp, sp, hasKey }: Registrations): ConsolePage {
     ...(rp ? [tile(rp, 'OpenID Connect', 'Sign-in, step-up, prompt=login, refresh and sign-out.')] : []),
     ...(sp ? [tile(sp, 'SAML', 'Sign-in, step-up, ForceAuthn, IdP-initiated and sign-out.')] : []),
   ];
-  const lead = 'A built-in application and a built-in service provider: what they receive is displayed here.';
+  const lead = 'Try a sign-in with a built-in OpenID Connect or SAML application, and see what it receives.';
   const missing: Block = {
     kind: 'form',
     lead: hasKey
-      ? 'They are registered like any other application, for users with the role admin, and can be deleted.'
-      : 'The service provider is registered with another key than the one of this server, perhaps by another server.',
+      ? 'They are added like any other application, for users with the role admin. You can delete them.'
+      : 'The test service provider has the key of another server.',
     action: HOME,
     fields: [],
-    button: hasKey ? 'Register them' : 'Register its key',
+    button: hasKey ? 'Add test applications' : 'Use the key of this server',
     look: 'primary',
   };
   return {

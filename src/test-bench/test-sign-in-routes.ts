@@ -38,10 +38,10 @@ export interface TestSignInDependencies {
 
 const WRITE = 'gatehouse.applications:write' as const;
 const ACR_OPTIONS = [
-  { value: '', label: 'as usual for the application' },
+  { value: '', label: 'As the application requires' },
   ...acrValues.map((value, index) => ({
     value,
-    label: ['the password', 'two-step verification (step-up)', 'a passkey'][index] ?? value,
+    label: ['Password', 'Two-step verification (step-up)', 'Passkey'][index] ?? value,
   })),
 ];
 const SCOPE = 'openid profile email roles';
@@ -82,14 +82,14 @@ function responseRoutes(router: Router<State, Extras>, dependencies: TestSignInD
     const { application } = await applications.get(ticket.applicationId, frame.actor(ctx), WRITE);
     const redeemed = code ? await claimsPreview.redeem({ ...ticket, code }).catch(undefinedIfAnswered) : undefined;
     if (redeemed) {
-      return show(frame, ctx, application, 'The sign-in works. The application would have received this.', [
+      return show(frame, ctx, application, 'The sign-in works. The application would receive this.', [
         json('ID token', redeemed.idToken),
         json('UserInfo', redeemed.userinfo),
         json('Header of the ID token', redeemed.header),
       ]);
     }
     if (!answer.error) throw testNotBegun();
-    show(frame, ctx, application, 'The sign-in was rejected. The application would have received this error.', [
+    show(frame, ctx, application, 'The sign-in was rejected. The application would receive this error.', [
       json('Error', { error: answer.error, error_description: answer.error_description }),
     ]);
   });
@@ -119,8 +119,8 @@ function beginRoutes(router: Router<State, Extras>, dependencies: TestSignInDepe
         {
           kind: 'form',
           lead: isBuiltIn(application, testSp)
-            ? 'You are sent through the real sign-in. Every message that the test application sends and receives is displayed.'
-            : 'You are sent through the real sign-in, with the rules of this application. What it would receive is displayed here and never reaches the application.',
+            ? 'Sign in as usual. Afterwards you see every message that the test application sent and received.'
+            : 'Sign in under the rules of this application. You see what it would receive. Nothing is sent to it.',
           action: `/admin/test/${application.id}`,
           fields: fieldsFor(application),
           button: 'Test sign-in',
@@ -188,10 +188,10 @@ function show(frame: Frame, ctx: Context, application: Application, lead: string
 /** The parameters of an authorization request, and what has to be remembered of it. Throws conflict. */
 function authorizationRequest({ id, metadata, clientId }: OidcApplication, { scope, acr, again }: TestOptions) {
   const [redirectUri] = metadata.redirect_uris;
-  if (!redirectUri) throw conflict('conflict', { message: 'Users do not sign in to this application.' });
+  if (!redirectUri) throw conflict('conflict', { message: 'People don’t sign in to this application.' });
   if (metadata.require_pushed_authorization_requests || metadata.require_signed_request_object) {
     throw conflict('conflict', {
-      message: 'This application has to push or sign its requests, which only it can do.',
+      message: 'This application must push or sign its requests, so only the application can start a sign-in.',
     });
   }
   const [state, nonce, verifier] = [randomToken(), randomToken(), randomToken(limits.pkceVerifier.bytes)];
@@ -223,6 +223,6 @@ function fieldsFor({ protocol, clientId }: Application): Field[] {
     : [
         acr,
         { name: 'again', label: 'Sign in again (ForceAuthn)', type: 'checkbox' },
-        { name: 'unsolicited', label: 'Begun here (IdP-initiated)', type: 'checkbox' },
+        { name: 'unsolicited', label: 'Start here (IdP-initiated)', type: 'checkbox' },
       ];
 }

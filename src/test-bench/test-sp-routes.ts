@@ -121,7 +121,7 @@ function sloRoutes(router: Router<State, Extras>, dependencies: TestSpRoutesDepe
     );
     const isGood = received.checks.every(({ passed }) => passed);
     const lead = isGood
-      ? 'The sign-out works. Your session ended, you were sent back to the test service provider, and have signed in again since.'
+      ? 'The sign-out works. Your session ended, and the browser returned to the test service provider. Then you signed in again.'
       : 'The sign-out was answered, but not as a service provider expects.';
     show(frame, ctx, ticket, received, [
       { kind: 'text', text: lead },
@@ -162,7 +162,7 @@ function logoutForm(vault: Vault, ticket: TestTicket, session: SpSession): Block
   return {
     kind: 'form',
     title: 'Sign-out',
-    lead: 'A real sign-out: it ends your own session in this browser, in the console too, and every application that you opened with it is notified. Sign in again to see the response.',
+    lead: 'This really signs you out, of the console too, and notifies every application that you opened. Sign in again to see the response.',
     action: `${TEST_HOME}/sp/sign-out`,
     fields: [
       { name: 'state', label: '', type: 'hidden', value: ticket.state },

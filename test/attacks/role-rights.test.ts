@@ -112,7 +112,7 @@ describe('a role that the actor does not have', () => {
 
   it('protects the credentials, the address and the state of its holder', async () => {
     const at = `/users/${holder.account.id}`;
-    expect((await pages.get(`/admin${at}`)).text).not.toMatch(/one-time password|Disable|\/edit/);
+    expect((await pages.get(`/admin${at}`)).text).not.toMatch(/temporary password|Disable|\/edit/);
     const before = await idp.services.accounts.find(holder.account.id);
     await rejected(clerk.send('POST', `${at}/password`, { password: 'a pass phrase that I know' }));
     await rejected(clerk.send('POST', `${at}/password`, {}));

@@ -19,6 +19,12 @@ const banned: [RegExp, string][] = [
   [/\bfor good, with\b/i, 'name what is deleted'],
   [/\b(organis|recognis|authoris|behaviour|colour|licence|cancelled|favourite|centre\b)/i, 'US spelling'],
   [/\bin case of need\b|\bin your name\b/i, 'on your behalf'],
+  [/\bkindly\b|\bunfortunately\b|\boops\b|\bin order to\b|\butilize/i, 'leave it out, or say it plainly'],
+  [/\blog(s|ged|ging)? (in|out)\b/i, 'sign in, sign out'],
+  [/\b(black|white)list/i, 'blocked, allowed'],
+  [/\banybody\b/i, 'anyone'],
+  [/\bone a line\b/i, 'one per line'],
+  [/[a-z]\(s\)|\(e?s\)$/, 'the right plural'],
 ];
 /** Only in what the pages, mails, console and command line display, not in documents. */
 const bannedOnPages: [RegExp, string][] = [
@@ -27,7 +33,14 @@ const bannedOnPages: [RegExp, string][] = [
   [/\brequest number\b/i, 'request ID'],
   [/\bswitched (on|off)\b/i, 'turned on, turned off, or disabled'],
   [/\b(any ?more|meanwhile)\b.*\bnobody\b|\bnobody can\b/i, 'people can’t'],
-  [/!$/, 'no exclamation mark'],
+  [/\w!(\s|$)/, 'no exclamation mark'],
+  [/\bany more\b(?! (than|[a-z]+s\b))/i, 'no longer'],
+  [/\$\{\}[^.]*\b(they|them|their|theirs)\b/i, 'name the person again'],
+];
+/** Only in whole sentences on pages and in mails; the command line and SAML messages are ASCII. */
+const bannedInSentences: [RegExp, string][] = [
+  [/\w'(t|s|re|ll|ve|d|m)\b/, 'a typographic apostrophe'],
+  [/\b(cannot|do not|does not|did not|is not|are not|was not|were not|has not|have not|will not)\b/i, 'a contraction'],
 ];
 /** Reasons: a name that is a contract, a text of another program, or a term of a standard. */
 const exceptions: { in: RegExp; text: RegExp; because: string }[] = [
@@ -49,10 +62,11 @@ const exceptions: { in: RegExp; text: RegExp; because: string }[] = [
     text: /^(\$\{\}|at least).*(bytes|characters|keys)/,
     because: 'limits above one, in a folder that imports nothing',
   },
+  { in: /strength\.js$/, text: /more characters needed$/, because: 'the other form stands beside it' },
 ];
 /** A count that stands in a text needs `plural(…)` (platform/plural.ts), because "1 warnings" is wrong. */
 const countWithoutPlural =
-  /\$\{\} (?:more |new |old |other |open )?(?:accounts|applications|apps|attempts|bytes|certificates|changes|characters|codes|connections|days|emails|entries|errors|events|factors|failures|fields|files|groups|hours|items|keys|lines|links|logins|mails|members|messages|migrations|minutes|passkeys|people|providers|roles|rows|seconds|secrets|sessions|sign-ins|tables|times|tokens|tries|users|values|warnings)\b/;
+  /(?:\$\{\}|\b1) (?:more |new |old |other |open )?(?:accounts|applications|apps|attempts|bytes|certificates|changes|characters|codes|connections|days|emails|entries|errors|events|factors|failures|fields|files|groups|hours|items|keys|lines|links|logins|mails|members|messages|migrations|minutes|passkeys|people|providers|roles|rows|seconds|secrets|sessions|sign-ins|tables|times|tokens|tries|users|values|warnings)\b/;
 
 const isException = (name: string, text: string) =>
   exceptions.some((one) => one.in.test(name) && one.text.test(text.trim()));
@@ -70,7 +84,22 @@ function faultsIn(files: string[], textsOf: (source: string) => TextAt[], words:
 const sources = filesUnder('src', '.ts').filter((name) => !name.startsWith('src/generated'));
 const scripts = filesUnder('views/assets', '.js');
 const templates = filesUnder('views', '.eta');
-const documents = ['README.md', 'CHANGELOG.md', ...filesUnder('docs', '.md')];
+const documents = [
+  'README.md',
+  'CHANGELOG.md',
+  ...['.md', '.txt'].flatMap((end) => filesUnder('docs', end)),
+  ...filesUnder('src', '.md'),
+];
+/** Files whose sentences are on pages, in mails and in error answers. */
+const pages = sources.filter((name) =>
+  /^src\/(account|admin|diagnostics|federation|logout|mail|mailed-links|mfa|recovery|registration|rp|sign-in|test-bench|http\/(errors|upstream-problems)\.ts|oidc\/pages)/.test(
+    name,
+  ),
+);
+const isSentence = ({ text }: TextAt) => /^(\$\{\}|[A-Z“])[^\n]*[a-z)”}][.?]$/.test(text.trim());
+/** A template in which a printed value is `${}`, as in a literal. */
+const withValues = (source: string): TextAt[] =>
+  templateTextOf(source.replace(/<%=[\s\S]*?%>/g, (code) => `\${}${'\n'.repeat(code.split('\n').length - 1)}`));
 /** A sentence or label, not an identifier. */
 const displayed = (source: string) => {
   const known = read.get(source) ?? literalsOf(source).filter(({ text }) => /^[A-Z]|\s/.test(text));
@@ -82,7 +111,8 @@ const read = new Map<string, TextAt[]>();
 
 it('the texts of pages, mails, console and command line have no word of the list', () => {
   expect(faultsIn([...sources, ...scripts], displayed, [...banned, ...bannedOnPages])).toEqual([]);
-  expect(faultsIn(templates, templateTextOf, [...banned, ...bannedOnPages])).toEqual([]);
+  expect(faultsIn(templates, templateTextOf, [...banned, ...bannedOnPages, ...bannedInSentences])).toEqual([]);
+  expect(faultsIn(pages, (source) => displayed(source).filter(isSentence), bannedInSentences)).toEqual([]);
 });
 
 it('the documents have no word of the list', () => {
@@ -93,5 +123,7 @@ it('the documents have no word of the list', () => {
 
 it('a count in a text has the right plural', () => {
   const counted: [RegExp, string][] = [[countWithoutPlural, 'plural(count, …)']];
-  expect(faultsIn(sources, displayed, counted)).toEqual([]);
+  expect(faultsIn([...sources, ...scripts], displayed, counted)).toEqual([]);
+  expect(faultsIn(templates, withValues, counted)).toEqual([]);
+  expect(faultsIn(documents, proseOf, counted)).toEqual([]);
 });

@@ -59,7 +59,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], { issuer, versio
       title: 'Gatehouse admin API',
       version,
       summary: 'Users, applications, roles, sessions, keys, audit and settings of a Gatehouse server',
-      description: `Access tokens are issued by this server for the resource ${issuer}${API}: to a user, with the permissions of the user's roles, or to an application without a user (client_credentials). Each scope is the name of a permission; admin:* stands for all of them.`,
+      description: `Access tokens are issued by this server for the resource ${issuer}${API}: to a user, with the permissions of the user’s roles, or to an application without a user (client_credentials). Each scope is the name of a permission; admin:* stands for all of them.`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: issuer }],

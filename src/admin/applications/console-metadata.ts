@@ -55,7 +55,7 @@ function comparison({ name, metadata }: Application, { documentHash, receivedAt,
   const url = 'metadata_url' in metadata ? metadata.metadata_url : undefined;
   const lead =
     'The metadata changed something that only an administrator may change. The registered metadata stays in use.';
-  const warning = `Before you approve it, ask the people who run ${name} whether they made this change: by phone, for example, and not through the application itself.`;
+  const warning = `Before you approve it, ask the owners of ${name} whether this change is real: by phone, for example, not through the application itself.`;
   return [
     { kind: 'text', text: lead },
     {
@@ -124,8 +124,13 @@ function decisionForms(action: string, documentHash: string): Block[] {
     look,
   });
   return [
-    form('approve', 'Approve', 'primary', 'The new addresses and keys are used from the next sign-in on.'),
-    form('reject', 'Reject', 'secondary', 'The registered metadata stays. The same changes are not reported again.'),
+    form('approve', 'Approve', 'primary', 'Gatehouse uses the new addresses and keys from the next sign-in on.'),
+    form(
+      'reject',
+      'Reject',
+      'secondary',
+      'The registered metadata stays. Gatehouse doesn’t report the same changes again.',
+    ),
   ];
 }
 

@@ -85,17 +85,18 @@ function choicePage(filter: string): ConsolePage {
   );
   const found = [...products, ...tiles('Any other application', genericPresets)];
   const nothing: Block[] = [
-    { kind: 'text', text: 'No product has these words. Choose the kind of your application instead:' },
+    { kind: 'text', text: 'No products match. Choose the type of your application instead:' },
     { kind: 'tiles', title: 'Any other application', items: genericPresets.map(tile) },
   ];
   return {
-    title: 'New application',
+    title: 'Add application',
+    lead: 'Choose a product to get its settings filled in, or the type of your own application.',
     back: { href: '/admin/applications', label: 'Applications' },
     blocks: [
       {
         kind: 'search',
         action: '/admin/applications/new',
-        fields: [{ name: 'q', label: 'Product or kind', type: 'search', value: filter }],
+        fields: [{ name: 'q', label: 'Product or type', type: 'search', value: filter }],
         button: 'Filter',
       },
       ...(found.length > 0 ? found : nothing),
@@ -109,14 +110,14 @@ const tile = ({ id, title, text }: Preset) => ({ title, text, href: `/admin/appl
 function newPage(preset: Preset, input: Record<string, string>, mayCreateRoles: boolean): ConsolePage {
   const fields = [...preset.fields, ...(mayCreateRoles ? rolesField(preset) : [])];
   return {
-    title: `New application: ${preset.title}`,
-    back: { href: '/admin/applications/new', label: 'New application' },
+    title: `Add application: ${preset.title}`,
+    back: { href: '/admin/applications/new', label: 'Add application' },
     blocks: [
       {
         kind: 'form',
         action: `/admin/applications/new/${preset.id}`,
         fields: withTypedValues(fields, input),
-        button: 'Register',
+        button: 'Add application',
         cancel: '/admin/applications',
       },
     ],
@@ -130,10 +131,10 @@ function rolesField({ roles = [] }: Preset): Field[] {
   return [
     {
       name: CREATE_ROLES,
-      label: 'Create the roles that its settings name',
+      label: 'Create the roles in its settings',
       type: 'checkbox',
       checked: true,
-      hint: `${names}. They have no permissions here, and roles that exist stay as they are.`,
+      hint: `${names}. New roles have no permissions in Gatehouse. Existing roles don’t change.`,
     },
   ];
 }
@@ -144,8 +145,8 @@ function registrationResultPage(application: Application, identityProvider: Iden
     application.protocol === 'saml' ||
     (application.metadata.redirect_uris.length > 0 && !application.metadata.require_pushed_authorization_requests);
   return {
-    title: `${application.name} is registered`,
-    lead: 'Now enter these settings in the application.',
+    title: `Next: configure ${application.name}`,
+    lead: `${application.name} is added. Enter these settings in it.`,
     back: { href: '/admin/applications', label: 'Applications' },
     actions: [
       ...(canTestSignIn

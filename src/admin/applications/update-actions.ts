@@ -67,7 +67,7 @@ export function updateActions(
       const before = await manageable.find(id, by);
       const url = before.protocol === 'saml' ? before.metadata.metadata_url : undefined;
       if (before.protocol !== 'saml' || url === undefined)
-        throw conflict('conflict', { message: 'It was not registered by the address of its metadata.' });
+        throw conflict('conflict', { message: 'This application has no metadata URL.' });
       const resolved = await declarations.resolve(applicationEntry(before));
       const { entityId, xml } = resolved;
       if (entityId !== before.clientId)

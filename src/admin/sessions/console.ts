@@ -65,7 +65,7 @@ function sessionList(router: Router<State, Extras>, dependencies: SessionPagesDe
             ...(mayEnd ? ['Action'] : []),
           ],
           rows: page.sessions.map((one) => [...sessionCells(one, applications), ...(mayEnd ? [endCell(one)] : [])]),
-          empty: user ? `${user} isn't signed in.` : NOBODY,
+          empty: user ? `${user} isn’t signed in.` : NOBODY,
           ...pageLinks(list, after, page.next),
         },
       ],

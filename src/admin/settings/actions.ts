@@ -40,7 +40,7 @@ export function createSettingAdmin(dependencies: SettingAdminDependencies): Sett
   async function change(name: SettingName, before: SettingEntry, value: unknown, by: Actor, tx: Tx): Promise<void> {
     if (before.source === 'file') {
       throw forbidden('owned_by_file', {
-        message: `${name} is set in the configuration file and cannot be changed here.`,
+        message: `${name} is set in the configuration file. Change it there.`,
       });
     }
     const after = withStoredSecrets(name, before.value, value);

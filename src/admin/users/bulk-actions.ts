@@ -64,7 +64,7 @@ export const bulkActions: readonly BulkAction[] = [
   {
     ...{ name: 'disable', label: 'Disable', needs: [WRITE], change: 'users.disable', isDangerous: true },
     ...{ question: 'Disable …', done: 'Disabled …' },
-    consequence: "They can't sign in, and their sessions end now.",
+    consequence: 'They can’t sign in, and their sessions end now.',
     skips: (account) => (account.isActive ? undefined : 'Is disabled already'),
     run: (users, id, by) => users.setActive(id, false, by).then(changed),
   },
@@ -84,7 +84,7 @@ export const bulkActions: readonly BulkAction[] = [
     run: async (users, id, by, role) =>
       (await users.changeRole(id, { remove: role }, by))
         ? undefined
-        : "Doesn't have the role, or has it by a connection",
+        : 'Doesn’t have the role, or has it by a connection',
   },
   {
     ...{
@@ -113,7 +113,7 @@ export const bulkActions: readonly BulkAction[] = [
   {
     ...{ name: 'delete', label: 'Delete', needs: [WRITE], change: 'users.delete', isDangerous: true, isFinal: true },
     ...{ question: 'Delete …', done: 'Deleted …' },
-    consequence: "Their accounts are deleted for good. You can't undo this.",
+    consequence: 'Deletes their accounts. You can’t undo this.',
     skips: fromFile,
     run: (users, id, by) => users.remove(id, by).then(changed),
   },

@@ -123,7 +123,7 @@ export const userActions: readonly UserAction[] = [
     label: 'Delete',
     needs: WRITE,
     isOffered: ({ account }) => account.source !== 'file',
-    consequence: 'Deletes the account for good. You can’t undo this.',
+    consequence: 'Deletes the account. You can’t undo this.',
     run: async (users, id, by) => {
       await users.remove(id, by);
       return 'User deleted.';

@@ -221,7 +221,7 @@ function firstSignIn(given: UserForm | undefined): Field {
     value: given?.begin ?? 'invite',
     options: [
       { value: 'invite', label: 'Send an invitation by email' },
-      { value: 'password', label: 'Create a one-time password to hand over' },
+      { value: 'password', label: 'Create a temporary password to hand over' },
     ],
   };
 }

@@ -17,7 +17,7 @@ export function oneTimePasswordPages(
     const { account } = await users.getForChange(ctx.params.id ?? '', frame.actor(ctx), WRITE);
     const at = `/admin/users/${account.id}`;
     frame.show(ctx, {
-      title: `A one-time password for ${account.username}`,
+      title: `Create a temporary password for ${account.username}`,
       back: { href: at, label: account.username },
       blocks: [
         {
@@ -59,7 +59,7 @@ export function showOneTimePassword(
           tone: 'warning',
           text: 'Copy the password now. You won’t see it again. The user must change it at the next sign-in.',
         },
-        { kind: 'code', label: 'One-time password', text: password },
+        { kind: 'code', label: 'Temporary password', text: password },
       ],
     },
     status,

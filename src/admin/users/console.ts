@@ -121,7 +121,7 @@ function tagsOf({ account, lockedSeconds }: UserDetails): Mark[] {
 /** What can be done: buttons at once, and what has a consequence in the danger zone. No block when there is nothing. */
 function actionsBlocks(at: string, offered: readonly UserAction[], mayWrite: boolean): Block[] {
   const items: Action[] = [
-    ...(mayWrite ? [{ label: 'Create one-time password', href: `${at}/password` }] : []),
+    ...(mayWrite ? [{ label: 'Create temporary password', href: `${at}/password` }] : []),
     ...offered.flatMap(({ path, label, consequence }): Action[] =>
       consequence === undefined ? [{ label, post: `${at}/${path}` }] : [],
     ),

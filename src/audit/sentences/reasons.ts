@@ -2,7 +2,7 @@
 
 export const reasonTexts: Record<string, string> = {
   access_denied: 'access was denied',
-  access_lost: 'the user has no access any more',
+  access_lost: 'the user no longer has access',
   account_selection_required: 'a choice of the account was needed',
   by_mail: 'the link came by email',
   captcha_unsolved: 'the CAPTCHA wasn’t solved',

@@ -47,7 +47,7 @@ export function accessCheckRoutes(dependencies: AccessCheckPagesDependencies): R
     const fix = causes.flatMap(({ fixes }) => fixes).find((one) => one.id === id);
     if (!fix)
       throw conflict('conflict', {
-        message: 'This fix isn’t offered any more. Check the access again.',
+        message: 'This fix is no longer offered. Check access again.',
         next: { href: here, label: 'Access check' },
       });
     await frame.attempt(

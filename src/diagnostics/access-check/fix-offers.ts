@@ -222,7 +222,7 @@ function factorOffers({ userAdmin, applicationAdmin }: FixActions, facts: Access
       id: 'lower-factor',
       label: `Don’t require it for ${application.name}`,
       consequence: `Everyone can then sign in to ${application.name} with a password alone, unless the settings require a second step.`,
-      done: `${application.name} doesn’t require a second step any more.`,
+      done: `${application.name} no longer requires a second step.`,
       apply: (by) => applicationAdmin.update(application.id, { mfa: null }, by),
     },
   };

@@ -29,9 +29,9 @@ const query = z.object({
 });
 const fixForm = z.object({ fix: z.string().min(1).max(200) });
 /** The page of the console for a broken rule that no button fixes. */
-const edit = { label: 'Edit the application', path: (id: string) => `/admin/applications/${id}/settings` };
+const edit = { label: 'Edit application', path: (id: string) => `/admin/applications/${id}/settings` };
 const PAGES: Record<string, { label: string; path(id: string): string }> = {
-  secret: { label: 'Create a new secret', path: (id) => `/admin/applications/${id}/secret` },
+  secret: { label: 'Create secret', path: (id) => `/admin/applications/${id}/secret` },
   post_logout_redirect_uri: edit,
   certificate: edit,
   acs: edit,

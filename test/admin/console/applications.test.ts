@@ -82,7 +82,7 @@ describe('a new application', () => {
     const page = await register(kind, fields);
     expect(page.status).toBe(201);
     expect(page.text).not.toContain('<b>one</b>');
-    expect(page.text.includes('Copy the secret now.')).toBe(kind === 'web' || kind === 'service');
+    expect(page.text.includes('Copy the secret now')).toBe(kind === 'web' || kind === 'service');
   });
 
   it('shows the faults and what was typed', async () => {

@@ -58,7 +58,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await page.click('text=Web application');
   await page.fill('[name=name]', 'Wiki');
   await page.fill('[name=redirect_uris]', REDIRECT);
-  await page.click('button:has-text("Register")');
+  await page.click('button:has-text("Add application")');
   const settings = await page.textContent('main');
   const clientId = /Client ID\s*([\w-]+)/.exec(settings ?? '')?.[1] ?? '';
   const oldSecret = /Client secret\s*([\w-]+)/.exec(settings ?? '')?.[1] ?? '';
@@ -75,7 +75,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await page.fill('[name=name]', 'Travel');
   await page.fill('[name=entity_id]', 'https://travel.example.com');
   await page.fill('[name=acs_url]', 'https://travel.example.com/acs');
-  await page.click('button:has-text("Register")');
+  await page.click('button:has-text("Add application")');
   await page.click('text=Test sign-in');
   await page.click('button:has-text("Test sign-in")');
   await page.waitForSelector('text=The sign-in works.');

@@ -95,7 +95,7 @@ describe('the metadata of a new SAML application', () => {
     const entityId = 'https://pasted.example.com';
     const page = await register({ name: 'Pasted', metadata: metadata(entityId) });
     expect(page.status).toBe(201);
-    expect(page.text).toContain('Pasted is registered');
+    expect(page.text).toContain('Next: configure Pasted');
     expect(await idp.services.applications.find(entityId)).toMatchObject({ name: 'Pasted', protocol: 'saml' });
     const wrong = await register({ name: 'Broken', metadata: '<not-metadata/>' });
     expect(wrong.status).toBe(400);

@@ -1,4 +1,4 @@
-// "New application" by product: each preset through the real form, its roles, and the filter of the list.
+// "Add application" by product: each preset through the real form, its roles, and the filter of the list.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { presetKinds } from '../../../src/admin/applications/presets/parts.ts';
 import { productPresets } from '../../../src/admin/applications/presets/presets.ts';
@@ -105,7 +105,7 @@ it.each(productPresets)(
     }
     for (const { title } of own) expect(text).toContain(textOf(title.replaceAll('<', '&lt;')));
     expect(text).toContain(idp.issuer);
-    expect(text.includes('Copy the secret now.')).toBe(isConfidential);
+    expect(text.includes('Copy the secret now')).toBe(isConfidential);
     if (preset.id === 'aws') expect(text).toMatch(/--name OurLogin --saml.*saml-provider\/OurLogin"/);
     expect(text).not.toMatch(/undefined|\[object/);
     await idp.services.applications.remove(id);

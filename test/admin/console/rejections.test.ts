@@ -260,7 +260,7 @@ describe('a rejected token request', () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const rejected = await token({ grant_type: 'refresh_token', refresh_token: 'x' }, [clientId, 'w'.repeat(43)]);
     const page = await admin.get(`/admin/refusals/${codeIn(rejected)}`);
-    expect(page.text).toContain('Create a new secret');
+    expect(page.text).toContain('Create secret');
     const form = await admin.get(/href="(\/admin\/applications\/[^"]+\/secret)"/.exec(page.text)?.[1] ?? '');
     const made = await admin.submit(form);
     const secret = /<pre[^>]*>\s*<code>([\w-]{20,})<\/code>/.exec(made.text)?.[1] ?? '';

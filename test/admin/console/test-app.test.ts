@@ -17,8 +17,8 @@ beforeAll(async () => {
   idp = await startIdp();
   user = await staff(idp, 'admin');
   admin = await consoleOf(idp, user);
-  const page = await admin.submit(await admin.get('/admin/test'), {}, { button: 'Register them' });
-  expect(textOf((await admin.follow(page)).text)).toContain('The test applications are registered.');
+  const page = await admin.submit(await admin.get('/admin/test'), {}, { button: 'Add test applications' });
+  expect(textOf((await admin.follow(page)).text)).toContain('Test applications added.');
 });
 afterAll(() => idp?.stop());
 
@@ -106,7 +106,7 @@ describe('the test application', () => {
     const stepper = await staff(idp, 'admin');
     const browser = await consoleOf(idp, stepper);
     const form = await browser.get(await oidc());
-    const acr = /<option value="([^"]+)"[^>]*>\s*two-step verification/.exec(form.text)?.[1] ?? '';
+    const acr = /<option value="([^"]+)"[^>]*>\s*Two-step verification/.exec(form.text)?.[1] ?? '';
     const begun = await browser.submit(form, { acr });
     await idp.services.mfa.totp.importSecret(stepper.account.id, SECRET);
     const signInPage = await browser.follow(begun);
@@ -192,8 +192,8 @@ it('registers the key of the test service provider again where another one is re
   const foreign = [{ use: 'signing' as const, pem: aCredential().certificatePem.trim() }];
   await idp.services.applications.updateSaml(sp.id, { ...sp, settings: { ...sp.metadata, certificates: foreign } });
   expect((await run(await saml())).status).toBe(400);
-  const page = await admin.submit(await admin.get('/admin/test'), {}, { button: 'Register its key' });
-  expect((await admin.follow(page)).text).not.toContain('Register its key');
+  const page = await admin.submit(await admin.get('/admin/test'), {}, { button: 'Use the key of this server' });
+  expect((await admin.follow(page)).text).not.toContain('Use the key of this server');
   expect(textOf((await runSaml()).text)).toContain('all checks passed');
 });
 
@@ -242,7 +242,7 @@ describe('a user without permission', () => {
 describe('the sign-out of the test application', () => {
   it('ends the session, and shows the response after a new sign-in', async () => {
     const page = await run(await oidc());
-    expect(textOf(page.text)).toContain('it ends your own session in this browser');
+    expect(textOf(page.text)).toContain('This really signs you out');
     expect(block(page, 'Sign-out request')).toMatchObject({ client_id: 'gatehouse-test-app' });
     const posted = await admin.follow(await admin.submit(page, {}, { form: '/sign-out' }));
     const signInPage = await followNotifications(await admin.follow(await admin.submit(posted)));
@@ -258,7 +258,7 @@ describe('the sign-out of the test service provider', () => {
   it('sends a LogoutRequest, and shows it with the LogoutResponse after a new sign-in', async () => {
     const browser = await consoleOf(idp, user);
     const page = await runSaml({}, browser);
-    expect(textOf(page.text)).toContain('it ends your own session in this browser');
+    expect(textOf(page.text)).toContain('This really signs you out');
     const signInPage = await browser.follow(await browser.submit(page, {}, { form: '/sp/sign-out' }));
     expect(signInPage.url).toContain('/signin/');
     const result = await signIn(signInPage, browser);

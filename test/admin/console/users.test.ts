@@ -23,7 +23,7 @@ afterAll(() => idp?.stop());
 const csrfOf = (page: Page) => ({ _csrf: page.forms[0]?.fields._csrf ?? '' });
 
 describe('users', () => {
-  it('users are created with a one-time password that is displayed once, and with roles', async () => {
+  it('users are created with a temporary password that is displayed once, and with roles', async () => {
     const page = await admin.submit(await admin.get('/admin/users/new'), {
       ...{ username: 'newcomer', email: 'newcomer@example.com', name: '<b>New</b> comer', roles: 'editor' },
       begin: 'password',
@@ -170,7 +170,7 @@ describe('users', () => {
     await idp.services.mfa.totp.confirm(account, sealed, generateSync({ secret }));
     const at = `/admin/users/${account.id}`;
     const page = await support.get(at);
-    for (const hidden of ['Disable', 'Delete', 'Edit', 'one-time password']) expect(page.text).not.toContain(hidden);
+    for (const hidden of ['Disable', 'Delete', 'Edit', 'temporary password']) expect(page.text).not.toContain(hidden);
     const confirm = await support.get(`${at}/reset-factors`);
     await support.submit(confirm);
     expect(await idp.services.mfa.factors.hasSecondFactor(account.id)).toBe(false);

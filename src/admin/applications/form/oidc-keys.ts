@@ -121,7 +121,7 @@ export const oidcAccess = (choices: Choices): KeySection[] => [
         {
           key: 'default_acr_values',
           label: 'Default acr values',
-          hint: 'How strongly people must sign in when the request doesn’t say. Default: none.',
+          hint: 'The sign-in strength when a request names none. Default: none.',
         },
         {
           options: [

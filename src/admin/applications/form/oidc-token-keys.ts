@@ -70,7 +70,7 @@ const tokenSection: KeySection = {
       {
         key: 'scope',
         label: 'Scopes',
-        hint: 'The scopes it may request, with one space between them. Leave empty to allow all OpenID Connect scopes, and none of an API.',
+        hint: 'The scopes it may request, with one space between them. Leave empty to allow all OpenID Connect scopes, but no API scopes.',
       },
       { isCode: true },
     ),
@@ -79,7 +79,7 @@ const tokenSection: KeySection = {
       key: 'default_max_age',
       label: 'Maximum age of the sign-in',
       unit: 'seconds',
-      hint: 'An older sign-in is repeated. 0 or more. Default: no limit beyond the session.',
+      hint: 'People sign in again when their sign-in is older. 0 or more. Default: no limit beyond the session.',
     }),
     switchKey({
       key: 'require_auth_time',

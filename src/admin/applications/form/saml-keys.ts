@@ -104,7 +104,7 @@ export const samlSettings: readonly KeySection[] = [
       switchKey({
         key: 'allow_sha1',
         label: 'Accept SHA-1 signatures',
-        hint: 'Only for software that knows nothing better. Off by default.',
+        hint: 'Only for software that supports nothing newer. Off by default.',
       }),
     ],
   },
@@ -140,8 +140,8 @@ export const samlAttributes: readonly KeySection[] = [
       ),
       switchKey({
         key: 'require_allow_create',
-        label: 'A first sign-in needs AllowCreate in its request',
-        hint: 'For persistent identifiers. Most software omits AllowCreate, so leave it off in doubt. Off by default.',
+        label: 'Require AllowCreate for the first sign-in',
+        hint: 'For persistent identifiers. Most software omits AllowCreate, so leave it off if in doubt. Off by default.',
       }),
     ],
   },

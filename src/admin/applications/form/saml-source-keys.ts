@@ -21,9 +21,9 @@ const sourceField = (values: Values): Field => ({
   value: sourceOf(values),
   hint: 'How Gatehouse knows the addresses and keys of the application. The entity ID never changes.',
   options: [
-    { value: 'url', label: 'By URL', hint: 'Read again each day.' },
+    { value: 'url', label: 'By URL', hint: 'Read again every day.' },
     { value: 'paste', label: 'By document', hint: 'The XML, pasted.' },
-    { value: 'hand', label: 'By hand', hint: 'ACS URLs and certificates, one by one.' },
+    { value: 'hand', label: 'By hand', hint: 'You enter each ACS URL and certificate.' },
   ],
 });
 
@@ -82,7 +82,7 @@ const sloKey = rowsKey(
   {
     key: 'slo_url',
     label: 'Single logout URLs',
-    hint: 'Where the application is told that a session ends. SOAP is a call from this server. Optional.',
+    hint: 'Where Gatehouse tells the application that a session ends. SOAP is a call from this server. Optional.',
   },
   {
     adds: 'single logout URL',

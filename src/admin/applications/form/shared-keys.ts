@@ -75,17 +75,17 @@ export const consentKey = (byDefault: 'explicit' | 'implicit'): Key =>
     {
       key: 'consent',
       label: 'Ask people before sharing their data',
-      hint: `Turn it on for applications that your organization doesn’t run. ${byDefault === 'explicit' ? 'On' : 'Off'} by default. Rights in Gatehouse itself always need consent.`,
+      hint: `Turn it on for applications that other organizations run. ${byDefault === 'explicit' ? 'On' : 'Off'} by default. Rights in Gatehouse itself always need consent.`,
     },
     { on: 'explicit', off: 'implicit', isOn: (value = byDefault) => value === 'explicit' },
   );
 
 export const mfaKey = choiceKey(
-  { key: 'mfa', label: 'Two-step verification', hint: 'Whatever the settings of the organization say.' },
+  { key: 'mfa', label: 'Two-step verification', hint: 'Replaces the setting of your organization.' },
   {
     asCards: true,
     options: [
-      { value: '', label: 'Organization default', hint: 'As Settings say.' },
+      { value: '', label: 'Organization default', hint: 'As the settings require.' },
       { value: 'required', label: 'Required', hint: 'Password and a second step, or a passkey.' },
       { value: 'phishing-resistant', label: 'Phishing-resistant', hint: 'Passkey or security key only.' },
     ],

@@ -14,21 +14,21 @@ import { gitlab, grafana, nextcloud, wordpress } from './oidc.ts';
 import type { Answers, Declaration, Preset, ProductPreset } from './parts.ts';
 import { aws, googleWorkspace, salesforce, slack } from './saml.ts';
 
-const name: Field = { name: 'name', label: 'Name', hint: 'As users see it', required: true };
+const name: Field = { name: 'name', label: 'Name', hint: 'The name that people see', required: true };
 const redirectUris: Field = {
   name: 'redirect_uris',
   label: 'Redirect URIs',
   type: 'textarea',
   rows: 3,
   required: true,
-  hint: 'Where users return after signing in, one a line. The application’s documentation calls it callback or redirect URL.',
+  hint: 'Where people return after they sign in, one per line. The application’s documentation calls it callback or redirect URL.',
 };
 const afterLogout: Field = {
   name: 'post_logout_redirect_uris',
   label: 'Post-logout redirect URIs',
   type: 'textarea',
   rows: 2,
-  hint: 'Where people go after they sign out, one a line. Optional.',
+  hint: 'Where people go after they sign out, one per line. Optional.',
 };
 
 const homePage: Field = {
@@ -55,7 +55,7 @@ const genericPresets: readonly Preset[] = [
       name,
       {
         ...redirectUris,
-        hint: 'https addresses, one a line. The application’s documentation calls them callback or redirect URL.',
+        hint: 'https addresses, one per line. The application’s documentation calls them callback or redirect URL.',
       },
       ...profileKey.fields({ profile: 'fapi2' }).map((field) => ({ ...field, options: profileOptions })),
       ...publicKeys.flatMap((key) => key.fields({})),
@@ -83,7 +83,7 @@ const genericPresets: readonly Preset[] = [
       name,
       {
         ...redirectUris,
-        hint: 'Such as com.example.app:/callback, or http://127.0.0.1/callback on any port. One a line.',
+        hint: 'Such as com.example.app:/callback, or http://127.0.0.1/callback on any port. One per line.',
       },
     ],
     toDeclaration: (answers) => ({
@@ -105,12 +105,12 @@ const genericPresets: readonly Preset[] = [
         label: 'APIs',
         type: 'textarea',
         rows: 2,
-        hint: 'Identifiers of the APIs it may call, one a line. Empty: none.',
+        hint: 'Identifiers of the APIs it may call, one per line. Leave empty for none.',
       },
       {
         name: 'scope',
         label: 'Scopes',
-        hint: 'With one space between them. Each scope of those APIs that it may get. Empty: none.',
+        hint: 'With one space between them. The scopes of those APIs that it may get. Leave empty for none.',
       },
     ],
     toDeclaration: (answers) => ({
@@ -127,8 +127,8 @@ const genericPresets: readonly Preset[] = [
     protocol: 'saml',
     fields: [
       name,
-      { name: 'metadata_url', label: 'Address of its metadata', hint: 'Read again each day. Or:' },
-      { name: 'metadata', label: 'Its metadata', type: 'textarea', rows: 5, hint: 'The XML, pasted. Or by hand:' },
+      { name: 'metadata_url', label: 'Metadata URL', hint: 'Gatehouse reads it every day. Or:' },
+      { name: 'metadata', label: 'Metadata', type: 'textarea', rows: 5, hint: 'The XML, pasted. Or by hand:' },
       { name: 'entity_id', label: 'Entity ID' },
       { name: 'acs_url', label: 'Assertion consumer service (ACS) URL' },
       {
@@ -137,7 +137,7 @@ const genericPresets: readonly Preset[] = [
         type: 'textarea',
         rows: 4,
         value: 'email = email\ndisplayName = name\nroles = roles',
-        hint: 'SAML name = user field, one a line.',
+        hint: 'SAML name = user field, one per line.',
       },
     ],
     toDeclaration: ({ name: title = '', metadata_url, metadata, entity_id, acs_url, attributes = '' }) => ({
