@@ -257,6 +257,8 @@ export const limits = {
   bulk: { users: 100, seconds: 4 }, // changed by one request: fewer seconds than its database statements may take together
   statistics: { countedRows: 50_000, msPerRow: 0.5, maxAgeMs: 10 * MINUTE * 1000 }, // how long those of more rows are used
   secretOverlap: { defaultSeconds: 7 * DAY, maxSeconds: 90 * DAY }, // of the old secrets beside a new one
+  /** API keys: lifetime, the range of the setting `api_key_max_days`, how long ended ones are listed. */
+  apiKey: { defaultDays: 90, defaultMaxDays: 365, maxDays: 1825, keepDays: 30, maxPerUser: 50 },
   rejections: { keepDays: 14 }, // how long they can be looked up
   settings: { cacheSeconds: 5, maxSchemaBytes: 16 * KIB, schemaCheckMs: 250 }, // cached on other instances
   /** One or two seconds of work on a phone, valid as long as its page; a browser without scripts waits instead. */

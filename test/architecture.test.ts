@@ -17,7 +17,7 @@ const layers: string[][] = [
   ['logout'],
   ['saml'],
   ['oidc', 'sign-in'],
-  ['credentials', 'mfa', 'rbac', 'applications', 'config-file', 'connections', 'consents', 'rate-limits'],
+  ['api-keys', 'credentials', 'mfa', 'rbac', 'applications', 'config-file', 'connections', 'consents', 'rate-limits'],
   ['accounts'],
   ['audit', 'mail', 'sms', 'keys', 'settings', 'rejections'],
   ['http', 'jobs', 'network'],

@@ -1,6 +1,9 @@
 // Builds /api/admin from the endpoints of all nouns, and the documents that describe it.
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { ApiKeys } from '../api-keys/api-keys.ts';
+import type { RecordKeyUse } from '../api-keys/key-uses.ts';
+import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Acr } from '../mfa/acr.ts';
 import type { StrongestProof } from '../mfa/step-up.ts';
 import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
@@ -14,6 +17,7 @@ import { createCallers } from './api/caller.ts';
 import { documentRoutes } from './api/documents.ts';
 import type { Endpoint } from './api/endpoint.ts';
 import { createIdempotency } from './api/idempotency.ts';
+import { createKeyCallers } from './api/key-callers.ts';
 import { apiRouter } from './api/router.ts';
 
 export interface AdminApiDependencies {
@@ -29,6 +33,9 @@ export interface AdminApiDependencies {
   authority: Pick<Authority, 'rightsOf'>;
   rateLimits: RateLimits;
   tokens: Pick<ApiTokens, 'find'>;
+  apiKeys: Pick<ApiKeys, 'present'>;
+  recordKeyUse: RecordKeyUse;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
   /** The strongest proof that this account can give. */
   strongestProof(account: Account): Promise<StrongestProof>;
   /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */
@@ -37,22 +44,11 @@ export interface AdminApiDependencies {
 
 /** The routers of the API and of its documents. */
 export function createAdminApi(dependencies: AdminApiDependencies) {
-  const {
-    endpoints,
-    issuer,
-    version,
-    db,
-    now,
-    vault,
-    accounts,
-    authority,
-    rateLimits,
-    tokens,
-    strongestProof,
-    staffAcr,
-  } = dependencies;
+  const { endpoints, issuer, version, db, now, vault, accounts, authority, rateLimits, tokens } = dependencies;
+  const { apiKeys, recordKeyUse, repeatedEntries, strongestProof, staffAcr } = dependencies;
   const callers = createCallers({
     tokens,
+    keyCallers: createKeyCallers({ apiKeys, recordKeyUse, accounts, authority, repeatedEntries }),
     accounts,
     authority,
     rateLimits,

@@ -1,5 +1,6 @@
 // Builds administration: what an administrator can do with each noun, for the API and the console alike.
 import type { Accounts } from '../accounts/accounts.ts';
+import type { ApiKeys } from '../api-keys/api-keys.ts';
 import type { Applications } from '../applications/applications.ts';
 import { createResources } from '../applications/resources.ts';
 import type { Audit } from '../audit/audit.ts';
@@ -34,6 +35,8 @@ import type { Settings } from '../settings/settings.ts';
 import type { Db } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
 import type { Endpoint } from './api/endpoint.ts';
+import { createApiKeyAdmin } from './api-keys/actions.ts';
+import { apiKeyEndpoints } from './api-keys/api.ts';
 import { createApplicationAdmin } from './applications/actions.ts';
 import { applicationEndpoints } from './applications/api.ts';
 import { auditEndpoints } from './audit/api.ts';
@@ -63,6 +66,7 @@ export interface AdminDependencies {
   sql: Sql;
   now: Clock;
   accounts: Accounts;
+  apiKeys: ApiKeys;
   applications: Applications;
   connections: Connections;
   connectionDocuments: ConnectionDocuments;
@@ -157,6 +161,10 @@ function createAdminActions(dependencies: AdminDependencies) {
     applications: dependencies.applications,
   });
   const keys = createKeyAdmin({ keyring });
+  const apiKeys = createApiKeyAdmin({
+    ...{ db, accounts, authority, settings, notifyOwner, now },
+    apiKeys: dependencies.apiKeys,
+  });
   const settingAdmin = createSettingAdmin({ db, audit, settings, authority });
   const { applications: registered, roles: roleStore } = dependencies;
   const { protectedRows } = dependencies;
@@ -178,6 +186,7 @@ function createAdminActions(dependencies: AdminDependencies) {
     connections: connectionAdmin,
     sessions,
     keys,
+    apiKeys,
     settings: settingAdmin,
     configuration,
     mail,
@@ -196,6 +205,7 @@ function adminEndpoints(actions: ReturnType<typeof createAdminActions>, audit: A
     ...applicationEndpoints(actions.applications),
     ...resourceEndpoints(actions.resources),
     ...connectionEndpoints(actions.connections),
+    ...apiKeyEndpoints(actions.apiKeys),
     ...keyEndpoints(actions.keys),
     ...auditEndpoints(audit, authority),
     ...settingEndpoints(settings),

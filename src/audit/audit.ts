@@ -20,6 +20,8 @@ export interface Actor {
   actorId?: string;
   /** The application that acts, on behalf of the user or without one. */
   actorApp?: string;
+  /** The API key with which a program acts for the account. */
+  apiKey?: { id: string; name: string };
   /** The actor's permissions, as `resource:action`; absent: those of the account's roles. An actor cannot grant more. */
   holds?: 'everything' | readonly string[];
   /** How strong and recent the sign-in of the account is; dangerous changes of an administrator need it. */
@@ -130,6 +132,6 @@ function toRow(event: AuditInput, at: Date): AuditContent {
     address: cleanText(event.request?.address),
     userAgent: cleanText(event.request?.userAgent, 512),
     requestId: cleanText(event.request?.requestId),
-    data: JSON.stringify(withoutSecrets(event.data ?? {})),
+    data: JSON.stringify(withoutSecrets({ ...event.data, ...(event.apiKey && { apiKey: event.apiKey }) })),
   };
 }

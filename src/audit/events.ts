@@ -101,6 +101,9 @@ export const auditEventTypes = [
   'connection.domain-lost',
   'connection.document-changed',
   'connection.document-failed',
+  'api-key.created',
+  'api-key.revoked',
+  'api-key.used',
   // Access
   'role.created',
   'role.updated',

@@ -30,6 +30,7 @@ export type ProtectedTable =
   | 'sign_in_attempts'
   | 'saml_requests'
   | 'saml_name_ids'
+  | 'api_keys'
   | 'settings';
 
 /** Times as ISO text, so that both databases and both ways to read a row give the same. */

@@ -37,6 +37,7 @@ export type FactorChange =
   | 'phone-changed'
   | 'identity-linked'
   | 'identity-unlinked'
+  | 'api-key-created'
   | 'factors-reset';
 
 /** What is sent to every administrator. */
@@ -76,6 +77,7 @@ const changes: Record<FactorChange, string> = {
   'phone-changed': 'The phone number of your account was changed',
   'identity-linked': 'Another sign-in was connected to your account',
   'identity-unlinked': 'A connected sign-in was removed from your account',
+  'api-key-created': 'An API key was created for your account',
   'factors-reset': 'An administrator reset two-step verification for your account',
 };
 

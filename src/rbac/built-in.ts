@@ -4,6 +4,7 @@ const RESOURCES = [
   'gatehouse.users',
   'gatehouse.sessions',
   'gatehouse.applications',
+  'gatehouse.api-keys',
   'gatehouse.connections',
   'gatehouse.roles',
   'gatehouse.keys',

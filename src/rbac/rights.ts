@@ -105,6 +105,16 @@ export function meets(rights: Rights, need: Need): boolean {
   return need.anyOf.some((one) => permits(rights, one) || (need.limited && limitsOf(rights, one).length > 0));
 }
 
+/** What both have: of `gatehouse.users:read` and `gatehouse.users[role:students]:read` the limited one. */
+export function sharedRights(rights: readonly string[], others: Rights): string[] {
+  if (others === 'everything') return [...rights];
+  const shared = [
+    ...rights.filter((one) => includesPermission(others, one)),
+    ...others.filter((one) => includesPermission(rights, one)),
+  ];
+  return [...new Set(shared)].sort();
+}
+
 /** Whether an actor with these rights has this permission too, limited or not, for Gatehouse or for an application. */
 export function includesPermission(rights: Rights, permission: string): boolean {
   return rights === 'everything' || rights.includes(permission) || rights.includes(withoutLimit(permission));

@@ -42,8 +42,9 @@ export function createAdministration(dependencies: AdministrationDependencies) {
 }
 
 function adminActions({ services, protocols, userPages, wakeMailDelivery }: AdministrationDependencies): Admin {
-  const { accounts, applications, audit, config, configFile, connections, connectionDocuments, credentials } = services;
-  const { db, domainChecks, endSession, fetchMetadata, fileReader, keyring, lockout, mfa, notifyOwner } = services;
+  const { accounts, apiKeys, applications, audit, config, configFile, connections, connectionDocuments } = services;
+  const { credentials, db, domainChecks, endSession, fetchMetadata, fileReader, keyring, lockout, mfa, notifyOwner } =
+    services;
   const { logger, mailLimits, now, outbox, protectedRows, roles, sessions, settings, sql, ssoIds } = services;
   return createAdmin({
     protectedRows,
@@ -51,6 +52,7 @@ function adminActions({ services, protocols, userPages, wakeMailDelivery }: Admi
     sql,
     now,
     accounts,
+    apiKeys,
     applications,
     issuer: config.issuer,
     connections,
@@ -167,8 +169,10 @@ function adminApi(
   { services, protocols }: AdministrationDependencies,
   { admin, endpoints }: { admin: Admin; endpoints: Endpoint[] },
 ) {
-  const { accounts, config, db, now, rateLimits, signInPolicy, vault } = services;
+  const { accounts, apiKeys, config, db, now, rateLimits, recordKeyUse, repeatedEntries, signInPolicy, vault } =
+    services;
   return createAdminApi({
+    ...{ apiKeys, recordKeyUse, repeatedEntries },
     endpoints,
     issuer: config.issuer,
     version: packageVersion(),

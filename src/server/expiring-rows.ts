@@ -76,6 +76,11 @@ export const expiringRows: readonly SweepTarget[] = [
     remove: (db, before, limit) => db.clientSecret.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
   },
   {
+    table: 'api_keys',
+    keepSeconds: limits.apiKey.keepDays * DAY_SECONDS,
+    remove: (db, before, limit) => db.apiKey.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
+  },
+  {
     table: 'idempotency_keys',
     remove: (db, before, limit) => db.idempotencyKey.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
   },

@@ -1,5 +1,7 @@
 // Users: accounts, passwords, second factors, rights, and the limits on guessing them.
 import { createAccounts } from '../accounts/accounts.ts';
+import { createApiKeys } from '../api-keys/api-keys.ts';
+import { createKeyUses } from '../api-keys/key-uses.ts';
 import { createConsents } from '../consents/consents.ts';
 import { createPasswordServices } from '../credentials/create-credentials.ts';
 import { createMfa } from '../mfa/create-mfa.ts';
@@ -30,6 +32,8 @@ export function createUserServices(base: Base) {
     usernameDomains: () => setting().username_domains,
   });
   const permissions = createPermissions({ accounts });
+  const apiKeys = createApiKeys({ db, vault, now, audit, protectedRows });
+  const recordKeyUse = createKeyUses({ db, audit, now, logger });
   const consents = createConsents({ db, sql, now, protectedRows });
   const mfa = createMfa({
     ...{ db, sql, vault, now, audit, protectedRows, issuerUrl, settings: setting },
@@ -59,6 +63,6 @@ export function createUserServices(base: Base) {
   });
   return {
     ...{ accounts, permissions, consents, mfa, ...passwordServices, ...limiters, rejections, sms, codeDelivery },
-    ...{ signInPolicy, closePasswords },
+    ...{ apiKeys, recordKeyUse, signInPolicy, closePasswords },
   };
 }

@@ -33,6 +33,7 @@ export const settingSchemas = {
     .min(0)
     .max(limits.refreshToken.maxRetrySeconds)
     .default(limits.refreshToken.defaultRetrySeconds),
+  api_key_max_days: z.int().min(1).max(limits.apiKey.maxDays).default(limits.apiKey.defaultMaxDays),
   reset_token_minutes: z
     .int()
     .min(limits.resetToken.minMinutes)

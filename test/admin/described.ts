@@ -9,7 +9,8 @@ interface Content {
 }
 export interface Operation {
   operationId: string;
-  security: { oauth: string[] }[];
+  /** Alternatives: the scopes of an access token, or the permissions of an API key. */
+  security: ({ oauth: string[] } | { api_key: string[] })[];
   parameters: { name: string; in: string; required: boolean; schema?: AnySchemaObject }[];
   requestBody?: Content;
   responses: Record<string, Content>;

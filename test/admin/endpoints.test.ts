@@ -293,6 +293,20 @@ describe('the server', () => {
     await ok('DELETE', path, undefined, { status: 204, ...ifMatch(details.etag) });
   });
 
+  it('creates, lists and revokes API keys of a user', async () => {
+    const person = await aPerson(idp, ['admin']);
+    const input = { name: 'Backup', permissions: ['gatehouse.users:read'], expires_in_days: 7 };
+    const made = await person.send('POST', '/api-keys', input);
+    expect(made.status, made.text).toBe(201);
+    const { id } = made.json();
+    expect(made.headers.location).toBe(`/api/admin/api-keys/${id}`);
+    const key = { id, name: 'Backup', state: 'active', owner: { id: person.user?.account.id } };
+    expect(await ok('GET', '/api-keys')).toMatchObject({ items: [key], next: null });
+    expect(await ok('GET', `/api-keys/${id}`)).toMatchObject(key);
+    await ok('DELETE', `/api-keys/${id}`, undefined, { status: 204 });
+    expect(await ok('GET', '/api-keys?state=ended')).toMatchObject({ items: [{ ...key, state: 'revoked' }] });
+  });
+
   it('shows and rotates its keys', async () => {
     const { items } = await ok<{ items: object[] }>('GET', '/keys');
     expect(items).toContainEqual(expect.objectContaining({ use: 'saml', state: 'active' }));

@@ -43,6 +43,8 @@ export const operations: Record<string, string> = {
   checkConnectionDomain: 'fresh',
   refreshConnectionDocuments: 'it reads again what the connection declares',
   endConnectionSessions: 'fresh',
+  createApiKey: 'fresh',
+  revokeApiKey: 'fresh', // except for the own ones
   rotateKeys: 'fresh',
   updateSettings: 'fresh',
   planConfiguration: 'it stores nothing',

@@ -10,11 +10,11 @@ import { type ApiCaller, aPerson, aService, aTool, caller, described } from './s
 type Role = BuiltIn | 'nobody';
 
 /** An operation's alternatives -> the roles that contain every permission of one of them, by the table of docs/roles.md. */
-function rolesFor(security: readonly { oauth: string[] }[]): Role[] {
+function rolesFor(sets: readonly string[][]): Role[] {
   const table = permissionTable();
   const contains = (role: BuiltIn, permission: string) => table.get(permission)?.includes(role) ?? false;
-  const everybody = security.some(({ oauth }) => oauth.length === 0);
-  const named = builtIn.filter((role) => security.some(({ oauth }) => oauth.every((one) => contains(role, one))));
+  const everybody = sets.some((oauth) => oauth.length === 0);
+  const named = builtIn.filter((role) => sets.some((oauth) => oauth.every((one) => contains(role, one))));
   return everybody ? [...builtIn, 'nobody'] : named;
 }
 
@@ -40,12 +40,15 @@ describe('every endpoint', () => {
         const path = template.replace('/api/admin', '').replaceAll(/\{\w+\}/g, 'nothing');
         const { status, headers } = await people[role].send(method.toUpperCase(), path);
         const context = `${role} ${operationId} ${status}`;
-        if (rolesFor(security).includes(role)) expect([401, 403], context).not.toContain(status);
+        const scopes = security.flatMap((one) => ('oauth' in one ? [one.oauth] : []));
+        const keys = security.flatMap((one) => ('api_key' in one ? [one.api_key] : []));
+        expect(keys).toEqual(scopes);
+        if (rolesFor(scopes).includes(role)) expect([401, 403], context).not.toContain(status);
         else {
           expect(status, context).toBe(403);
           expect(headers['www-authenticate'], context).toContain('error="insufficient_scope"');
         }
-        if (operationId !== 'whoAmI') expect(security.every(({ oauth }) => oauth.length > 0)).toBe(true);
+        if (operationId !== 'whoAmI') expect(scopes.every((oauth) => oauth.length > 0)).toBe(true);
       }
     }
   });

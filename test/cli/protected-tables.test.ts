@@ -77,7 +77,14 @@ describe('the list of protected tables', () => {
       'upstream_sessions',
       'consents',
     ];
-    const others = ['resources', 'sign_in_attempts', 'saml_requests', 'saml_name_ids', 'connection_documents'];
+    const others = [
+      'resources',
+      'api_keys',
+      'sign_in_attempts',
+      'saml_requests',
+      'saml_name_ids',
+      'connection_documents',
+    ];
     expect([...shared, ...others]).toEqual(expect.arrayContaining(empty));
   });
 

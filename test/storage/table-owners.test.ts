@@ -6,6 +6,7 @@ import { filesUnder } from '../support/source/imports.ts';
 
 /** Prisma model -> the folder of src that may create, update and delete its rows. */
 const owners: Record<string, string> = {
+  ApiKey: 'api-keys',
   Application: 'applications',
   ApplicationRole: 'applications',
   ApplicationUser: 'consents',

@@ -1,7 +1,8 @@
-// Who calls the admin API: a bearer token that this server issued (RFC 6750), and its rights. A user's token has the rights
-// of the user that its scopes name, an application's own token those that its scopes name. Read at each call.
+// Who calls the admin API: a bearer token that this server issued (RFC 6750) or an API key, and its rights. A user's token has the
+// rights of the user that its scopes name, an application's own token those that its scopes name. Read at each call.
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
+import { looksLikeKey } from '../../api-keys/key-text.ts';
 import type { Actor, Proof } from '../../audit/audit.ts';
 import { bearerOf } from '../../http/authorization-header.ts';
 import type { Context } from '../../http/context.ts';
@@ -22,10 +23,14 @@ import type { Authority } from '../../rbac/authority.ts';
 import { EVERYTHING_SCOPE, ownPermissions } from '../../rbac/built-in.ts';
 import { meets, type Need, permissionsOf, withoutLimit } from '../../rbac/rights.ts';
 import { stepUpChallenge } from '../proof/sensitive-changes.ts';
+import type { KeyCallers } from './key-callers.ts';
 
 export interface Caller {
-  /** client_id of the application that calls. */
-  app: string;
+  /** Tells callers apart: the application and the user it calls for, or the API key. */
+  id: string;
+  /** client_id of the application that calls; absent with an API key. */
+  app?: string;
+  apiKey?: { id: string; name: string };
   /** The user it calls for; absent when it calls without a user (client_credentials). */
   account?: Account;
   rights: 'everything' | readonly string[];
@@ -40,6 +45,7 @@ export interface Callers {
 
 export interface CallersDependencies {
   tokens: Pick<ApiTokens, 'find'>;
+  keyCallers: KeyCallers;
   accounts: Pick<Accounts, 'find'>;
   authority: Pick<Authority, 'rightsOf'>;
   rateLimits: Pick<RateLimits, 'consume' | 'peek'>;
@@ -54,53 +60,74 @@ export interface CallersDependencies {
 
 /** Authenticates callers, with rate limits by address (failures) and by caller. */
 export function createCallers(dependencies: CallersDependencies): Callers {
-  const { tokens, accounts, authority, rateLimits, now, strongestProof, staffAcr, audience } = dependencies;
+  const { tokens, keyCallers, accounts, authority, rateLimits, audience } = dependencies;
 
   async function reject(ctx: Context, error: AppError): Promise<never> {
     await rateLimits.consume('api:address', addressBlock(ctx.state.request.address));
     throw error;
   }
 
-  /** Throws insufficient_user_authentication (RFC 9470) below the level that the console requires. */
-  async function proofAtRequiredLevel(account: Account, signIn: StatedSignIn): Promise<Proof> {
-    const strongest = await strongestProof(account);
-    const levels = { strongest: strongest.acr, staff: staffAcr(account) };
-    if (opensAdministration(signIn, levels)) return proofOf(signIn, strongest, now());
-    throw unauthorized('proof_needed', {
-      message: 'The sign-in behind this access token is too weak for administration.',
-      advice: 'Sign in again with two-step verification.',
-      headers: { 'WWW-Authenticate': stepUpChallenge({ acr: administrationAcr(levels) }) },
-    });
+  async function assertNotTooMany(name: string): Promise<void> {
+    const counted = await rateLimits.consume('api:caller', name);
+    if (!counted.allowed) throw tooManyRequests(counted.retryAfterSeconds, { message: 'There were too many calls.' });
+  }
+
+  const rejectInvalid = (ctx: Context) =>
+    reject(ctx, unauthorized('invalid_token', challenge(audience, 'invalid_token')));
+
+  async function callerWithKey(ctx: Context, text: string): Promise<Caller> {
+    const found = await keyCallers.find(ctx, text);
+    if (!found) return rejectInvalid(ctx);
+    const { key, account, rights, by } = found;
+    const id = `API key ${key.id}`;
+    await assertNotTooMany(id);
+    return { id, apiKey: { id: key.id, name: key.name }, account, rights, by };
+  }
+
+  async function callerWithToken(ctx: Context, value: string): Promise<Caller> {
+    const token = await tokens.find(value);
+    if (token?.audience !== audience) return rejectInvalid(ctx);
+    const { clientId: app, accountId, scopes, signIn } = token;
+    const account = accountId === undefined ? undefined : await accounts.find(accountId);
+    if (accountId !== undefined && !account?.isActive) return rejectInvalid(ctx);
+    const proof = account && (await proofAtRequiredLevel(dependencies, account, signIn));
+    await assertNotTooMany(account ? `${app} ${account.id}` : app);
+    const rights = rightsOf(scopes, account && (await authority.rightsOf(account.id)));
+    const by: Actor = {
+      actorApp: app,
+      holds: rights,
+      request: ctx.state.request,
+      ...(account && { actorId: account.id }),
+      ...(proof && { proof }),
+    };
+    return { id: `${app} ${account?.id ?? ''}`, app, rights, by, ...(account && { account }) };
   }
 
   return {
     async identify(ctx) {
-      const { request } = ctx.state;
-      const failures = await rateLimits.peek('api:address', addressBlock(request.address));
+      const failures = await rateLimits.peek('api:address', addressBlock(ctx.state.request.address));
       if (!failures.allowed) throw tooManyRequests(failures.retryAfterSeconds);
       const value = bearerOf(ctx);
       if (value === undefined) return reject(ctx, unauthorized('unauthenticated', challenge(audience)));
-      const token = await tokens.find(value);
-      if (token?.audience !== audience)
-        return reject(ctx, unauthorized('invalid_token', challenge(audience, 'invalid_token')));
-      const { clientId: app, accountId, scopes, signIn } = token;
-      const account = accountId === undefined ? undefined : await accounts.find(accountId);
-      if (accountId !== undefined && !account?.isActive)
-        return reject(ctx, unauthorized('invalid_token', challenge(audience, 'invalid_token')));
-      const proof = account && (await proofAtRequiredLevel(account, signIn));
-      const counted = await rateLimits.consume('api:caller', account ? `${app} ${account.id}` : app);
-      if (!counted.allowed) throw tooManyRequests(counted.retryAfterSeconds, { message: 'There were too many calls.' });
-      const rights = rightsOf(scopes, account && (await authority.rightsOf(account.id)));
-      const by: Actor = {
-        actorApp: app,
-        holds: rights,
-        request,
-        ...(account && { actorId: account.id }),
-        ...(proof && { proof }),
-      };
-      return { app, rights, by, ...(account && { account }) };
+      return looksLikeKey(value) ? callerWithKey(ctx, value) : callerWithToken(ctx, value);
     },
   };
+}
+
+/** Throws insufficient_user_authentication (RFC 9470) below the level that the console requires. */
+async function proofAtRequiredLevel(
+  { now, strongestProof, staffAcr }: CallersDependencies,
+  account: Account,
+  signIn: StatedSignIn,
+): Promise<Proof> {
+  const strongest = await strongestProof(account);
+  const levels = { strongest: strongest.acr, staff: staffAcr(account) };
+  if (opensAdministration(signIn, levels)) return proofOf(signIn, strongest, now());
+  throw unauthorized('proof_needed', {
+    message: 'The sign-in behind this access token is too weak for administration.',
+    advice: 'Sign in again with two-step verification.',
+    headers: { 'WWW-Authenticate': stepUpChallenge({ acr: administrationAcr(levels) }) },
+  });
 }
 
 /** Throws 403 when the caller lacks one of the needs. */

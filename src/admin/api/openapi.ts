@@ -41,6 +41,12 @@ const CONFIGURATION = {
   description: 'A configuration file (docs/configuration.md)',
 };
 
+const API_KEY = {
+  type: 'http',
+  scheme: 'bearer',
+  description: 'An API key, which acts for its owner. Changes that need a fresh sign-in take an access token.',
+};
+
 const LOCATION = { Location: { description: 'URL of what was created', schema: { type: 'string' } } };
 
 /** The document as JSON. Throws an Error when two schemas have the same name. */
@@ -59,14 +65,14 @@ export function openApiDocument(endpoints: readonly Endpoint[], { issuer, versio
       title: 'Gatehouse admin API',
       version,
       summary: 'Users, applications, roles, sessions, keys, audit and settings of a Gatehouse server',
-      description: `Access tokens are issued by this server for the resource ${issuer}${API}: to a user, with the permissions of the user’s roles, or to an application without a user (client_credentials). Each scope is the name of a permission; admin:* stands for all of them.`,
+      description: `Access tokens are issued by this server for the resource ${issuer}${API}: to a user, with the permissions of the user’s roles, or to an application without a user (client_credentials). Each scope is the name of a permission; admin:* stands for all of them. An API key (gh_…) has permissions of the same names.`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: issuer }],
-    security: [{ oauth: [] }],
+    security: [{ oauth: [] }, { api_key: [] }],
     tags: [...new Set(endpoints.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
-    components: { schemas, securitySchemes: { oauth: securityScheme(endpoints, issuer) } },
+    components: { schemas, securitySchemes: { oauth: securityScheme(endpoints, issuer), api_key: API_KEY } },
   };
 }
 
@@ -82,7 +88,7 @@ function operation(
     tags: [tag],
     summary,
     description: notes.filter(Boolean).join('\n\n'),
-    security: alternatives(needs).map((scopes) => ({ oauth: scopes })),
+    security: ['oauth', 'api_key'].flatMap((scheme) => alternatives(needs).map((scopes) => ({ [scheme]: scopes }))),
     parameters: parametersOf(endpoint, schemaOf),
     ...(body && {
       requestBody: {

@@ -52,7 +52,7 @@ export function apiRouter({ endpoints, callers, idempotency }: ApiDependencies):
     ctx: Context,
     endpoint: Endpoint,
     call: ReadCall,
-    { app, account }: Caller,
+    { id: caller }: Caller,
   ): Promise<StoredResponse> {
     const handle = async (record: Call<unknown, unknown, unknown>['record']) =>
       responseOf(endpoint, (await endpoint.handle({ ...call, record })) as Answer<unknown> | undefined);
@@ -60,7 +60,6 @@ export function apiRouter({ endpoints, callers, idempotency }: ApiDependencies):
     if (!endpoint.idempotent || key === undefined) return handle(recordNothing);
     if (typeof key !== 'string' || !KEY.test(key))
       throw badRequest('bad_request', { message: 'An Idempotency-Key is up to 255 visible characters.' });
-    const caller = `${app} ${account?.id ?? ''}`;
     const request = JSON.stringify([endpoint.method, ctx.path, call.body]);
     const { response, isRepeated } = await idempotency.once({ caller, key, request }, (record) =>
       handle((answer, tx) => record(responseOf(endpoint, answer), tx)),

@@ -60,7 +60,9 @@ function toneOf({ type, outcome }: AuditEntry): { tone?: 'good' | 'bad' } {
 
 function placeOf({ userAgent, address, data }: AuditEntry): string {
   const times = typeof data.repeated === 'number' ? `${plural(data.repeated + 1, 'time')}` : undefined;
-  return [times, browserName(userAgent), address].filter(Boolean).join(' · ');
+  const { apiKey } = data as { apiKey?: { name?: unknown } };
+  const key = typeof apiKey?.name === 'string' ? `API key ${apiKey.name}` : undefined;
+  return [times, key, browserName(userAgent), address].filter(Boolean).join(' · ');
 }
 
 /** Every column of the entry that has a value. */

@@ -24,13 +24,15 @@ export function overviewEndpoints(count: (days: number) => Promise<Statistics>):
       needs: [],
       summary: 'The caller and its permissions',
       response: z.object({
-        application: z.string(),
+        application: z.string().nullable().describe('null with an API key'),
+        api_key: z.object({ id: z.string(), name: z.string() }).optional(),
         user: z.object({ id: z.string(), username: z.string() }).nullable(),
         permissions: z.union([z.literal('everything'), z.array(z.string())]),
       }),
-      async handle({ caller: { app, account, rights } }) {
+      async handle({ caller: { app = null, apiKey, account, rights } }) {
         const user = account ? { id: account.id, username: account.username } : null;
-        return { body: { application: app, user, permissions: rights === 'everything' ? rights : [...rights] } };
+        const permissions = rights === 'everything' ? rights : [...rights];
+        return { body: { application: app, ...(apiKey && { api_key: apiKey }), user, permissions } };
       },
     }),
     endpoint({

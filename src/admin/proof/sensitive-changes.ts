@@ -49,11 +49,16 @@ const sensitiveChanges = {
   'connection.add-secret': 'add a secret to the connection …',
   'connection.remove-secret': 'remove a secret of the connection …',
   'connection.end-sessions': 'end every session of the connection …',
+  'api-key.create': 'create the API key …',
+  'api-key.revoke': 'revoke the API key …',
   'keys.rotate': 'rotate the signing keys',
   'settings.change': 'change the settings',
 } as const satisfies Record<string, string>;
 
 export type SensitiveChange = keyof typeof sensitiveChanges;
+
+const MAILED_CODE = `Sign in again. The request for it has the parameter claims=${MAILED_CODE_CLAIMS}.`;
+const WITHOUT_KEY = 'Use the console, or an access token.';
 
 /** The change needs a fresh sign-in. In the API it is a challenge of RFC 9470; the console shows the confirmation page. */
 export class StepUpNeeded extends AppError {
@@ -61,13 +66,13 @@ export class StepUpNeeded extends AppError {
   /** What the user is about to do, such as `delete the user bob`. */
   readonly change: string;
 
-  constructor(change: string, { acr, mailedCode }: Pick<Proof, 'acr' | 'mailedCode'>) {
+  constructor(change: string, { acr, mailedCode }: Pick<Proof, 'acr' | 'mailedCode'>, isApiKey = false) {
     const minutes = limits.recentAuthentication.seconds / 60;
     super('proof_needed', {
-      message: `To ${change}, you need a sign-in from the last ${plural(minutes, 'minute')} with ${mailedCode ? 'a code by email' : 'your strongest factor'}.`,
-      advice: mailedCode
-        ? `Sign in again. The request for it has the parameter claims=${MAILED_CODE_CLAIMS}.`
-        : 'Sign in again.',
+      message: isApiKey
+        ? `To ${change}, you need a fresh sign-in, which an API key can’t prove.`
+        : `To ${change}, you need a sign-in from the last ${plural(minutes, 'minute')} with ${mailedCode ? 'a code by email' : 'your strongest factor'}.`,
+      advice: isApiKey ? WITHOUT_KEY : mailedCode ? MAILED_CODE : 'Sign in again.',
       headers: { 'WWW-Authenticate': stepUpChallenge({ acr, maxAge: limits.recentAuthentication.seconds }) },
     });
     this.change = change;
@@ -95,5 +100,6 @@ export function assertFreshProof(by: Actor, change: SensitiveChange, name = ''):
   throw new StepUpNeeded(
     sensitiveChanges[change].replace('…', () => name),
     by.proof ?? { acr: MFA_ACR },
+    by.apiKey !== undefined,
   );
 }

@@ -41,6 +41,11 @@ export const settingTexts: Record<SettingName, SettingText> = {
     unit: 'seconds',
     text: 'An application whose answer was lost can use its refresh token once more for this long. 0 means never.',
   },
+  api_key_max_days: {
+    label: 'Longest lifetime of an API key',
+    unit: 'days',
+    text: 'Applies to new API keys. Existing ones expire when they say.',
+  },
   reset_token_minutes: {
     label: 'Password link lifetime',
     unit: 'minutes',

@@ -74,6 +74,7 @@ export const SETTINGS: SettingGroup = {
         { title: 'Sessions', names: ['session_hours', 'session_idle_minutes', 'max_sessions_per_user'] },
         { title: 'When roles change', names: ['sign_out_on_role_change'] },
         { title: 'Tokens', names: ['access_token_minutes', 'refresh_token_days', 'refresh_token_retry_seconds'] },
+        { title: 'API keys', names: ['api_key_max_days'] },
       ],
     },
     {

@@ -13,6 +13,7 @@ type Types = Extract<
   | `application.${string}`
   | `resource.${string}`
   | `connection.${string}`
+  | `api-key.${string}`
   | `key.${string}`
   | `configuration.${string}`
   | `setting.${string}`
@@ -129,6 +130,23 @@ export const applicationTexts: Record<Types, EventText> = {
     done: 'The keys or metadata of {connection} could not be read',
     failed: 'The keys or metadata of {connection} could not be read',
     saysReason: true,
+  },
+  'api-key.created': {
+    kind: 'application',
+    done: '{actor} created the API key {name} for {user}',
+    own: '{user} created the API key {name}',
+    passive: 'The API key {name} was created for {user}',
+  },
+  'api-key.revoked': {
+    kind: 'application',
+    done: '{actor} revoked the API key {name} of {user}',
+    own: '{user} revoked the API key {name}',
+    passive: 'The API key {name} of {user} was revoked',
+  },
+  'api-key.used': {
+    kind: 'request',
+    done: 'The API key {name} of {user} was used',
+    failed: 'The API key {name} of {user} was rejected',
   },
   'key.created': { kind: 'server', done: '{actor} created a signing key' },
   'key.activated': { kind: 'server', done: '{actor} activated a signing key' },

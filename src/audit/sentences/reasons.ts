@@ -33,6 +33,7 @@ export const reasonTexts: Record<string, string> = {
   not_handed_over: 'the gateway didn’t accept it',
   not_permitted: 'the caller isn’t allowed to',
   replayed: 'the message was used before',
+  revoked: 'it was revoked',
   session_ended: 'the session had ended',
   switched_off: 'it is off',
   too_many_codes: 'too many codes were wrong',

@@ -2,6 +2,7 @@
 // MACs of these tables and `doctor` verifies them; test/cli/protected-tables.test.ts compares the list with the schema. The audit
 // log has MACs and a chain of its own (audit/chain/check.ts).
 import { userFields } from '../../accounts/protected-users.ts';
+import { apiKeyFields } from '../../api-keys/api-keys.ts';
 import { applicationFields, secretFields } from '../../applications/macs/protected-applications.ts';
 import { resourceFields } from '../../applications/resources.ts';
 import type { ProtectedTable, ProtectedValue } from '../../audit/protected-rows.ts';
@@ -164,6 +165,12 @@ export const protectedTables: Record<ProtectedTable, ProtectedTableEntry> = {
     isShortLived: true,
   },
   saml_name_ids: { model: 'samlNameId', key: ['id'], fields: (row) => nameIdFields(row as never) },
+  api_keys: {
+    model: 'apiKey',
+    key: ['id'],
+    fields: (row) => apiKeyFields(row as never),
+    nameOf: ({ id, userId }) => `the API key ${id} of user ${userId}`,
+  },
   // The other rows hold nothing but encrypted values, which are bound to their key.
   settings: {
     model: 'setting',

@@ -1,0 +1,208 @@
+// API keys, as administrators use them: created for themselves, with no more permissions than they have, and revoked. An actor sees and
+// revokes the own keys and those of users whom the actor could change: no key of a user with more permissions.
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { ApiKey, ApiKeys } from '../../api-keys/api-keys.ts';
+import type { Actor } from '../../audit/audit.ts';
+import { badRequest, type FieldFault, forbidden, notFound } from '../../http/errors.ts';
+import { limits } from '../../limits.ts';
+import type { NotifyOwner } from '../../mail/notify-owner.ts';
+import { plural } from '../../platform/plural.ts';
+import { type Authority, type Change, falseIfForbidden } from '../../rbac/authority.ts';
+import { ADMIN_ROLE, type OwnPermission, ownPermissions } from '../../rbac/built-in.ts';
+import { parseLimited } from '../../rbac/rights.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { type Db, transaction } from '../../storage/database.ts';
+import type { OnCreated } from '../api/idempotency.ts';
+import { assertFreshProof } from '../proof/sensitive-changes.ts';
+
+const READ = 'gatehouse.api-keys:read' as const;
+const WRITE = 'gatehouse.api-keys:write' as const;
+
+export interface KeyView extends ApiKey {
+  /** Of the owner. */
+  username: string;
+  state: 'active' | 'expired' | 'revoked';
+}
+
+export interface ApiKeyInput {
+  name: string;
+  permissions: readonly string[];
+  /** Until it expires; by default 90, or the longest that the settings allow. */
+  days?: number | undefined;
+}
+
+export interface CreatedKey {
+  key: KeyView;
+  /** Readable only now. */
+  text: string;
+}
+
+export interface ApiKeyAdmin {
+  list(
+    query: { state: 'active' | 'ended'; ownerId?: string | undefined; limit: number; cursor?: string | undefined },
+    by: Actor,
+  ): Promise<{ keys: KeyView[]; next?: string }>;
+  get(id: string, by: Actor): Promise<KeyView>;
+  /** `onCreated` runs in the transaction. */
+  create(input: ApiKeyInput, by: Actor, onCreated?: OnCreated<CreatedKey>): Promise<CreatedKey>;
+  revoke(id: string, by: Actor): Promise<KeyView>;
+  /** What a key of the actor can contain. */
+  grantable(by: Actor): Promise<string[]>;
+  /** In days: the default, and the longest that the settings allow. */
+  lifetimes(): { defaultDays: number; maxDays: number };
+}
+
+export interface ApiKeyAdminDependencies {
+  db: Db;
+  apiKeys: ApiKeys;
+  accounts: Pick<Accounts, 'find'>;
+  authority: Pick<Authority, 'assertMay' | 'rightsOf'>;
+  settings: Pick<Settings, 'latest'>;
+  notifyOwner: NotifyOwner;
+  now(): Date;
+}
+
+type Covers = (by: Actor, ownerId: string, needs: OwnPermission) => Promise<boolean>;
+
+/** `get` and `revoke` throw not_found for a key that the actor may not see; `create` and `revoke` throw StepUpNeeded. */
+export function createApiKeyAdmin(dependencies: ApiKeyAdminDependencies): ApiKeyAdmin {
+  const { apiKeys, accounts, authority, settings, now } = dependencies;
+
+  const covers = coverage(dependencies);
+
+  async function viewOf(key: ApiKey): Promise<KeyView> {
+    const state = key.revokedAt ? 'revoked' : key.expiresAt <= now() ? 'expired' : 'active';
+    return { ...key, username: (await accounts.find(key.ownerId))?.username ?? '', state };
+  }
+
+  async function get(id: string, by: Actor, needs: OwnPermission): Promise<KeyView> {
+    const key = await apiKeys.get(id);
+    if (!(await covers(by, key.ownerId, needs))) throw notFound({ message: 'This API key doesn’t exist.' });
+    return viewOf(key);
+  }
+
+  const lifetimes = () => {
+    const { api_key_max_days: maxDays } = settings.latest();
+    return { maxDays, defaultDays: Math.min(limits.apiKey.defaultDays, maxDays) };
+  };
+
+  return {
+    lifetimes,
+    get: (id, by) => get(id, by, READ),
+
+    async list(query, by) {
+      const { keys, next } = await visibleKeys(apiKeys, covers, query, by);
+      return { keys: await Promise.all(keys.map(viewOf)), ...(next && { next }) };
+    },
+
+    async create(input, by, onCreated = async () => {}) {
+      const { days = lifetimes().defaultDays } = input;
+      assertLifetime(days, lifetimes().maxDays);
+      const { key, text } = await createOwn(dependencies, { ...input, days }, by, async (made, tx) =>
+        onCreated({ ...made, key: await viewOf(made.key) }, tx),
+      );
+      return { key: await viewOf(key), text };
+    },
+
+    async revoke(id, by) {
+      const key = await get(id, by, WRITE);
+      // With a stolen session nobody stops the programs of others; the own ones their owner may stop at once.
+      if (key.ownerId !== by.actorId) assertFreshProof(by, 'api-key.revoke', key.name);
+      await apiKeys.revoke(id, by);
+      return get(id, by, WRITE);
+    },
+
+    async grantable(by) {
+      const rights = by.holds ?? (by.actorId === undefined ? [] : await authority.rightsOf(by.actorId));
+      return rights === 'everything' ? [...ownPermissions] : rights.filter(isGrantable).sort();
+    },
+  };
+}
+
+/** Whether an actor may see keys of a user, or revoke them. */
+function coverage({ accounts, authority }: Pick<ApiKeyAdminDependencies, 'accounts' | 'authority'>): Covers {
+  return async (by, ownerId, needs) => {
+    if (by.actorId === ownerId) return true;
+    // The permissions of an account that another program changed are unknown, so only administrators see its keys.
+    const change: Change = (await accounts.find(ownerId))
+      ? { what: 'user', id: ownerId, needs: [needs] }
+      : { what: 'role', role: { name: ADMIN_ROLE, permissions: [] } };
+    return authority.assertMay(by, change).then(() => true, falseIfForbidden);
+  };
+}
+
+/** A new key of the actor. The owner is notified, as of every change of credentials. */
+async function createOwn(
+  { db, apiKeys, accounts, authority, notifyOwner }: ApiKeyAdminDependencies,
+  { name, permissions, days }: ApiKeyInput & { days: number },
+  by: Actor,
+  onCreated: OnCreated<{ key: ApiKey; text: string }>,
+): Promise<{ key: ApiKey; text: string }> {
+  const owner = by.actorId === undefined ? undefined : await accounts.find(by.actorId);
+  if (!owner) throw forbidden('forbidden', { message: NO_OWNER });
+  assertGrantable(permissions);
+  await authority.assertMay(by, { what: 'permissions', permissions });
+  assertFreshProof(by, 'api-key.create', name);
+  const created = await transaction(db, async (tx) => {
+    const made = await apiKeys.create({ ownerId: owner.id, name, permissions, days }, by, tx);
+    await onCreated(made, tx);
+    return made;
+  });
+  await notifyOwner(owner, 'api-key-created', by.request);
+  return created;
+}
+
+/** The keys after the cursor that the actor may see, at most `limit`. */
+async function visibleKeys(
+  apiKeys: Pick<ApiKeys, 'list'>,
+  covers: Covers,
+  { limit, cursor, ...query }: Parameters<ApiKeyAdmin['list']>[0],
+  by: Actor,
+): Promise<{ keys: ApiKey[]; next?: string }> {
+  const seen = new Map<string, boolean>();
+  const keys: ApiKey[] = [];
+  let after = parseCursor(cursor);
+  for (;;) {
+    const page = await apiKeys.list({ ...query, after, limit: limits.api.maxPageSize });
+    for (const key of page) {
+      const isVisible = seen.get(key.ownerId) ?? (await covers(by, key.ownerId, READ));
+      seen.set(key.ownerId, isVisible);
+      if (!isVisible) continue;
+      if (keys.length === limit) return { keys, next: cursorOf(keys.at(-1)) };
+      keys.push(key);
+    }
+    after = page.at(-1);
+    if (page.length < limits.api.maxPageSize) return { keys };
+  }
+}
+
+const NO_OWNER = 'An API key belongs to a user. An application calls the API with its client credentials.';
+
+/** A permission for Gatehouse, also a limited one. */
+export function isGrantable(permission: string): boolean {
+  return ownPermissions.some((one) => one === permission) || parseLimited(permission) !== undefined;
+}
+
+/** Throws invalid_input unless these are permissions for Gatehouse. */
+function assertGrantable(permissions: readonly string[]): void {
+  const fault = (message: string): FieldFault => ({ field: 'permissions', message });
+  if (permissions.length === 0) throw badRequest('invalid_input', { fields: [fault('Choose a permission.')] });
+  const other = permissions.find((permission) => !isGrantable(permission));
+  if (other === undefined) return;
+  throw badRequest('invalid_input', { fields: [fault(`“${other}” isn’t a permission in Gatehouse.`)] });
+}
+
+function assertLifetime(days: number, maxDays: number): void {
+  if (Number.isInteger(days) && days >= 1 && days <= maxDays) return;
+  const message = `An API key is valid for 1 to ${plural(maxDays, 'day')} (setting api_key_max_days).`;
+  throw badRequest('invalid_input', { fields: [{ field: 'expires_in_days', message }] });
+}
+
+function cursorOf(key: ApiKey | undefined): string {
+  return key ? `${key.createdAt.getTime()}.${key.id}` : '';
+}
+
+function parseCursor(text: string | undefined): { createdAt: Date; id: string } | undefined {
+  const [, time, id] = /^(\d{1,14})\.([0-9A-Za-z]{1,64})$/.exec(text ?? '') ?? [];
+  return time && id ? { createdAt: new Date(Number(time)), id } : undefined;
+}

@@ -1,0 +1,60 @@
+// Calls of the admin API with an API key: the key acts for its owner, with the permissions that both have at this moment. Every fault
+// gets the response to a wrong token; the log has the reason.
+import type { Account } from '../../accounts/account.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { ApiKey, ApiKeys } from '../../api-keys/api-keys.ts';
+import type { RecordKeyUse } from '../../api-keys/key-uses.ts';
+import type { Actor } from '../../audit/audit.ts';
+import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
+import type { Context } from '../../http/context.ts';
+import type { Authority } from '../../rbac/authority.ts';
+import { sharedRights } from '../../rbac/rights.ts';
+
+export interface KeyCaller {
+  key: ApiKey;
+  account: Account;
+  rights: string[];
+  by: Actor;
+}
+
+export interface KeyCallers {
+  /** The caller with this key; undefined when it is not valid now. */
+  find(ctx: Context, text: string): Promise<KeyCaller | undefined>;
+}
+
+export interface KeyCallersDependencies {
+  apiKeys: Pick<ApiKeys, 'present'>;
+  recordKeyUse: RecordKeyUse;
+  accounts: Pick<Accounts, 'find'>;
+  authority: Pick<Authority, 'rightsOf'>;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
+}
+
+export function createKeyCallers(dependencies: KeyCallersDependencies): KeyCallers {
+  const { apiKeys, recordKeyUse, accounts, authority, repeatedEntries } = dependencies;
+
+  async function reject(ctx: Context, reason: string, key?: ApiKey): Promise<undefined> {
+    ctx.state.log().info({ reason, keyId: key?.id }, 'API key rejected');
+    if (!key) return undefined;
+    const { id, name, ownerId } = key;
+    const about = { subjectId: ownerId, request: ctx.state.request, data: { keyId: id, name } };
+    await repeatedEntries.record({ ...about, type: 'api-key.used', outcome: 'failure', reason });
+    return undefined;
+  }
+
+  return {
+    async find(ctx, text) {
+      const { key, fault } = await apiKeys.present(text);
+      if (!key || fault) return reject(ctx, fault ?? 'unknown', key);
+      const account = await accounts.find(key.ownerId);
+      if (!account?.isActive) return reject(ctx, account ? 'disabled_account' : 'unknown_account', key);
+      const rights = sharedRights(key.permissions, await authority.rightsOf(account.id));
+      const by: Actor = {
+        ...{ actorId: account.id, apiKey: { id: key.id, name: key.name }, holds: rights },
+        request: ctx.state.request,
+      };
+      recordKeyUse(key, by);
+      return { key, account, rights, by };
+    },
+  };
+}

@@ -1,0 +1,346 @@
+// API keys: what a program does with one, who may create, see and revoke them, and what an attacker gains with one: nothing more than
+// its owner has at this moment, and nothing outside of the admin API.
+import { crc32 } from 'node:zlib';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { idInKey, newKeyText } from '../../src/api-keys/key-text.ts';
+import { adminApi } from '../../src/rbac/built-in.ts';
+import { anApplication, basic } from '../oidc/support.ts';
+import { signRows } from '../support/database/row-macs.ts';
+import { aUser } from '../support/factories.ts';
+import { httpClient } from '../support/http.ts';
+import type { TestIdp } from '../support/idp.ts';
+import { sharedIdp } from '../support/shared-idp.ts';
+import { type ApiCaller, aPerson, aService, aTool, caller, tokenOfLongAgo } from './support.ts';
+
+let idp: TestIdp;
+let admin: ApiCaller;
+beforeAll(async () => {
+  idp = await sharedIdp();
+  admin = await aPerson(idp, ['admin'], { tool: await aTool(idp) });
+});
+
+const idOf = ({ user }: ApiCaller) => user?.account.id ?? '';
+const any = { 'if-match': '*' };
+
+/** A program with this key. */
+const program = (key: string) => caller(idp, key, admin.app);
+
+/** A new key of this person, by the API. */
+async function aKey(person: ApiCaller, permissions: string[], more: Record<string, unknown> = {}) {
+  const made = await person.send('POST', '/api-keys', { name: 'Backup', permissions, ...more });
+  expect(made.status, made.text).toBe(201);
+  return made.json<{ id: string; api_key: string; expires_at: string; state: string }>();
+}
+
+/** A person with a role of these permissions, and no other. */
+async function aHolder(...permissions: string[]): Promise<ApiCaller> {
+  const person = await aPerson(idp, [], { tool: admin.app });
+  const name = `holder-${idOf(person)}`;
+  await idp.services.roles.create({
+    name,
+    permissions: ['gatehouse.api-keys:read', 'gatehouse.api-keys:write', ...permissions],
+  });
+  await idp.services.roles.setRoles(idOf(person), [name]);
+  return person;
+}
+
+const eventsOf = (actorId: string, type: string) =>
+  idp.services.audit.list({ actorId }).then((all) => all.filter((one) => one.type === type));
+
+/** The response to a wrong token, and the reason that only the log has. */
+async function expectRejected(key: string, reason?: string): Promise<void> {
+  const page = await program(key).get('/me');
+  const { requestId: _id, ...wrong } = page.json();
+  const { requestId: _other, ...unknown } = (await program('made-up').get('/me')).json();
+  expect(wrong).toEqual(unknown);
+  expect([page.status, wrong.code]).toEqual([401, 'invalid_token']);
+  expect(page.headers['www-authenticate']).toBe(`Bearer realm="${adminApi(idp.issuer)}", error="invalid_token"`);
+  if (reason !== undefined) {
+    const [event] = await idp.services.audit.list({ types: ['api-key.used'], outcome: 'failure', limit: 1 });
+    expect(event).toMatchObject({ reason, data: { keyId: idInKey(key) } });
+  }
+}
+
+/** CRC-32 in base 62, as docs/decisions/0045-api-keys.md describes it for secret scanners. */
+function checksum(body: string): string {
+  let rest = crc32(body);
+  let text = '';
+  for (; text.length < 6; rest = Math.floor(rest / 62))
+    text = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'.charAt(rest % 62) + text;
+  return text;
+}
+
+describe('an API key', () => {
+  it('an API key lets a program call the admin API for its owner, with the permissions of the key', async () => {
+    const {
+      id,
+      api_key: key,
+      state,
+      expires_at,
+    } = await aKey(admin, ['gatehouse.users:read', 'gatehouse.users:write']);
+    expect(key).toMatch(/^gh_[0-9A-Za-z]{60}$/);
+    expect(state).toBe('active');
+    expect(Math.round((Date.parse(expires_at) - Date.now()) / 86_400_000)).toBe(90);
+    const me = (await program(key).get('/me')).json();
+    expect(me).toEqual({
+      application: null,
+      api_key: { id, name: 'Backup' },
+      user: { id: idOf(admin), username: admin.user?.username },
+      permissions: ['gatehouse.users:read', 'gatehouse.users:write'],
+    });
+    const made = await program(key).send('POST', '/users', { username: `by-${id}` });
+    expect(made.status).toBe(201);
+    const roles = await program(key).get('/roles');
+    expect([roles.status, roles.headers['www-authenticate']]).toEqual([
+      403,
+      'Bearer error="insufficient_scope", scope="gatehouse.roles:read"',
+    ]);
+    const [created] = await eventsOf(idOf(admin), 'account.created');
+    expect(created).toMatchObject({ actorApp: null, data: { apiKey: { id, name: 'Backup' } } });
+  });
+
+  it('an API key is stored as a keyed hash, and listed with its end, its last characters and its last use', async () => {
+    const { id, api_key: key } = await aKey(admin, ['gatehouse.audit:read'], { expires_in_days: 7 });
+    const { db } = idp.services;
+    const stored = JSON.stringify(await db.apiKey.findMany({ where: { id } }));
+    expect([stored.includes(key), stored.includes(key.slice(14, 57))]).toEqual([false, false]);
+    await program(key).get('/audit');
+    await program(key).get('/audit');
+    await expect.poll(async () => (await db.apiKey.findUnique({ where: { id } }))?.lastUsedAt).toBeInstanceOf(Date);
+    await expect
+      .poll(() =>
+        eventsOf(idOf(admin), 'api-key.used').then((all) => all.filter(({ data }) => data.keyId === id).length),
+      )
+      .toBe(1);
+    const page = (await admin.get(`/api-keys?owner=${idOf(admin)}`)).json<{ items: Record<string, unknown>[] }>();
+    expect(page.items.find((one) => one.id === id)).toMatchObject({
+      name: 'Backup',
+      owner: { username: admin.user?.username },
+      last_four: key.slice(-4),
+      created_by: idOf(admin),
+      state: 'active',
+      last_used_at: expect.any(String),
+    });
+    expect(JSON.stringify(page)).not.toContain(key);
+  });
+
+  it('an API key that expired or was revoked is a wrong token to the caller, and the log says why', async () => {
+    const revoked = await aKey(admin, ['gatehouse.users:read']);
+    expect((await admin.send('DELETE', `/api-keys/${revoked.id}`)).status).toBe(204);
+    await expectRejected(revoked.api_key, 'revoked');
+    expect((await admin.get(`/api-keys/${revoked.id}`)).json()).toMatchObject({ state: 'revoked' });
+    expect(await eventsOf(idOf(admin), 'api-key.revoked')).toMatchObject([{ data: { keyId: revoked.id } }]);
+
+    const expired = await aKey(admin, ['gatehouse.users:read']);
+    const expiresAt = new Date(Date.now() - 1000);
+    await idp.services.db.apiKey.update({ where: { id: expired.id }, data: { expiresAt, mac: '' } });
+    await signRows(idp.services);
+    await expectRejected(expired.api_key, 'expired');
+    const ended = (await admin.get('/api-keys?state=ended')).json<{ items: { id: string; state: string }[] }>().items;
+    expect(ended.filter(({ id }) => [revoked.id, expired.id].includes(id)).map(({ state }) => state)).toEqual([
+      'expired',
+      'revoked',
+    ]);
+  });
+
+  it('an API key is rejected when it is cut, mistyped or made up', async () => {
+    const { api_key: key } = await aKey(admin, ['gatehouse.users:read']);
+    const other = key.endsWith('0') ? '1' : '0';
+    for (const wrong of [key.slice(0, -1), key.slice(0, -1) + other, `${key}0`, key.slice(3), newKeyText().text])
+      await expectRejected(wrong);
+    // The id of this key, with another secret and the right checksum.
+    const body = key.slice(0, 14) + newKeyText().text.slice(14, 57);
+    await expectRejected(body + checksum(body));
+    expect((await program(key).get('/me')).status).toBe(200);
+  });
+
+  it('an API key cannot make a change that needs a fresh sign-in, not even another key', async () => {
+    const { id, api_key: key } = await aKey(admin, [
+      'gatehouse.users:write',
+      'gatehouse.roles:write',
+      'gatehouse.roles:manage',
+      'gatehouse.api-keys:read',
+      'gatehouse.api-keys:write',
+      'gatehouse.settings:write',
+      'gatehouse.settings:write-security',
+    ]);
+    const { account } = await aUser(idp.services);
+    const other = await aKey(await aHolder(), ['gatehouse.api-keys:read']);
+    const script = program(key);
+    for (const page of [
+      await script.send('POST', '/api-keys', { name: 'More', permissions: ['gatehouse.users:write'] }),
+      await script.send('POST', `/users/${account.id}/disable`),
+      await script.send('POST', '/roles', { name: `r-${id}`, permissions: [] }),
+      await script.send('PATCH', '/settings', { session_hours: 11 }, any),
+    ]) {
+      expect([page.status, page.json().code], page.text).toEqual([401, 'proof_needed']);
+      expect(page.headers['www-authenticate']).toContain('error="insufficient_user_authentication"');
+      expect(page.text).toContain('an API key can’t prove');
+    }
+    expect((await script.send('DELETE', `/api-keys/${other.id}`)).json().code).toBe('proof_needed');
+    // It may end itself: a script that leaked its key stops it.
+    expect((await script.send('DELETE', `/api-keys/${id}`)).status).toBe(204);
+    await expectRejected(key);
+  });
+
+  it('an API key is worth nothing outside of the admin API', async () => {
+    const { api_key: key } = await aKey(admin, ['gatehouse.users:read']);
+    const client = httpClient(idp.issuer);
+    const headers = { authorization: `Bearer ${key}` };
+    expect((await client.get('/userinfo', { headers })).status).toBe(401);
+    expect((await client.request('POST', '/access/v1/evaluation', { headers, json: {} })).status).toBe(401);
+    expect(
+      (await client.request('POST', '/register', { headers, json: { redirect_uris: ['https://x.example/cb'] } }))
+        .status,
+    ).toBe(401);
+    expect((await client.get(`/admin/users`, { headers })).status).not.toBe(200);
+    const app = await anApplication(idp);
+    const introspected = await client.request('POST', '/introspect', {
+      headers: { authorization: basic(app.clientId, app.clientSecret) },
+      form: { token: key },
+    });
+    expect(introspected.json()).toEqual({ active: false });
+    const revocation = await client.request('POST', '/revoke', {
+      headers: { authorization: basic(app.clientId, app.clientSecret) },
+      form: { token: key },
+    });
+    expect(revocation.status).toBe(200);
+    expect((await program(key).get('/users')).status).toBe(200);
+  });
+});
+
+describe('the rights of an API key', () => {
+  it('the rights of an API key are at most those of its creator: no more can be put into it', async () => {
+    const holder = await aHolder('gatehouse.users[role:students]:read');
+    for (const permissions of [
+      ['gatehouse.users:read'],
+      ['gatehouse.users[role:teachers]:read'],
+      ['gatehouse.settings:read'],
+    ]) {
+      const page = await holder.send('POST', '/api-keys', { name: 'More', permissions });
+      expect([page.status, page.json().code], page.text).toEqual([403, 'forbidden']);
+    }
+    const { api_key: key } = await aKey(holder, ['gatehouse.users[role:students]:read']);
+    expect((await program(key).get('/me')).json()).toMatchObject({
+      permissions: ['gatehouse.users[role:students]:read'],
+    });
+    for (const body of [
+      { name: 'All', permissions: ['admin:*'] },
+      { name: 'Other', permissions: ['articles:write'] },
+      { name: 'Broken', permissions: ['gatehouse.users[role:]:read'] },
+      { name: 'None', permissions: [] },
+      { name: '', permissions: ['gatehouse.api-keys:read'] },
+      { name: 'Long', permissions: ['gatehouse.api-keys:read'], expires_in_days: 366 },
+    ]) {
+      const page = await holder.send('POST', '/api-keys', body);
+      expect([page.status, page.json().code], page.text).toEqual([400, 'invalid_input']);
+    }
+  });
+
+  it('the rights of an API key take a permission and a fresh sign-in to create', async () => {
+    const auditor = await aPerson(idp, ['auditor'], { tool: admin.app });
+    const input = { name: 'Audit', permissions: ['gatehouse.audit:read'] };
+    expect((await auditor.send('POST', '/api-keys', input)).status).toBe(403);
+    expect((await (await aService(idp)).send('POST', '/api-keys', input)).status).toBe(403);
+    const holder = await aHolder('gatehouse.audit:read');
+    await tokenOfLongAgo(idp, holder);
+    expect((await holder.send('POST', '/api-keys', input)).json().code).toBe('proof_needed');
+    expect(await idp.services.db.apiKey.count({ where: { userId: idOf(holder) } })).toBe(0);
+  });
+
+  it('the rights of an API key are at most those that its owner has at each use', async () => {
+    const holder = await aHolder('gatehouse.users:read', 'gatehouse.audit:read');
+    const { api_key: key } = await aKey(holder, ['gatehouse.users:read', 'gatehouse.audit:read']);
+    expect((await program(key).get('/users')).status).toBe(200);
+    const { accounts, roles } = idp.services;
+    const narrow = await roles.create({
+      name: `narrow-${idOf(holder)}`,
+      permissions: ['gatehouse.users[role:students]:read'],
+    });
+    await roles.setRoles(idOf(holder), [narrow.name]);
+    expect((await program(key).get('/me')).json()).toMatchObject({
+      permissions: ['gatehouse.users[role:students]:read'],
+    });
+    expect((await program(key).get('/users')).json()).toMatchObject({ items: [] });
+    await roles.setRoles(idOf(holder), []);
+    expect((await program(key).get('/me')).json()).toMatchObject({ permissions: [] });
+    expect((await program(key).get('/users')).status).toBe(403);
+    await accounts.setActive(idOf(holder), false);
+    await expectRejected(key, 'disabled_account');
+  });
+
+  it('the rights of an API key end with the account: a new one of the same name has none of them', async () => {
+    const holder = await aHolder('gatehouse.users:read');
+    const { id, api_key: key } = await aKey(holder, ['gatehouse.users:read']);
+    const { accounts, db, roles } = idp.services;
+    const row = await db.apiKey.findUniqueOrThrow({ where: { id } });
+    expect((await admin.send('DELETE', `/users/${idOf(holder)}`, undefined, any)).status).toBe(204);
+    await expectRejected(key);
+    expect(await db.apiKey.count({ where: { id } })).toBe(0);
+    const again = await accounts.create({ username: holder.user?.username ?? '' });
+    await roles.assign(again.id, 'admin');
+    expect(await db.apiKey.count({ where: { userId: again.id } })).toBe(0);
+    // A program that can write to the database gives the old key to the new account.
+    await db.apiKey.create({ data: { ...row, userId: again.id } });
+    await expectRejected(key);
+  });
+
+  it('the rights of an API key are those that this server wrote', async () => {
+    const holder = await aHolder('gatehouse.users:read');
+    const { db } = idp.services;
+    for (const data of [
+      { permissions: '["gatehouse.users:read","gatehouse.settings:write"]' },
+      { expiresAt: new Date(Date.now() + 900 * 86_400_000) },
+      { userId: idOf(admin) },
+      { mac: '' },
+    ]) {
+      const { id, api_key: key } = await aKey(holder, ['gatehouse.users:read']);
+      await db.apiKey.update({ where: { id }, data });
+      await expectRejected(key);
+    }
+    const { id, api_key: key } = await aKey(holder, ['gatehouse.users:read']);
+    await holder.send('DELETE', `/api-keys/${id}`);
+    await db.apiKey.update({ where: { id }, data: { revokedAt: null } });
+    await expectRejected(key);
+    await db.apiKey.deleteMany({ where: { mac: '' } });
+  });
+});
+
+describe('the API keys of others', () => {
+  it('the API keys of others are visible and revoked only for whom could change their owners', async () => {
+    const mine = await aKey(admin, ['gatehouse.users:read']);
+    const manager = await aHolder('gatehouse.users:read', 'gatehouse.users:write');
+    const peer = await aPerson(idp, [], { tool: admin.app });
+    await idp.services.roles.setRoles(idOf(peer), [`holder-${idOf(manager)}`]);
+    const theirs = await aKey(peer, ['gatehouse.users:read']);
+    const own = await aKey(manager, ['gatehouse.users:read']);
+
+    const listed = async (person: ApiCaller) =>
+      (await person.get('/api-keys?limit=200')).json<{ items: { id: string }[] }>().items.map(({ id }) => id);
+    const visible = await listed(manager);
+    expect([visible.includes(own.id), visible.includes(theirs.id), visible.includes(mine.id)]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(await listed(admin)).toEqual(expect.arrayContaining([mine.id, theirs.id, own.id]));
+    for (const [method, path] of [
+      ['GET', `/api-keys/${mine.id}`],
+      ['DELETE', `/api-keys/${mine.id}`],
+    ] as const)
+      expect((await manager.send(method, path)).status).toBe(404);
+    expect((await manager.get(`/api-keys?owner=${idOf(admin)}`)).json()).toMatchObject({ items: [] });
+    const auditor = await aPerson(idp, ['auditor'], { tool: admin.app });
+    expect(await listed(auditor)).not.toEqual(expect.arrayContaining([own.id]));
+    expect((await auditor.send('DELETE', `/api-keys/${own.id}`)).status).toBe(403);
+    const unprivileged = await aPerson(idp, [], { tool: admin.app });
+    expect((await unprivileged.get('/api-keys')).status).toBe(403);
+
+    await tokenOfLongAgo(idp, manager);
+    expect((await manager.send('DELETE', `/api-keys/${theirs.id}`)).json().code).toBe('proof_needed');
+    expect((await manager.send('DELETE', `/api-keys/${own.id}`)).status).toBe(204);
+    expect((await program(mine.api_key).get('/users')).status).toBe(200);
+    expect((await admin.send('DELETE', `/api-keys/${theirs.id}`)).status).toBe(204);
+    await expectRejected(theirs.api_key, 'revoked');
+  });
+});
