@@ -54,6 +54,7 @@ describe('a NameID', () => {
     format,
     identityProvider: 'https://id.example',
     serviceProvider: entityId,
+    userId: 'id-of-alice',
     username: 'alice',
     verifiedEmail,
     persistent: () => 'opaque',

@@ -6,6 +6,7 @@ import type { Application } from '../../applications/application.ts';
 import { ownScopes } from '../../applications/fields/claim-settings.ts';
 import type { AccessTokenPreview, ClaimsPreview, ClaimsPreviews } from '../../oidc/claims/claims-preview.ts';
 import { assertionPreview } from '../../saml/messages/assertion-preview.ts';
+import type { NameIdField } from '../../saml/messages/name-id.ts';
 import { type NameIdFormatName, nameIdFormats } from '../../saml/xml/names.ts';
 import type { Db } from '../../storage/database.ts';
 import type { Block } from '../console/blocks.ts';
@@ -42,7 +43,8 @@ export function createApplicationPreviews(dependencies: ApplicationPreviewsDepen
       select: { value: true },
     });
     const format = metadata.name_id_format ?? 'persistent';
-    const value = nameIdValue(format, account, stored?.value);
+    const field = format === 'persistent' || format === 'unspecified' ? metadata.name_id_field : undefined;
+    const value = nameIdValue(format, field, account, stored?.value);
     const qualifiers =
       format === 'persistent' || format === 'transient'
         ? { nameQualifier: samlEntityId, spNameQualifier: clientId }
@@ -53,19 +55,26 @@ export function createApplicationPreviews(dependencies: ApplicationPreviewsDepen
       nameId: { value: value ?? '…', format: nameIdFormats[format], ...qualifiers },
       attributes: attributesFor(withVisibleRoles(account, metadata), metadata.attributes),
     });
-    return { saml: { assertion, nameId: value === undefined ? nameIdNotes[format] : '' } };
+    return { saml: { assertion, nameId: value === undefined ? nameIdNotes[field ? 'emailAddress' : format] : '' } };
   };
 }
 
 /** The value of the NameID; undefined when it does not exist yet. `stored` is the persistent one that the account has. */
-function nameIdValue(format: NameIdFormatName, account: Account, stored: string | undefined): string | undefined {
+function nameIdValue(
+  format: NameIdFormatName,
+  field: NameIdField | undefined,
+  account: Account,
+  stored: string | undefined,
+): string | undefined {
+  const email = account.email && account.emailVerified ? account.email : undefined;
+  const fields: Record<NameIdField, string | undefined> = { sub: account.id, username: account.username, email };
   const values: Record<NameIdFormatName, string | undefined> = {
     persistent: stored,
     transient: undefined,
-    emailAddress: account.email && account.emailVerified ? account.email : undefined,
+    emailAddress: email,
     unspecified: account.username,
   };
-  return values[format];
+  return field ? fields[field] : values[format];
 }
 
 /** Why there is no value. */

@@ -53,6 +53,8 @@ const sloEndpoint = z.strictObject({
 const answer = z.strictObject({
   // absent: what the request asks for within what the metadata names, else persistent
   name_id_format: z.enum(['persistent', 'transient', 'emailAddress', 'unspecified']).optional(),
+  // its value in the formats persistent and unspecified; absent: a random one and the username
+  name_id_field: z.enum(['sub', 'username', 'email']).optional(),
   require_allow_create: z.boolean().default(false), // a first persistent NameID needs AllowCreate="true" in the request
   attributes: z.record(z.string().min(1).max(512), userField).default({}), // SAML name -> user field
   mfa: mfaRule.optional(), // how strongly users must sign in

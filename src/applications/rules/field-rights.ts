@@ -55,7 +55,8 @@ const rules: Record<keyof OidcClient | keyof ServiceProvider, Rule> = {
     consent: nothing,
     subject_type: nothing,
   },
-  ...{ sector_identifier_uri: nothing, name_id_format: nothing, require_allow_create: nothing },
+  ...{ sector_identifier_uri: nothing, name_id_format: nothing, name_id_field: nothing },
+  ...{ require_allow_create: nothing },
   // How it is recognized and where its messages go. An application with rights is changed only by an actor who has them.
   ...{ client_id: nothing, entity_id: nothing, client_secret: nothing, enabled: nothing, application_type: nothing },
   ...{ redirect_uris: nothing, post_logout_redirect_uris: nothing, grant_types: nothing, response_types: nothing },

@@ -60,11 +60,17 @@ export function mayCreateNameId(policy: NameIdPolicy | undefined, requireAllowCr
   return !requireAllowCreate || policy?.allowCreate === true;
 }
 
+export type NameIdField = 'sub' | 'username' | 'email';
+
 export interface NameIdSource {
   format: NameIdFormatName;
+  /** The configured field of the user that is the value of `persistent` and `unspecified`. Each is unique among users. */
+  field?: NameIdField | undefined;
   identityProvider: string;
   serviceProvider: string;
-  /** The username, for `unspecified`. */
+  /** The `sub` of OpenID Connect, which is never reassigned. */
+  userId: string;
+  /** Also for `unspecified`, when no field is configured. */
   username: string;
   /** A verified address: with an unverified one a user could sign in as another user of the application. */
   verifiedEmail: string | undefined;
@@ -80,15 +86,24 @@ export function nameIdFor(source: NameIdSource): NameId {
   const qualifiers = { nameQualifier: source.identityProvider, spNameQualifier: source.serviceProvider };
   switch (source.format) {
     case 'persistent':
-      return { value: source.persistent(), format, ...qualifiers };
+      return { value: fieldOf(source) ?? source.persistent(), format, ...qualifiers };
     case 'transient':
       return { value: source.transient(), format, ...qualifiers };
     case 'unspecified':
-      return { value: source.username, format };
+      return { value: fieldOf(source) ?? source.username, format };
     case 'emailAddress':
-      if (!source.verifiedEmail) throw new SamlError('invalid_name_id_policy', { detail: 'no verified email address' });
-      return { value: source.verifiedEmail, format };
+      return { value: verifiedEmailOf(source), format };
   }
+}
+
+function fieldOf(source: NameIdSource): string | undefined {
+  if (source.field === 'email') return verifiedEmailOf(source);
+  return source.field && { sub: source.userId, username: source.username }[source.field];
+}
+
+function verifiedEmailOf({ verifiedEmail }: NameIdSource): string {
+  if (!verifiedEmail) throw new SamlError('invalid_name_id_policy', { detail: 'no verified email address' });
+  return verifiedEmail;
 }
 
 /** The element, in assertions and in LogoutRequests alike. */

@@ -126,11 +126,12 @@ async function nameIdOf(
   user: SignedInUser,
 ): Promise<NameId> {
   const { account, currentNameId } = user;
-  const wantsPersistent = pending.nameIdFormat === 'persistent';
-  const stored = wantsPersistent
+  const field = sp.settings.name_id_field;
+  const needsStored = pending.nameIdFormat === 'persistent' && field === undefined;
+  const stored = needsStored
     ? await nameIds.persistent(account.id, sp.applicationId, pending.mayCreateNameId)
     : undefined;
-  if (wantsPersistent && stored === undefined) {
+  if (needsStored && stored === undefined) {
     throw new SamlError('invalid_name_id_policy', {
       detail:
         'require_allow_create is set, the request lacks AllowCreate="true", and the user has no identifier here yet',
@@ -138,8 +139,10 @@ async function nameIdOf(
   }
   return nameIdFor({
     format: pending.nameIdFormat,
+    field,
     identityProvider: issuer,
     serviceProvider: sp.entityId,
+    userId: account.id,
     username: account.username,
     verifiedEmail: account.email && account.emailVerified ? account.email : undefined,
     persistent: () => stored ?? '',

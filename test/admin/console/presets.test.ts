@@ -55,6 +55,7 @@ const addresses: Record<string, string> = {
   jellyfin: 'https://app.example.com/sso/OID/redirect/gatehouse',
   'paperless-ngx': 'https://app.example.com/accounts/oidc/gatehouse/login/callback/',
   'home-assistant': 'https://app.example.com/auth/oidc/callback',
+  'microsoft-365': 'https://login.microsoftonline.com/login.srf',
   slack: 'https://acme.slack.com/sso/saml',
   mattermost: 'https://app.example.com/signup/openid/complete',
   'rocket-chat': 'https://app.example.com/_oauth/gatehouse',

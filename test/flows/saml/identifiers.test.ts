@@ -83,6 +83,23 @@ describe('the identifier', () => {
       ann.username,
     );
   });
+
+  it('the identifier is a field of the user where the application has to know it in advance', async () => {
+    const format = 'persistent';
+    for (const [name_id_field, value] of [
+      ['sub', ann.account.id],
+      ['username', ann.username],
+      ['email', ann.account.email],
+    ] as const) {
+      const sp = await aLiveSp(idp, { name_id_format: format, name_id_field, require_allow_create: true });
+      const [attributes, nameId] = nameIdIn(await assertion(httpClient(idp.issuer), sp, ann));
+      expect([attributes, nameId]).toEqual([expect.stringContaining('nameid-format:persistent'), value]);
+      expect(await idp.services.db.samlNameId.count({ where: { value: value ?? '' } })).toBe(0);
+    }
+    const unproven = await aSamlUser(idp.services, { emailVerified: false });
+    const sp = await aLiveSp(idp, { name_id_format: format, name_id_field: 'email' });
+    await expect(assertion(httpClient(idp.issuer), sp, unproven)).rejects.toThrow('InvalidNameIDPolicy');
+  });
 });
 
 describe('attributes', () => {

@@ -138,6 +138,21 @@ export const samlAttributes: readonly KeySection[] = [
           ],
         },
       ),
+      choiceKey(
+        {
+          key: 'name_id_field',
+          label: 'Value',
+          hint: 'For the formats persistent and unspecified, where the application has to know it in advance. Default: a random value, or the username.',
+        },
+        {
+          options: [
+            { value: '', label: 'As the format says' },
+            { value: 'sub', label: 'User ID, which never changes' },
+            { value: 'username', label: 'Username' },
+            { value: 'email', label: 'Email address, when it is verified' },
+          ],
+        },
+      ),
       switchKey({
         key: 'require_allow_create',
         label: 'Require AllowCreate for the first sign-in',

@@ -114,3 +114,46 @@ Single sign-on: Optional, then Required when it works`,
     },
   ],
 };
+
+// learn.microsoft.com/entra/identity/hybrid/connect/how-to-connect-fed-saml-idp: entity ID, address, signed assertion, persistent NameID
+// with the ImmutableID, and the user principal name as IDPEmail.
+export const microsoft365: ProductPreset = {
+  id: 'microsoft-365',
+  kind: 'office',
+  checkedAgainst:
+    'Microsoft Learn, Use a SAML 2.0 Identity Provider for Single Sign On, and New-MgDomainFederationConfiguration (read 2026-11)',
+  title: 'Microsoft 365',
+  text: 'A domain of Microsoft Entra ID whose users sign in here, in web applications.',
+  protocol: 'saml',
+  fields: [],
+  toDeclaration: () => ({
+    name: 'Microsoft 365',
+    entity_id: 'urn:federation:MicrosoftOnline',
+    acs_url: 'https://login.microsoftonline.com/login.srf',
+    name_id_format: 'persistent',
+    name_id_field: 'sub',
+    attributes: { IDPEmail: 'email' },
+    start_url: 'https://www.office.com',
+  }),
+  setupInstructions: ({ issuer, certificate }) => [
+    {
+      title: 'In PowerShell with Microsoft.Graph: each user gets the user ID of this server',
+      text: `Connect-MgGraph -Scopes Domain.ReadWrite.All, User.ReadWrite.All
+# For each user: the user principal name is the email address here, the user ID is on the page of the user and in the export of users.
+Update-MgUser -UserId ann@DOMAIN -OnPremisesImmutableId USER_ID`,
+    },
+    {
+      title: 'Then federate the domain, which must be verified and not the default one',
+      text: `New-MgDomainFederationConfiguration -DomainId DOMAIN -DisplayName Gatehouse \`
+  -IssuerUri ${issuer}/saml/metadata \`
+  -PassiveSignInUri ${issuer}/saml/sso \`
+  -SignOutUri ${issuer}/logout \`
+  -PreferredAuthenticationProtocol saml \`
+  -SigningCertificate ${certificate.replaceAll(/-----[^-]+-----|\s/g, '')}`,
+    },
+    {
+      title: 'When the certificate changes here',
+      text: 'Update-MgDomainFederationConfiguration with -NextSigningCertificate, before the next certificate signs.',
+    },
+  ],
+};

@@ -9,7 +9,7 @@ import { argoCd, forgejo, gitea, gitHubEnterprise, jenkins } from './development
 import { homeAssistant, immich, jellyfin, paperless } from './home.ts';
 import { harbor, kubernetes, minio, portainer, proxmox, vault } from './infrastructure.ts';
 import { cloudflareAccess, oauth2Proxy, tailscale } from './networks.ts';
-import { atlassian, dropbox, moodle } from './office.ts';
+import { atlassian, dropbox, microsoft365, moodle } from './office.ts';
 import { gitlab, grafana, nextcloud, wordpress } from './oidc.ts';
 import type { Answers, Declaration, Preset, ProductPreset } from './parts.ts';
 import { aws, googleWorkspace, salesforce, slack } from './saml.ts';
@@ -157,7 +157,7 @@ export const productPresets: readonly ProductPreset[] = [
   ...[kubernetes, proxmox, portainer, harbor, vault, minio, oauth2Proxy, tailscale, cloudflareAccess],
   ...[immich, jellyfin, paperless, homeAssistant],
   ...[slack, mattermost, rocketChat, zulip, zoom, zammad],
-  ...[nextcloud, wordpress, googleWorkspace, salesforce, aws, moodle, atlassian, dropbox],
+  ...[nextcloud, wordpress, googleWorkspace, salesforce, aws, microsoft365, moodle, atlassian, dropbox],
 ];
 
 export { genericPresets };
