@@ -98,7 +98,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
         imports: createUserImport({ accounts, connections, users }),
         audit,
       }),
-      roleRoutes({ frame, roles }),
+      roleRoutes({ frame, roles, users, accounts, configFile: config.configFile }),
       suggestionRoutes({ frame, users, applications, roles }),
       sessionRoutes({ frame, sessions, accounts, names }),
       auditRoutes({ frame, names, audit, accounts, applications, authority: admin.authority }),

@@ -91,6 +91,8 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/roles/new': ['createRole'],
   '/admin/roles/:id': ['updateRole'],
   '/admin/roles/:id/delete': ['deleteRole'],
+  '/admin/roles/:id/members': ['setUserRoles'],
+  '/admin/roles/:id/members/:user/remove': ['setUserRoles'],
   '/admin/sessions/:uid/end': ['endSession'],
   '/admin/connections/new/:kind/:preset': ['createConnection'],
   '/admin/connections/:id/edit': ['updateConnection'],

@@ -13,6 +13,14 @@ import type { OnCreated } from '../api/idempotency.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 
+/** An application that the role opens. */
+export interface OpenedApplication {
+  id: string;
+  name: string;
+  protocol: string;
+  enabled: boolean;
+}
+
 export interface RoleAdmin {
   list(): Promise<Role[]>;
   /** The members of each role by its id, counted up to `limits.lists.counted` + 1. */
@@ -26,6 +34,8 @@ export interface RoleAdmin {
   createMissing(wanted: readonly { name: string; description: string }[], by: Actor, tx: Tx): Promise<void>;
   update(id: string, changes: Partial<Omit<NewRole, 'source'>>, by: Actor, expected?: Expected): Promise<Role>;
   remove(id: string, by: Actor, expected?: Expected): Promise<void>;
+  /** The applications whose access rule names the role, by name; `isMore`: the list was cut. */
+  applications(id: string): Promise<{ applications: OpenedApplication[]; isMore: boolean }>;
   /** Every permission that a role has, with those roles. */
   permissions(): Promise<{ permission: string; roles: string[] }[]>;
 }
@@ -87,14 +97,9 @@ export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependen
         await roles.remove(name, by, tx);
       }),
 
-    async permissions() {
-      const all = await roles.list();
-      const names = [...new Set(all.flatMap(({ permissions }) => permissions))].sort();
-      return names.map((permission) => ({
-        permission,
-        roles: all.filter(({ permissions }) => permissions.includes(permission)).map(({ name }) => name),
-      }));
-    },
+    applications: (id) => openedBy(db, id),
+
+    permissions: async () => permissionsOf(await roles.list()),
   };
 }
 
@@ -107,4 +112,23 @@ async function countMembers(db: Db, roles: readonly Role[]): Promise<[id: string
   );
   const rows = await db.$queryRaw<{ id: string; count: number | bigint }[]>(joinFragments(counts, ' UNION ALL '));
   return rows.map(({ id, count }) => [id, Number(count)]);
+}
+
+async function openedBy(db: Db, roleId: string): ReturnType<RoleAdmin['applications']> {
+  const found = await db.application.findMany({
+    where: { access: 'roles', roles: { some: { roleId } } },
+    select: { id: true, name: true, protocol: true, enabled: true },
+    orderBy: [{ name: 'asc' }, { id: 'asc' }],
+    take: limits.api.pageSize + 1,
+  });
+  return { applications: found.slice(0, limits.api.pageSize), isMore: found.length > limits.api.pageSize };
+}
+
+/** Every permission with the roles that have it, by name. */
+function permissionsOf(all: readonly Role[]): { permission: string; roles: string[] }[] {
+  const names = [...new Set(all.flatMap(({ permissions }) => permissions))].sort();
+  return names.map((permission) => ({
+    permission,
+    roles: all.filter(({ permissions }) => permissions.includes(permission)).map(({ name }) => name),
+  }));
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseCsv } from '../../../src/admin/users/csv.ts';
 import { signRows } from '../../support/database/row-macs.ts';
-import { aUser } from '../../support/factories.ts';
+import { aClient, aUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { textOf } from '../../support/pages/html.ts';
@@ -94,18 +94,50 @@ describe('roles', () => {
       name: 'writer',
       permissions: 'articles:write\narticles:read',
     });
-    const matrix = textOf((await admin.get('/admin/roles')).text);
+    const matrix = textOf((await admin.get('/admin/roles/permissions')).text);
     expect(matrix).toContain('articles:write');
     const role = await idp.services.roles.find('writer');
     const at = `/admin/roles/${role?.id}`;
     const wrong = await admin.submit(await admin.get(at), { permissions: 'no permission' });
     expect(wrong.status).toBe(400);
-    await admin.submit(await admin.get(at), { permissions: 'articles:read' });
-    expect((await idp.services.roles.find('writer'))?.permissions).toEqual(['articles:read']);
+    const boxes = { 'permissions.articles': 'articles:read', permissions: ['articles[role:writer]:x', 'wiki:edit'] };
+    const row = await admin.submit(await admin.get(at), { ...boxes, rows: 'remove permissions 0' });
+    expect(row.forms[0]?.fields).toMatchObject({ 'permissions.articles': 'articles:read', permissions: 'wiki:edit' });
+    await admin.submit(row, { 'permissions.gatehouse.users': 'gatehouse.users:read' });
+    const held = (await idp.services.roles.find('writer'))?.permissions;
+    expect(held?.sort()).toEqual(['articles:read', 'gatehouse.users:read', 'wiki:edit']);
     await admin.submit(await admin.get(`${at}/delete`));
     expect(await idp.services.roles.find('writer')).toBeUndefined();
     const same = await admin.submit(await admin.get('/admin/roles/new'), { name: 'auditor' });
     expect(same.status).toBe(409);
+  });
+
+  it('roles list their members, who are added by name and removed after a question, and the applications that they open', async () => {
+    const role = await idp.services.roles.create({ name: 'curator' });
+    const { account, username } = await aUser(idp.services);
+    const at = `/admin/roles/${role.id}`;
+    await aClient(idp.services, {
+      client_name: 'Archive',
+      access: { roles: ['curator'] },
+      redirect_uris: ['https://archive.example.com/cb'],
+    });
+    expect(textOf((await admin.get(`${at}/applications`)).text)).toContain('Archive');
+    const form = await admin.get(`${at}/members`);
+    const unknown = await admin.submit(form, { user: 'no-such-user' });
+    expect([unknown.status, textOf(unknown.text)]).toEqual([400, expect.stringContaining('No user has this username')]);
+    await admin.submit(form, { user: username });
+    expect((await idp.services.accounts.find(account.id))?.roles).toEqual(['curator']);
+    expect((await admin.get('/admin/roles')).text).toContain(`${at}/members`);
+    const removal = await admin.get(`${at}/members/${account.id}/remove`);
+    expect(textOf(removal.text)).toContain('loses the permissions of this role');
+    await admin.submit(removal);
+    expect((await idp.services.accounts.find(account.id))?.roles).toEqual([]);
+    expect((await admin.get(`${at}/members/${account.id}/remove`)).status).toBe(404);
+    const page = await auditor.get(`${at}/members`);
+    expect(page.forms.filter(({ method }) => method === 'post')).toEqual([]);
+    const { _csrf = '' } = form.forms[0]?.fields ?? {};
+    expect((await auditor.post(`${at}/members`, { form: { _csrf, user: username } })).status).toBe(403);
+    expect(textOf((await admin.get(`${at}/delete`)).text)).toContain('It has no members.');
   });
 
   it('roles are read-only where they are built in', async () => {

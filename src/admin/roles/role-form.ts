@@ -1,0 +1,97 @@
+// The form of a role: name, description, and its permissions as boxes by resource, with rows for all others.
+import { builtInRoles, OWN_PREFIX } from '../../rbac/built-in.ts';
+import { parsePermission } from '../../rbac/names.ts';
+import type { Field, FormSection } from '../console/blocks.ts';
+import { type Sent, sentValue } from '../console/row-buttons.ts';
+
+/** A role as it is filled in. */
+export interface RoleValues {
+  name: string;
+  description: string;
+  permissions: readonly string[];
+}
+
+const PERMISSIONS = 'permissions';
+const BOXES = 'permissions.';
+
+/** The sections. `known`: the permissions that roles have already, which get boxes. */
+export function roleSections(
+  { name, description, permissions }: RoleValues,
+  known: readonly string[],
+  isLocked: boolean,
+): FormSection[] {
+  const locked = isLocked && { isLocked };
+  const own = groupsOf(builtInRoles.flatMap((role) => role.permissions));
+  const others = groupsOf([...known, ...permissions].filter((one) => !one.startsWith(OWN_PREFIX)));
+  const boxes = (groups: ReadonlyMap<string, readonly string[]>) =>
+    [...groups].map(([resource, names]): Field => boxesOf(resource, names, permissions, isLocked));
+  const offered = new Set([...own, ...others].flatMap(([, names]) => names));
+  const rest = permissions.filter((one) => !offered.has(one));
+  const ticked = permissions.filter((one) => one.startsWith(OWN_PREFIX)).length;
+  return [
+    {
+      title: 'General',
+      fields: [
+        { name: 'name', label: 'Name', value: name, required: true, ...locked },
+        { name: 'description', label: 'Description', value: description, ...locked },
+      ],
+    },
+    {
+      title: 'Permissions at applications',
+      lead: 'Applications and APIs decide what each of them means.',
+      fields: [
+        ...boxes(others),
+        {
+          name: PERMISSIONS,
+          label: others.size > 0 ? 'More permissions' : 'Permissions',
+          type: 'rows',
+          adds: 'permission',
+          columns: [{ name: '', label: 'Permission' }],
+          lines: rest.map((one) => [one]),
+          hint: 'As resource:action, such as articles:read. Limited Gatehouse permissions too, such as gatehouse.users[role:students]:write.',
+          ...locked,
+        },
+      ],
+    },
+    {
+      title: 'Permissions in Gatehouse',
+      lead: 'For administrators. You can give only permissions that you have.',
+      isAdvanced: true,
+      summary: ticked === 0 ? 'None' : `${ticked} selected`,
+      fields: boxes(own),
+    },
+  ];
+}
+
+function boxesOf(resource: string, names: readonly string[], held: readonly string[], isLocked: boolean): Field {
+  return {
+    name: `${BOXES}${resource}`,
+    label: resource,
+    type: 'checks',
+    values: held,
+    options: names.map((value) => ({ value, label: parsePermission(value)?.action ?? value })),
+    ...(isLocked && { isLocked }),
+  };
+}
+
+/** The permissions by resource, both sorted. */
+function groupsOf(permissions: readonly string[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const one of [...new Set(permissions)].sort()) {
+    const resource = parsePermission(one)?.resource;
+    if (resource === undefined || resource.includes('[')) continue;
+    groups.set(resource, [...(groups.get(resource) ?? []), one]);
+  }
+  return groups;
+}
+
+/** What the sent form says; the typed permissions first, as their rows. */
+export function sentRole(sent: Sent): RoleValues {
+  const typed = (sent[PERMISSIONS] ?? []).flatMap((text) => text.split(/\r?\n/)).flatMap((one) => one.trim() || []);
+  const ticked = Object.entries(sent).flatMap(([name, values]) => (name.startsWith(BOXES) ? values : []));
+  return {
+    name: sentValue(sent, 'name') ?? '',
+    description: sentValue(sent, 'description') ?? '',
+    permissions: [...new Set([...typed, ...ticked])],
+  };
+}
