@@ -65,6 +65,12 @@ const page: ConsolePage = {
       rows: [{ label: 'Client ID', value: { text: 'wiki', copy: 'client ID', small: 'as sent' } }],
     },
     {
+      kind: 'facts',
+      title: 'Details for the developer',
+      rows: [{ label: 'Error', value: { text: 'access_denied', code: true } }],
+      isClosed: true,
+    },
+    {
       kind: 'search',
       action: '/admin/applications',
       fields: [

@@ -187,6 +187,8 @@ export type Block =
       lead?: string;
       actions?: readonly Action[];
       rows: { label: string; value: Cell }[];
+      /** Until it is opened. */
+      isClosed?: boolean;
     }
   | {
       kind: 'table';

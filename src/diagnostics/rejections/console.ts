@@ -80,7 +80,7 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
             ],
           },
           caption: 'Rejected requests',
-          columns: ['Code', sortColumn('When', '-at', list), 'Application or connection', 'User', 'Reason'],
+          columns: ['Error reference', sortColumn('When', '-at', list), 'Application or connection', 'User', 'Reason'],
           rows: page.rejections.map((one) => [
             { text: one.code, href: `/admin/refusals/${one.code}` },
             one.at,
@@ -129,17 +129,18 @@ function rejectionDetails(
 }
 
 function detailsPage(explanation: Explanation, may: May): ConsolePage {
-  const { rejection } = explanation;
+  const { rejection, rules } = explanation;
+  const failed = rules.find(({ state }) => state === 'failed');
   return {
     title: `Rejected request ${rejection.code}`,
-    lead: rejection.message,
+    lead: failed ? `This check failed: ${failed.label}.` : rejection.message,
     back: { href: '/admin/refusals', label: 'Rejected requests' },
     actions: accessCheckLink(explanation, may),
     blocks: [
       ...fixBlocks(explanation, may),
       rulesBlock(explanation),
       requestBlock(explanation),
-      receivedBlock(rejection),
+      developerBlock(rejection),
     ],
   };
 }
@@ -224,7 +225,7 @@ function fixLinks(explanation: Explanation, may: May): Action[] {
 function connectionLinks({ rules }: Explanation, { id }: Connection): Action[] {
   const href = `/admin/connections/${id}`;
   const isSecret = rules.some((rule) => rule.state === 'failed' && rule.id === 'secret');
-  return isSecret ? [{ label: 'Add a new secret', href: `${href}/secret` }] : [{ label: 'Open the connection', href }];
+  return isSecret ? [{ label: 'Add secret', href: `${href}/secret` }] : [{ label: 'Open connection', href }];
 }
 
 function rulesBlock({ rules }: Explanation): Block {
@@ -259,17 +260,17 @@ function requestBlock({ rejection, application, account, connection }: Explanati
               : (rejection.clientId ?? null),
           },
       { label: 'User', value: account ? { text: account.username, href: `/admin/users/${account.id}` } : null },
-      { label: 'Where', value: rejection.endpoint },
-      { label: 'Reason', value: { text: rejection.reason, code: true } },
-      { label: 'Request ID', value: { text: rejection.requestId, code: true } },
     ],
   };
 }
 
-function receivedBlock({ received }: Rejection): Block {
+/** What the protocol says: the error, and the received parameters. */
+function developerBlock({ endpoint, reason, message, requestId, received }: Rejection): Block {
+  const values = { Endpoint: endpoint, Error: reason, Description: message, 'Request ID': requestId, ...received };
   return {
     kind: 'facts',
-    title: 'Received values',
-    rows: Object.entries(received).map(([label, value]) => ({ label, value: { text: value, code: true } })),
+    title: 'Details for the developer',
+    rows: Object.entries(values).map(([label, value]) => ({ label, value: { text: value, code: true } })),
+    isClosed: true,
   };
 }

@@ -22,9 +22,8 @@ export function samlErrorPage(error: unknown, application?: string, rejectionCod
     });
   }
   if (!(error instanceof SamlError)) return error;
-  const who = application ?? 'the app that sent you here';
   return new AppError(error.httpStatus === 413 ? 'body_too_large' : 'saml_request_invalid', {
-    message: `${who.charAt(0).toUpperCase()}${who.slice(1)} sent a SAML message that we can’t accept.`,
+    message: `${application ?? 'The app'} sent an invalid request.`,
     advice: `Go back to ${application ?? 'the app'} and try again. If it happens again, contact its administrator.`,
     technical: [
       { label: 'Reason', value: error.message },
