@@ -183,7 +183,8 @@ export const limits = {
     closeSeconds: 5, // for the jobs and the database after that; a database that does not respond is left
   },
   /** A worker that ends is started again: at once after a stable run, else after a pause. A new connection goes to the less busy one. */
-  workers: { stableSeconds: 60, firstPauseSeconds: 1, maxPauseSeconds: 30, metricsMs: 2000, maxRequests: 100 },
+  // The longest pause and a start together are less than 15 s: so long after the database is back, a server serves again.
+  workers: { stableSeconds: 60, firstPauseSeconds: 1, maxPauseSeconds: 8, metricsMs: 2000, maxRequests: 100 },
   /**
    * A configuration file over HTTP: no more than the proxies of docs/operating.md let through, about 4000 users. On disk it has no limit.
    */

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import { type Database, openDatabase, transaction } from '../../src/storage/database.ts';
+import { migrate } from '../../src/storage/migrations/migrate.ts';
 import type { DatabaseLimits } from '../../src/storage/open-options.ts';
 import { inRequestScope } from '../../src/storage/request-scope.ts';
 import { connectSqlite } from '../../src/storage/sqlite/connections.ts';
@@ -190,6 +191,14 @@ describe.runIf(databaseKind() === 'postgresql')('PostgreSQL', () => {
     await expect.poll(() => reasons(rejected)).toEqual(['it succeeded', 'it succeeded', 'it succeeded']);
     await rejected.close();
     await admin.$executeRawUnsafe('DROP ROLE rejected');
+  });
+
+  it('ends a start whose first read gets no answer', async () => {
+    await transaction(test.database.db, async (tx) => {
+      await tx.$executeRawUnsafe('LOCK TABLE _prisma_migrations IN ACCESS EXCLUSIVE MODE');
+      await expect(migrate(test.url, undefined, quick)).rejects.toThrow('no answer');
+    });
+    expect(await migrate(test.url, undefined, quick)).toEqual([]);
   });
 
   it('is read-only, as a standby is, and works again afterwards', async () => {

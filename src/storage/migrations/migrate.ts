@@ -1,8 +1,10 @@
 // Brings the database to the schema of this version at each start, in one transaction under a lock. When several instances
 // start at once, one migrates and the others wait. A failed or killed migration leaves the database unchanged.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { limits } from '../../limits.ts';
 import { unreachable } from '../database.ts';
-import { DatabaseError, type DatabaseKind, parseDatabaseUrl } from '../database-url.ts';
+import { DatabaseError, type DatabaseKind, type DatabaseLocation, parseDatabaseUrl } from '../database-url.ts';
+import type { DatabaseLimits } from '../open-options.ts';
 import { type MigrationFile, readMigrations } from './files.ts';
 import { newerMessage, versionNote } from './newer.ts';
 import { type LockedSession, type MigrationSession, openMigrationSession } from './session.ts';
@@ -23,17 +25,20 @@ export class MigrationError extends DatabaseError {
   }
 }
 
-/** Applies the migrations that the database lacks and returns their names. Another `folder` is for tests. */
-export async function migrate(url: string, folder?: string): Promise<string[]> {
+/** Applies the migrations that the database lacks and returns their names. Another `folder` and `quickLimits` are for tests. */
+export async function migrate(
+  url: string,
+  folder?: string,
+  quickLimits: DatabaseLimits = limits.database,
+): Promise<string[]> {
   const location = parseDatabaseUrl(url);
   const { kind } = location;
   const migrations = readMigrations(kind, folder);
+  // Of most starts this is all: within the limits of a request, because a database that goes silent now must not hold up the start.
+  if ((await missingIn(location, migrations, quickLimits)).length === 0) return [];
   const session = await openMigrationSession(location);
   try {
-    const missing = await findMissing(session, kind, migrations).catch((cause) => {
-      throw cause instanceof DatabaseError ? cause : unreachable(location, cause);
-    });
-    return missing.length === 0 ? [] : await migrateLocked(session, kind, migrations);
+    return await migrateLocked(session, kind, migrations);
   } finally {
     await session.close();
   }
@@ -42,9 +47,17 @@ export async function migrate(url: string, folder?: string): Promise<string[]> {
 /** The names of the migrations that migrate() would apply; changes nothing. Throws MigrationError as it does. */
 export async function pendingMigrations(url: string): Promise<string[]> {
   const location = parseDatabaseUrl(url);
-  const session = await openMigrationSession(location);
+  return missingIn(location, readMigrations(location.kind));
+}
+
+async function missingIn(
+  location: DatabaseLocation,
+  migrations: readonly MigrationFile[],
+  sessionLimits?: DatabaseLimits,
+): Promise<string[]> {
+  const session = await openMigrationSession(location, sessionLimits);
   try {
-    return await findMissing(session, location.kind, readMigrations(location.kind));
+    return await findMissing(session, location.kind, migrations);
   } catch (cause) {
     throw cause instanceof DatabaseError ? cause : unreachable(location, cause);
   } finally {

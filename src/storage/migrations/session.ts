@@ -2,7 +2,7 @@
 // belongs to the transaction, so the database releases it when the process is killed.
 import type { SqlDriverAdapter, SqlQueryable, Transaction } from '@prisma/driver-adapter-utils';
 import type { DatabaseLocation } from '../database-url.ts';
-import { patientLimits } from '../open-options.ts';
+import { type DatabaseLimits, patientLimits } from '../open-options.ts';
 import { postgresAdapter } from '../postgresql/adapter.ts';
 import { configureSqlite, createSqliteFile } from '../sqlite/adapter.ts';
 import { connectSqlite } from '../sqlite/connections.ts';
@@ -25,9 +25,12 @@ export interface LockedSession {
   rollback(): Promise<void>;
 }
 
-/** Connects, and creates the file of a new SQLite database. */
-export async function openMigrationSession(location: DatabaseLocation): Promise<MigrationSession> {
-  return location.kind === 'sqlite' ? sqliteSession(location.file) : postgresSession(location);
+/** Connects, and creates the file of a new SQLite database. `limits` are for PostgreSQL; by default a statement has an hour. */
+export async function openMigrationSession(
+  location: DatabaseLocation,
+  limits: DatabaseLimits = patientLimits,
+): Promise<MigrationSession> {
+  return location.kind === 'sqlite' ? sqliteSession(location.file) : postgresSession(location, limits);
 }
 
 async function sqliteSession(file: string): Promise<MigrationSession> {
@@ -62,11 +65,11 @@ async function sqliteSession(file: string): Promise<MigrationSession> {
   };
 }
 
-async function postgresSession(location: Extract<DatabaseLocation, { kind: 'postgresql' }>): Promise<MigrationSession> {
-  const connection = await postgresAdapter(
-    { ...location, keepsStatements: false },
-    { limits: patientLimits, max: 2 },
-  ).connect();
+async function postgresSession(
+  location: Extract<DatabaseLocation, { kind: 'postgresql' }>,
+  limits: DatabaseLimits,
+): Promise<MigrationSession> {
+  const connection = await postgresAdapter({ ...location, keepsStatements: false }, { limits, max: 2 }).connect();
   return {
     query: rowsOf(connection),
     close: () => connection.dispose(),
