@@ -1,10 +1,11 @@
 // What happens to a node and its database in chaos.ts.
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils';
 import { connectSqlite } from '../../src/storage/sqlite/connections.ts';
+import type { ChaosMail } from './chaos-mail.ts';
 import type { PostgresProcess } from './postgres-process.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
 
@@ -33,15 +34,25 @@ export interface FaultsDependencies {
   /** A number of milliseconds in this range of seconds. */
   seconds(from: number, to: number): number;
   start(node: Node): Promise<Node>;
+  mail: ChaosMail;
+  hasWorkers: boolean;
+  /** Makes a backup and verifies it. */
+  backUp(node: Node): Promise<void>;
+  found(what: string): void;
 }
 
-export function createFaults({ nodes, postgres, isMounted, seconds, start }: FaultsDependencies): Fault[] {
+/** Of SIGTERM: 5 s for the proxy, 15 for requests, 5 for the database; and a little for a busy machine. */
+const STOP_MS = 27_000;
+
+export function createFaults(dependencies: FaultsDependencies): Fault[] {
+  const { nodes, postgres, isMounted, seconds, start, mail, hasWorkers, backUp, found } = dependencies;
   const freezeNode = async (node: Node, ms: number) => {
     const one = { from: performance.now(), to: Number.POSITIVE_INFINITY };
     node.frozen.push(one);
-    node.process.kill('SIGSTOP');
+    const pids = [node.process.pid ?? 0, ...(hasWorkers ? workersOf(node) : [])];
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
     await sleep(ms);
-    node.process.kill('SIGCONT');
+    for (const pid of pids) process.kill(pid, 'SIGCONT');
     one.to = performance.now() + 2000;
   };
   const ended = (node: Node) =>
@@ -51,6 +62,15 @@ export function createFaults({ nodes, postgres, isMounted, seconds, start }: Fau
       else resolve();
     });
   const again = async (node: Node) => void Object.assign(node, await start(node));
+  const restart = async (node: Node) => {
+    const end = ended(node);
+    const began = performance.now();
+    node.process.kill('SIGTERM');
+    await end;
+    const ms = Math.round(performance.now() - began);
+    if (ms > STOP_MS) found(`SIGTERM: ended after ${ms} ms`);
+    await again(node);
+  };
   const setClock = (node: Node, ms: number) => writeFileSync(node.clockFile, String(ms));
 
   const common: Fault[] = [
@@ -58,21 +78,31 @@ export function createFaults({ nodes, postgres, isMounted, seconds, start }: Fau
       name: 'kill -9',
       async run(node) {
         const end = ended(node);
+        const workers = hasWorkers ? workersOf(node) : [];
         node.process.kill('SIGKILL');
         await end;
+        await gone(workers);
         await again(node);
       },
     },
+    { name: 'SIGTERM and start', run: restart },
     {
-      name: 'SIGTERM and start',
-      async run(node) {
-        const end = ended(node);
-        node.process.kill('SIGTERM');
-        await end;
-        await again(node);
+      name: 'rolling restart',
+      async run() {
+        for (const node of nodes) await restart(node);
       },
     },
     { name: 'frozen', run: (node) => freezeNode(node, seconds(3, 12)) },
+    { name: 'frozen for long', run: (node) => freezeNode(node, seconds(30, 60)) },
+    { name: 'backup', run: backUp },
+    ...(['silent', 'resets', 'refuses'] as const).map((fault) => ({
+      name: `mail server ${fault}`,
+      async run() {
+        await mail.become(fault);
+        await sleep(seconds(5, 20));
+        await mail.become('good');
+      },
+    })),
     {
       name: 'clock 4 minutes ahead, then back',
       async run(node) {
@@ -126,6 +156,32 @@ export function createFaults({ nodes, postgres, isMounted, seconds, start }: Fau
           },
         },
         {
+          name: 'database resets',
+          async run(node) {
+            const until = performance.now() + seconds(5, 12);
+            while (performance.now() < until) {
+              node.toDatabase?.resetConnections();
+              await sleep(700);
+            }
+          },
+        },
+        {
+          name: 'database drips',
+          async run(node) {
+            node.toDatabase?.drip(20);
+            await sleep(seconds(5, 12));
+            node.toDatabase?.drip(0);
+          },
+        },
+        {
+          name: 'PostgreSQL frozen for long',
+          async run() {
+            postgres.freeze();
+            await sleep(seconds(30, 60));
+            postgres.thaw();
+          },
+        },
+        {
           name: 'database slow',
           async run(node) {
             node.toDatabase?.delay(700);
@@ -168,7 +224,64 @@ export function createFaults({ nodes, postgres, isMounted, seconds, start }: Fau
         ]
       : []),
   ];
-  return [...common, ...(postgres ? onPostgres : onSqlite)];
+  const ofWorkers: Fault[] = hasWorkers ? workerFaults(dependencies) : [];
+  return [...common, ...(postgres ? onPostgres : onSqlite), ...ofWorkers];
+}
+
+const workersOf = ({ process }: Node) =>
+  execFileSync('ps', ['-o', 'pid=', '--ppid', String(process.pid)], { encoding: 'utf8' })
+    .split('\n')
+    .map(Number)
+    .filter(Boolean);
+
+/** WORKERS=2: one of the two, or the process above them. */
+function workerFaults({ seconds }: FaultsDependencies): Fault[] {
+  const freeze = async (node: Node, pids: number[], ms: number) => {
+    const one = { from: performance.now(), to: Number.POSITIVE_INFINITY };
+    node.frozen.push(one);
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    await sleep(ms);
+    for (const pid of pids) process.kill(pid, 'SIGCONT');
+    one.to = performance.now() + 2000;
+  };
+  return [
+    {
+      name: 'kill -9 of a worker',
+      async run(node) {
+        const [worker] = workersOf(node);
+        if (worker) process.kill(worker, 'SIGKILL');
+        await sleep(seconds(1, 3));
+      },
+    },
+    {
+      name: 'kill -9 of all workers',
+      async run(node) {
+        for (const worker of workersOf(node)) process.kill(worker, 'SIGKILL');
+        await sleep(seconds(1, 3));
+      },
+    },
+    { name: 'a worker frozen', run: (node) => freeze(node, workersOf(node).slice(0, 1), seconds(3, 20)) },
+    {
+      name: 'workers replaced by SIGHUP',
+      async run(node) {
+        node.process.kill('SIGHUP');
+        await sleep(seconds(5, 12));
+      },
+    },
+  ];
+}
+
+/** Workers end by themselves when the process above them is gone. */
+async function gone(pids: number[]): Promise<void> {
+  for (const pid of pids) while (isThere(pid)) await sleep(50);
+}
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 const isBegun = (connection: SqlDriverAdapter) =>

@@ -1,9 +1,9 @@
 // Driver: real traffic while nodes are killed and frozen, the database is frozen, killed, stopped, silent or locked, the disk is full and
 // the clock jumps, one after the other and at random. `npm test` does not run it.
-//   npm run build && npx tsx test/faults/chaos.ts postgresql|sqlite [--minutes 8] [--seed 1] [--only 'database slow']
+//   npm run build && npx tsx test/faults/chaos.ts postgresql|sqlite [--minutes 8] [--seed 1] [--only 'database slow'] [--workers 2]
 // PostgreSQL: two nodes behind a proxy. SQLite: one node, on a small file system of its own where the machine permits mount.
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,7 +15,10 @@ import { httpClient } from '../support/http.ts';
 import { freePort, type TestIdp } from '../support/idp.ts';
 import { programArguments } from '../support/program.ts';
 import { roundRobin } from '../support/round-robin.ts';
+import { createBackups, runCommand } from './chaos-backups.ts';
 import { createFaults, type Fault, type Node } from './chaos-faults.ts';
+import { chaosMail } from './chaos-mail.ts';
+import { probeNodes } from './chaos-probes.ts';
 import { startTraffic } from './chaos-traffic.ts';
 import { postgresProcess } from './postgres-process.ts';
 import { tcpProxy } from './tcp-proxy.ts';
@@ -23,11 +26,14 @@ import { tcpProxy } from './tcp-proxy.ts';
 const ANSWER_MS = 10_000;
 const RECOVERY_MS = 15_000;
 const MEMORY_MB = 500;
+/** A mail that a killed process had claimed waits until its lease is over. */
+const MAIL_SECONDS = 330;
 const { values, positionals } = parseArgs({
   options: {
     minutes: { type: 'string', default: '8' },
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
+    workers: { type: 'string', default: '1' },
   },
   allowPositionals: true,
 });
@@ -36,6 +42,8 @@ const isPostgres = positionals[0] !== 'sqlite';
 const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-chaos-'));
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 const findings: string[] = [];
+/** How many faults ended a process in the middle of its work: a mail may be sent again after each. */
+let kills = 0;
 const found = (what: string) => {
   if (!findings.includes(what)) print(`${new Date().toISOString()} FOUND ${what}`);
   findings.push(what);
@@ -62,11 +70,14 @@ await postgres?.start();
 const data = path.join(folder, 'data');
 mkdirSync(data);
 const isMounted = !isPostgres && mounted(data);
+const mail = await chaosMail();
 const environment: Record<string, string> = {
   GATEHOUSE_SECRET: Buffer.alloc(32, 7).toString('base64url'),
   ISSUER: `http://localhost:${await freePort()}`,
   TRUST_PROXY: '1',
   LOG_FORMAT: 'json',
+  SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
+  WORKERS: values.workers,
 };
 const databaseOf = (node: Pick<Node, 'toDatabase'>): Record<string, string> =>
   postgres ? { DATABASE_URL: postgres.url(node.toDatabase?.port ?? postgres.port) } : {};
@@ -122,6 +133,7 @@ function read(text: string, node: Node): void {
   if (line.level === 'error' || line.level === 'warn') {
     const key = `${line.level} ${line.msg}${line.problem ? ` (${line.problem})` : ''}`;
     logged.set(key, (logged.get(key) ?? 0) + 1);
+    if (line.err?.stack || line.cause?.stack) found(`a stack trace: ${text.slice(0, 1000)}`);
     if (/ALARM|internal/.test(`${line.msg} ${line.problem}`)) found(text.slice(0, 1500));
   }
   if (line.msg !== 'request') return;
@@ -136,10 +148,27 @@ function read(text: string, node: Node): void {
 }
 
 const nodes: Node[] = [];
-const faults = createFaults({ nodes, postgres, isMounted, seconds, start }).filter(({ name }) =>
-  name.includes(values.only),
-);
+const backups = createBackups({ folder, environmentOf, found });
+const faults = createFaults({
+  ...{ nodes, postgres, isMounted, seconds, start, mail, found },
+  hasWorkers: values.workers !== '1',
+  backUp: () => backups.make(acknowledged()),
+}).filter(({ name }) => name.includes(values.only));
 let closeAll = async () => {};
+let isOver = false;
+let acknowledged = (): string[] => [];
+
+/** Of a command on the database, past the proxies. */
+function environmentOf(more: Record<string, string> = {}): Record<string, string> {
+  const { PATH = '' } = process.env;
+  return {
+    PATH,
+    ...environment,
+    ...databaseOf({ toDatabase: undefined }),
+    DATA_DIR: nodes[0]?.folder ?? data,
+    ...more,
+  };
+}
 
 /** Milliseconds until all nodes are ready; a minute at most. */
 async function readyAfter(): Promise<number> {
@@ -185,6 +214,12 @@ try {
     await front.close();
   };
   const traffic = await startTraffic({ issuer: config.issuer, services } as TestIdp);
+  acknowledged = () => [...traffic.acknowledged.users];
+  const mailing = mail.queue(services, () => isOver);
+  const probing = probeNodes({
+    ...{ nodes, issuer: config.issuer, app: traffic.world.app, answerMs: ANSWER_MS, found },
+    isOver: () => isOver,
+  });
   const until = performance.now() + Number(values.minutes) * 60_000;
   const counts = new Map<string, number>();
   let longest = 0;
@@ -193,12 +228,14 @@ try {
     const node = nodes[random(nodes.length)] as Node;
     counts.set(fault.name, (counts.get(fault.name) ?? 0) + 1);
     if (process.env.VERBOSE) print(`${new Date().toISOString()} ${fault.name}`);
+    if (fault.name.includes('kill -9')) kills += 1;
     await fault.run(node);
     const recovery = await readyAfter();
     longest = Math.max(longest, recovery);
     if (recovery > RECOVERY_MS) found(`${fault.name}: not ready for ${Math.round(recovery)} ms`);
     await sleep(seconds(1, 4));
   }
+  isOver = true;
   await traffic.end();
   await sleep(8000);
 
@@ -221,36 +258,23 @@ try {
     where: { chainSeq: null, at: { lt: new Date(Date.now() - 60_000) } },
   });
   expect(`jobs go on: ${sealed} audit entries older than a minute wait for the chain`, sealed === 0);
-  await services.outbox.send({
-    kind: 'no-password-here',
-    to: { email: 'last@example.com', username: 'last' } as never,
-  });
-  const mails = () => nodes.flatMap((node) => readdirSync(path.join(node.folder, 'outbox'), { encoding: 'utf8' }));
-  const before = mails().length;
-  for (let tries = 0; tries < 60 && mails().length === before; tries += 1) await sleep(500);
-  expect('a mail is delivered', mails().length > before);
+  const recipients = await mailing;
+  const missing = () => recipients.filter((one) => !mail.accepted.has(one));
+  for (let tries = 0; tries < MAIL_SECONDS && missing().length > 0; tries += 1) await sleep(1000);
+  expect(`of ${recipients.length} mails ${missing().length} were not sent`, missing().length === 0);
+  const repeated = [...mail.accepted.values()].filter((ids) => ids.length > 1);
+  const isSame = repeated.every((ids) => new Set(ids).size === 1);
+  expect(`${repeated.length} mails were sent again, after ${kills} kills`, repeated.length <= kills && isSame);
+  print(`  probes: ${JSON.stringify(Object.fromEntries(await probing))}`);
+  await backups.make(acknowledged());
+  expect(`backups: ${await backups.restored()}`, true);
   const memory = nodes.map(({ process: { pid } }) =>
     execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }),
   );
   const megabytes = memory.map((text) => Math.round(Number(text) / 1024));
   expect(`memory: ${megabytes.join(', ')} MB`, Math.max(...megabytes) < MEMORY_MB);
-  const env = {
-    PATH: process.env.PATH,
-    ...environment,
-    ...databaseOf({ toDatabase: undefined }),
-    DATA_DIR: first.folder,
-  };
   for (const command of [['audit', 'verify'], ['doctor']]) {
-    const { status, text } = await new Promise<{ status: number | null; text: string }>((resolve) => {
-      const child = spawn(process.execPath, [...programArguments('cli'), ...command], {
-        env,
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      let said = '';
-      for (const stream of [child.stdout, child.stderr])
-        stream.setEncoding('utf8').on('data', (part: string) => (said += part));
-      child.once('close', (code) => resolve({ status: code, text: said }));
-    });
+    const { status, text } = await runCommand(command, environmentOf());
     if (command[0] === 'doctor') print(text.replace(/^/gm, '    '));
     else expect(`gatehouse audit verify: ${status} ${text.trim().slice(0, 600)}`, status === 0);
   }
@@ -263,6 +287,7 @@ try {
     node.process.kill('SIGKILL');
   }
   await closeAll();
+  await mail.close();
   for (const node of nodes) await node.toDatabase?.close();
   await postgres?.remove();
   if (isMounted) execFileSync('umount', ['-l', data]);

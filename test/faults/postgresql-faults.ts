@@ -4,7 +4,7 @@ import type { PostgresProcess } from './postgres-process.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
 
 export interface Fault {
-  begin(postgres: PostgresProcess, proxy: TcpProxy): Promise<void> | void;
+  begin(postgres: PostgresProcess, proxy: TcpProxy, server: { workers(): number[] }): Promise<void> | void;
   end(postgres: PostgresProcess, proxy: TcpProxy): Promise<void> | void;
   /** The database was good for new connections all the time. */
   isInstant?: boolean;
@@ -63,6 +63,14 @@ export const faults: Record<string, Fault> = {
   unreachable: { begin: (_, proxy) => proxy.silenceAll(), end: (_, proxy) => proxy.serve() },
   stopped: { begin: (postgres) => postgres.end('SIGINT'), end: (postgres) => postgres.start() },
   killed: { begin: (postgres) => postgres.end('SIGKILL'), end: (postgres) => postgres.start() },
+  /** With `--workers`: no worker can start before the database is back. */
+  'stopped-and-workers-killed': {
+    async begin(postgres, _proxy, { workers }) {
+      await postgres.end('SIGINT');
+      for (const worker of workers()) process.kill(worker, 'SIGKILL');
+    },
+    end: (postgres) => postgres.start(),
+  },
   /** All connections are reset every second, in the middle of what they carry. */
   reset: { begin: (_, proxy) => every(1000, proxy.resetConnections), end: endAll },
   drips: { begin: (_, proxy) => proxy.drip(20), end: (_, proxy) => proxy.drip(0) },

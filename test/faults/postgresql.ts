@@ -1,7 +1,7 @@
 // Driver: a server process on a PostgreSQL that is frozen, silent, stopped or killed under load. `npm test` does not run it.
 //   npm run build && npx tsx test/faults/postgresql.ts [frozen silent …: postgresql-faults.ts] [--seconds 45] [--workers 2]
 // Each line of the result says what was expected; the exit code is 1 when one was not met.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -145,7 +145,7 @@ async function runFault(name: string, target: LoadTarget): Promise<void> {
   const load = startLoad(target, LANES);
   await sleep(5000);
   const began = load.now();
-  await fault.begin(postgres, proxy);
+  await fault.begin(postgres, proxy, { workers });
   await sleep(seconds * 1000);
   const ending = load.now();
   await fault.end(postgres, proxy);
@@ -160,8 +160,9 @@ async function runFault(name: string, target: LoadTarget): Promise<void> {
   print(`  after:  ${summary(samples, back, over)}`);
   const isWrong = ({ status }: { status: number }) => status === 0 || status >= 500;
   // A request under way when the fault begins waits from then on.
-  const longest = Math.max(...samples.map(({ at, ms }) => at + ms - (at + ms > began ? Math.max(at, began) : at)));
-  const lastFailure = Math.max(back, ...samples.filter(isWrong).map(({ at, ms }) => at + ms));
+  const waits = samples.map(({ at, ms }) => at + ms - (at + ms > began ? Math.max(at, began) : at));
+  const longest = waits.reduce((one, other) => Math.max(one, other), 0);
+  const lastFailure = samples.filter(isWrong).reduce((last, { at, ms }) => Math.max(last, at + ms), back);
   if (process.env.VERBOSE)
     for (const sample of samples.toSorted((a, b) => b.ms - a.ms).slice(0, 12)) print(`  ${JSON.stringify(sample)}`);
   const unexpected = samples.filter(({ status }) => status !== 503 && isWrong({ status }));
@@ -187,6 +188,11 @@ async function runFault(name: string, target: LoadTarget): Promise<void> {
   const { users, tokens } = load.acknowledged;
   expect(`of ${users.length} users and ${tokens.length} tokens, ${lost.length} are lost`, lost.length === 0);
   expect('the server still runs', server?.exitCode === null);
+}
+
+function workers(): number[] {
+  const text = execFileSync('ps', ['-o', 'pid=', '--ppid', String(server?.pid)], { encoding: 'utf8' });
+  return text.split('\n').map(Number).filter(Boolean);
 }
 
 async function lostAfter(
