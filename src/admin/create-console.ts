@@ -10,6 +10,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Db } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
+import { apiKeyRoutes } from './api-keys/console.ts';
 import { applicationRoutes } from './applications/console.ts';
 import type { ApplicationPreviews } from './applications/preview.ts';
 import { createSignInCounts } from './applications/sign-in-counts.ts';
@@ -102,6 +103,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
       suggestionRoutes({ frame, users, applications, roles }),
       sessionRoutes({ frame, sessions, accounts, names }),
       auditRoutes({ frame, names, audit, accounts, applications, authority: admin.authority }),
+      apiKeyRoutes({ frame, apiKeys: admin.apiKeys, issuer, now }),
       keyRoutes({ frame, keys }),
       mailRoutes({ frame, mail }),
       settingRoutes({ frame, settings, system: dependencies.system }),

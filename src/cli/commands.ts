@@ -1,4 +1,5 @@
 // The list of commands, in the order of the help.
+import { apiKeyCreate, apiKeyList, apiKeyRevoke } from './api-keys.ts';
 import { appAdd } from './app-add.ts';
 import { applyCommand, exportCommand } from './apply.ts';
 import { appList, appSecret, appShow } from './apps.ts';
@@ -47,6 +48,9 @@ export const commands: readonly Command[] = [
     appSecret,
     appRegistrationToken,
     ...connectionCommands,
+    apiKeyCreate,
+    apiKeyList,
+    apiKeyRevoke,
     keysList,
     keysRotate,
     auditVerify,

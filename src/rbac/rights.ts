@@ -68,6 +68,11 @@ export function limitedTo(permission: OwnPermission, { kind, name }: Limit): str
   return `${permission.slice(0, at)}[${kind}:${encoded}]${permission.slice(at)}`;
 }
 
+/** Whether this is a permission for Gatehouse, also a limited one. */
+export function isOwnPermission(text: string): boolean {
+  return ownPermissions.some((one) => one === text) || parseLimited(text) !== undefined;
+}
+
 /** Whether a permission for Gatehouse is written with brackets and cannot be understood. */
 export function isBrokenLimit(text: string): boolean {
   return text.startsWith(OWN_PREFIX) && /[[\]]/.test(text) && !parseLimited(text);

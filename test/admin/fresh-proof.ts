@@ -104,6 +104,8 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/connections/:id/disable': ['updateConnection', 'endConnectionSessions'],
   '/admin/connections/:id/delete': ['deleteConnection'],
   '/admin/connections/:id/test': TEST,
+  '/admin/api-keys/new': ['createApiKey'],
+  '/admin/api-keys/:id/revoke': ['revokeApiKey'],
   '/admin/keys/rotate': ['rotateKeys'],
   '/admin/mail/:id/retry': ['retryMail'],
   '/admin/mail/test': 'it goes to the own address',

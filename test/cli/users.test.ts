@@ -158,3 +158,31 @@ describe('gatehouse user', () => {
     );
   });
 });
+
+describe('gatehouse api-key', () => {
+  it('makes a key of a user with at most the permissions of that user, lists it and revokes it', async () => {
+    await cli.gatehouse(['user', 'add', 'kay', '--role', 'auditor']);
+    const create = (...options: string[]) =>
+      cli.gatehouse(['api-key', 'create', 'kay', '--name', 'Export', ...options]);
+    const { code, out } = await create('--permission', 'gatehouse.audit:read', '--days', '7', '--json');
+    const { id, api_key: key } = JSON.parse(out);
+    expect([code, key]).toEqual([0, expect.stringMatching(/^gh_[0-9A-Za-z]{60}$/)]);
+    expect(JSON.stringify(await cli.db.apiKey.findMany())).not.toContain(key);
+    const listed = (await cli.gatehouse(['api-key', 'list', '--json'])).out;
+    expect(JSON.parse(listed)).toMatchObject([{ id, name: 'Export', owner: 'kay', createdBy: null }]);
+    expect(listed).not.toContain(key);
+    expect((await cli.gatehouse(['api-key', 'list'])).out).toMatch(/kay\s+gatehouse\.audit:read/);
+    for (const [options, status, message] of [
+      [['--permission', 'gatehouse.users:write'], 1, "doesn't have the permission gatehouse.users:write"],
+      [['--permission', 'articles:read'], 1, "doesn't have the permission articles:read"],
+      [['--permission', 'gatehouse.audit:read', '--days', '366'], 1, 'at most 365 days'],
+      [['--permission', 'gatehouse.audit:read', '--days', 'many'], 2, '--days must be'],
+      [[], 2, '--permission is missing'],
+    ] as const) {
+      expect(await create(...options)).toMatchObject({ code: status, out: '', err: expect.stringContaining(message) });
+    }
+    expect((await cli.gatehouse(['api-key', 'revoke', id])).out).toContain('Export is revoked.');
+    expect(JSON.parse((await cli.gatehouse(['api-key', 'list', '--json'])).out)).toEqual([]);
+    expect((await cli.gatehouse(['api-key', 'revoke', 'nothing'])).code).toBe(1);
+  });
+});

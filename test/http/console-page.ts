@@ -241,6 +241,7 @@ const page: ConsolePage = {
         },
       ],
     },
+    { kind: 'secret', label: 'API key', text: 'gh_4mMSDEI3QD8AaZ7zqc0u9YF', lead: 'Copy the key now.' },
     { kind: 'code', title: 'Paste this', label: 'Settings', text: 'issuer: https://id.example.com' },
     {
       kind: 'tiles',

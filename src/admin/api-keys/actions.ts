@@ -9,7 +9,7 @@ import type { NotifyOwner } from '../../mail/notify-owner.ts';
 import { plural } from '../../platform/plural.ts';
 import { type Authority, type Change, falseIfForbidden } from '../../rbac/authority.ts';
 import { ADMIN_ROLE, type OwnPermission, ownPermissions } from '../../rbac/built-in.ts';
-import { parseLimited } from '../../rbac/rights.ts';
+import { isOwnPermission } from '../../rbac/rights.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { type Db, transaction } from '../../storage/database.ts';
 import type { OnCreated } from '../api/idempotency.ts';
@@ -114,7 +114,7 @@ export function createApiKeyAdmin(dependencies: ApiKeyAdminDependencies): ApiKey
 
     async grantable(by) {
       const rights = by.holds ?? (by.actorId === undefined ? [] : await authority.rightsOf(by.actorId));
-      return rights === 'everything' ? [...ownPermissions] : rights.filter(isGrantable).sort();
+      return rights === 'everything' ? [...ownPermissions] : rights.filter(isOwnPermission).sort();
     },
   };
 }
@@ -178,16 +178,11 @@ async function visibleKeys(
 
 const NO_OWNER = 'An API key belongs to a user. An application calls the API with its client credentials.';
 
-/** A permission for Gatehouse, also a limited one. */
-export function isGrantable(permission: string): boolean {
-  return ownPermissions.some((one) => one === permission) || parseLimited(permission) !== undefined;
-}
-
 /** Throws invalid_input unless these are permissions for Gatehouse. */
 function assertGrantable(permissions: readonly string[]): void {
   const fault = (message: string): FieldFault => ({ field: 'permissions', message });
   if (permissions.length === 0) throw badRequest('invalid_input', { fields: [fault('Choose a permission.')] });
-  const other = permissions.find((permission) => !isGrantable(permission));
+  const other = permissions.find((permission) => !isOwnPermission(permission));
   if (other === undefined) return;
   throw badRequest('invalid_input', { fields: [fault(`“${other}” isn’t a permission in Gatehouse.`)] });
 }

@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import { limits } from '../../limits.ts';
 import { permissionSchema } from '../../rbac/names.ts';
+import { isOwnPermission } from '../../rbac/rights.ts';
 import { type Endpoint, endpoint } from '../api/endpoint.ts';
 import { byId, id, iso, paged, pageOf, time } from '../api/parts.ts';
-import { type ApiKeyAdmin, type CreatedKey, isGrantable, type KeyView } from './actions.ts';
+import type { ApiKeyAdmin, CreatedKey, KeyView } from './actions.ts';
 
 const tag = 'API keys';
 const { maxDays: MAX_DAYS } = limits.apiKey;
@@ -64,7 +65,7 @@ export function apiKeyEndpoints(apiKeys: ApiKeyAdmin): Endpoint[] {
       body: z.strictObject({
         name: z.string().trim().min(1).max(100),
         permissions: z
-          .array(z.string().refine(isGrantable, 'must be a permission in Gatehouse').meta(permissionSchema))
+          .array(z.string().refine(isOwnPermission, 'must be a permission in Gatehouse').meta(permissionSchema))
           .min(1)
           .max(100),
         expires_in_days: z

@@ -221,6 +221,8 @@ export type Block =
   | { kind: 'stats'; items: { label: string; value: Cell; href?: string | undefined; tone?: Tone }[] }
   /** `isClosed`: until it is opened. */
   | { kind: 'code'; title?: string; lead?: string; label: string; text: string; isClosed?: boolean }
+  /** A secret, displayed once. */
+  | { kind: 'secret'; label: string; text: string; lead: string }
   | ({ kind: 'verdict' } & Verdict)
   /** A page of this server in a frame. */
   | { kind: 'preview'; title: string; src: string }

@@ -29,6 +29,7 @@ const PAGES = [
   '/refusals',
   '/sessions',
   '/audit',
+  '/api-keys',
   '/keys',
   '/mail',
   '/mail/templates',

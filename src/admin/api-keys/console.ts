@@ -1,0 +1,116 @@
+// /admin/api-keys: the API keys that an administrator may see, a new one, and the revocation of one.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { parseQuery } from '../../http/input.ts';
+import { limits } from '../../limits.ts';
+import { adminApi } from '../../rbac/built-in.ts';
+import type { ConsolePage } from '../console/blocks.ts';
+import type { Frame } from '../console/frame.ts';
+import { readTypedForm } from '../console/typed-form.ts';
+import type { ApiKeyAdmin } from './actions.ts';
+import { type KeyForm, keyForm, keyListPage, keyPage, newKeyPage, revocationPage } from './console-pages.ts';
+import { permissionOptions } from './permission-labels.ts';
+
+const HOME = '/admin/api-keys';
+const READ = 'gatehouse.api-keys:read' as const;
+const WRITE = 'gatehouse.api-keys:write' as const;
+const query = z.object({
+  state: z.enum(['active', 'ended']).default('active'),
+  after: z.string().max(200).optional(),
+});
+
+export interface ApiKeyPagesDependencies {
+  frame: Frame;
+  apiKeys: ApiKeyAdmin;
+  issuer: string;
+  now(): Date;
+}
+
+/** All pages below /admin/api-keys. */
+export function apiKeyRoutes(dependencies: ApiKeyPagesDependencies): Router<State, Extras> {
+  const { frame, apiKeys, now } = dependencies;
+  const router = new Router<State, Extras>({ prefix: HOME });
+
+  router.get('/', ...frame.page(READ), async (ctx) => {
+    const { state, after } = parseQuery(ctx, query);
+    const by = frame.actor(ctx);
+    const page = await apiKeys.list({ state, cursor: after, limit: limits.api.pageSize }, by);
+    const isEmpty =
+      state === 'active' &&
+      page.keys.length === 0 &&
+      (await apiKeys.list({ state: 'ended', limit: 1 }, by)).keys.length === 0;
+    frame.show(ctx, keyListPage(page, { state, after, isEmpty, now: now(), mayWrite: frame.may(ctx, WRITE) }));
+  });
+
+  // `/new` first: it would match `/:id`.
+  addCreation(router, dependencies);
+
+  router.get('/:id', ...frame.page(READ), async (ctx) => {
+    const key = await apiKeys.get(ctx.params.id ?? '', frame.actor(ctx));
+    frame.show(ctx, keyPage(key, { now: now(), mayWrite: frame.may(ctx, WRITE) }));
+  });
+
+  router.get('/:id/revoke', ...frame.page(READ, WRITE), async (ctx) => {
+    frame.show(ctx, revocationPage(await apiKeys.get(ctx.params.id ?? '', frame.actor(ctx))));
+  });
+
+  router.post('/:id/revoke', ...frame.change(READ, WRITE), async (ctx) => {
+    const { name } = await apiKeys.revoke(ctx.params.id ?? '', frame.actor(ctx));
+    frame.redirect(ctx, HOME, `API key ${name} revoked.`);
+  });
+
+  return router;
+}
+
+function addCreation(router: Router<State, Extras>, { frame, apiKeys, issuer }: ApiKeyPagesDependencies): void {
+  const formPage = async (ctx: Context, given: KeyForm): Promise<ConsolePage> =>
+    newKeyPage(given, {
+      ...apiKeys.lifetimes(),
+      options: permissionOptions(await apiKeys.grantable(frame.actor(ctx))),
+    });
+
+  router.get('/new', ...frame.page(WRITE), async (ctx) => {
+    const { defaultDays } = apiKeys.lifetimes();
+    frame.show(ctx, await formPage(ctx, { name: '', expires_in_days: String(defaultDays), permissions: [] }));
+  });
+
+  router.post('/new', ...frame.change(WRITE), async (ctx) => {
+    const { given, check } = await readTypedForm(ctx, keyForm.loose(), { lists: ['permissions'] });
+    await frame.attempt(
+      ctx,
+      async () => {
+        check();
+        const { name, permissions, expires_in_days: days } = given;
+        const { key, text } = await apiKeys.create({ name, permissions, days: Number(days) }, frame.actor(ctx));
+        frame.show(ctx, createdPage(key, text));
+      },
+      () => formPage(ctx, given),
+    );
+  });
+
+  function createdPage({ name, expiresAt }: { name: string; expiresAt: Date }, text: string): ConsolePage {
+    return {
+      title: 'API key created',
+      back: { href: HOME, label: 'API keys' },
+      blocks: [
+        { kind: 'secret', label: 'API key', text, lead: 'Copy the key now. You won’t see it again.' },
+        {
+          kind: 'facts',
+          rows: [
+            { label: 'Name', value: name },
+            { label: 'Expires', value: expiresAt },
+          ],
+        },
+        {
+          kind: 'code',
+          title: 'Try it',
+          lead: 'Put the key into the variable API_KEY first.',
+          label: 'Example call',
+          text: `curl -H "Authorization: Bearer $API_KEY" ${adminApi(issuer)}/me`,
+        },
+        { kind: 'actions', items: [{ label: 'Done', href: HOME, look: 'primary' }] },
+      ],
+    };
+  }
+}
