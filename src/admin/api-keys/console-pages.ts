@@ -119,7 +119,7 @@ export function keyPage(key: KeyView, { now, mayWrite }: { now: Date; mayWrite: 
     rows: [
       {
         title: 'Revoke API key',
-        text: 'Scripts that use it are rejected from their next call on.',
+        text: 'Scripts with this key are rejected at the next call.',
         action: { label: 'Revoke', of: name, href: `${HOME}/${id}/revoke`, look: 'danger' },
       },
     ],
@@ -208,14 +208,14 @@ export function newKeyPage(given: KeyForm, { options, maxDays, defaultDays }: Fo
 }
 
 /** The question before the revocation. */
-export function revocationPage({ id, name, username }: KeyView): ConsolePage {
+export function revocationPage({ id, name, username, ownerId }: KeyView): ConsolePage {
   return {
     title: `Revoke the API key ${name}?`,
     back: { href: `${HOME}/${id}`, label: name },
     blocks: [
       {
         kind: 'form',
-        lead: `Scripts of ${username || 'its owner'} that use this key are rejected from their next call on. You can’t undo this.`,
+        lead: `The key belongs to ${username || ownerId}. Scripts with this key are rejected at the next call. You can’t undo this.`,
         action: `${HOME}/${id}/revoke`,
         fields: [],
         button: 'Revoke',
