@@ -103,7 +103,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
       suggestionRoutes({ frame, users, applications, roles }),
       sessionRoutes({ frame, sessions, accounts, names }),
       auditRoutes({ frame, names, audit, accounts, applications, authority: admin.authority }),
-      apiKeyRoutes({ frame, apiKeys: admin.apiKeys, issuer, now }),
+      apiKeyRoutes({ frame, apiKeys: admin.apiKeys, accounts, issuer, now }),
       keyRoutes({ frame, keys }),
       mailRoutes({ frame, mail }),
       settingRoutes({ frame, settings, system: dependencies.system }),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { maskedKey } from '../../api-keys/key-text.ts';
 import { plural } from '../../platform/plural.ts';
-import type { Action, Block, Cell, ConsolePage, Mark, Option } from '../console/blocks.ts';
+import type { Action, Block, Cell, ConsolePage, Mark, Option, Search } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
 import type { KeyView } from './actions.ts';
 
@@ -26,6 +26,8 @@ export type KeyForm = z.output<typeof keyForm>;
 
 interface ListOptions {
   state: 'active' | 'ended';
+  /** The username or email address of the owner. */
+  user: string;
   after: string | undefined;
   /** No key was ever created, or all ended long ago. */
   isEmpty: boolean;
@@ -35,14 +37,9 @@ interface ListOptions {
 
 export function keyListPage(
   { keys, next }: { keys: readonly KeyView[]; next?: string },
-  { state, after, isEmpty, now, mayWrite }: ListOptions,
+  { state, user, after, isEmpty, now, mayWrite }: ListOptions,
 ): ConsolePage {
-  const filters = { state: state === 'active' ? '' : state };
-  const segment = (value: ListOptions['state'], label: string) => ({
-    href: listPath(HOME, { state: value === 'active' ? '' : value }),
-    label,
-    isCurrent: state === value,
-  });
+  const filters = filtersOf(state, user);
   const hasActions = mayWrite && state === 'active';
   return {
     title: 'API keys',
@@ -55,18 +52,37 @@ export function keyListPage(
       {
         kind: 'table',
         caption: state === 'active' ? 'API keys' : 'API keys that expired or were revoked',
-        filter: { action: HOME, fields: [], segments: [segment('active', 'Active'), segment('ended', 'Ended')] },
+        filter: filterOf(state, user),
         columns: [
           ...['Key', 'Owner', { label: 'Permissions', isNumber: true }, 'Created', 'Last used'],
           state === 'active' ? 'Expires' : 'State',
           ...(hasActions ? ['Action'] : []),
         ],
         rows: keys.map((key) => [...keyCells(key, now), ...(hasActions ? [revokeCell(key)] : [])]),
-        empty: isEmpty ? noKeys(mayWrite) : NONE[state],
+        empty: isEmpty ? noKeys(mayWrite) : user === '' ? NONE[state] : `No API keys of ${user}.`,
         first: after === undefined ? undefined : listPath(HOME, filters),
         next: next && listPath(HOME, { ...filters, after: next }),
       },
     ],
+  };
+}
+
+const filtersOf = (state: ListOptions['state'], user: string) => ({ state: state === 'active' ? '' : state, user });
+
+function filterOf(state: ListOptions['state'], user: string): Search {
+  const placeholder = 'Username or email of the owner';
+  const segment = (value: ListOptions['state'], label: string) => ({
+    href: listPath(HOME, filtersOf(value, user)),
+    label,
+    isCurrent: state === value,
+  });
+  return {
+    action: HOME,
+    fields: [
+      { name: 'user', label: placeholder, value: user, suggest: 'users', isLabelHidden: true, placeholder },
+      { name: 'state', label: '', type: 'hidden', value: filtersOf(state, user).state },
+    ],
+    segments: [segment('active', 'Active'), segment('ended', 'Ended')],
   };
 }
 
@@ -109,6 +125,11 @@ function endTag({ state, expiresAt }: Pick<KeyView, 'state' | 'expiresAt'>, now:
   return { text: days <= 1 ? 'within a day' : `in ${plural(days, 'day')}`, tone: days <= SOON_DAYS ? 'warn' : 'good' };
 }
 
+function titleTag(key: KeyView, now: Date): Mark {
+  const tag = endTag(key, now);
+  return key.state === 'active' ? { ...tag, text: `Expires ${tag.text}` } : tag;
+}
+
 /** One key. */
 export function keyPage(key: KeyView, { now, mayWrite }: { now: Date; mayWrite: boolean }): ConsolePage {
   const { id, name, state, permissions } = key;
@@ -128,7 +149,7 @@ export function keyPage(key: KeyView, { now, mayWrite }: { now: Date; mayWrite: 
   return {
     title: name,
     back,
-    tags: [endTag(key, now)],
+    tags: [titleTag(key, now)],
     blocks: [
       {
         kind: 'facts',
@@ -195,6 +216,7 @@ export function newKeyPage(given: KeyForm, { options, maxDays, defaultDays }: Fo
             name: 'permissions',
             label: 'Permissions',
             type: 'checks',
+            isWide: true,
             values: given.permissions,
             options,
             hint: 'A key can’t make changes that need a fresh sign-in, such as giving roles or changing settings. Use an application with client credentials for those.',

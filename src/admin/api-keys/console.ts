@@ -1,6 +1,7 @@
 // /admin/api-keys: the API keys that an administrator may see, a new one, and the revocation of one.
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { Accounts } from '../../accounts/accounts.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
@@ -17,30 +18,32 @@ const READ = 'gatehouse.api-keys:read' as const;
 const WRITE = 'gatehouse.api-keys:write' as const;
 const query = z.object({
   state: z.enum(['active', 'ended']).default('active'),
+  user: z.string().trim().max(254).default(''),
   after: z.string().max(200).optional(),
 });
 
 export interface ApiKeyPagesDependencies {
   frame: Frame;
   apiKeys: ApiKeyAdmin;
+  accounts: Pick<Accounts, 'findByLogin'>;
   issuer: string;
   now(): Date;
 }
 
 /** All pages below /admin/api-keys. */
 export function apiKeyRoutes(dependencies: ApiKeyPagesDependencies): Router<State, Extras> {
-  const { frame, apiKeys, now } = dependencies;
+  const { frame, apiKeys, accounts, now } = dependencies;
   const router = new Router<State, Extras>({ prefix: HOME });
 
   router.get('/', ...frame.page(READ), async (ctx) => {
-    const { state, after } = parseQuery(ctx, query);
+    const { state, user, after } = parseQuery(ctx, query);
     const by = frame.actor(ctx);
-    const page = await apiKeys.list({ state, cursor: after, limit: limits.api.pageSize }, by);
-    const isEmpty =
-      state === 'active' &&
-      page.keys.length === 0 &&
-      (await apiKeys.list({ state: 'ended', limit: 1 }, by)).keys.length === 0;
-    frame.show(ctx, keyListPage(page, { state, after, isEmpty, now: now(), mayWrite: frame.may(ctx, WRITE) }));
+    const owner = user === '' ? undefined : await accounts.findByLogin(user);
+    const ownerId = user === '' ? undefined : (owner?.id ?? '');
+    const page = await apiKeys.list({ state, ownerId, cursor: after, limit: limits.api.pageSize }, by);
+    const hasNone = async () => (await apiKeys.list({ state: 'ended', limit: 1 }, by)).keys.length === 0;
+    const isEmpty = state === 'active' && user === '' && page.keys.length === 0 && (await hasNone());
+    frame.show(ctx, keyListPage(page, { state, user, after, isEmpty, now: now(), mayWrite: frame.may(ctx, WRITE) }));
   });
 
   // `/new` first: it would match `/:id`.

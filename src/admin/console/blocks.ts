@@ -48,6 +48,8 @@ export interface Field {
   value?: string | number | undefined;
   /** Of `checks`: what is ticked. */
   values?: readonly string[];
+  /** Of `checks`: all of them in sight, in two columns where there is room. */
+  isWide?: boolean;
   checked?: boolean;
   options?: readonly Option[];
   /** Of `rows`: a list with a row for each entry, and buttons that add and remove one (console/row-buttons.ts). */
