@@ -6,8 +6,10 @@ import type { Audit } from '../audit/audit.ts';
 import type { Config } from '../config.ts';
 import type { Tries } from '../federation/tries.ts';
 import type { Keyring } from '../keys/keyring.ts';
+import { rotationPolicy } from '../keys/rotation.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
+import type { SettingName } from '../settings/settings.ts';
 import type { Db } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
 import { apiKeyRoutes } from './api-keys/console.ts';
@@ -21,6 +23,7 @@ import { createFrame } from './console/frame.ts';
 import { createNames } from './console/names.ts';
 import type { Admin } from './create-admin.ts';
 import { keyRoutes } from './keys/console.ts';
+import { createKeyReadiness } from './keys/readiness.ts';
 import { mailRoutes } from './mail/console.ts';
 import { overviewRoutes, type Warnings } from './overview/console.ts';
 import type { FirstStepsDependencies } from './overview/first-steps.ts';
@@ -69,8 +72,9 @@ export function createConsole(dependencies: ConsoleDependencies) {
   const storedForms = createStoredForms({ db, vault, now });
   const frame = createFrame({ page, authority: admin.authority, storedForms });
   const names = createNames({ db });
-  const attributeSchema = async () =>
-    ((await settings.list()).find(({ name }) => name === 'user_attributes')?.value ?? {}) as AttributeSchema;
+  const settingOf = async (name: SettingName) => (await settings.list()).find((one) => one.name === name)?.value;
+  const attributeSchema = async () => ((await settingOf('user_attributes')) ?? {}) as AttributeSchema;
+  const signIns = createSignInCounts({ db, sql, now });
   const identityProvider = () => ({
     issuer,
     certificate: keyring.samlCertificates().find(({ state }) => state === 'active')?.certificatePem ?? '',
@@ -84,7 +88,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
         ...{ frame, names, applications, roles, connections, resources, accounts, audit, identityProvider },
         authority: admin.authority,
         usage: createApplicationUsage({ db, sql, now }),
-        signIns: createSignInCounts({ db, sql, now }),
+        signIns,
         preview,
         configFile: config.configFile,
       }),
@@ -104,7 +108,11 @@ export function createConsole(dependencies: ConsoleDependencies) {
       sessionRoutes({ frame, sessions, accounts, names }),
       auditRoutes({ frame, names, audit, accounts, applications, authority: admin.authority }),
       apiKeyRoutes({ frame, apiKeys: admin.apiKeys, accounts, issuer, now }),
-      keyRoutes({ frame, keys }),
+      keyRoutes({
+        ...{ frame, keys, now },
+        readiness: createKeyReadiness({ db, applications, signIns }),
+        policy: async () => rotationPolicy(Number(await settingOf('session_hours')) * 3600),
+      }),
       mailRoutes({ frame, mail }),
       settingRoutes({ frame, settings, system: dependencies.system }),
       confirmationRoutes({ frame, storedForms, signedIn: page.signedIn }),

@@ -242,6 +242,19 @@ const page: ConsolePage = {
       ],
     },
     { kind: 'secret', label: 'API key', text: 'gh_4mMSDEI3QD8AaZ7zqc0u9YF', lead: 'Copy the key now.' },
+    {
+      kind: 'stages',
+      title: 'Keys',
+      stages: [
+        { title: 'Next', tone: 'warn', items: [], empty: 'None published' },
+        {
+          title: 'Active',
+          tone: 'good',
+          items: [{ name: { text: 'RS256', small: 'k1' }, rows: [{ label: 'Signs since', value: new Date('2026-11-20T10:00:00Z') }] }],
+          empty: 'None',
+        },
+      ],
+    },
     { kind: 'code', title: 'Paste this', label: 'Settings', text: 'issuer: https://id.example.com' },
     {
       kind: 'tiles',

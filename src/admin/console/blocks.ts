@@ -1,10 +1,10 @@
 // The parts that pages of the console are made of (docs/console.md, Parts of a page). A page says what it shows, views/admin/page.eta
 // and its partials say how: so all pages look alike, work without script, and escape in one place.
 
-import type { Action, Cell, EventItem, Logo, Mark, Rule, Tone, Verdict } from './cells.ts';
+import type { Action, Cell, EventItem, Logo, Mark, Rule, Stage, Tone, Verdict } from './cells.ts';
 import type { SuggestionKind } from './suggest.ts';
 
-export type { Action, Cell, EventItem, Logo, Mark, RowAction, Rule, Tone } from './cells.ts';
+export type { Action, Cell, EventItem, Logo, Mark, RowAction, Rule, Stage, Tone } from './cells.ts';
 
 export interface Option {
   value: string;
@@ -218,6 +218,7 @@ export type Block =
   /** What can be done, each with its consequence. Dangerous ones come last on a page. */
   | { kind: 'tasks'; title: string; isDanger?: boolean; rows: { title?: string; text: string; action: Action }[] }
   | { kind: 'steps'; title: string; lead?: string; steps: readonly Step[] }
+  | { kind: 'stages'; title: string; lead?: string; actions?: readonly Action[]; stages: readonly Stage[] }
   | { kind: 'days'; title: string; summary: string; bars: readonly Bar[]; max: number }
   | { kind: 'bars'; title: string; summary: string; bars: readonly Bar[]; max: number; empty: string }
   | { kind: 'stats'; items: { label: string; value: Cell; href?: string | undefined; tone?: Tone }[] }

@@ -78,3 +78,12 @@ export interface Rule {
   received?: string | undefined;
   registered?: string | undefined;
 }
+
+/** One of several states that follow each other, and what is in it. */
+export interface Stage {
+  title: string;
+  tone: Tone;
+  items: readonly { name: { text: string; small: string }; rows: readonly { label: string; value: Cell }[] }[];
+  /** Where there is nothing. */
+  empty: string;
+}

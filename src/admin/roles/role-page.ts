@@ -74,7 +74,7 @@ export function applicationsBlock(applications: readonly OpenedApplication[], is
     empty: {
       icon: 'layout-grid',
       title: 'No applications',
-      text: 'Select this role on the tab Access of an application. Applications that are open to everyone are not listed.',
+      text: 'Select this role on the tab Access of an application. Applications that are open to everyone aren’t listed.',
       action: { label: 'Applications', href: '/admin/applications' },
     },
     count: isMore

@@ -176,15 +176,27 @@ describe('the audit', () => {
   });
 });
 
+async function aServiceProviderByHand(): Promise<void> {
+  const fields = {
+    name: 'Archive 2',
+    entity_id: 'https://archive2.example.com',
+    acs_url: 'https://archive2.example.com/acs',
+  };
+  await admin.submit(await admin.get('/admin/applications/new/saml'), fields);
+}
+
 describe('keys', () => {
   it('keys are displayed with their dates, and the next SAML certificate is published', async () => {
     expect(textOf((await auditor.get('/admin/keys')).text)).toContain('Active');
     expect((await auditor.get('/admin/keys/rotate')).status).toBe(403);
-    const page = await admin.get('/admin/keys/rotate');
-    const publish = page.forms[1];
-    if (!publish) throw new Error('no such form');
-    const done = await admin.post(publish.action, { form: publish.fields });
-    expect((await admin.follow(done)).text).toMatch(/Next certificate published/);
+    expect((await admin.get('/admin/keys/rotate')).text).toContain('use=saml&amp;step=publish');
+    const question = await admin.get('/admin/keys/rotate?use=saml&step=publish');
+    expect((await admin.follow(await admin.submit(question))).text).toMatch(/Next certificate published/);
+    await aServiceProviderByHand();
+    const activate = textOf((await admin.get('/admin/keys/rotate?use=saml&step=activate')).text);
+    expect(activate).toContain('Archive 2 None in 30 days Entered by hand');
+    expect(activate).toContain('Gatehouse can’t see which certificate an application trusts');
+    expect(textOf((await auditor.get('/admin/keys')).text)).toMatch(/Next RS256 .* Can sign from .* Active RS256/);
   });
 });
 

@@ -1,0 +1,52 @@
+// Who verifies our SAML signatures, and what is known about each: a rotation breaks those that do not have the next certificate.
+import type { Application } from '../../applications/application.ts';
+import type { Actor } from '../../audit/audit.ts';
+import { limits } from '../../limits.ts';
+import type { Db } from '../../storage/database.ts';
+import type { ApplicationAdmin } from '../applications/actions.ts';
+import type { SignInCounts } from '../applications/sign-in-counts.ts';
+
+export interface Verifier {
+  application: Application;
+  /** Its last sign-in of the last 30 days; undefined: none, or not counted yet. */
+  lastSignIn: Date | undefined;
+  /** When its own metadata is read again; undefined: it is not read from a URL, or was not read yet. */
+  nextReadAt: Date | undefined;
+  /** A change of its own metadata waits for an administrator. */
+  isWaiting: boolean;
+}
+
+export interface KeyReadiness {
+  /** The enabled service providers, by name; `isMore`: the list was cut. */
+  serviceProviders(by: Actor): Promise<{ verifiers: Verifier[]; isMore: boolean }>;
+}
+
+export interface KeyReadinessDependencies {
+  db: Db;
+  applications: Pick<ApplicationAdmin, 'list'>;
+  signIns: SignInCounts;
+}
+
+export function createKeyReadiness({ db, applications, signIns }: KeyReadinessDependencies): KeyReadiness {
+  return {
+    async serviceProviders(by) {
+      const filter = { protocol: 'saml', enabled: true, limit: limits.api.pageSize } as const;
+      const [{ applications: found, next }, counts] = await Promise.all([
+        applications.list(filter, by),
+        signIns.lastDays(),
+      ]);
+      const ids = found.map(({ id }) => id);
+      const rows = await db.samlMetadata.findMany({ where: { applicationId: { in: ids } } });
+      const verifiers = found.map((application) => {
+        const state = rows.find(({ applicationId }) => applicationId === application.id);
+        return {
+          application,
+          lastSignIn: counts?.get(application.clientId)?.last,
+          nextReadAt: state?.nextReadAt,
+          isWaiting: Boolean(state?.pendingXml),
+        };
+      });
+      return { verifiers, isMore: next !== undefined };
+    },
+  };
+}
