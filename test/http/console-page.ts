@@ -250,7 +250,12 @@ const page: ConsolePage = {
         {
           title: 'Active',
           tone: 'good',
-          items: [{ name: { text: 'RS256', small: 'k1' }, rows: [{ label: 'Signs since', value: new Date('2026-11-20T10:00:00Z') }] }],
+          items: [
+            {
+              name: { text: 'RS256', small: 'k1' },
+              rows: [{ label: 'Signs since', value: new Date('2026-11-20T10:00:00Z') }],
+            },
+          ],
           empty: 'None',
         },
       ],
