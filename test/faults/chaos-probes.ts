@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Application, basic } from '../oidc/support.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import type { Node } from './chaos-faults.ts';
+import { fromAnywhere } from './person.ts';
 
 const PAUSE_MS = 300;
 
@@ -29,7 +30,8 @@ async function probeNode(
 ): Promise<void> {
   const { host } = new URL(issuer);
   const asApp = { host, authorization: basic(app.clientId, app.clientSecret) };
-  const client = () => httpClient(`http://127.0.0.1:${node.port}`);
+  // Wrong tokens are counted by address.
+  const client = () => httpClient(`http://127.0.0.1:${node.port}`, { headers: fromAnywhere() });
   const kinds: [name: string, send: () => Promise<Page>, type: RegExp][] = [
     ['introspect', () => client().post('/introspect', { form: { token: 'x' }, headers: asApp }), /^application\/json/],
     [

@@ -263,6 +263,7 @@ try {
   for (let tries = 0; tries < MAIL_SECONDS && missing().length > 0; tries += 1) await sleep(1000);
   expect(`of ${recipients.length} mails ${missing().length} were not sent`, missing().length === 0);
   const repeated = [...mail.accepted.values()].filter((ids) => ids.length > 1);
+  if (repeated.length > 0) print(`  mails sent again: ${JSON.stringify(repeated)}`);
   const isSame = repeated.every((ids) => new Set(ids).size === 1);
   expect(`${repeated.length} mails were sent again, after ${kills} kills`, repeated.length <= kills && isSame);
   print(`  probes: ${JSON.stringify(Object.fromEntries(await probing))}`);

@@ -49,9 +49,10 @@ const succeed = async (database: Database) => {
 describe.runIf(databaseKind() === 'sqlite')('a SQLite file', () => {
   let database: Database;
   let file: string;
+  const changes: (string | undefined)[] = [];
   beforeAll(async () => {
     file = test.url.slice('file:'.length);
-    database = await openDatabase(test.url, { limits: quick });
+    database = await openDatabase(test.url, { limits: quick, onChange: (away) => void changes.push(away?.reason) });
     return () => database.close();
   });
 
@@ -95,12 +96,19 @@ describe.runIf(databaseKind() === 'sqlite')('a SQLite file', () => {
       () => transaction(database.db, (tx) => tx.setting.create({ data: { key: key(), value } })),
       () => database.sql.execute(statements.add, key(), value, new Date()),
     ];
-    for (const write of large) expect(await reasonOf(write)).toBe('disk full');
+    changes.length = 0;
+    for (const write of large) {
+      expect(await reasonOf(write)).toBe('disk full');
+      // It changes nothing, so it needs no space.
+      await database.db.setting.updateMany({ where: { key: 'none' }, data: { value } });
+    }
+    expect(changes).toEqual(['disk full']);
     const together = [1, 2, 3].map(() => () => database.sql.execute(statements.add, key(), value, new Date()));
     expect(await Promise.all(together.map(reasonOf))).toEqual(['disk full', 'disk full', 'disk full']);
     expect(await database.db.setting.count()).toBe(before);
     await database.db.$queryRawUnsafe('PRAGMA max_page_count = 1073741823');
     await succeed(database);
+    expect(changes).toEqual(['disk full', undefined]);
   });
 
   it('is not written when it was removed or replaced', async () => {

@@ -56,9 +56,10 @@ export async function openSqlite(
 
   const commit = createGroupCommit(writing, writerLock.run);
 
-  const write = async <T>(work: () => Promise<T>): Promise<T> => {
+  // A statement that changes no row writes nothing, and succeeds on a full or read-only disk too.
+  const write = async <T>(work: () => Promise<T>, isChange: (result: T) => boolean): Promise<T> => {
     const result = await writerLock.run(work);
-    availability.written();
+    if (isChange(result)) availability.written();
     return result;
   };
 
@@ -66,10 +67,18 @@ export async function openSqlite(
     provider: 'sqlite',
     adapterName: writer.adapterName,
     queryRaw(query) {
-      if (!isRead(query.sql)) return write(() => writer.queryRaw(query));
+      if (!isRead(query.sql))
+        return write(
+          () => writer.queryRaw(query),
+          ({ rows }) => rows.length > 0,
+        );
       return writerLock.isTaken() ? reader.queryRaw(query) : writerLock.run(() => writer.queryRaw(query));
     },
-    executeRaw: (query) => write(() => writer.executeRaw(query)),
+    executeRaw: (query) =>
+      write(
+        () => writer.executeRaw(query),
+        (count) => count > 0,
+      ),
     executeScript: (script) => writerLock.run(() => writer.executeScript(script)),
     startTransaction: () => startTransaction(writer, writerLock),
     dispose: async () => {
@@ -90,7 +99,7 @@ export async function openSqlite(
     execute: ({ sqlite: text }, ...values) =>
       availability.run(async () => {
         const count = await commit(text, values);
-        availability.written();
+        if (count > 0) availability.written();
         return count;
       }),
     in: (tx) => statementsIn(tx, 'sqlite'),
