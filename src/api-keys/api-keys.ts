@@ -1,5 +1,6 @@
 // API keys: created, found by their text, listed and revoked. Only a keyed hash is stored, as of client secrets. A row decides who calls
 // the admin API, so it has a MAC over everything but the time of its last use.
+import { z } from 'zod';
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { ProtectedRows, ProtectedValue } from '../audit/protected-rows.ts';
 import { conflict, notFound } from '../http/errors.ts';
@@ -156,11 +157,12 @@ async function revokeKey(dependencies: ApiKeysDependencies, id: string, by: Acto
   if (!row) throw noSuchKey();
   if (row.revokedAt) return false;
   const revokedAt = now();
+  const ended = { revokedAt, expiresAt: new Date(Math.min(+row.expiresAt, +revokedAt)) };
   // A row that another program changed is no key. Its revocation must not confirm it.
   const mac = isGenuine(row, dependencies)
-    ? protectedRows.macOf('api_keys', apiKeyFields({ ...row, revokedAt }))
+    ? protectedRows.macOf('api_keys', apiKeyFields({ ...row, ...ended }))
     : INVALID_MAC;
-  await tx.apiKey.update({ where: { id }, data: { revokedAt, mac } });
+  await tx.apiKey.update({ where: { id }, data: { ...ended, mac } });
   const data = { keyId: id, name: row.name };
   await audit.record({ ...by, type: 'api-key.revoked', outcome: 'success', subjectId: row.userId, data }, tx);
   return true;
@@ -177,7 +179,16 @@ function inState(state: ListApiKeys['state'], now: Date) {
 }
 
 function keyOf({ userId, permissions, secretHash: _hash, mac: _mac, ...row }: Row): ApiKey {
-  return { ...row, ownerId: userId, permissions: JSON.parse(permissions) as string[] };
+  return { ...row, ownerId: userId, permissions: listOf(permissions) };
+}
+
+/** None where another program wrote something else: a list displays the rows as they are. */
+function listOf(permissions: string): string[] {
+  try {
+    return z.array(z.string()).parse(JSON.parse(permissions));
+  } catch {
+    return [];
+  }
 }
 
 function noSuchKey() {

@@ -2,6 +2,7 @@
 // here from the issuer and a token, so that neither a caller nor a Host header can change where they lead.
 
 import { plural } from '../platform/plural.ts';
+import { apiKeyAdvice } from './api-key-notice.ts';
 import { type ConnectionEndNotice, connectionEndText } from './connection-notice.ts';
 import type { MailContent } from './content.ts';
 import { type MetadataNotice, metadataTexts } from './metadata-notice.ts';
@@ -228,12 +229,12 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
       'If you didn’t cause the failed sign-ins, your password is still safe. Consider setting up two-step verification.',
     ],
   }),
-  'factor-changed': ({ message, hello, host, notYou }) => ({
+  'factor-changed': ({ message, hello, host, notYou, link }) => ({
     subject: changes[message.change],
     preheader: describeTime(message.place.at),
     paragraphs: [hello, `${changes[message.change]} at ${host}.`],
     facts: facts(message.place),
-    ...notYou,
+    ...(message.change === 'api-key-created' ? apiKeyAdvice(link('')) : notYou),
   }),
   'new-sign-in': ({ message, hello, account, notYou }) => ({
     subject: 'New sign-in to your account',

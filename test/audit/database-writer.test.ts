@@ -219,6 +219,49 @@ describe('a sign-in', () => {
   });
 });
 
+describe('an API key', () => {
+  it('an API key gives nothing with other permissions, another end or another owner, nor after its revocation or its account', async () => {
+    const { accounts, apiKeys, roles } = idp.services;
+    const { id: owner } = mallory.account;
+    await roles.assign(owner, 'user-manager');
+    const attack = async (change: (id: string) => Promise<unknown>) => {
+      const input = { ownerId: owner, name: 'Script', permissions: ['gatehouse.users:read'], days: 1 };
+      const { key, text } = await apiKeys.create(input, { actorId: owner });
+      const script = caller(idp, text, anns);
+      expect((await script.get('/users')).status).toBe(200);
+      await change(key.id);
+      expect((await script.get('/me')).status).toBe(401);
+      // Its revocation does not confirm it.
+      await apiKeys.revoke(key.id, {});
+      await db().apiKey.updateMany({ where: { id: key.id }, data: { revokedAt: null, expiresAt: new Date(8.64e13) } });
+      expect((await script.get('/me')).status).toBe(401);
+      return key.id;
+    };
+    const anns = (await aService(idp)).app;
+    const all = '["gatehouse.users:read","gatehouse.settings:write-security"]';
+    await attack((id) => sql('UPDATE api_keys SET permissions = ? WHERE id = ?', all, id));
+    await attack((id) => sql('UPDATE api_keys SET permissions = ? WHERE id = ?', 'no JSON', id));
+    await attack((id) => db().apiKey.update({ where: { id }, data: { expiresAt: new Date(8.64e13) } }));
+    await attack((id) => sql('UPDATE api_keys SET user_id = ? WHERE id = ?', ann.account.id, id));
+    await attack(async (id) => {
+      await apiKeys.revoke(id, {});
+      await db().apiKey.update({ where: { id }, data: { revokedAt: null, expiresAt: new Date(8.64e13) } });
+    });
+    expect(new Set(await alarms())).toEqual(new Set(['api_keys']));
+    expect((await annsConsole.get('/admin/api-keys')).status).toBe(200);
+
+    // The account is deleted, and one of the same name gets the row of the old one.
+    const input = { ownerId: owner, name: 'Script', permissions: ['gatehouse.users:read'], days: 1 };
+    const { key, text } = await apiKeys.create(input, { actorId: owner });
+    const row = await db().apiKey.findUniqueOrThrow({ where: { id: key.id } });
+    await accounts.remove(owner);
+    const again = await accounts.create({ username: mallory.username });
+    await roles.assign(again.id, 'admin');
+    await db().apiKey.create({ data: { ...row, userId: again.id } });
+    expect((await caller(idp, text, anns).get('/me')).status).toBe(401);
+  });
+});
+
 describe('an application', () => {
   const credentials = (service: ApiCaller) =>
     postAs(idp, service.app, '/token', { grant_type: 'client_credentials', resource: resource(), scope: 'admin:*' });
