@@ -200,6 +200,19 @@ it('shows a password on request, and hides it before it is sent', async () => {
   await page.close();
 });
 
+it('the username of the sign-in is in the form for a forgotten password, and in no address that a server sees', async () => {
+  const page = await browser.newPage();
+  await page.route('**/forgot-password*', (route) => route.fulfill({ contentType: 'text/html', body: '' }));
+  await page.goto(`${app.origin}/identify`);
+  await page.fill('[name=username]', 'ann+1@example.com');
+  await page.click('text=Forgot password?');
+  await page.waitForURL('**/forgot-password#*');
+  await page.goto(`${app.origin}/forgotPassword${new URL(page.url()).hash}`);
+  expect(await page.inputValue('[name=username]')).toBe('ann+1@example.com');
+  expect(page.url()).toBe(`${app.origin}/forgotPassword`);
+  await page.close();
+});
+
 it('sends a form once, however often the button is pressed', async () => {
   const page = await browser.newPage();
   await page.goto(`${app.origin}/identify`);

@@ -1,5 +1,5 @@
-// Comforts for pages that work without script: showing a password, printing, sending a form only once, going on with work that
-// takes several requests, and times in the viewer's own time.
+// Comforts for pages that work without script: showing a password, printing, the username for a forgotten password,
+// sending a form only once, going on with work that takes several requests, and times in the viewer's own time.
 (() => {
   for (const button of document.querySelectorAll('button[data-reveals]')) {
     const input = document.getElementById(button.dataset.reveals);
@@ -16,6 +16,19 @@
   for (const button of document.querySelectorAll('button[data-prints]')) {
     button.hidden = false;
     button.addEventListener('click', () => print());
+  }
+
+  // The username goes along to "Forgot password?" in the fragment, which no server and no log sees.
+  for (const link of document.querySelectorAll('a[data-carries]')) {
+    link.addEventListener('click', () => {
+      link.hash = new URLSearchParams({ username: document.getElementById(link.dataset.carries).value });
+    });
+  }
+  const carried = document.querySelector('input[data-carried]');
+  const username = new URLSearchParams(location.hash.slice(1)).get('username');
+  if (carried && username) {
+    carried.value ||= username;
+    history.replaceState(history.state, '', location.pathname + location.search);
   }
 
   for (const form of document.forms) {

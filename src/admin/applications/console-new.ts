@@ -111,6 +111,7 @@ function newPage(preset: Preset, input: Record<string, string>, mayCreateRoles: 
   const fields = [...preset.fields, ...(mayCreateRoles ? rolesField(preset) : [])];
   return {
     title: `Add application: ${preset.title}`,
+    lead: preset.text,
     back: { href: '/admin/applications/new', label: 'Add application' },
     blocks: [
       {

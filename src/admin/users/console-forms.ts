@@ -102,6 +102,7 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
     const attributes = attributeSection(await dependencies.attributeSchema(), {}, sent);
     return {
       title: 'Add user',
+      lead: 'Create an account, and choose how its owner signs in first.',
       back: { href: '/admin/users', label: 'Users' },
       blocks: [
         {
@@ -112,7 +113,7 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
             ...inSections([...(await fieldsFor(dependencies, ctx, given)), firstSignIn(given)], SECTIONS),
             ...(attributes ? [attributes] : []),
           ],
-          button: 'Create',
+          button: 'Add user',
           cancel: '/admin/users',
         },
       ],
@@ -169,7 +170,7 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
             ...inSections(await fieldsFor(dependencies, ctx, given), SECTIONS),
             ...(attributes ? [attributes] : []),
           ],
-          button: 'Save',
+          button: 'Save changes',
           cancel: at,
         },
       ],

@@ -74,6 +74,43 @@ describe('the sources', () => {
   });
 });
 
+/** WCAG 2.2, relative luminance and contrast ratio of two colors. */
+function contrast(one: string, other: string): number {
+  const luminance = (color: string) => {
+    const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+      const value = Number.parseInt(color.slice(at, at + 2), 16) / 255;
+      return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const [low = 0, high = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+}
+
+// axe reads each page in one mode; colors are in one table, so that their contrast is known in both.
+it('text has a contrast of 4.5 and the edge of a control of 3 on every ground, in light and in dark', () => {
+  const grounds = ['page', 'surface', 'raised'] as const;
+  const texts = ['ink', 'soft', 'brand-ink', 'ok', 'warn', 'bad', 'info'] as const;
+  const pairs = [
+    ...grounds.flatMap((ground) => [
+      ...texts.map((text) => [text, ground, 4.5] as const),
+      ['edge', ground, 3] as const,
+      ['brand', ground, 3] as const,
+    ]),
+    ...(['ok', 'warn', 'bad', 'info'] as const).map((text) => [text, `${text}-tint`, 4.5] as const),
+    ...(['brand', 'brand-strong', 'bad-fill'] as const).map((fill) => ['on-brand', fill, 4.5] as const),
+    ...(['ink', 'brand-ink'] as const).map((text) => [text, 'brand-tint', 4.5] as const),
+    ...(['ok', 'warn', 'bad', 'info'] as const).map((name) => ['ink', `${name}-tint`, 4.5] as const),
+  ];
+  const faults = pairs.flatMap(([one, other, least]) =>
+    [0, 1].flatMap((mode) => {
+      const ratio = contrast(tokens[one][mode] ?? '', tokens[other][mode] ?? '');
+      return ratio < least ? [`${one} on ${other}, ${mode === 0 ? 'light' : 'dark'}: ${ratio.toFixed(2)}`] : [];
+    }),
+  );
+  expect(faults).toEqual([]);
+});
+
 it.each([
   ['Ann Archer', 'AA'],
   ['Ada B. Carter', 'AC'],
