@@ -58,7 +58,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   // An OpenID Connect application, and what it receives.
   await page.click('nav >> a:has-text("Applications")');
   await page.click('text=Add application');
-  await page.click('text=Web application');
+  await page.click('text="Web application"');
   await page.fill('[name=name]', 'Wiki');
   await page.fill('[name=redirect_uris]', REDIRECT);
   await page.click('button:has-text("Add application")');
@@ -87,7 +87,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   // The wiki is for editors only.
   await page.goto(`${idp.issuer}/admin/roles/new`);
   await page.fill('[name=name]', 'editor');
-  await page.click('button:has-text("Create")');
+  await page.press('[name=name]', 'Enter');
   await page.click('nav >> a:has-text("Applications")');
   await page.click('table >> text=Wiki');
   await page.click('.tabs >> text=Access');
