@@ -88,6 +88,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await page.goto(`${idp.issuer}/admin/roles/new`);
   await page.fill('[name=name]', 'editor');
   await page.press('[name=name]', 'Enter');
+  await page.waitForSelector('text=Role created.');
   await page.click('nav >> a:has-text("Applications")');
   await page.click('table >> text=Wiki');
   await page.click('.tabs >> text=Access');
