@@ -86,16 +86,17 @@ export function createConsole(dependencies: ConsoleDependencies) {
       overviewRoutes({ frame, names, now, statistics, warnings, config, factors }),
       applicationRoutes({
         ...{ frame, names, applications, roles, connections, resources, accounts, audit, identityProvider },
+        now,
         authority: admin.authority,
         usage: createApplicationUsage({ db, sql, now }),
         signIns,
         preview,
         configFile: config.configFile,
       }),
-      apiRoutes({ frame, resources }),
-      connectionRoutes({ frame, connections, issuer, tries: dependencies.tries }),
+      apiRoutes({ frame, resources, configFile: config.configFile }),
+      connectionRoutes({ frame, connections, issuer, now, tries: dependencies.tries, configFile: config.configFile }),
       userRoutes({
-        ...{ frame, users, roles, sessions, now, names, audit, attributeSchema },
+        ...{ frame, users, roles, sessions, now, names, audit, attributeSchema, configFile: config.configFile },
         authority: admin.authority,
       }),
       importRoutes({
@@ -114,7 +115,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
         policy: async () => rotationPolicy(Number(await settingOf('session_hours')) * 3600),
       }),
       mailRoutes({ frame, mail }),
-      settingRoutes({ frame, settings, system: dependencies.system }),
+      settingRoutes({ frame, settings, system: dependencies.system, configFile: config.configFile }),
       confirmationRoutes({ frame, storedForms, signedIn: page.signedIn }),
     ],
   };

@@ -1,10 +1,8 @@
 // What the overview warns of: accounts that are locked, secrets and certificates that end soon, mail that is not delivered,
 // and the state of the server. Each query is bounded, so that the overview is fast however much data there is.
-import { X509Certificate } from 'node:crypto';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Warnings } from '../admin/overview/console.ts';
 import { readMetadata } from '../applications/application.ts';
-import type { ServiceProviderSettings } from '../applications/fields/service-provider.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Config } from '../config.ts';
 import type { ConnectionWarning } from '../connections/warnings.ts';
@@ -13,6 +11,7 @@ import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import type { Clock } from '../platform/clock.ts';
 import { plural } from '../platform/plural.ts';
 import type { Lockout } from '../rate-limits/lockout.ts';
+import { certificateEnds } from '../saml/metadata/certificate-ends.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Db } from '../storage/database.ts';
 
@@ -105,7 +104,7 @@ async function endingSoon({ db, now, keyring }: WarningsDependencies): Promise<W
     .filter(({ state, until }) => state !== 'retired' && until <= soon)
     .map(({ until }) => ({ what: 'SAML signing certificate of this server', until }));
   const ofProviders = providers.flatMap(({ id, name, metadata }) =>
-    certificatesOf(readMetadata('saml', metadata))
+    certificateEnds(readMetadata('saml', metadata))
       .filter((until) => until <= soon)
       .map((until) => ({ what: `Certificate of ${name}`, until, applicationId: id })),
   );
@@ -148,19 +147,4 @@ async function healthOf({ db, now, keyring, settings, config }: WarningsDependen
       ? row('Rate limits', 'good', 'on')
       : row('Rate limits', 'bad', 'turned off in the settings'),
   ];
-}
-
-/** When the certificates of a service provider end; unreadable ones are left out. */
-function certificatesOf({ metadata_xml = '', certificates = [] }: ServiceProviderSettings): Date[] {
-  const inMetadata = [...metadata_xml.matchAll(/<(?:\w+:)?X509Certificate>([^<]+)</g)].map(
-    ([, base64 = '']) => `-----BEGIN CERTIFICATE-----\n${base64.replace(/\s+/g, '')}\n-----END CERTIFICATE-----`,
-  );
-  const ends = [...certificates.map(({ pem }) => pem), ...inMetadata].flatMap((pem) => {
-    try {
-      return [new X509Certificate(pem).validTo];
-    } catch {
-      return [];
-    }
-  });
-  return [...new Set(ends)].map((end) => new Date(end));
 }

@@ -4,6 +4,7 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import type { Application } from '../../applications/application.ts';
 import { needsPkce } from '../../applications/fields/oidc-client.ts';
 import type { Audit } from '../../audit/audit.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import type { ConnectionAdmin } from '../connections/actions.ts';
 import type { Block, Cell } from '../console/blocks.ts';
@@ -29,6 +30,7 @@ export interface ApplicationPagesDependencies {
   names: Names;
   usage: ApplicationUsage;
   preview: ApplicationPreviews;
+  now: Clock;
   /** The path of the configuration file. */
   configFile: string | undefined;
   /** What an application has to know of this server. */

@@ -7,6 +7,7 @@ import type { Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';
 import type { Block, RowAction } from '../console/blocks.ts';
+import { expiryCell } from '../console/expiry.ts';
 import type { ApplicationDetails } from './actions.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { newSecretPage } from './tabs/new-secret-page.ts';
@@ -71,7 +72,12 @@ export function addSecretRoutes(
 }
 
 /** The active secrets of the application, with their actions, for its page. */
-export function secretBlocks({ application, secrets }: ApplicationDetails, at: string, mayWrite: boolean): Block[] {
+export function secretBlocks(
+  { application, secrets }: ApplicationDetails,
+  at: string,
+  mayWrite: boolean,
+  now: Date,
+): Block[] {
   if (application.protocol !== 'oidc' || !usesSecret(application.metadata)) return [];
   const mayRevoke = mayWrite && secrets.length > 1;
   return [
@@ -86,7 +92,7 @@ export function secretBlocks({ application, secrets }: ApplicationDetails, at: s
         { text: `••••••••${lastFour}`, code: true },
         createdAt,
         lastUsedAt ?? 'Not recorded yet',
-        expiresAt ?? 'Never',
+        expiryCell(expiresAt, now) ?? 'Never',
         // Newest first; the newest cannot be revoked, only replaced.
         ...(mayRevoke ? [index > 0 ? revokeButton(`${at}/secrets/${id}/remove`, createdAt) : ''] : []),
       ]),

@@ -4,8 +4,11 @@ import { presetOf } from '../../connections/presets/presets.ts';
 import { secretPurposesOf } from '../../connections/schema.ts';
 import type { SecretInfo } from '../../connections/secrets.ts';
 import type { Tries } from '../../federation/tries.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { Action, Block, Cell, Mark } from '../console/blocks.ts';
+import { expiryCell } from '../console/expiry.ts';
 import type { Frame } from '../console/frame.ts';
+import { FILE_TAG } from '../console/managed-by-file.ts';
 import type { ConnectionAdmin } from './actions.ts';
 import type { ConnectionDetails } from './manageable-connections.ts';
 
@@ -18,6 +21,9 @@ export interface ConnectionPagesDependencies {
   connections: ConnectionAdmin;
   tries: Tries;
   issuer: string;
+  now: Clock;
+  /** The path of the configuration file. */
+  configFile: string | undefined;
 }
 
 export const pathOf = (id: string): string => `${HOME}/${encodeURIComponent(id)}`;
@@ -37,7 +43,7 @@ export function vendorOf({ connection: { kind, preset } }: ConnectionDetails): s
 export function stateTags({ connection }: ConnectionDetails): Mark[] {
   return [
     connection.enabled ? { text: 'enabled', tone: 'good' } : { text: 'disabled', tone: 'bad' },
-    ...(connection.source === 'file' ? [{ text: 'configuration file', tone: 'plain' as const }] : []),
+    ...(connection.source === 'file' ? [FILE_TAG] : []),
   ];
 }
 
@@ -71,13 +77,13 @@ export function vendorBlocks({
   ];
 }
 
-export function secretBlocks({ connection, secrets }: ConnectionDetails, mayChange: boolean): Block[] {
+export function secretBlocks({ connection, secrets }: ConnectionDetails, mayChange: boolean, now: Date): Block[] {
   if (secretPurposesOf(connection.kind).length === 0) return [];
   const at = pathOf(connection.id);
   const rows = secrets.map(({ purpose, createdAt, expiresAt }): Cell[] => [
     purposeNames[purpose],
     createdAt,
-    expiresAt ?? 'no expiry date',
+    expiryCell(expiresAt, now) ?? 'No expiry date',
   ]);
   return [
     {

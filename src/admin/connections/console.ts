@@ -5,6 +5,7 @@ import { bodyLimit } from '../../http/input.ts';
 import { etagOf } from '../api/versions.ts';
 import { MAX_FORM_BYTES, readForm } from '../applications/form/read-form.ts';
 import { type Action, type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
+import { fileNotice } from '../console/managed-by-file.ts';
 import { keysOf, type Section, sectionFields, sections, valuesFrom } from './console-fields.ts';
 import { addMaintenanceRoutes } from './console-maintenance.ts';
 import { addNewConnectionRoutes } from './console-new.ts';
@@ -97,7 +98,10 @@ function hasFault({ documents, domains }: ConnectionDetails): boolean {
   );
 }
 
-function addOneRoute(router: Router<State, Extras>, { frame, connections }: ConnectionPagesDependencies): void {
+function addOneRoute(
+  router: Router<State, Extras>,
+  { frame, connections, now, configFile }: ConnectionPagesDependencies,
+): void {
   router.get('/:id', ...frame.page(READ), async (ctx) => {
     const details = await connections.get(ctx.params.id ?? '');
     const { connection } = details;
@@ -110,8 +114,9 @@ function addOneRoute(router: Router<State, Extras>, { frame, connections }: Conn
       tags: stateTags(details),
       actions: [...(mayTry ? [tryAction(details)] : []), ...(mayChange ? changeActions(details) : [])],
       blocks: [
+        ...(connection.source === 'file' ? [fileNotice(configFile, 'This connection')] : []),
         factsOf(details),
-        ...secretBlocks(details, mayChange),
+        ...secretBlocks(details, mayChange, now()),
         ...domainBlocks(details, mayChange),
         ...mappingBlocks(details),
         ...documentBlocks(details, mayChange),

@@ -67,6 +67,8 @@ export interface Field {
   unit?: string;
   /** Displayed, and not sent: the configuration file or another field decides. */
   isLocked?: boolean;
+  /** Beside the label: the configuration file has locked it. */
+  isFromFile?: boolean;
   /** Beside another field that is half as wide, where there is room. */
   isHalf?: boolean;
   /** An address, an identifier or the like: always from left to right. */

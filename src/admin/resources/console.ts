@@ -13,6 +13,7 @@ import { etagOf } from '../api/versions.ts';
 import { type Block, type Cell, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import { sortColumn, sortedBy } from '../console/lists.ts';
+import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
 import { lines } from '../console/text-area.ts';
 import { readTypedForm } from '../console/typed-form.ts';
 import type { ResourceAdmin } from './actions.ts';
@@ -32,6 +33,8 @@ type ApiForm = z.output<typeof apiForm>;
 export interface ApiPagesDependencies {
   frame: Frame;
   resources: ResourceAdmin;
+  /** The path of the configuration file. */
+  configFile: string | undefined;
 }
 
 /** All pages below /admin/apis. */
@@ -103,10 +106,10 @@ function addNewRoutes(router: Router<State, Extras>, { frame, resources }: ApiPa
   });
 }
 
-function addEditRoutes(router: Router<State, Extras>, { frame, resources }: ApiPagesDependencies): void {
+function addEditRoutes(router: Router<State, Extras>, { frame, resources, configFile }: ApiPagesDependencies): void {
   router.get('/:identifier', ...frame.page(READ), async (ctx) => {
     const api = await found(resources, ctx);
-    frame.show(ctx, apiPage(api, formOf(api), frame.may(ctx, WRITE)));
+    frame.show(ctx, apiPage(api, formOf(api), frame.may(ctx, WRITE), configFile));
   });
 
   router.post('/:identifier', ...frame.change(WRITE), async (ctx) => {
@@ -120,7 +123,7 @@ function addEditRoutes(router: Router<State, Extras>, { frame, resources }: ApiP
         await resources.update(identifier, changes, frame.actor(ctx), given[VERSION]);
         frame.redirect(ctx, pathOf(identifier), 'API saved.');
       },
-      () => apiPage(api, given, true),
+      () => apiPage(api, given, true, configFile),
     );
   });
 }
@@ -170,7 +173,7 @@ function newPage(given: ApiForm): ConsolePage {
 }
 
 /** One API: its scopes and, for an actor who may change it, the form. */
-function apiPage(api: Resource, given: ApiForm, mayWrite: boolean): ConsolePage {
+function apiPage(api: Resource, given: ApiForm, mayWrite: boolean, configFile: string | undefined): ConsolePage {
   const at = pathOf(api.identifier);
   const mayEdit = mayWrite && api.source !== 'file';
   const scopes: Block = {
@@ -196,16 +199,16 @@ function apiPage(api: Resource, given: ApiForm, mayWrite: boolean): ConsolePage 
     button: 'Save',
     cancel: HOME,
   };
-  const byFile = 'The configuration file manages this API. Change it there.';
   return {
     title: api.identifier,
     back: { href: HOME, label: 'APIs' },
     actions: mayEdit ? [{ label: 'Delete', href: `${at}/delete`, look: 'danger' }] : [],
+    tags: api.source === 'file' ? [FILE_TAG] : [],
     blocks: [
+      ...(api.source === 'file' ? [fileNotice(configFile, 'This API')] : []),
       { kind: 'facts', rows: [{ label: 'Access tokens are signed with', value: api.signingAlg }] },
       scopes,
       ...(mayEdit ? [form] : []),
-      ...(api.source === 'file' ? [{ kind: 'text' as const, tone: 'small' as const, text: byFile }] : []),
     ],
   };
 }

@@ -43,7 +43,7 @@ export function fieldsOf({ entry, lock }: SettingField, all: Sent): Field[] {
   if (name === 'sms_gateway' && sent.sms_gateway === undefined) return gatewayFields(value, lock, sent);
   const { label, unit, choices } = settingTexts[name];
   const hint = hintOf(entry, lock);
-  const locked = lock && { isLocked: true };
+  const locked = lock && { isLocked: true, isFromFile: lock === 'file' };
   if (isSwitch(name)) {
     const isOn = sent[SWITCHES] === undefined ? value === true : isTrue(sent[name]);
     return [{ name, label, hint, type: 'checkbox', checked: isOn, ...locked }];
@@ -71,8 +71,8 @@ export function switchesField(shown: readonly SettingField[]): Field {
 
 function gatewayFields(value: unknown, lock: Lock, sent: Texts): Field[] {
   const stored = (value ?? {}) as { url?: string; sender?: string };
-  const locked = lock && { isLocked: true };
-  const file = lock === undefined ? '' : ` ${LOCKS[lock]}`;
+  const locked = lock && { isLocked: true, isFromFile: lock === 'file' };
+  const file = lock && LOCKS[lock] ? ` ${LOCKS[lock]}` : '';
   return [
     {
       name: 'sms_gateway.url',
@@ -104,8 +104,9 @@ function gatewayFields(value: unknown, lock: Lock, sent: Texts): Field[] {
   ];
 }
 
+/** What the hint says beside the tag of the field. */
 const LOCKS: Record<Exclude<Lock, undefined>, string> = {
-  file: 'Set in the configuration file.',
+  file: '',
   permission: 'You don’t have the permission to change it.',
 };
 

@@ -16,6 +16,7 @@ import {
   versionField,
 } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
+import { fileNotice } from '../console/managed-by-file.ts';
 import { isRowButton, type Sent, sentValue } from '../console/row-buttons.ts';
 import type { SettingAdmin } from './actions.ts';
 import { changesOf, fieldsOf, type Lock, type SettingField, switchesField } from './console-fields.ts';
@@ -30,6 +31,8 @@ const form = z.record(z.string(), z.array(z.string().max(20_000)));
 export interface SettingPagesDependencies {
   frame: Frame;
   settings: SettingAdmin;
+  /** The path of the configuration file. */
+  configFile: string | undefined;
   /** What the environment says about this server, for the tab System. */
   system: readonly { label: string; value: string | Mark }[];
 }
@@ -53,7 +56,7 @@ export function settingRoutes(dependencies: SettingPagesDependencies): Router<St
 
 type Place = { group: SettingGroup; tab: SettingTab } | 'all';
 
-function createPages({ frame, settings, system }: SettingPagesDependencies) {
+function createPages({ frame, settings, system, configFile }: SettingPagesDependencies) {
   function lockOf(ctx: Context, { name, source }: SettingEntry): Lock {
     if (source === 'file') return 'file';
     return frame.may(ctx, settingPermission(name)) ? undefined : 'permission';
@@ -76,13 +79,15 @@ function createPages({ frame, settings, system }: SettingPagesDependencies) {
       tab.boxes.length > 0
         ? [formBlock(tab.href, tab.boxes, found, { entries, sent, cancel: tab.href })]
         : [{ kind: 'facts', title: 'This server', lead: 'From the environment.', rows: [...system] }];
+    const names = tab.boxes.flatMap((box) => box.names);
+    const isDeclared = entries.some(({ name, source }) => source === 'file' && names.includes(name));
     return {
       title: group.title,
       lead: group.lead,
       tabs: group.tabs.map(({ href, label }) => ({ href, label, isCurrent: href === tab.href })),
       ...(tab.boxes.length === 0 &&
         frame.meets(ctx, CHANGE) && { actions: [{ label: 'All settings on one page', href: ALL }] }),
-      blocks,
+      blocks: isDeclared ? [fileNotice(configFile, 'Each setting with a lock'), ...blocks] : blocks,
     };
   }
 

@@ -10,7 +10,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { plural } from '../../platform/plural.ts';
 import { within } from '../../rbac/rights.ts';
 import type { Block, Cell, ConsolePage, Field } from '../console/blocks.ts';
-import { type Frame, listPath } from '../console/frame.ts';
+import type { Frame } from '../console/frame.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { UserAdmin } from './actions.ts';
 import { BULK, type BulkAction, type BulkOutcome, bulkActions, offeredBulkActions, runBulk } from './bulk-actions.ts';
@@ -37,6 +37,12 @@ const selected = z.object({
     .array(z.string().max(100))
     .max(limits.bulk.users, `Select at most ${plural(limits.bulk.users, 'user')} at once.`)
     .default([]),
+  /** The address of the list with its filters, to which the pages lead back. */
+  list: z
+    .string()
+    .max(2000)
+    .regex(/^\/admin\/users(\?[\w%&=.*+-]*)?$/)
+    .catch(HOME),
 });
 const confirmed = selected.extend({
   role: z.string().max(100).default(''),
@@ -48,11 +54,11 @@ export function bulkPages(router: Router<State, Extras>, dependencies: BulkPages
   const { frame } = dependencies;
 
   router.get('/bulk', ...frame.page(within(READ)), async (ctx) => {
-    const { action: name, id } = parseQuery(ctx, selected, { lists: ['id'] });
+    const { action: name, id, list } = parseQuery(ctx, selected, { lists: ['id'] });
     const action = permitted(frame, ctx, name);
-    if (id.length === 0) return frame.redirect(ctx, HOME, 'Select at least one user.');
+    if (id.length === 0) return frame.redirect(ctx, list, 'Select at least one user.');
     const targets = await targetsOf(dependencies, ctx, action, id);
-    frame.show(ctx, await questionPage(dependencies, ctx, action, targets, { role: '' }));
+    frame.show(ctx, await questionPage(dependencies, ctx, action, targets, { role: '', list }));
   });
 
   router.post('/bulk', ...frame.change(within(READ)), async (ctx) => {
@@ -67,8 +73,8 @@ export function bulkPages(router: Router<State, Extras>, dependencies: BulkPages
         const change = { action, ids: given.id, role: given.role, named };
         const outcomes = await runBulk(dependencies, change, frame.actor(ctx));
         const isWhole = outcomes.every(({ state }) => state === 'done');
-        if (isWhole) frame.redirect(ctx, HOME, `${action.done.replace('…', () => named)}.`);
-        else frame.show(ctx, resultPage(action, targets, outcomes));
+        if (isWhole) frame.redirect(ctx, given.list, `${action.done.replace('…', () => named)}.`);
+        else frame.show(ctx, resultPage(action, targets, outcomes, given.list));
       },
       () => questionPage(dependencies, ctx, action, targets, given),
     );
@@ -123,12 +129,12 @@ async function questionPage(
   ctx: Context,
   action: BulkAction,
   targets: readonly Target[],
-  { role }: Pick<Confirmed, 'role'>,
+  { role, list }: Pick<Confirmed, 'role' | 'list'>,
 ): Promise<ConsolePage> {
   const changing = targets.filter(({ reason }) => reason === undefined);
   const staying = targets.filter(({ reason }) => reason !== undefined);
   const named = namesOf(changing);
-  const hidden = [['action', action.name], ...changing.map(({ account }) => ['id', account.id])];
+  const hidden = [['action', action.name], ['list', list], ...changing.map(({ account }) => ['id', account.id])];
   const fields: Field[] = hidden.map(([name = '', value]) => ({ name, label: '', type: 'hidden', value }));
   if (action.hasRole) fields.push(roleField(await roles.assignable(frame.actor(ctx)), role));
   if (action.isFinal) fields.push({ name: 'confirm', label: `Type ${changing.length} to confirm`, required: true });
@@ -140,11 +146,11 @@ async function questionPage(
     fields,
     button: action.hasRole ? action.label : title,
     look: action.isDangerous ? 'danger' : 'primary',
-    cancel: HOME,
+    cancel: list,
   };
   return {
     title: changing.length > 0 ? `${title}?` : 'Nothing to change',
-    back: { href: HOME, label: 'Users' },
+    back: { href: list, label: 'Users' },
     blocks: [
       ...(changing.length > 0 ? [form, usersTable(plural(changing.length, 'user'), changing)] : []),
       ...(staying.length > 0
@@ -185,15 +191,20 @@ const STATES = {
 } as const;
 
 /** What became of each, those that were not changed first. */
-function resultPage(action: BulkAction, targets: readonly Target[], outcomes: readonly BulkOutcome[]): ConsolePage {
+function resultPage(
+  action: BulkAction,
+  targets: readonly Target[],
+  outcomes: readonly BulkOutcome[],
+  list: string,
+): ConsolePage {
   const done = outcomes.filter(({ state }) => state === 'done').length;
   const waiting = outcomes.filter(({ state }) => state === 'waiting').map(({ id }) => id);
-  const query = new URLSearchParams([['action', action.name], ...waiting.map((id) => ['id', id])]);
+  const query = new URLSearchParams([['action', action.name], ['list', list], ...waiting.map((id) => ['id', id])]);
   const account = (id: string) => targets.find((one) => one.account.id === id)?.account;
   const sorted = [...outcomes].sort((a, b) => Number(a.state === 'done') - Number(b.state === 'done'));
   return {
     title: `${action.label}: ${done} of ${plural(outcomes.length, 'user')} changed`,
-    back: { href: HOME, label: 'Users' },
+    back: { href: list, label: 'Users' },
     actions: waiting.length
       ? [
           {
@@ -202,7 +213,7 @@ function resultPage(action: BulkAction, targets: readonly Target[], outcomes: re
             look: 'primary',
           },
         ]
-      : [{ label: 'Back to users', href: listPath(HOME, {}) }],
+      : [{ label: 'Back to users', href: list }],
     blocks: [
       {
         kind: 'table',

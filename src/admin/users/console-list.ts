@@ -148,7 +148,10 @@ function selectionOf(
     rows: accounts.map(({ id, username, name }) => ({ id, name: name ?? username })),
     isAll: select === 'all',
     allHref: listPath(HOME, { ...given, select: 'all' }),
-    fields: [{ name: 'action', label: 'Action', type: 'select', isLabelHidden: true, options }],
+    fields: [
+      { name: 'list', label: '', type: 'hidden', value: listPath(HOME, given) },
+      { name: 'action', label: 'Action', type: 'select', isLabelHidden: true, options },
+    ],
     button: 'Continue',
   };
 }

@@ -14,6 +14,7 @@ import { visibleTo } from '../audit/api.ts';
 import { eventItems } from '../audit/console-rows.ts';
 import type { Action, Block, Cell, Mark } from '../console/blocks.ts';
 import { type Frame, listPath } from '../console/frame.ts';
+import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
 import type { Names } from '../console/names.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { SessionAdmin } from '../sessions/actions.ts';
@@ -30,6 +31,8 @@ export interface UserPagesDependencies {
   users: UserAdmin;
   roles: Pick<RoleAdmin, 'assignable'>;
   attributeSchema(): Promise<AttributeSchema>;
+  /** The path of the configuration file. */
+  configFile: string | undefined;
   sessions: Pick<SessionAdmin, 'ofUser'>;
   now: Clock;
   names: Names;
@@ -84,6 +87,7 @@ function userPage(router: Router<State, Extras>, dependencies: UserPagesDependen
           : []),
       ],
       blocks: [
+        ...(account.source === 'file' ? [fileNotice(dependencies.configFile, 'This user')] : []),
         detailsBlock(details),
         sessionsBlock(live),
         ...(may('gatehouse.audit:read') ? [await activityBlock(dependencies, account, frame.actor(ctx))] : []),
@@ -110,11 +114,11 @@ async function activityBlock(
   };
 }
 
-function tagsOf({ account, lockedSeconds }: UserDetails): Mark[] {
+function tagsOf({ account, lockedSeconds }: UserDetails): (Mark & { icon?: string })[] {
   return [
-    account.isActive ? { text: 'active', tone: 'good' } : { text: 'disabled', tone: 'bad' },
-    ...(lockedSeconds > 0 ? [{ text: 'locked', tone: 'warn' as const }] : []),
-    ...(account.source === 'file' ? [{ text: 'managed by the configuration file' }] : []),
+    account.isActive ? { text: 'Active', tone: 'good' } : { text: 'Disabled', tone: 'bad' },
+    ...(lockedSeconds > 0 ? [{ text: 'Locked', tone: 'warn' as const }] : []),
+    ...(account.source === 'file' ? [FILE_TAG] : []),
   ];
 }
 

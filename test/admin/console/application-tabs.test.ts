@@ -192,7 +192,7 @@ describe('the tabs of an application', () => {
   it('are read-only for an application of the configuration file, and for an administrator who may only read', async () => {
     const declared = await idp.services.applications.find('declared');
     const page = await admin.get(`/admin/applications/${declared?.id}/settings`);
-    expect(textOf(page.text)).toContain(`Managed by ${configFile}.`);
+    expect(textOf(page.text)).toContain(`is declared in ${configFile}.`);
     expect(page.text).not.toContain('Save changes');
     const forged = await admin.post(page.url, { form: { _csrf: admin.cookies.headerFor(new URL(page.url)) ?? '' } });
     expect([401, 403]).toContain(forged.status);

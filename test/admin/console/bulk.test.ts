@@ -38,11 +38,13 @@ describe('a change of several users', () => {
     const list = await admin.get('/admin/users?q=several-&select=all');
     expect(list.text.match(/name="id" value="[^"]+" aria-label="Select several-\d" checked/g)).toHaveLength(3);
     expect(list.forms.find(({ action }) => action.endsWith('/bulk'))).toMatchObject({ method: 'get' });
-    const page = await question('disable', users);
+    const picked = { action: 'disable', id: users.map(({ account }) => account.id) };
+    const page = await admin.submit(list, picked, { form: '/bulk' });
     expect(textOf(page.text)).toContain('Disable 3 users?');
     for (const { username } of users) expect(textOf(page.text)).toContain(username);
     expect((await found(users[0] as TestUser))?.isActive).toBe(true);
     const after = await admin.follow(await admin.submit(page, {}, bulk));
+    expect(after.url).toContain('/admin/users?q=several-');
     expect(textOf(after.text)).toContain('Disabled 3 users.');
     for (const user of users) {
       expect((await found(user))?.isActive).toBe(false);

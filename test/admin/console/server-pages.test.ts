@@ -232,7 +232,7 @@ describe('settings', () => {
   it('settings of the configuration file are locked, and say so', async () => {
     await idp.services.settings.set('reset_token_minutes', 15, { source: 'file' });
     const page = await admin.get('/admin/security/passwords');
-    expect(textOf(page.text)).toContain('Set in the configuration file.');
+    expect(textOf(page.text)).toMatch(/Each setting with a lock was declared .* Configuration file/);
     expect(page.text).toMatch(/name="reset_token_minutes"[^>]* readonly/);
     await admin.submit(page, { reset_token_minutes: '30', breached_password_lookup: 'on' });
     const values = { reset_token_minutes: 15, breached_password_lookup: true };

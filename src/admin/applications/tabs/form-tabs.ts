@@ -116,7 +116,7 @@ function createForms(dependencies: ApplicationPagesDependencies, beside: Partial
     };
     const after = {
       settings: mayWrite ? [enableAndDeleteButtons(application, path)] : [],
-      credentials: secretBlocks(open, path, mayWrite),
+      credentials: secretBlocks(open, path, mayWrite, dependencies.now()),
       access: [],
       claims: [],
     }[tab];

@@ -4,8 +4,10 @@ import { needsPkce } from '../../../applications/fields/oidc-client.ts';
 import type { AuditEntry } from '../../../audit/audit.ts';
 import type { Context } from '../../../http/context.ts';
 import { plural } from '../../../platform/plural.ts';
+import { certificateEnds } from '../../../saml/metadata/certificate-ends.ts';
 import { eventItems } from '../../audit/console-rows.ts';
 import { type Block, type Cell, type ConsolePage, maxBarValue, type Step } from '../../console/blocks.ts';
+import { expiryCell } from '../../console/expiry.ts';
 import { waitingMetadataNotice } from '../console-metadata.ts';
 import { type ApplicationPagesDependencies, accessCell, pkceWarning } from '../console-parts.ts';
 import { profileName } from '../form/profile.ts';
@@ -42,7 +44,7 @@ export async function overviewPage(
         ...waitingMetadataNotice(isWaiting),
         ...pkceWarning(application),
         ...secretWarning(open),
-        connectionBlock(application, dependencies.identityProvider().issuer, path),
+        connectionBlock(application, dependencies.identityProvider().issuer, path, dependencies.now()),
         usageBlock(days),
       ],
       aside: [
@@ -69,7 +71,7 @@ function secretWarning({ secrets }: OpenApplication): Block[] {
 }
 
 /** The values that connect both sides. */
-function connectionBlock(application: Application, issuer: string, path: string): Block {
+function connectionBlock(application: Application, issuer: string, path: string, now: Date): Block {
   const { protocol, metadata, clientId } = application;
   const value = (text: string, copy: string): Cell => ({ text, copy });
   const rows: { label: string; value: Cell }[] =
@@ -98,10 +100,17 @@ function connectionBlock(application: Application, issuer: string, path: string)
                 ? 'A metadata document'
                 : (metadata.acs ?? []).map(({ url }) => ({ text: url, code: true })),
           },
+          ...certificateRow(certificateEnds(metadata), now),
         ];
   const access = { label: 'Access', value: accessCell(application) };
   const actions = [{ label: 'All endpoints', href: `${path}/setup` }];
   return { kind: 'facts', title: 'Connection', actions, rows: [...rows, access] };
+}
+
+/** When its certificates expire, the first one first. */
+function certificateRow(ends: readonly Date[], now: Date): { label: string; value: Cell }[] {
+  const [first] = [...ends].sort((a, b) => a.getTime() - b.getTime());
+  return first ? [{ label: 'Its certificate expires', value: expiryCell(first, now) }] : [];
 }
 
 function usageBlock(days: readonly UsageOfDay[]): Block {

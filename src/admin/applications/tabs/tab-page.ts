@@ -1,7 +1,8 @@
 // The frame of an application's tabs: its name and state, the tabs, and whether the administrator may change it.
 import type { Application } from '../../../applications/application.ts';
 import type { Context } from '../../../http/context.ts';
-import type { Block, ConsolePage, Mark } from '../../console/blocks.ts';
+import type { ConsolePage, Mark } from '../../console/blocks.ts';
+import { FILE_TAG, fileNotice } from '../../console/managed-by-file.ts';
 import type { ApplicationDetails } from '../actions.ts';
 import { type ApplicationPagesDependencies, protocolName } from '../console-parts.ts';
 
@@ -57,18 +58,14 @@ export function tabPage(
     ...(page && { lead: page }),
     logo: { name: application.name },
     back: { href: '/admin/applications', label: 'Applications' },
-    tags: [
-      stateTag(application),
-      { text: protocolName[application.protocol] },
-      ...(isFile ? [{ text: 'Managed by the configuration file', icon: 'lock' }] : []),
-    ],
+    tags: [stateTag(application), { text: protocolName[application.protocol] }, ...(isFile ? [FILE_TAG] : [])],
     actions: [...(content.actions ?? []), ...(mayChange && application.enabled ? [test] : [])],
     tabs: tabsOf(application).map((one) => ({
       href: one === '' ? path : `${path}/${one}`,
       label: labelOf(application, one),
       isCurrent: one === tab,
     })),
-    blocks: [...(isFile ? [fileNotice(configFile)] : []), ...content.blocks],
+    blocks: [...(isFile ? [fileNotice(configFile, 'This application')] : []), ...content.blocks],
     ...(content.aside && { aside: content.aside }),
   };
 }
@@ -89,9 +86,4 @@ export function stateTag({ enabled }: Pick<Application, 'enabled'>): Mark {
 /** Where people open it; undefined without one. */
 export function homePageOf({ protocol, metadata }: Application): string | undefined {
   return protocol === 'oidc' ? metadata.client_uri : metadata.start_url;
-}
-
-function fileNotice(configFile: string | undefined): Block {
-  const file = configFile ?? 'the configuration file';
-  return { kind: 'text', tone: 'notice', text: `Managed by ${file}. Change it there.` };
 }
