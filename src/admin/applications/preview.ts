@@ -13,8 +13,8 @@ import type { Block } from '../console/blocks.ts';
 
 export interface ApplicationPreview {
   oidc?: ClaimsPreview & { accessTokens: AccessTokenPreview[] };
-  /** For a SAML application: the assertion, and what its NameID is. */
-  saml?: { assertion: string; nameId: string };
+  /** For a SAML application: the assertion as XML, its NameID or why it has none yet, and its attributes. */
+  saml?: { assertion: string; nameId: string; attributes: Record<string, string[]> };
 }
 
 export type ApplicationPreviews = (account: Account, application: Application) => Promise<ApplicationPreview>;
@@ -49,13 +49,14 @@ export function createApplicationPreviews(dependencies: ApplicationPreviewsDepen
       format === 'persistent' || format === 'transient'
         ? { nameQualifier: samlEntityId, spNameQualifier: clientId }
         : {};
+    const attributes = attributesFor(withVisibleRoles(account, metadata), metadata.attributes);
     const assertion = assertionPreview({
       issuer: samlEntityId,
       audience: clientId,
       nameId: { value: value ?? '…', format: nameIdFormats[format], ...qualifiers },
-      attributes: attributesFor(withVisibleRoles(account, metadata), metadata.attributes),
+      attributes,
     });
-    return { saml: { assertion, nameId: value === undefined ? nameIdNotes[field ? 'emailAddress' : format] : '' } };
+    return { saml: { assertion, nameId: value ?? nameIdNotes[field ? 'emailAddress' : format], attributes } };
   };
 }
 
@@ -79,9 +80,9 @@ function nameIdValue(
 
 /** Why there is no value. */
 const nameIdNotes: Record<NameIdFormatName, string> = {
-  persistent: 'The NameID is created at the first sign-in.',
-  transient: 'The NameID is another one at each sign-in.',
-  emailAddress: 'The NameID needs a verified email address: a sign-in is rejected without one.',
+  persistent: 'Created at the first sign-in',
+  transient: 'Another one at each sign-in',
+  emailAddress: 'None: a sign-in is rejected without a verified email address',
   unspecified: '',
 };
 
@@ -97,9 +98,10 @@ export function previewBlocks({ oidc, saml }: ApplicationPreview, head?: { title
       ...oidc.accessTokens.map(({ api, claims }) => accessTokenBlock(api, claims, isClosed)),
     ];
   if (!saml) return [];
+  const attributes = Object.entries(saml.attributes).map(([label, value]) => ({ label, value }));
   return [
-    { kind: 'code', title: 'Assertion', label: 'Assertion', text: saml.assertion, ...head },
-    ...(saml.nameId ? [{ kind: 'text', tone: 'small', text: saml.nameId } as const] : []),
+    { kind: 'facts', title: 'Assertion', ...head, rows: [{ label: 'NameID', value: saml.nameId }, ...attributes] },
+    { kind: 'code', title: 'Assertion as XML', label: 'Assertion as XML', text: saml.assertion, isClosed: true },
   ];
 }
 

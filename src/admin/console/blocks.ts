@@ -65,9 +65,8 @@ export interface Field {
   placeholder?: string;
   /** Beside the field, such as `minutes`. */
   unit?: string;
-  /** Displayed, and not sent: the configuration file or another field decides. */
+  /** Displayed, and not sent: the configuration file (which a tag says) or another field decides. */
   isLocked?: boolean;
-  /** Beside the label: the configuration file has locked it. */
   isFromFile?: boolean;
   /** Beside another field that is half as wide, where there is room. */
   isHalf?: boolean;

@@ -14,21 +14,25 @@ export interface RoleValues {
 const PERMISSIONS = 'permissions';
 const BOXES = 'permissions.';
 
-/** The sections. `known`: the permissions that roles have already, which get boxes. */
+/** The sections. `known`: the permissions that roles have already, which get boxes. A locked form has only what the role has. */
 export function roleSections(
   { name, description, permissions }: RoleValues,
   known: readonly string[],
   isLocked: boolean,
 ): FormSection[] {
   const locked = isLocked && { isLocked };
-  const own = groupsOf(builtInRoles.flatMap((role) => role.permissions));
-  const others = groupsOf([...known, ...permissions].filter((one) => !one.startsWith(OWN_PREFIX)));
+  const isOwn = (one: string) => one.startsWith(OWN_PREFIX);
+  const offer = isLocked
+    ? permissions
+    : [...known, ...builtInRoles.flatMap((role) => role.permissions), ...permissions];
+  const own = groupsOf(offer.filter(isOwn));
+  const others = groupsOf(offer.filter((one) => !isOwn(one)));
   const boxes = (groups: ReadonlyMap<string, readonly string[]>) =>
     [...groups].map(([resource, names]): Field => boxesOf(resource, names, permissions, isLocked));
   const offered = new Set([...own, ...others].flatMap(([, names]) => names));
   const rest = permissions.filter((one) => !offered.has(one));
-  const ticked = permissions.filter((one) => one.startsWith(OWN_PREFIX)).length;
-  return [
+  const ticked = permissions.filter(isOwn).length;
+  const sections: FormSection[] = [
     {
       title: 'General',
       fields: [
@@ -56,11 +60,18 @@ export function roleSections(
     {
       title: 'Permissions in Gatehouse',
       lead: 'For administrators. You can give only permissions that you have.',
-      isAdvanced: true,
+      isAdvanced: !isLocked,
       summary: ticked === 0 ? 'None' : `${ticked} selected`,
       fields: boxes(own),
     },
   ];
+  return isLocked ? sections.slice(1).flatMap(onlyFilled) : sections;
+}
+
+/** The section without empty rows; nothing where it has no field. The page itself has name and description. */
+function onlyFilled(section: FormSection): FormSection[] {
+  const fields = section.fields.filter(({ type, lines }) => type !== 'rows' || (lines?.length ?? 0) > 0);
+  return fields.length > 0 ? [{ ...section, fields }] : [];
 }
 
 function boxesOf(resource: string, names: readonly string[], held: readonly string[], isLocked: boolean): Field {

@@ -112,7 +112,7 @@ async function previewAside(
   };
   if (!account) return [search, { kind: 'text', tone: 'warning', text: `There is no user ${user}.` }];
   const text = application.enabled
-    ? 'As saved, with every scope that it may request. Nobody is signed in and nothing is sent.'
+    ? `As saved${application.protocol === 'oidc' ? ', with every scope that it may request' : ''}. Nobody is signed in and nothing is sent.`
     : 'A disabled application receives nothing. Enable it to see the preview.';
   return [search, ...previewBlocks(await preview(account, application)), { kind: 'text', tone: 'small', text }];
 }
