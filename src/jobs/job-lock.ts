@@ -46,7 +46,12 @@ export function createJobLock({ db, now, stopwatch, instanceId }: JobLockDepende
       const isDue = { lockedUntil: { lte: now() } };
       // No job rests longer than its period: a later time was written before the clock was set back.
       const longest = inSeconds(everySeconds + limits.clock.instancesSeconds);
-      const free = [isDue, { holder: RESTING, ...(isWoken ? {} : { lockedUntil: { gt: longest } }) }];
+      // An instance runs a job once at a time: a row that it holds is of a run whose end could not be stored.
+      const free = [
+        isDue,
+        { holder: instanceId },
+        { holder: RESTING, ...(isWoken ? {} : { lockedUntil: { gt: longest } }) },
+      ];
       const { count } = await db.jobLock.updateMany({ where: { name, OR: free }, data: lease() });
       if (count > 0) return true;
       const row = await db.jobLock.findUnique({ where: { name } });

@@ -201,7 +201,7 @@ describe('a scheduled job', () => {
     jobs.wake('long');
   });
 
-  it('runs again after the database was unavailable', async () => {
+  it('runs again after the database was unavailable, also during a run', async () => {
     const closing = await openDatabase(test.url);
     const jobs = instance('one', closing);
     let runs = 0;
@@ -217,6 +217,17 @@ describe('a scheduled job', () => {
     await until(() => runs > 0);
     const messages = new Set(logged.map((line) => (line as { msg: string }).msg));
     expect([...messages]).toEqual(['job could not be started']);
+
+    // It goes away during a run, which stays in the table as one that goes on.
+    let mailRuns = 0;
+    const away = async () => {
+      mailRuns += 1;
+      if (mailRuns === 1) await closing.db.$executeRawUnsafe('ALTER TABLE job_locks RENAME TO job_locks_away');
+    };
+    jobs.add({ name: 'mail', everySeconds: 0.02, run: away });
+    await until(() => logged.some((line) => (line as { job: string }).job === 'mail'));
+    await closing.db.$executeRawUnsafe('ALTER TABLE job_locks_away RENAME TO job_locks');
+    await until(() => mailRuns > 1);
     await jobs.stop();
     await closing.close();
   });
