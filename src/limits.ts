@@ -26,6 +26,8 @@ export const limits = {
     // A client whose answer was lost tries again within seconds; Okta allows 30, Cognito at most 60.
     defaultRetrySeconds: 30,
     maxRetrySeconds: MINUTE,
+    // Where a fault came between the use of the token and its successor, nobody has the successor: longer than most outages.
+    unansweredRetrySeconds: HOUR,
   },
   /** RFC 6749 4.1.2 recommends at most 10 minutes; a redirect takes seconds. */
   authorizationCode: { seconds: MINUTE },

@@ -1,7 +1,9 @@
 // The retry of a refresh whose answer was lost (docs/decisions/0034-refresh-token-retries.md). A rotated refresh token works again
-// for `refresh_token_retry_seconds`, as long as nobody has used its successor. The successor is derived from the token, so every
+// for `refresh_token_retry_seconds`, as long as nobody has used its successor; for an hour where it has none, because the database or the
+// server failed between the use of the token and the answer. The successor is derived from the token, so every
 // instance issues the same one, also after the first instance was stopped between the use of the token and the answer.
 
+import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { hmacSha256 } from '../../platform/hmac.ts';
 import type { Vault } from '../../platform/vault.ts';
@@ -38,10 +40,12 @@ export function createRefreshTokenRetries(dependencies: RefreshTokenRetriesDepen
     successorOf,
     async mayRetry(token, { consumed, grantId }, find) {
       if (typeof consumed !== 'number' || grantId === undefined) return false;
-      if (Math.floor(now().getTime() / 1000) - consumed >= settings.latest().refresh_token_retry_seconds) return false;
-      // There is none yet while the answer to the first use is made.
+      const { refresh_token_retry_seconds: seconds } = settings.latest();
+      const age = Math.floor(now().getTime() / 1000) - consumed;
+      if (seconds === 0 || age >= limits.refreshToken.unansweredRetrySeconds) return false;
+      // There is none yet while the answer to the first use is made, or where a fault ended the first use before it.
       const successor = await find(successorOf(token, grantId));
-      return successor?.consumed === undefined;
+      return successor === undefined || (age < seconds && successor.consumed === undefined);
     },
   };
 }
