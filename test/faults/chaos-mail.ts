@@ -13,13 +13,16 @@ export interface ChaosMail {
   become(fault: MailFault): Promise<void>;
   /** Queues a mail every second until `end`, for as long as the database can be used; returns the recipients. */
   queue(services: Services, isOver: () => boolean): Promise<string[]>;
-  /** How often each recipient's mail was accepted, by its Message-IDs. */
-  accepted: Map<string, string[]>;
+  /** The recipients of the mails that were accepted. */
+  reached: Set<string>;
+  /** How often each mail was accepted, by its Message-ID. */
+  accepted: Map<string, number>;
   close(): Promise<void>;
 }
 
 export async function chaosMail(): Promise<ChaosMail> {
-  const accepted = new Map<string, string[]>();
+  const reached = new Set<string>();
+  const accepted = new Map<string, number>();
   const sockets = new Set<Socket>();
   let mode: MailFault = 'good';
   const server = createServer((socket) => {
@@ -45,7 +48,8 @@ export async function chaosMail(): Promise<ChaosMail> {
         if (isData) {
           isData = false;
           const id = /^message-id: (.*)$/im.exec(part)?.[1] ?? '';
-          accepted.set(to, [...(accepted.get(to) ?? []), id]);
+          accepted.set(id, (accepted.get(id) ?? 0) + 1);
+          reached.add(to);
           socket.write('250 accepted\r\n');
         } else if (/^DATA/i.test(part)) {
           isData = true;
@@ -74,6 +78,7 @@ export async function chaosMail(): Promise<ChaosMail> {
 
   return {
     port,
+    reached,
     accepted,
     async become(fault) {
       mode = fault;

@@ -255,17 +255,16 @@ try {
   expect(`nothing failed that was sent again (${broken.length}: ${broken.slice(0, 5)})`, broken.length === 0);
   expect(`ready again at most ${Math.round(longest)} ms after each fault`, longest <= RECOVERY_MS);
   const sealed = await services.db.auditEvent.count({
-    where: { chainSeq: null, at: { lt: new Date(Date.now() - 60_000) } },
+    // A job of a killed process goes on after its lease of a minute, and after another one when its successor is killed too.
+    where: { chainSeq: null, at: { lt: new Date(Date.now() - 150_000) } },
   });
-  expect(`jobs go on: ${sealed} audit entries older than a minute wait for the chain`, sealed === 0);
+  expect(`jobs go on: ${sealed} audit entries older than 150 s wait for the chain`, sealed === 0);
   const recipients = await mailing;
-  const missing = () => recipients.filter((one) => !mail.accepted.has(one));
+  const missing = () => recipients.filter((one) => !mail.reached.has(one));
   for (let tries = 0; tries < MAIL_SECONDS && missing().length > 0; tries += 1) await sleep(1000);
   expect(`of ${recipients.length} mails ${missing().length} were not sent`, missing().length === 0);
-  const repeated = [...mail.accepted.values()].filter((ids) => ids.length > 1);
-  if (repeated.length > 0) print(`  mails sent again: ${JSON.stringify(repeated)}`);
-  const isSame = repeated.every((ids) => new Set(ids).size === 1);
-  expect(`${repeated.length} mails were sent again, after ${kills} kills`, repeated.length <= kills && isSame);
+  const repeated = [...mail.accepted.values()].filter((count) => count > 1).length;
+  expect(`of ${mail.accepted.size} mails ${repeated} were sent twice, after ${kills} kills`, repeated <= kills);
   print(`  probes: ${JSON.stringify(Object.fromEntries(await probing))}`);
   await backups.make(acknowledged());
   expect(`backups: ${await backups.restored()}`, true);
