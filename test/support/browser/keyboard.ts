@@ -18,7 +18,7 @@ const faultOfFocus = `(() => {
   const y = rect.top + Math.min(rect.height / 2, 20);
   if (y < 0 || y > innerHeight) return 'outside of the window: ' + name;
   const top = document.elementFromPoint(x, y);
-  const isSeen = top && shown.some((one) => one === top || one.contains(top) || (one !== focused.parentElement && top.contains(one)));
+  const isSeen = top && shown.some((one) => one === top || one.contains(top));
   return isSeen ? '' : 'covered by ' + (top && top.outerHTML.slice(0, 80)) + ': ' + name;
 })()`;
 
