@@ -75,6 +75,7 @@ export async function pagesOf({ db }: Database): Promise<Record<string, string>>
   const early = oldest?.createdAt.getTime();
   const after = (key: string, id: string) => Buffer.from(JSON.stringify([key, id])).toString('base64url');
   const found = await db.application.findFirst({ where: { clientId: client.id }, select: { id: true } });
+  const role = await db.role.findFirst({ where: { name: 'many' }, select: { id: true } });
   const day = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
   const aClient = encodeURIComponent('https://oidc-5.example.com/');
   return {
@@ -109,6 +110,11 @@ export async function pagesOf({ db }: Database): Promise<Record<string, string>>
     APIs: '/admin/apis',
     connections: '/admin/connections',
     roles: '/admin/roles',
+    'roles, permissions': '/admin/roles/permissions',
+    'roles, members of one': `/admin/roles/${role?.id}/members`,
+    'roles, members of one, search': `/admin/roles/${role?.id}/members?q=user-77`,
+    'roles, applications of one': `/admin/roles/${role?.id}/applications`,
+    'signing keys': '/admin/keys',
     'access check, of one and one': `/admin/why?user=user-5000&app=${client.id}`,
     'access check, by request': '/admin/why?request=req-5000',
     'rejected requests': '/admin/refusals',

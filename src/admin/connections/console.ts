@@ -1,10 +1,12 @@
 // /admin/connections: the upstream identity providers at which users sign in.
 import Router from '@koa/router';
+import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
-import { bodyLimit } from '../../http/input.ts';
+import { bodyLimit, parseQuery } from '../../http/input.ts';
 import { etagOf } from '../api/versions.ts';
 import { MAX_FORM_BYTES, readForm } from '../applications/form/read-form.ts';
 import { type Action, type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
+import { type ListAddress, sortColumn, sortedBy } from '../console/lists.ts';
 import { fileNotice } from '../console/managed-by-file.ts';
 import { keysOf, type Section, sectionFields, sections, valuesFrom } from './console-fields.ts';
 import { addMaintenanceRoutes } from './console-maintenance.ts';
@@ -29,6 +31,8 @@ import { type ConnectionDetails, connectionVersion } from './manageable-connecti
 
 type Params = Context & { params: Record<string, string> };
 
+const query = z.object({ sort: z.enum(['', 'name', '-name', 'provider', '-provider']).default('') });
+
 /** All pages below /admin/connections. */
 export function connectionRoutes(dependencies: ConnectionPagesDependencies): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: HOME });
@@ -45,7 +49,10 @@ export function connectionRoutes(dependencies: ConnectionPagesDependencies): Rou
 
 function addListRoute(router: Router<State, Extras>, { frame, connections }: ConnectionPagesDependencies): void {
   router.get('/', ...frame.page(READ), async (ctx) => {
+    const { sort } = parseQuery(ctx, query);
     const [all, forged] = [await connections.list(), await connections.forged()];
+    const list: ListAddress = { path: HOME, filters: {}, sort, defaultSort: '' };
+    const sorted = sortedBy(all, sort, { name: ({ connection }) => connection.name, provider: vendorOf });
     const mayChange = await connections.mayChange(frame.actor(ctx));
     const warning =
       'Another program changed these connections in the database. People can’t sign in with them. Remove them and find out who changed them.';
@@ -67,9 +74,14 @@ function addListRoute(router: Router<State, Extras>, { frame, connections }: Con
           : []),
         {
           kind: 'table',
-          caption: 'Connections, in the order of the buttons',
-          columns: ['Connection', 'Provider', 'State', 'Domains'],
-          rows: all.map((one) => [
+          caption: sort ? 'Connections' : 'Connections, in the order of the buttons',
+          columns: [
+            sortColumn('Connection', 'name', list),
+            sortColumn('Provider', 'provider', list),
+            'State',
+            'Domains',
+          ],
+          rows: sorted.map((one) => [
             {
               text: one.connection.name,
               href: pathOf(one.connection.id),
