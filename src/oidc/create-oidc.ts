@@ -81,6 +81,7 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
       clients,
       clientLimits,
       deviceGuesses,
+      refreshTokenRetries,
       rejections,
     }),
     apiTokens: createApiTokens({ provider: engine.current, clients }),

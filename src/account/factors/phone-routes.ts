@@ -24,21 +24,22 @@ const PATH = `${FACTORS_PAGE}/phone`;
 const numberForm = z.object({ phone: z.string().max(40) });
 const codeForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
 
+interface PhoneForm {
+  number?: string;
+  sealed?: string;
+  problem?: string;
+}
+
+function show(ctx: Context, { number = '', sealed, problem }: PhoneForm = {}, status = 200): void {
+  const sentTo = sealed && maskNumber(number);
+  ctx.render('account/phone', { action: PATH, number, sealed, sentTo, problem }, problem ? Math.max(status, 400) : 200);
+}
+
 export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State, Extras> {
   const { page, accounts, phones, codeDelivery, rateLimits, factorRecoveryCodes } = dependencies;
   const { signedIn, checkCsrf } = page;
   const router = new Router<State, Extras>({ prefix: PATH });
   const recentAuthentication = [signedIn.requireSignIn, signedIn.recentAuthentication] as const;
-
-  const show = (ctx: Context, form: { number?: string; sealed?: string; problem?: string } = {}, status = 200) => {
-    const { number = '', sealed, problem } = form;
-    const sentTo = sealed && maskNumber(number);
-    ctx.render(
-      'account/phone',
-      { action: PATH, number, sealed, sentTo, problem },
-      problem ? Math.max(status, 400) : 200,
-    );
-  };
 
   router.get('/', ...recentAuthentication, page.mayEnrol, (ctx) => {
     if (!codeDelivery.hasSms()) throw notFound();

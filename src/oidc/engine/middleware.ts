@@ -9,6 +9,7 @@ import { requestPatches, responsePatches } from '../patches.ts';
 import type { ClientLimits } from '../rate-limits/client-rate-limits.ts';
 import type { DeviceGuesses } from '../rate-limits/device-code-guesses.ts';
 import type { ClientSource } from '../store/clients.ts';
+import type { RefreshTokenRetries } from '../store/refresh-token-retries.ts';
 import { engineContext } from './app-context.ts';
 import { routes } from './configuration.ts';
 import { answerWithDatabase } from './database-unavailable.ts';
@@ -24,6 +25,7 @@ export interface EngineMiddlewareDependencies {
   clients: Pick<ClientSource, 'applicationOf' | 'isRegisteredOrigin'>;
   clientLimits: Pick<ClientLimits, 'begin' | 'end'>;
   deviceGuesses: DeviceGuesses;
+  refreshTokenRetries: Pick<RefreshTokenRetries, 'restartRetryTime'>;
   rejections: Pick<Rejections, 'codeOf'>;
 }
 
@@ -43,6 +45,7 @@ export function createEngineMiddleware({
   clients,
   clientLimits,
   deviceGuesses,
+  refreshTokenRetries,
   rejections,
 }: EngineMiddlewareDependencies): Middleware {
   const documents = createPublicDocuments({ provider: engine.current });
@@ -71,7 +74,22 @@ export function createEngineMiddleware({
     ctx.state.route = route;
     if (answerMethod(ctx, route) || documents.serve(ctx)) return;
     await answerWithDatabase(ctx, route, () => answerRoute(ctx, route));
+    if (route === routes.token) watchRefresh(ctx);
   };
+
+  /** A client that did not get the answer to its refresh sends the same token again. */
+  function watchRefresh(ctx: Context): void {
+    const token = engineContext(ctx)?.entities.RotatedRefreshToken?.jti;
+    if (token === undefined) return;
+    ctx.res.once('close', () => {
+      if (ctx.res.statusCode < 500 && ctx.res.writableFinished) return;
+      refreshTokenRetries
+        .restartRetryTime(token)
+        .catch((error: unknown) =>
+          ctx.state.log().warn({ err: error }, 'the time for a retry of a refresh was not stored'),
+        );
+    });
+  }
 
   async function answerRoute(ctx: Context, route: string): Promise<void> {
     const provider = engine.current();

@@ -1,16 +1,20 @@
 // The retry of a refresh whose answer was lost (docs/decisions/0034-refresh-token-retries.md). A rotated refresh token works again
 // for `refresh_token_retry_seconds`, as long as nobody has used its successor; for an hour where it has none, because the database or the
-// server failed between the use of the token and the answer. The successor is derived from the token, so every
+// server failed between the use of the token and the answer. The time starts again when an answer fails. The successor is derived from the token, so every
 // instance issues the same one, also after the first instance was stopped between the use of the token and the answer.
 
+import { storeResult } from '../../jobs/store-result.ts';
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { hmacSha256 } from '../../platform/hmac.ts';
 import type { Vault } from '../../platform/vault.ts';
 import type { Settings } from '../../settings/settings.ts';
+import type { Db } from '../../storage/database.ts';
 import { type Adapter, type AdapterPayload, Provider } from '../engine/library.ts';
+import { artifactId } from './adapter.ts';
 
 export interface RefreshTokenRetriesDependencies {
+  db: Pick<Db, 'oidcArtifact'>;
   vault: Pick<Vault, 'deriveKey'>;
   now: Clock;
   /** `refresh_token_retry_seconds`: 0 allows no retry. */
@@ -30,10 +34,15 @@ export interface RefreshTokenRetries {
    * @param find finds what the engine stored of another refresh token
    */
   mayRetry(token: string, stored: AdapterPayload, find: Adapter['find']): Promise<boolean>;
+  /**
+   * Counts the time for a retry of this used token from now on, because its answer failed: a successor may be stored that the client
+   * did not get. Waits up to a minute for the database. Throws what the database throws afterwards.
+   */
+  restartRetryTime(token: string): Promise<void>;
 }
 
 export function createRefreshTokenRetries(dependencies: RefreshTokenRetriesDependencies): RefreshTokenRetries {
-  const { vault, now, settings } = dependencies;
+  const { db, vault, now, settings } = dependencies;
   const mac = hmacSha256(vault.deriveKey('refresh-token-successor'));
   const successorOf = (token: string, grantId: string) => mac(`${grantId}:${token}`);
   return {
@@ -46,6 +55,13 @@ export function createRefreshTokenRetries(dependencies: RefreshTokenRetriesDepen
       // There is none yet while the answer to the first use is made, or where a fault ended the first use before it.
       const successor = await find(successorOf(token, grantId));
       return successor === undefined || (age < seconds && successor.consumed === undefined);
+    },
+    async restartRetryTime(token) {
+      const where = { id: artifactId('RefreshToken', token), consumedAt: { not: null } };
+      const write = async () => {
+        await db.oidcArtifact.updateMany({ where, data: { consumedAt: Math.floor(now().getTime() / 1000) } });
+      };
+      await storeResult(write, { seconds: limits.refreshToken.maxRetrySeconds });
     },
   };
 }

@@ -2,9 +2,10 @@
 // RFC 9700 4.14).
 import * as jose from 'jose';
 import * as oidc from 'openid-client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { limits } from '../../../src/limits.ts';
-import { createArtifactAdapter } from '../../../src/oidc/store/adapter.ts';
+import { artifactId, createArtifactAdapter } from '../../../src/oidc/store/adapter.ts';
+import { DatabaseUnavailable } from '../../../src/storage/unavailable.ts';
 import { testClock } from '../../support/clock.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
@@ -211,6 +212,30 @@ describe('a refresh whose answer was lost', () => {
     expect((await redeem(successor)).status).toBe(400);
     await settings.unset('refresh_token_retry_seconds');
     await settings.reload();
+  });
+
+  it('a refresh that failed after its successor was stored is possible again, counted from the answer', async () => {
+    const { refresh_token: token = '' } = await connect();
+    const { sql } = idp.services;
+    const execute = sql.execute.bind(sql);
+    const failing = vi.spyOn(sql, 'execute').mockImplementation((statement, ...values) => {
+      if (values[1] !== 'AccessToken') return execute(statement, ...values);
+      clock.advance({ seconds: 45 });
+      throw new DatabaseUnavailable('busy', new Error('frozen'));
+    });
+    const failed = await redeem(token);
+    expect([failed.status, failed.json().error]).toEqual([503, 'temporarily_unavailable']);
+    failing.mockRestore();
+    const used = async () => {
+      const where = { id: artifactId('RefreshToken', token) };
+      return Number((await idp.services.db.oidcArtifact.findUniqueOrThrow({ where })).consumedAt);
+    };
+    await expect.poll(used).toBe(Math.floor(clock.now().getTime() / 1000));
+    clock.advance({ seconds: 20 });
+    const { refresh_token: successor } = (await redeem(token)).json();
+    expect((await redeem(String(successor))).status).toBe(200);
+    // The successor was used.
+    expect((await redeem(token)).json().error).toBe('invalid_grant');
   });
 
   // The last one: the clock of the client is the real one.
