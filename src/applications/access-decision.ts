@@ -69,13 +69,17 @@ export function missingRoles(access: Access, { roles }: Pick<AccessSubject, 'rol
 export function accessDecisionRule(application: ProtectedApplication, account: AccessSubject & { username: string }) {
   const { access } = application;
   const { allowed, reason } = accessDecision(application, account);
-  const held = reason === 'account_disabled' ? 'disabled' : account.roles.join(', ') || 'no roles';
+  const { username, roles } = account;
+  const held = roles.length > 0 ? `has ${roles.join(', ')}` : 'has no roles';
   return {
     allowed,
-    received: `${account.username}: ${held}`,
-    expected: access === 'everyone' ? 'everyone' : access.roles.join(', '),
+    received: `${username} ${reason === 'account_disabled' ? 'is disabled' : held}`,
+    expected: access === 'everyone' ? 'everyone' : access.roles.length > 0 ? rolesText(access.roles) : 'no role',
   };
 }
+
+const rolesText = (roles: readonly string[]) =>
+  `${roles.length === 1 ? 'the role' : 'one of the roles'} ${roles.join(', ')}`;
 
 /**
  * The same rule as a condition of a database query (Prisma's `where` on applications), for lists that must not read

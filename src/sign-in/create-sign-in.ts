@@ -195,7 +195,7 @@ function createFactorChecks(dependencies: SignInDependencies, browserCookie: Kno
 
 /** The page of each step. */
 function createPages(
-  { engine, clients, rejections, mfa, settings, upstream }: SignInDependencies,
+  { engine, clients, rejections, repeatedEntries, mfa, settings, upstream }: SignInDependencies,
   parts: { factorPages: FactorPages; firstFactor: FirstFactor; expiredSignIns: ExpiredSignIns },
 ): StepPages {
   const { factorPages, firstFactor, expiredSignIns } = parts;
@@ -206,6 +206,7 @@ function createPages(
     captchaFor: firstFactor.captchaFor,
     firstEnrolment: mfa.firstEnrolment,
     rejections,
+    repeatedEntries,
     upstream,
     expiredSignIns,
     minPasswordLength: async (accountId) => minimumLength(await mfa.factors.hasSecondFactor(accountId)),

@@ -3,6 +3,7 @@
 import type { Interaction } from 'oidc-provider';
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { ProtectedApplication } from '../applications/access-decision.ts';
 import type { SignInRule } from '../applications/rules/sign-in-rule.ts';
 import type { Context } from '../http/context.ts';
 import { badRequest } from '../http/errors.ts';
@@ -30,6 +31,8 @@ export interface CurrentStep {
   account: Account | undefined;
   clientId: string;
   applicationId: string;
+  /** Whether the application may be opened, and by whom. */
+  access: ProtectedApplication;
   /** How a missing factor can be given or set up, which acr it has to reach, and where codes can be sent. */
   methods: SignInRequirements['methods'];
   level: SignInRequirements['level'];
@@ -67,7 +70,7 @@ export interface Steps {
   again(ctx: Context, current: CurrentStep): Promise<CurrentStep>;
 }
 
-export interface ApplicationOfSignIn {
+export interface ApplicationOfSignIn extends ProtectedApplication {
   id: string;
   mfa: ApplicationRule;
   signInRule: SignInRule | undefined;
@@ -158,6 +161,7 @@ async function resolve(
     account,
     clientId,
     applicationId: application.id,
+    access: application,
     methods,
     level,
     channels,

@@ -1,11 +1,13 @@
 // Moves a sign-in from step to step: finds the current step of this browser, continues after a factor was proven, and
 // reports the finished sign-in to the OIDC engine, in one place.
 import type { Account } from '../accounts/account.ts';
+import { accessDecision } from '../applications/access-decision.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Context } from '../http/context.ts';
 import { badRequest, forbidden } from '../http/errors.ts';
 import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
+import { TEST_MODE } from '../oidc/engine/test-response-mode.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import type { CurrentStep, Steps } from './current-step.ts';
 import { hasOwnFactor, type UpstreamSignIns } from './first-factor/upstream.ts';
@@ -73,11 +75,8 @@ export function createFlow(dependencies: FlowDependencies): Flow {
   };
 }
 
-async function finishSignIn(
-  dependencies: FlowDependencies,
-  ctx: Context,
-  { account, attempt, clientId, acr, amr }: CurrentStep,
-): Promise<void> {
+async function finishSignIn(dependencies: FlowDependencies, ctx: Context, current: CurrentStep): Promise<void> {
+  const { account, attempt, acr, amr } = current;
   const { attempts, audit, browserCookie, firstEnrolment, interactions } = dependencies;
   if (!account) throw badRequest('sign_in_expired');
   const { request } = ctx.state;
@@ -85,7 +84,7 @@ async function finishSignIn(
   // Nothing was proven: the session stays as it is, and the application learns its acr.
   if (attempt.userId === undefined) return interactions.answer(ctx, { stepUp: 'unmet' });
   await rejectOldPassword(dependencies, account.id, attempt);
-  const about = { actorId: account.id, subjectId: account.id, clientId, request };
+  const about = { actorId: account.id, subjectId: account.id, clientId: openedBy(current, account), request };
   const login = await loginOf(dependencies, attempt, account, { acr, amr }, { actorId: account.id, request });
   const data = { acr, amr, ...(attempt.upstream && { connection: attempt.upstream.connectionId }) };
   await audit.record({ type: 'sign-in.completed', outcome: 'success', ...about, data });
@@ -95,6 +94,15 @@ async function finishSignIn(
   await interactions.answer(ctx, { login, select_account: {} });
   // Checked again: a password change ends only the sessions and interactions that are stored at that moment.
   await rejectOldPassword(dependencies, account.id, attempt, () => interactions.withdraw(ctx));
+}
+
+/**
+ * The application that the sign-in opens. Undefined where the user only signs in to this server: the access rule rejects the user there,
+ * which is an event of its own, or an administrator tests the application.
+ */
+function openedBy({ clientId, access, interaction }: CurrentStep, account: Account): string | undefined {
+  const isTest = interaction.params.response_mode === TEST_MODE;
+  return isTest || !accessDecision(access, account).allowed ? undefined : clientId;
 }
 
 /** Rejects the sign-in if the password was replaced while it was checked or before the last step. */

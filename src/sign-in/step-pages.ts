@@ -1,5 +1,6 @@
 // Renders the page of each sign-in step.
 import type { Client } from 'oidc-provider';
+import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Context } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
@@ -55,6 +56,7 @@ export interface StepPagesDependencies {
   captchaFor(ctx: Context, login: string, waiting?: CaptchaWait): Promise<CaptchaChallenge | undefined>;
   firstEnrolment: Pick<FirstEnrolmentRule, 'demandApproval'>;
   rejections: Pick<Rejections, 'record'>;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
   upstream: Pick<UpstreamSignIns, 'offer'>;
   expiredSignIns: Pick<ExpiredSignIns, 'noteApplication'>;
   forgotPasswordPath: string;
@@ -208,7 +210,10 @@ function showSelectAccount({ ctx, current, appName }: Page): void {
   ctx.render('sign-in/select-account', { action: pathOf(current, 'account'), appName, account: current.account });
 }
 
-function showAccessDenied({ rejections }: StepPagesDependencies, { ctx, current, appName }: Page): void {
+async function showAccessDenied(
+  { rejections, repeatedEntries }: StepPagesDependencies,
+  { ctx, current, appName }: Page,
+): Promise<void> {
   const { account, clientId, interaction } = current;
   const { request } = ctx.state;
   // Recorded by the access check of the interaction policy.
@@ -221,6 +226,13 @@ function showAccessDenied({ rejections }: StepPagesDependencies, { ctx, current,
     subjectId: account?.id,
     received: { user: account?.username ?? '' },
     rules: ruleResults(['client', 'access'], { rule: 'access', received, expected }),
+  });
+  const about = { clientId, actorId: account?.id, subjectId: account?.id, request };
+  await repeatedEntries.record({
+    type: 'authorization.refused',
+    outcome: 'failure',
+    reason: 'access_denied',
+    ...about,
   });
   const page = { action: pathOf(current, 'account'), appName, account, requestId: request.requestId, rejectionCode };
   ctx.render('sign-in/access-denied', page, 403);

@@ -404,7 +404,7 @@ describe('the server', () => {
       {
         rule: 'Person has a required role',
         met: false,
-        explanation: 'Test application requires support. Ann Example has no roles.',
+        explanation: 'Test application requires the role support. Ann Example has no roles.',
       },
     ]);
     const about = { user: { username }, application: { identifier: clientId } };

@@ -61,7 +61,7 @@ const causes: Record<string, Cause> = {
   'a missing role': {
     app: { access: { roles: ['editor'] } },
     cause: async () => {},
-    says: 'Payroll requires editor. Ann Example has no roles.',
+    says: 'Payroll requires the role editor. Ann Example has no roles.',
     button: 'Give Ann Example the role editor',
   },
   'a lockout by username': {
@@ -168,6 +168,48 @@ describe('the access check', () => {
     const { _csrf, ...withoutToken } = form as Record<string, string>;
     expect((await admin.post('/admin/why', { form: withoutToken })).status).toBe(403);
     expect((await idp.services.accounts.find(user.account.id))?.roles).toEqual([]);
+  });
+
+  it('answers a fix whose cause has ended with a new check that says so', async () => {
+    const { clientId } = await app();
+    const user = await aUser(idp.services);
+    await wrongPasswords(user, 'username');
+    const red = await checkOf(user.username, clientId);
+    await idp.services.lockout.unlock(user.account);
+    const page = await admin.follow(await press(red, 'Unlock Ann Example'));
+    expect(page.url).toContain('/admin/why?user=');
+    expect(textOf(page.text)).toContain('Ann Example isn’t locked anymore. Nothing was changed.');
+    expect(textOf(page.text)).toContain('Ann Example can sign in to Payroll');
+  });
+
+  it('puts what blocks the sign-in above what may be the cause, and does not call a warning passed', async () => {
+    const { clientId } = await app();
+    const user = await aUser(idp.services);
+    const browser = httpClient(idp.issuer);
+    const form = await browser.follow(await browser.get('/login'));
+    await browser.submit(form, { username: user.username, password: 'a wrong password' });
+    const warned = textOf((await checkOf(user.username, clientId)).text);
+    expect(warned).toContain('The last password was wrong.');
+    expect(warned).not.toContain('Every check passed.');
+    await wrongPasswords(user, 'username');
+    const red = await checkOf(user.username, clientId);
+    expect(textOf(red.text)).toMatch(/Too many wrong passwords.*The last password was wrong/s);
+    const done = textOf((await admin.follow(await press(red, 'Unlock Ann Example'))).text);
+    expect(done).toContain('Every check passed.');
+    expect(done).not.toContain('password was wrong');
+  });
+
+  it('says that a phishing-resistant sign-in needs a passkey that the person has yet to add', async () => {
+    const { clientId } = await app({ mfa: 'phishing-resistant' });
+    const user = await aUser(idp.services);
+    await idp.services.settings.set('first_factor', 'open');
+    await idp.services.settings.reload();
+    await idp.services.mfa.totp.importSecret(user.account.id, 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP');
+    const page = textOf((await checkOf(user.username, clientId)).text);
+    expect(page).toContain(
+      'Ann Example confirms the sign-in with an authenticator app, then has to add a passkey: Payroll requires a phishing-resistant sign-in.',
+    );
+    expect(page).not.toContain('Every check passed.');
   });
 
   it('needs a fresh sign-in for a fix that needs one elsewhere, and comes back to the check', async () => {

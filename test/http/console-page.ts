@@ -290,7 +290,7 @@ const page: ConsolePage = {
       title: 'Ann can’t sign in to Wiki',
       causes: [
         {
-          text: 'Wiki requires editor. Ann has no roles.',
+          text: 'Wiki requires the role editor. Ann has no roles.',
           actions: [{ label: 'Give Ann the role editor', post: '/admin/why', fields: { fix: 'role editor' } }],
         },
         { text: 'Wiki is disabled.', actions: [], note: 'The configuration file manages Wiki. Change it there.' },

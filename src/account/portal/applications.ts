@@ -52,7 +52,9 @@ export function createPortal({ db, audit, now, issuer, protectedRows }: PortalDe
 
   return {
     async tiles(account, { search, inSession }) {
-      const recent = [...new Set([...(await recentClientIds(account.id)), ...inSession])];
+      // A test by an administrator is in the session too, but is no use.
+      const used = await recentClientIds(account.id);
+      const recent = [...new Set([...used, ...inSession])];
       const rank = (clientId: string) => (recent.includes(clientId) ? recent.indexOf(clientId) : recent.length);
       const allowed = await db.application.findMany({
         where: accessDecisionFilter(account),
@@ -73,7 +75,7 @@ export function createPortal({ db, audit, now, issuer, protectedRows }: PortalDe
         const registration = registrationOf(row);
         const url = startUrl(clientId, registration, issuer);
         return url
-          ? [{ name, url, logo: safeLogo(registration.metadata.logo_uri), isRecent: recent.includes(clientId) }]
+          ? [{ name, url, logo: safeLogo(registration.metadata.logo_uri), isRecent: used.includes(clientId) }]
           : [];
       });
     },

@@ -30,12 +30,15 @@ const REVOKED: Record<string, string> = {
   'ended-by-person': '{user} ended the access of {app}',
 };
 
+const authorizationRejected = ({ subjectId }: { subjectId: string | null }) =>
+  subjectId === null ? 'A sign-in to {app} was rejected' : 'The sign-in of {user} to {app} was rejected';
+
 export const applicationTexts: Record<Types, EventText> = {
   'authorization.granted': { kind: 'request', done: '{user} opened {app}' },
   'authorization.refused': {
     kind: 'request',
-    done: 'A sign-in to {app} was rejected',
-    failed: 'A sign-in to {app} was rejected',
+    done: authorizationRejected,
+    failed: authorizationRejected,
   },
   'consent.granted': { kind: 'request', done: '{user} allowed {app} to receive data' },
   'consent.denied': { kind: 'request', done: '{user} didn’t allow {app} to receive data' },

@@ -74,7 +74,7 @@ function ofRule(denial: AccessDenial, isMet: boolean, { account, application }: 
   const has = account.roles.length > 0 ? `${who} has: ${account.roles.join(', ')}.` : `${who} has no roles.`;
   if (access.roles.length === 0)
     return { label, ...failed(`The access rule of ${application.name} names no role, so nobody has access.`) };
-  return { label, ...failed(`${application.name} requires ${access.roles.join(' or ')}. ${has}`) };
+  return { label, ...failed(`${application.name} requires the role ${joined(access.roles, 'or')}. ${has}`) };
 }
 
 const INTERACTIVE: readonly string[] = ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'];
@@ -155,25 +155,39 @@ const FACTOR_NAMES: Record<string, string> = {
   'recovery-code': 'a recovery code',
 };
 
-function factor({ account, application, requirements, required }: AccessFacts): Result {
+function factor({ account, application, requirements, afterFactor, required }: AccessFacts): Result {
   const who = nameOf(account);
-  const { missing, methods, level, lacked } = requirements;
-  const names = joined(
-    methods.map((one) => FACTOR_NAMES[one] ?? one),
-    'or',
-  );
+  const { missing, level, lacked } = requirements;
+  const names = factorNames(requirements);
   const unless = required ? `, unless ${required.name} proves it` : '';
-  if (missing === 'second-factor') return passed(`${who} confirms the sign-in with ${names}${unless}.`);
+  const noFirst = `${who} has no second step yet, and an administrator has to allow the first one.`;
+  const tooWeak = (acr: string) =>
+    warning(`${application.name} requests ${levelText(acr)}, which ${who} can’t reach. The application decides.`);
+  if (missing === 'second-factor') {
+    if (afterFactor?.missing === 'enrolment')
+      return later(
+        `${who} confirms the sign-in with ${names}${unless}, then has to add ${factorNames(afterFactor)}: ` +
+          `${demandedBy(application)} ${levelText(afterFactor.level)}.`,
+      );
+    if (afterFactor?.missing === 'approval') return failed(noFirst);
+    if (afterFactor?.lacked) return tooWeak(afterFactor.lacked);
+    return passed(`${who} confirms the sign-in with ${names}${unless}.`);
+  }
   if (missing === 'enrolment') return later(`${who} sets up ${names} at the next sign-in${unless}.`);
-  if (missing === 'approval')
-    return failed(`${who} has no second step yet, and an administrator has to allow the first one.`);
-  if (lacked)
-    return warning(
-      `${application.name} requests ${levelText(lacked)}, which ${who} can’t reach. The application decides.`,
-    );
+  if (missing === 'approval') return failed(noFirst);
+  if (lacked) return tooWeak(lacked);
   if (level === MFA_ACR || level === PHISHING_RESISTANT_ACR) return passed();
   return skipped(`${application.name} doesn’t require a second step of ${who}.`);
 }
+
+const factorNames = ({ methods }: AccessFacts['requirements']) =>
+  joined(
+    methods.map((one) => FACTOR_NAMES[one] ?? one),
+    'or',
+  );
+
+const demandedBy = ({ name, metadata }: AccessFacts['application']) =>
+  metadata.mfa === undefined ? 'the sign-in needs' : `${name} requires`;
 
 const levelText = (level: string) =>
   level === PHISHING_RESISTANT_ACR ? 'a phishing-resistant sign-in' : 'two-step verification';
@@ -199,8 +213,9 @@ function metadata({ application, now }: AccessFacts, endsAt: Date): Result {
   return failed(`The metadata of ${application.name} expired, and is no longer used since ${dateText(endsAt)}.`);
 }
 
-/** `1 minute`, `12 minutes`. */
+/** `28 seconds`, `1 minute`, `12 minutes`. */
 function waitText(seconds: number): string {
+  if (seconds < 60) return plural(Math.max(1, Math.ceil(seconds)), 'second');
   const minutes = Math.max(1, Math.ceil(seconds / 60));
   return minutes === 1 ? '1 minute' : `${plural(minutes, 'minute')}`;
 }

@@ -33,7 +33,7 @@ export function verdictBlock(
     kind: 'verdict',
     isGood: canSignIn,
     title: `${nameOf(account)} ${canSignIn ? 'can' : 'can’t'} sign in to ${application.name}`,
-    text: canSignIn ? later.join(' ') || 'Every check passed.' : '',
+    text: canSignIn ? later.join(' ') || (causes.length === 0 ? 'Every check passed.' : 'Nothing blocks it.') : '',
     causes: causes.map(({ check, fixes, links, note }) => ({
       text: check.explanation,
       note,
@@ -50,6 +50,18 @@ export function verdictBlock(
       ],
     })),
   };
+}
+
+/** What the page says when a fix is sent whose cause has ended since. @param id of the fix */
+export function endedText(id: string, account: Account, { name }: Application): string {
+  const who = nameOf(account);
+  const texts: Record<string, string> = {
+    unlock: `${who} isn’t locked anymore.`,
+    enable: `The account of ${who} is already enabled.`,
+    'enable-application': `${name} is already enabled.`,
+    'allow-factor': `${who} can already set up a second step.`,
+  };
+  return `${texts[id] ?? 'This problem is already solved.'} Nothing was changed.`;
 }
 
 export function checksBlock(checks: readonly Check[]): Block {

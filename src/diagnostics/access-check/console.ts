@@ -13,7 +13,7 @@ import { conflict, notFound } from '../../http/errors.ts';
 import { parseForm, parseQuery } from '../../http/input.ts';
 import type { AccessCheck } from './access-check.ts';
 import { attemptsBlock } from './console-attempts.ts';
-import { checksBlock, fixPage, verdictBlock } from './console-blocks.ts';
+import { checksBlock, endedText, fixPage, verdictBlock } from './console-blocks.ts';
 
 export interface AccessCheckPagesDependencies {
   frame: Frame;
@@ -45,11 +45,13 @@ export function accessCheckRoutes(dependencies: AccessCheckPagesDependencies): R
     const here = pathOf(account, application);
     const { causes } = await accessCheck.diagnose(account, application, viewerOf(frame, ctx));
     const fix = causes.flatMap(({ fixes }) => fixes).find((one) => one.id === id);
-    if (!fix)
+    if (causes.some(({ denied }) => denied.includes(id)))
       throw conflict('conflict', {
-        message: 'This fix is no longer offered. Check access again.',
+        message: 'You don’t have the right to use this fix. Check access again.',
         next: { href: here, label: 'Access check' },
       });
+    // The cause ended after the page was displayed, such as a lockout: the new check says what is left.
+    if (!fix) return frame.redirect(ctx, here, endedText(id, account, application));
     await frame.attempt(
       ctx,
       async () => {

@@ -32,6 +32,8 @@ export interface AccessFacts {
   factors: OwnFactors;
   /** What the sign-in policy demands after the first factor. */
   requirements: SignInRequirements;
+  /** What it demands after that, where a second factor is proven and does not suffice, such as a passkey that is not set up yet. */
+  afterFactor: SignInRequirements | undefined;
   /** Which ways to sign in the application accepts; undefined: all. */
   rule: SignInRule | undefined;
   /** The connection at which alone the users of this domain sign in, and whether the application accepts it. */
@@ -39,7 +41,7 @@ export interface AccessFacts {
   /** Names of enabled connections that the application accepts: those that the person is linked to, and those on the sign-in page. */
   linked: string[];
   offered: string[];
-  /** How many passwords were wrong since the last right one. */
+  /** How many passwords were wrong since the last right one, or since the account was unlocked. */
   wrongPasswords: number;
   /** The network of the last attempt. */
   network: { address: string; isDenied: boolean; waitSeconds: number } | undefined;
@@ -83,25 +85,30 @@ export async function readFacts(
     waysOf(dependencies, account, rule),
     audit.list({
       subjectId: account.id,
-      types: ['sign-in.password', 'sign-in.completed', 'sign-in.second-factor'],
+      types: ['sign-in.password', 'sign-in.completed', 'sign-in.second-factor', 'sign-in.unlocked'],
       limit: RECENT,
     }),
   ]);
   const hasPassword = password !== undefined && ways.required === undefined;
   const first = hasPassword ? ['pwd'] : factors.verifyingPasskeys > 0 && !ways.required ? ['hwk', 'user'] : ['fed'];
   const amr = dependencies.signInPolicy.amrOf(first);
-  const requirements = await dependencies.signInPolicy.requirementsOf(account, {
-    amr,
-    ownAmr: amr.includes('fed') ? [] : amr,
-    hasOwnPassword: hasPassword,
-    requestedAcr: application.protocol === 'oidc' ? (application.metadata.default_acr_values ?? []) : [],
-    demandsMailedCode: false,
-    application: mfa,
-    isOwnPages: false,
-    isTrustedBrowser: false,
-  });
+  const demanded = (proven: string[]) =>
+    dependencies.signInPolicy.requirementsOf(account, {
+      amr: proven,
+      ownAmr: proven.filter((one) => one !== 'fed'),
+      hasOwnPassword: hasPassword,
+      requestedAcr: application.protocol === 'oidc' ? (application.metadata.default_acr_values ?? []) : [],
+      demandsMailedCode: false,
+      application: mfa,
+      isOwnPages: false,
+      isTrustedBrowser: false,
+    });
+  const requirements = await demanded(amr);
+  const afterFactor = await afterSecondFactor(requirements, (proven) =>
+    demanded(dependencies.signInPolicy.amrOf([...amr, ...proven])),
+  );
   return {
-    ...{ account, application, locks, password, factors, requirements, rule, ...ways, now: now() },
+    ...{ account, application, locks, password, factors, requirements, afterFactor, rule, ...ways, now: now() },
     conditions: accessDecisionConditions(application, account),
     codeWaitSeconds: codes.retryAfterSeconds,
     wrongPasswords: wrongInARow(recent),
@@ -109,6 +116,25 @@ export async function readFacts(
     metadataEndsAt: application.protocol === 'saml' ? metadataEnd(application.metadata)?.endsAt : undefined,
     secrets: await secretsOf(dependencies, application),
   };
+}
+
+const PROVEN_BY: Record<string, string> = {
+  totp: 'otp',
+  email: 'email',
+  sms: 'sms',
+  'recovery-code': 'recovery',
+  passkey: 'hwk',
+};
+
+/** What is missing after the first of the demanded factors; undefined when that ends the sign-in. */
+async function afterSecondFactor(
+  { missing, methods, lacked, level }: SignInRequirements,
+  demanded: (proven: string[]) => Promise<SignInRequirements>,
+): Promise<SignInRequirements | undefined> {
+  const [first] = methods;
+  if (missing !== 'second-factor' || first === undefined || (lacked === level && first !== 'email')) return undefined;
+  const next = await demanded([PROVEN_BY[first] ?? first]);
+  return next.missing === 'nothing' && next.lacked === undefined ? undefined : next;
 }
 
 /** The connections at which the person can sign in to an application with this rule. */

@@ -13,6 +13,8 @@ export interface Cause {
   check: Check;
   fixes: AccessFix[];
   links: FixLink[];
+  /** Ids of the fixes that the actor may not use. */
+  denied: string[];
   /** Why the actor has no button. */
   note?: string | undefined;
 }
@@ -30,7 +32,8 @@ export async function causesOf(
   facts: AccessFacts,
   { by, mayOpen }: { by: Actor; mayOpen(permission: OwnPermission): boolean },
 ): Promise<Cause[]> {
-  const open = checks.filter(({ state }) => state === 'failed' || state === 'warning');
+  // What blocks the sign-in comes first.
+  const open = (['failed', 'warning'] as const).flatMap((state) => checks.filter((check) => check.state === state));
   return Promise.all(
     open.map(async (check): Promise<Cause> => {
       const offers = offersFor(dependencies, check.id, facts);
@@ -41,6 +44,7 @@ export async function causesOf(
         check,
         fixes: usable.filter((fix) => 'apply' in fix),
         links: usable.filter((fix) => 'href' in fix),
+        denied: offers.flatMap(({ fix }, index) => ('id' in fix && verdicts[index] !== undefined ? [fix.id] : [])),
         note,
       };
     }),

@@ -129,11 +129,10 @@ function rejectionDetails(
 }
 
 function detailsPage(explanation: Explanation, may: May): ConsolePage {
-  const { rejection, rules } = explanation;
-  const failed = rules.find(({ state }) => state === 'failed');
+  const { rejection } = explanation;
   return {
     title: `Rejected request ${rejection.code}`,
-    lead: failed ? `This check failed: ${failed.label}.` : rejection.message,
+    lead: rejection.message,
     back: { href: '/admin/refusals', label: 'Rejected requests' },
     actions: accessCheckLink(explanation, may),
     blocks: [

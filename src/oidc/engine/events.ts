@@ -114,6 +114,7 @@ function reportRejection(
   if (noteDatabaseFailure(ctx, error)) return;
   const { request } = ctx.state;
   const clientId = engineCtx.oidc.client?.clientId;
+  const subjectId = type === 'authorization.refused' ? engineCtx.oidc.session?.accountId : undefined;
   const reason = error.error ?? error.message;
   const detail = error.error_detail ?? error.error_description;
   ctx.state.log().info({ event: type, clientId, reason, detail }, 'request rejected');
@@ -129,6 +130,7 @@ function reportRejection(
       reason,
       request,
       ...(clientId && { clientId }),
+      ...(subjectId && { subjectId }),
       data: { detail: detail ?? null },
     })
     .catch((err) => logNotAudited(logger, err));

@@ -99,6 +99,7 @@ describe('the test sign-in', () => {
     const { applicationId } = await aClient(idp.services, {
       client_name: 'Tested',
       redirect_uris: ['https://tested.example.com/cb'],
+      client_uri: 'https://tested.example.com/',
     });
     const page = await admin.submit(await admin.get(`/admin/test/${applicationId}`));
     const result = await admin.follow(page);
@@ -108,6 +109,10 @@ describe('the test sign-in', () => {
     expect(result.text).toContain('auth_time');
     // The code was redeemed by that page, and the answer belongs to this browser.
     expect((await admin.get(result.url)).status).toBe(400);
+    // A test is no use of the application.
+    const portal = await admin.get('/dashboard?q=tested');
+    expect(portal.text).toContain('https://tested.example.com/');
+    expect(portal.text).not.toContain('Used recently');
   });
 
   it('shows the rejection of a user who may not open the application', async () => {

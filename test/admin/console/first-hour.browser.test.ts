@@ -127,7 +127,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await page.fill('[name=app]', 'Wiki');
   await page.click('button:has-text("Check")');
   await page.waitForSelector('text=Ann Colleague can’t sign in to Wiki');
-  expect(await page.textContent('body')).toContain('Wiki requires editor. Ann Colleague has no roles.');
+  expect(await page.textContent('body')).toContain('Wiki requires the role editor. Ann Colleague has no roles.');
   await inspect(page, 'why');
   await page.click(`a:has-text("${code}")`);
   await page.waitForSelector('text=The user has access to the application');

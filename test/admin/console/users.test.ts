@@ -230,7 +230,7 @@ describe('the access check', () => {
     });
     const check = () => admin.get(`/admin/why?${new URLSearchParams({ user: username, app: 'checked app' })}`);
     expect(textOf((await check()).text)).toContain('Ann Why can’t sign in to Checked app');
-    expect(textOf((await check()).text)).toContain('Checked app requires editor. Ann Why has no roles.');
+    expect(textOf((await check()).text)).toContain('Checked app requires the role editor. Ann Why has no roles.');
     await idp.services.roles.assign(account.id, 'editor');
     const page = textOf((await check()).text);
     expect(page).toContain('Ann Why can sign in to Checked app');

@@ -1,8 +1,10 @@
 // Access rules of applications: a page for the user, access_denied for the application, and the end of its tokens.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { consoleOf, staff } from '../../admin/console/support.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { textOf } from '../../support/pages/html.ts';
 import {
   type Application,
   anApplication,
@@ -66,6 +68,25 @@ describe('an application with an access rule', () => {
     const open = await anApplication(idp);
     const { tokens } = await signIn(browser, open, editor, { prompt: 'none' });
     expect(tokens.claims()?.sub).toBe(editor.account.id);
+  });
+
+  it('a rejected user counts as rejected, not as a sign-in, in the numbers and the activity of the application and of the user', async () => {
+    const closed = await anApplication(idp, { client_name: 'Ledger', access: { roles: ['editor'] } });
+    const user = await aUser(idp.services, { username: 'lee' });
+    const page = await completeSignIn(httpClient(idp.issuer), authorizeUrl(idp, closed.clientId), { user });
+    expect(page.status).toBe(403);
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    const overview = textOf((await admin.get(`/admin/applications/${closed.applicationId}`)).text);
+    expect(overview).toContain('0 sign-ins, 1 rejected in the last 30 days.');
+    expect(overview).not.toContain('signed in to Ledger');
+    const rejected = /The sign-in of lee to Ledger was rejected: access was denied/;
+    for (const path of [`/admin/applications/${closed.applicationId}/activity`, `/admin/users/${user.account.id}`])
+      expect(textOf((await admin.get(path)).text)).toMatch(rejected);
+    expect(textOf((await admin.get(`/admin/users/${user.account.id}`)).text)).not.toContain('signed in to Ledger');
+    const types = ['sign-in.completed'] as const;
+    expect(await idp.services.audit.list({ types: [...types], subjectId: user.account.id })).toMatchObject([
+      { outcome: 'success', clientId: null },
+    ]);
   });
 
   it('answers prompt=none with access_denied', async () => {
