@@ -8,12 +8,12 @@ import type { ApplicationPage, ListApplications } from '../../applications/read.
 import { isClosed, rolesOf } from '../../applications/rules/field-rights.ts';
 import type { UnexpiredSecret } from '../../applications/secrets.ts';
 import type { Actor } from '../../audit/audit.ts';
-import { notFound } from '../../http/errors.ts';
+import { badRequest, notFound } from '../../http/errors.ts';
 import { type Authority, falseIfForbidden } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { SpMetadata } from '../../saml/metadata/parse.ts';
 import type { WaitingMetadata, WaitingMetadataDecisions } from '../../saml/metadata/waiting-metadata.ts';
-import { type Db, transaction } from '../../storage/database.ts';
+import { type Db, type Tx, transaction } from '../../storage/database.ts';
 import type { Sql } from '../../storage/statements.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { Expected } from '../api/versions.ts';
@@ -32,6 +32,14 @@ import { type UpdateActions, updateActions } from './update-actions.ts';
 
 export type ApplicationDetails = { application: Application; secrets: Omit<UnexpiredSecret, 'hash' | 'value'>[] };
 
+/** What a form asks of a registration. */
+export interface RegistrationOptions {
+  /** Runs first in the transaction of the creation. */
+  prepare?(tx: Tx): Promise<void>;
+  /** Rejects a name that another application has. */
+  isNameUnique?: boolean;
+}
+
 /** `onCreated` runs in the transaction of a creation. */
 export interface ApplicationAdmin extends UpdateActions, SecretActions {
   /** Only applications that the actor may see. */
@@ -43,9 +51,19 @@ export interface ApplicationAdmin extends UpdateActions, SecretActions {
   /** Whether the actor may change this application. */
   mayChange(id: string, by: Actor): Promise<boolean>;
   /** An OIDC client; its secret is returned here and never again. */
-  createOidc(declaration: Declaration, by: Actor, onCreated?: OnCreated<Registered>): Promise<Registered>;
+  createOidc(
+    declaration: Declaration,
+    by: Actor,
+    onCreated?: OnCreated<Registered>,
+    options?: RegistrationOptions,
+  ): Promise<Registered>;
   /** A SAML service provider, by its metadata, the URL of its metadata, or its addresses. */
-  createSaml(declaration: Declaration, by: Actor, onCreated?: OnCreated<Application>): Promise<Application>;
+  createSaml(
+    declaration: Declaration,
+    by: Actor,
+    onCreated?: OnCreated<Application>,
+    options?: RegistrationOptions,
+  ): Promise<Application>;
   setEnabled(id: string, enabled: boolean, by: Actor): Promise<Application>;
   remove(id: string, by: Actor, expected?: Expected): Promise<void>;
   /** Changed metadata that waits for approval; undefined when nothing waits. */
@@ -120,26 +138,38 @@ function registrationActions(
   declarations: SamlDeclarations,
 ): Pick<ApplicationAdmin, 'createOidc' | 'createSaml'> {
   return {
-    async createOidc(declaration, by, onCreated = async () => {}) {
+    async createOidc(declaration, by, onCreated = async () => {}, options = {}) {
       return transaction(db, async (tx) => {
+        await options.prepare?.(tx);
         const registered = await applications.createOidc(declaration as Partial<OidcClientInput>, { by, tx });
+        if (options.isNameUnique) await assertNameUnique(registered.application, tx);
         assertFreshProof(by, 'application.register', registered.application.name);
         await onCreated(registered, tx);
         return registered;
       });
     },
 
-    async createSaml(declaration, by, onCreated = async () => {}) {
+    async createSaml(declaration, by, onCreated = async () => {}, options = {}) {
       const resolved = await declarations.resolve(declaration);
       return transaction(db, async (tx) => {
+        await options.prepare?.(tx);
         const input = { entityId: resolved.entityId, ...inputOf(resolved) };
         const application = await applications.createSaml(input, { by, tx });
+        if (options.isNameUnique) await assertNameUnique(application, tx);
         assertFreshProof(by, 'application.register', application.name);
         await onCreated(application, tx);
         return application;
       });
     },
   };
+}
+
+/** Throws invalid_input when another application has the same name. */
+async function assertNameUnique({ id, name }: Application, tx: Tx): Promise<void> {
+  if ((await tx.application.count({ where: { name, id: { not: id } } })) === 0) return;
+  throw badRequest('invalid_input', {
+    fields: [{ field: 'name', message: 'is already in use: choose a name that tells both applications apart' }],
+  });
 }
 
 function lifecycleActions(

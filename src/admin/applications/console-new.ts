@@ -1,18 +1,20 @@
 // /admin/applications/new: registers an application from what it is, asks only for what that needs, and ends with the
 // settings for its own side.
 import type Router from '@koa/router';
-import type { Application } from '../../applications/application.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import { bodyLimit, parseQuery } from '../../http/input.ts';
 import type { Tx } from '../../storage/database.ts';
 import type { Block, ConsolePage, Field } from '../console/blocks.ts';
 import { listQuery } from '../console/frame.ts';
+import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
+import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
-import { setupInstructionBlocks } from './console-parts.ts';
-import { MAX_FORM_BYTES, readForm, withTypedValues } from './form/read-form.ts';
-import { type IdentityProvider, type Preset, presetKinds } from './presets/parts.ts';
+import { MAX_FORM_BYTES, readSent } from './form/read-form.ts';
+import { accessKey } from './form/shared-keys.ts';
+import { type Preset, type PresetRole, presetKinds } from './presets/parts.ts';
 import { genericPresets, presetOf, productPresets } from './presets/presets.ts';
+import { afterSecret, registeredPage } from './tabs/registered-page.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
 const CREATE_ROLES = 'create_roles';
@@ -22,48 +24,69 @@ export function addNewApplicationRoutes(
   router: Router<State, Extras>,
   { frame, applications, roles, identityProvider }: ApplicationPagesDependencies,
 ): void {
-  const form = (ctx: Context, preset: Preset, input: Record<string, string>) =>
-    newPage(preset, input, frame.may(ctx, 'gatehouse.roles:write'));
+  const form = async (ctx: Context, preset: Preset, sent?: Sent) =>
+    newPage(preset, sent, {
+      mayCreateRoles: frame.may(ctx, 'gatehouse.roles:write'),
+      assignable: await roles.assignable(frame.actor(ctx)),
+    });
 
   router.get('/new', ...frame.page(WRITE), (ctx) => frame.show(ctx, choicePage(parseQuery(ctx, listQuery).q)));
 
-  router.get('/new/:preset', ...frame.page(WRITE), (ctx) => frame.show(ctx, form(ctx, requirePreset(ctx), {})));
+  router.get('/new/:preset', ...frame.page(WRITE), async (ctx) => frame.show(ctx, await form(ctx, requirePreset(ctx))));
 
   router.post('/new/:preset', bodyLimit(MAX_FORM_BYTES), ...frame.change(WRITE), async (ctx) => {
     const preset = requirePreset(ctx);
-    const input = await readForm(ctx);
+    const sent = await readSent(ctx);
     await frame.attempt(
       ctx,
       async () => {
         const by = frame.actor(ctx);
-        const wanted = input[CREATE_ROLES] === 'on' ? (preset.roles ?? []) : [];
+        const wanted = sentValue(sent, CREATE_ROLES) === 'on' ? (preset.roles ?? []) : [];
         if (wanted.length > 0) frame.assertMay(ctx, 'gatehouse.roles:write');
-        const createRoles = (_: unknown, tx: Tx) => roles.createMissing(wanted, by, tx);
-        const declaration = declarationOf(preset, input);
+        const declaration = declarationOf(preset, sent);
+        // First, because the access rule may name them.
+        const prepare = async (tx: Tx) => {
+          if (wanted.length > 0) assertFreshProof(by, 'application.register', preset.title);
+          await roles.createMissing(wanted, by, tx);
+        };
+        const options = { prepare, isNameUnique: true };
         const created =
           preset.protocol === 'oidc'
-            ? await applications.createOidc(declaration, by, createRoles)
-            : { application: await applications.createSaml(declaration, by, createRoles) };
-        const { clientId } = created.application;
+            ? await applications.createOidc(declaration, by, undefined, options)
+            : { application: await applications.createSaml(declaration, by, undefined, options) };
+        const { clientId, id } = created.application;
         const clientSecret = 'clientSecret' in created ? created.clientSecret : undefined;
-        frame.show(
-          ctx,
-          registrationResultPage(created.application, { ...identityProvider(), clientId, clientSecret }),
-          201,
+        const page = registeredPage(
+          created.application,
+          preset,
+          { ...identityProvider(), clientId, clientSecret },
+          await roles.assignable(by),
         );
+        const guide = `/admin/applications/${id}/setup`;
+        await frame.showOnce(ctx, page, clientSecret ? afterSecret(guide) : { path: guide, sentence: '' });
       },
-      () => form(ctx, preset, input),
+      () => form(ctx, preset, sent),
     );
   });
 }
 
 /** What the form declares, with the product whose guide it will have. */
-function declarationOf(preset: Preset, input: Record<string, string>) {
+function declarationOf(preset: Preset, sent: Sent) {
+  const answers = Object.fromEntries(Object.keys(sent).map((name) => [name, sentValue(sent, name) ?? '']));
+  const isProduct = productPresets.some(({ id }) => id === preset.id);
+  const name = hasOwnNameField(preset) ? '' : answers.name;
   return {
-    ...preset.toDeclaration(input),
-    ...(productPresets.some(({ id }) => id === preset.id) && { preset: preset.id }),
+    ...preset.toDeclaration(answers),
+    ...(isProduct && { preset: preset.id }),
+    ...(name && (preset.protocol === 'oidc' ? { client_name: name } : { name })),
+    ...(hasUsers(preset) && { access: accessKey({ roles: [], connections: [], apis: [] }).read(sent) }),
   };
 }
+
+const hasOwnNameField = ({ fields }: Preset) => fields.some(({ name }) => name === 'name');
+
+/** Whether people sign in to it. */
+const hasUsers = ({ id }: Preset) => id !== 'service';
 
 /** The products by kind, and then the kinds of applications; with a filter, those that have its words in their lines. */
 function choicePage(filter: string): ConsolePage {
@@ -107,8 +130,19 @@ function choicePage(filter: string): ConsolePage {
 const tile = ({ id, title, text }: Preset) => ({ title, text, href: `/admin/applications/new/${id}` });
 
 /** The form of a preset, with what was typed into it. */
-function newPage(preset: Preset, input: Record<string, string>, mayCreateRoles: boolean): ConsolePage {
-  const fields = [...preset.fields, ...(mayCreateRoles ? rolesField(preset) : [])];
+function newPage(
+  preset: Preset,
+  sent: Sent | undefined,
+  { mayCreateRoles, assignable }: { mayCreateRoles: boolean; assignable: readonly string[] },
+): ConsolePage {
+  const newRoles = mayCreateRoles ? (preset.roles ?? []) : [];
+  const roles = [...new Set([...assignable, ...newRoles.map(({ name }) => name)])];
+  const fields: Field[] = [
+    ...preset.fields,
+    ...(hasOwnNameField(preset) ? [] : [nameField(preset)]),
+    ...(newRoles.length > 0 ? [rolesField(preset, newRoles)] : []),
+    ...(hasUsers(preset) ? accessFields(roles) : []),
+  ];
   return {
     title: `Add application: ${preset.title}`,
     lead: preset.text,
@@ -117,7 +151,7 @@ function newPage(preset: Preset, input: Record<string, string>, mayCreateRoles: 
       {
         kind: 'form',
         action: `/admin/applications/new/${preset.id}`,
-        fields: withTypedValues(fields, input),
+        fields: sent ? asTyped(fields, sent) : fields,
         button: 'Add application',
         cancel: '/admin/applications',
       },
@@ -125,42 +159,29 @@ function newPage(preset: Preset, input: Record<string, string>, mayCreateRoles: 
   };
 }
 
-/** Offers to create the roles that the settings of a preset name. */
-function rolesField({ roles = [] }: Preset): Field[] {
-  if (roles.length === 0) return [];
-  const names = roles.map(({ name, description }) => `${name} (${description})`).join(', ');
-  return [
-    {
-      name: CREATE_ROLES,
-      label: 'Create the roles in its settings',
-      type: 'checkbox',
-      checked: true,
-      hint: `${names}. New roles have no permissions in Gatehouse. Existing roles don’t change.`,
-    },
-  ];
+const nameField = ({ title }: Preset): Field => ({
+  name: 'name',
+  label: 'Name',
+  value: title,
+  required: true,
+  hint: 'The name that people see.',
+});
+
+function accessFields(roles: readonly string[]): Field[] {
+  return accessKey({ roles, connections: [], apis: [] })
+    .fields({})
+    .map((field) => (field.name === 'access' ? { ...field, label: 'Who can sign in', hint: undefined } : field));
 }
 
-/** The page after the registration: the settings for the application's side, with the secret. */
-function registrationResultPage(application: Application, identityProvider: IdentityProvider): ConsolePage {
-  const canTestSignIn =
-    application.protocol === 'saml' ||
-    (application.metadata.redirect_uris.length > 0 && !application.metadata.require_pushed_authorization_requests);
+/** Offers to create the roles that the product reads. */
+function rolesField({ title }: Preset, roles: readonly PresetRole[]): Field {
+  const names = roles.map(({ name, description }) => `${name} (${description})`).join(', ');
   return {
-    title: `Next: configure ${application.name}`,
-    lead: `${application.name} is added. Enter these settings in it.`,
-    back: { href: '/admin/applications', label: 'Applications' },
-    actions: [
-      ...(canTestSignIn
-        ? [{ label: 'Test sign-in', href: `/admin/test/${application.id}`, look: 'primary' as const }]
-        : []),
-      { label: 'View application', href: `/admin/applications/${application.id}` },
-    ],
-    blocks: [
-      ...(identityProvider.clientSecret
-        ? [{ kind: 'text' as const, tone: 'warning' as const, text: 'Copy the secret now. You won’t see it again.' }]
-        : []),
-      ...setupInstructionBlocks(application, identityProvider),
-    ],
+    name: CREATE_ROLES,
+    label: `Create the roles that ${title} reads`,
+    type: 'checkbox',
+    checked: true,
+    hint: `${names}. New roles have no permissions in Gatehouse. Existing roles don’t change.`,
   };
 }
 

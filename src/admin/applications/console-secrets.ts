@@ -10,7 +10,7 @@ import type { Block, RowAction } from '../console/blocks.ts';
 import { expiryCell } from '../console/expiry.ts';
 import type { ApplicationDetails } from './actions.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
-import { newSecretPage } from './tabs/new-secret-page.ts';
+import { afterSecret, newSecretPage } from './tabs/registered-page.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
 const OVERLAP_OPTIONS = [
@@ -61,7 +61,8 @@ export function addSecretRoutes(
     const { overlap } = await parseForm(ctx, overlapForm.loose());
     const { value } = await applications.addSecret(id, Number(overlap), frame.actor(ctx));
     const { application } = await applications.get(id, frame.actor(ctx), WRITE);
-    frame.show(ctx, newSecretPage(application, value, identityProvider()));
+    const page = newSecretPage(application, value, identityProvider());
+    await frame.showOnce(ctx, page, afterSecret(`/admin/applications/${id}/credentials`));
   });
 
   router.post('/:id/secrets/:secretId/remove', ...frame.change(within(WRITE)), async (ctx) => {

@@ -46,6 +46,8 @@ export interface Action {
   post?: string;
   fields?: Record<string, string>;
   look?: 'primary' | 'secondary' | 'danger';
+  /** Of a link: what this page displays stays open. */
+  isNewTab?: boolean;
 }
 
 /** One event in a sentence. */

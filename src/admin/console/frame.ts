@@ -12,7 +12,7 @@ import type { OwnPermission } from '../../rbac/built-in.ts';
 import { meets, type Need, permits, type Target } from '../../rbac/rights.ts';
 import { pressedButtonPage } from '../proof/confirmation-pages.ts';
 import { StepUpNeeded } from '../proof/sensitive-changes.ts';
-import { CONFIRM, type StoredForms } from '../proof/stored-forms.ts';
+import { CONFIRM, RESULT, type ResultPage, type StoredForms } from '../proof/stored-forms.ts';
 import type { ConsolePage } from './blocks.ts';
 import { createConsoleRights } from './console-rights.ts';
 import { pageFaults } from './fault-sentences.ts';
@@ -38,6 +38,8 @@ export interface Frame {
   actor(ctx: Context): Actor;
   /** @param at the path that the navigation marks; that of the request by default */
   show(ctx: Context, page: ConsolePage, status?: number, at?: string): void;
+  /** Redirects to a page with a new secret, so that a reload repeats nothing: it leads to `after`. */
+  showOnce(ctx: Context, page: ConsolePage, after: ResultPage['after']): Promise<void>;
   /** Redirects to a page, which then shows this sentence once. */
   redirect(ctx: Context, path: string, sentence?: string): void;
   /**
@@ -50,7 +52,7 @@ export interface Frame {
 export interface FrameDependencies {
   page: AccountPageHelpers;
   authority: Pick<Authority, 'rightsOf'>;
-  storedForms: Pick<StoredForms, 'add'>;
+  storedForms: Pick<StoredForms, 'add' | 'addResult'>;
 }
 
 const CHANGED_MEANWHILE = 'Someone else changed this meanwhile. Reload the page to see it.';
@@ -60,6 +62,7 @@ export function createFrame({ page: own, authority, storedForms }: FrameDependen
   const { signedIn, checkCsrf } = own;
   const signInGuards = [signedIn.requireSignIn, signedIn.secondFactor];
   const { rightsAt, requireRights } = createConsoleRights({ signedIn, authority });
+  const { confirm, showOnce } = storedPages({ page: own, storedForms });
   const may: Frame['may'] = (ctx, permission, target) => permits(rightsAt(ctx), permission, target);
 
   /** Of a page and of a form's target: leads to the confirmation page when the change needs a fresh sign-in. */
@@ -68,14 +71,6 @@ export function createFrame({ page: own, authority, storedForms }: FrameDependen
       if (error instanceof StepUpNeeded) return confirm(ctx, error, await pressedButton(ctx, error));
       throw withLinkToList(error, ctx.path);
     });
-
-  /** Leads to the confirmation page, which later shows `page` again. */
-  async function confirm(ctx: Context, { change }: StepUpNeeded, page: ConsolePage): Promise<void> {
-    const { account, session } = signedIn.userOf(ctx);
-    const owner = { userId: account.id, ssoUid: session.ssoUid };
-    const value = await storedForms.add(owner, { change, path: ctx.path, page });
-    own.redirectWithNotice(ctx, `${CONFIRM}/${value}`);
-  }
 
   const show: Frame['show'] = (ctx, page, status = 200, at = ctx.path) => {
     const { account } = signedIn.userOf(ctx);
@@ -104,6 +99,8 @@ export function createFrame({ page: own, authority, storedForms }: FrameDependen
 
     show,
 
+    showOnce,
+
     async attempt(ctx, work, again) {
       try {
         await work();
@@ -113,6 +110,25 @@ export function createFrame({ page: own, authority, storedForms }: FrameDependen
         const { status, problem, fields } = problemOf(ctx, error);
         show(ctx, { ...page, problem, faults: pageFaults(page, fields) }, status);
       }
+    },
+  };
+}
+
+/** Pages that wait in the database while the browser goes to another one. */
+function storedPages({ page: own, storedForms }: Pick<FrameDependencies, 'page' | 'storedForms'>) {
+  const ownerOf = (ctx: Context) => {
+    const { account, session } = own.signedIn.userOf(ctx);
+    return { userId: account.id, ssoUid: session.ssoUid };
+  };
+  return {
+    /** Leads to the confirmation page, which later shows `page` again. */
+    async confirm(ctx: Context, { change }: StepUpNeeded, page: ConsolePage): Promise<void> {
+      const value = await storedForms.add(ownerOf(ctx), { change, path: ctx.path, page });
+      own.redirectWithNotice(ctx, `${CONFIRM}/${value}`);
+    },
+
+    async showOnce(ctx: Context, page: ConsolePage, after: ResultPage['after']): Promise<void> {
+      own.redirectWithNotice(ctx, `${RESULT}/${await storedForms.addResult(ownerOf(ctx), { page, after })}`);
     },
   };
 }

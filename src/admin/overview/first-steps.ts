@@ -2,11 +2,12 @@
 import type { Config } from '../../config.ts';
 import type { AccountFactors } from '../../mfa/account-factors.ts';
 import type { Need } from '../../rbac/rights.ts';
+import { HOW_TO_SET_THE_ADDRESS } from '../applications/tabs/setup-guide.ts';
 import type { Block, Step } from '../console/blocks.ts';
 import type { Statistics } from './statistics.ts';
 
 export interface FirstStepsDependencies {
-  config: Pick<Config, 'smtpUrl' | 'loopback'>;
+  config: Pick<Config, 'smtpUrl' | 'loopback' | 'issuer'>;
   factors: Pick<AccountFactors, 'hasSecondFactor'>;
 }
 
@@ -26,7 +27,7 @@ export function createFirstSteps({ config, factors }: FirstStepsDependencies) {
       },
       {
         title: 'Choose the server’s address',
-        text: 'People and applications use the address in ISSUER. Right now it works only on this machine.',
+        text: `People and applications use it. Right now it is ${config.issuer}, which works only on this machine. ${HOW_TO_SET_THE_ADDRESS}`,
         isDone: !config.loopback,
       },
       {

@@ -1,12 +1,13 @@
 // /admin/confirm/:form: a form that needs a fresh sign-in. The page asks for the sign-in, which leads back to it; then it shows
 // the form as it was filled in. It changes nothing itself: the form goes to its own address, with the CSRF token of its user.
+// /admin/result/:result: the page with a new secret, once; a reload leads on.
 import Router from '@koa/router';
-import type { Extras, State } from '../../http/context.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import type { SignedIn } from '../../rp/signed-in.ts';
 import type { Frame } from '../console/frame.ts';
 import { confirmationPage, filledInPage } from './confirmation-pages.ts';
-import { CONFIRM, type StoredForms } from './stored-forms.ts';
+import { CONFIRM, RESULT, type StoredForms } from './stored-forms.ts';
 
 export interface ConfirmationDependencies {
   frame: Frame;
@@ -15,12 +16,15 @@ export interface ConfirmationDependencies {
 }
 
 export function confirmationRoutes({ frame, storedForms, signedIn }: ConfirmationDependencies): Router<State, Extras> {
-  const router = new Router<State, Extras>({ prefix: CONFIRM });
+  const router = new Router<State, Extras>();
+  const ownerOf = (ctx: Context) => {
+    const { account, session } = signedIn.userOf(ctx);
+    return { userId: account.id, ssoUid: session.ssoUid };
+  };
 
-  router.get('/:form', ...frame.page(), async (ctx) => {
-    const { account, session, proof } = signedIn.userOf(ctx);
-    const owner = { userId: account.id, ssoUid: session.ssoUid };
-    const stored = await storedForms.find(owner, ctx.params.form ?? '');
+  router.get(`${CONFIRM}/:form`, ...frame.page(), async (ctx) => {
+    const { account, proof } = signedIn.userOf(ctx);
+    const stored = await storedForms.find(ownerOf(ctx), ctx.params.form ?? '');
     if (!stored) {
       throw notFound({
         message: 'This form has expired, or belongs to another user. Nothing changed.',
@@ -30,6 +34,19 @@ export function confirmationRoutes({ frame, storedForms, signedIn }: Confirmatio
     const signInUrl = signedIn.stepUpUrl(ctx, ctx.path);
     const page = proof?.isFresh ? filledInPage(stored) : confirmationPage(stored, { account, proof, signInUrl });
     frame.show(ctx, page, 200, stored.path);
+  });
+
+  router.get(`${RESULT}/:result`, ...frame.page(), async (ctx) => {
+    const stored = await storedForms.takeResult(ownerOf(ctx), ctx.params.result ?? '');
+    if (!stored) {
+      throw notFound({
+        message: 'This page has expired, or belongs to another user.',
+        next: { href: '/admin', label: 'Overview' },
+      });
+    }
+    const { page, after } = stored;
+    if (!page) return frame.redirect(ctx, after.path, after.sentence);
+    frame.show(ctx, page, 200, after.path);
   });
 
   return router;

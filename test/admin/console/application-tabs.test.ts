@@ -145,9 +145,10 @@ describe('the tabs of an application', () => {
     const at = `${oidc}/credentials`;
     await admin.submit(await admin.get(at), { token_endpoint_auth_method: 'none' });
     expect((await admin.get(at)).text).not.toContain('/secret"');
-    const page = await admin.submit(await admin.get(at), { token_endpoint_auth_method: 'client_secret_post' });
+    const sent = await admin.submit(await admin.get(at), { token_endpoint_auth_method: 'client_secret_post' });
+    const page = await admin.follow(sent);
     expect([page.status, textOf(page.text)]).toEqual([200, expect.stringContaining('You won’t see it again')]);
-    const secret = /<code>([\w-]{43})<\/code>/.exec(page.text)?.[1] ?? '';
+    const secret = /<code data-value>([\w-]{43})<\/code>/.exec(page.text)?.[1] ?? '';
     const listed = async () => textOf((await admin.get(at)).text);
     expect(await listed()).toContain(`••••••••${secret.slice(-4)}`);
     expect(await listed()).toContain('Not recorded yet');

@@ -88,7 +88,7 @@ describe('bad values in every field', () => {
     for (const kind of kinds) {
       const page = await sendBad(`/admin/applications/new/${kind}`, 'no <address>');
       // A product without a field of its own to fill in is registered.
-      if (page.status !== 201) expectSentences(page, kind);
+      if (page.status !== 303) expectSentences(page, kind);
     }
   });
 

@@ -66,12 +66,20 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   const clientId = /Client ID\s*([\w-]+)/.exec(settings ?? '')?.[1] ?? '';
   const oldSecret = /Client secret\s*([\w-]+)/.exec(settings ?? '')?.[1] ?? '';
   await inspect(page, 'registered');
-  await page.click('text=Test sign-in');
-  await page.click('button:has-text("Test sign-in")');
+  // In a new tab: this one displays the secret.
+  const openTest = async () => {
+    const [tab] = await Promise.all([page.waitForEvent('popup'), page.click('a:has-text("Test sign-in")')]);
+    await tab.click('button:has-text("Test sign-in")');
+    return tab;
+  };
+  const test = await openTest();
   // The real flow, with consent.
-  await page.click('button[value=allow]');
-  await page.waitForSelector('text=The sign-in works.');
-  expect(await page.textContent('body')).toContain(admin.username);
+  await test.click('button[value=allow]');
+  await test.waitForSelector('text=The sign-in works.');
+  expect(await test.textContent('body')).toContain(admin.username);
+  await test.close();
+  await page.reload();
+  await page.waitForSelector('text=The client secret isn’t displayed again.');
 
   // A SAML application.
   await page.goto(`${idp.issuer}/admin/applications/new/saml`);
@@ -79,10 +87,10 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await page.fill('[name=entity_id]', 'https://travel.example.com');
   await page.fill('[name=acs_url]', 'https://travel.example.com/acs');
   await page.click('button:has-text("Add application")');
-  await page.click('text=Test sign-in');
-  await page.click('button:has-text("Test sign-in")');
-  await page.waitForSelector('text=The sign-in works.');
-  expect(await page.textContent('body')).toContain('https://travel.example.com/acs');
+  const samlTest = await openTest();
+  await samlTest.waitForSelector('text=The sign-in works.');
+  expect(await samlTest.textContent('body')).toContain('https://travel.example.com/acs');
+  await samlTest.close();
 
   // The wiki is for editors only.
   await page.goto(`${idp.issuer}/admin/roles/new`);
@@ -141,7 +149,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await page.click('.tabs >> text=Credentials');
   await page.click('text=New secret');
   await page.click('button:has-text("Create secret")');
-  const newSecret = (await page.textContent('pre'))?.trim() ?? '';
+  const newSecret = (await page.textContent('.secret [data-value]'))?.trim() ?? '';
   for (const secret of [oldSecret, newSecret]) {
     const authorization = `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`;
     const form = { grant_type: 'refresh_token', refresh_token: 'none' };

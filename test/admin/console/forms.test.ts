@@ -93,8 +93,7 @@ describe('the metadata of a new SAML application', () => {
 
   it('the metadata of a new SAML application is pasted', async () => {
     const entityId = 'https://pasted.example.com';
-    const page = await register({ name: 'Pasted', metadata: metadata(entityId) });
-    expect(page.status).toBe(201);
+    const page = await admin.follow(await register({ name: 'Pasted', metadata: metadata(entityId) }));
     expect(page.text).toContain('Next: configure Pasted');
     expect(await idp.services.applications.find(entityId)).toMatchObject({ name: 'Pasted', protocol: 'saml' });
     const wrong = await register({ name: 'Broken', metadata: '<not-metadata/>' });
@@ -104,7 +103,7 @@ describe('the metadata of a new SAML application', () => {
 
   it('the metadata of a new SAML application is read from its URL', async () => {
     const address = `${web.origin}/metadata`;
-    expect((await register({ name: 'By address', metadata_url: address })).status).toBe(201);
+    expect((await register({ name: 'By address', metadata_url: address })).status).toBe(303);
     expect(await idp.services.applications.find(BY_URL)).toMatchObject({
       name: 'By address',
       metadata: { metadata_url: address },

@@ -77,8 +77,9 @@ it.each(productPresets)(
   async (preset) => {
     const form = await admin.get(`/admin/applications/new/${preset.id}`);
     const fields = Object.fromEntries(preset.fields.map(({ name }) => [name, answers[name] ?? '']));
-    const page = await admin.submit(form, fields);
-    expect([page.status, page.status === 201 ? '' : textOf(page.text)]).toEqual([201, '']);
+    const sent = await admin.submit(form, fields);
+    expect([sent.status, sent.status === 303 ? '' : textOf(sent.text)]).toEqual([303, '']);
+    const page = await admin.follow(sent);
 
     const { id, protocol, metadata, clientId, name } = await idp.services.db.application.findFirstOrThrow({
       orderBy: { createdAt: 'desc' },
@@ -140,10 +141,10 @@ it('the form creates missing roles only when its box is ticked, for an administr
   const submit = async (client: HttpClient, fields: Record<string, string>) =>
     client.submit(await client.get('/admin/applications/new/grafana'), { url: 'https://g.example.com', ...fields });
   // They exist since the first test; a second registration leaves them alone.
-  expect((await submit(admin, {})).status).toBe(201);
+  expect((await submit(admin, { name: 'Grafana 1' })).status).toBe(303);
   expect(await created()).toBe(before);
   for (const name of ['grafana-admin', 'grafana-editor']) await roles.remove(name);
-  expect((await submit(admin, { create_roles: '' })).status).toBe(201);
+  expect((await submit(admin, { name: 'Grafana 2', create_roles: '' })).status).toBe(303);
   expect(await roles.find('grafana-admin')).toBeUndefined();
 
   await roles.create({
@@ -153,11 +154,15 @@ it('the form creates missing roles only when its box is ticked, for an administr
   const registrar = await consoleOf(idp, await staff(idp, 'registrar'));
   const form = await registrar.get('/admin/applications/new/grafana');
   expect(form.text).not.toContain('create_roles');
-  const forged = await registrar.submit(form, { url: 'https://g.example.com', create_roles: 'on' });
+  const forged = await registrar.submit(form, { url: 'https://g.example.com', name: 'Grafana 3', create_roles: 'on' });
   expect(forged.status).toBe(403);
   expect(await roles.find('grafana-admin')).toBeUndefined();
 
-  expect((await submit(admin, { create_roles: 'on' })).status).toBe(201);
+  // The access rule may name them.
+  const limited = { name: 'Grafana 4', create_roles: 'on', access: 'roles', 'access.roles': 'grafana-editor' };
+  const added = await admin.follow(await submit(admin, limited));
+  expect(textOf(added.text)).toMatch(/Users with the role grafana-editor .*With grafana-editor Editors in Grafana/);
+  expect((await db.application.findFirstOrThrow({ where: { name: 'Grafana 4' } })).access).toBe('roles');
   expect(await created()).toBe(before + 3);
   expect(await roles.find('grafana-editor')).toMatchObject({ description: 'Editors in Grafana', permissions: [] });
 });
@@ -181,4 +186,44 @@ it('a guide stays with an application that gets another name, and another guide 
   expect(textOf((await admin.get(`${at}/setup`)).text)).toContain('grafana.ini');
   await admin.submit(await admin.get(`${at}/settings`), { preset: 'gitea' });
   expect(textOf((await admin.get(`${at}/setup`)).text)).not.toContain('grafana.ini');
+});
+
+it('the page of a new application displays the secret once, and a reload adds nothing', async () => {
+  const { db } = idp.services;
+  const form = await admin.get('/admin/applications/new/grafana');
+  const answers = { url: 'https://once.example.com', name: 'Grafana once' };
+  const sent = await admin.submit(form, answers);
+  expect([sent.status, sent.location]).toEqual([303, expect.stringContaining('/admin/result/')]);
+  const other = await consoleOf(idp, await staff(idp, 'admin'));
+  expect((await other.get(sent.location ?? '')).status).toBe(404);
+  const count = await db.application.count();
+  const page = await admin.get(sent.location ?? '');
+  const secret = /client_secret = ([\w-]{20,})/.exec(textOf(page.text))?.[1] ?? '';
+  const { id } = await db.application.findFirstOrThrow({ where: { name: answers.name } });
+  expect(await idp.services.applications.hasSecret(id, secret)).toBe(true);
+  expect(textOf(page.text)).toMatch(/Everyone .*With other roles or none Viewers in Grafana/);
+  expect(page.text).toMatch(/href="\/admin\/test\/[^"]+" target="_blank"/);
+  // The server of the tests is on this machine, and the application is not.
+  expect(textOf(page.text)).toMatch(/work only on this machine.*ISSUER=https:\/\//);
+  expect(JSON.stringify(await db.storedForm.findMany())).not.toContain(secret);
+
+  const reloaded = await admin.follow(await admin.get(sent.location ?? ''));
+  expect(textOf(reloaded.text)).toContain('The client secret isn’t displayed again.');
+  expect(reloaded.text).not.toContain(secret);
+  expect(reloaded.url).toContain(`/admin/applications/${id}/setup`);
+  const again = await admin.submit(form, answers);
+  expect([again.status, textOf(again.text)]).toEqual([400, expect.stringContaining('Name is already in use')]);
+  expect(await db.application.count()).toBe(count);
+
+  const local = await admin.submit(form, { url: 'http://localhost:3001', name: 'Grafana here' });
+  expect(textOf((await admin.follow(local)).text)).not.toContain('work only on this machine');
+});
+
+it('a guide has the redirect URIs, the client authentication and the scopes of the application', async () => {
+  const { id } = await idp.services.db.application.findFirstOrThrow({ where: { name: 'Grafana once' } });
+  const guide = textOf((await admin.get(`/admin/applications/${id}/setup`)).text);
+  expect(guide).toMatch(/Client authentication client_secret_basic .*Redirect URIs https:\/\/once\.example\.com/);
+  expect(guide).toMatch(/Scopes openid profile email roles offline_access/);
+  expect(guide).toMatch(/then restart Grafana.*GF_AUTH_GENERIC_OAUTH_CLIENT_ID=/);
+  expect(guide).toMatch(/work only on this machine.*ISSUER=https:\/\//);
 });

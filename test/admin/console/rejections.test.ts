@@ -305,10 +305,10 @@ describe('a rejected AuthnRequest', () => {
     if (!row) throw new Error('no such application');
     await idp.services.applications.remove(row.id);
     const page = await admin.submit(await admin.get('/admin/applications/new/saml'), {
-      ...{ name: 'By hand', entity_id: entityId, acs_url: 'https://elsewhere.example.com/acs' },
+      ...{ name: `By hand: ${entityId}`, entity_id: entityId, acs_url: 'https://elsewhere.example.com/acs' },
       ...settings,
     });
-    expect(page.status).toBe(201);
+    expect(page.status).toBe(303);
     return made;
   };
   const post = async (sp: Awaited<ReturnType<typeof byHand>>) => {
@@ -378,7 +378,7 @@ describe('a rejected AuthnRequest', () => {
     const page = await admin.submit(await admin.get('/admin/applications/new/saml'), {
       ...{ name: 'By address', metadata_url: `${server.origin}/metadata` },
     });
-    expect(page.status).toBe(201);
+    expect(page.status).toBe(303);
     sp.saml.options.callbackUrl = 'https://sp-url.example.com/other';
     const code = codeIn(await post(sp));
     const detail = await admin.get(`/admin/refusals/${code}`);

@@ -1,8 +1,7 @@
-// What the forms of applications send, and the same form filled in again after a fault.
+// What the forms of applications send.
 import { z } from 'zod';
 import type { Context } from '../../../http/context.ts';
 import { parseForm } from '../../../http/input.ts';
-import type { Field } from '../../console/blocks.ts';
 import type { Sent } from '../../console/row-buttons.ts';
 
 /** Metadata is pasted, and grows when it is sent. */
@@ -11,7 +10,7 @@ const text = z.string().max(300_000).trim();
 const answers = z.record(z.string(), text);
 const repeated = z.record(z.string(), z.array(text));
 
-/** The form of a preset: one value for each field. */
+/** A form with one value for each field. */
 export async function readForm(ctx: Context): Promise<Record<string, string>> {
   const { _csrf, ...given } = await parseForm(ctx, answers);
   return given;
@@ -21,14 +20,4 @@ export async function readForm(ctx: Context): Promise<Record<string, string>> {
 export async function readSent(ctx: Context): Promise<Sent> {
   const { _csrf, ...sent } = await parseForm(ctx, repeated, { lists: 'every field' });
   return sent;
-}
-
-/** The fields with what was typed into them. */
-export function withTypedValues(fields: readonly Field[], given: Record<string, string>): Field[] {
-  return fields.map((field) => {
-    const value = given[field.name];
-    if (field.type === 'checkbox')
-      return value === undefined && Object.keys(given).length === 0 ? field : { ...field, checked: value === 'on' };
-    return value === undefined ? field : { ...field, value };
-  });
 }

@@ -1,5 +1,5 @@
 // The first products that signed in by OpenID Connect; others are in the files of their kinds.
-import { baseOf, type ProductPreset, SECRET, urlField } from './parts.ts';
+import { baseOf, type IdentityProvider, type ProductPreset, SECRET, urlField } from './parts.ts';
 
 // grafana/grafana, docs/sources/…/generic-oauth: callback path, names of the settings, form of the role expression.
 export const grafana: ProductPreset = {
@@ -10,8 +10,11 @@ export const grafana: ProductPreset = {
     { name: 'grafana-admin', description: 'Organization administrators in Grafana' },
     { name: 'grafana-editor', description: 'Editors in Grafana' },
   ],
+  withoutRoles: 'Viewers in Grafana',
+  documentation:
+    'https://grafana.com/docs/grafana/latest/setup-grafana/configure-access/configure-authentication/generic-oauth/',
   title: 'Grafana',
-  text: 'Generic OAuth, with Grafana’s roles from those here.',
+  text: 'By generic OAuth. Roles of users here become their roles in Grafana.',
   protocol: 'oidc',
   fields: [urlField('Grafana', 'https://grafana.example.com')],
   toDeclaration: ({ url }) => ({
@@ -22,29 +25,50 @@ export const grafana: ProductPreset = {
     grant_types: ['authorization_code', 'refresh_token'],
     consent: 'implicit',
   }),
-  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
-    {
-      title: 'grafana.ini',
-      text: `[server]
-root_url = ${client_uri}
-
-[auth.generic_oauth]
-enabled = true
-name = Gatehouse
-client_id = ${clientId}
-client_secret = ${clientSecret}
-scopes = openid profile email roles offline_access
-auth_url = ${issuer}/authorize
-token_url = ${issuer}/token
-api_url = ${issuer}/userinfo
-use_pkce = true
-use_refresh_token = true
-login_attribute_path = preferred_username
-role_attribute_path = contains(roles[*], 'grafana-admin') && 'Admin' || contains(roles[*], 'grafana-editor') && 'Editor' || 'Viewer'
-signout_redirect_url = ${issuer}/end-session?client_id=${clientId}&post_logout_redirect_uri=${encodeURIComponent(`${client_uri}/login`)}`,
-    },
-  ],
+  setupInstructions(identityProvider, { client_uri }) {
+    const oauth = grafanaSettings(identityProvider, String(client_uri));
+    return [
+      {
+        title: 'grafana.ini, then restart Grafana',
+        text: ['[server]', `root_url = ${client_uri}`, '', '[auth.generic_oauth]']
+          .concat(oauth.map(([name, value]) => `${name} = ${value}`))
+          .join('\n'),
+      },
+      {
+        title: 'Or the same as environment variables, such as for docker run --env-file',
+        text: [`GF_SERVER_ROOT_URL=${client_uri}`]
+          .concat(oauth.map(([name, value]) => `GF_AUTH_GENERIC_OAUTH_${name.toUpperCase()}=${value}`))
+          .join('\n'),
+        isAlternative: true,
+      },
+    ];
+  },
 };
+
+function grafanaSettings(
+  { issuer, clientId, clientSecret = SECRET }: IdentityProvider,
+  address: string,
+): [name: string, value: string][] {
+  const afterLogout = encodeURIComponent(`${address}/login`);
+  return [
+    ['enabled', 'true'],
+    ['name', 'Gatehouse'],
+    ['client_id', clientId],
+    ['client_secret', clientSecret],
+    ['scopes', 'openid profile email roles offline_access'],
+    ['auth_url', `${issuer}/authorize`],
+    ['token_url', `${issuer}/token`],
+    ['api_url', `${issuer}/userinfo`],
+    ['use_pkce', 'true'],
+    ['use_refresh_token', 'true'],
+    ['login_attribute_path', 'preferred_username'],
+    [
+      'role_attribute_path',
+      "contains(roles[*], 'grafana-admin') && 'Admin' || contains(roles[*], 'grafana-editor') && 'Editor' || 'Viewer'",
+    ],
+    ['signout_redirect_url', `${issuer}/end-session?client_id=${clientId}&post_logout_redirect_uri=${afterLogout}`],
+  ];
+}
 
 // docs.gitlab.com/administration/auth/oidc: names of the settings; omniauth_openid_connect: `basic`, callback path.
 export const gitlab: ProductPreset = {

@@ -18,6 +18,8 @@ export interface IdentityProvider {
 export interface SetupInstruction {
   title: string;
   text: string;
+  /** The same settings in another form: closed until it is opened. */
+  isAlternative?: boolean;
 }
 
 export const presetKinds = {
@@ -45,6 +47,8 @@ export interface Preset {
   toDeclaration(answers: Answers): Declaration;
   /** Roles that its settings name. The form offers to create them. */
   roles?: readonly PresetRole[];
+  /** What users without those roles are in the product, such as `Viewers in Grafana`. */
+  withoutRoles?: string;
 }
 
 /** A product by name, with the settings for its side. */
@@ -52,6 +56,8 @@ export interface ProductPreset extends Preset {
   kind: keyof typeof presetKinds;
   /** The documents that its addresses and settings were checked against, each with a date or version. */
   checkedAgainst: string;
+  /** The page on which the product describes them. */
+  documentation?: string;
   /** Settings in the product's own format, ready to paste. */
   setupInstructions(identityProvider: IdentityProvider, declaration: Declaration): SetupInstruction[];
 }

@@ -18,7 +18,7 @@ import { samlAccess, samlAttributes, samlSettings } from '../form/saml-keys.ts';
 import type { KeySection } from '../form/sections.ts';
 import type { Choices } from '../form/shared-keys.ts';
 import { applicationVersion } from '../manageable-applications.ts';
-import { newSecretPage } from './new-secret-page.ts';
+import { afterSecret, newSecretPage } from './registered-page.ts';
 import { type OpenApplication, openApplication, READ, tabPage, tabsOf, WRITE } from './tab-page.ts';
 
 const FORM_TABS = ['settings', 'access', 'claims', 'credentials'] as const;
@@ -97,7 +97,8 @@ function createForms(dependencies: ApplicationPagesDependencies, beside: Partial
         const by = frame.actor(ctx);
         const { application, clientSecret } = await applications.update(id, patch, by, sentValue(sent, VERSION) ?? '');
         if (clientSecret === undefined) return frame.redirect(ctx, `${open.path}/${tab}`, 'Saved.');
-        frame.show(ctx, newSecretPage(application, clientSecret, identityProvider()));
+        const page = newSecretPage(application, clientSecret, identityProvider());
+        await frame.showOnce(ctx, page, afterSecret(`${open.path}/credentials`));
       },
       () => formPage(ctx, open, tab, sent),
     );

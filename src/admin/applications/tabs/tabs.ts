@@ -8,10 +8,11 @@ import { within } from '../../../rbac/rights.ts';
 import { visibleTo } from '../../audit/api.ts';
 import { eventItems } from '../../audit/console-rows.ts';
 import type { Block } from '../../console/blocks.ts';
-import { type ApplicationPagesDependencies, setupInstructionBlocks } from '../console-parts.ts';
+import type { ApplicationPagesDependencies } from '../console-parts.ts';
 import { previewBlocks } from '../preview.ts';
 import { addFormTabs } from './form-tabs.ts';
 import { overviewPage } from './overview-tab.ts';
+import { setupInstructionBlocks } from './setup-guide.ts';
 import { homePageOf, type OpenApplication, openApplication, READ, tabPage } from './tab-page.ts';
 
 const PAGE = 50;

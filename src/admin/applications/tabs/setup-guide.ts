@@ -1,0 +1,106 @@
+// The settings to enter in an application, ready to paste.
+import type { Application } from '../../../applications/application.ts';
+import { needsPkce } from '../../../applications/fields/oidc-client.ts';
+import { isLoopback } from '../../../config/addresses.ts';
+import type { Block, Cell } from '../../console/blocks.ts';
+import type { IdentityProvider, ProductPreset } from '../presets/parts.ts';
+import { productOf } from '../presets/presets.ts';
+
+/** How to set the address of this server, for a page. */
+export const HOW_TO_SET_THE_ADDRESS =
+  'To set it, start Gatehouse with the environment variable ISSUER, for example: ISSUER=https://id.example.com npm start';
+
+/** The settings to enter in the application; before them a warning when they work on this machine only. */
+export function setupInstructionBlocks(application: Application, identityProvider: IdentityProvider): Block[] {
+  const { protocol, metadata, clientId } = application;
+  const { issuer, certificate } = identityProvider;
+  const product = productOf(application);
+  const own = product?.setupInstructions(identityProvider, withHomePage(metadata)) ?? [];
+  const endpoints =
+    protocol === 'oidc' ? oidcEndpoints(application, identityProvider) : samlEndpoints(clientId, issuer);
+  const rows = endpoints.map(([label, values]) => {
+    const cells = [values].flat().map((text): Cell => ({ text, copy: label }));
+    return { label, value: cells.length === 1 ? cells[0] : cells };
+  });
+  return [
+    ...addressWarning(application, issuer),
+    ...own.map(({ title, text, isAlternative }): Block => {
+      return { kind: 'code', title, label: title, text, ...(isAlternative && { isClosed: true }) };
+    }),
+    ...(product ? documentation(product) : []),
+    { kind: 'facts', title: own.length > 0 ? 'All values' : 'Enter these values in the application', rows },
+    ...(protocol === 'saml' ? [{ kind: 'code' as const, label: 'Signing certificate', text: certificate.trim() }] : []),
+  ];
+}
+
+/** Whether the requests of the application need no PKCE challenge. */
+export function isWithoutPkce(application: Application): boolean {
+  return application.protocol === 'oidc' && !needsPkce(application.metadata);
+}
+
+/** Warns of values that only an application on this machine can use. */
+function addressWarning({ protocol, metadata }: Application, issuer: string): Block[] {
+  const isLocal = (url: string | undefined) =>
+    url !== undefined && URL.canParse(url) && isLoopback(new URL(url).hostname);
+  const ownAddress = protocol === 'oidc' ? metadata.redirect_uris[0] : metadata.acs?.[0]?.url;
+  if (!isLocal(issuer) || isLocal(ownAddress)) return [];
+  const text =
+    `These values work only on this machine, because the server’s address is ${issuer}. Set the address first, then copy the values. ` +
+    HOW_TO_SET_THE_ADDRESS;
+  return [{ kind: 'text', tone: 'warning', text }];
+}
+
+/** The metadata for a guide: an application without a home page has the address of its first redirect URI. */
+function withHomePage({ ...metadata }: Record<string, unknown>): Record<string, unknown> {
+  const [redirectUri] = Array.isArray(metadata.redirect_uris) ? metadata.redirect_uris : [];
+  const address =
+    typeof redirectUri === 'string' && URL.canParse(redirectUri) ? new URL(redirectUri).origin : undefined;
+  return { ...metadata, client_uri: metadata.client_uri ?? address };
+}
+
+type Endpoint = [label: string, values: string | readonly string[]];
+
+function oidcEndpoints(application: Application, { issuer, clientId, clientSecret }: IdentityProvider): Endpoint[] {
+  if (application.protocol !== 'oidc') return [];
+  const { metadata } = application;
+  const scopes = ['openid', 'profile', 'email', 'roles'];
+  if (metadata.grant_types?.includes('refresh_token')) scopes.push('offline_access');
+  return [
+    ['Issuer', issuer],
+    ['Discovery document', `${issuer}/.well-known/openid-configuration`],
+    ['Client ID', clientId],
+    ...(clientSecret ? [['Client secret', clientSecret] satisfies Endpoint] : []),
+    ['Client authentication', metadata.token_endpoint_auth_method],
+    ...(metadata.redirect_uris.length > 0 ? [['Redirect URIs', metadata.redirect_uris] satisfies Endpoint] : []),
+    ['Authorization endpoint', `${issuer}/authorize`],
+    ['Token endpoint', `${issuer}/token`],
+    ...(metadata.require_pushed_authorization_requests
+      ? [['Pushed authorization requests', `${issuer}/par`] satisfies Endpoint]
+      : []),
+    ['UserInfo endpoint', `${issuer}/userinfo`],
+    ['End session endpoint', `${issuer}/end-session`],
+    ['Scopes', scopes.join(' ')],
+    ['PKCE', `S256 (${isWithoutPkce(application) ? 'recommended' : 'required'})`],
+  ];
+}
+
+function samlEndpoints(clientId: string, issuer: string): Endpoint[] {
+  return [
+    ['Metadata', `${issuer}/saml/metadata`],
+    ['Entity ID', `${issuer}/saml/metadata`],
+    ['Single sign-on URL (redirect, POST)', `${issuer}/saml/sso`],
+    ['Single logout URL (redirect, POST)', `${issuer}/saml/slo`],
+    ['Sign-in from here', `${issuer}/saml/sso/start?sp=${encodeURIComponent(clientId)}`],
+  ];
+}
+
+/** Where the product describes its settings, and which edition they were checked against. */
+function documentation({ title, documentation: href, checkedAgainst }: ProductPreset): Block[] {
+  const text = `Checked against: ${checkedAgainst}.`;
+  return [
+    ...(href
+      ? [{ kind: 'actions' as const, items: [{ label: `Documentation of ${title}`, href, isNewTab: true }] }]
+      : []),
+    { kind: 'text', tone: 'small', text },
+  ];
+}
