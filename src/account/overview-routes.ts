@@ -65,7 +65,6 @@ export function overviewRoutes({ page, factors, credentials }: OverviewRoutesDep
           ],
         },
       ],
-      logoutUrl: '/logout',
     });
   });
 

@@ -129,10 +129,10 @@ async function healthOf({ db, now, keyring, settings, config }: WarningsDependen
   const active = keys.filter(({ state }) => state === 'active').length;
   const row = (what: string, state: 'good' | 'warn' | 'bad', text: string) => ({ what, state, text });
   return [
-    row('Database', 'good', 'answers'),
+    row('Database', 'good', 'Reachable'),
     ...(waitingMetadata > 0 ? [row('SAML metadata', 'warn', `${waitingMetadata} waiting for approval`)] : []),
     ...(withoutPkce > 0 ? [row('PKCE', 'warn', `${plural(withoutPkce, 'application')} without PKCE`)] : []),
-    active > 0 ? row('Signing keys', 'good', `${active} active`) : row('Signing keys', 'bad', 'no active key'),
+    active > 0 ? row('Signing keys', 'good', `${active} active`) : row('Signing keys', 'bad', 'No active key'),
     config.smtpUrl
       ? row(
           'Mail',
@@ -141,10 +141,8 @@ async function healthOf({ db, now, keyring, settings, config }: WarningsDependen
         )
       : row('Mail', 'warn', 'SMTP_URL isn’t set, so email is written to files'),
     config.secure || config.loopback
-      ? row('Address', config.secure ? 'good' : 'warn', config.secure ? 'https' : 'http on this machine only')
-      : row('Address', 'bad', 'http, not encrypted'),
-    settings.latest().rate_limits
-      ? row('Rate limits', 'good', 'on')
-      : row('Rate limits', 'bad', 'turned off in the settings'),
+      ? row('Address', config.secure ? 'good' : 'warn', config.secure ? 'HTTPS' : 'HTTP, on this machine only')
+      : row('Address', 'bad', 'HTTP, not encrypted'),
+    settings.latest().rate_limits ? row('Rate limits', 'good', 'On') : row('Rate limits', 'bad', 'Off in the settings'),
   ];
 }

@@ -59,7 +59,7 @@ export const builtInRoles: readonly { name: string; description: string; permiss
   },
   {
     name: 'user-manager',
-    description: 'Can create, change, and delete users with no more permissions and no other roles',
+    description: 'Can create, change, and delete users who have no more rights than they do',
     permissions: ['gatehouse.users:write', 'gatehouse.roles:read', ...HELP],
   },
   {

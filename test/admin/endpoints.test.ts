@@ -402,7 +402,7 @@ describe('the server', () => {
     const why = (user: string, application: string) => `/why?${new URLSearchParams({ user, application })}`;
     const rules = expect.arrayContaining([
       {
-        rule: 'Person has a required role',
+        rule: 'User has a required role',
         met: false,
         explanation: 'Test application requires the role support. Ann Example has no roles.',
       },

@@ -74,7 +74,6 @@ export const accountPages: Record<string, [string, object]> = {
           ],
         },
       ],
-      logoutUrl: '/logout',
     },
   ],
   accountProfile: [

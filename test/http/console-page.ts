@@ -23,6 +23,7 @@ const page: ConsolePage = {
   ],
   blocks: [
     { kind: 'text', text: 'A page that shows everything.' },
+    { kind: 'text', tone: 'notice', text: 'One click is left.', sends: { form: 'everything', button: 'Save' } },
     {
       kind: 'stats',
       items: [

@@ -7,7 +7,7 @@ i18n.set('en', {
   ...i18n.get('en'),
   label: 'I’m a person',
   verifying: 'Checking that you’re a person…',
-  verified: 'Check complete',
+  verified: 'You’re verified',
   waitAlert: 'The check isn’t done yet. Wait a moment.',
 });
 widget.configure({ hideFooter: true, hideLogo: true, humanInteractionSignature: false, language: 'en' });

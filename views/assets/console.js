@@ -2,7 +2,8 @@
 // from the page.
 (() => {
   const said = document.getElementById('said');
-  for (const button of document.querySelectorAll('[data-copy]')) {
+  // Browsers have no clipboard on pages without TLS.
+  for (const button of navigator.clipboard ? document.querySelectorAll('[data-copy]') : []) {
     button.hidden = false;
     button.addEventListener('click', async () => {
       const value = button.closest('.copyable, .code').querySelector('[data-value]').textContent;

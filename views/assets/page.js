@@ -1,4 +1,4 @@
-// Comforts for pages that work without script: showing a password, printing, the username for a forgotten password,
+// Comforts for pages that work without script: showing a password, copying, printing, the username for a forgotten password,
 // sending a form only once, going on with work that takes several requests, and times in the viewer's own time.
 (() => {
   for (const button of document.querySelectorAll('button[data-reveals]')) {
@@ -11,6 +11,16 @@
     button.addEventListener('click', () => show(input.type === 'password'));
     // Hidden again before it leaves, so that browsers offer to save it as a password.
     input.form.addEventListener('submit', () => show(false));
+  }
+
+  // Browsers have no clipboard on pages without TLS.
+  for (const button of navigator.clipboard ? document.querySelectorAll('button[data-copies]') : []) {
+    button.hidden = false;
+    button.addEventListener('click', async () => {
+      const found = [...document.querySelectorAll(button.dataset.copies)];
+      await navigator.clipboard.writeText(found.map((one) => one.textContent).join('\n'));
+      button.textContent = button.dataset.copied;
+    });
   }
 
   for (const button of document.querySelectorAll('button[data-prints]')) {

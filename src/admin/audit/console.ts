@@ -127,7 +127,7 @@ function filterForm({ kind, type, outcome, user, client, request, from, until }:
     action: HERE,
     button: 'Filter',
     fields: [
-      { name: 'user', label: 'Person', value: user, suggest: 'users' },
+      { name: 'user', label: 'User', value: user, suggest: 'users' },
       { name: 'client', label: 'Application', value: client, suggest: 'applications' },
       {
         name: 'kind',

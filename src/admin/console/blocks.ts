@@ -1,10 +1,10 @@
 // The parts that pages of the console are made of (docs/console.md, Parts of a page). A page says what it shows, views/admin/page.eta
 // and its partials say how: so all pages look alike, work without script, and escape in one place.
 
-import type { Action, Cell, EventItem, Logo, Mark, Rule, Stage, Tone, Verdict } from './cells.ts';
+import type { Action, Cell, Empty, EventItem, Logo, Mark, Rule, Stage, TextBlock, Tone, Verdict } from './cells.ts';
 import type { SuggestionKind } from './suggest.ts';
 
-export type { Action, Cell, EventItem, Logo, Mark, RowAction, Rule, Stage, Tone } from './cells.ts';
+export type { Action, Cell, Empty, EventItem, Logo, Mark, RowAction, Rule, Stage, TextBlock, Tone } from './cells.ts';
 
 export interface Option {
   value: string;
@@ -120,14 +120,6 @@ export interface Selection {
   button: string;
 }
 
-/** Instead of the rows of a list: what the page is for, and how to begin. */
-export interface Empty {
-  icon: string;
-  title: string;
-  text: string;
-  action?: Action | undefined;
-}
-
 /** A part of a long form, in a box of its own. */
 export interface FormSection {
   title: string;
@@ -143,6 +135,8 @@ export interface FormSection {
 
 export interface FormBlock {
   kind: 'form';
+  /** For a button elsewhere on the page that sends it. */
+  id?: string;
   title?: string;
   lead?: string;
   action: string;
@@ -183,7 +177,7 @@ export interface Bar {
 }
 
 export type Block =
-  | { kind: 'text'; text: string; tone?: 'small' | 'notice' | 'warning' | 'alert' }
+  | TextBlock
   | {
       kind: 'facts';
       title?: string;

@@ -89,3 +89,20 @@ export interface Stage {
   /** Where there is nothing. */
   empty: string;
 }
+
+/** Instead of the rows of a list: what the page is for, and how to begin. */
+export interface Empty {
+  icon: string;
+  title: string;
+  text: string;
+  action?: Action | undefined;
+}
+
+/** A sentence or more. */
+export interface TextBlock {
+  kind: 'text';
+  text: string;
+  tone?: 'small' | 'notice' | 'warning' | 'alert';
+  /** Of a notice: a button that sends the form of the page with this `id`. */
+  sends?: { form: string; button: string };
+}

@@ -4,7 +4,7 @@ import type { Proof } from '../../audit/audit.ts';
 import type { Fields } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import { plural } from '../../platform/plural.ts';
-import type { ConsolePage, Field } from '../console/blocks.ts';
+import type { ConsolePage, Field, FormBlock, TextBlock } from '../console/blocks.ts';
 import type { StoredForm } from './stored-forms.ts';
 
 const MINUTES = limits.recentAuthentication.seconds / 60;
@@ -32,7 +32,7 @@ export function confirmationPage(
       },
       {
         kind: 'text',
-        text: 'Nothing has changed yet. After you sign in, you come back to your filled-in form.',
+        text: 'Nothing has changed yet. After you sign in, your form is filled in and ready to save.',
       },
       {
         kind: 'actions',
@@ -45,11 +45,25 @@ export function confirmationPage(
   };
 }
 
-/** The form as it was filled in, after the sign-in. */
-export function filledInPage({ change, page }: StoredForm): ConsolePage {
-  const text = `Identity confirmed. Nothing has changed yet. Check the form and send it to ${change}.`;
-  return { ...page, blocks: [{ kind: 'text', tone: 'notice', text }, ...page.blocks] };
+const CONFIRMED = 'confirmed';
+
+/** The form as it was filled in, after the sign-in. A long one can be sent from the top, so that nobody has to look for its button. */
+export function filledInPage({ change, path, page }: StoredForm): ConsolePage {
+  const form = page.blocks.find((block): block is FormBlock => block.kind === 'form' && block.action === path);
+  const button = form?.button;
+  const text = `You’re confirmed. One click is left: select “${button ?? 'Continue'}” to ${change}.`;
+  const notice: TextBlock = { kind: 'text', tone: 'notice', text };
+  if (!form || !button || !hasFields(form)) return { ...page, blocks: [notice, ...page.blocks] };
+  const sendable: FormBlock = { ...form, id: CONFIRMED, look: 'secondary' };
+  return {
+    ...page,
+    above: [{ ...notice, sends: { form: CONFIRMED, button } }, ...(page.above ?? [])],
+    blocks: page.blocks.map((block) => (block === form ? sendable : block)),
+  };
 }
+
+const hasFields = ({ fields, sections = [] }: FormBlock) =>
+  [...fields, ...sections.flatMap((section) => section.fields)].some(({ type }) => type !== 'hidden');
 
 /** A button that was pressed on a page without fields: the same button on a page of its own. */
 export function pressedButtonPage(change: string, path: string, sent: Fields, cancel: string): ConsolePage {

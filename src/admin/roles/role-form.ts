@@ -52,7 +52,7 @@ export function roleSections(
           adds: 'permission',
           columns: [{ name: '', label: 'Permission' }],
           lines: rest.map((one) => [one]),
-          hint: 'As resource:action, such as articles:read. Limited Gatehouse permissions too, such as gatehouse.users[role:students]:write.',
+          hint: 'Written as resource:action, such as articles:read. To limit a Gatehouse permission, name the group: gatehouse.users[role:students]:write.',
           ...locked,
         },
       ],

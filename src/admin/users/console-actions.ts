@@ -18,6 +18,8 @@ export interface UserAction {
   needs: OwnPermission;
   /** The warning on a confirmation page, behind a recent sign-in. Absent: one button is enough. */
   consequence?: string;
+  /** The title of that page; `…` is the username. */
+  question?: string;
   isOffered(details: UserDetails): boolean;
   /** Returns what the next page says. */
   run(users: UserAdmin, id: string, by: Actor): Promise<string>;
@@ -59,6 +61,7 @@ export const userActions: readonly UserAction[] = [
     label: 'Require password change',
     needs: WRITE,
     isOffered: ({ password }) => password?.mustChange === false,
+    question: 'Require a password change from …?',
     consequence: 'Ends all sessions. The user must choose a new password at the next sign-in.',
     run: async (users, id, by) => {
       await users.forcePasswordChange(id, by);
@@ -78,6 +81,7 @@ export const userActions: readonly UserAction[] = [
   {
     path: 'reset-factors',
     label: 'Reset two-step verification',
+    question: 'Reset two-step verification for …?',
     needs: 'gatehouse.users:reset-factors',
     consequence:
       'Removes all two-step verification methods, passkeys, and recovery codes, and ends all sessions. Verify who asked you for this.',
@@ -90,6 +94,7 @@ export const userActions: readonly UserAction[] = [
   {
     path: 'allow-factor',
     label: 'Allow two-step verification',
+    question: 'Allow two-step verification for …?',
     needs: 'gatehouse.users:reset-factors',
     consequence:
       'For seven days, the password is enough to set up two-step verification. Verify that the request comes from the user.',
@@ -102,6 +107,7 @@ export const userActions: readonly UserAction[] = [
   {
     path: 'end-sessions',
     label: 'Sign out everywhere',
+    question: 'Sign … out everywhere?',
     needs: 'gatehouse.sessions:end',
     isOffered: () => true,
     consequence: 'Ends all sessions of this user and notifies the applications.',
@@ -110,6 +116,7 @@ export const userActions: readonly UserAction[] = [
   {
     path: 'disable',
     label: 'Disable',
+    question: 'Disable …?',
     needs: WRITE,
     isOffered: ({ account }) => account.isActive,
     consequence: 'The user can’t sign in anymore, and all sessions end now.',
@@ -121,6 +128,7 @@ export const userActions: readonly UserAction[] = [
   {
     path: 'delete',
     label: 'Delete',
+    question: 'Delete …?',
     needs: WRITE,
     isOffered: ({ account }) => account.source !== 'file',
     consequence: 'Deletes the account. You can’t undo this.',
@@ -136,7 +144,7 @@ export function userActionPages(
   router: Router<State, Extras>,
   { frame, users }: { frame: Frame; users: UserAdmin },
 ): void {
-  for (const { path, label, needs, consequence, run } of userActions) {
+  for (const { path, label, needs, consequence, question = label, run } of userActions) {
     const done = async (ctx: Context & { params: { id?: string } }) => {
       const { id = '' } = ctx.params;
       const sentence = await run(users, id, frame.actor(ctx));
@@ -153,7 +161,7 @@ export function userActionPages(
       if (path === 'delete' && account.source === 'file') throw forbidden('owned_by_file');
       const at = `/admin/users/${account.id}`;
       frame.show(ctx, {
-        title: `${label}: ${account.username}?`,
+        title: question.replace('…', () => account.username),
         back: { href: at, label: account.username },
         blocks: [
           {

@@ -217,7 +217,7 @@ async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, 
 function firstSignIn(given: UserForm | undefined): Field {
   return {
     name: 'begin',
-    label: 'First sign-in',
+    label: 'How they sign in first',
     type: 'select',
     value: given?.begin ?? 'invite',
     options: [

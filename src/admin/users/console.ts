@@ -158,12 +158,12 @@ function sessionsBlock(live: Awaited<ReturnType<SessionAdmin['ofUser']>>): Block
 
 function detailsBlock({ account, password, factors, firstEnrolment }: UserDetails): Block {
   const second = [
-    factors.totp && 'authenticator app',
+    factors.totp && 'Authenticator app',
     factors.passkeys > 0 && plural(factors.passkeys, 'passkey'),
-    factors.phone && 'text message codes',
+    factors.phone && 'Text message codes',
   ].filter((one): one is string => typeof one === 'string');
   const waiting: { label: string; value: Cell }[] = firstEnrolment.requestedAt
-    ? [{ label: 'Two-step setup', value: { text: 'needs approval', tone: 'warn' } }]
+    ? [{ label: 'Two-step setup', value: { text: 'Needs approval', tone: 'warn' } }]
     : [];
   return {
     kind: 'facts',
@@ -172,7 +172,7 @@ function detailsBlock({ account, password, factors, firstEnrolment }: UserDetail
       {
         label: 'Email',
         value: account.email
-          ? { text: account.email, small: account.emailVerified ? 'verified' : 'not verified' }
+          ? { text: account.email, small: account.emailVerified ? 'Verified' : 'Not verified' }
           : null,
       },
       ...textFieldNames.flatMap((field) => {
@@ -183,7 +183,7 @@ function detailsBlock({ account, password, factors, firstEnrolment }: UserDetail
         ? [
             {
               label: 'Phone number',
-              value: { text: account.phoneNumber, small: account.phoneNumberVerified ? 'verified' : 'not verified' },
+              value: { text: account.phoneNumber, small: account.phoneNumberVerified ? 'Verified' : 'Not verified' },
             },
           ]
         : []),
@@ -194,10 +194,14 @@ function detailsBlock({ account, password, factors, firstEnrolment }: UserDetail
       ...Object.entries(account.attributes).map(([label, value]) => ({ label, value: attributeText(value) })),
       { label: 'Roles', value: account.roles.map((text) => ({ text, tone: 'plain' as const })) },
       {
-        label: 'Password',
-        value: password ? (password.mustChange ? 'must be changed' : password.changedAt) : 'not set',
+        label: password?.mustChange === false ? 'Password changed' : 'Password',
+        value: password
+          ? password.mustChange
+            ? 'Must be changed at the next sign-in'
+            : password.changedAt
+          : 'Not set',
       },
-      { label: 'Two-step verification', value: second.length > 0 ? second : 'none' },
+      { label: 'Two-step verification', value: second.length > 0 ? second : 'Not set up' },
       ...waiting,
       { label: 'Identifier (sub)', value: { text: account.id, copy: 'identifier' } },
       { label: 'Created', value: account.createdAt },

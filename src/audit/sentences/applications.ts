@@ -26,8 +26,8 @@ type Types = Extract<
 >;
 
 const REVOKED: Record<string, string> = {
-  access_lost: '{user} lost the access to {app}, so its tokens ended',
-  'ended-by-person': '{user} ended the access of {app}',
+  access_lost: '{user} lost access to {app}, so its tokens were revoked',
+  'ended-by-person': '{user} removed the access of {app}',
 };
 
 const authorizationRejected = ({ subjectId }: { subjectId: string | null }) =>
@@ -60,8 +60,8 @@ export const applicationTexts: Record<Types, EventText> = {
     kind: 'request',
     done: ({ reason, clientId }) =>
       clientId === null
-        ? 'The tokens of {user} ended'
-        : (REVOKED[reason ?? ''] ?? 'The tokens of {user} for {app} ended'),
+        ? 'All tokens of {user} were revoked'
+        : (REVOKED[reason ?? ''] ?? 'The tokens of {user} for {app} were revoked'),
     saysReason: true,
   },
   'token.reused': {

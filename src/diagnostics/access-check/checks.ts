@@ -42,7 +42,7 @@ export function checksOf(facts: AccessFacts): Check[] {
     ...(isOidc ? [{ id: 'grant' as const, label: 'Application signs people in', ...grant(facts) }] : []),
     { id: 'method', label: 'There’s a way to sign in', ...method(facts) },
     { id: 'password', label: 'Password works', ...password(facts) },
-    { id: 'lockout', label: 'Sign-in isn’t paused', ...lockout(facts) },
+    { id: 'lockout', label: 'Account isn’t locked', ...lockout(facts) },
     { id: 'factor', label: 'Two-step verification', ...factor(facts) },
     ...(facts.codeWaitSeconds > 0 ? [{ id: 'codes' as const, label: 'Codes are accepted', ...codes(facts) }] : []),
     { id: 'network', label: 'Network isn’t blocked', ...network(facts) },
@@ -67,7 +67,7 @@ function ofRule(denial: AccessDenial, isMet: boolean, { account, application }: 
     };
   if (denial === 'account_disabled')
     return { label: 'Account is active', ...(isMet ? passed() : failed(`The account of ${who} is disabled.`)) };
-  const label = 'Person has a required role';
+  const label = 'User has a required role';
   const { access } = application;
   if (access === 'everyone') return { label, ...skipped(`${application.name} is open to everyone.`) };
   if (isMet) return { label, ...passed(`${who} has access by the role ${grantingRoles(access, account).join(', ')}.`) };

@@ -138,7 +138,7 @@ function searchBlock({ user, app, request }: Query, { isPrimary }: { isPrimary: 
     action: HERE,
     button: 'Check access',
     fields: [
-      { name: 'user', label: 'Person', value: user, suggest: 'users' },
+      { name: 'user', label: 'User', value: user, suggest: 'users' },
       { name: 'app', label: 'Application', value: app, suggest: 'applications' },
       ...(request ? [{ name: 'request', label: 'Request ID', value: request }] : []),
     ],

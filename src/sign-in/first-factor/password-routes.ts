@@ -69,8 +69,8 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
       return pages.showWait(ctx, current, seconds, { problem: CAPTCHA, loginHint, waiting });
     }
     if (result.outcome === 'wrong') {
-      // Failures under another name of the account may have locked it, which no response tells.
-      const next = result.isRepeated && { next: unlock };
+      // Failures under another name of the account may have locked it, which no response tells: the link is offered before it helps.
+      const next = result.isRepeated && { next: { ...unlock, label: 'Locked out? Unlock by email' } };
       return pages.show(ctx, current, { problem: WRONG, loginHint, status: 401, ...next });
     }
     // The password may complete what the same user has proven already.

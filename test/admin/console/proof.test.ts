@@ -44,7 +44,11 @@ describe('a sensitive change without a fresh sign-in', () => {
 
     const again = await signInAgain(admin, page, ann);
     expect([again.status, again.url]).toEqual([200, page.url]);
-    expect(textOf(again.text)).toContain('Nothing has changed yet');
+    expect(textOf(again.text)).toContain(
+      `One click is left: select “Save changes” to change the roles of ${username}.`,
+    );
+    expect(again.text).toMatch(/<form [^>]*id="confirmed"/);
+    expect(again.text).toMatch(/<button class="btn btn-primary" type="submit" form="confirmed">Save changes</);
     expect(again.forms[0]).toMatchObject({ fields: { name: 'Typed Name' }, ticks: { roles } });
     expect((await idp.services.accounts.find(account.id))?.roles).toEqual([]);
     expect((await admin.submit(again)).location).toBe(`${idp.issuer}/admin/users/${account.id}`);
@@ -197,7 +201,7 @@ describe('every sensitive form and button of the console', () => {
       [`${application}/disable`],
       [`${application}/delete`],
       [`/admin/applications/${off.applicationId}/settings`, {}, '/enable'],
-      ['/admin/keys/rotate'],
+      ['/admin/keys/rotate?use=saml&step=publish'],
       ['/admin/settings/edit', { session_hours: '5' }],
       ['/admin/test', {}, '/admin/test'],
     ];

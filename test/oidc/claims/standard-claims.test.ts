@@ -119,7 +119,7 @@ describe('the standard claims', () => {
     await browser.submit(await browser.get(`${at}/edit`), fields);
     expect((await admin.get(path(user))).json()).toMatchObject({ ...texts, address, phone_number: '+41441234567' });
     const page = textOf((await browser.get(at)).text);
-    for (const text of [texts.website, texts.birthdate, 'Zürich', '+41441234567', 'not verified'])
+    for (const text of [texts.website, texts.birthdate, 'Zürich', '+41441234567', 'Not verified'])
       expect(page).toContain(text);
   });
 

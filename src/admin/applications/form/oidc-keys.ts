@@ -120,8 +120,8 @@ export const oidcAccess = (choices: Choices): KeySection[] => [
       checksKey(
         {
           key: 'default_acr_values',
-          label: 'Default acr values',
-          hint: 'The sign-in strength when a request names none. Default: none.',
+          label: 'Default sign-in strength',
+          hint: 'For requests that ask for none (default_acr_values). Default: none.',
         },
         {
           options: [

@@ -108,7 +108,7 @@ async function previewAside(
     kind: 'search',
     title: 'Preview',
     action: `${path}/claims`,
-    fields: [{ name: 'user', label: 'Person', suggest: 'users', value }],
+    fields: [{ name: 'user', label: 'User', suggest: 'users', value }],
     button: 'Preview',
   };
   if (!account) return [search, { kind: 'text', tone: 'warning', text: `There is no user ${user}.` }];
