@@ -56,7 +56,7 @@ describe('the first start', () => {
     await makeKeyPair('RS256');
     clearImmediate(next);
     // A key created on the event loop would exist before the first turn.
-    expect(turns).toBeGreaterThan(100);
+    expect(turns).toBeGreaterThan(0);
   });
 });
 
