@@ -98,6 +98,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
       userRoutes({
         ...{ frame, users, roles, sessions, now, names, audit, attributeSchema, configFile: config.configFile },
         authority: admin.authority,
+        hasMailServer: config.smtpUrl !== undefined,
       }),
       importRoutes({
         frame,

@@ -37,6 +37,7 @@ export interface DiagnosticsDependencies extends FactsDependencies {
   roleAdmin: Pick<RoleAdmin, 'assignable'>;
   connectionAdmin: Pick<ConnectionAdmin, 'setEnabled' | 'readDocuments'>;
   connections: Pick<Connections, 'find' | 'enabled'>;
+  hasMailServer: boolean;
   frame: Frame;
   names: Names;
 }

@@ -44,8 +44,12 @@ export function createMailDelivery({ transport, wake, ...dependencies }: MailDel
   scheduleDelivery(): void;
 } {
   const { logger } = dependencies;
-  const queue = createDelivery({ ...dependencies, transport: createMailTransport({ ...transport, logger }) });
-  if (transport.smtpUrl === undefined) {
+  const isWrittenToFiles = transport.smtpUrl === undefined;
+  const queue = createDelivery({
+    ...{ ...dependencies, isWrittenToFiles },
+    transport: createMailTransport({ ...transport, logger }),
+  });
+  if (isWrittenToFiles) {
     logger.info({ folder: transport.outboxDir }, 'SMTP_URL is not set: mail is written to files');
   }
   let isScheduled = false;

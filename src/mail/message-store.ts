@@ -28,13 +28,15 @@ export interface MessageStoreDependencies {
   audit: Audit;
   alarm: Pick<Alarm, 'raise'>;
   logger: Logger;
+  /** There is no mail server: what is delivered is a file that nobody receives. */
+  isWrittenToFiles?: boolean;
 }
 
 const PENDING = { sentAt: null, failedAt: null };
 
 /** The store of the mail queue. */
 export function createMessageStore(dependencies: MessageStoreDependencies): QueueStore<MailJob> {
-  const { db, now, audit } = dependencies;
+  const { db, now, audit, isWrittenToFiles = false } = dependencies;
   return {
     due: (query) => dueJobs(dependencies, query),
 
@@ -51,7 +53,7 @@ export function createMessageStore(dependencies: MessageStoreDependencies): Queu
       await transaction(db, async (tx) => {
         const data = { sentAt: now(), failedAt: null, lastError: null, bodySealed: '' };
         const { count } = await tx.mailMessage.updateMany({ where: { id: job.id, sentAt: null }, data });
-        if (count === 1) await record(audit, job, { tx });
+        if (count === 1) await record(audit, job, { tx, isWrittenToFiles });
       });
     },
 
@@ -123,14 +125,14 @@ function decrypt(
 async function record(
   audit: Audit,
   { content, recipient, tries }: MailJob,
-  { tx, failure }: { tx: Tx; failure?: string },
+  { tx, failure, isWrittenToFiles = false }: { tx: Tx; failure?: string; isWrittenToFiles?: boolean },
 ): Promise<void> {
   const event: AuditInput = {
     type: failure === undefined ? 'mail.sent' : 'mail.failed',
     outcome: failure === undefined ? 'success' : 'failure',
     ...(failure !== undefined && { reason: failure }),
     ...(content?.type === 'letter' && content.userId && { subjectId: content.userId }),
-    data: { message: content?.kind, recipient, tries: tries + 1 },
+    data: { message: content?.kind, recipient, tries: tries + 1, ...(isWrittenToFiles && { file: true }) },
   };
   await audit.record(event, tx);
 }

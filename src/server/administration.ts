@@ -126,6 +126,7 @@ function diagnosticsOf(
     deniedNetworks: () => settings.latest().denied_networks,
     roleAdmin: admin.roles,
     issuer: config.issuer,
+    hasMailServer: config.smtpUrl !== undefined,
     db,
     accounts,
     applications,

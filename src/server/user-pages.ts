@@ -166,6 +166,7 @@ function signInPages(
     protectedRows,
     now,
     issuer: config.issuer,
+    hasMailServer: config.smtpUrl !== undefined,
     accounts,
     audit,
     repeatedEntries,

@@ -68,6 +68,7 @@ export interface SignInDependencies {
   sessions: Pick<Sessions, 'find'>;
   credentials: Credentials;
   csrf: Pick<Csrf, 'check'>;
+  hasMailServer: boolean;
   engine(): InteractionEngine & { Client: { find(clientId: string): Promise<Client | undefined> } };
   lockout: Lockout;
   metrics: Pick<Metrics, 'signIns'>;
@@ -114,6 +115,7 @@ export function createSignIn(dependencies: SignInDependencies) {
       upstreamRoutes({ flow, attempts, interactions, upstream, ownClientId, invitedId, checkCsrf }),
       passwordRoutes({
         ...{ flow, pages, firstFactor, credentials, passwordChanged, directories, attempts, invitedId, checkCsrf },
+        hasMailServer: dependencies.hasMailServer,
       }),
       decisionRoutes({ flow, interactions, consents, audit, checkCsrf }),
       secondFactorRoutes({ flow, pages, codes, attempts, codeDelivery, passkeys, audit, repeatedEntries, checkCsrf }),

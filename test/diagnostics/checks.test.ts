@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type CheckId, checksOf } from '../../src/diagnostics/access-check/checks.ts';
 import type { AccessFacts } from '../../src/diagnostics/access-check/facts.ts';
+import { type FixActions, offersFor } from '../../src/diagnostics/access-check/fix-offers.ts';
 
 const now = new Date('2026-11-20T10:00:00Z');
 const facts = {
@@ -95,6 +96,7 @@ const cases: [string, CheckId, Partial<AccessFacts>, string, string][] = [
     'warning',
     'requests a phishing-resistant sign-in',
   ],
+  ['a lockout', 'lockout', { locks: [{ by: 'username', seconds: 28 }] }, 'failed', 'A new browser waits 28 seconds.'],
   ['too many wrong codes', 'codes', { codeWaitSeconds: 61 }, 'failed', 'waits 2 minutes'],
   [
     'a blocked network',
@@ -116,6 +118,15 @@ describe('a check', () => {
   it.each(cases)('a check of %s says so', (_what, id, changes, state, sentence) => {
     const found = checksOf({ ...facts, ...changes }).find((one) => one.id === id);
     expect(found).toMatchObject({ state, explanation: expect.stringContaining(sentence) });
+  });
+
+  it('sends a link for a password only where a mail server is set', () => {
+    const labels = (hasMailServer: boolean, changes: Partial<AccessFacts> = {}) =>
+      offersFor({ hasMailServer } as FixActions, 'password', { ...facts, ...changes }).map(({ fix }) => fix.label);
+    expect(labels(true)).toEqual(['Send password link']);
+    expect(labels(true, { password: undefined })).toEqual(['Invite Ann', 'Create temporary password']);
+    expect(labels(false)).toEqual(['Create temporary password']);
+    expect(labels(false, { password: undefined })).toEqual(['Create temporary password']);
   });
 
   it('fails for a service without a grant for people', () => {

@@ -13,7 +13,7 @@ let app: Application;
 
 beforeAll(async () => {
   // Each test guesses from its own network address, as a proxy would report it.
-  idp = await startIdp({ now: clock.now, environment: { TRUST_PROXY: '1' } });
+  idp = await startIdp({ now: clock.now, environment: { TRUST_PROXY: '1', SMTP_URL: 'smtp://127.0.0.1:9' } });
   app = await anApplication(idp);
 });
 afterAll(() => idp?.stop());

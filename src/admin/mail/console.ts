@@ -23,6 +23,8 @@ const STATES: Record<MailState, { text: string; tone: Tone }> = {
   waiting: { text: 'Waiting', tone: 'plain' },
   failed: { text: 'Failed', tone: 'bad' },
 };
+/** Without a mail server. */
+const WRITTEN: { text: string; tone: Tone } = { text: 'Written to a file', tone: 'warn' };
 /** What a template may load: nothing, and no script. */
 const TEMPLATE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'; sandbox";
 
@@ -71,10 +73,10 @@ export function mailRoutes({ frame, mail }: MailPagesDependencies): Router<State
         {
           kind: 'table',
           title: 'Queue',
-          filter: stateFilter(state),
+          filter: stateFilter(state, mail.server),
           caption: 'Email, newest first',
           columns: ['To', 'Subject', 'State', 'Created', 'Attempts', ...(mayWrite ? ['Action'] : [])],
-          rows: page.items.map((one) => mailCells(one, mayWrite)),
+          rows: page.items.map((one) => mailCells(one, mayWrite, mail.server)),
           empty: state
             ? 'No email matches.'
             : { icon: 'mail', title: 'No email yet', text: 'Send a test email to see whether email arrives.' },
@@ -95,12 +97,13 @@ const tabs = (current: 'queue' | 'templates') => [
 function mailCells(
   { id, recipient, subject, state, createdAt, tries, lastError }: MailView,
   mayWrite: boolean,
+  { host }: MailAdmin['server'],
 ): Cell[] {
   const retry: Action = { label: 'Retry', of: `${subject}, to ${recipient}`, post: `${HERE}/${id}/retry` };
   return [
     { text: recipient, small: state === 'sent' ? undefined : (lastError ?? undefined) },
     subject,
-    STATES[state],
+    state === 'sent' && !host ? WRITTEN : STATES[state],
     createdAt,
     tries,
     ...(mayWrite ? [state === 'sent' ? null : { action: retry }] : []),
@@ -158,10 +161,13 @@ function testBlocks(result: SendOutcome, email: string, { host }: MailAdmin['ser
   ];
 }
 
-function stateFilter(state: string): Search {
+function stateFilter(state: string, { host }: MailAdmin['server']): Search {
   const options = [
     { value: '', label: 'Any state' },
-    ...Object.entries(STATES).map(([value, { text }]) => ({ value, label: text })),
+    ...Object.entries(host ? STATES : { ...STATES, sent: WRITTEN }).map(([value, { text }]) => ({
+      value,
+      label: text,
+    })),
   ];
   const field = { name: 'state', label: 'State', type: 'select' as const, value: state, options };
   return { action: HERE, button: 'Filter', fields: [field] };

@@ -25,6 +25,8 @@ export interface BulkAction {
   /** What the next page says; `…` as above. */
   done: string;
   isDangerous?: true;
+  /** The same where no mail server is set. */
+  withoutMailServer?: { label: string; question: string; done: string; consequence: string };
   /** Its change is about a role, which the page asks for. */
   hasRole?: true;
   /** The number of users has to be typed. */
@@ -101,6 +103,11 @@ export const bulkActions: readonly BulkAction[] = [
     ...{ name: 'send-reset', label: 'Send password reset', needs: ['gatehouse.users:reset-password'] },
     ...{ question: 'Send a password reset to …', done: 'Sent a password reset to …' },
     consequence: 'Each of them gets an email with a link to set a new password.',
+    withoutMailServer: {
+      ...{ label: 'Write password reset to a file', question: 'Write a password reset to a file for …' },
+      done: 'Wrote a password reset to a file for …',
+      consequence: 'No mail server is set: each email is written to a file, and nobody receives it.',
+    },
     skips: (account) => (account.email ? undefined : 'Has no email'),
     run: (users, id, by) => users.sendPasswordReset(id, by).then(changed),
   },
@@ -120,8 +127,9 @@ export const bulkActions: readonly BulkAction[] = [
 ];
 
 /** What this administrator may do with some users at least. */
-export function offeredBulkActions(meets: (need: Need) => boolean): BulkAction[] {
-  return bulkActions.filter(({ needs }) => needs.some((need) => meets(within(need))));
+export function offeredBulkActions(meets: (need: Need) => boolean, hasMailServer: boolean): BulkAction[] {
+  const all = bulkActions.map((one) => ({ ...one, ...(hasMailServer ? {} : one.withoutMailServer) }));
+  return all.filter(({ needs }) => needs.some((need) => meets(within(need))));
 }
 
 export interface BulkOutcome {

@@ -15,6 +15,8 @@ export interface UserAction {
   /** Below /admin/users/:id. */
   path: string;
   label: string;
+  /** It sends an email. The label where no mail server is set, so that the email becomes a file. */
+  fileLabel?: string;
   needs: OwnPermission;
   /** The warning on a confirmation page, behind a recent sign-in. Absent: one button is enough. */
   consequence?: string;
@@ -39,6 +41,7 @@ export const userActions: readonly UserAction[] = [
   {
     path: 'invite',
     label: 'Send invitation',
+    fileLabel: 'Write invitation to a file',
     needs: WRITE,
     isOffered: ({ hasCredentials, account }) => !hasCredentials && Boolean(account.email),
     run: async (users, id, by) => {
@@ -49,6 +52,7 @@ export const userActions: readonly UserAction[] = [
   {
     path: 'send-reset',
     label: 'Send password reset',
+    fileLabel: 'Write password reset to a file',
     needs: 'gatehouse.users:reset-password',
     isOffered: ({ account }) => Boolean(account.email),
     run: async (users, id, by) => {
@@ -139,15 +143,20 @@ export const userActions: readonly UserAction[] = [
   },
 ];
 
+/** What a page says instead of `sent` where no mail server is set. */
+export const WRITTEN_TO_FILE =
+  'No mail server is set, so the email was written to a file and nobody received it. Create a temporary password instead.';
+
 /** One action of the table each: a confirmation page where it has a consequence, and the form's target. */
 export function userActionPages(
   router: Router<State, Extras>,
-  { frame, users }: { frame: Frame; users: UserAdmin },
+  { frame, users, hasMailServer }: { frame: Frame; users: UserAdmin; hasMailServer: boolean },
 ): void {
-  for (const { path, label, needs, consequence, question = label, run } of userActions) {
+  for (const { path, label, fileLabel, needs, consequence, question = label, run } of userActions) {
     const done = async (ctx: Context & { params: { id?: string } }) => {
       const { id = '' } = ctx.params;
-      const sentence = await run(users, id, frame.actor(ctx));
+      const done = await run(users, id, frame.actor(ctx));
+      const sentence = fileLabel && !hasMailServer ? WRITTEN_TO_FILE : done;
       frame.redirect(ctx, path === 'delete' ? '/admin/users' : `/admin/users/${id}`, sentence);
     };
     if (consequence === undefined) {

@@ -20,6 +20,7 @@ export interface BulkPagesDependencies {
   users: UserAdmin;
   roles: Pick<RoleAdmin, 'assignable'>;
   now: Clock;
+  hasMailServer: boolean;
 }
 
 /** A selected user, and why nothing will change. */
@@ -55,7 +56,7 @@ export function bulkPages(router: Router<State, Extras>, dependencies: BulkPages
 
   router.get('/bulk', ...frame.page(within(READ)), async (ctx) => {
     const { action: name, id, list } = parseQuery(ctx, selected, { lists: ['id'] });
-    const action = permitted(frame, ctx, name);
+    const action = permitted(dependencies, ctx, name);
     if (id.length === 0) return frame.redirect(ctx, list, 'Select at least one user.');
     const targets = await targetsOf(dependencies, ctx, action, id);
     frame.show(ctx, await questionPage(dependencies, ctx, action, targets, { role: '', list }));
@@ -63,7 +64,7 @@ export function bulkPages(router: Router<State, Extras>, dependencies: BulkPages
 
   router.post('/bulk', ...frame.change(within(READ)), async (ctx) => {
     const given = await parseForm(ctx, confirmed.loose(), { lists: ['id'] });
-    const action = permitted(frame, ctx, given.action);
+    const action = permitted(dependencies, ctx, given.action);
     const targets = await targetsOf(dependencies, ctx, action, given.id);
     await frame.attempt(
       ctx,
@@ -81,8 +82,8 @@ export function bulkPages(router: Router<State, Extras>, dependencies: BulkPages
   });
 }
 
-function permitted(frame: Frame, ctx: Context, name: string): BulkAction {
-  const action = offeredBulkActions((need) => frame.meets(ctx, need)).find((one) => one.name === name);
+function permitted({ frame, hasMailServer }: BulkPagesDependencies, ctx: Context, name: string): BulkAction {
+  const action = offeredBulkActions((need) => frame.meets(ctx, need), hasMailServer).find((one) => one.name === name);
   if (!action) throw forbidden('forbidden', { detail: { action: name } });
   return action;
 }

@@ -27,12 +27,14 @@ import { readTypedForm } from '../console/typed-form.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
 import { attributeSection, sentAttributes } from './attribute-fields.ts';
+import { WRITTEN_TO_FILE } from './console-actions.ts';
 import { showOneTimePassword } from './console-password.ts';
 import { versionOf } from './lookup.ts';
 
 export interface UserFormsDependencies {
   frame: Frame;
   users: UserAdmin;
+  hasMailServer: boolean;
   roles: Pick<RoleAdmin, 'assignable'>;
   /** The setting user_attributes. */
   attributeSchema(): Promise<AttributeSchema>;
@@ -91,7 +93,8 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
           roles: given.roles,
         };
         const { account, oneTimePassword } = await users.create(profile, frame.actor(ctx));
-        if (!oneTimePassword) return frame.redirect(ctx, `/admin/users/${account.id}`, 'Invitation sent.');
+        const invited = dependencies.hasMailServer ? 'Invitation sent.' : WRITTEN_TO_FILE;
+        if (!oneTimePassword) return frame.redirect(ctx, `/admin/users/${account.id}`, invited);
         showOneTimePassword(frame, ctx, account, oneTimePassword, 201);
       },
       () => newPage(ctx, given, sent),
@@ -110,7 +113,7 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
           action: '/admin/users/new',
           fields: [],
           sections: [
-            ...inSections([...(await fieldsFor(dependencies, ctx, given)), firstSignIn(given)], SECTIONS),
+            ...inSections([...(await fieldsFor(dependencies, ctx, given)), firstSignIn(given, dependencies)], SECTIONS),
             ...(attributes ? [attributes] : []),
           ],
           button: 'Add user',
@@ -214,14 +217,16 @@ async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, 
   ];
 }
 
-function firstSignIn(given: UserForm | undefined): Field {
+function firstSignIn(given: UserForm | undefined, { hasMailServer }: UserFormsDependencies): Field {
+  const invite = hasMailServer ? 'Send an invitation by email' : 'Write an invitation to a file, which nobody receives';
   return {
     name: 'begin',
     label: 'How they sign in first',
     type: 'select',
-    value: given?.begin ?? 'invite',
+    value: given?.begin ?? (hasMailServer ? 'invite' : 'password'),
+    ...(!hasMailServer && { hint: 'No mail server is set, so Gatehouse can’t send an invitation.' }),
     options: [
-      { value: 'invite', label: 'Send an invitation by email' },
+      { value: 'invite', label: invite },
       { value: 'password', label: 'Create a temporary password to hand over' },
     ],
   };

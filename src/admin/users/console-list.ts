@@ -15,6 +15,7 @@ import { BULK, offeredBulkActions } from './bulk-actions.ts';
 export interface UserListDependencies {
   frame: Frame;
   users: Pick<UserAdmin, 'list' | 'count' | 'lastSignIns'>;
+  hasMailServer: boolean;
 }
 
 const HOME = '/admin/users';
@@ -27,7 +28,7 @@ const query = listQuery.extend({
 });
 type Query = z.output<typeof query>;
 
-export function userList(router: Router<State, Extras>, { frame, users }: UserListDependencies): void {
+export function userList(router: Router<State, Extras>, { frame, users, hasMailServer }: UserListDependencies): void {
   router.get('/', ...frame.page(within('gatehouse.users:read')), async (ctx) => {
     const given = parseQuery(ctx, query);
     const { q: search, after, state, role, sort } = given;
@@ -65,7 +66,7 @@ export function userList(router: Router<State, Extras>, { frame, users }: UserLi
           ],
           rows: page.accounts.map((one) => rowOf(one, lastSignIns.get(one.id))),
           empty: isFiltered(given) ? 'No users match.' : noUsers(mayAdd),
-          selection: selectionOf(frame, ctx, given, page.accounts),
+          selection: selectionOf({ frame, hasMailServer }, ctx, given, page.accounts),
           count: found.count === undefined ? undefined : countText(found.count, 'user', found.isMore),
           ...pageLinks(list, after, page.next),
         },
@@ -135,12 +136,12 @@ function filterOf({ q, role, state, sort }: Query): Search {
 
 /** Undefined for an administrator who may do nothing with several users. */
 function selectionOf(
-  frame: Frame,
+  { frame, hasMailServer }: Pick<UserListDependencies, 'frame' | 'hasMailServer'>,
   ctx: Context,
   { select, ...given }: Query,
   accounts: readonly AccountSummary[],
 ): Selection | undefined {
-  const offered = offeredBulkActions((need) => frame.meets(ctx, need));
+  const offered = offeredBulkActions((need) => frame.meets(ctx, need), hasMailServer);
   if (offered.length === 0) return undefined;
   const options = offered.map(({ name, label }) => ({ value: name, label }));
   return {

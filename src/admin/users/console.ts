@@ -33,6 +33,8 @@ export interface UserPagesDependencies {
   attributeSchema(): Promise<AttributeSchema>;
   /** The path of the configuration file. */
   configFile: string | undefined;
+  /** Without one, mail becomes files that nobody receives. */
+  hasMailServer: boolean;
   sessions: Pick<SessionAdmin, 'ofUser'>;
   now: Clock;
   names: Names;
@@ -71,7 +73,8 @@ function userPage(router: Router<State, Extras>, dependencies: UserPagesDependen
     const mayWrite = await mayDo(WRITE);
     const offered: UserAction[] = [];
     for (const action of userActions) {
-      if (action.isOffered(details) && (await mayDo(action.needs))) offered.push(action);
+      const label = dependencies.hasMailServer ? action.label : (action.fileLabel ?? action.label);
+      if (action.isOffered(details) && (await mayDo(action.needs))) offered.push({ ...action, label });
     }
     const live = may('gatehouse.sessions:read') ? await sessions.ofUser(id, frame.actor(ctx)) : [];
     frame.show(ctx, {

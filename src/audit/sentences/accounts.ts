@@ -154,7 +154,13 @@ export const accountTexts: Record<Types, EventText> = {
     done: '{app} evaluated the access of {user}',
     failed: 'An access evaluation of {app} was rejected',
   },
-  'mail.sent': { kind: 'server', done: 'An email was sent to {recipient}' },
+  'mail.sent': {
+    kind: 'server',
+    done: ({ data }) =>
+      data.file === true
+        ? 'An email to {recipient} was written to a file and not sent, because no mail server is set'
+        : 'An email was sent to {recipient}',
+  },
   'mail.failed': {
     kind: 'server',
     done: 'An email to {recipient} wasn’t delivered',

@@ -123,7 +123,7 @@ function password(facts: AccessFacts): Result {
   if (wrongPasswords > 0) {
     const count =
       wrongPasswords === 1 ? 'The last password was wrong' : `The last ${wrongPasswords} passwords were wrong`;
-    return warning(`${count}. A link for a new password helps if ${nameOf(account)} forgot it.`);
+    return warning(`${count}. A new password helps if ${nameOf(account)} forgot it.`);
   }
   if (requirements.mustChangePassword) return later(`${nameOf(account)} chooses a new password at the next sign-in.`);
   return passed(`Last changed on ${dateText(stored.changedAt)}.`);

@@ -36,6 +36,8 @@ export interface Offer {
 
 export interface FixActions {
   userAdmin: Pick<UserAdmin, 'allowFirstFactor' | 'invite' | 'sendPasswordReset' | 'setActive' | 'setRoles' | 'unlock'>;
+  /** Without one, a mailed link is a file that nobody receives. */
+  hasMailServer: boolean;
   applicationAdmin: Pick<ApplicationAdmin, 'readMetadataAgain' | 'setEnabled' | 'update'>;
 }
 
@@ -161,7 +163,7 @@ function roleOffers({ userAdmin }: FixActions, facts: AccessFacts): Offer[] {
 }
 
 /** A link for a password, and for an application without local sign-in the change that accepts it. */
-function passwordOffers({ userAdmin, applicationAdmin }: FixActions, facts: AccessFacts): Offer[] {
+function passwordOffers({ userAdmin, applicationAdmin, hasMailServer }: FixActions, facts: AccessFacts): Offer[] {
   const { account, application, password, required, rule } = facts;
   const who = nameOf(account);
   if (required) return [link(facts, 'Change accepted sign-in methods', 'access')];
@@ -182,7 +184,7 @@ function passwordOffers({ userAdmin, applicationAdmin }: FixActions, facts: Acce
     needs: { of: 'user', anyOf: WRITE_USERS },
     fix: { label: 'Create temporary password', href: `/admin/users/${account.id}/password` },
   };
-  if (!account.email) return [byHand];
+  if (!account.email || !hasMailServer) return [byHand];
   const reset: AccessFix = {
     id: 'reset',
     label: 'Send password link',

@@ -23,6 +23,7 @@ export interface AccessFixDependencies {
   userAdmin: FixActions['userAdmin'] & Pick<UserAdmin, 'mayChange'>;
   applicationAdmin: FixActions['applicationAdmin'] & Pick<ApplicationAdmin, 'mayChange'>;
   roleAdmin: Pick<RoleAdmin, 'assignable'>;
+  hasMailServer: boolean;
 }
 
 /** The checks that are not passed, each with the fixes that the actor may use. @param mayOpen whether the actor may open a page */

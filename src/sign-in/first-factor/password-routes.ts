@@ -26,6 +26,8 @@ export interface PasswordRoutesDependencies {
   attempts: Pick<Attempts, 'save'>;
   /** The account of an invitation that is open in this browser. */
   invitedId(ctx: Context): Promise<string | undefined>;
+  /** Without one, no link to unlock an account is sent. */
+  hasMailServer: boolean;
   checkCsrf: Middleware;
 }
 
@@ -41,7 +43,8 @@ const WRONG = 'The username or password is incorrect.';
 const CAPTCHA = 'Several sign-ins failed. Confirm you’re a person and enter your password again.';
 
 export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router<State, Extras> {
-  const { flow, pages, firstFactor, credentials, passwordChanged, directories, invitedId, checkCsrf } = dependencies;
+  const { flow, pages, firstFactor, credentials, passwordChanged, directories, invitedId, hasMailServer, checkCsrf } =
+    dependencies;
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
 
   router.post('/password', checkCsrf, async (ctx: StepContext) => {
@@ -52,7 +55,7 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
     // The proof of an account to link takes a password of this server.
     const isLinking = current.attempt.upstream?.linkTo !== undefined;
     const result = await firstFactor.verify(ctx, input, isLinking ? 'none' : { rule: current.rule });
-    const unlock = { href: `/unlock/ask?signin=${current.attempt.uid}`, label: 'Unlock by email' };
+    const unlock = hasMailServer && { href: `/unlock/ask?signin=${current.attempt.uid}`, label: 'Unlock by email' };
     if (result.outcome === 'directory') {
       const sign = { uid: current.attempt.uid, rule: current.rule, request: ctx.state.request };
       const confirmed = await directories.finish(result.user, { ...sign, invitedId: await invitedId(ctx) });
@@ -61,7 +64,7 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
     if (result.outcome === 'unavailable') return pages.showUnavailable(ctx, current, result, { loginHint });
     if (result.outcome === 'busy') return pages.showBusy(ctx, current, result.retryAfterSeconds, { loginHint });
     if (result.outcome === 'wait') {
-      return pages.showWait(ctx, current, result.retryAfterSeconds, { next: unlock, loginHint });
+      return pages.showWait(ctx, current, result.retryAfterSeconds, { ...(unlock && { next: unlock }), loginHint });
     }
     if (result.outcome === 'captcha') {
       const { waiting } = result;
@@ -70,7 +73,7 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
     }
     if (result.outcome === 'wrong') {
       // Failures under another name of the account may have locked it, which no response tells: the link is offered before it helps.
-      const next = result.isRepeated && { next: { ...unlock, label: 'Locked out? Unlock by email' } };
+      const next = unlock && result.isRepeated && { next: { ...unlock, label: 'Locked out? Unlock by email' } };
       return pages.show(ctx, current, { problem: WRONG, loginHint, status: 401, ...next });
     }
     // The password may complete what the same user has proven already.

@@ -24,9 +24,12 @@ const csrfOf = (page: Page) => ({ _csrf: page.forms[0]?.fields._csrf ?? '' });
 
 describe('users', () => {
   it('users are created with a temporary password that is displayed once, and with roles', async () => {
-    const page = await admin.submit(await admin.get('/admin/users/new'), {
+    const form = await admin.get('/admin/users/new');
+    // No mail server is set here.
+    expect(textOf(form.text)).toContain('No mail server is set, so Gatehouse can’t send an invitation.');
+    expect(form.forms.find(({ fields }) => 'begin' in fields)?.fields.begin).toBe('password');
+    const page = await admin.submit(form, {
       ...{ username: 'newcomer', email: 'newcomer@example.com', name: '<b>New</b> comer', roles: 'editor' },
-      begin: 'password',
     });
     expect(page.status).toBe(201);
     const password = /<pre[^>]*>\s*<code>([^<]+)<\/code>/.exec(page.text)?.[1] ?? '';
@@ -35,6 +38,8 @@ describe('users', () => {
     const detail = await admin.get(`/admin/users/${account?.id}`);
     expect(detail.text).not.toContain(password);
     expect(detail.text).not.toContain('<b>New</b>');
+    const written = await admin.follow(await admin.submit(detail, {}, { form: '/send-reset' }));
+    expect(textOf(written.text)).toContain('the email was written to a file and nobody received it');
     const browser = httpClient(idp.issuer);
     const signIn = await browser.follow(await browser.get('/account'));
     const next = await browser.follow(await browser.submit(signIn, { username: 'newcomer', password }));
