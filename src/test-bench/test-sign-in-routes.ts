@@ -17,6 +17,7 @@ import type { TestTickets } from '../oidc/store/test-tickets.ts';
 import { randomToken, sha256 } from '../platform/random.ts';
 import { undefinedIfAnswered } from '../storage/unavailable.ts';
 import { json, testNotBegun } from './page-parts.ts';
+import { receivedSummary } from './received-summary.ts';
 import { samlBlocks } from './saml-response-summary.ts';
 import type { SamlTestSignIn } from './saml-test-sign-in.ts';
 import type { createTestApp } from './test-app-routes.ts';
@@ -41,7 +42,7 @@ const ACR_OPTIONS = [
   { value: '', label: 'As the application requires' },
   ...acrValues.map((value, index) => ({
     value,
-    label: ['Password', 'Two-step verification (step-up)', 'Passkey'][index] ?? value,
+    label: ['Password', 'Two-step verification', 'Passkey'][index] ?? value,
   })),
 ];
 const SCOPE = 'openid profile email roles';
@@ -82,7 +83,9 @@ function responseRoutes(router: Router<State, Extras>, dependencies: TestSignInD
     const { application } = await applications.get(ticket.applicationId, frame.actor(ctx), WRITE);
     const redeemed = code ? await claimsPreview.redeem({ ...ticket, code }).catch(undefinedIfAnswered) : undefined;
     if (redeemed) {
-      return show(frame, ctx, application, 'The sign-in works. The application would receive this.', [
+      const { lead, blocks } = receivedSummary(application, { ...redeemed.idToken, ...redeemed.userinfo });
+      return show(frame, ctx, application, lead, [
+        ...blocks,
         json('ID token', redeemed.idToken),
         json('UserInfo', redeemed.userinfo),
         json('Header of the ID token', redeemed.header),
@@ -216,9 +219,14 @@ function fieldsFor({ protocol, clientId }: Application): Field[] {
   const acr: Field = { name: 'acr', label: 'Authentication', type: 'select', value: '', options: ACR_OPTIONS };
   return protocol === 'oidc'
     ? [
-        { name: 'scope', label: 'Scopes', value: clientId === TEST_CLIENT_ID ? `${SCOPE} offline_access` : SCOPE },
+        {
+          name: 'scope',
+          label: 'Scopes',
+          hint: 'The data that it asks for.',
+          value: clientId === TEST_CLIENT_ID ? `${SCOPE} offline_access` : SCOPE,
+        },
         acr,
-        { name: 'again', label: 'Sign in again (prompt=login)', type: 'checkbox' },
+        { name: 'again', label: 'Sign in again, also with a session (prompt=login)', type: 'checkbox' },
       ]
     : [
         acr,

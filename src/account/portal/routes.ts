@@ -8,7 +8,7 @@ import { parseQuery } from '../../http/input.ts';
 import { relaxPolicy } from '../../http/security-headers.ts';
 import type { AccountFactors } from '../../mfa/account-factors.ts';
 import type { Sessions } from '../../oidc/store/sessions/sessions.ts';
-import { isStaff } from '../../rbac/built-in.ts';
+import { ADMIN_ROLE, isStaff } from '../../rbac/built-in.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 import { recoveryCodeWarning } from '../factors/recovery-code-warning.ts';
 import type { Portal } from './applications.ts';
@@ -28,6 +28,10 @@ interface Notice {
 }
 
 const query = z.object({ q: z.string().max(100).default('') });
+
+/** Whether the empty portal leads to the console. */
+const mayAddApplications = ({ roles, permissions }: Account) =>
+  roles.includes(ADMIN_ROLE) || permissions.includes('gatehouse.applications:write');
 
 export function portalRoutes(dependencies: PortalRoutesDependencies): Router<State, Extras> {
   const { page, portal, sessions, factors, credentials } = dependencies;
@@ -51,6 +55,7 @@ export function portalRoutes(dependencies: PortalRoutesDependencies): Router<Sta
     ctx.render('account/portal', {
       account,
       mayOpenConsole: isStaff(account),
+      mayAddApplications: mayAddApplications(account),
       search: q,
       tiles,
       notices: await noticesFor(account),

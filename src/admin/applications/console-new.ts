@@ -11,7 +11,7 @@ import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { MAX_FORM_BYTES, readSent } from './form/read-form.ts';
-import { accessKey } from './form/shared-keys.ts';
+import { accessKey, consentKey } from './form/shared-keys.ts';
 import { type Preset, type PresetRole, presetKinds } from './presets/parts.ts';
 import { genericPresets, presetOf, productPresets } from './presets/presets.ts';
 import { afterSecret, registeredPage } from './tabs/registered-page.ts';
@@ -79,11 +79,16 @@ function declarationOf(preset: Preset, sent: Sent) {
     ...preset.toDeclaration(answers),
     ...(isProduct && { preset: preset.id }),
     ...(name && (preset.protocol === 'oidc' ? { client_name: name } : { name })),
+    ...(mayAskConsent(preset) && { consent: consentKey('explicit').read(sent) }),
     ...(hasUsers(preset) && { access: accessKey({ roles: [], connections: [], apis: [] }).read(sent) }),
   };
 }
 
 const hasOwnNameField = ({ fields }: Preset) => fields.some(({ name }) => name === 'name');
+
+/** Whether its form has the consent; a product comes without. */
+const mayAskConsent = (preset: Preset) =>
+  preset.protocol === 'oidc' && hasUsers(preset) && genericPresets.some(({ id }) => id === preset.id);
 
 /** Whether people sign in to it. */
 const hasUsers = ({ id }: Preset) => id !== 'service';
@@ -142,6 +147,7 @@ function newPage(
     ...(hasOwnNameField(preset) ? [] : [nameField(preset)]),
     ...(newRoles.length > 0 ? [rolesField(preset, newRoles)] : []),
     ...(hasUsers(preset) ? accessFields(roles) : []),
+    ...(mayAskConsent(preset) ? consentKey('explicit').fields({}) : []),
   ];
   return {
     title: `Add application: ${preset.title}`,

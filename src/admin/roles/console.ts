@@ -175,7 +175,9 @@ function rolePages(router: Router<State, Extras>, dependencies: RolePagesDepende
     const role = await roles.get(ctx.params.id ?? '');
     const missing: Block = { kind: 'text', text: 'You don’t have the permission to see applications.' };
     const { applications, isMore } = await roles.applications(role.id);
-    const block = frame.may(ctx, 'gatehouse.applications:read') ? applicationsBlock(applications, isMore) : missing;
+    const block = frame.may(ctx, 'gatehouse.applications:read')
+      ? applicationsBlock(role.name, applications, isMore)
+      : missing;
     frame.show(ctx, roleTabPage(role, 'applications', dependencies, { blocks: [block] }));
   });
 }

@@ -2,6 +2,7 @@
 import type { Context } from '../../http/context.ts';
 import { plural } from '../../platform/plural.ts';
 import type { Role } from '../../rbac/roles.ts';
+import { productPresets } from '../applications/presets/presets.ts';
 import type { Block, ConsolePage, Mark } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
@@ -60,7 +61,7 @@ export async function mayChangeRole(
 }
 
 /** The applications that accept the role; those that are open to everyone are none of them. */
-export function applicationsBlock(applications: readonly OpenedApplication[], isMore: boolean): Block {
+export function applicationsBlock(role: string, applications: readonly OpenedApplication[], isMore: boolean): Block {
   return {
     kind: 'table',
     lead: 'Members can sign in to these applications because of this role.',
@@ -73,12 +74,20 @@ export function applicationsBlock(applications: readonly OpenedApplication[], is
     ]),
     empty: {
       icon: 'layout-grid',
-      title: 'No applications',
-      text: 'Select this role on the tab Access of an application. Applications that are open to everyone aren’t listed.',
+      title: 'No application requires it',
+      text: `${readers(role)}To limit an application to it, select this role on the tab Access of an application. Applications that are open to everyone aren’t listed.`,
       action: { label: 'Applications', href: '/admin/applications' },
     },
     count: isMore
       ? `The first ${plural(applications.length, 'application')}`
       : plural(applications.length, 'application'),
   };
+}
+
+/** Products that read the role, and what its members are there. */
+function readers(role: string): string {
+  return productPresets
+    .flatMap(({ title, roles = [] }) => roles.filter(({ name }) => name === role).map((one) => ({ title, ...one })))
+    .map(({ title, description }) => `${title} reads this role (${description}). `)
+    .join('');
 }

@@ -83,6 +83,13 @@ describe('a new application', () => {
     expect(page.status).toBe(200);
     expect(page.text).not.toContain('<b>one</b>');
     expect(page.text.includes('Copy the secret now')).toBe(kind === 'web' || kind === 'service');
+    expect(textOf(page.text).includes('Who can sign in')).toBe(kind !== 'service');
+    const { id, consent } = await newest();
+    if (kind !== 'web') return;
+    expect(consent).toBe('explicit');
+    await register(kind, { ...fields, name: 'Web two', consent: '' });
+    expect((await newest()).id).not.toBe(id);
+    expect((await newest()).consent).toBe('implicit');
   });
 
   it('shows the faults and what was typed', async () => {

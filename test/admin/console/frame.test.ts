@@ -84,6 +84,9 @@ describe('the navigation and the overview', () => {
       const person = await consoleOf(idp, await staff(idp, ...roles));
       for (const path of ['/dashboard', '/account'])
         expect((await person.follow(await person.get(path))).text.includes('<a href="/admin">')).toBe(expected);
+      // The first administrator has no apps, and adds one.
+      const empty = (await person.get('/dashboard')).text;
+      expect(empty.includes('href="/admin/applications/new"')).toBe(roles.some((role) => role === 'admin'));
     }
   });
 

@@ -219,6 +219,28 @@ it('the page of a new application displays the secret once, and a reload adds no
   expect(textOf((await admin.follow(local)).text)).not.toContain('work only on this machine');
 });
 
+it('the test of a sign-in says what the product makes of the user, and that it needs an email address', async () => {
+  const { id } = await idp.services.db.application.findFirstOrThrow({ where: { name: 'Grafana once' } });
+  const test = async (client: HttpClient) =>
+    textOf((await client.follow(await client.submit(await client.get(`/admin/test/${id}`)))).text);
+  expect(await test(admin)).toMatch(/The sign-in works\. .*Email \S+@\S+ .*Role in Grafana Viewers in Grafana/);
+  const user = await staff(idp, 'admin', 'grafana-editor');
+  await idp.services.accounts.update(user.account.id, { email: null });
+  const rejected = await test(await consoleOf(idp, user));
+  expect(rejected).toMatch(/Grafana would reject it.*Email None .*Role in Grafana Editors in Grafana/);
+});
+
+it('a role that a product reads says so where no application requires it, and no step of its setup is impossible', async () => {
+  const { id } = await idp.services.db.role.findFirstOrThrow({ where: { name: 'grafana-editor' } });
+  await idp.services.db.application
+    .findFirstOrThrow({ where: { name: 'Grafana 4' } })
+    .then(({ id: limited }) => idp.services.applications.remove(limited));
+  const role = textOf((await admin.get(`/admin/roles/${id}/applications`)).text);
+  expect(role).toContain('Grafana reads this role (Editors in Grafana).');
+  const once = await idp.services.db.application.findFirstOrThrow({ where: { name: 'Grafana once' } });
+  expect(textOf((await admin.get(`/admin/applications/${once.id}`)).text)).not.toContain('Sign-out everywhere');
+});
+
 it('a guide has the redirect URIs, the client authentication and the scopes of the application', async () => {
   const { id } = await idp.services.db.application.findFirstOrThrow({ where: { name: 'Grafana once' } });
   const guide = textOf((await admin.get(`/admin/applications/${id}/setup`)).text);

@@ -75,7 +75,7 @@ export const consentKey = (byDefault: 'explicit' | 'implicit'): Key =>
     {
       key: 'consent',
       label: 'Ask people before sharing their data',
-      hint: `Turn it on for applications that other organizations run. ${byDefault === 'explicit' ? 'On' : 'Off'} by default. Rights in Gatehouse itself always need consent.`,
+      hint: `Turn it on for applications that other organizations run. ${byDefault === 'explicit' ? 'Products from the list begin with it off, other applications with it on.' : 'Off by default.'} Rights in Gatehouse itself always need consent.`,
     },
     { on: 'explicit', off: 'implicit', isOn: (value = byDefault) => value === 'explicit' },
   );

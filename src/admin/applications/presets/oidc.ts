@@ -10,6 +10,7 @@ export const grafana: ProductPreset = {
     { name: 'grafana-admin', description: 'Organization administrators in Grafana' },
     { name: 'grafana-editor', description: 'Editors in Grafana' },
   ],
+  needsEmail: true,
   withoutRoles: 'Viewers in Grafana',
   documentation:
     'https://grafana.com/docs/grafana/latest/setup-grafana/configure-access/configure-authentication/generic-oauth/',
@@ -74,6 +75,8 @@ function grafanaSettings(
 export const gitlab: ProductPreset = {
   id: 'gitlab',
   kind: 'development',
+  needsEmail: true,
+  documentation: 'https://docs.gitlab.com/administration/auth/oidc/',
   checkedAgainst: 'GitLab Docs, Use OpenID Connect as an authentication provider (read 2026-11)',
   title: 'GitLab',
   text: 'Self-managed, by OmniAuth.',

@@ -56,6 +56,8 @@ export interface ProductPreset extends Preset {
   kind: keyof typeof presetKinds;
   /** The documents that its addresses and settings were checked against, each with a date or version. */
   checkedAgainst: string;
+  /** It rejects users without an email address. */
+  needsEmail?: boolean;
   /** The page on which the product describes them. */
   documentation?: string;
   /** Settings in the product's own format, ready to paste. */

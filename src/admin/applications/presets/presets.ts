@@ -14,7 +14,7 @@ import { gitlab, grafana, nextcloud, wordpress } from './oidc.ts';
 import type { Answers, Declaration, Preset, ProductPreset } from './parts.ts';
 import { aws, googleWorkspace, salesforce, slack } from './saml.ts';
 
-const name: Field = { name: 'name', label: 'Name', hint: 'The name that people see', required: true };
+const name: Field = { name: 'name', label: 'Name', hint: 'The name that people see.', required: true };
 const redirectUris: Field = {
   name: 'redirect_uris',
   label: 'Redirect URIs',

@@ -11,6 +11,7 @@ import { expiryCell } from '../../console/expiry.ts';
 import { waitingMetadataNotice } from '../console-metadata.ts';
 import { type ApplicationPagesDependencies, accessCell, pkceWarning } from '../console-parts.ts';
 import { profileName } from '../form/profile.ts';
+import { productOf } from '../presets/presets.ts';
 import type { UsageOfDay } from '../usage.ts';
 import { type OpenApplication, tabPage } from './tab-page.ts';
 
@@ -124,6 +125,7 @@ function usageBlock(days: readonly UsageOfDay[]): Block {
 /** What an application needs until people use it. */
 function setupSteps({ application, path, mayWrite }: OpenApplication, firstSignIn: Date | undefined): Step[] {
   const { protocol, metadata, createdAt, access } = application;
+  const canEnd = protocol === 'oidc' && Boolean(metadata.backchannel_logout_uri ?? metadata.frontchannel_logout_uri);
   const isListed =
     protocol === 'oidc'
       ? Boolean(metadata.client_uri ?? metadata.initiate_login_uri)
@@ -150,12 +152,13 @@ function setupSteps({ application, path, mayWrite }: OpenApplication, firstSignI
       isDone: isListed,
       ...edit('Set home page', application.name, 'settings'),
     },
-    ...(protocol === 'oidc' && metadata.redirect_uris.length > 0
+    // A product without the URI cannot be notified.
+    ...(protocol === 'oidc' && metadata.redirect_uris.length > 0 && (canEnd || !productOf(application))
       ? [
           {
             title: 'Sign-out everywhere',
             text: 'With a back-channel logout URI, its sessions end with the person’s session.',
-            isDone: Boolean(metadata.backchannel_logout_uri ?? metadata.frontchannel_logout_uri),
+            isDone: canEnd,
             ...edit('Add logout URI', application.name, 'settings'),
           },
         ]

@@ -94,13 +94,9 @@ function samlEndpoints(clientId: string, issuer: string): Endpoint[] {
   ];
 }
 
-/** Where the product describes its settings, and which edition they were checked against. */
+/** Where the product describes its settings, or which edition of them these were checked against. */
 function documentation({ title, documentation: href, checkedAgainst }: ProductPreset): Block[] {
-  const text = `Checked against: ${checkedAgainst}.`;
-  return [
-    ...(href
-      ? [{ kind: 'actions' as const, items: [{ label: `Documentation of ${title}`, href, isNewTab: true }] }]
-      : []),
-    { kind: 'text', tone: 'small', text },
-  ];
+  return href
+    ? [{ kind: 'actions', items: [{ label: `Documentation of ${title}`, href, isNewTab: true }] }]
+    : [{ kind: 'text', tone: 'small', text: `Checked against: ${checkedAgainst}.` }];
 }
