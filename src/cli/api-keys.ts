@@ -55,7 +55,7 @@ that moment, and no change that needs a fresh sign-in.`,
 
 export const apiKeyList: Command = {
   name: 'api-key list',
-  summary: 'list all API keys that are valid',
+  summary: 'list all valid API keys',
   options: jsonOption,
   run: (input, io) =>
     withServices(io, async ({ apiKeys, accounts }) => {
@@ -75,7 +75,7 @@ export const apiKeyList: Command = {
 export const apiKeyRevoke: Command = {
   name: 'api-key revoke',
   args: ['ID'],
-  summary: 'revoke an API key; its next call is rejected',
+  summary: 'revoke an API key; it stops working right away',
   details: 'ID is in the list, and after gh_ in the key itself (11 characters).',
   options: jsonOption,
   run: (input, io) =>

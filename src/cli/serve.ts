@@ -6,7 +6,7 @@ import type { Command } from './command.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
-  summary: 'start the server; SIGTERM and SIGINT stop it after the requests in progress',
+  summary: 'start the server; SIGTERM or SIGINT stops it when open requests are done',
   details: `Environment:\n${environmentTable()}`,
   async run() {
     const config = loadConfig();

@@ -151,7 +151,7 @@ sign-ins are deleted too. The subject is never used again, and the audit log sta
         await endSession.all(id, 'account-deleted', {}, tx);
         await accounts.removeStored(account, tx);
       });
-      io.out(`Deleted ${name} and every session of the account. The subject is never used again.`);
+      io.out(`Deleted ${name} and every session of the account. The user ID (sub) is never used again.`);
       if (source === 'file')
         io.err('warning: the configuration file declares this user: remove it there, or the next apply adds it');
       return 0;

@@ -75,9 +75,9 @@ const changes: Record<FactorChange, string> = {
   'passkey-added': 'A passkey was added to your account',
   'passkey-removed': 'A passkey was removed from your account',
   'recovery-codes-created': 'New recovery codes were created for your account',
-  'phone-changed': 'The phone number of your account was changed',
-  'identity-linked': 'Another sign-in was connected to your account',
-  'identity-unlinked': 'A connected sign-in was removed from your account',
+  'phone-changed': 'The phone number on your account was changed',
+  'identity-linked': 'A sign-in service was connected to your account',
+  'identity-unlinked': 'A sign-in service was disconnected from your account',
   'api-key-created': 'An API key was created for your account',
   'factors-reset': 'An administrator reset two-step verification for your account',
 };
@@ -144,13 +144,13 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
   'no-password-here': ({ message, hello, account }) => ({
     subject: 'You don’t have a password to reset',
     preheader: 'You sign in another way.',
-    paragraphs: [hello, `Someone asked to reset the password of ${account}. ${passwordElsewhere(message.other)}`],
+    paragraphs: [hello, `Someone asked to reset the password for ${account}. ${passwordElsewhere(message.other)}`],
     after: ['If this wasn’t you, ignore this email. Nothing changed.'],
   }),
   'password-changed': ({ message, hello, account, notYou, reviewAccount }) => ({
     subject: 'Your password was changed',
     preheader: describeTime(message.place.at),
-    paragraphs: [hello, `The password of ${account} ${changedBy[message.by]}`],
+    paragraphs: [hello, `The password for ${account} ${changedBy[message.by]}`],
     facts: facts(message.place),
     ...(message.by === 'link' ? reviewAccount : notYou),
   }),
@@ -183,7 +183,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     preheader: describeTime(message.place.at),
     paragraphs: [
       hello,
-      `The email address of ${account} is now ${maskEmail(message.newEmail)}. This is the last email to your old address.`,
+      `The email address for ${account} is now ${maskEmail(message.newEmail)}. This is the last email to your old address.`,
     ],
     facts: facts(message.place),
     after: ['If this was you, ignore this email. If not, tell your administrator right away.'],
@@ -222,7 +222,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     preheader: `The link is valid for ${plural(message.minutes, 'minute')}.`,
     paragraphs: [
       hello,
-      `Too many sign-ins to ${account} failed, so we paused sign-in from new browsers. Unlock your account to sign in now:`,
+      `There were too many failed sign-ins to ${account}, so we paused sign-in from new browsers. Unlock your account to sign in now:`,
     ],
     action: { label: 'Unlock account', url: link('/unlock', message.token) },
     after: [
@@ -239,7 +239,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
   'new-sign-in': ({ message, hello, account, notYou }) => ({
     subject: 'New sign-in to your account',
     preheader: describeTime(message.place.at),
-    paragraphs: [hello, `${upperFirst(account)} was used in a new browser.`],
+    paragraphs: [hello, `There was a sign-in to ${account} from a new browser.`],
     facts: facts(message.place),
     ...notYou,
   }),
@@ -293,7 +293,3 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     ],
   }),
 };
-
-function upperFirst(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
-}

@@ -10,8 +10,8 @@ export function testMailText(known: {
   const { message, hello, host } = known;
   return {
     subject: `Test email from ${host}`,
-    preheader: 'Email from this server arrives.',
-    paragraphs: [hello, `Email from ${host} arrives. An administrator sent this test on ${describeTime(message.at)}.`],
+    preheader: 'Email from this server works.',
+    paragraphs: [hello, `Email from ${host} works. An administrator sent this test on ${describeTime(message.at)}.`],
     after: ['You don’t need to do anything.'],
   };
 }

@@ -46,7 +46,7 @@ export function facts({ at, browser, address }: Place): { label: string; value: 
   return [
     { label: 'When', value: describeTime(at) },
     ...(browser ? [{ label: 'Browser', value: browser }] : []),
-    ...(address ? [{ label: 'Network address', value: address }] : []),
+    ...(address ? [{ label: 'IP address', value: address }] : []),
   ];
 }
 

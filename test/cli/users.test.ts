@@ -71,7 +71,7 @@ describe('gatehouse user', () => {
     const deleted = await cli.gatehouse(['user', 'delete', changed.id, '--yes']);
     expect(deleted).toMatchObject({
       code: 0,
-      out: `Deleted changed (${changed.id}) and every session of the account. The subject is never used again.\n`,
+      out: `Deleted changed (${changed.id}) and every session of the account. The user ID (sub) is never used again.\n`,
       err: expect.stringContaining('was written by another program'),
     });
     expect(await cli.gatehouse(['user', 'delete', 'leaver', '--yes'])).toMatchObject({ code: 0, err: '' });

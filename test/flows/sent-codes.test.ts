@@ -167,7 +167,7 @@ describe('a code by SMS', () => {
     expect(wrong.status).toBe(400);
     const done = await browser.follow(await browser.submit(wrong, { code }, { form: '/confirm' }));
     expect(done.text).toMatch(/recovery codes|Text message codes set up/);
-    await mailOf(box, email(), 'The phone number of your account was changed');
+    await mailOf(box, email(), 'The phone number on your account was changed');
     return browser;
   }
 

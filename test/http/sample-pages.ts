@@ -365,11 +365,11 @@ export const samplePages: Record<string, [string, object]> = {
     {
       subject: 'New sign-in to your account',
       preheader: 'November 21, 2026 at 10:09 AM UTC',
-      paragraphs: ['Hello Alice Example,', 'Your account alice was used in a new browser.'],
+      paragraphs: ['Hello Alice Example,', 'There was a sign-in to your account “alice” from a new browser.'],
       facts: [
         { label: 'When', value: 'November 21, 2026 at 10:09 AM UTC' },
         { label: 'Browser', value: 'Firefox on Windows' },
-        { label: 'Network address', value: '2001:db8:85a3::8a2e:370:7334' },
+        { label: 'IP address', value: '2001:db8:85a3::8a2e:370:7334' },
       ],
       action: { label: 'Reset password', url: 'https://id.example.com/forgot-password' },
       after: ['If this was you, ignore this email. If not, reset your password now and tell your administrator.'],

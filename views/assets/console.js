@@ -39,6 +39,21 @@
     addEventListener('pageshow', count);
   }
 
+  // Tiles are filtered while their search is typed.
+  const tiles = [...document.querySelectorAll('.tiles > li')];
+  const search = tiles.length > 0 && document.querySelector('.toolbar [type=search]');
+  if (search) {
+    search.addEventListener('input', () => {
+      const words = search.value.toLowerCase().split(/\s+/);
+      for (const tile of tiles) {
+        const section = tile.closest('section');
+        const text = `${section.querySelector('h2')?.textContent} ${tile.textContent}`.toLowerCase();
+        tile.hidden = !words.every((word) => text.includes(word));
+        section.hidden = [...section.querySelectorAll('li')].every((one) => one.hidden);
+      }
+    });
+  }
+
   // On a phone the tabs scroll sideways.
   document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
 

@@ -43,7 +43,7 @@ export function keyListPage(
   const hasActions = mayWrite && state === 'active';
   return {
     title: 'API keys',
-    lead: 'Scripts use an API key to call the admin API for its owner.',
+    lead: 'With an API key, a script can call the admin API on behalf of its owner.',
     actions: [
       { label: 'API documentation', icon: 'book-open', href: '/api/docs' },
       ...(mayWrite ? [{ ...CREATE, look: 'primary' as const }] : []),
@@ -82,11 +82,11 @@ function filterOf(state: ListOptions['state'], user: string): Search {
       { name: 'user', label: placeholder, value: user, suggest: 'users', isLabelHidden: true, placeholder },
       { name: 'state', label: '', type: 'hidden', value: filtersOf(state, user).state },
     ],
-    segments: [segment('active', 'Active'), segment('ended', 'Ended')],
+    segments: [segment('active', 'Active'), segment('ended', 'Expired or revoked')],
   };
 }
 
-const NONE = { active: 'No active API keys.', ended: 'No API keys ended in the last 30 days.' };
+const NONE = { active: 'No active API keys.', ended: 'No API keys expired or were revoked in the last 30 days.' };
 
 function noKeys(mayWrite: boolean) {
   return {
@@ -140,7 +140,7 @@ export function keyPage(key: KeyView, { now, mayWrite }: { now: Date; mayWrite: 
     rows: [
       {
         title: 'Revoke API key',
-        text: 'Scripts with this key are rejected at the next call.',
+        text: 'Scripts that use this key stop working right away.',
         action: { label: 'Revoke', of: name, href: `${HOME}/${id}/revoke`, look: 'danger' },
       },
     ],
@@ -170,7 +170,7 @@ export function keyPage(key: KeyView, { now, mayWrite }: { now: Date; mayWrite: 
 }
 
 const RIGHTS =
-  'The key can do what it lists and its owner is allowed to at that moment. It can’t do anything while its owner is disabled.';
+  'The key never does more than its owner may at that moment. It stops working while its owner is disabled.';
 
 function createdBy({ createdBy: id, ownerId, username }: KeyView): Cell {
   if (id === null) return 'The command line';
@@ -188,7 +188,7 @@ export function newKeyPage(given: KeyForm, { options, maxDays, defaultDays }: Fo
   const days = [...new Set([...CHOICES.filter((one) => one < maxDays), defaultDays, maxDays])].sort((a, b) => a - b);
   return {
     title: 'Create API key',
-    lead: 'The key acts for you, and never has more permissions than you.',
+    lead: 'The key acts on your behalf and never has more permissions than you.',
     back,
     blocks: [
       {
@@ -202,7 +202,7 @@ export function newKeyPage(given: KeyForm, { options, maxDays, defaultDays }: Fo
             required: true,
             isHalf: true,
             placeholder: 'Nightly export',
-            hint: 'What uses the key. The activity log names it.',
+            hint: 'What the key is for. The name appears in the activity log.',
           },
           {
             name: 'expires_in_days',
@@ -237,7 +237,7 @@ export function revocationPage({ id, name, username, ownerId }: KeyView): Consol
     blocks: [
       {
         kind: 'form',
-        lead: `The key belongs to ${username || ownerId}. Scripts with this key are rejected at the next call. You can’t undo this.`,
+        lead: `The key belongs to ${username || ownerId}. Scripts that use it stop working right away. You can’t undo this.`,
         action: `${HOME}/${id}/revoke`,
         fields: [],
         button: 'Revoke',

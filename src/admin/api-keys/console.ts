@@ -108,7 +108,7 @@ function addCreation(router: Router<State, Extras>, { frame, apiKeys, issuer }: 
         {
           kind: 'code',
           title: 'Try it',
-          lead: 'Put the key into the variable API_KEY first.',
+          lead: 'Set the environment variable API_KEY to the key first.',
           label: 'Example call',
           text: `curl -H "Authorization: Bearer $API_KEY" ${adminApi(issuer)}/me`,
         },

@@ -6,9 +6,9 @@ import type { Option } from '../console/blocks.ts';
 
 const LABELS: Partial<Record<OwnPermission, string>> = {
   'gatehouse.users:read': 'View users',
-  'gatehouse.users:write': 'Add users without roles, change their profiles',
+  'gatehouse.users:write': 'Add users without roles and edit profiles',
   'gatehouse.users:unlock': 'Unlock users',
-  'gatehouse.users:reset-password': 'Send password links',
+  'gatehouse.users:reset-password': 'Send password reset links',
   'gatehouse.roles:read': 'View roles',
   'gatehouse.sessions:read': 'View sessions',
   'gatehouse.applications:read': 'View applications and APIs',

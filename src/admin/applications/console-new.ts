@@ -84,6 +84,9 @@ function declarationOf(preset: Preset, sent: Sent) {
   };
 }
 
+/** The presets of no product. */
+const OWN = 'Your own application';
+
 const hasOwnNameField = ({ fields }: Preset) => fields.some(({ name }) => name === 'name');
 
 /** Whether its form has the consent; a product comes without. */
@@ -93,7 +96,7 @@ const mayAskConsent = (preset: Preset) =>
 /** Whether people sign in to it. */
 const hasUsers = ({ id }: Preset) => id !== 'service';
 
-/** The products by kind, and then the kinds of applications; with a filter, those that have its words in their lines. */
+/** The kinds of applications, and then the products by kind; with a filter, those that have its words in their lines. */
 function choicePage(filter: string): ConsolePage {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const tiles = (title: string, presets: readonly Preset[]): Block[] => {
@@ -111,14 +114,14 @@ function choicePage(filter: string): ConsolePage {
       productPresets.filter((preset) => preset.kind === kind),
     ),
   );
-  const found = [...products, ...tiles('Any other application', genericPresets)];
+  const found = [...tiles(OWN, genericPresets), ...products];
   const nothing: Block[] = [
     { kind: 'text', text: 'No products match. Choose the type of your application instead:' },
-    { kind: 'tiles', title: 'Any other application', items: genericPresets.map(tile) },
+    { kind: 'tiles', title: OWN, items: genericPresets.map(tile) },
   ];
   return {
     title: 'Add application',
-    lead: 'Choose a product to get its settings filled in, or the type of your own application.',
+    lead: 'Choose the type of your own application, or a product whose settings Gatehouse knows.',
     back: { href: '/admin/applications', label: 'Applications' },
     blocks: [
       {

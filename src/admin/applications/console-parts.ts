@@ -19,7 +19,7 @@ import type { ApplicationUsage } from './usage.ts';
 export interface ApplicationPagesDependencies {
   frame: Frame;
   applications: ApplicationAdmin;
-  roles: Pick<RoleAdmin, 'assignable' | 'createMissing'>;
+  roles: Pick<RoleAdmin, 'assignable' | 'choices' | 'createMissing'>;
   connections: Pick<ConnectionAdmin, 'list'>;
   resources: Pick<ResourceAdmin, 'list'>;
   accounts: Pick<Accounts, 'find' | 'findByLogin'>;

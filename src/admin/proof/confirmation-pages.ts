@@ -32,7 +32,7 @@ export function confirmationPage(
       },
       {
         kind: 'text',
-        text: 'Nothing has changed yet. After you sign in, your form is filled in and ready to save.',
+        text: 'Nothing has changed yet. After you sign in, one more click makes the change.',
       },
       {
         kind: 'actions',

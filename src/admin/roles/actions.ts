@@ -27,6 +27,8 @@ export interface RoleAdmin {
   members(): Promise<Map<string, number>>;
   /** Names of the roles that the actor may give and take. */
   assignable(by: Actor): Promise<string[]>;
+  /** The same as choices of a form, by name, with their descriptions. */
+  choices(by: Actor): Promise<{ value: string; label: string; hint?: string }[]>;
   get(id: string): Promise<Role>;
   /** `onCreated` runs in the transaction. */
   create(role: Omit<NewRole, 'source'>, by: Actor, onCreated?: OnCreated<Role>): Promise<Role>;
@@ -64,6 +66,12 @@ export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependen
       return new Map(await inChunks(all, (piece) => countMembers(db, piece)));
     },
     assignable: async (by) => (await authority.assignable(by, await roles.list())).map(({ name }) => name),
+    async choices(by) {
+      const found = await authority.assignable(by, await roles.list());
+      return found
+        .map(({ name, description }) => ({ value: name, label: name, ...(description && { hint: description }) }))
+        .sort((one, other) => one.label.localeCompare(other.label, 'en'));
+    },
     get: (id) => roles.get(id),
     create: (role, by, onCreated = async () => {}) =>
       transaction(db, async (tx) => {

@@ -35,7 +35,8 @@ export interface UserFormsDependencies {
   frame: Frame;
   users: UserAdmin;
   hasMailServer: boolean;
-  roles: Pick<RoleAdmin, 'assignable'>;
+  roles: Pick<RoleAdmin, 'assignable' | 'choices'>;
+  issuer: string;
   /** The setting user_attributes. */
   attributeSchema(): Promise<AttributeSchema>;
 }
@@ -95,7 +96,7 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
         const { account, oneTimePassword } = await users.create(profile, frame.actor(ctx));
         const invited = dependencies.hasMailServer ? 'Invitation sent.' : WRITTEN_TO_FILE;
         if (!oneTimePassword) return frame.redirect(ctx, `/admin/users/${account.id}`, invited);
-        showOneTimePassword(frame, ctx, account, oneTimePassword, 201);
+        showOneTimePassword(dependencies, ctx, account, oneTimePassword, 201);
       },
       () => newPage(ctx, given, sent),
     );
@@ -200,7 +201,7 @@ async function readUserForm(ctx: Context) {
 }
 
 async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, given?: UserForm): Promise<Field[]> {
-  const names = (await roles.assignable(frame.actor(ctx))).map((name) => ({ value: name, label: name }));
+  const names = await roles.choices(frame.actor(ctx));
   return [
     { name: 'username', label: 'Username', value: given?.username ?? '', required: true },
     { name: 'email', label: 'Email', type: 'email', value: given?.email ?? '' },

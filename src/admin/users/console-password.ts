@@ -11,8 +11,9 @@ const WRITE = 'gatehouse.users:write' as const;
 /** The page …/password and its action. */
 export function oneTimePasswordPages(
   router: Router<State, Extras>,
-  { frame, users }: { frame: Frame; users: UserAdmin },
+  dependencies: { frame: Frame; users: UserAdmin; issuer: string },
 ): void {
+  const { frame, users } = dependencies;
   router.get('/:id/password', ...frame.page(within(WRITE)), async (ctx) => {
     const { account } = await users.getForChange(ctx.params.id ?? '', frame.actor(ctx), WRITE);
     const at = `/admin/users/${account.id}`;
@@ -36,13 +37,13 @@ export function oneTimePasswordPages(
   router.post('/:id/password', ...frame.change(within(WRITE)), async (ctx) => {
     const { account } = await users.getForChange(ctx.params.id ?? '', frame.actor(ctx), WRITE);
     const { oneTimePassword = '' } = await users.setPassword(account.id, undefined, frame.actor(ctx));
-    showOneTimePassword(frame, ctx, account, oneTimePassword);
+    showOneTimePassword(dependencies, ctx, account, oneTimePassword);
   });
 }
 
-/** The password, this once. */
+/** What the user needs for the first sign-in: the address, the username, and the password, this once. */
 export function showOneTimePassword(
-  frame: Frame,
+  { frame, issuer }: { frame: Frame; issuer: string },
   ctx: Context,
   account: Account,
   password: string,
@@ -60,6 +61,14 @@ export function showOneTimePassword(
           text: 'Copy the password now. You won’t see it again. The user must change it at the next sign-in.',
         },
         { kind: 'code', label: 'Temporary password', text: password },
+        {
+          kind: 'facts',
+          title: 'Also give the user',
+          rows: [
+            { label: 'Sign-in page', value: { text: `${issuer}/dashboard`, copy: 'sign-in page' } },
+            { label: 'Username', value: { text: account.username, copy: 'username' } },
+          ],
+        },
       ],
     },
     status,

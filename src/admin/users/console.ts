@@ -29,7 +29,8 @@ import { oneTimePasswordPages } from './console-password.ts';
 export interface UserPagesDependencies {
   frame: Frame;
   users: UserAdmin;
-  roles: Pick<RoleAdmin, 'assignable'>;
+  roles: Pick<RoleAdmin, 'assignable' | 'choices'>;
+  issuer: string;
   attributeSchema(): Promise<AttributeSchema>;
   /** The path of the configuration file. */
   configFile: string | undefined;

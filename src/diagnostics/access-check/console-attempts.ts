@@ -3,11 +3,12 @@ import { eventItems } from '../../admin/audit/console-rows.ts';
 import type { Block, EventItem } from '../../admin/console/blocks.ts';
 import { listPath } from '../../admin/console/frame.ts';
 import { applicationCell, type Names, userCell } from '../../admin/console/names.ts';
+import { plural } from '../../platform/plural.ts';
 import type { Rejection } from '../../rejections/rejections.ts';
 import type { AccessCheck } from './access-check.ts';
 import type { AttemptsQuery } from './attempts.ts';
 
-const MAX_ITEMS = 30;
+const MAX_ITEMS = 12;
 const DENIED = { icon: 'circle-x' };
 
 export async function attemptsBlock(
@@ -24,12 +25,26 @@ export async function attemptsBlock(
     kind: 'events',
     title: 'Recent attempts',
     caption: 'Recent attempts, newest first',
-    items: items.sort((one, other) => other.at.getTime() - one.at.getTime()).slice(0, MAX_ITEMS),
+    items: grouped(items.sort((one, other) => other.at.getTime() - one.at.getTime())).slice(0, MAX_ITEMS),
     empty: 'No attempts yet.',
     actions: [
       { label: 'Activity log', href: listPath('/admin/audit', { user: userId, client: clientId, request: requestId }) },
     ],
   };
+}
+
+/** Equal attempts in a row as one, with their number and the newest of them. */
+function grouped(items: readonly EventItem[]): EventItem[] {
+  const groups: { item: EventItem; look: string; count: number }[] = [];
+  for (const item of items) {
+    const look = JSON.stringify([item.sentence, item.place]);
+    const last = groups.at(-1);
+    if (last?.look === look) last.count += 1;
+    else groups.push({ item, look, count: 1 });
+  }
+  return groups.map(({ item, count }) =>
+    count === 1 ? item : { ...item, place: [plural(count, 'time'), item.place].filter(Boolean).join(' · ') },
+  );
 }
 
 async function rejectionItems(rejections: readonly Rejection[], names: Names): Promise<EventItem[]> {

@@ -9,6 +9,8 @@ import { choiceKey, type Key, listKey, mapKey, switchKey } from './keys.ts';
 export interface Choices {
   /** Names of roles. */
   roles: readonly string[];
+  /** Name of a role -> its description. */
+  roleHints?: ReadonlyMap<string, string | undefined>;
   connections: readonly { id: string; name: string }[];
   /** Identifiers of APIs. */
   apis: readonly string[];
@@ -34,11 +36,11 @@ export const presetKey = (protocol: 'oidc' | 'saml'): Key =>
   );
 
 /** Everyone, or the users of some roles: `access` with `access.roles`. */
-export const accessKey = ({ roles }: Choices): Key => ({
+export const accessKey = ({ roles, roleHints }: Choices): Key => ({
   key: 'access',
   fields({ access = 'everyone' }) {
     const named = access === 'everyone' ? [] : (access as { roles: string[] }).roles;
-    const names = [...new Set([...roles, ...named])].sort();
+    const names = [...new Set([...roles, ...named])].sort((one, other) => one.localeCompare(other, 'en'));
     return [
       {
         name: 'access',
@@ -56,7 +58,7 @@ export const accessKey = ({ roles }: Choices): Key => ({
         label: 'Roles',
         type: 'checks',
         values: named,
-        options: names.map((role) => ({ value: role, label: role })),
+        options: names.map((role) => ({ value: role, label: role, hint: roleHints?.get(role) })),
         hint: 'Used when access is limited to selected roles.',
       },
     ];

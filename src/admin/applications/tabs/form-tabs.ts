@@ -134,12 +134,13 @@ async function choicesOf(ctx: Context, tab: FormTab, dependencies: ApplicationPa
   const { frame } = dependencies;
   const isAccess = tab === 'access';
   const [roles, connections, apis] = await Promise.all([
-    isAccess ? dependencies.roles.assignable(frame.actor(ctx)) : [],
+    isAccess ? dependencies.roles.choices(frame.actor(ctx)) : [],
     isAccess && frame.may(ctx, 'gatehouse.connections:read') ? dependencies.connections.list() : [],
     tab === 'settings' && frame.may(ctx, READ) ? dependencies.resources.list() : [],
   ]);
   return {
-    roles,
+    roles: roles.map(({ value }) => value),
+    roleHints: new Map(roles.map(({ value, hint }) => [value, hint])),
     connections: connections.map(({ connection: { id, name } }) => ({ id, name })),
     apis: apis.map(({ identifier }) => identifier),
   };
