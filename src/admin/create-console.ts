@@ -57,6 +57,8 @@ export interface ConsoleDependencies {
   /** What an application would receive about a person. */
   preview: ApplicationPreviews;
   factors: FirstStepsDependencies['factors'];
+  /** The accounts that are locked now. */
+  lockedAccounts(): Promise<Warnings['locked']>;
   /** What the overview warns of. */
   warnings(): Promise<Warnings>;
 }
@@ -99,6 +101,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
         ...{ frame, users, roles, sessions, now, names, audit, attributeSchema, issuer, configFile: config.configFile },
         authority: admin.authority,
         hasMailServer: config.smtpUrl !== undefined,
+        lockedAccounts: dependencies.lockedAccounts,
       }),
       importRoutes({
         frame,

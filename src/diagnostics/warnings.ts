@@ -63,8 +63,13 @@ function bySoonest(ending: Warnings['ending']): Warnings['ending'] {
   return [...ending].sort((a, b) => a.until.getTime() - b.until.getTime());
 }
 
-/** Accounts that are locked now, from the failures of the last day. */
-async function lockedAccounts({ now, audit, accounts, lockout }: WarningsDependencies): Promise<Warnings['locked']> {
+/** Accounts that are locked now, at most `MAX_LOCKED`, from the failures of the last day. */
+export async function lockedAccounts({
+  now,
+  audit,
+  accounts,
+  lockout,
+}: Pick<WarningsDependencies, 'now' | 'audit' | 'accounts' | 'lockout'>): Promise<Warnings['locked']> {
   const from = new Date(now().getTime() - DAY_MS);
   const failures = await audit.list({
     types: ['sign-in.password', 'sign-in.throttled'],

@@ -8,7 +8,7 @@ import { type Console, createConsole } from '../admin/create-console.ts';
 import { createAuthzen } from '../authzen/create-authzen.ts';
 import type { Config } from '../config.ts';
 import { createDiagnostics } from '../diagnostics/create-diagnostics.ts';
-import { createWarnings } from '../diagnostics/warnings.ts';
+import { createWarnings, lockedAccounts } from '../diagnostics/warnings.ts';
 import { createInternalRequest } from '../http/internal-request.ts';
 import { createTestMail } from '../mail/test-mail.ts';
 import { packageVersion, viewsDir } from '../platform/package.ts';
@@ -101,6 +101,7 @@ function consoleOf({ services, userPages, protocols }: AdministrationDependencie
     config,
     system: systemFacts(config),
     factors: mfa.factors,
+    lockedAccounts: () => lockedAccounts({ now, audit, accounts, lockout }),
     warnings: createWarnings({
       ...{ db, now, audit, accounts, lockout, keyring, settings, config },
       firstEnrolment: mfa.firstEnrolment,

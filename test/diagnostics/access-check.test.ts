@@ -49,8 +49,8 @@ const approval = async () => {
 
 const causes: Record<string, Cause> = {
   'a disabled account': {
-    cause: ({ account }) => idp.services.accounts.setActive(account.id, false),
-    says: 'The account of Ann Example is disabled.',
+    cause: ({ account }) => idp.services.accounts.setActive(account.id, false, { actorId: boss.account.id }),
+    says: 'The account of Ann Example is disabled. ',
     button: 'Enable Ann Example',
   },
   'a disabled application': {
@@ -104,6 +104,10 @@ describe('the access check', () => {
       const red = await checkOf(user.username, clientId);
       expect(textOf(red.text)).toContain('Ann Example can’t sign in to Payroll');
       expect(textOf(red.text)).toContain(says);
+      if (!(await idp.services.accounts.find(user.account.id))?.isActive)
+        expect(textOf(red.text)).toMatch(
+          new RegExp(`${boss.username} disabled it on .* UTC.*${boss.username} disabled the account of`, 's'),
+        );
       const done = await admin.follow(await press(red, one.button));
       expect(done.url).toContain('/admin/why?user=');
       expect(textOf(done.text)).toContain('Ann Example can sign in to Payroll');
@@ -196,6 +200,15 @@ describe('the access check', () => {
     const locked = await browser.submit(form, { username: user.username, password: user.password });
     expect(locked.status).toBe(429);
     expect(locked.text).not.toContain('Unlock by email'); // no mail server is set
+    const list = textOf((await admin.get(`/admin/users?q=${user.username}`)).text);
+    expect(list).toMatch(/ Locked /);
+    expect(textOf((await admin.get(`/admin/users/${user.account.id}`)).text)).not.toMatch(
+      /Locked Active|Active Locked/,
+    );
+    const log = textOf((await admin.get(`/admin/audit?user=${user.username}`)).text);
+    expect(log).toContain(`A sign-in of ${user.username} was paused after too many wrong passwords`);
+    const overview = await admin.get('/admin');
+    expect(overview.text).toContain(`/admin/users/${user.account.id}/unlock"`);
     const red = await checkOf(user.username, clientId);
     expect(textOf(red.text)).toMatch(/Too many wrong passwords.*The last password was wrong/s);
     const done = textOf((await admin.follow(await press(red, 'Unlock Ann Example'))).text);

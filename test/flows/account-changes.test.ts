@@ -141,7 +141,10 @@ describe('an application', () => {
     const user = await aUser(idp.services);
     const [strict, plain] = [await anApplication(idp, { mfa: 'required' }), await anApplication(idp)];
     expect((await enter(plain, user)).location).toContain('code=');
-    expect((await enter(strict, user)).text).toContain('Set up two-step verification');
+    const asked = await enter(strict, user);
+    expect(asked.text).toContain('Set up two-step verification');
+    expect(asked.text).toContain(' requires two-step verification.');
+    expect(asked.text).not.toContain('Your organization');
     await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
     expect((await enter(strict, user)).text).toContain('one-time-code');
   });

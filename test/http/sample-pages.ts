@@ -104,6 +104,8 @@ export const samplePages: Record<string, [string, object]> = {
   enrol: [
     'sign-in/enrol',
     {
+      title: 'Set up two-step verification',
+      lead: 'Grafana requires two-step verification. Setup takes about a minute.',
       passkey: {
         action: '/signin/u1/enrol-passkey',
         mode: 'create',

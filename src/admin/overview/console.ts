@@ -2,7 +2,7 @@
 import Router from '@koa/router';
 import type { Extras, State } from '../../http/context.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { plural } from '../../platform/plural.ts';
+import { plural, timeInWords } from '../../platform/plural.ts';
 import { type Block, maxBarValue } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { Names } from '../console/names.ts';
@@ -70,7 +70,11 @@ export function overviewRoutes({
           empty: 'No sign-ins yet.',
         },
       ],
-      aside: warningBlocks(warned, mayOpen, frame.may(ctx, 'gatehouse.connections:read')),
+      aside: warningBlocks(warned, {
+        mayOpen,
+        mayOpenConnections: frame.may(ctx, 'gatehouse.connections:read'),
+        mayUnlock: frame.may(ctx, 'gatehouse.users:unlock'),
+      }),
     });
   });
 
@@ -126,18 +130,18 @@ function waitingBlock(waiting: Warnings['waiting']): Block[] {
 
 function warningBlocks(
   { locked, waiting, ending, health }: Warnings,
-  mayOpen: boolean,
-  mayOpenConnections: boolean,
+  { mayOpen, mayOpenConnections, mayUnlock }: { mayOpen: boolean; mayOpenConnections: boolean; mayUnlock: boolean },
 ): Block[] {
   return [
     {
       kind: 'table',
       title: 'Locked now',
       caption: 'Accounts that are locked after wrong passwords',
-      columns: ['User', 'Locked for'],
+      columns: ['User', 'Locked for', ...(mayUnlock ? ['Action'] : [])],
       rows: locked.map(({ id, username, seconds }) => [
         { text: username, href: `/admin/users/${id}` },
-        `${Math.ceil(seconds / 60)} min`,
+        timeInWords(seconds),
+        ...(mayUnlock ? [{ action: { label: 'Unlock', of: username, post: `/admin/users/${id}/unlock` } }] : []),
       ]),
       empty: 'No locked accounts.',
     },

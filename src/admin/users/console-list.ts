@@ -6,7 +6,7 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import { within } from '../../rbac/rights.ts';
-import type { Block, Cell, Search, Selection } from '../console/blocks.ts';
+import type { Block, Cell, Mark, Search, Selection } from '../console/blocks.ts';
 import { type Frame, listPath, listQuery } from '../console/frame.ts';
 import { countText, type ListAddress, pageLinks, sortColumn } from '../console/lists.ts';
 import type { UserAdmin } from './actions.ts';
@@ -16,6 +16,7 @@ export interface UserListDependencies {
   frame: Frame;
   users: Pick<UserAdmin, 'list' | 'count' | 'lastSignIns'>;
   hasMailServer: boolean;
+  lockedAccounts(): Promise<{ id: string }[]>;
 }
 
 const HOME = '/admin/users';
@@ -28,15 +29,19 @@ const query = listQuery.extend({
 });
 type Query = z.output<typeof query>;
 
-export function userList(router: Router<State, Extras>, { frame, users, hasMailServer }: UserListDependencies): void {
+export function userList(
+  router: Router<State, Extras>,
+  { frame, users, hasMailServer, lockedAccounts }: UserListDependencies,
+): void {
   router.get('/', ...frame.page(within('gatehouse.users:read')), async (ctx) => {
     const given = parseQuery(ctx, query);
     const { q: search, after, state, role, sort } = given;
     const filter = { search, ...(state && { isActive: state === 'active' }), ...(role && { role }) };
     const by = frame.actor(ctx);
-    const [page, found] = await Promise.all([
+    const [page, found, locked] = await Promise.all([
       users.list({ ...filter, sort, after, limit: limits.api.pageSize }, by),
       users.count(filter, by),
+      lockedAccounts(),
     ]);
     const lastSignIns = await users.lastSignIns(page.accounts.map(({ id }) => id));
     const mayAdd = frame.meets(ctx, within('gatehouse.users:write'));
@@ -64,7 +69,7 @@ export function userList(router: Router<State, Extras>, { frame, users, hasMailS
             sortColumn('Created', '-created', list),
             'Status',
           ],
-          rows: page.accounts.map((one) => rowOf(one, lastSignIns.get(one.id))),
+          rows: page.accounts.map((one) => rowOf(one, lastSignIns.get(one.id), new Set(locked.map(({ id }) => id)))),
           empty: isFiltered(given) ? 'No users match.' : noUsers(mayAdd),
           selection: selectionOf({ frame, hasMailServer }, ctx, given, page.accounts),
           count: found.count === undefined ? undefined : countText(found.count, 'user', found.isMore),
@@ -86,7 +91,7 @@ function cutNotice(search: string, { count, isMore }: { count: number | undefine
   return [{ kind: 'text', tone: 'notice', text }];
 }
 
-function rowOf(one: AccountSummary, lastSignIn: Date | undefined): Cell[] {
+function rowOf(one: AccountSummary, lastSignIn: Date | undefined, locked: ReadonlySet<string>): Cell[] {
   const name = one.name ?? one.username;
   return [
     {
@@ -99,8 +104,14 @@ function rowOf(one: AccountSummary, lastSignIn: Date | undefined): Cell[] {
     one.roles.map((text) => ({ text, tone: 'plain' as const })),
     lastSignIn,
     one.createdAt,
-    one.isActive ? { text: 'Active', tone: 'good' } : { text: 'Disabled', tone: 'bad' },
+    statusTag(one, locked.has(one.id)),
   ];
+}
+
+/** The state of an account: locked is a state of an active one. */
+export function statusTag({ isActive }: Pick<AccountSummary, 'isActive'>, isLocked: boolean): Mark {
+  if (!isActive) return { text: 'Disabled', tone: 'bad' };
+  return isLocked ? { text: 'Locked', tone: 'warn' } : { text: 'Active', tone: 'good' };
 }
 
 function noUsers(mayAdd: boolean) {

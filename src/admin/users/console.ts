@@ -15,7 +15,7 @@ import { eventItems } from '../audit/console-rows.ts';
 import type { Action, Block, Cell, Mark } from '../console/blocks.ts';
 import { type Frame, listPath } from '../console/frame.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
-import type { Names } from '../console/names.ts';
+import { applicationCell, type Names } from '../console/names.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { SessionAdmin } from '../sessions/actions.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
@@ -23,7 +23,7 @@ import { attributeText } from './attribute-fields.ts';
 import { type UserAction, userActionPages, userActions } from './console-actions.ts';
 import { bulkPages } from './console-bulk.ts';
 import { userFormPages } from './console-forms.ts';
-import { userList } from './console-list.ts';
+import { statusTag, userList } from './console-list.ts';
 import { oneTimePasswordPages } from './console-password.ts';
 
 export interface UserPagesDependencies {
@@ -36,6 +36,8 @@ export interface UserPagesDependencies {
   configFile: string | undefined;
   /** Without one, mail becomes files that nobody receives. */
   hasMailServer: boolean;
+  /** The accounts that are locked now. */
+  lockedAccounts(): Promise<{ id: string }[]>;
   sessions: Pick<SessionAdmin, 'ofUser'>;
   now: Clock;
   names: Names;
@@ -93,7 +95,7 @@ function userPage(router: Router<State, Extras>, dependencies: UserPagesDependen
       blocks: [
         ...(account.source === 'file' ? [fileNotice(dependencies.configFile, 'This user')] : []),
         detailsBlock(details),
-        sessionsBlock(live),
+        await sessionsBlock(dependencies, live),
         ...(may('gatehouse.audit:read') ? [await activityBlock(dependencies, account, frame.actor(ctx))] : []),
         ...actionsBlocks(at, offered, mayWrite),
       ],
@@ -119,11 +121,7 @@ async function activityBlock(
 }
 
 function tagsOf({ account, lockedSeconds }: UserDetails): (Mark & { icon?: string })[] {
-  return [
-    account.isActive ? { text: 'Active', tone: 'good' } : { text: 'Disabled', tone: 'bad' },
-    ...(lockedSeconds > 0 ? [{ text: 'Locked', tone: 'warn' as const }] : []),
-    ...(account.source === 'file' ? [FILE_TAG] : []),
-  ];
+  return [statusTag(account, lockedSeconds > 0), ...(account.source === 'file' ? [FILE_TAG] : [])];
 }
 
 /** What can be done: buttons at once, and what has a consequence in the danger zone. No block when there is nothing. */
@@ -145,7 +143,13 @@ function actionsBlocks(at: string, offered: readonly UserAction[], mayWrite: boo
   ];
 }
 
-function sessionsBlock(live: Awaited<ReturnType<SessionAdmin['ofUser']>>): Block {
+async function sessionsBlock(
+  { names }: Pick<UserPagesDependencies, 'names'>,
+  live: Awaited<ReturnType<SessionAdmin['ofUser']>>,
+): Promise<Block> {
+  const found = await names.applications(
+    live.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)),
+  );
   return {
     kind: 'table',
     title: 'Sessions',
@@ -154,7 +158,7 @@ function sessionsBlock(live: Awaited<ReturnType<SessionAdmin['ofUser']>>): Block
     rows: live.map(({ signedInAt, device, participants }) => [
       signedInAt,
       device ? { text: browserName(device.userAgent) ?? 'Unknown browser', small: device.address } : null,
-      participants.map(({ clientId }) => clientId),
+      participants.map(({ clientId }) => applicationCell(clientId, found)),
     ]),
     empty: 'No sessions.',
   };

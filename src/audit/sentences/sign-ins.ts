@@ -16,10 +16,15 @@ const passwordFailed: Template = ({ reason, subjectId }) => {
 
 const THROTTLED: Record<string, string> = {
   too_many_codes: '{user} entered too many wrong codes and has to wait',
-  too_many_tries: 'A sign-in was paused after too many wrong passwords',
-  captcha_unsolved: 'A sign-in didn’t solve the CAPTCHA',
-  too_many_at_once: 'A sign-in was paused, because too many came at once',
+  too_many_tries: '{sign-in} was paused after too many wrong passwords',
+  captcha_unsolved: '{sign-in} didn’t solve the CAPTCHA',
+  too_many_at_once: '{sign-in} was paused, because too many came at once',
 };
+const throttled = ({ reason, subjectId }: Parameters<Exclude<Template, string>>[0]) =>
+  (THROTTLED[reason ?? ''] ?? '{sign-in} was paused').replace(
+    '{sign-in}',
+    subjectId === null ? 'A sign-in' : 'A sign-in of {user}',
+  );
 
 const METHODS: Record<string, string> = {
   totp: 'from the authenticator app',
@@ -89,8 +94,8 @@ export const signInTexts: Record<Types, EventText> = {
   },
   'sign-in.throttled': {
     kind: 'sign-in',
-    done: ({ reason }) => THROTTLED[reason ?? ''] ?? 'A sign-in was paused',
-    failed: ({ reason }) => THROTTLED[reason ?? ''] ?? 'A sign-in was paused',
+    done: throttled,
+    failed: throttled,
     saysReason: true,
   },
   'sign-in.unlocked': {

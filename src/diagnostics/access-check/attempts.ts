@@ -12,6 +12,8 @@ const STEPS: AuditEventType[] = [
   'sign-in.recovery-code',
   'sign-in.throttled',
   'sign-in.unlocked',
+  'account.disabled',
+  'account.enabled',
 ];
 const AT_APPLICATION: AuditEventType[] = [
   'sign-in.completed',

@@ -58,7 +58,11 @@ export function checksOf(facts: AccessFacts): Check[] {
 /** The name of a person in a sentence. */
 export const nameOf = ({ name, username }: { name: string | null; username: string }) => name ?? username;
 
-function ofRule(denial: AccessDenial, isMet: boolean, { account, application }: AccessFacts): Omit<Check, 'id'> {
+function ofRule(
+  denial: AccessDenial,
+  isMet: boolean,
+  { account, application, disabled }: AccessFacts,
+): Omit<Check, 'id'> {
   const who = nameOf(account);
   if (denial === 'application_disabled')
     return {
@@ -66,7 +70,10 @@ function ofRule(denial: AccessDenial, isMet: boolean, { account, application }: 
       ...(isMet ? passed() : failed(`${application.name} is disabled, so people can’t sign in to it.`)),
     };
   if (denial === 'account_disabled')
-    return { label: 'Account is active', ...(isMet ? passed() : failed(`The account of ${who} is disabled.`)) };
+    return {
+      label: 'Account is active',
+      ...(isMet ? passed() : failed(`The account of ${who} is disabled.${disabledText(disabled)}`)),
+    };
   const label = 'User has a required role';
   const { access } = application;
   if (access === 'everyone') return { label, ...skipped(`${application.name} is open to everyone.`) };
@@ -75,6 +82,12 @@ function ofRule(denial: AccessDenial, isMet: boolean, { account, application }: 
   if (access.roles.length === 0)
     return { label, ...failed(`The access rule of ${application.name} names no role, so nobody has access.`) };
   return { label, ...failed(`${application.name} requires the role ${joined(access.roles, 'or')}. ${has}`) };
+}
+
+function disabledText(disabled: AccessFacts['disabled']): string {
+  if (!disabled) return '';
+  const when = timeText(disabled.at);
+  return disabled.by ? ` ${disabled.by} disabled it on ${when}.` : ` It was disabled on ${when}.`;
 }
 
 const INTERACTIVE: readonly string[] = ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'];
@@ -221,6 +234,8 @@ function waitText(seconds: number): string {
 }
 
 const dates = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
+const times = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+const timeText = (date: Date) => `${times.format(date)} UTC`;
 const dateText = (date: Date) => dates.format(date);
 
 /** `a, b or c`. */

@@ -80,7 +80,7 @@ export function createFirstFactor(dependencies: FirstFactorDependencies): FirstF
       });
     if (verdict.outcome === 'unavailable') return verdict;
     if (verdict.outcome === 'checked') return recordChecked(dependencies, ctx, found, verdict.result);
-    await recordThrottled(dependencies, ctx, verdict.outcome);
+    await recordThrottled(dependencies, ctx, found, verdict.outcome);
     return verdict.outcome === 'captcha' ? { outcome: 'captcha', waiting } : verdict;
   };
 
@@ -164,10 +164,12 @@ async function recordChecked(
 async function recordThrottled(
   { countAttempt, repeatedEntries }: FirstFactorDependencies,
   { state: { request } }: Context,
+  { account }: FoundAccount,
   outcome: keyof typeof THROTTLED,
 ): Promise<void> {
   countAttempt('throttled');
-  await repeatedEntries.record({ type: 'sign-in.throttled', outcome: 'failure', reason: THROTTLED[outcome], request });
+  const about = { reason: THROTTLED[outcome], request, ...(account && { subjectId: account.id }) };
+  await repeatedEntries.record({ type: 'sign-in.throttled', outcome: 'failure', ...about });
 }
 
 class DirectoryUnavailable extends Error {

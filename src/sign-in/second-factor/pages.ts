@@ -3,7 +3,7 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Context } from '../../http/context.ts';
 import { maskEmail as maskedAddress } from '../../mail/wording.ts';
-import { PHISHING_RESISTANT_ACR } from '../../mfa/acr.ts';
+import { acrLevel, PHISHING_RESISTANT_ACR } from '../../mfa/acr.ts';
 import type { AccountKeys } from '../../mfa/factors/passkey-authentication.ts';
 import type { Passkeys } from '../../mfa/factors/passkeys.ts';
 import { maskNumber as maskedNumber } from '../../mfa/factors/phone-number.ts';
@@ -125,6 +125,7 @@ async function showEnrolment(
       others: upstreamLink(current),
       notice: noticeOf(current),
       problem,
+      ...reasonOf(current, foot),
       ...foot,
     },
     status,
@@ -154,6 +155,16 @@ function methodLinks(current: CurrentStep, displayed?: SecondFactor) {
 function upstreamLink(current: CurrentStep) {
   const { stepUp } = current;
   return stepUp ? [{ href: `${pathOf(current)}?method=upstream`, label: `Use ${stepUp.connectionName}` }] : [];
+}
+
+/** What is set up, and who requires it: the application, or the settings of this server. */
+function reasonOf({ amr, level, methods, requestedLevel }: CurrentStep, { appName }: Foot) {
+  const onlyPasskey = !methods.includes('totp');
+  const who = acrLevel(requestedLevel) >= acrLevel(level) ? appName : 'Your organization';
+  return {
+    title: amr.includes('mfa') && onlyPasskey ? 'Add a passkey' : 'Set up two-step verification',
+    lead: `${who} requires ${onlyPasskey ? 'a passkey' : 'two-step verification'}. Setup takes about a minute.`,
+  };
 }
 
 /** After an upstream that proved less than was requested. */
