@@ -41,7 +41,7 @@ export async function eventItems(events: readonly AuditEntry[], names: Names): P
   };
   return events.map((event, index) => ({
     at: event.at,
-    ...(event.outcome === 'success' ? KIND_ICONS[kindOf(event)] : FAILED),
+    ...(isFailure(event) ? FAILED : KIND_ICONS[kindOf(event)]),
     ...toneOf(event),
     sentence: (sentences[index] ?? []).map((part) => (typeof part === 'string' ? part : markOf(part))),
     place: placeOf(event),
@@ -53,8 +53,12 @@ function kindOf({ type }: AuditEntry): EventKind {
   return (eventTexts as Partial<typeof eventTexts>)[type as keyof typeof eventTexts]?.kind ?? 'server';
 }
 
-function toneOf({ type, outcome }: AuditEntry): { tone?: 'good' | 'bad' } {
-  if (outcome !== 'success') return { tone: 'bad' };
+/** An application without the optional logout URI is no failure. */
+const isFailure = ({ outcome, reason }: AuditEntry) => outcome !== 'success' && reason !== 'no_logout';
+
+function toneOf(event: AuditEntry): { tone?: 'good' | 'bad' } {
+  const { type } = event;
+  if (isFailure(event)) return { tone: 'bad' };
   return type === 'sign-in.completed' ? { tone: 'good' } : {};
 }
 

@@ -238,7 +238,13 @@ it('a role that a product reads says so where no application requires it, and no
   const role = textOf((await admin.get(`/admin/roles/${id}/applications`)).text);
   expect(role).toContain('Grafana reads this role (Editors in Grafana).');
   const once = await idp.services.db.application.findFirstOrThrow({ where: { name: 'Grafana once' } });
-  expect(textOf((await admin.get(`/admin/applications/${once.id}`)).text)).not.toContain('Sign-out everywhere');
+  const { clientId } = once;
+  await idp.services.audit.record({ type: 'logout.failed', outcome: 'failure', reason: 'no_logout', clientId });
+  const overview = (await admin.get(`/admin/applications/${once.id}`)).text;
+  expect(textOf(overview)).not.toContain('Sign-out everywhere');
+  expect(textOf(overview)).toContain('the application has no logout address');
+  // Only the navigation has the icon of failures.
+  expect(overview.match(/#circle-x/g)).toHaveLength(1);
 });
 
 it('a guide has the redirect URIs, the client authentication and the scopes of the application', async () => {
