@@ -213,7 +213,15 @@ async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, 
     },
     ...profileFields(given ?? {}),
     ...(names.length > 0
-      ? [{ name: 'roles', label: 'Roles', type: 'checks' as const, values: given?.roles ?? [], options: names }]
+      ? [
+          {
+            name: 'roles',
+            label: 'Roles of this user',
+            type: 'checks' as const,
+            values: given?.roles ?? [],
+            options: names,
+          },
+        ]
       : []),
   ];
 }
