@@ -64,7 +64,7 @@ describe('the first second factor', () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     expect((await admin.get('/admin')).text).toContain(user.username);
     const at = `/admin/users/${user.account.id}`;
-    expect((await admin.get(at)).text).toContain('needs approval');
+    expect((await admin.get(at)).text).toContain('Needs approval');
     const done = await admin.follow(await admin.submit(await admin.get(`${at}/allow-factor`)));
     expect(done.text).toContain('The user can now set up two-step verification.');
     expect(await idp.services.mfa.firstEnrolment.waiting()).toEqual([]);
