@@ -59,8 +59,8 @@ const userActions: Record<string, UserAction> = {
   'change the profile or email address': (actor, path) =>
     actor.send('PATCH', path, { email: `${fresh('mail')}@example.com` }, any),
   'set a password': post('password', { password: 'a pass phrase that I know' }),
-  'force a new password': post('password-change'),
-  'mail a link for a new password': post('password-reset'),
+  'require a password change': post('password-change'),
+  'send a password reset link': post('password-reset'),
   'reset second factors': post('reset-factors'),
   'allow the first second factor': post('allow-factor'),
   unlock: post('unlock'),
@@ -151,7 +151,7 @@ const otherActions: Record<string, (actor: ApiCaller) => Promise<boolean>> = {
     isAllowed(actor.send('POST', '/applications', { ...client('everyone'), access_evaluation: 'all_users' })),
   'show permissions in Gatehouse to an application': (actor) =>
     isAllowed(actor.send('POST', '/applications', { ...client('everyone'), permissions_filter: ['gatehouse.*'] })),
-  'give an application rights in Gatehouse': async (actor) => {
+  'give an application permissions in Gatehouse': async (actor) => {
     const grown = { grant_types: ['client_credentials'], resources: [adminApi(idp.issuer)] };
     const patch = { ...grown, redirect_uris: [], scope: 'gatehouse.users:read', access: 'everyone' };
     const { protocol: _oidc, ...declared } = client('everyone');
