@@ -3,6 +3,7 @@
 
 /** Package -> what the server imports of it; `default` is the whole. */
 const packages = {
+  'intl-messageformat': ['IntlMessageFormat'],
   samlify: ['default'],
   yaml: ['Document', 'LineCounter', 'isMap', 'isNode', 'isPair', 'isScalar', 'parseDocument', 'stringify'],
   'pino-pretty': ['PinoPretty'],

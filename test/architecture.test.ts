@@ -22,6 +22,7 @@ const layers: string[][] = [
   ['audit', 'mail', 'sms', 'keys', 'settings', 'rejections'],
   ['http', 'jobs', 'network'],
   ['storage'],
+  ['texts'],
   ['platform', 'limits', 'config'],
 ];
 
@@ -46,7 +47,7 @@ const restrictedPackages: Record<string, { in: string[]; typesToo: boolean }> = 
   nodemailer: { in: ['mail/'], typesToo: true },
   '@prisma/': { in: ['storage/'], typesToo: true },
   'src/generated/': {
-    in: ['storage/database.ts', 'storage/fragments.ts'],
+    in: ['storage/database.ts', 'storage/fragments.ts', 'texts/text.ts'],
     typesToo: true,
   },
   'better-sqlite3': { in: ['storage/'], typesToo: true },
@@ -56,6 +57,7 @@ const restrictedPackages: Record<string, { in: string[]; typesToo: boolean }> = 
   pino: { in: ['platform/logger.ts'], typesToo: true },
   '@opentelemetry/': { in: ['platform/otlp.ts'], typesToo: true },
   'prom-client': { in: ['platform/metrics.ts'], typesToo: true },
+  'intl-messageformat': { in: ['texts/'], typesToo: true },
   eta: { in: ['http/', 'mail/'], typesToo: true },
 };
 

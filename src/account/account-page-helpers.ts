@@ -1,4 +1,5 @@
 // Helpers of the account pages: the signed-in user, redirects with a notice, and mail about changes of the account.
+
 import type { Account } from '../accounts/account.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { Context, Middleware } from '../http/context.ts';
@@ -7,6 +8,7 @@ import type { AccountChange, NotifyOwner } from '../mail/notify-owner.ts';
 import type { AccountFactors } from '../mfa/account-factors.ts';
 import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import type { SignedIn } from '../rp/signed-in.ts';
+import { inLanguage, type PageText } from '../texts/text.ts';
 
 export interface AccountPageHelpers {
   signedIn: SignedIn;
@@ -16,7 +18,7 @@ export interface AccountPageHelpers {
   /** The user as the actor of an audit event. */
   actorOf(ctx: Context): Actor;
   /** Redirects to a page, which shows this message once. */
-  redirectWithNotice(ctx: Context, path: string, message?: string): void;
+  redirectWithNotice(ctx: Context, path: string, message?: PageText): void;
   /** The message of `redirectWithNotice`; returned once. */
   takeNotice(ctx: Context): string | undefined;
   /** Mails a notice about a change of the account to its owner. */
@@ -56,7 +58,7 @@ export function createAccountPageHelpers({
     },
 
     redirectWithNotice(ctx, path, message) {
-      if (message) cookies.set(ctx, 'notice', Buffer.from(message).toString('base64url'));
+      if (message) cookies.set(ctx, 'notice', Buffer.from(inWords(ctx, message)).toString('base64url'));
       ctx.status = 303;
       ctx.redirect(path);
     },
@@ -69,3 +71,5 @@ export function createAccountPageHelpers({
     },
   };
 }
+
+const inWords = (ctx: Context, text: PageText) => inLanguage(ctx.state.language(), () => String(text));

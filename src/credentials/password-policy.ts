@@ -1,7 +1,6 @@
 // The rules for a new password (NIST SP 800-63B): long enough, and not guessable from the account or the service. There
 // are no composition rules, and every printable character counts. Pure.
 import { limits } from '../limits.ts';
-import { plural } from '../platform/plural.ts';
 
 export type PasswordFault =
   | 'too_short'
@@ -58,26 +57,6 @@ export function passwordFaults({
     [isPattern(folded), 'pattern'],
   ];
   return faults.filter(([wrong]) => wrong).map(([, fault]) => fault);
-}
-
-/** One sentence for the user that says what to do. */
-export function passwordAdvice(fault: PasswordFault, hasSecondFactor: boolean): string {
-  const advice: Record<PasswordFault, string> = {
-    too_short: hasSecondFactor
-      ? `Use at least ${plural(limits.password.minWithMfa, 'character')}.`
-      : `Use at least ${plural(limits.password.minWithoutMfa, 'character')}. A few words in a row are easy to remember.`,
-    too_long: `Use at most ${plural(limits.password.max, 'character')}.`,
-    unprintable: 'Remove characters that can’t be printed, such as line breaks.',
-    contains_name: 'Don’t use your own name in it.',
-    contains_email: 'Don’t use your email address in it.',
-    contains_service: 'Don’t use the name of this service in it.',
-    pattern: 'This password is a simple pattern. Add a few words.',
-    common: 'This password is too common. Choose a different one.',
-    breached:
-      'This password appears in a known data breach. Choose a different one, and change it everywhere you use it.',
-    unchanged: 'This is your current password. Choose a different one.',
-  };
-  return advice[fault];
 }
 
 // "Alice Example" is also in "aliceexample1".

@@ -13,6 +13,12 @@ export interface State {
   log(): Logger;
   /** Token for `<input name="_csrf">`; the first call sets the cookie that belongs to it. */
   csrfToken(): string;
+  /** The language of the page, by what is known when it is rendered. */
+  language(): string;
+  /** The languages that the application requests, the most wanted first. */
+  requestedLanguages?: string[];
+  /** The claim `locale` of the user. */
+  profileLanguage?: string | undefined;
   /** The route pattern for metrics; routers set it, others may. */
   route?: string;
   errorCode?: ErrorCode | undefined;

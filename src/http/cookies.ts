@@ -42,6 +42,10 @@ const cookieTable = {
   knownBrowser: { name: 'gatehouse_browser', maxAgeSeconds: limits.knownBrowser.days * 24 * 3600 },
   /** The test sign-in that an administrator started. */
   consoleTest: { name: 'gatehouse_test', maxAgeSeconds: limits.interaction.seconds },
+  /** The language that the user picked in this browser. */
+  language: { name: 'gatehouse_language', maxAgeSeconds: limits.knownBrowser.days * 24 * 3600 },
+  /** The same until the browser is closed: it comes before the wishes of applications. */
+  pickedLanguage: { name: 'gatehouse_picked' },
   /** A message to display once after a redirect. */
   notice: { name: 'gatehouse_notice', maxAgeSeconds: 60 },
 } as const satisfies Record<string, CookieRow>;

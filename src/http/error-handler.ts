@@ -2,13 +2,15 @@
 // Both contain the request id of the log line; neither says more than the error's public message.
 import { STATUS_CODES } from 'node:http';
 import { unavailableIn } from '../storage/unavailable.ts';
+import type { PageText } from '../texts/text.ts';
 import type { Context, Middleware } from './context.ts';
 import { databaseUnavailable, RETRY_AFTER } from './database-unavailable.ts';
 import { AppError, badRequest, type ErrorOptions, internal, methodNotAllowed, notFound } from './errors.ts';
+import type { Render } from './pages/render.ts';
 
 export interface ErrorHandlerDependencies {
   /** Renders the view `error`; absent: every client is a program and gets JSON. */
-  render?: (template: string, data: object) => string;
+  render?: Render;
   /** Paths whose clients are programs: they always get JSON. */
   jsonPaths?: readonly string[];
 }
@@ -112,10 +114,10 @@ function answer(ctx: Context, error: AppError, render: ErrorHandlerDependencies[
 function renderPage(
   ctx: Context,
   render: NonNullable<ErrorHandlerDependencies['render']>,
-  data: { message: string; advice: string },
+  data: { message: PageText; advice: PageText },
 ) {
   try {
-    return { text: render('error', data), type: 'text/html; charset=utf-8' };
+    return { text: render('error', data, undefined, ctx.state.language()), type: 'text/html; charset=utf-8' };
   } catch (err) {
     // A failure of the error page must not be silent.
     ctx.state.log().error({ err }, 'error page could not be rendered');
@@ -125,7 +127,7 @@ function renderPage(
 }
 
 function pageOf(
-  { status, message, advice = '', code, fields, next, other, rejectionCode, technical }: AppError,
+  { status, text: message, advice = '', code, fields, next, other, rejectionCode, technical }: AppError,
   requestId: string,
 ) {
   const title = STATUS_CODES[status] ?? 'Error';
@@ -141,7 +143,7 @@ function problemOf(error: AppError, requestId: string): object {
     type: `urn:gatehouse:error:${code}`,
     title: STATUS_CODES[status] ?? 'Error',
     status,
-    detail: [sentence(message), advice, ...technical.map(({ label, value }) => `${label}: ${value}`)]
+    detail: [sentence(message), String(advice ?? ''), ...technical.map(({ label, value }) => `${label}: ${value}`)]
       .filter(Boolean)
       .join(' '),
     code,

@@ -1,9 +1,11 @@
 // The confirmation pages of mailed links: a page with a button, and a page with the result. For the verification of an
 // email address and for unlocking an account.
+
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, Middleware, State } from '../http/context.ts';
 import { parseForm } from '../http/input.ts';
+import type { PageText } from '../texts/text.ts';
 import { createLinkPage, type DoneMessage, type LinkPageDependencies, type LinkPageOptions } from './link-page.ts';
 
 export interface ConfirmRoutesDependencies extends LinkPageDependencies {
@@ -17,7 +19,7 @@ export interface ConfirmRoutesOptions<Link> {
   /** Finds a valid link without consuming it. */
   find(token: string): Promise<Link | undefined>;
   /** The texts of the page; `value` is the address or username that the link is about. */
-  describe(found: Link): { title: string; lead: string; value: string; button: string };
+  describe(found: Link): { title: PageText; lead: PageText; value: string; button: PageText };
   /** Consumes the link; false if it was already used or has expired. */
   confirm(ctx: Context, token: string): Promise<boolean>;
   doneMessage(ctx: Context): DoneMessage;

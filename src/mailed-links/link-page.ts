@@ -1,6 +1,7 @@
 // What every page behind a mailed link does with its token. The token moves at once from the URL to a signed cookie, so
 // that it stays neither in the history nor in a Referer header. Opening a link changes nothing, because mail scanners
 // open links too.
+
 import { z } from 'zod';
 import type { Context, Middleware } from '../http/context.ts';
 import type { CookieKey, Cookies } from '../http/cookies.ts';
@@ -9,6 +10,7 @@ import { parseQuery } from '../http/input.ts';
 import { limits } from '../limits.ts';
 import { addressBlock } from '../rate-limits/network-limits.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import { type PageLink, type PageText, t } from '../texts/text.ts';
 
 export interface LinkPage {
   /** In front of the page: moves a token from the URL to the cookie. */
@@ -27,11 +29,11 @@ export interface LinkPage {
 
 /** For the view mailed-links/message. */
 export interface DoneMessage {
-  title: string;
-  lead: string;
-  hint?: string;
-  next: { href: string; label: string };
-  other?: { href: string; label: string };
+  title: PageText;
+  lead: PageText;
+  hint?: PageText;
+  next: PageLink;
+  other?: PageLink;
 }
 
 export interface LinkPageDependencies {
@@ -42,12 +44,12 @@ export interface LinkPageDependencies {
 export interface LinkPageOptions {
   cookie: Extract<CookieKey, 'reset' | 'link'>;
   /** Where the user can request a new link. */
-  next: { href: string; label: string };
+  next: PageLink;
 }
 
 const NOTHING_DONE = {
-  title: 'This link was already used',
-  lead: 'Links in our emails open this page once. If you just used one, you’re done.',
+  title: t('mailed-link.used'),
+  lead: t('mailed-link.used-lead'),
 };
 
 const linkQuery = z.object({ token: z.string().max(1024).optional() });

@@ -1,12 +1,15 @@
 // The pages behind a mailed link that sets a password: the form, and the page that reports the change. For password
 // resets and invitations.
+
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Account } from '../accounts/account.ts';
-import { minimumLength, type PasswordFault, passwordAdvice } from '../credentials/password-policy.ts';
+import { passwordAdvice } from '../credentials/password-advice.ts';
+import { minimumLength, type PasswordFault } from '../credentials/password-policy.ts';
 import type { Context, Extras, Middleware, State } from '../http/context.ts';
 import { parseForm } from '../http/input.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
+import { type PageText, sentences, t } from '../texts/text.ts';
 import { createLinkPage, type DoneMessage, type LinkPageDependencies } from './link-page.ts';
 import type { LinkOutcome } from './set-password.ts';
 
@@ -24,7 +27,7 @@ export interface OtherWay {
 export interface NewPasswordRoutesOptions {
   path: string;
   /** Texts in place of those for a password reset. */
-  texts?: { title: string; lead: string };
+  texts?: { title: PageText; lead: PageText };
   /** The account of a usable link; does not use it up. */
   find(token: string): Promise<Account | undefined>;
   setPassword(token: string, password: string, request: RequestInfo): Promise<LinkOutcome>;
@@ -41,7 +44,7 @@ export function addNewPasswordRoutes(
   { cookies, rateLimits, checkCsrf }: NewPasswordRoutesDependencies,
   { path, texts, find, setPassword, hasSecondFactor, doneMessage, otherSignIn }: NewPasswordRoutesOptions,
 ): void {
-  const next = { href: '/forgot-password', label: 'Request a new link' };
+  const next = { href: '/forgot-password', label: t('mailed-link.new') };
   const page = createLinkPage({ cookies, rateLimits }, { cookie: 'reset', next });
 
   router.get(path, page.receiveToken, async (ctx) => {
@@ -67,7 +70,7 @@ export function addNewPasswordRoutes(
     const other = await otherSignIn?.(account);
     const form = { ...texts, action: path, username, minLength: minimumLength(hasFactor), other };
     if (faults.length === 0) return ctx.render('mailed-links/new-password', form);
-    const problem = faults.map((fault) => passwordAdvice(fault, hasFactor)).join(' ');
+    const problem = sentences(faults.map((fault) => passwordAdvice(fault, hasFactor)));
     ctx.render('mailed-links/new-password', { ...form, problem }, 400);
   }
 }

@@ -1,5 +1,6 @@
 // The pages that request a mailed link for a username or email address: the form, and the same answer for every name.
 // For password resets and for unlocking an account.
+
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, Middleware, State } from '../http/context.ts';
@@ -7,6 +8,7 @@ import type { Cookies } from '../http/cookies.ts';
 import { parseForm } from '../http/input.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import { type PageLink, type PageText, t } from '../texts/text.ts';
 import type { ReturnToSignIn } from './return-to-sign-in.ts';
 import { answerUniformly } from './uniform-answer.ts';
 
@@ -21,11 +23,11 @@ export interface RequestRoutesOptions {
   path: string;
   /** The path of the page after the form. */
   sentPath: string;
-  texts: { title: string; lead: string };
+  texts: { title: PageText; lead: PageText };
   /** `browser`: the cookie of a known browser, which has a rate limit of its own. */
   request(login: string, request: RequestInfo, browser: string | undefined): Promise<void>;
   /** The page after the form, the same for every name. */
-  sent(ctx: Context): { lead: string; hint: string; other: { href: string; label: string } };
+  sent(ctx: Context): { lead: PageText; hint: PageText; other: PageLink };
 }
 
 const requestForm = z.object({ username: z.string().trim().min(1).max(254) });
@@ -37,7 +39,7 @@ export function addRequestRoutes(
 ): void {
   router.get(path, returnToSignIn.note, (ctx) => {
     const back = returnToSignIn.back(ctx);
-    ctx.render('mailed-links/request', { ...texts, action: path, button: 'Send link', back });
+    ctx.render('mailed-links/request', { ...texts, action: path, button: t('mailed-link.send'), back });
   });
 
   router.post(path, checkCsrf, async (ctx) => {
@@ -47,6 +49,6 @@ export function addRequestRoutes(
   });
 
   router.get(sentPath, (ctx) => {
-    ctx.render('mailed-links/message', { title: 'Check your email', ...sent(ctx) });
+    ctx.render('mailed-links/message', { title: t('mailed-link.sent'), ...sent(ctx) });
   });
 }

@@ -1,17 +1,19 @@
 // Returns a user to the sign-in that was left for a mailed link: a cookie keeps its uid, and the last page links to it,
 // so that a password reset ends in the application that the user wanted to open.
+
 import { z } from 'zod';
 import type { Context, Middleware } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { parseQuery } from '../http/input.ts';
+import { type PageLink, t } from '../texts/text.ts';
 
 export interface ReturnToSignIn {
   /** In front of the first page: stores the sign-in named by `?signin=`, or clears the cookie. */
   note: Middleware;
   /** For the first page: a link back to the sign-in that led to it. */
-  back(ctx: Context): { href: string; label: string };
+  back(ctx: Context): PageLink;
   /** For the last page: a link that continues the sign-in, or begins a new one. */
-  next(ctx: Context): { href: string; label: string };
+  next(ctx: Context): PageLink;
 }
 
 const query = z.object({ signin: z.string().max(100).optional() });
@@ -32,13 +34,13 @@ export function createReturnToSignIn({ cookies }: { cookies: Cookies }): ReturnT
     },
     back(ctx) {
       const uid = uidOf(ctx);
-      return { href: uid ? `/signin/${uid}` : '/account', label: 'Back to sign-in' };
+      return { href: uid ? `/signin/${uid}` : '/account', label: t('mailed-link.back') };
     },
 
     next(ctx) {
       const uid = cookies.get(ctx, 'returnToSignIn');
-      if (!uid) return { href: '/account', label: 'Sign in' };
-      return { href: `/signin/${uid}`, label: 'Continue to sign in' };
+      if (!uid) return { href: '/account', label: t('sign-in.title') };
+      return { href: `/signin/${uid}`, label: t('mailed-link.continue') };
     },
   };
 }

@@ -1,10 +1,11 @@
 // /forgot-password and /reset-password: request a link by mail, and choose a new password with it.
+
 import Router from '@koa/router';
 import type { Extras, State } from '../http/context.ts';
 import { addNewPasswordRoutes } from '../mailed-links/new-password-routes.ts';
 import { addRequestRoutes, type RequestRoutesDependencies } from '../mailed-links/request-routes.ts';
-import { plural } from '../platform/plural.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import { t } from '../texts/text.ts';
 import type { PasswordReset } from './password-reset.ts';
 
 export interface PasswordResetRoutesDependencies extends RequestRoutesDependencies {
@@ -23,14 +24,14 @@ export function passwordResetRoutes(dependencies: PasswordResetRoutesDependencie
     path: '/forgot-password',
     sentPath: '/forgot-password/sent',
     texts: {
-      title: 'Forgot your password?',
-      lead: 'We’ll email you a link to choose a new password.',
+      title: t('reset.title'),
+      lead: t('reset.lead'),
     },
     request: passwordReset.request,
     sent: () => ({
-      lead: `If that account exists, we emailed it a link. The link is valid for ${plural(minutes(), 'minute')}.`,
-      hint: 'No email after a few minutes? Check your spam folder, or try again with the exact username.',
-      other: { href: '/forgot-password', label: 'Try another username' },
+      lead: t('reset.sent', { minutes: minutes() }),
+      hint: t('reset.sent-hint'),
+      other: { href: '/forgot-password', label: t('reset.other') },
     }),
   });
 
@@ -40,11 +41,11 @@ export function passwordResetRoutes(dependencies: PasswordResetRoutesDependencie
     setPassword: passwordReset.redeem,
     hasSecondFactor,
     doneMessage: (ctx) => ({
-      title: 'Password changed',
-      lead: 'You’re signed out everywhere. Sign in with your new password.',
-      hint: 'Then review your passkeys, two-step verification, and sessions. Remove anything you don’t recognize.',
+      title: t('reset.done'),
+      lead: t('reset.done-lead'),
+      hint: t('reset.done-hint'),
       next: returnToSignIn.next(ctx),
-      other: { href: '/account', label: 'Review my account' },
+      other: { href: '/account', label: t('reset.review') },
     }),
   });
 

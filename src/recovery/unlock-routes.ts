@@ -1,13 +1,14 @@
 // /unlock: request a link by mail that ends a lockout, and use it. From then on the browser is a known one, so failed
 // sign-ins elsewhere do not lock its owner out again.
+
 import Router from '@koa/router';
 import type { Extras, State } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import { addConfirmRoutes } from '../mailed-links/confirm-routes.ts';
 import { addRequestRoutes, type RequestRoutesDependencies } from '../mailed-links/request-routes.ts';
 import type { KnownBrowsers } from '../mfa/known-browsers.ts';
-import { plural } from '../platform/plural.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import { t } from '../texts/text.ts';
 import type { Unlock } from './unlock.ts';
 
 export interface UnlockRoutesDependencies extends RequestRoutesDependencies {
@@ -24,26 +25,26 @@ export function unlockRoutes(dependencies: UnlockRoutesDependencies): Router<Sta
     path: '/unlock/ask',
     sentPath: '/unlock/sent',
     texts: {
-      title: 'Unlock your account',
-      lead: 'Too many failed sign-ins paused your account. We’ll email you a link to unlock it.',
+      title: t('unlock.title'),
+      lead: t('unlock.lead'),
     },
     request: unlock.request,
     sent: () => ({
-      lead: `If that account exists and is paused, we emailed it a link. The link is valid for ${plural(limits.unlockLink.minutes, 'minute')}.`,
-      hint: 'No email? The account may not be paused. Try to sign in.',
-      other: { href: '/forgot-password', label: 'I forgot my password' },
+      lead: t('unlock.sent', { minutes: limits.unlockLink.minutes }),
+      hint: t('unlock.sent-hint'),
+      other: { href: '/forgot-password', label: t('unlock.forgot') },
     }),
   });
 
   addConfirmRoutes(router, dependencies, {
     path: '/unlock',
-    next: { href: '/unlock/ask', label: 'Request a new link' },
+    next: { href: '/unlock/ask', label: t('mailed-link.new') },
     find: unlock.find,
     describe: ({ username }) => ({
-      title: 'Unlock your account?',
-      lead: 'You can then sign in again right away. This browser stays unlocked even if more sign-ins fail elsewhere.',
+      title: t('unlock.question'),
+      lead: t('unlock.question-lead'),
       value: username,
-      button: 'Unlock account',
+      button: t('unlock.submit'),
     }),
     async confirm(ctx, token) {
       const { request } = ctx.state;
@@ -54,10 +55,10 @@ export function unlockRoutes(dependencies: UnlockRoutesDependencies): Router<Sta
       return true;
     },
     doneMessage: (ctx) => ({
-      title: 'Account unlocked',
-      lead: 'Sign in with your password.',
+      title: t('unlock.done'),
+      lead: t('unlock.done-lead'),
       next: returnToSignIn.next(ctx),
-      other: { href: '/forgot-password', label: 'I forgot my password' },
+      other: { href: '/forgot-password', label: t('unlock.forgot') },
     }),
   });
 

@@ -1,14 +1,16 @@
 // /verify-email: a mailed link and a button that verify an email address, or change to it.
+
 import Router from '@koa/router';
 import type { Extras, State } from '../http/context.ts';
 import { addConfirmRoutes, type ConfirmRoutesDependencies } from '../mailed-links/confirm-routes.ts';
+import { t } from '../texts/text.ts';
 import type { EmailVerification } from './email-verification.ts';
 
 export interface EmailVerificationRoutesDependencies extends ConfirmRoutesDependencies {
   emailVerification: EmailVerification;
 }
 
-const next = { href: '/account', label: 'Go to your account' };
+const next = { href: '/account', label: t('verify-email.go-to-account') };
 
 export function emailVerificationRoutes(dependencies: EmailVerificationRoutesDependencies): Router<State, Extras> {
   const { emailVerification } = dependencies;
@@ -19,14 +21,14 @@ export function emailVerificationRoutes(dependencies: EmailVerificationRoutesDep
     next,
     find: emailVerification.find,
     describe: ({ email, isChange }) => ({
-      title: isChange ? 'Use this email address?' : 'Confirm your email address',
-      lead: isChange ? 'This address replaces your current email address.' : 'This confirms that our emails reach you.',
+      title: isChange ? t('verify-email.use') : t('verify-email.confirm'),
+      lead: isChange ? t('verify-email.use-lead') : t('verify-email.confirm-lead'),
       value: email,
-      button: isChange ? 'Use email address' : 'Confirm email address',
+      button: isChange ? t('verify-email.use-submit') : t('verify-email.confirm-submit'),
     }),
     confirm: async (ctx, token) =>
       (await emailVerification.confirm(token, { request: ctx.state.request })) !== 'invalid',
-    doneMessage: () => ({ title: 'Email address confirmed', lead: 'You can close this page.', next }),
+    doneMessage: () => ({ title: t('verify-email.done'), lead: t('verify-email.done-lead'), next }),
   });
 
   return router;

@@ -1,8 +1,10 @@
 // /invitation: the owner of an account that an administrator created chooses its first password.
+
 import Router from '@koa/router';
 import type { OtherSignIns } from '../federation/other-sign-ins.ts';
 import type { Extras, State } from '../http/context.ts';
 import { addNewPasswordRoutes, type NewPasswordRoutesDependencies } from '../mailed-links/new-password-routes.ts';
+import { t } from '../texts/text.ts';
 import type { Invitations } from './invitation.ts';
 
 export interface InvitationRoutesDependencies extends NewPasswordRoutesDependencies {
@@ -17,8 +19,8 @@ export function invitationRoutes(dependencies: InvitationRoutesDependencies): Ro
   addNewPasswordRoutes(router, dependencies, {
     path: '/invitation',
     texts: {
-      title: 'Choose a password',
-      lead: 'Your account is ready. Choose a password to sign in with.',
+      title: t('invitation.title'),
+      lead: t('invitation.lead'),
     },
     find: invitations.find,
     otherSignIn: async (account) => (await otherSignIns(account))[0],
@@ -26,9 +28,9 @@ export function invitationRoutes(dependencies: InvitationRoutesDependencies): Ro
     // No account has a second factor before its first password.
     hasSecondFactor: async () => false,
     doneMessage: () => ({
-      title: 'Welcome',
-      lead: 'Your password is set. You can sign in now.',
-      next: { href: '/account', label: 'Sign in' },
+      title: t('invitation.done'),
+      lead: t('invitation.done-lead'),
+      next: { href: '/account', label: t('sign-in.title') },
     }),
   });
 

@@ -1,9 +1,11 @@
 // /sign-up: users register an account of their own while the setting `self_registration` is on; 404 otherwise.
 // (/register is the dynamic registration of applications, RFC 7591.)
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import { emailFault } from '../accounts/names.ts';
-import { minimumLength, passwordAdvice } from '../credentials/password-policy.ts';
+import { passwordAdvice } from '../credentials/password-advice.ts';
+import { minimumLength } from '../credentials/password-policy.ts';
 import type { Context, Extras, Middleware, State } from '../http/context.ts';
 import { notFound } from '../http/errors.ts';
 import { parseForm } from '../http/input.ts';
@@ -11,7 +13,7 @@ import { limits } from '../limits.ts';
 import { createLinkPage, type LinkPage, type LinkPageDependencies } from '../mailed-links/link-page.ts';
 import type { ReturnToSignIn } from '../mailed-links/return-to-sign-in.ts';
 import { answerUniformly } from '../mailed-links/uniform-answer.ts';
-import { plural } from '../platform/plural.ts';
+import { sentences, t } from '../texts/text.ts';
 import type { SelfRegistration } from './self-registration.ts';
 
 export interface SelfRegistrationRoutesDependencies extends LinkPageDependencies {
@@ -33,7 +35,7 @@ export function selfRegistrationRoutes(dependencies: SelfRegistrationRoutesDepen
   const router = new Router<State, Extras>({ prefix: '/sign-up' });
   const page = createLinkPage(dependencies, {
     cookie: 'reset',
-    next: { href: '/sign-up', label: 'Request a new link' },
+    next: { href: '/sign-up', label: t('mailed-link.new') },
   });
 
   const whenOpen: Middleware = (_ctx, next) => {
@@ -54,8 +56,8 @@ export function selfRegistrationRoutes(dependencies: SelfRegistrationRoutesDepen
   router.post('/finish', whenOpen, checkCsrf, (ctx) => finishRegistration(selfRegistration, page, ctx));
   router.get('/done', whenOpen, (ctx) => {
     page.renderDone(ctx, {
-      title: 'Your account is ready',
-      lead: 'Sign in with your email address and password.',
+      title: t('registration.ready'),
+      lead: t('registration.ready-lead'),
       next: returnToSignIn.next(ctx),
     });
   });
@@ -66,7 +68,7 @@ async function requestLink(dependencies: SelfRegistrationRoutesDependencies, ctx
   const { selfRegistration, rateLimits, returnToSignIn } = dependencies;
   const { email } = await parseForm(ctx, requestForm);
   if (emailFault(email)) {
-    const problem = 'Enter an email address, such as name@example.com.';
+    const problem = t('registration.invalid-email');
     const signInUrl = returnToSignIn.next(ctx).href;
     return ctx.render('registration/request', { action: '/sign-up', signInUrl, email, problem }, 400);
   }
@@ -76,10 +78,10 @@ async function requestLink(dependencies: SelfRegistrationRoutesDependencies, ctx
 
 function showSent(ctx: Context): void {
   ctx.render('mailed-links/message', {
-    title: 'Check your email',
-    lead: `We sent you a link. It’s valid for ${plural(limits.emailVerification.hours, 'hour')}.`,
-    hint: 'No email after a few minutes? Check your spam folder and the address you entered.',
-    other: { href: '/sign-up', label: 'Try another address' },
+    title: t('mailed-link.sent'),
+    lead: t('registration.sent', { hours: limits.emailVerification.hours }),
+    hint: t('registration.sent-hint'),
+    other: { href: '/sign-up', label: t('registration.other') },
   });
 }
 
@@ -90,7 +92,7 @@ async function finishRegistration(selfRegistration: SelfRegistration, page: Link
   const result = await selfRegistration.finish(token, { name, password }, ctx.state.request);
   if (result.outcome === 'invalid') return page.reject(ctx);
   if (result.outcome === 'rejected') {
-    const problem = result.faults.map((fault) => passwordAdvice(fault, false)).join(' ');
+    const problem = sentences(result.faults.map((fault) => passwordAdvice(fault, false)));
     return ctx.render('registration/finish', { action: '/sign-up/finish', email, minLength, name, problem }, 400);
   }
   page.redirectToDone(ctx, '/sign-up/done');

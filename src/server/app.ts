@@ -6,6 +6,7 @@ import { deniedNetworks } from '../http/denied-networks.ts';
 import { errorHandler } from '../http/error-handler.ts';
 import { hostGuard } from '../http/host-guard.ts';
 import { createAssets } from '../http/pages/assets.ts';
+import { languageChoice } from '../http/pages/language.ts';
 import { createRenderer, rendering } from '../http/pages/render.ts';
 import { requestContext } from '../http/request-context.ts';
 import { createRequestSpans } from '../http/request-span.ts';
@@ -50,6 +51,8 @@ export function createApp({ services, http, viewsDir, tracing, routes }: AppDepe
   );
   // What a request waits for the database has one limit, which begins with its first statement.
   if (sql.isRemote) app.use((ctx, next) => inRequestScope({ isAnswered: () => ctx.headerSent }, next));
+  // Before anything that renders a page.
+  app.use(languageChoice({ cookies: http.cookies }));
   // Before anything can respond: error pages need them, and the engine adds the hashes of its scripts to them.
   app.use(securityHeaders());
   // Turns every error below into a response.

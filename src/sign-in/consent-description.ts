@@ -1,13 +1,15 @@
 // What the consent page says (OIDC Core 3.1.2.4): the scopes and claims that an application requests, as sentences with
 // the user's own values, and the grant that is stored when the user allows it.
+
 import type { Interaction } from 'oidc-provider';
 import type { Account } from '../accounts/account.ts';
 import { type Address, addressPartNames, textFieldNames } from '../accounts/profile-fields.ts';
 import type { Granted } from '../consents/consents.ts';
+import { type PageText, t } from '../texts/text.ts';
 
 export interface ConsentScope {
   name: string;
-  label: string;
+  label: PageText;
   values: string[];
 }
 
@@ -20,17 +22,17 @@ interface PromptDetails {
 const present = (...values: (string | null)[]) => values.filter((value): value is string => Boolean(value));
 
 /** A scope that is not listed here is displayed by its name. */
-const scopes: Record<string, { label: string; values(account: Account): string[] }> = {
-  openid: { label: 'Sign you in', values: (account) => [account.username] },
+const scopes: Record<string, { label: PageText; values(account: Account): string[] }> = {
+  openid: { label: t('consent.scope-openid'), values: (account) => [account.username] },
   profile: {
-    label: 'See your name and profile',
+    label: t('consent.scope-profile'),
     values: (account) => present(...textFieldNames.map((field) => account[field])),
   },
-  email: { label: 'See your email address', values: (account) => present(account.email) },
-  phone: { label: 'See your phone number', values: (account) => present(account.phoneNumber) },
-  address: { label: 'See your postal address', values: ({ address }) => (address ? [addressLine(address)] : []) },
-  roles: { label: 'See your roles', values: (account) => account.roles },
-  permissions: { label: 'See your permissions', values: (account) => account.permissions },
+  email: { label: t('consent.scope-email'), values: (account) => present(account.email) },
+  phone: { label: t('consent.scope-phone'), values: (account) => present(account.phoneNumber) },
+  address: { label: t('consent.scope-address'), values: ({ address }) => (address ? [addressLine(address)] : []) },
+  roles: { label: t('consent.scope-roles'), values: (account) => account.roles },
+  permissions: { label: t('consent.scope-permissions'), values: (account) => account.permissions },
 };
 
 /** The scopes that a user consents to here; other scopes belong to resources. */
@@ -59,7 +61,7 @@ export function describeGrant(granted: Granted, account: Account) {
     return { name, label: scope?.label ?? name, values: unique(scope?.values(account) ?? []) };
   });
   if (granted.claims.length > 0)
-    lines.push({ name: 'claims', label: 'See these details about you', values: granted.claims.map(withSpaces) });
+    lines.push({ name: 'claims', label: t('consent.claims'), values: granted.claims.map(withSpaces) });
   return {
     scopes: lines,
     resources: Object.entries(granted.resources).map(([name, list]) => ({ name, scopes: list })),

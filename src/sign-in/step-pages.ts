@@ -1,13 +1,15 @@
 // Renders the page of each sign-in step.
+
 import type { Client } from 'oidc-provider';
 import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Context } from '../http/context.ts';
 import { limits } from '../limits.ts';
 import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
-import { timeInWords } from '../platform/plural.ts';
 import type { CaptchaChallenge, CaptchaWait } from '../rate-limits/captcha.ts';
 import type { Rejections } from '../rejections/rejections.ts';
 import { ruleResults } from '../rejections/rules.ts';
+import { waitText } from '../texts/durations.ts';
+import { type PageText, t } from '../texts/text.ts';
 import { placeOfApplication, presentApplication } from './application-presentation.ts';
 import { describeGrant, requestedGrant } from './consent-description.ts';
 import type { CurrentStep } from './current-step.ts';
@@ -17,9 +19,9 @@ import type { FactorPages, Foot } from './second-factor/pages.ts';
 
 /** What a page shows besides its step, after a rejected form. */
 export interface PageState {
-  problem?: string;
+  problem?: PageText;
   /** A link that helps with the problem. */
-  next?: { href: string; label: string };
+  next?: { href: string; label: PageText };
   loginHint?: string;
   status?: number;
   /** The wait in place of the CAPTCHA that goes on. */
@@ -88,19 +90,19 @@ export function createStepPages(dependencies: StepPagesDependencies): StepPages 
 
     showWait(ctx, current, retryAfterSeconds, state) {
       ctx.set('Retry-After', String(retryAfterSeconds));
-      const problem = `Too many attempts. Wait ${timeInWords(retryAfterSeconds)}, then try again.`;
+      const problem = t('problem.too-many-attempts', { time: waitText(retryAfterSeconds) });
       return show(ctx, current, { problem, ...state, status: 429 });
     },
 
     showUnavailable(ctx, current, { name, retryAfterSeconds }, state) {
       ctx.set('Retry-After', String(retryAfterSeconds));
-      const problem = `${name} checks your password, but isn’t answering. Try again in a minute, or contact its administrator.`;
+      const problem = t('problem.directory-unavailable', { directory: name });
       return show(ctx, current, { problem, ...state, status: 503 });
     },
 
     showBusy(ctx, current, retryAfterSeconds, state) {
       ctx.set('Retry-After', String(retryAfterSeconds));
-      const problem = 'Too many people are signing in right now. Try again in a few seconds.';
+      const problem = t('problem.busy');
       return show(ctx, current, { problem, ...state, status: 503 });
     },
   };
@@ -198,7 +200,7 @@ async function showPasswordChange({ minPasswordLength }: StepPagesDependencies, 
       action: pathOf(current, 'new-password'),
       username: account?.username,
       minLength: account ? await minPasswordLength(account.id) : limits.password.minWithoutMfa,
-      reason: 'You need to replace your temporary or expired password. Choose one that only you know.',
+      reason: t('change-password.reason'),
       problem: state.problem,
       ...footOf(page),
     },

@@ -1,9 +1,9 @@
 // The rules for a new password.
 import { describe, expect, test } from 'vitest';
+import { passwordAdvice } from '../../src/credentials/password-advice.ts';
 import {
   minimumLength,
   type PasswordFault,
-  passwordAdvice,
   passwordFaults,
   passwordLength,
 } from '../../src/credentials/password-policy.ts';
@@ -108,7 +108,7 @@ test('has a sentence for every fault that says what to do', () => {
     'breached',
     'unchanged',
   ];
-  for (const fault of all) expect(passwordAdvice(fault, false)).toMatch(/^[A-Z].*\.$/);
-  expect(passwordAdvice('too_short', false)).toContain('15');
-  expect(passwordAdvice('too_short', true)).toContain('8');
+  for (const fault of all) expect(String(passwordAdvice(fault, false))).toMatch(/^[A-Z].*\.$/);
+  expect(String(passwordAdvice('too_short', false))).toContain('15');
+  expect(String(passwordAdvice('too_short', true))).toContain('8');
 });

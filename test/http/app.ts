@@ -6,6 +6,7 @@ import { createCsrf } from '../../src/http/csrf.ts';
 import { errorHandler } from '../../src/http/error-handler.ts';
 import { hostGuard } from '../../src/http/host-guard.ts';
 import { createAssets } from '../../src/http/pages/assets.ts';
+import { languageChoice } from '../../src/http/pages/language.ts';
 import { createRenderer, type Render, rendering } from '../../src/http/pages/render.ts';
 import { type RequestObservation, requestContext } from '../../src/http/request-context.ts';
 import { securityHeaders } from '../../src/http/security-headers.ts';
@@ -57,6 +58,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const csrf = createCsrf({ cookies, keys: [randomBytes(32)], issuerUrl });
   const app = createKoa(cookieKeys([randomBytes(32)]), logger);
   app.use(requestContext({ logger, trustProxy, observe: (seen) => observations.push(seen), quietPaths: ['/healthz'] }));
+  app.use(languageChoice({ cookies }));
   app.use(securityHeaders());
   app.use(errorHandler({ render: options.render?.(render) ?? render }));
   app.use(hostGuard({ issuerUrl, trustProxy }));

@@ -1,19 +1,17 @@
 // /account/password: change the password, after a recent proof with the strongest factor.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Credentials } from '../../credentials/credentials.ts';
-import {
-  minimumLength,
-  type PasswordFault,
-  passwordAdvice,
-  passwordLength,
-} from '../../credentials/password-policy.ts';
+import { passwordAdvice } from '../../credentials/password-advice.ts';
+import { minimumLength, type PasswordFault, passwordLength } from '../../credentials/password-policy.ts';
 import type { Links } from '../../federation/links.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { parseForm, parseQuery } from '../../http/input.ts';
 import type { EndSession } from '../../logout/end-session.ts';
 import type { AccountFactors } from '../../mfa/account-factors.ts';
 import type { KnownBrowsers } from '../../mfa/known-browsers.ts';
+import { type PageText, sentences } from '../../texts/text.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 import { FACTORS_PAGE } from '../factors/recovery-codes.ts';
 import { SINGLE_FACTOR_LENGTH } from './single-factor-rule.ts';
@@ -34,7 +32,7 @@ const form = z.object({ password: z.string().max(4096), elsewhere: z.literal('en
 
 interface FormState {
   isLong: boolean;
-  problem?: string;
+  problem?: PageText;
 }
 
 export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router<State, Extras> {
@@ -54,7 +52,7 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
     const faults = isLong && isTooShort(password) ? (['too_short'] as const) : await change(ctx, password);
     if (faults.length > 0) {
       const hasFactor = !isLong && (await factors.hasSecondFactor(account.id));
-      return show(ctx, { isLong, problem: faults.map((fault) => passwordAdvice(fault, hasFactor)).join(' ') });
+      return show(ctx, { isLong, problem: sentences(faults.map((fault) => passwordAdvice(fault, hasFactor))) });
     }
     await knownBrowsers.endTrust(account.id);
     if (elsewhere) await endSession.everywhere(account.id, { ...page.actorOf(ctx), except: session.ssoUid });

@@ -1,5 +1,6 @@
 // What an administrator reads when a mail was not sent or a password is rejected.
-import { type PasswordFault, passwordAdvice } from '../../credentials/password-policy.ts';
+import { passwordAdvice } from '../../credentials/password-advice.ts';
+import type { PasswordFault } from '../../credentials/password-policy.ts';
 import { badRequest, conflict } from '../../http/errors.ts';
 
 type Mailed = 'sent' | 'no-address' | 'disabled' | 'has-credentials';
@@ -20,6 +21,9 @@ export function assertMailed(outcome: Mailed): void {
 
 /** The error for a password with these faults. */
 export function passwordRejected(faults: readonly PasswordFault[], hasSecondFactor: boolean) {
-  const fields = faults.map((fault) => ({ field: 'password', message: passwordAdvice(fault, hasSecondFactor) }));
+  const fields = faults.map((fault) => ({
+    field: 'password',
+    message: String(passwordAdvice(fault, hasSecondFactor)),
+  }));
   return badRequest('password_refused', { fields });
 }

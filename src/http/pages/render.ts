@@ -2,6 +2,9 @@
 // (checked by test/http/pages/render.test.ts). Rendered pages are never cached.
 import { Eta, type EtaConfig } from 'eta';
 import { plural } from '../../platform/plural.ts';
+import { directionOf, SOURCE_LANGUAGE } from '../../texts/languages.ts';
+import { escapeHtml } from '../../texts/messages.ts';
+import { inLanguage, Text, t } from '../../texts/text.ts';
 import type { Middleware } from '../context.ts';
 import { localPath } from '../local-path.ts';
 import type { Assets } from './assets.ts';
@@ -9,7 +12,7 @@ import { day, moment } from './dates.ts';
 import { color, hueOf, initials } from './tokens.ts';
 
 /** `csrfToken` is called when the page has a form; the call sets the cookie that belongs to the token. */
-export type Render = (template: string, data: object, csrfToken?: () => string) => string;
+export type Render = (template: string, data: object, csrfToken?: () => string, language?: string) => string;
 
 export interface RendererDependencies {
   viewsDir: string;
@@ -18,25 +21,34 @@ export interface RendererDependencies {
   assets: Pick<Assets, 'url'>;
 }
 
-/** Templates can use these helpers beside their own data: `asset('people.css')`, `webLink(url)`, `day(date)` and so on. */
+/**
+ * Templates can use these helpers beside their own data: `t('sign-in.title')`, `asset('people.css')`, `webLink(url)`, `day(date)` and so on.
+ * Pages for administrators and programs are in English.
+ */
 export function createRenderer({ viewsDir, production, assets }: RendererDependencies): Render {
   const config: Partial<EtaConfig> = {
     views: viewsDir,
     cache: production,
     autoTrim: [false, 'nl'],
-    escapeFunction: escapeHtml,
-    functionHeader: 'const { asset, webLink, day, moment, plural, color, hueOf, initials } = it;',
+    escapeFunction: (value) => (value instanceof Text ? value.toHtml() : escapeHtml(value)),
+    functionHeader: 'const { t, asset, webLink, day, moment, plural, color, hueOf, initials } = it;',
   };
   const eta = new Eta(config);
-  const helpers = { asset: assets.url, webLink, day, moment, plural, color, hueOf, initials };
-  return (template, data, csrfToken) => eta.render(template, new Page(helpers, data, csrfToken));
+  const helpers = { t, asset: assets.url, webLink, day, moment, plural, color, hueOf, initials };
+  return (template, data, csrfToken, language = SOURCE_LANGUAGE) => {
+    const tag = ENGLISH_PAGES.test(template) ? SOURCE_LANGUAGE : language;
+    const page = new Page({ ...helpers, language: tag, direction: directionOf(tag) }, data, csrfToken);
+    return inLanguage(tag, () => eta.render(template, page));
+  };
 }
+
+const ENGLISH_PAGES = /^(admin|api)\//;
 
 /** Defines `ctx.render(template, data, status)`, with `it.csrfToken` for the forms. */
 export function rendering({ render }: { render: Render }): Middleware {
   return (ctx, next) => {
     ctx.render = (template, data = {}, status = 200) => {
-      ctx.body = render(template, data, ctx.state.csrfToken);
+      ctx.body = render(template, data, ctx.state.csrfToken, ctx.state.language());
       ctx.status = status;
       ctx.type = 'text/html; charset=utf-8';
       ctx.set('Cache-Control', 'no-store');
@@ -64,10 +76,4 @@ export function webLink(url: unknown): string {
   const text = String(url ?? '');
   if (localPath(text) !== undefined) return text;
   return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : '#';
-}
-
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
-function escapeHtml(value: unknown): string {
-  return String(value ?? '').replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

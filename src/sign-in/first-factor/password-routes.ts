@@ -1,13 +1,15 @@
 // The forms with a password: the first factor, and the change that is demanded before the sign-in continues.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Account } from '../../accounts/account.ts';
 import type { Actor } from '../../audit/audit.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
-import { passwordAdvice } from '../../credentials/password-policy.ts';
+import { passwordAdvice } from '../../credentials/password-advice.ts';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
+import { sentences, t } from '../../texts/text.ts';
 import type { Attempts } from '../attempts.ts';
 import type { Flow, StepContext } from '../flow.ts';
 import type { StepPages } from '../step-pages.ts';
@@ -39,8 +41,8 @@ const signInForm = z.object({
 });
 const changeForm = z.object({ password: z.string().max(4096) });
 
-const WRONG = 'The username or password is incorrect.';
-const CAPTCHA = 'Several sign-ins failed. Confirm you’re a person and enter your password again.';
+const WRONG = t('sign-in.wrong-password');
+const CAPTCHA = t('sign-in.captcha');
 
 export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router<State, Extras> {
   const { flow, pages, firstFactor, credentials, passwordChanged, directories, invitedId, hasMailServer, checkCsrf } =
@@ -55,7 +57,7 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
     // The proof of an account to link takes a password of this server.
     const isLinking = current.attempt.upstream?.linkTo !== undefined;
     const result = await firstFactor.verify(ctx, input, isLinking ? 'none' : { rule: current.rule });
-    const unlock = hasMailServer && { href: `/unlock/ask?signin=${current.attempt.uid}`, label: 'Unlock by email' };
+    const unlock = hasMailServer && { href: `/unlock/ask?signin=${current.attempt.uid}`, label: t('unlock.by-email') };
     if (result.outcome === 'directory') {
       const sign = { uid: current.attempt.uid, rule: current.rule, request: ctx.state.request };
       const confirmed = await directories.finish(result.user, { ...sign, invitedId: await invitedId(ctx) });
@@ -73,7 +75,7 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
     }
     if (result.outcome === 'wrong') {
       // Failures under another name of the account may have locked it, which no response tells: the link is offered before it helps.
-      const next = unlock && result.isRepeated && { next: { ...unlock, label: 'Locked out? Unlock by email' } };
+      const next = unlock && result.isRepeated && { next: { ...unlock, label: t('unlock.locked-out') } };
       return pages.show(ctx, current, { problem: WRONG, loginHint, status: 401, ...next });
     }
     // The password may complete what the same user has proven already.
@@ -90,7 +92,7 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
     const by = { actorId: account.id, request: ctx.state.request };
     const result = await credentials.setPassword(account, password, { ...by, event: 'password.changed' });
     if (result !== 'ok') {
-      const problem = result.map((fault) => passwordAdvice(fault, current.amr.includes('mfa'))).join(' ');
+      const problem = sentences(result.map((fault) => passwordAdvice(fault, current.amr.includes('mfa'))));
       return pages.show(ctx, current, { problem, status: 400 });
     }
     await passwordChanged(account, current.interaction.session?.uid, by);

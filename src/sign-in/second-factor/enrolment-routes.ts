@@ -1,4 +1,5 @@
 // The forms of the enrolment step: the user sets up a second factor that the policy demands and the account lacks.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Account } from '../../accounts/account.ts';
@@ -11,6 +12,7 @@ import type { Totp } from '../../mfa/factors/totp.ts';
 import { parseAttestation } from '../../mfa/factors/webauthn-input.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
+import { t } from '../../texts/text.ts';
 import type { Attempts } from '../attempts.ts';
 import type { CurrentStep } from '../current-step.ts';
 import type { Flow, StepContext } from '../flow.ts';
@@ -62,10 +64,7 @@ async function enrolTotp(dependencies: EnrolmentRoutesDependencies, ctx: StepCon
   const by = { actorId: current.account.id, request: ctx.state.request };
   const outcome = await totp.confirm(current.account, sealed, code, by);
   if (outcome === 'wrong' || outcome === 'expired') {
-    const problem =
-      outcome === 'expired'
-        ? 'The setup timed out. Scan the new QR code.'
-        : 'That code is incorrect. Enter the current code from your app.';
+    const problem = outcome === 'expired' ? t('enrol.expired') : t('enrol.wrong-code');
     return pages.show(ctx, current, { problem, status: 400, ...(outcome === 'wrong' && { sealed }) });
   }
   await rateLimits.reset('code:account', current.account.id);
@@ -87,10 +86,7 @@ async function enrolPasskey(dependencies: EnrolmentRoutesDependencies, ctx: Step
       ? await passkeys.register(current.account, answer, { challenge, name, mustVerify: mustVerify(current), ...by })
       : undefined;
   if (result?.outcome !== 'ok') {
-    const problem =
-      result?.outcome === 'already-registered'
-        ? 'Your account already has this passkey.'
-        : 'The passkey couldn’t be verified. Try again.';
+    const problem = result?.outcome === 'already-registered' ? t('enrol.passkey-exists') : t('enrol.passkey-failed');
     return pages.show(ctx, current, { problem, status: 400 });
   }
   await notifyOwner(current.account, 'passkey-added', ctx.state.request);

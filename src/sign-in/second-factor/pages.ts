@@ -1,5 +1,6 @@
 // Renders the pages of the second factor and its enrolment: the method that is offered first, the other methods, the
 // WebAuthn options (whose challenge is stored with the attempt), and the QR code of a new authenticator app.
+
 import type { Account } from '../../accounts/account.ts';
 import type { Context } from '../../http/context.ts';
 import { maskEmail as maskedAddress } from '../../mail/wording.ts';
@@ -9,6 +10,7 @@ import type { Passkeys } from '../../mfa/factors/passkeys.ts';
 import { maskNumber as maskedNumber } from '../../mfa/factors/phone-number.ts';
 import type { Totp } from '../../mfa/factors/totp.ts';
 import type { SecondFactor } from '../../mfa/policy.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { Attempt, Attempts } from '../attempts.ts';
 import type { CurrentStep } from '../current-step.ts';
 import type { CodeMethod } from './codes.ts';
@@ -23,7 +25,7 @@ export interface FactorPages {
 }
 
 export interface FactorPageState {
-  problem?: string | undefined;
+  problem?: PageText | undefined;
   status?: number;
   method?: string | undefined;
   /** The enrolment that goes on after a wrong code. */
@@ -47,15 +49,15 @@ export interface FactorPagesDependencies {
 }
 
 const HINTS = {
-  totp: 'Enter the code from your authenticator app.',
-  'recovery-code': 'Enter one of your recovery codes. Each code works once.',
+  totp: t('second-factor.totp-hint'),
+  'recovery-code': t('second-factor.recovery-code-hint'),
 };
-const LABELS: Record<SecondFactor, string> = {
-  passkey: 'Use a passkey',
-  totp: 'Use an authenticator app',
-  email: 'Email me a code',
-  sms: 'Text me a code',
-  'recovery-code': 'Use a recovery code',
+const LABELS: Record<SecondFactor, PageText> = {
+  passkey: t('second-factor.use-passkey'),
+  totp: t('second-factor.use-totp'),
+  email: t('second-factor.use-email'),
+  sms: t('second-factor.use-sms'),
+  'recovery-code': t('second-factor.use-recovery-code'),
 };
 
 export function createFactorPages(dependencies: FactorPagesDependencies): FactorPages {
@@ -63,7 +65,7 @@ export function createFactorPages(dependencies: FactorPagesDependencies): Factor
   return {
     async passkeyOffer(current) {
       const options = await storeChallenge(attempts, current.attempt, await passkeys.authenticationOptions());
-      return { action: pathOf(current, 'passkey'), mode: 'autofill', options, label: 'Sign in with a passkey' };
+      return { action: pathOf(current, 'passkey'), mode: 'autofill', options, label: t('sign-in.with-passkey') };
     },
     showSecondFactor: (ctx, current, state) => showSecondFactor(dependencies, ctx, current, state),
     showEnrolment: (ctx, current, state) => showEnrolment(dependencies, ctx, current, state),
@@ -89,7 +91,7 @@ async function showSecondFactor(
       action: pathOf(current, 'passkey'),
       mode: 'get',
       options: await storeChallenge(attempts, current.attempt, options),
-      label: 'Use passkey',
+      label: t('second-factor.passkey'),
       isPrimary: true,
       rememberDays: days,
     };
@@ -113,8 +115,8 @@ async function showEnrolment(
     action: pathOf(current, 'enrol-passkey'),
     mode: 'create',
     options: await storeChallenge(attempts, current.attempt, options),
-    name: 'My passkey',
-    label: 'Set up passkey',
+    name: t('passkey.default-name'),
+    label: t('enrol.set-up-passkey'),
   };
   const app = current.methods.includes('totp') ? await appEnrolment(totp, account, sealed) : undefined;
   ctx.render(
@@ -136,7 +138,7 @@ function showUpstream(ctx: Context, current: CurrentStep, foot: Foot): void {
   const { step, stepUp } = current;
   if (!stepUp) throw new Error('a step-up without an upstream');
   const { connectionId, connectionName: name } = stepUp;
-  const setUp = { href: pathOf(current), label: 'Set up two-step verification here' };
+  const setUp = { href: pathOf(current), label: t('second-factor.set-up-here') };
   const others = step === 'second-factor' ? methodLinks(current) : [setUp];
   ctx.render('sign-in/upstream-factor', {
     action: pathOf(current, `connections/${connectionId}`),
@@ -154,23 +156,31 @@ function methodLinks(current: CurrentStep, displayed?: SecondFactor) {
 
 function upstreamLink(current: CurrentStep) {
   const { stepUp } = current;
-  return stepUp ? [{ href: `${pathOf(current)}?method=upstream`, label: `Use ${stepUp.connectionName}` }] : [];
+  return stepUp
+    ? [
+        {
+          href: `${pathOf(current)}?method=upstream`,
+          label: t('second-factor.use-connection', { connection: stepUp.connectionName }),
+        },
+      ]
+    : [];
 }
 
 /** What is set up, and who requires it: the application, or the settings of this server. */
 function reasonOf({ amr, level, methods, requestedLevel }: CurrentStep, { appName }: Foot) {
   const onlyPasskey = !methods.includes('totp');
-  const who = acrLevel(requestedLevel) >= acrLevel(level) ? appName : 'Your organization';
+  const who = acrLevel(requestedLevel) >= acrLevel(level) ? 'app' : 'organization';
+  const what = onlyPasskey ? 'passkey' : 'other';
   return {
-    title: amr.includes('mfa') && onlyPasskey ? 'Add a passkey' : 'Set up two-step verification',
-    lead: `${who} requires ${onlyPasskey ? 'a passkey' : 'two-step verification'}. Setup takes about a minute.`,
+    title: amr.includes('mfa') && onlyPasskey ? t('enrol.add-passkey') : t('enrol.set-up'),
+    lead: t('enrol.reason', { who, app: appName, what }),
   };
 }
 
 /** After an upstream that proved less than was requested. */
-function noticeOf({ attempt, stepUp }: CurrentStep): string | undefined {
+function noticeOf({ attempt, stepUp }: CurrentStep): PageText | undefined {
   if (!stepUp || !attempt.stepUp?.isUnmet) return undefined;
-  return `${stepUp.connectionName} didn’t confirm two-step verification. Set it up here instead.`;
+  return t('enrol.upstream-unmet', { connection: stepUp.connectionName });
 }
 
 function pathOf({ attempt }: CurrentStep, action?: string): string {
@@ -204,9 +214,9 @@ export function mustVerify({ level }: CurrentStep): boolean {
   return level === PHISHING_RESISTANT_ACR;
 }
 
-function hintOf({ channels }: CurrentStep, method: CodeMethod, send: { isFirst: boolean } | undefined): string {
+function hintOf({ channels }: CurrentStep, method: CodeMethod, send: { isFirst: boolean } | undefined): PageText {
   if (!send || (method !== 'email' && method !== 'sms')) return HINTS[method as keyof typeof HINTS];
   const to = channels[method] ?? '';
   const place = method === 'email' ? maskedAddress(to) : maskedNumber(to);
-  return send.isFirst ? `We’ll send a code to ${place}.` : `Enter the code that we sent to ${place}.`;
+  return send.isFirst ? t('second-factor.will-send', { place }) : t('second-factor.sent', { place });
 }

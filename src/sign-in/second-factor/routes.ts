@@ -1,5 +1,6 @@
 // The forms of the second factor: a code, a passkey or security key, and the request to send a code. A passkey also
 // signs in without a password.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Audit } from '../../audit/audit.ts';
@@ -10,6 +11,7 @@ import { parseForm } from '../../http/input.ts';
 import type { CodeDelivery } from '../../mfa/factors/code-delivery.ts';
 import type { Passkeys } from '../../mfa/factors/passkeys.ts';
 import { parseAssertion } from '../../mfa/factors/webauthn-input.ts';
+import { t } from '../../texts/text.ts';
 import type { Attempt, Attempts } from '../attempts.ts';
 import type { CurrentStep } from '../current-step.ts';
 import type { Flow, StepContext } from '../flow.ts';
@@ -35,10 +37,10 @@ const sendForm = z.object({ method: z.enum(['email', 'sms']) });
 const keyForm = z.object({ response: z.string().max(20_000), remember: z.literal('yes').optional() });
 
 const PROBLEMS = {
-  wrong: 'That code is incorrect or was already used. Check it, or wait for the next code.',
-  expired: 'This code has expired. Send a new code.',
+  wrong: t('second-factor.wrong-code'),
+  expired: t('second-factor.expired-code'),
 } as const;
-const NOT_SENT = 'We couldn’t send the code. Try again in a minute, or choose another way.';
+const NOT_SENT = t('second-factor.not-sent');
 
 export function secondFactorRoutes(dependencies: SecondFactorRoutesDependencies): Router<State, Extras> {
   const { checkCsrf } = dependencies;
@@ -83,7 +85,7 @@ async function verifyPasskey(dependencies: SecondFactorRoutesDependencies, ctx: 
   const current = await flow.expect(ctx, 'second-factor', 'identify');
   if (!current) return;
   if (current.step === 'identify' && current.needsPassword)
-    return pages.show(ctx, current, { problem: 'This app requires your password.', status: 400 });
+    return pages.show(ctx, current, { problem: t('second-factor.needs-password'), status: 400 });
   const { response, remember } = await parseForm(ctx, keyForm);
   const answer = parseAssertion(response);
   const { challenge } = current.attempt;
@@ -93,7 +95,7 @@ async function verifyPasskey(dependencies: SecondFactorRoutesDependencies, ctx: 
   if (result?.outcome !== 'ok') {
     // Anyone can send this form, and as often as they like.
     await repeatedEntries.record({ ...about, outcome: 'failure', reason: result?.outcome ?? 'malformed' });
-    const problem = 'The passkey couldn’t be verified. Try again, or sign in another way.';
+    const problem = t('second-factor.passkey-failed');
     return pages.show(ctx, current, { problem, status: 401, method: 'passkey' });
   }
   await audit.record({ ...about, outcome: 'success', actorId: result.userId, subjectId: result.userId });

@@ -1,0 +1,49 @@
+// The language of a response: what the user picked, else what the application requests (`ui_locales`), the user's profile, what the user
+// picked in this browser long ago, and what the browser accepts.
+import Router from '@koa/router';
+import { acceptedLanguages, bestLanguage, languages, SOURCE_LANGUAGE } from '../../texts/languages.ts';
+import type { Context, Extras, Middleware, State } from '../context.ts';
+import type { Cookies } from '../cookies.ts';
+import { notFound } from '../errors.ts';
+import { localPath } from '../local-path.ts';
+
+/** Defines `ctx.state.language`, which decides when it is called: routes find out meanwhile who the user is. */
+export function languageChoice({ cookies }: { cookies: Pick<Cookies, 'get'> }): Middleware {
+  return (ctx, next) => {
+    ctx.state.language = () => languageOf(ctx, cookies);
+    return next();
+  };
+}
+
+function languageOf(ctx: Context, cookies: Pick<Cookies, 'get'>): string {
+  const { requestedLanguages = [], profileLanguage } = ctx.state;
+  const picked = cookies.get(ctx, 'pickedLanguage');
+  const remembered = cookies.get(ctx, 'language');
+  const wishes = [picked, ...requestedLanguages, profileLanguage, remembered].filter((wish) => wish !== undefined);
+  return bestLanguage(wishes) ?? bestLanguage(acceptedLanguages(ctx.get('Accept-Language'))) ?? SOURCE_LANGUAGE;
+}
+
+/** The tags of `ui_locales`, separated by spaces (OpenID Connect Core, section 3.1.2.1). */
+export function languagesOf(uiLocales: unknown): string[] {
+  return typeof uiLocales === 'string' ? uiLocales.split(' ', 20).filter((tag) => /^[\w-]{2,35}$/.test(tag)) : [];
+}
+
+/** `/language/de?next=/account`: a link of the footer, so that it works without script. Changes nothing but the texts. */
+export function languageRoutes({ cookies }: { cookies: Pick<Cookies, 'set'> }): Router<State, Extras> {
+  const router = new Router<State, Extras>();
+  router.get('/language/:language', (ctx) => {
+    const language = languages.find((one) => one === ctx.params.language);
+    if (language === undefined) throw notFound();
+    cookies.set(ctx, 'pickedLanguage', language);
+    cookies.set(ctx, 'language', language);
+    ctx.status = 303;
+    ctx.redirect(localPath(String(ctx.query.next ?? '')) ?? '/');
+  });
+  return router;
+}
+
+/** Where the picker leads back to: this page, or the page with the form that was sent. */
+export function pageOf({ method, path, url }: Context): string {
+  if (method === 'GET') return url;
+  return path.replace(/^(\/signin\/[\w-]+)\/.*$/, '$1');
+}

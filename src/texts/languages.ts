@@ -1,0 +1,61 @@
+// The languages of pages and mails: one for each folder of views/texts. docs/languages.md says how to add one.
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { viewsDir } from '../platform/package.ts';
+
+/** The language of the source texts, of logs, of JSON, and of what is not translated yet. */
+export const SOURCE_LANGUAGE = 'en';
+
+export const textsDir = path.join(viewsDir, 'texts');
+
+/** The BCP 47 tags of all languages. */
+export const languages: readonly string[] = readdirSync(textsDir).sort();
+
+/** Its name in itself: `Deutsch`. */
+export function nameOf(language: string): string {
+  const name = new Intl.DisplayNames([language], { type: 'language' }).of(language) ?? language;
+  return name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
+}
+
+const RIGHT_TO_LEFT = new Set(['ar', 'dv', 'fa', 'he', 'ps', 'ur', 'yi']);
+
+/** The value of the attribute `dir`. */
+export function directionOf(language: string): 'ltr' | 'rtl' {
+  return RIGHT_TO_LEFT.has(language.split('-')[0] ?? '') ? 'rtl' : 'ltr';
+}
+
+/** The first of these wishes that is available: `de-AT` finds `de`, `pt` finds `pt-BR`. Wishes are tags, in any case. */
+export function bestLanguage(wishes: readonly string[], available = languages): string | undefined {
+  for (const wish of wishes) {
+    const exact = available.find((one) => one.toLowerCase() === wish.toLowerCase());
+    const found = exact ?? available.find((one) => scriptOf(one) === scriptOf(wish));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Language and script, so that texts in an unreadable script are no match; undefined for what is no tag. */
+function scriptOf(tag: string): string | undefined {
+  try {
+    const { language, script } = new Intl.Locale(tag).maximize();
+    return `${language}-${script}`;
+  } catch {
+    return tag;
+  }
+}
+
+const MAX_WISHES = 20;
+
+/** The tags of the header Accept-Language, the most wanted first (RFC 9110, section 12.5.4). */
+export function acceptedLanguages(header: string): string[] {
+  return header
+    .split(',', MAX_WISHES)
+    .map((entry) => {
+      const [tag = '', ...parameters] = entry.split(';').map((part) => part.trim());
+      const quality = parameters.find((one) => one.startsWith('q='));
+      return { tag, weight: quality === undefined ? 1 : Number(quality.slice(2)) };
+    })
+    .filter(({ tag, weight }) => /^[a-z]{2,8}(-[a-z0-9]{1,8})*$/i.test(tag) && weight > 0)
+    .sort((a, b) => b.weight - a.weight)
+    .map(({ tag }) => tag);
+}

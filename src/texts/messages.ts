@@ -1,0 +1,129 @@
+// Reads the messages of a language when the first one is used, and formats them (ICU MessageFormat).
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { IntlMessageFormat } from 'intl-messageformat';
+import { SOURCE_LANGUAGE, textsDir } from './languages.ts';
+
+/** Key -> message. */
+export type Messages = Record<string, string>;
+/** What stands for a placeholder. */
+export type Value = string | number | Date | Words;
+
+/** A text (text.ts). */
+interface Words {
+  toString(): string;
+  toHtml(): string;
+}
+
+interface Message {
+  text: string;
+  /** Parsed at first use; most messages have nothing to parse. */
+  plain?: IntlMessageFormat;
+  html?: IntlMessageFormat;
+}
+
+const loaded = new Map<string, Map<string, Message>>();
+
+/** The messages of one language, from all files of its folder. */
+export function readMessages(language: string): Messages {
+  const folder = path.join(textsDir, language);
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+  return Object.assign({}, ...files.map((file) => JSON.parse(readFileSync(path.join(folder, file), 'utf8'))));
+}
+
+/** Adds a language that has no folder, or replaces one: pseudo-languages of tests. */
+export function addLanguage(language: string, messages: Messages): void {
+  loaded.set(language, new Map(Object.entries(messages).map(([key, text]) => [key, { text }])));
+}
+
+/** Whether there is such a message. */
+export function hasMessage(key: string): boolean {
+  return messagesOf(SOURCE_LANGUAGE).has(key);
+}
+
+/** The message as plain text, without its tags. */
+export function formatPlain(language: string, key: string, values: Record<string, Value> = {}): string {
+  const message = messageOf(language, key);
+  if (!needsParser(message.text)) return message.text;
+  message.plain ??= new IntlMessageFormat(message.text, language);
+  return String(message.plain.format({ ...mapped(values, String), ...plainTags }));
+}
+
+/** The message as HTML: its text and its values are escaped, its tags are those of `htmlTags`. */
+export function formatHtml(language: string, key: string, values: Record<string, Value> = {}): string {
+  const message = messageOf(language, key);
+  if (!needsParser(message.text)) return escapeHtml(message.text);
+  message.html ??= new IntlMessageFormat(escapedLiterals(message.text, language), language);
+  return String(message.html.format({ ...mapped(values, htmlOf), ...htmlTags(String(values.href ?? '')) }));
+}
+
+/** Numbers and dates stay as they are, for their formats. */
+function mapped(values: Record<string, Value>, write: (value: string | Words) => string) {
+  const entries = Object.entries(values).map(([name, value]) => [
+    name,
+    typeof value === 'number' || value instanceof Date ? value : write(value),
+  ]);
+  return Object.fromEntries(entries) as Record<string, string | number | Date>;
+}
+
+const htmlOf = (value: string | Words) => (typeof value === 'string' ? escapeHtml(value) : value.toHtml());
+
+function messageOf(language: string, key: string): Message {
+  const message = messagesOf(language).get(key) ?? messagesOf(SOURCE_LANGUAGE).get(key);
+  if (!message) throw new Error(`there is no message ${key}`);
+  return message;
+}
+
+function messagesOf(language: string): Map<string, Message> {
+  const messages = loaded.get(language);
+  if (messages) return messages;
+  addLanguage(language, readMessages(language));
+  return messagesOf(language);
+}
+
+const needsParser = (message: string) => /[{}<>']/.test(message);
+
+type Chunks = string[];
+const joined = (chunks: Chunks) => chunks.join('');
+
+/** The tags that a message may have. */
+const plainTags = { strong: joined, small: joined, code: joined, a: joined, hidden: joined, reference: joined };
+
+/** `a` leads to the value `href`; `hidden` is only for screen readers. */
+function htmlTags(href: string): Record<keyof typeof plainTags, (chunks: Chunks) => string> {
+  return {
+    strong: (chunks) => `<strong>${joined(chunks)}</strong>`,
+    small: (chunks) => `<span class="small">${joined(chunks)}</span>`,
+    code: (chunks) => `<code>${joined(chunks)}</code>`,
+    a: (chunks) => `<a href="${escapeHtml(href)}">${joined(chunks)}</a>`,
+    hidden: (chunks) => `<span class="sr-only">${joined(chunks)}</span>`,
+    reference: (chunks) => `<strong class="nowrap select-all">${joined(chunks)}</strong>`,
+  };
+}
+
+export const tagNames: readonly string[] = Object.keys(plainTags);
+
+type Ast = ReturnType<IntlMessageFormat['getAst']>;
+const LITERAL = 0;
+
+function escapedLiterals(message: string, language: string): Ast {
+  const escaped = (elements: Ast): Ast =>
+    elements.map((element) => {
+      if (element.type === LITERAL) return { ...element, value: escapeHtml(element.value) };
+      if ('children' in element) return { ...element, children: escaped(element.children) };
+      if (!('options' in element)) return element;
+      const options = Object.entries(element.options).map(([name, option]) => [
+        name,
+        { ...option, value: escaped(option.value) },
+      ]);
+      return { ...element, options: Object.fromEntries(options) };
+    });
+  return escaped(new IntlMessageFormat(message, language).getAst());
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+/** For text and for values of attributes. */
+export function escapeHtml(value: unknown): string {
+  return String(value ?? '').replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}

@@ -1,0 +1,92 @@
+// `t('sign-in.identify.title')` is a text of views/texts. It becomes words where it is written: in the language of the page or mail that is
+// being rendered, and in English everywhere else, such as logs and JSON. So code that finds out what to say needs not know to whom.
+import type { TextArguments, TextKey } from '../generated/texts.ts';
+import { SOURCE_LANGUAGE } from './languages.ts';
+import { escapeHtml, formatHtml, formatPlain, hasMessage, type Value } from './messages.ts';
+
+export type { TextKey } from '../generated/texts.ts';
+
+/** What a page can print: a text of views/texts, or a string such as a name. */
+export type PageText = string | Text;
+
+export interface PageLink {
+  href: string;
+  label: PageText;
+}
+
+let current: string = SOURCE_LANGUAGE;
+
+/** The language in which texts become words now. */
+export function currentLanguage(): string {
+  return current;
+}
+
+/** Runs `work`, which must be synchronous, with texts in this language. */
+export function inLanguage<Result>(language: string, work: () => Result): Result {
+  const before = current;
+  current = language;
+  try {
+    return work();
+  } finally {
+    current = before;
+  }
+}
+
+export class Text {
+  readonly key: string;
+  readonly values: Record<string, Value> | undefined;
+
+  constructor(key: string, values?: Record<string, Value>) {
+    this.key = key;
+    this.values = values;
+  }
+
+  /** Plain, in the current language. */
+  toString(): string {
+    return formatPlain(current, this.key, this.values);
+  }
+
+  /** For a page: escaped, with the tags of the message. */
+  toHtml(): string {
+    return formatHtml(current, this.key, this.values);
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+}
+
+/** Whether there is a text with this key. */
+export function hasText(key: string): key is TextKey & `error.${string}.advice` {
+  return hasMessage(key);
+}
+
+/** The text with this key. `values` fill its placeholders, and are escaped in a page. */
+export function t<Key extends TextKey>(
+  key: Key,
+  ...values: undefined extends TextArguments[Key] ? [] : [values: TextArguments[Key]]
+): Text {
+  return new Text(key, values[0] as Record<string, Value> | undefined);
+}
+
+class Sentences extends Text {
+  readonly #sentences: readonly PageText[];
+
+  constructor(sentences: readonly PageText[]) {
+    super('');
+    this.#sentences = sentences;
+  }
+
+  override toString(): string {
+    return this.#sentences.join(' ');
+  }
+
+  override toHtml(): string {
+    return this.#sentences.map((one) => (typeof one === 'string' ? escapeHtml(one) : one.toHtml())).join(' ');
+  }
+}
+
+/** Several sentences as one text. */
+export function sentences(parts: readonly PageText[]): Text {
+  return new Sentences(parts);
+}

@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import { IntlMessageFormat } from 'intl-messageformat';
+import { describe, expect, it } from 'vitest';
+import { acceptedLanguages, bestLanguage, directionOf, languages, nameOf } from '../../src/texts/languages.ts';
+import { formatHtml, formatPlain, readMessages, tagNames } from '../../src/texts/messages.ts';
+import { sentences, t } from '../../src/texts/text.ts';
+import { filesUnder } from '../support/source/imports.ts';
+
+const english = readMessages('en');
+const templates = filesUnder('views', '.eta').map((file) => ({ file, source: readFileSync(file, 'utf8') }));
+const sources = [...templates.map(({ source }) => source), ...filesUnder('src', '.ts').map(sourceOf)].join('\n');
+
+function sourceOf(file: string): string {
+  return file.includes('generated') ? '' : readFileSync(file, 'utf8');
+}
+
+interface Parts {
+  values: Set<string>;
+  tags: Set<string>;
+  /** Of each plural, the categories that it has. */
+  plurals: string[][];
+}
+
+type Elements = ReturnType<IntlMessageFormat['getAst']>;
+const [LITERAL, PLURAL, TAG] = [0, 6, 8];
+
+function partsOf(message: string, language: string): Parts {
+  const parts: Parts = { values: new Set(), tags: new Set(), plurals: [] };
+  const collect = (elements: Elements) => {
+    for (const element of elements) {
+      if (!('value' in element) || element.type === LITERAL) continue;
+      (element.type === TAG ? parts.tags : parts.values).add(element.value);
+      if ('options' in element) {
+        if (element.type === PLURAL) parts.plurals.push(Object.keys(element.options));
+        for (const option of Object.values(element.options)) collect(option.value);
+      }
+      if ('children' in element) collect(element.children);
+    }
+  };
+  collect(new IntlMessageFormat(message, language).getAst());
+  return parts;
+}
+
+/** The keys that code puts together, with the beginnings that it writes. */
+const families = [...sources.matchAll(/`([a-z-]+(?:\.[\w-]+)*[.-])\$\{/g)].map(([, start = '']) => start);
+
+describe('the texts in English', () => {
+  it('the texts in English are all used', () => {
+    const isUsed = (key: string) => sources.includes(`'${key}'`) || families.some((start) => key.startsWith(start));
+    expect(Object.keys(english).filter((key) => !isUsed(key))).toEqual([]);
+  });
+
+  it('the templates name only texts that exist, with all their values', () => {
+    const faults = templates.flatMap(({ file, source }) =>
+      [...source.matchAll(/\bt\('([^']+)'(?:, \{ (.*?) \})?\)/g)].flatMap(([, key = '', given = '']) => {
+        const message = english[key];
+        if (message === undefined) return [`${file}: ${key}`];
+        const { values, tags } = partsOf(message, 'en');
+        const wanted = [...values, ...(tags.has('a') ? ['href'] : [])];
+        return wanted
+          .filter((name) => !new RegExp(`(^|[ ,])${name}\\b`).test(given))
+          .map((name) => `${file}: ${key} ${name}`);
+      }),
+    );
+    expect(faults).toEqual([]);
+  });
+});
+
+describe.each(languages)('the texts in %s', (language) => {
+  const messages = readMessages(language);
+  const expected = new Set(new Intl.PluralRules(language).resolvedOptions().pluralCategories);
+
+  it('the texts have the same keys, values and tags as in English', () => {
+    expect(Object.keys(messages).sort()).toEqual(Object.keys(english).sort());
+    const faults = Object.entries(messages).filter(([key, message]) => {
+      const { values, tags } = partsOf(message, language);
+      const source = partsOf(english[key] ?? '', 'en');
+      return (
+        [...values].sort().join() !== [...source.values].sort().join() ||
+        [...tags].sort().join() !== [...source.tags].sort().join() ||
+        [...tags].some((tag) => !tagNames.includes(tag))
+      );
+    });
+    expect(faults).toEqual([]);
+  });
+
+  it('a plural has every form of the language that a whole number can need', () => {
+    // `many` of French, Spanish, Italian and Portuguese is for millions, `other` of Polish for fractions.
+    const optional = /^(fr|es|it|pt)/.test(language) ? ['many'] : [];
+    const faults = Object.entries(messages).flatMap(([key, message]) =>
+      partsOf(message, language).plurals.flatMap((forms) =>
+        [...expected].filter((form) => !forms.includes(form) && !optional.includes(form)).map((form) => [key, form]),
+      ),
+    );
+    expect(faults).toEqual([]);
+  });
+});
+
+describe('a text', () => {
+  it('escapes its values in HTML and not in plain text, and has the tags of its message in HTML only', () => {
+    const text = t('sign-in.to-continue', { app: '<b>Wiki & "Docs"</b>' });
+    expect(text.toHtml()).toBe('to continue to <strong>&lt;b&gt;Wiki &amp; &quot;Docs&quot;&lt;/b&gt;</strong>');
+    expect(String(text)).toBe('to continue to <b>Wiki & "Docs"</b>');
+    const link = t('sign-in.register', { href: '/sign-up?a=1&b="><script>' });
+    expect(link.toHtml()).toContain('<a href="/sign-up?a=1&amp;b=&quot;&gt;&lt;script&gt;">');
+    expect(sentences(['a < b.', text]).toHtml()).toContain('a &lt; b. to continue to <strong>&lt;b&gt;');
+  });
+
+  it('becomes words in the language that is current, also inside of another text', () => {
+    const text = t('problem.too-many-attempts', { time: t('duration.seconds', { count: 30 }) });
+    expect(JSON.stringify(text)).toBe('"Too many attempts. Wait 30 seconds, then try again."');
+    expect(formatPlain('en', 'duration.seconds', { count: 1 })).toBe('1 second');
+    expect(formatHtml('en', 'password.too-long', { count: 1000 })).toBe('Use at most 1,000 characters.');
+  });
+});
+
+describe('the choice of a language', () => {
+  it.each([
+    ['de-AT,en;q=0.5', 'de'],
+    ['en;q=0.5, fr;q=0.9', 'fr'],
+    ['pt', 'pt-BR'],
+    ['sv, tlh;q=0.9, fr-CA;q=0.8', 'fr'],
+    ['*', undefined],
+    ['x'.repeat(5000), undefined],
+    ['de;q=0', undefined],
+  ])('Accept-Language %s leads to %s', (header, found) => {
+    expect(bestLanguage(acceptedLanguages(header), ['de', 'en', 'fr', 'pt-BR'])).toBe(found);
+  });
+
+  it('names a language in itself, and knows its direction', () => {
+    expect(nameOf('pt-BR')).toBe('Português (Brasil)');
+    expect([directionOf('ar'), directionOf('de')]).toEqual(['rtl', 'ltr']);
+  });
+});
