@@ -12,8 +12,8 @@ export const apiKeyCreate: Command = {
   name: 'api-key create',
   args: ['LOGIN'],
   summary: 'create an API key of a user for the admin API; prints it once',
-  details: `LOGIN is the username or email address of the owner. The key can do what its permissions and the owner's roles both permit at
-that moment, and no change that needs a fresh sign-in.`,
+  details: `LOGIN is the username or email address of the owner. The key can do what both its permissions and the owner's roles permit at
+that moment, but no change that needs a fresh sign-in.`,
   options: {
     name: { type: 'string', value: 'NAME', help: 'what uses the key' },
     permission: { type: 'string', value: 'PERMISSION', multiple: true, help: 'such as gatehouse.users:read' },
@@ -76,7 +76,7 @@ export const apiKeyRevoke: Command = {
   name: 'api-key revoke',
   args: ['ID'],
   summary: 'revoke an API key; it stops working right away',
-  details: 'ID is in the list, and after gh_ in the key itself (11 characters).',
+  details: 'ID is the 11 characters after gh_ in the key. The command api-key list prints it, too.',
   options: jsonOption,
   run: (input, io) =>
     withServices(io, async ({ apiKeys }) => {

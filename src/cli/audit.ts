@@ -82,7 +82,7 @@ export async function acceptRestore({ audit, checkpoints, now }: Services): Prom
 }
 
 function verifyHere(input: Input, io: Io): Promise<ChainVerdict> {
-  if (input.text('database') !== undefined) throw new UsageError('--database goes with --public-key');
+  if (input.text('database') !== undefined) throw new UsageError('--database needs --public-key');
   return withServices(io, async ({ auditChain }) => {
     const file = input.text('checkpoints');
     return auditChain.verify(file === undefined ? {} : { checkpoints: await readText(file) });

@@ -50,7 +50,7 @@ export function readInput(command: Command, argv: string[]): Input {
   const needed = args.filter((name) => !name.startsWith('[')).length;
   if (parsed.positionals.length < needed) throw new UsageError(`${args[parsed.positionals.length]} is missing`);
   const extra = parsed.positionals[args.length];
-  if (extra !== undefined) throw new UsageError(`unexpected word: ${extra}`);
+  if (extra !== undefined) throw new UsageError(`unexpected argument: ${extra}`);
   const values = parsed.values as Record<string, boolean | string | string[] | undefined>;
   return {
     isEmpty: parsed.positionals.length === 0 && Object.keys(values).length === 0,
@@ -69,7 +69,7 @@ export function readInput(command: Command, argv: string[]): Input {
 
 /** Returns the help of one command. */
 export function helpOf({ name, args = [], summary, details, options = {} }: Command): string {
-  const rows = Object.entries({ ...options, help: { type: 'boolean', help: 'this text' } as Option }).map(
+  const rows = Object.entries({ ...options, help: { type: 'boolean', help: 'print this help' } as Option }).map(
     ([option, { value, help, multiple }]) => [
       `  --${option}${value ? ` ${value}` : ''}`,
       multiple ? `${help} (can be repeated)` : help,
@@ -89,7 +89,7 @@ function parse(args: string[], options: Record<string, Option>) {
     return parseArgs({ args, options: Object.fromEntries(known), allowPositionals: true, strict: true });
   } catch (error) {
     // Node's first sentence names the option; the rest is about positionals.
-    const [message = 'wrong options'] = (error instanceof Error ? error.message : String(error)).split(/\. |\n/);
+    const [message = 'invalid options'] = (error instanceof Error ? error.message : String(error)).split(/\. |\n/);
     throw new UsageError(message);
   }
 }

@@ -16,7 +16,7 @@ export const connectionList: Command = {
       const [all, forged] = [await connections.list(), await connections.forgedIds()];
       for (const id of forged)
         io.err(
-          `warning: ${plain(id)} was changed by another program and is off: gatehouse connection remove ${plain(id)}`,
+          `warning: another program changed ${plain(id)}, so it is disabled. To remove it, run: gatehouse connection remove ${plain(id)}`,
         );
       const rows = all.map(({ id, name, kind, preset, enabled, source }) => ({
         id,
@@ -92,7 +92,11 @@ export const connectionSecret: Command = {
     'Gatehouse uses it right away. The old secrets stay until you remove them, or until you add one with --replace.',
   options: {
     purpose: { type: 'string', value: 'PURPOSE', help: 'client-secret, private-key or bind-password' },
-    expires: { type: 'string', value: 'DATE', help: 'expiry date at the provider for warnings, such as 2027-01-31' },
+    expires: {
+      type: 'string',
+      value: 'DATE',
+      help: 'date on which it expires at the provider, for warnings, such as 2027-01-31',
+    },
     replace: { type: 'boolean', help: 'remove the other secrets of this purpose' },
     ...jsonOption,
   },
@@ -190,7 +194,7 @@ async function readEntry(path: string, now: Clock, io: Io) {
   const { parseIdentityProviderMetadata } = await import('../saml/metadata/parse-identity-provider.ts');
   const { entityId } = parseIdentityProviderMetadata(metadata, now());
   if (entry.entity_id !== undefined && entry.entity_id !== entityId)
-    throw new ConfigError([`${path}: entity_id: does not agree with the metadata, which says ${entityId}`]);
+    throw new ConfigError([`${path}: entity_id: doesn't match the metadata, which says ${entityId}`]);
   return { ...entry, metadata };
 }
 

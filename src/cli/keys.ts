@@ -19,7 +19,7 @@ export const keysList: Command = {
         const rows = keys.map(({ kid, use, alg, state, createdAt, activatedAt, certificate }) => [
           ...[kid, use, alg, state, formatDate(createdAt), formatDate(activatedAt), formatDate(certificate?.until)],
         ]);
-        io.table(['KID', 'USE', 'ALG', 'STATE', 'CREATED', 'SIGNS SINCE', 'CERTIFICATE UNTIL'], rows);
+        io.table(['KID', 'USE', 'ALG', 'STATE', 'CREATED', 'SIGNING SINCE', 'CERTIFICATE EXPIRES'], rows);
       }
       return 0;
     }),
@@ -48,9 +48,9 @@ After a leak, --now does not wait: applications that have not read the new key y
       const [force, activate] = [input.flag('now'), input.flag('activate')];
       const use = useOf(input);
       const isSaml = use !== 'oidc';
-      if (activate && !isSaml) throw new UsageError('--activate goes with --saml, --saml-sp or --saml-sp-encryption');
+      if (activate && !isSaml) throw new UsageError('--activate needs --saml, --saml-sp or --saml-sp-encryption');
       const alg = algOf(input.text('alg'));
-      if (alg && isSaml) throw new UsageError(`--alg does not go with --${use}`);
+      if (alg && isSaml) throw new UsageError(`--alg can't be used with --${use}`);
       await keyring.load();
       let outcome = await keyring.rotate({ use, alg, force, activate: isSaml && (activate || force) });
       if (isSaml && force && outcome.outcome === 'nothing-to-activate') {
@@ -93,7 +93,7 @@ function printOutcome(outcome: RotationOutcome, use: KeyUse, io: Io): void {
       return;
     case 'too-early':
       io.err(
-        `The next key (${outcome.kid}) is too new: applications may not have it before ${formatDate(outcome.readyAt)}.`,
+        `The next key (${outcome.kid}) is too new: applications may not have read it before ${formatDate(outcome.readyAt)}.`,
       );
       io.err("After a leak, don't wait: add --now");
       return;

@@ -9,9 +9,9 @@ import { type Io, plain } from './io.ts';
 export const secretsRotate: Command = {
   name: 'secrets rotate',
   summary: 'encrypt everything again under the first value of GATEHOUSE_SECRET',
-  details: `Put the new value in front of the old one and restart every server first. Afterwards "gatehouse doctor" says that nothing is
-left, and the old value can be removed. MACs and cookies do not depend on the secret. May be repeated, and runs beside the servers.
-Exit code 1 when a value cannot be decrypted.`,
+  details: `First put the new value in front of the old one and restart every server. Then run this command: servers can run meanwhile, and
+you can repeat it. When "gatehouse doctor" says that everything is under the first secret, remove the old value. MACs and cookies
+do not depend on the secret. The exit code is 1 if a value cannot be decrypted.`,
   options: jsonOption,
   run: (input, io) =>
     withServices(io, async ({ db, vault, audit }) => {
@@ -53,11 +53,11 @@ const MAX_NAMED = 50;
 export const secretsAdopt: Command = {
   name: 'secrets adopt',
   summary: 'adopt the database of an older version: create its data keys and the MACs of its rows',
-  details: `Stop all servers and make a backup first. It trusts every row as it is now, so look through the administrators, the
-applications and the audit log before. Where there are data keys already, it writes the MACs of rows that have none: those of an
-older version, or a row that was changed by SQL on purpose and whose "mac" was emptied. It never confirms a row with a wrong MAC.
-Another program can empty a "mac" too: let --dry-run name the rows first, and expect each of them.`,
-  options: { 'dry-run': { type: 'boolean', help: 'name the rows without a MAC, and change nothing' } },
+  details: `Stop all servers and make a backup first. It trusts every row as it is now, so review the administrators, the
+applications and the audit log first. If data keys exist already, it adds a MAC to rows that have none: rows of an older version,
+and rows that you changed by SQL and whose "mac" you emptied. It never accepts a row with a wrong MAC. Another program can
+empty a "mac" too: list the rows with --dry-run first, and check that you expect each of them.`,
+  options: { 'dry-run': { type: 'boolean', help: 'list the rows without a MAC without changing them' } },
   async run(input, io) {
     const config = readConfig(io);
     const { adoptableRows, adoptDatabase } = await import('../server/secrets/adopt.ts');

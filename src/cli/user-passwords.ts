@@ -68,7 +68,7 @@ export const userSetPassword: Command = {
   run: (input, io) =>
     withUser(input, io, async (account, { credentials, endSession, mfa, notifyOwner }) => {
       if (input.flag('keep')) {
-        if (input.flag('password-stdin')) throw new UsageError('--keep and --password-stdin exclude each other');
+        if (input.flag('password-stdin')) throw new UsageError("--keep and --password-stdin can't be used together");
         await credentials.forceChange(account.id);
         await endSession.all(account.id, 'ended-by-admin');
         io.out(

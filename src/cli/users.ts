@@ -100,7 +100,7 @@ export const userDisable: Command = {
       );
       if (account.source === 'file')
         io.err(
-          'warning: the configuration file declares this user: say active: false there, or the next apply enables it',
+          'warning: the configuration file declares this user. Set active: false there, or the next apply enables the user again.',
         );
       return 0;
     }),
@@ -121,9 +121,9 @@ export const userEnable: Command = {
 export const userDelete: Command = {
   name: 'user delete',
   args: ['LOGIN'],
-  summary: 'delete a user for good, even if another program changed its row',
-  details: `LOGIN is a username, an email address, or the subject. Sessions and tokens end; password, factors, roles, consents and connected
-sign-ins are deleted too. The subject is never used again, and the audit log stays. Without --yes, nothing is deleted.`,
+  summary: 'delete a user permanently, even if another program changed its row',
+  details: `LOGIN is a username, an email address or a user ID (sub). Sessions and tokens end; password, factors, roles, consents and connected
+sign-ins are deleted too. The user ID is never used again, and the audit log stays. Without --yes, nothing is deleted.`,
   options: { yes: { type: 'boolean', help: 'delete the user' } },
   run(input, io) {
     const [login = ''] = input.words;
@@ -134,15 +134,15 @@ sign-ins are deleted too. The subject is never used again, and the audit log sta
       if (!account) return noUser(login, io);
       const { id, username, source, isGenuine } = account;
       if (found.length > 1) {
-        io.err(`"${plain(login)}" matches several users. Use the subject of one of them:`);
+        io.err(`"${plain(login)}" matches several users. Use the user ID (sub) of one of them:`);
         for (const one of found)
           io.err(plain(`  ${one.id}  ${one.username}${one.isGenuine ? '' : ', changed outside'}`));
         return 1;
       }
       const name = plain(`${username} (${id})`);
-      if (!isGenuine) io.err(`warning: the row of ${name} was written by another program; its names may be false.`);
+      if (!isGenuine) io.err(`warning: the row of ${name} was written by another program, so its names may be wrong.`);
       if (!input.flag('yes')) {
-        io.err(`This deletes ${name} for good. To continue, add --yes.`);
+        io.err(`This deletes ${name} permanently. To confirm, add --yes.`);
         return 1;
       }
       const { transaction } = await import('../storage/database.ts');
@@ -153,7 +153,9 @@ sign-ins are deleted too. The subject is never used again, and the audit log sta
       });
       io.out(`Deleted ${name} and every session of the account. The user ID (sub) is never used again.`);
       if (source === 'file')
-        io.err('warning: the configuration file declares this user: remove it there, or the next apply adds it');
+        io.err(
+          'warning: the configuration file declares this user. Remove the user there, or the next apply adds the user again.',
+        );
       return 0;
     });
   },

@@ -75,7 +75,7 @@ async function run(): Promise<number> {
 
   or with Example Corp:
   Sign in there as   ${corpUser.username}
-  Its password       ${corpUser.password}
+  Password there     ${corpUser.password}
 
   Gatehouse itself is at ${issuer}
   Example Corp is at     ${corpIssuer}

@@ -13,7 +13,7 @@ export function signedOutPage({ name, protocol }: Named, notice?: string, signOu
 <h1>${name}</h1>
 ${noticeOf(notice)}
 ${signOutUrl !== undefined && html`<p><a href="${signOutUrl}">What this sign-out ended</a></p>`}
-<p class="lead">You are not signed in here. This application keeps no passwords: Gatehouse says who you are.</p>
+<p class="lead">You are not signed in here. This application stores no passwords: Gatehouse tells it who you are.</p>
 <p class="actions"><a class="button primary" href="/sign-in">Sign in with Gatehouse</a></p>`,
   );
 }
@@ -24,7 +24,7 @@ export function problemPage({ name }: Named, text: string): string {
     `Problem · ${name}`,
     html`
 <p class="eyebrow">${name}</p>
-<h1>That did not work</h1>
+<h1>Something went wrong</h1>
 <p class="notice bad" role="alert">${text}</p>
 <p class="actions"><a class="button primary" href="/">Back to the start</a></p>`,
   );

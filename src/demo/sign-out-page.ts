@@ -20,7 +20,7 @@ function documentOf(steps: readonly Step[]): string {
 ${
   steps.length === 0
     ? html`<p class="lead">Nobody has signed out yet.</p>`
-    : html`<p class="lead">One button, and each of these ended its own session:</p>
+    : html`<p class="lead">With one button, each of these ended its own session:</p>
 <ol class="apps steps">
 ${steps.map(
   ({ at, place, text }) => html`<li>
@@ -31,7 +31,7 @@ ${steps.map(
 )}
 </ol>`
 }
-<p>Without a session at Example Corp this ends at Gatehouse. Gatehouse sends the browser to Example Corp last, because another company's server may not send it back.</p>
+<p>Without a session at Example Corp, the sign-out ends at Gatehouse. Gatehouse sends the browser to Example Corp last, because another company's server may not send it back.</p>
 <p class="actions"><a class="button primary" href="/">Back to the start</a></p>`,
   );
 }

@@ -17,7 +17,7 @@ export function startPage(apps: readonly DemoApp[], { issuer, corpIssuer }: Serv
   const body = html`
 <p class="eyebrow">Gatehouse demo</p>
 <h1>Sign in once, open both</h1>
-<p class="lead">Two applications, of two protocols. Neither stores users. Both ask Gatehouse, at <a href="${issuer}">${issuer}</a>, who you are. Sign in there as:</p>
+<p class="lead">Two applications, one for each protocol. Neither stores users. Both ask Gatehouse, at <a href="${issuer}">${issuer}</a>, who you are. Sign in there as:</p>
 ${facts({ Username: demoUser.username, Password: demoUser.password })}
 <ul class="apps">
 ${apps.map(
@@ -42,10 +42,10 @@ ${facts({ Username: corpUser.username, Password: corpUser.password })}
 <p>Gatehouse creates an account for Kim at the first sign-in. The role <code>editor</code> comes from the group <code>staff</code> at Example Corp. The applications see no difference.</p>
 </section>
 <section class="part" aria-labelledby="sign-out">
-<h2 id="sign-out">One sign-out, three hops</h2>
-<p>Then choose <strong>Sign out everywhere</strong> in one application. It ends the session of the application, the one at Gatehouse with that of the other application, and the one at Example Corp. <a href="${signOutPath}">The last sign-out</a> lists who ended what, and when.</p>
+<h2 id="sign-out">One sign-out ends all sessions</h2>
+<p>Then choose <strong>Sign out everywhere</strong> in one application. This ends the sessions at both applications, at Gatehouse and at Example Corp. <a href="${signOutPath}">The last sign-out</a> lists who ended what, and when.</p>
 </section>
-<p class="small">Everything lives in a folder that is deleted when you press Ctrl-C in the terminal.</p>`;
+<p class="small">All data is in a folder that is deleted when you press Ctrl-C in the terminal.</p>`;
   const document = page('Gatehouse demo', body);
   return { 'GET /': () => ({ body: document }) };
 }

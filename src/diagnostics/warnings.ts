@@ -140,11 +140,11 @@ async function healthOf({ db, now, keyring, settings, config }: WarningsDependen
     active > 0 ? row('Signing keys', 'good', `${active} active`) : row('Signing keys', 'bad', 'No active key'),
     config.smtpUrl
       ? row(
-          'Mail',
+          'Email',
           minutes > 15 ? 'warn' : 'good',
           minutes > 15 ? `oldest waiting ${plural(minutes, 'minute')}` : 'delivered',
         )
-      : row('Mail', 'warn', 'SMTP_URL isn’t set, so email is written to files'),
+      : row('Email', 'warn', 'SMTP_URL isn’t set, so email is written to files'),
     config.secure || config.loopback
       ? row('Address', config.secure ? 'good' : 'warn', config.secure ? 'HTTPS' : 'HTTP, on this machine only')
       : row('Address', 'bad', 'HTTP, not encrypted'),

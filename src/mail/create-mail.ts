@@ -50,7 +50,7 @@ export function createMailDelivery({ transport, wake, ...dependencies }: MailDel
     transport: createMailTransport({ ...transport, logger }),
   });
   if (isWrittenToFiles) {
-    logger.info({ folder: transport.outboxDir }, 'SMTP_URL is not set: mail is written to files');
+    logger.info({ folder: transport.outboxDir }, 'SMTP_URL is not set: email is written to files');
   }
   let isScheduled = false;
   return {

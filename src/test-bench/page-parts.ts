@@ -12,7 +12,7 @@ export function json(title: string, value: unknown): Block {
 /** For an answer that belongs to no test of this administrator in this browser. */
 export function testNotBegun() {
   return badRequest('state_mismatch', {
-    message: 'This answer doesn’t belong to a test that you started in this browser.',
+    message: 'This response doesn’t belong to a test that you started in this browser.',
     next: { href: '/admin/applications', label: 'Applications' },
   });
 }

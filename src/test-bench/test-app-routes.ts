@@ -221,7 +221,7 @@ function tokenPage(
       {
         kind: 'form',
         title: 'Sign-out',
-        lead: 'This really signs you out, of the console too, and notifies every application that you opened. Sign in again to see the response.',
+        lead: 'This really signs you out, also from the console, and notifies every application that you opened. Sign in again to see the response.',
         action: `${HOME}/sign-out`,
         fields,
         button: 'Sign out',

@@ -226,11 +226,11 @@ function fieldsFor({ protocol, clientId }: Application): Field[] {
           value: clientId === TEST_CLIENT_ID ? `${SCOPE} offline_access` : SCOPE,
         },
         acr,
-        { name: 'again', label: 'Sign in again, also with a session (prompt=login)', type: 'checkbox' },
+        { name: 'again', label: 'Sign in again, even with an active session (prompt=login)', type: 'checkbox' },
       ]
     : [
         acr,
         { name: 'again', label: 'Sign in again (ForceAuthn)', type: 'checkbox' },
-        { name: 'unsolicited', label: 'Start here (IdP-initiated)', type: 'checkbox' },
+        { name: 'unsolicited', label: 'Start at Gatehouse (IdP-initiated)', type: 'checkbox' },
       ];
 }

@@ -82,7 +82,7 @@ function acsRoute(router: Router<State, Extras>, dependencies: TestSpRoutesDepen
     const { session } = received;
     show(frame, ctx, ticket, received, [
       ...samlBlocks(received.xml, true, [
-        checks('What the service provider checks of the Response', received),
+        checks('What the service provider checks in the Response', received),
         ...(ticket.sent ? [xml('AuthnRequest', ticket.sent)] : []),
       ]),
       ...(session ? [logoutForm(vault, ticket, session)] : []),
@@ -125,7 +125,7 @@ function sloRoutes(router: Router<State, Extras>, dependencies: TestSpRoutesDepe
       : 'The sign-out was answered, but not as a service provider expects.';
     show(frame, ctx, ticket, received, [
       { kind: 'text', text: lead },
-      checks('What the service provider checks of the LogoutResponse', received),
+      checks('What the service provider checks in the LogoutResponse', received),
       xml('LogoutRequest', ticket.sent),
       xml('LogoutResponse', received.xml),
     ]);
@@ -162,7 +162,7 @@ function logoutForm(vault: Vault, ticket: TestTicket, session: SpSession): Block
   return {
     kind: 'form',
     title: 'Sign-out',
-    lead: 'This really signs you out, of the console too, and notifies every application that you opened. Sign in again to see the response.',
+    lead: 'This really signs you out, also from the console, and notifies every application that you opened. Sign in again to see the response.',
     action: `${TEST_HOME}/sp/sign-out`,
     fields: [
       { name: 'state', label: '', type: 'hidden', value: ticket.state },

@@ -79,7 +79,7 @@ describe('gatehouse doctor', () => {
     await cli.db.application.update({ where: { id }, data: { metadata: withoutPkce } });
     const { code, of } = await doctor(env);
     expect(code).toBe(1);
-    expect(of('pkce')).toMatchObject({ status: 'warning', message: 'client web may sign users in without PKCE' });
+    expect(of('pkce')).toMatchObject({ status: 'warning', message: 'client web can sign users in without PKCE' });
     expect(of('proxy')).toMatchObject({ status: 'failure', advice: expect.stringContaining('TRUST_PROXY') });
     expect(of('keys')).toMatchObject({ status: 'failure', advice: expect.stringContaining('GATEHOUSE_SECRET') });
     expect(of('rate limits')).toMatchObject({
@@ -143,7 +143,7 @@ describe('gatehouse doctor', () => {
     const DATA_DIR = path.join(cli.folder, 'fresh');
     const { code, of } = await doctor({ DATABASE_URL: '', GATEHOUSE_SECRET: '', DATA_DIR });
     expect({ code, status: of('database')?.status }).toEqual({ code: 0, status: 'warning' });
-    expect(of('secret')).toMatchObject({ status: 'warning', message: expect.stringContaining('is not there yet') });
+    expect(of('secret')).toMatchObject({ status: 'warning', message: expect.stringContaining("doesn't exist yet") });
     expect(existsSync(DATA_DIR)).toBe(false);
   });
 });

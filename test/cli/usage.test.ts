@@ -70,7 +70,7 @@ describe('gatehouse', () => {
     [['user', 'frob'], 'there is no command "user frob"'],
     [['user'], 'there is no command "user"'],
     [['apply'], 'FILE is missing'],
-    [['apply', 'a', 'b'], 'unexpected word: b'],
+    [['apply', 'a', 'b'], 'unexpected argument: b'],
     [['user', 'list', '--frob'], "Unknown option '--frob'"],
     [['user', 'list', '--json=x'], "Option '--json' does not take an argument"],
     [['user', 'add', 'x', '--email'], "Option '--email <value>' argument missing"],

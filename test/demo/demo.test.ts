@@ -182,7 +182,7 @@ it('signs in with Example Corp, and one sign-out ends the sessions of both appli
   await tab.getByRole('button', { name: 'Sign in with Example Corp' }).click();
   expect(tab.url().startsWith(corp)).toBe(true);
   await tab.getByLabel('Username or email').fill(value('Sign in there as'));
-  await tab.getByLabel('Password', { exact: true }).fill(value('Its password'));
+  await tab.getByLabel('Password', { exact: true }).fill(value('Password there'));
   await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
   await tab.getByRole('heading', { name: 'Hello, Kim Example' }).waitFor();
   // The role comes from the group at Example Corp.

@@ -77,13 +77,13 @@ const causes: Record<string, Cause> = {
   'a second step that needs an approval': {
     app: { mfa: 'required' },
     cause: approval,
-    says: 'an administrator has to allow the first one',
+    says: 'an administrator has to allow setting one up',
     button: 'Let Ann Example set up a second step',
   },
   'a second step that only the application requires': {
     app: { mfa: 'required' },
     cause: approval,
-    says: 'an administrator has to allow the first one',
+    says: 'an administrator has to allow setting one up',
     button: 'Don’t require it for Payroll',
   },
   'an application without local sign-in': {

@@ -170,7 +170,7 @@ export function keyPage(key: KeyView, { now, mayWrite }: { now: Date; mayWrite: 
 }
 
 const RIGHTS =
-  'The key never does more than its owner may at that moment. It stops working while its owner is disabled.';
+  'The key can never do more than its owner can at that moment. It stops working while its owner is disabled.';
 
 function createdBy({ createdBy: id, ownerId, username }: KeyView): Cell {
   if (id === null) return 'The command line';

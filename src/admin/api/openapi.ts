@@ -172,7 +172,7 @@ function responsesOf(
     [403, 'The token lacks a permission'],
     ...(params ? [[404, 'Not found'] as [number, string]] : []),
     ...(method !== 'get' ? [[409, 'It conflicts with what is stored'] as [number, string]] : []),
-    ...(versioned === 'changes' ? [[412, 'It was changed meanwhile'] as [number, string]] : []),
+    ...(versioned === 'changes' ? [[412, 'Someone changed it in the meantime'] as [number, string]] : []),
     ...(body
       ? ([
           [413, 'The body is too long'],

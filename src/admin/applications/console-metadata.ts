@@ -63,7 +63,7 @@ function comparison({ name, metadata }: Application, { documentHash, receivedAt,
       caption: 'What changes',
       columns: ['What', 'Registered', 'Received'],
       rows: changes.map(changeRow),
-      empty: 'The registered metadata says the same by now.',
+      empty: 'The registered metadata already has these changes.',
     },
     {
       kind: 'facts',

@@ -85,9 +85,7 @@ export function createSamlDeclarations(dependencies: SamlDeclarationsDependencie
     const xml = (isSame && registered.xml) || (await load(entry)) || '';
     const { entityId } = parse(xml, entry);
     if (entry.entity_id !== undefined && entry.entity_id !== entityId) {
-      throw invalidInput([
-        { path: ['entity_id'], message: `does not agree with the metadata, which says ${entityId}` },
-      ]);
+      throw invalidInput([{ path: ['entity_id'], message: `doesn't match the metadata, which says ${entityId}` }]);
     }
     return { entry, entityId, xml };
   }

@@ -131,11 +131,11 @@ function matchText({ match, account, facts }: Preview): string {
     case 'known':
       return `signs in to ${who}, which is connected`;
     case 'link':
-      return `connects to ${who} without a further proof`;
+      return `connects to ${who} without further proof`;
     case 'prove':
       return `asks the user to sign in to ${who}, which has the same email address`;
     case 'create':
-      return `creates an account${facts.isEmailTrusted ? ` with ${facts.profile.email}` : ' without an address that is proven'}`;
+      return `creates an account${facts.isEmailTrusted ? ` with ${facts.profile.email}` : ' without a verified email address'}`;
     case 'rejected':
       return match.fault === 'not_invited'
         ? 'rejected: no account, and none is created'

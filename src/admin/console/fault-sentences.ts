@@ -70,7 +70,7 @@ const inForms: readonly [RegExp, string][] = [
   [/, or \{.*\}(?= |$)/, ''],
   [/ \(\w+ is [\w.]+\)$/, ''],
   [/^must be (.+?), not (text|a list|a group of keys|empty|a number|a fraction|true or false)$/, 'must be $1'],
-  [/^unknown key.*$/, 'is not known here'],
+  [/^unknown key.*$/, 'is not a known field'],
   [/ beside it$/, ''],
   [/ beside /, ' together with '],
 ];

@@ -9,7 +9,7 @@ export const templateNames: Record<MailKind, string> = {
   'confirm-new-email': 'Confirm a new email',
   'email-taken': 'Email of another account',
   'email-changed': 'Email changed',
-  'password-reset': 'Link for a new password',
+  'password-reset': 'Password reset',
   'no-password-here': 'No password to reset',
   'password-changed': 'Password changed',
   unlock: 'Unlock',

@@ -51,7 +51,7 @@ const CONFIRMED = 'confirmed';
 export function filledInPage({ change, path, page }: StoredForm): ConsolePage {
   const form = page.blocks.find((block): block is FormBlock => block.kind === 'form' && block.action === path);
   const button = form?.button;
-  const text = `You’re confirmed. One click is left: select “${button ?? 'Continue'}” to ${change}.`;
+  const text = `Identity confirmed. Now select “${button ?? 'Continue'}” to ${change}.`;
   const notice: TextBlock = { kind: 'text', tone: 'notice', text };
   if (!form || !button || !hasFields(form)) return { ...page, blocks: [notice, ...page.blocks] };
   const sendable: FormBlock = { ...form, id: CONFIRMED, look: 'secondary' };

@@ -94,7 +94,7 @@ function removalPages(router: Router<State, Extras>, { frame, roles, users }: Me
   router.post('/:id/members/:user/remove', ...frame.change(READ, CHANGE), async (ctx) => {
     const { role, account, members } = await open(ctx);
     const isDone = await users.changeRole(account.id, { remove: role.name }, frame.actor(ctx));
-    const stays = `${nameOf(account)} has this role by a connection. Change the roles by group there.`;
+    const stays = `${nameOf(account)} has this role through a connection. Change the roles by group there.`;
     frame.redirect(ctx, members, isDone ? `${nameOf(account)} removed.` : stays);
   });
 }
@@ -114,7 +114,7 @@ async function membersPage(
     fields: [{ name: 'user', label: 'User', suggest: 'users', value: user, required: true }],
     button: 'Add member',
   };
-  const missing: Block = { kind: 'text', text: 'You don’t have the permission to see users.' };
+  const missing: Block = { kind: 'text', text: 'You don’t have permission to see users.' };
   const list = frame.meets(ctx, USERS) ? await memberTable(dependencies, ctx, role, mayAssign) : missing;
   return roleTabPage(role, 'members', dependencies, { blocks: [...(mayAssign ? [add] : []), list] });
 }

@@ -173,7 +173,7 @@ function rolePages(router: Router<State, Extras>, dependencies: RolePagesDepende
 
   router.get('/:id/applications', ...frame.page(READ), async (ctx) => {
     const role = await roles.get(ctx.params.id ?? '');
-    const missing: Block = { kind: 'text', text: 'You don’t have the permission to see applications.' };
+    const missing: Block = { kind: 'text', text: 'You don’t have permission to see applications.' };
     const { applications, isMore } = await roles.applications(role.id);
     const block = frame.may(ctx, 'gatehouse.applications:read')
       ? applicationsBlock(role.name, applications, isMore)

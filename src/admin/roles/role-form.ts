@@ -41,8 +41,8 @@ export function roleSections(
       ],
     },
     {
-      title: 'Permissions at applications',
-      lead: 'Applications and APIs decide what each of them means.',
+      title: 'Permissions in applications',
+      lead: 'Each application or API decides what its permissions mean.',
       fields: [
         ...boxes(others),
         {

@@ -84,6 +84,6 @@ async function assertMayChange(authority: Pick<Authority, 'extent'>, name: Setti
 /** An administrator who denies their own address could not undo it. */
 function assertOwnAddressAllowed({ denied_networks: networks }: SettingChanges, { request }: Actor): void {
   if (!networks || !request || !inNetworks(networks)(request.address)) return;
-  const message = `holds ${request.address}, the address that you are using now`;
+  const message = `holds ${request.address}, the address that you are using right now`;
   throw badRequest('invalid_input', { fields: [{ field: 'denied_networks', message }] });
 }

@@ -44,7 +44,7 @@ export function attributeRows(schema: AttributeSchema): Field | undefined {
       },
     ],
     lines: linesFor(schema),
-    hint: 'Allowed values are for texts, with commas between them. Applications receive an attribute as attributes.NAME. Without a row, any name is allowed.',
+    hint: 'Separate allowed values with commas. Only texts can have them. Applications receive an attribute as attributes.NAME. Without a row, any name is allowed.',
   };
 }
 

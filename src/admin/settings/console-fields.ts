@@ -107,7 +107,7 @@ function gatewayFields(value: unknown, lock: Lock, sent: Texts): Field[] {
 /** What the hint says beside the tag of the field. */
 const LOCKS: Record<Exclude<Lock, undefined>, string> = {
   file: '',
-  permission: 'You don’t have the permission to change it.',
+  permission: 'You don’t have permission to change it.',
 };
 
 /** The explanation, with the range and the default of its schema, and why it is locked. */

@@ -24,7 +24,7 @@ export const settingTexts: Record<SettingName, SettingText> = {
   max_sessions_per_user: {
     label: 'Sessions per user',
     unit: 'sessions',
-    text: 'One sign-in more ends the oldest session. 0 means no limit.',
+    text: 'A further sign-in ends the oldest session. 0 means no limit.',
   },
   access_token_minutes: {
     label: 'Access token lifetime',
@@ -37,14 +37,14 @@ export const settingTexts: Record<SettingName, SettingText> = {
     text: 'How long an application keeps its access while the user is away, however often it uses it.',
   },
   refresh_token_retry_seconds: {
-    label: 'Retry of a used refresh token',
+    label: 'Retry with a used refresh token',
     unit: 'seconds',
-    text: 'An application whose answer was lost can use its refresh token once more for this long. 0 means never.',
+    text: 'An application that didn’t receive the response can use its refresh token again for this long. 0 means never.',
   },
   api_key_max_days: {
     label: 'Longest lifetime of an API key',
     unit: 'days',
-    text: 'Applies to new API keys. Existing ones expire when they say.',
+    text: 'Applies to new API keys. Existing keys keep their expiry date.',
   },
   reset_token_minutes: {
     label: 'Password link lifetime',
@@ -57,7 +57,7 @@ export const settingTexts: Record<SettingName, SettingText> = {
     choices: {
       required: { label: 'Required', hint: 'Every user sets up a second step.' },
       optional: { label: 'Optional', hint: 'Users who set up a second step confirm each sign-in with it.' },
-      off: { label: 'Off', hint: 'Users set up no second step, unless an application requires it.' },
+      off: { label: 'Off', hint: 'Users aren’t asked for a second step, unless an application requires it.' },
     },
   },
   admin_mfa: {
@@ -70,12 +70,12 @@ export const settingTexts: Record<SettingName, SettingText> = {
     },
   },
   first_factor: {
-    label: 'First second step',
-    text: 'Who can set up the first second step with a password alone.',
+    label: 'First two-step setup',
+    text: 'Who can set up two-step verification for the first time with only a password.',
     choices: {
       open: { label: 'Every user', hint: 'At any time.' },
-      window: { label: 'New users', hint: 'For some days, then an administrator allows it.' },
-      approval: { label: 'With approval', hint: 'An administrator allows each user.' },
+      window: { label: 'New users', hint: 'For a few days. After that, an administrator must allow it.' },
+      approval: { label: 'With approval', hint: 'An administrator must allow it for each user.' },
     },
   },
   first_factor_days: {
@@ -119,7 +119,7 @@ export const settingTexts: Record<SettingName, SettingText> = {
   },
   saml_signed_requests: {
     label: 'Signed requests only',
-    text: 'From every service provider, whatever its metadata says.',
+    text: 'Reject unsigned requests of every service provider, whatever its metadata says.',
   },
   sign_out_on_role_change: {
     label: 'Sign people out when their roles change',
@@ -128,7 +128,7 @@ export const settingTexts: Record<SettingName, SettingText> = {
   clock_skew_seconds: {
     label: 'Allowed clock skew',
     unit: 'seconds',
-    text: 'By how much the clock of a service provider can differ from the clock of this server.',
+    text: 'How much the clock of a service provider can differ from the clock of this server.',
   },
   username_domains: {
     label: 'Domains of usernames',

@@ -131,7 +131,7 @@ function formBlock(
       {
         title: 'As JSON Schema',
         isAdvanced: true,
-        summary: 'For more than the rows can say',
+        summary: 'For rules that the rows can’t express',
         fields: fields.filter(isArea),
       },
     ];

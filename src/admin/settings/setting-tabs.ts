@@ -93,7 +93,7 @@ export const SETTINGS: SettingGroup = {
       boxes: [
         {
           title: 'Custom attributes',
-          lead: 'What accounts have beside the standard profile. Values are on the page of each user.',
+          lead: 'What accounts have in addition to the standard profile. Set the values on each user’s page.',
           names: ['user_attributes'],
         },
       ],

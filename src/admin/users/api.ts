@@ -34,7 +34,7 @@ const newUser = z.strictObject({
     .optional()
     .describe('Without password, password_hash and invite a one-time password is generated and displayed once'),
   password_hash: z.string().max(1000).optional().describe('Argon2id, bcrypt, scrypt or PBKDF2, from another system'),
-  invite: z.boolean().optional().describe('Mails a link with which the user chooses a password'),
+  invite: z.boolean().optional().describe('Emails a link with which the user chooses a password'),
 });
 const createdUser = user.extend({ one_time_password: z.string().optional().describe('Displayed only now') });
 
@@ -193,7 +193,7 @@ function passwordEndpoints(users: UserAdmin): Endpoint[] {
       operationId: 'inviteUser',
       tag,
       needs: writePermissions,
-      summary: 'Mails an invitation with which the user chooses a password',
+      summary: 'Emails an invitation with which the user chooses a password',
       params: byId,
       response: done,
       status: 202,
@@ -205,7 +205,7 @@ function passwordEndpoints(users: UserAdmin): Endpoint[] {
       operationId: 'sendPasswordReset',
       tag,
       needs: [within('gatehouse.users:reset-password')],
-      summary: 'Mails a link with which the user chooses a new password',
+      summary: 'Emails a link with which the user chooses a new password',
       params: byId,
       response: done,
       status: 202,

@@ -129,7 +129,7 @@ function rowsField(own: readonly SimpleAttribute[], others: readonly (readonly [
       { name: 'value', label: 'Value' },
     ],
     lines: others.map(([name, value]) => [name, typeOf(value), attributeText(value)]),
-    hint: 'A list has commas between its texts. Applications receive an attribute as attributes.NAME.',
+    hint: 'Separate the texts of a list with commas. Applications receive an attribute as attributes.NAME.',
   };
 }
 

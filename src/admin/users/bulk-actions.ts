@@ -60,14 +60,14 @@ export const bulkActions: readonly BulkAction[] = [
     ...{ name: 'enable', label: 'Enable', needs: [WRITE], change: 'users.enable' },
     ...{ question: 'Enable …', done: 'Enabled …' },
     consequence: 'They can sign in again.',
-    skips: (account) => (account.isActive ? 'Is active already' : undefined),
+    skips: (account) => (account.isActive ? 'Already active' : undefined),
     run: (users, id, by) => users.setActive(id, true, by).then(changed),
   },
   {
     ...{ name: 'disable', label: 'Disable', needs: [WRITE], change: 'users.disable', isDangerous: true },
     ...{ question: 'Disable …', done: 'Disabled …' },
     consequence: 'They can’t sign in, and their sessions end now.',
-    skips: (account) => (account.isActive ? undefined : 'Is disabled already'),
+    skips: (account) => (account.isActive ? undefined : 'Already disabled'),
     run: (users, id, by) => users.setActive(id, false, by).then(changed),
   },
   {
@@ -76,7 +76,7 @@ export const bulkActions: readonly BulkAction[] = [
     consequence: 'They get the permissions of the role and access to its applications.',
     skips: fromFile,
     run: async (users, id, by, role) =>
-      (await users.changeRole(id, { add: role }, by)) ? undefined : 'Has the role already',
+      (await users.changeRole(id, { add: role }, by)) ? undefined : 'Already has the role',
   },
   {
     ...{ name: 'remove-role', label: 'Remove role', needs: ASSIGN, change: 'users.change-roles', hasRole: true },
@@ -86,7 +86,7 @@ export const bulkActions: readonly BulkAction[] = [
     run: async (users, id, by, role) =>
       (await users.changeRole(id, { remove: role }, by))
         ? undefined
-        : 'Doesn’t have the role, or has it by a connection',
+        : 'Doesn’t have the role, or has it through a connection',
   },
   {
     ...{
@@ -168,7 +168,7 @@ async function runOne(action: BulkAction, users: BulkUsers, id: string, by: Acto
     return reason ? { id, state: 'skipped', reason } : { id, state: 'done' };
   } catch (error) {
     // The sign-in became too old meanwhile.
-    if (error instanceof StepUpNeeded) return { id, state: 'waiting', reason: 'Needs a newer sign-in' };
+    if (error instanceof StepUpNeeded) return { id, state: 'waiting', reason: 'Needs a fresh sign-in' };
     if (error instanceof AppError && error.status < 500) return { id, state: 'failed', reason: error.message };
     throw error;
   }

@@ -155,7 +155,7 @@ async function questionPage(
     blocks: [
       ...(changing.length > 0 ? [form, usersTable(plural(changing.length, 'user'), changing)] : []),
       ...(staying.length > 0
-        ? [usersTable(`${plural(staying.length, 'user stays', 'users stay')} as before`, staying)]
+        ? [usersTable(`${plural(staying.length, 'user doesn’t', 'users don’t')} change`, staying)]
         : []),
     ],
   };

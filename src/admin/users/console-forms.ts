@@ -230,7 +230,7 @@ function firstSignIn(given: UserForm | undefined, { hasMailServer }: UserFormsDe
   const invite = hasMailServer ? 'Send an invitation by email' : 'Write an invitation to a file, which nobody receives';
   return {
     name: 'begin',
-    label: 'How they sign in first',
+    label: 'How this user first signs in',
     type: 'select',
     value: given?.begin ?? (hasMailServer ? 'invite' : 'password'),
     ...(!hasMailServer && { hint: 'No mail server is set, so Gatehouse can’t send an invitation.' }),

@@ -88,13 +88,13 @@ export const accountTexts: Record<Types, EventText> = {
   },
   'password.reset-requested': {
     kind: 'password',
-    done: '{actor} sent {user} a link for a new password',
-    own: '{user} requested a link for a new password',
-    passive: 'A link for a new password was sent to {user}',
+    done: '{actor} sent {user} a password reset link',
+    own: '{user} requested a password reset link',
+    passive: 'A password reset link was sent to {user}',
     failed: ({ subjectId }) =>
       subjectId === null
-        ? 'A link for a new password was requested for an unknown account'
-        : '{user} requested a link for a new password and got none',
+        ? 'A password reset link was requested for an unknown account'
+        : '{user} requested a password reset link and got none',
   },
   'password.reset': { kind: 'password', done: '{user} set a new password with a link from an email' },
   'totp.enrolled': { kind: 'factor', done: '{user} set up an authenticator app' },
@@ -145,7 +145,7 @@ export const accountTexts: Record<Types, EventText> = {
   },
   'role.unassigned': {
     kind: 'role',
-    done: '{actor} took the role {roleName} from {user}',
+    done: '{actor} removed the role {roleName} from {user}',
     own: '{user} gave up the role {roleName}',
     passive: '{user} lost the role {roleName}',
   },

@@ -45,8 +45,8 @@ export const applicationTexts: Record<Types, EventText> = {
   'consent.revoked': { kind: 'request', done: '{user} removed the access of {app}' },
   'registration.refused': {
     kind: 'request',
-    done: 'A registration of a client was rejected',
-    failed: 'A registration of a client was rejected',
+    done: 'A client registration was rejected',
+    failed: 'A client registration was rejected',
   },
   'registration.token-issued': { kind: 'request', done: '{actor} created a registration token' },
   'registration.tokens-revoked': { kind: 'request', done: '{actor} revoked every registration token' },

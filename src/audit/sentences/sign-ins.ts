@@ -101,7 +101,7 @@ export const signInTexts: Record<Types, EventText> = {
   'sign-in.unlocked': {
     kind: 'sign-in',
     done: '{actor} unlocked {user}',
-    own: '{user} ended the pause with a link from an email',
+    own: '{user} ended the sign-in pause with a link from an email',
   },
   'sign-in.new-browser': { kind: 'sign-in', done: '{user} signed in with a new browser' },
   'session.ended': {

@@ -26,7 +26,7 @@ place: without the secret, the keys in the backup can't be read.
     const file = path.resolve(input.words[0] ?? '');
     const taken = [file, `${file}.json`].find((name) => existsSync(name));
     if (taken !== undefined) {
-      io.err(`${taken} is there already: give another name, or remove it first.`);
+      io.err(`${taken} already exists: choose another name, or remove it first.`);
       return 1;
     }
     const pending = await pendingMigrations(config.databaseUrl); // rejects a database of a newer version
@@ -43,7 +43,7 @@ place: without the secret, the keys in the backup can't be read.
     const { size } = statSync(file);
     await record({ file, bytes: size }, pending.length === 0, io);
     io.out(`${file}: ${(size / 1024 / 1024).toFixed(1)} MB`);
-    if (config.secretFile) io.err(`Keep a copy of ${config.secretFile} too, apart from it.`);
+    if (config.secretFile) io.err(`Also keep a copy of ${config.secretFile}, in a different place than the backup.`);
     return 0;
   },
 };

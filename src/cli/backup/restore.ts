@@ -93,5 +93,5 @@ function print(file: string, restored: Restored, checkpointFile: string | undefi
   if (replacedFile) io.out(`The former database is ${replacedFile}. Delete it when you no longer need it.`);
   if (checkpointFile) io.out(`The former checkpoint file of the audit log is ${checkpointFile}.`);
   if (!hasDataKeys) io.out('An older version made it, without MACs. Before the start, run: gatehouse secrets adopt');
-  else io.out('Start the server. On its other machines, run before: gatehouse audit accept-restore');
+  else io.out('Start the server. If it runs on other machines too, first run there: gatehouse audit accept-restore');
 }

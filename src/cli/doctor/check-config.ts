@@ -28,7 +28,7 @@ function checkIssuer({ issuer, secure, host }: Config): Finding[] {
     findings.push(
       warning(
         'listen',
-        `HOST ${host} lets others in, but the issuer is a loopback address`,
+        `HOST ${host} accepts connections from other machines, but the issuer is a loopback address`,
         'Set ISSUER, or HOST=127.0.0.1.',
       ),
     );
@@ -41,7 +41,7 @@ function checkProxy({ secure, trustProxy, issuer }: Config): Finding {
   if (!secure || trustProxy > 0) return ok('proxy', trustProxy > 0 ? `${trustProxy} trusted` : 'none');
   return failure(
     'proxy',
-    `${issuer} needs a proxy in front that ends TLS, and TRUST_PROXY is off: every client seems to be the proxy`,
+    `${issuer} needs a TLS proxy in front, but TRUST_PROXY is off: every client appears to be the proxy`,
     'Set TRUST_PROXY to the number of proxies in front, usually 1.',
   );
 }
@@ -50,7 +50,7 @@ function checkSecret({ secretFile, secrets, warnings }: Config): Finding {
   const count = secrets.length === 1 ? '' : `, ${plural(secrets.length, 'value')}, the first one encrypts`;
   if (secretFile === undefined) return ok('secret', `from the environment${count}`);
   if (!existsSync(secretFile))
-    return warning('secret', `${secretFile} is not there yet`, 'The first start of a new server creates it.');
+    return warning('secret', `${secretFile} doesn't exist yet`, 'The first start of a new server creates it.');
   const widened = warnings.find((text) => text.includes(secretFile));
   if (widened !== undefined) return warning('secret', widened);
   const mode = (statSync(secretFile).mode & 0o777).toString(8).padStart(4, '0');
@@ -79,6 +79,6 @@ async function checkFile({ configFile }: Config): Promise<Finding[]> {
     return [ok('file', configFile)];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.faults.map((line) => failure('file', line, 'The server does not start with this file.'));
+    return error.faults.map((line) => failure('file', line, "The server doesn't start with this file."));
   }
 }

@@ -28,11 +28,11 @@ export interface ConnectionCheckNeeds {
 const advice = {
   ends: 'Create a new one at the provider and add it: gatehouse connection secret ID, or in the console.',
   'own-certificate': 'Publish the next one: gatehouse keys rotate --saml-sp, and later the same with --activate.',
-  document: 'Check that this machine reaches the upstream, and read the fault in the console.',
+  document: 'Check that this machine can reach the upstream, and look up the error in the console.',
   domain: 'Add the DNS record that the console shows, or remove the domain.',
   directory:
-    'Compare url, ca, bind_dn, bind_password and base_dn with the directory; "Try it" in the console tells more.',
-  forged: 'Look for the intruder, and remove the connection: gatehouse connection remove ID.',
+    'Compare url, ca, bind_dn, bind_password and base_dn with the directory; "Try it" in the console displays more details.',
+  forged: 'Find out who changed it, and remove the connection: gatehouse connection remove ID.',
 } as const;
 
 export async function connectionFindings({ config, logger, now, database }: ConnectionCheckNeeds): Promise<Finding[]> {

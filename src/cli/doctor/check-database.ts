@@ -36,7 +36,7 @@ export async function checkDatabase(needs: Needs): Promise<Finding[]> {
   const { config } = needs;
   const file = config.databaseKind === 'sqlite' ? config.databaseUrl.slice('file:'.length) : undefined;
   if (file !== undefined && !existsSync(file))
-    return [warning('database', `${file} is not there yet`, 'Start the server once to create it.')];
+    return [warning('database', `${file} doesn't exist yet`, 'Start the server once to create it.')];
   let database: Database;
   try {
     database = await openDatabase(config.databaseUrl);
@@ -59,7 +59,8 @@ async function findingsOf(needs: Omit<Opened, 'protectedRows'>, file: string | u
     return [failure('database', 'it has no Gatehouse tables', 'Start the server once to create them.')];
   const findings = [file === undefined ? await postgresFinding(needs) : await sqliteFinding(needs, file)];
   const newer = await createSchemaCheck(database.db)();
-  if (newer !== undefined) return [...findings, failure('migrations', newer, 'Nothing starts on it until then.')];
+  if (newer !== undefined)
+    return [...findings, failure('migrations', newer, 'Until then, no server starts on this database.')];
   if (pending.length > 0) {
     const message = `${pending.length} are missing: ${pending.join(', ')}`;
     return [...findings, warning('migrations', message, 'Create a backup, then start the server to apply them.')];
@@ -173,11 +174,7 @@ async function keyFindings({ config, database, logger, now }: Opened): Promise<F
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return [
-      failure(
-        'keys',
-        `they cannot be decrypted: ${message}`,
-        'Give GATEHOUSE_SECRET the value they were encrypted under.',
-      ),
+      failure('keys', `they cannot be decrypted: ${message}`, 'Set GATEHOUSE_SECRET to the value that encrypted them.'),
     ];
   }
   const active = keys.filter(({ state }) => state === 'active').map(({ use, alg }) => `${use} ${alg}`);
@@ -235,7 +232,7 @@ async function clientFindings({ config, database, logger, now, protectedRows }: 
     if (!enabled || protocol !== 'oidc') continue;
     if (!needsPkce(metadata)) {
       const advice = 'Remove require_pkce: false as soon as the application sends a challenge.';
-      findings.push(warning('pkce', `client ${clientId} may sign users in without PKCE`, advice));
+      findings.push(warning('pkce', `client ${clientId} can sign users in without PKCE`, advice));
     }
     if (!usesSecret(metadata)) continue;
     const unexpired = await applications.unexpiredSecrets(id);

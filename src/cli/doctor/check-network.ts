@@ -26,7 +26,9 @@ export async function checkPublicAddress({ issuer, issuerUrl, secure }: Config, 
         said === undefined
           ? `returns ${response.status} without the discovery document`
           : `names another issuer: ${String(said)}`;
-      findings.push(failure('address', `${url} ${found}`, 'Let the proxy pass every path of this host to Gatehouse.'));
+      findings.push(
+        failure('address', `${url} ${found}`, 'Configure the proxy to pass every path of this host to Gatehouse.'),
+      );
       return findings;
     }
     findings.push(ok('address', `${issuer} answers`), checkClock(response.headers.get('date'), now()));
@@ -42,7 +44,7 @@ export async function checkMail({ smtpUrl, mailFrom, outboxDir }: Config): Promi
   if (smtpUrl === undefined) {
     return warning(
       'mail',
-      `SMTP_URL is not set: mail is written to ${outboxDir}`,
+      `SMTP_URL is not set: email is written to ${outboxDir}`,
       'Set SMTP_URL so that users receive email.',
     );
   }
@@ -54,7 +56,7 @@ export async function checkMail({ smtpUrl, mailFrom, outboxDir }: Config): Promi
       protocol === 'smtps:' ? connectTls({ ...where, servername: where.host }) : connectTcp(where),
     );
     if (!greeting.startsWith('220')) throw new Error(`it says ${greeting.slice(0, 60)}`);
-    return ok('mail', `${name} answers; mail comes from ${mailFrom}`);
+    return ok('mail', `${name} responds; email is sent from ${mailFrom}`);
   } catch (error) {
     return failure(
       'mail',

@@ -19,12 +19,12 @@ const MAX_NAMED = 20;
 const PAGE = 500;
 
 const OLDER =
-  'Look through them (gatehouse secrets adopt --dry-run names them), stop all servers, and run: gatehouse secrets adopt';
+  'Review them (gatehouse secrets adopt --dry-run lists them), stop all servers, and run: gatehouse secrets adopt';
 const ADOPT =
-  'Find out who changed it. Restore it from a backup or delete it; if it is as it should be, empty its column mac, stop all servers, and run: gatehouse secrets adopt';
+  'Find out who changed it. Restore it from a backup or delete it. If its content is correct, empty its column mac, stop all servers, and run: gatehouse secrets adopt';
 const AGAIN: Partial<Record<ProtectedTable, string>> = {
   users:
-    'Find out who changed it. Restore it from a backup, or delete it: gatehouse user delete. If it is as it should be, empty its column mac, stop all servers, and run: gatehouse secrets adopt',
+    'Find out who changed it. Restore it from a backup, or delete it: gatehouse user delete. If its content is correct, empty its column mac, stop all servers, and run: gatehouse secrets adopt',
   password_credentials: 'Find out who changed it. Delete the row and send the user a reset link.',
   passkeys: 'Find out who changed it. Delete the row; the user adds the passkey again.',
   phone_factors: 'Find out who changed it. Delete the row; the user adds the number again.',
@@ -32,7 +32,7 @@ const AGAIN: Partial<Record<ProtectedTable, string>> = {
     'Find out who wrote it. Delete the row; an administrator gives the role again if the user should have it.',
   external_identities: 'Find out who wrote it. Delete the row; the user connects the sign-in again.',
 };
-const ENDS = 'Find out who wrote it, and delete the row: its user begins again.';
+const ENDS = 'Find out who wrote it, and delete the row: the user has to start again.';
 
 export async function rowFindings({
   database: { db },

@@ -37,6 +37,6 @@ async function runChecks(): Promise<Finding[]> {
     return [ok('environment', `Node ${process.versions.node}`), ...groups.flat()];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.faults.map((fault) => failure('environment', fault, 'The server does not start with this.'));
+    return error.faults.map((fault) => failure('environment', fault, "The server doesn't start with this value."));
   }
 }

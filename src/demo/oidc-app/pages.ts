@@ -24,7 +24,7 @@ ${noticeOf(notice)}
 ${table(claims)}
 </section>
 <section aria-labelledby="userinfo">
-<h2 id="userinfo">Answer of the userinfo endpoint</h2>
+<h2 id="userinfo">UserInfo response</h2>
 ${table(userinfo)}
 </section>
 <section aria-labelledby="tokens">

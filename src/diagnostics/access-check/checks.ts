@@ -77,7 +77,8 @@ function ofRule(
   const label = 'User has a required role';
   const { access } = application;
   if (access === 'everyone') return { label, ...skipped(`${application.name} is open to everyone.`) };
-  if (isMet) return { label, ...passed(`${who} has access by the role ${grantingRoles(access, account).join(', ')}.`) };
+  if (isMet)
+    return { label, ...passed(`${who} has access through the role ${grantingRoles(access, account).join(', ')}.`) };
   const has = account.roles.length > 0 ? `${who} has: ${account.roles.join(', ')}.` : `${who} has no roles.`;
   if (access.roles.length === 0)
     return { label, ...failed(`The access rule of ${application.name} names no role, so nobody has access.`) };
@@ -173,9 +174,9 @@ function factor({ account, application, requirements, afterFactor, required }: A
   const { missing, level, lacked } = requirements;
   const names = factorNames(requirements);
   const unless = required ? `, unless ${required.name} proves it` : '';
-  const noFirst = `${who} has no second step yet, and an administrator has to allow the first one.`;
+  const noFirst = `${who} has no second step yet, and an administrator has to allow setting one up.`;
   const tooWeak = (acr: string) =>
-    warning(`${application.name} requests ${levelText(acr)}, which ${who} can’t reach. The application decides.`);
+    warning(`${application.name} requests ${levelText(acr)}, which ${who} can’t prove. The application decides.`);
   if (missing === 'second-factor') {
     if (afterFactor?.missing === 'enrolment')
       return later(

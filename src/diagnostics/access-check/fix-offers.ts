@@ -189,7 +189,7 @@ function passwordOffers({ userAdmin, applicationAdmin, hasMailServer }: FixActio
     id: 'reset',
     label: 'Send password link',
     consequence: `${who} gets a link for a new password at ${account.email}.`,
-    done: `The link for a new password is on its way to ${account.email}.`,
+    done: `The password reset link is on its way to ${account.email}.`,
     apply: (by) => userAdmin.sendPasswordReset(account.id, by),
   };
   const invite: AccessFix = {

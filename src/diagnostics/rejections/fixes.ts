@@ -120,7 +120,7 @@ export function noteOn(rule: RuleId, about: Case): string | undefined {
   const { metadata_url } = application.metadata;
   return metadata_url === undefined
     ? `${application.name} is registered by metadata that was pasted, and that says ${what}. So nothing is added here automatically: paste the new metadata of the application.`
-    : `${application.name} is registered by its metadata at ${metadata_url}, which says ${what} and is read again each day. So nothing is added here automatically: the application has to publish it there, and then it can be read at once.`;
+    : `${application.name} is registered by its metadata at ${metadata_url}, which says ${what} and is read again each day. So nothing is added here automatically: the application has to publish it there, and then you can read it at once.`;
 }
 
 /** Only new metadata fixes what metadata says: the next refresh would undo any other change. */

@@ -53,7 +53,7 @@ describe('a change of several users', () => {
     }
     const again = textOf((await question('disable', users)).text);
     expect(again).toContain('Nothing to change');
-    expect(again).toContain('Is disabled already');
+    expect(again).toContain('Already disabled');
     await admin.submit(await question('enable', users), {}, bulk);
     expect((await found(users[2] as TestUser))?.isActive).toBe(true);
   });
@@ -87,7 +87,7 @@ describe('a change of several users', () => {
     const ended = await admin.submit(await question('end-sessions', [bo]), {}, bulk);
     expect(textOf(ended.text)).toContain('Had no session Unchanged');
     const reset = await question('send-reset', [withoutEmail, bo]);
-    expect(textOf(reset.text)).toContain('1 user stays as before');
+    expect(textOf(reset.text)).toContain('1 user doesn’t change');
     expect(textOf(reset.text)).toContain('Has no email');
   });
 
@@ -98,7 +98,7 @@ describe('a change of several users', () => {
     if (!plain) throw new Error('no user');
     const page = await question('disable', [ada, auditor, plain], manager);
     expect(textOf(page.text)).toContain(`Disable ${plain.account.name}?`);
-    expect(textOf(page.text)).toContain('2 users stay as before');
+    expect(textOf(page.text)).toContain('2 users don’t change');
     expect(textOf(page.text)).toContain('because it has more permissions than you');
     // The identifiers of the others are added by hand.
     const id = [ada, auditor, plain].map(({ account }) => account.id);

@@ -44,9 +44,7 @@ describe('a sensitive change without a fresh sign-in', () => {
 
     const again = await signInAgain(admin, page, ann);
     expect([again.status, again.url]).toEqual([200, page.url]);
-    expect(textOf(again.text)).toContain(
-      `One click is left: select “Save changes” to change the roles of ${username}.`,
-    );
+    expect(textOf(again.text)).toContain(`Now select “Save changes” to change the roles of ${username}.`);
     expect(again.text).toMatch(/<form [^>]*id="confirmed"/);
     expect(again.text).toMatch(/<button class="btn btn-primary" type="submit" form="confirmed">Save changes</);
     expect(again.forms[0]).toMatchObject({ fields: { name: 'Typed Name' }, ticks: { roles } });

@@ -239,7 +239,7 @@ describe('the access check', () => {
     await idp.services.roles.assign(account.id, 'editor');
     const page = textOf((await check()).text);
     expect(page).toContain('Ann Why can sign in to Checked app');
-    expect(page).toContain('Ann Why has access by the role editor.');
+    expect(page).toContain('Ann Why has access through the role editor.');
     expect(page).toContain('"name": "Ann Why"');
     expect(page).toContain(`"sub": "${account.id}"`);
   });

@@ -145,7 +145,7 @@ export function sourceSummary({ connections = 'all', local_sign_in }: Record<str
 export const oidcClaims: readonly KeySection[] = [
   {
     title: 'Claims',
-    lead: 'What the application learns about the person who signs in, beside the standard claims of its scopes.',
+    lead: 'What the application learns about the person who signs in, in addition to the standard claims of its scopes.',
     keys: [
       claimsKey,
       switchKey(
@@ -170,7 +170,11 @@ export const oidcClaims: readonly KeySection[] = [
           asCards: true,
           options: [
             { value: 'public', label: 'Public', hint: 'Every application gets the same user ID.' },
-            { value: 'pairwise', label: 'Pairwise', hint: 'Each application gets another one, so they can’t compare.' },
+            {
+              value: 'pairwise',
+              label: 'Pairwise',
+              hint: 'Each application gets a different one, so applications can’t match users.',
+            },
           ],
         },
       ),
@@ -205,7 +209,7 @@ export const oidcCredentials: readonly KeySection[] = [
             { value: 'client_secret_basic', label: 'Client secret in the Authorization header (client_secret_basic)' },
             { value: 'client_secret_post', label: 'Client secret in the body (client_secret_post)' },
             { value: 'client_secret_jwt', label: 'JWT signed with the client secret (client_secret_jwt)' },
-            { value: 'private_key_jwt', label: 'JWT signed with a key of its own (private_key_jwt)' },
+            { value: 'private_key_jwt', label: 'JWT signed with the application’s own key (private_key_jwt)' },
             { value: 'none', label: 'None: browser and mobile apps, with PKCE (none)' },
           ],
         },
@@ -216,13 +220,13 @@ export const oidcCredentials: readonly KeySection[] = [
           label: 'Signature of its JWT',
           hint: 'Only for the two methods with a JWT.',
         },
-        { options: algs('Any that fits', ...SIGNATURES, 'Ed25519', 'HS256') },
+        { options: algs('Any suitable one', ...SIGNATURES, 'Ed25519', 'HS256') },
       ),
     ],
   },
   {
     title: 'Public keys',
-    lead: 'For applications that sign with a key of their own. Enter either the URL or the keys.',
+    lead: 'For applications that sign with their own key. Enter either the URL or the keys.',
     isAdvanced: true,
     summary: ({ jwks, jwks_uri }) => (jwks ? 'JWK Set' : jwks_uri ? 'JWK Set URL' : 'None'),
     keys: publicKeys,

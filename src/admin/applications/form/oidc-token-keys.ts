@@ -133,7 +133,7 @@ export const oidcSigning: KeySection = {
         hint: 'The algorithm of signed requests. HS256 uses the client secret.',
         isHalf: true,
       },
-      { options: algs('Any that fits its keys', ...SIGNATURES, 'Ed25519', 'HS256') },
+      { options: algs('Any that its keys support', ...SIGNATURES, 'Ed25519', 'HS256') },
     ),
     choiceKey(
       {

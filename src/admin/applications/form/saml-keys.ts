@@ -24,7 +24,7 @@ export const samlSettings: readonly KeySection[] = [
       urlKey({
         key: 'start_url',
         label: 'Home page',
-        hint: 'Opens from the app list, and asks for a sign-in itself. Leave empty to sign in from here.',
+        hint: 'The app list opens this page, which must start the sign-in itself. Leave empty to start it at Gatehouse.',
         isHalf: true,
       }),
       urlKey({
@@ -37,7 +37,7 @@ export const samlSettings: readonly KeySection[] = [
       switchKey({
         key: 'idp_initiated',
         label: 'Show in app list without a home page',
-        hint: 'Sign-ins can start here, without a request of the application. Off by default.',
+        hint: 'Sign-ins can start at Gatehouse, without a request from the application. Off by default.',
       }),
       listKey(
         {
@@ -131,8 +131,8 @@ export const samlAttributes: readonly KeySection[] = [
         {
           options: [
             { value: '', label: 'As requested' },
-            { value: 'persistent', label: 'Persistent: a random one, always the same' },
-            { value: 'transient', label: 'Transient: a new one at each sign-in' },
+            { value: 'persistent', label: 'Persistent: random, always the same' },
+            { value: 'transient', label: 'Transient: new at each sign-in' },
             { value: 'emailAddress', label: 'Email address, when it is verified' },
             { value: 'unspecified', label: 'Unspecified: the username' },
           ],

@@ -19,7 +19,7 @@ const sourceField = (values: Values): Field => ({
   label: 'Source',
   type: 'radios',
   value: sourceOf(values),
-  hint: 'How Gatehouse knows the addresses and keys of the application. The entity ID never changes.',
+  hint: 'Where Gatehouse gets the addresses and keys of the application from. The entity ID never changes.',
   options: [
     { value: 'url', label: 'By URL', hint: 'Read again every day.' },
     { value: 'paste', label: 'By document', hint: 'The XML, pasted.' },

@@ -77,7 +77,7 @@ export const consentKey = (byDefault: 'explicit' | 'implicit'): Key =>
     {
       key: 'consent',
       label: 'Ask people before sharing their data',
-      hint: `Turn it on for applications that other organizations run. ${byDefault === 'explicit' ? 'Products from the list begin with it off, other applications with it on.' : 'Off by default.'} Rights in Gatehouse itself always need consent.`,
+      hint: `Turn it on for applications that other organizations run. ${byDefault === 'explicit' ? 'Products from the list begin with it off, other applications with it on.' : 'Off by default.'} Permissions in Gatehouse itself always need consent.`,
     },
     { on: 'explicit', off: 'implicit', isOn: (value = byDefault) => value === 'explicit' },
   );
@@ -119,7 +119,11 @@ export const sourceKeys = (choices: Choices): Key[] => [
           value: connections === 'all' ? 'all' : 'some',
           options: [
             { value: 'all', label: 'All connections', hint: 'Every identity provider that is enabled.' },
-            { value: 'some', label: 'Selected connections', hint: 'Users of others can’t open this application.' },
+            {
+              value: 'some',
+              label: 'Selected connections',
+              hint: 'Users of other connections can’t open this application.',
+            },
           ],
         },
         ids,
@@ -147,7 +151,7 @@ export const filterKeys: readonly Key[] = [
     'role',
   ),
   mapKey(
-    { key: 'roles_rename', label: 'Names of roles', hint: 'A role that the application knows by another name.' },
+    { key: 'roles_rename', label: 'Names of roles', hint: 'Roles that the application knows by another name.' },
     'name of a role',
     [
       { name: 'role', label: 'Role' },

@@ -87,7 +87,7 @@ export const zulip: ProductPreset = {
   checkedAgainst:
     'zulip/zulip, docs/production/authentication-methods.md and zproject/prod_settings_template.py, SAML (read 2026-11)',
   title: 'Zulip',
-  text: 'A server of your own.',
+  text: 'Self-hosted.',
   protocol: 'saml',
   fields: [urlField('Zulip', 'https://zulip.example.com')],
   toDeclaration: ({ url }) => ({

@@ -100,7 +100,7 @@ export const jenkins: ProductPreset = {
     },
     {
       title: 'In Manage Jenkins → Security',
-      text: 'Give the roles of users here permissions as groups, and keep an administrator until you have tried it.',
+      text: 'Roles in Gatehouse arrive as groups: give them permissions. Keep a local administrator until you have tested the sign-in.',
     },
   ],
 };
@@ -112,7 +112,7 @@ export const argoCd: ProductPreset = {
   checkedAgainst:
     'argoproj/argo-cd, docs/operator-manual/user-management/index.md and rbac.md (read 2026-11), pull request 21729 (2025-03-10), issues 23773 (2025-07-13) and 24367 (2025-09-03)',
   title: 'Argo CD',
-  text: 'Page and command line, version 3.0 or later, with the role of administrators.',
+  text: 'Web UI and command line, version 3.0 or later, with a role for administrators.',
   protocol: 'oidc',
   fields: [urlField('Argo CD', 'https://argocd.example.com')],
   roles: [{ name: 'argocd-admin', description: 'Administrators in Argo CD' }],

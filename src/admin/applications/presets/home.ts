@@ -33,7 +33,7 @@ Mobile Redirect URI: ${client_uri}/api/oauth/mobile-redirect`,
     },
     {
       title: 'Administrators',
-      text: 'Immich reads a role only when it creates a user. Make administrators in Immich.',
+      text: 'Immich reads a role only when it creates a user. Assign administrators in Immich.',
     },
   ],
 };
@@ -84,7 +84,7 @@ export const paperless: ProductPreset = {
   checkedAgainst:
     'django-allauth documentation, OpenID Connect (read 2026-11); Authelia integration guide for Paperless-ngx 2.13.5, with PKCE (2026-08)',
   title: 'Paperless-ngx',
-  text: 'Sign-in for the archive of documents.',
+  text: 'Document archive.',
   protocol: 'oidc',
   fields: [urlField('Paperless-ngx', 'https://paperless.example.com')],
   toDeclaration: ({ url }) => webApplication('Paperless-ngx', url, ['/accounts/oidc/gatehouse/login/callback/']),

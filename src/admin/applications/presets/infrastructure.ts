@@ -60,14 +60,14 @@ export const proxmox: ProductPreset = {
   checkedAgainst:
     'proxmox/pve-docs, pveum.adoc with groups (2025-03-26); Authelia integration guide for Proxmox VE 8.4.1 and Backup Server 3.4.2 (2026-08)',
   title: 'Proxmox VE',
-  text: 'A realm with groups from the roles here; version 8.4 or later for the groups.',
+  text: 'A realm whose groups come from roles in Gatehouse, in version 8.4 or later.',
   protocol: 'oidc',
   fields: [urlField('Proxmox VE', 'https://proxmox.example.com:8006')],
   roles: adminRole('proxmox-admin', 'Proxmox VE'),
   toDeclaration: ({ url }) => webApplication('Proxmox VE', url, ['']),
   setupInstructions: ({ issuer, clientId, clientSecret = SECRET }) => [
     {
-      title: 'In a shell of a node',
+      title: 'In a shell on a node',
       text: `pveum realm add gatehouse --type openid \\
   --issuer-url ${issuer} \\
   --client-id ${clientId} \\
@@ -90,7 +90,7 @@ export const portainer: ProductPreset = {
   checkedAgainst:
     'Portainer documentation, Authenticate via OAuth (CE 2.9, BE current); Authelia integration guide for Portainer 2.21.4, without PKCE (2026-08)',
   title: 'Portainer',
-  text: 'Custom OAuth. Teams from the roles here need the Business Edition.',
+  text: 'Custom OAuth. Teams from roles in Gatehouse need the Business Edition.',
   protocol: 'oidc',
   fields: [urlField('Portainer', 'https://portainer.example.com')],
   toDeclaration: ({ url }) => ({
@@ -124,7 +124,7 @@ export const harbor: ProductPreset = {
   checkedAgainst:
     'goharbor/website, docs/administration/configure-authentication/oidc-auth.md (read 2026-11); Authelia integration guide for Harbor 2.11.2, without PKCE (2026-08)',
   title: 'Harbor',
-  text: 'Sign-in, groups and the group of administrators.',
+  text: 'Sign-in, groups and the administrator group.',
   protocol: 'oidc',
   fields: [urlField('Harbor', 'https://harbor.example.com')],
   roles: adminRole('harbor-admin', 'Harbor'),
@@ -156,7 +156,7 @@ export const vault: ProductPreset = {
   kind: 'infrastructure',
   checkedAgainst: 'hashicorp/vault, website/content/docs/auth/jwt/index.mdx, JWT/OIDC auth method (read 2026-11)',
   title: 'HashiCorp Vault',
-  text: 'The auth method oidc, for the page and the command line.',
+  text: 'The oidc auth method, for the web UI and the command line.',
   protocol: 'oidc',
   fields: [urlField('Vault', 'https://vault.example.com:8200')],
   roles: adminRole('vault-admin', 'Vault'),
@@ -183,7 +183,7 @@ vault write auth/oidc/role/gatehouse \\
   policies="default"`,
     },
     {
-      title: 'A policy for users with the role vault-admin here',
+      title: 'A policy for users with the role vault-admin',
       text: `ACCESSOR=$(vault auth list -format=json | jq -r '."oidc/".accessor')
 GROUP=$(vault write -field=id identity/group name=vault-admin type=external policies=admin)
 vault write identity/group-alias name=vault-admin mount_accessor="$ACCESSOR" canonical_id="$GROUP"`,

@@ -7,7 +7,7 @@ export const oauth2Proxy: ProductPreset = {
   checkedAgainst:
     'oauth2-proxy/oauth2-proxy, docs/configuration/providers/openid_connect.md and Configuration overview 7.7 (read 2026-11)',
   title: 'oauth2-proxy',
-  text: 'In front of an application that has no sign-in of its own.',
+  text: 'For an application without a sign-in of its own.',
   protocol: 'oidc',
   fields: [urlField('application behind the proxy', 'https://app.example.com')],
   toDeclaration: ({ url }) => webApplication('oauth2-proxy', url, ['/oauth2/callback']),
@@ -29,7 +29,7 @@ cookie_secret = "the output of: openssl rand -base64 32 | tr -- '+/' '-_'"`,
     },
     {
       title: 'Only for some roles',
-      text: 'Choose them on the access page of this application, or add to oauth2-proxy.cfg: allowed_groups = ["a role here"]',
+      text: 'Select them on the tab Access of this application, or add to oauth2-proxy.cfg: allowed_groups = ["a role here"]',
     },
   ],
 };
@@ -99,7 +99,7 @@ Proof Key for Code Exchange (PKCE): on
 OIDC Claims: groups, preferred_username`,
     },
     {
-      title: 'On the network',
+      title: 'Network access',
       text: `Cloudflare calls ${issuer} from its own servers, so it must be reachable from the internet.`,
     },
   ],

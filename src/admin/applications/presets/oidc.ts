@@ -15,7 +15,7 @@ export const grafana: ProductPreset = {
   documentation:
     'https://grafana.com/docs/grafana/latest/setup-grafana/configure-access/configure-authentication/generic-oauth/',
   title: 'Grafana',
-  text: 'By generic OAuth. Roles of users here become their roles in Grafana.',
+  text: 'With generic OAuth. Roles in Gatehouse become roles in Grafana.',
   protocol: 'oidc',
   fields: [urlField('Grafana', 'https://grafana.example.com')],
   toDeclaration: ({ url }) => ({
@@ -79,7 +79,7 @@ export const gitlab: ProductPreset = {
   documentation: 'https://docs.gitlab.com/administration/auth/oidc/',
   checkedAgainst: 'GitLab Docs, Use OpenID Connect as an authentication provider (read 2026-11)',
   title: 'GitLab',
-  text: 'Self-managed, by OmniAuth.',
+  text: 'Self-managed, with OmniAuth.',
   protocol: 'oidc',
   fields: [urlField('GitLab', 'https://gitlab.example.com')],
   toDeclaration: ({ url }) => ({

@@ -49,7 +49,7 @@ const genericPresets: readonly Preset[] = [
   {
     id: 'fapi2',
     title: 'High security (FAPI 2)',
-    text: 'For banking and health: signs with a key of its own, pushes its requests, binds its tokens.',
+    text: 'For banking and health care: its own signing key, pushed requests, and bound tokens.',
     protocol: 'oidc',
     fields: [
       name,
@@ -123,12 +123,22 @@ const genericPresets: readonly Preset[] = [
   {
     id: 'saml',
     title: 'SAML application',
-    text: 'A service provider, by its metadata or by hand.',
+    text: 'A service provider, from its metadata or entered by hand.',
     protocol: 'saml',
     fields: [
       name,
-      { name: 'metadata_url', label: 'Metadata URL', hint: 'Gatehouse reads it every day. Or:' },
-      { name: 'metadata', label: 'Metadata', type: 'textarea', rows: 5, hint: 'The XML, pasted. Or by hand:' },
+      {
+        name: 'metadata_url',
+        label: 'Metadata URL',
+        hint: 'Gatehouse reads it every day. If there is no URL, paste the metadata below.',
+      },
+      {
+        name: 'metadata',
+        label: 'Metadata',
+        type: 'textarea',
+        rows: 5,
+        hint: 'The XML. If there is no metadata, enter the two values below.',
+      },
       { name: 'entity_id', label: 'Entity ID' },
       { name: 'acs_url', label: 'Assertion consumer service (ACS) URL' },
       {

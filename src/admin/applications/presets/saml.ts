@@ -7,13 +7,13 @@ export const aws: ProductPreset = {
   kind: 'office',
   checkedAgainst: 'AWS IAM User Guide, Configure SAML assertions for the authentication response (read 2026-11)',
   title: 'AWS',
-  text: 'The management console, with an IAM role for a role here.',
+  text: 'The management console. A role in Gatehouse gives an IAM role.',
   protocol: 'saml',
   fields: [
     { name: 'account', label: 'AWS account ID', hint: 'Twelve digits', required: true },
     { name: 'provider', label: 'Name of the identity provider in IAM', value: 'Gatehouse', required: true },
     { name: 'iam_role', label: 'IAM role', hint: 'Its name in AWS', required: true },
-    { name: 'role', label: 'Role here', hint: 'Users with this role get the IAM role', required: true },
+    { name: 'role', label: 'Role in Gatehouse', hint: 'Users with this role get the IAM role', required: true },
   ],
   toDeclaration: (answers) => {
     const account = answer(answers, 'account', /^\d{12}$/, 'must be twelve digits');
@@ -68,7 +68,7 @@ export const googleWorkspace: ProductPreset = {
   kind: 'office',
   checkedAgainst: 'Google Workspace Admin Help, Assertion requirements, answer 6349809 (read 2026-11)',
   title: 'Google Workspace',
-  text: 'Google’s services for your domain, signed in here.',
+  text: 'Google’s services for your domain.',
   protocol: 'saml',
   fields: [{ name: 'domain', label: 'Your domain', hint: 'Such as example.com', required: true }],
   toDeclaration: (answers) => {
@@ -99,7 +99,7 @@ export const salesforce: ProductPreset = {
   kind: 'office',
   checkedAgainst: 'Salesforce Help, Just-in-Time Provisioning Requirements and SAML Single Logout (read 2026-11)',
   title: 'Salesforce',
-  text: 'Your My Domain, by the Federation ID of each user.',
+  text: 'For your My Domain. Matches users by their Federation ID.',
   protocol: 'saml',
   fields: [{ name: 'my_domain', label: 'My Domain name', hint: 'The part before .my.salesforce.com', required: true }],
   toDeclaration: (answers) => {
@@ -138,7 +138,7 @@ export const slack: ProductPreset = {
   kind: 'communication',
   checkedAgainst: 'Slack Help Center, Custom SAML single sign-on, article 205168057 (read 2026-11)',
   title: 'Slack',
-  text: 'A workspace of the plan that offers SAML.',
+  text: 'A workspace with a plan that includes SAML.',
   protocol: 'saml',
   fields: [{ name: 'workspace', label: 'Workspace', hint: 'The part before .slack.com', required: true }],
   toDeclaration: (answers) => {

@@ -174,7 +174,7 @@ async function activityBlock(
   return {
     kind: 'events',
     title: 'Recent activity',
-    caption: 'The last events of this application, the newest first',
+    caption: 'Recent events of this application, newest first',
     actions: events.length > 0 ? [{ label: 'View all', href }] : [],
     items: await eventItems(events, names),
     empty: 'Nothing yet.',

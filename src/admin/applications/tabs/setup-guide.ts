@@ -90,7 +90,7 @@ function samlEndpoints(clientId: string, issuer: string): Endpoint[] {
     ['Entity ID', `${issuer}/saml/metadata`],
     ['Single sign-on URL (redirect, POST)', `${issuer}/saml/sso`],
     ['Single logout URL (redirect, POST)', `${issuer}/saml/slo`],
-    ['Sign-in from here', `${issuer}/saml/sso/start?sp=${encodeURIComponent(clientId)}`],
+    ['Sign-in from Gatehouse', `${issuer}/saml/sso/start?sp=${encodeURIComponent(clientId)}`],
   ];
 }
 

@@ -73,7 +73,7 @@ function addActivityTab(router: Router<State, Extras>, dependencies: Application
   router.get('/:id/activity', ...frame.page(within(READ)), async (ctx) => {
     const open = await openApplication(ctx, dependencies);
     if (!frame.meets(ctx, within('gatehouse.audit:read'))) {
-      const text = 'You don’t have the permission to read the activity log.';
+      const text = 'You don’t have permission to read the activity log.';
       return frame.show(ctx, tabPage(open, 'activity', { blocks: [{ kind: 'text', text }] }, dependencies));
     }
     const { before } = parseQuery(ctx, activityQuery);
@@ -87,7 +87,7 @@ function addActivityTab(router: Router<State, Extras>, dependencies: Application
       kind: 'events',
       caption: 'Events of this application, newest first',
       items: await eventItems(page, names),
-      empty: 'Nothing has happened yet.',
+      empty: 'No events yet.',
       ...(isMore && { next: `${open.path}/activity?before=${last.id}` }),
     };
     frame.show(ctx, tabPage(open, 'activity', { blocks: [block] }, dependencies));
