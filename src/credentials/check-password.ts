@@ -11,11 +11,11 @@ import type { StoredPassword, StoredPasswords } from './stored-password.ts';
 
 export type PasswordCheck =
   /**
-   * Right. `must-change`: an administrator demands a new one, or it is a one-time password. `too-short`: shorter than
+   * Right. `must-change`: an administrator demands a new one, or it is a temporary password. `too-short`: shorter than
    * allowed without a second factor. `setAt` tells it apart from a password that was set during the check.
    */
   | { outcome: 'ok' | 'must-change' | 'too-short'; setAt: Date }
-  /** `reason` is for the audit log only; the response must be the same for all of them. */
+  /** `reason` is for the audit log; the response must be the same for all of them, but for `disabled_account`: the password is right. */
   | { outcome: 'wrong'; reason: 'unknown_account' | 'no_password' | 'wrong_password' | 'disabled_account' };
 
 export interface CheckPasswordDependencies {

@@ -38,7 +38,10 @@ describe('a disabled account', () => {
     );
     expect(page.text).toContain('name="password"');
     const rejected = await browser.submit(page, { username: user.username, password: user.password });
-    expect(rejected.status).toBe(401);
+    expect([rejected.status, rejected.text]).toEqual([
+      403,
+      expect.stringContaining('Your account is disabled. Ask your administrator'),
+    ]);
     const userinfo = await browser.get('/userinfo', { headers: { authorization: `Bearer ${tokens.access_token}` } });
     expect(userinfo.status).toBe(401);
     expect((await app.rp.introspect(tokens.access_token)).active).toBe(false);

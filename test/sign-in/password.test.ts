@@ -65,7 +65,7 @@ describe('a sign-in with a password', () => {
     }
   });
 
-  it('gives byte for byte the same response to a wrong password, an unknown name and a disabled account', async () => {
+  it('gives byte for byte the same response to a wrong password, an unknown name and a disabled account, whose right password alone names its state', async () => {
     const known = await aUser(idp.services);
     const disabled = await aUser(idp.services);
     const none = await idp.services.accounts.create({ username: 'no.password', name: 'None' });
@@ -73,13 +73,18 @@ describe('a sign-in with a password', () => {
     const answers = [
       [known.username, 'a wrong password it is'],
       ['nobody.at.all', PASSWORD],
-      [disabled.username, disabled.password],
+      [disabled.username, 'a wrong password it is'],
       [none.username, PASSWORD],
     ].map(async ([name = '', password = '']) => visible(await enter(name, password), name));
     const [first, ...others] = await Promise.all(answers);
     expect(first).toMatchObject({ status: 401 });
     expect(JSON.stringify(first)).toContain('The username or password is incorrect.');
     for (const other of others) expect(other).toEqual(first);
+    const right = await enter(disabled.username, disabled.password);
+    expect([right.status, right.text]).toEqual([403, expect.stringContaining('Your account is disabled.')]);
+    // It counts as a failure, and gets the wait of the lockout like any other.
+    for (let count = 0; count < 3; count += 1) await enter(disabled.username, disabled.password);
+    expect((await enter(disabled.username, disabled.password)).status).toBe(429);
   });
 
   it('records the reason of a failure in the audit log only', async () => {

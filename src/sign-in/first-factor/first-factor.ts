@@ -1,5 +1,6 @@
 // Checks the username or email address with its password, under the limits of the lockout. Whatever is wrong, the
-// answer and its time are the same; only the audit log records the reason.
+// answer and its time are the same; only the audit log records the reason. Only the right password of a disabled account gets
+// an answer of its own, after the same work, and counts as a failure.
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { SignInRule } from '../../applications/rules/sign-in-rule.ts';
@@ -23,6 +24,8 @@ export type FirstFactorResult =
   | { outcome: 'unavailable'; name: string; retryAfterSeconds: number }
   /** `isRepeated`: so often under this login that its owner may want to know about lockouts. */
   | { outcome: 'wrong'; isRepeated: boolean }
+  /** The password is right, and the account is disabled. */
+  | { outcome: 'disabled' }
   | { outcome: 'captcha'; waiting?: CaptchaWait | undefined }
   | { outcome: 'wait'; retryAfterSeconds: number }
   | { outcome: 'busy'; retryAfterSeconds: number };
@@ -151,10 +154,13 @@ async function recordChecked(
   }
   if (own.outcome === 'wrong' || !account) {
     countAttempt('failure');
-    const reason = directory?.reason ?? (own.outcome === 'wrong' ? own.reason : 'unknown_account');
+    const ownReason = own.outcome === 'wrong' ? own.reason : 'unknown_account';
+    const isDisabled = ownReason === 'disabled_account';
+    const reason = isDisabled ? ownReason : (directory?.reason ?? ownReason);
     const data = directory?.connectionId === undefined ? {} : { data: { connection: directory.connectionId } };
     await audit.record({ ...about, ...data, outcome: 'failure', reason: isLocked ? 'too_many_tries' : reason });
-    return { outcome: 'wrong', isRepeated: await lockout.needsCaptcha(attempt) };
+    const isRepeated = await lockout.needsCaptcha(attempt);
+    return isDisabled ? { outcome: 'disabled' } : { outcome: 'wrong', isRepeated };
   }
   countAttempt('success');
   await audit.record({ ...about, outcome: 'success', actorId: account.id });

@@ -42,6 +42,7 @@ const signInForm = z.object({
 const changeForm = z.object({ password: z.string().max(4096) });
 
 const WRONG = t('sign-in.wrong-password');
+const DISABLED = t('sign-in.disabled');
 const CAPTCHA = t('sign-in.captcha');
 
 export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router<State, Extras> {
@@ -73,6 +74,7 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
       const seconds = waiting?.waitSeconds ?? limits.captcha.waitSeconds;
       return pages.showWait(ctx, current, seconds, { problem: CAPTCHA, loginHint, waiting });
     }
+    if (result.outcome === 'disabled') return pages.show(ctx, current, { problem: DISABLED, loginHint, status: 403 });
     if (result.outcome === 'wrong') {
       // Failures under another name of the account may have locked it, which no response tells: the link is offered before it helps.
       const next = unlock && result.isRepeated && { next: { ...unlock, label: t('unlock.locked-out') } };
