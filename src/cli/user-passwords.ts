@@ -1,4 +1,4 @@
-// `gatehouse user add` and `set-password`. Without --password-stdin a one-time password is generated and printed once; a password
+// `gatehouse user add` and `set-password`. Without --password-stdin a temporary password is generated and printed once; a password
 // on the command line would be in the shell's history and in the process list.
 import { passwordAdvice } from '../credentials/password-advice.ts';
 import type { PasswordFault } from '../credentials/password-policy.ts';
@@ -14,7 +14,7 @@ const passwordStdin = {
 export const userAdd: Command = {
   name: 'user add',
   args: ['USERNAME'],
-  summary: 'add a user; prints a one-time password once',
+  summary: 'add a user; prints a temporary password once',
   options: {
     email: { type: 'string', value: 'ADDRESS', help: 'email address' },
     'email-verified': { type: 'boolean', help: 'mark the email address as verified' },
@@ -45,7 +45,7 @@ export const userAdd: Command = {
           return 0;
         }
         io.out(`Added ${plain(account.username)}.`);
-        if (oneTimePassword) printOneTimePassword(oneTimePassword, io);
+        if (oneTimePassword) printTemporaryPassword(oneTimePassword, io);
         return 0;
       },
       { mayBegin: true },
@@ -55,7 +55,7 @@ export const userAdd: Command = {
 export const userSetPassword: Command = {
   name: 'user set-password',
   args: ['LOGIN'],
-  summary: 'set a new password for a user and end their sessions; prints a one-time password once',
+  summary: 'set a new password for a user and end their sessions; prints a temporary password once',
   options: {
     ...passwordStdin,
     'must-change': {
@@ -94,13 +94,13 @@ export const userSetPassword: Command = {
         return 0;
       }
       io.out(`${plain(account.username)} has a new password, and is signed out everywhere.`);
-      if (given === undefined) printOneTimePassword(password, io);
+      if (given === undefined) printTemporaryPassword(password, io);
       return 0;
     }),
 };
 
-function printOneTimePassword(password: string, io: Io): void {
-  io.out(`One-time password: ${password}`);
+function printTemporaryPassword(password: string, io: Io): void {
+  io.out(`Temporary password: ${password}`);
   io.out("Copy it now. You won't see it again. The user must change it at the first sign-in.");
 }
 

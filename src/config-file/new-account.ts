@@ -18,7 +18,7 @@ export type NewAccountDependencies = {
 };
 export type AccountWithPassword = NewAccount & {
   roles: readonly string[];
-  /** Absent: a one-time password is generated, which must be changed at the first sign-in. */
+  /** Absent: a temporary password is generated, which must be changed at the first sign-in. */
   password?: string | undefined;
 };
 export type Created = { outcome: 'created'; account: Account; oneTimePassword?: string };

@@ -17,7 +17,7 @@ export type PreparedPassword =
 export interface SetPassword extends Actor {
   /** The audit event: set by an administrator, changed by its owner, or reset with a link. */
   event?: 'password.set' | 'password.changed' | 'password.reset';
-  /** A one-time password, to be changed at the next sign-in. */
+  /** A temporary password, to be changed at the next sign-in. */
   mustChange?: boolean;
 }
 

@@ -6,8 +6,8 @@ import { DatabaseError } from '../storage/database-url.ts';
 import type { RunningServer } from './start.ts';
 
 /**
- * Independent of LOG_LEVEL: these lines are needed to find the server and to sign in. On a `terminal` the first administrator also
- * stands in a box at the end.
+ * Independent of LOG_LEVEL: these lines are needed to find the server and to sign in. On the `terminal` the first administrator
+ * also stands in a box at the end, outside of the log.
  */
 export function announce(
   { url, firstAdmin }: Pick<RunningServer, 'url' | 'firstAdmin'>,
@@ -23,17 +23,18 @@ export function announce(
   if (firstAdmin) {
     const { username, password } = firstAdmin;
     announcing.info(
-      `First administrator: username ${username}, one-time password ${password} (printed only once; it must be changed at the first sign-in)`,
+      `First administrator: username ${username}, temporary password ${password} (printed only once; it must be changed at the first sign-in)`,
     );
     terminal?.write(
-      `\n${box(['Console', `${url}/admin`], ['Username', username], ['One-time password', password])}\n\n`,
+      `\n${box(['Console', `${url}/admin`], ['Username', username], ['Temporary password', password])}\n\n`,
     );
   }
 }
 
-/** Standard output as `terminal` of `announce`, where the log is for people. */
-export const terminalOf = ({ logFormat }: Pick<Config, 'logFormat'>) =>
-  logFormat === 'pretty' ? { terminal: process.stdout } : {};
+/** The `terminal` of `announce`: standard output where the log is for people, else standard error, so that a log in JSON stays one. */
+export const terminalOf = ({ logFormat }: Pick<Config, 'logFormat'>) => ({
+  terminal: logFormat === 'pretty' ? process.stdout : process.stderr,
+});
 
 /** A frame around lines of name and value, for a terminal. */
 function box(...lines: [name: string, value: string][]): string {

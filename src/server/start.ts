@@ -36,7 +36,7 @@ export interface RunningServer {
   url: string;
   port: number;
   services: Services;
-  /** The administrator that this start created, with the one-time password; undefined if there was one. */
+  /** The administrator that this start created, with the temporary password; undefined if there was one. */
   firstAdmin: FirstAdmin | undefined;
   /** /readyz answers 503 from now on, while everything is still served. */
   announceStop(): void;

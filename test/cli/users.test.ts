@@ -13,7 +13,7 @@ afterAll(() => cli.close());
 const show = async (login: string) => JSON.parse((await cli.gatehouse(['user', 'show', login, '--json'])).out);
 
 describe('gatehouse user', () => {
-  it('adds a user with a one-time password that is displayed once', async () => {
+  it('adds a user with a temporary password that is displayed once', async () => {
     const { code, out } = await cli.gatehouse([
       'user',
       'add',
@@ -24,7 +24,7 @@ describe('gatehouse user', () => {
       'admin',
     ]);
     expect(code).toBe(0);
-    expect(out).toMatch(/^Added alice\.\nOne-time password: [\w-]{24}\nCopy it now\. You won't see it again\./);
+    expect(out).toMatch(/^Added alice\.\nTemporary password: [\w-]{24}\nCopy it now\. You won't see it again\./);
     expect(await show('ALICE@example.com')).toMatchObject({
       ...{ username: 'alice', roles: ['admin'], source: 'local', isActive: true, sessions: 0, lockedSeconds: 0 },
       password: { mustChange: true },

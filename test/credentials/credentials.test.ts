@@ -60,8 +60,8 @@ describe('setting a password', () => {
   });
 });
 
-describe('a one-time password', () => {
-  test('a one-time password is accepted, but must be changed to another one', async () => {
+describe('a temporary password', () => {
+  test('a temporary password is accepted, but must be changed to another one', async () => {
     const account = await fixture.person();
     await fixture.credentials.setPassword(account, long, { mustChange: true });
     expect(await fixture.credentials.checkPassword(account, long)).toMatchObject({ outcome: 'must-change' });

@@ -62,7 +62,7 @@ async function withSession(...roles: string[]) {
 }
 
 describe('the first administrator', () => {
-  it('replaces the one-time password and sets up a second factor at the first sign-in, and then reaches the console', async () => {
+  it('replaces the temporary password and sets up a second factor at the first sign-in, and then reaches the console', async () => {
     const { username = '', password = '' } = idp.firstAdmin ?? {};
     const browser = httpClient(idp.issuer);
     const form = await open(browser, '/admin');

@@ -1,9 +1,9 @@
-// What a start prints on a terminal.
+// What a start prints beside the log.
 import { expect, it } from 'vitest';
 import { createLogger } from '../../src/platform/logger.ts';
-import { announce } from '../../src/server/announce.ts';
+import { announce, terminalOf } from '../../src/server/announce.ts';
 
-it('a first start on a terminal ends with a box that holds the address of the console, the username and the password', () => {
+it('a first start ends with a box that holds the address of the console, the username and the password', () => {
   const log: string[] = [];
   const terminal: string[] = [];
   const logger = createLogger({
@@ -11,16 +11,20 @@ it('a first start on a terminal ends with a box that holds the address of the co
     format: 'json',
     destination: { write: (line) => void log.push(line) },
   });
-  const server = { url: 'https://id.example.com', firstAdmin: { username: 'admin', password: 'one-time' } };
+  const server = { url: 'https://id.example.com', firstAdmin: { username: 'admin', password: 'for-now' } };
   announce(server, logger, { terminal: { write: (text) => void terminal.push(text) } });
   const lines = terminal.join('').trim().split('\n');
   expect(lines).toEqual([
-    '┌───────────────────────────────────────────────────┐',
-    '│  Console            https://id.example.com/admin  │',
-    '│  Username           admin                         │',
-    '│  One-time password  one-time                      │',
-    '└───────────────────────────────────────────────────┘',
+    '┌────────────────────────────────────────────────────┐',
+    '│  Console             https://id.example.com/admin  │',
+    '│  Username            admin                         │',
+    '│  Temporary password  for-now                       │',
+    '└────────────────────────────────────────────────────┘',
   ]);
-  expect(log.join('')).toContain('one-time password one-time');
+  expect(log.join('')).toContain('temporary password for-now');
+  expect([terminalOf({ logFormat: 'pretty' }), terminalOf({ logFormat: 'json' })]).toEqual([
+    { terminal: process.stdout },
+    { terminal: process.stderr },
+  ]);
   announce({ ...server, firstAdmin: undefined }, logger, { terminal: { write: () => expect.unreachable() } });
 });

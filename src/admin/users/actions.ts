@@ -80,7 +80,7 @@ export interface UserAdmin extends RoleActions, RecoveryActions {
   invite(id: string, by: Actor): Promise<void>;
   /** Mails a link for a new password. */
   sendPasswordReset(id: string, by: Actor): Promise<void>;
-  /** Without a password a one-time password is generated and returned. Ends every session. */
+  /** Without a password a temporary password is generated and returned. Ends every session. */
   setPassword(id: string, password: string | undefined, by: Actor): Promise<{ oneTimePassword?: string }>;
   /** The password must be changed at the next sign-in. Ends every session, so that this comes soon. */
   forcePasswordChange(id: string, by: Actor): Promise<void>;

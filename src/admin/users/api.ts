@@ -32,7 +32,7 @@ const newUser = z.strictObject({
   roles: z.array(z.string().max(100)).max(100).optional().describe('Roles that the caller has or may manage'),
   password: password
     .optional()
-    .describe('Without password, password_hash and invite a one-time password is generated and displayed once'),
+    .describe('Without password, password_hash and invite a temporary password is generated and displayed once'),
   password_hash: z.string().max(1000).optional().describe('Argon2id, bcrypt, scrypt or PBKDF2, from another system'),
   invite: z.boolean().optional().describe('Emails a link with which the user chooses a password'),
 });
@@ -217,7 +217,7 @@ function passwordEndpoints(users: UserAdmin): Endpoint[] {
       operationId: 'setPassword',
       tag,
       needs: writePermissions,
-      summary: 'Sets a password, or generates a one-time password, and ends every session',
+      summary: 'Sets a password, or generates a temporary password, and ends every session',
       params: byId,
       body: z.strictObject({ password: password.optional() }),
       response: z.object({ one_time_password: z.string().optional().describe('Displayed only now') }),
@@ -279,7 +279,7 @@ function recoveryEndpoints(users: UserAdmin): Endpoint[] {
   ];
 }
 
-/** A new user, with a one-time password that was generated. */
+/** A new user, with a temporary password that was generated. */
 async function createdAnswer(users: UserAdmin, { account, oneTimePassword }: CreatedUser, tx?: Tx) {
   const { body, version } = await answer(users, account, tx);
   const secret = oneTimePassword === undefined ? {} : { one_time_password: oneTimePassword };

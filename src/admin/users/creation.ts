@@ -18,7 +18,7 @@ export interface NewUser extends NewAccount {
   roles?: readonly string[] | undefined;
   /** The connection at which `ssoId` is the user's subject. */
   ssoConnection?: string | null | undefined;
-  /** When this and the next three are all absent, a one-time password is generated. */
+  /** When this and the next three are all absent, a temporary password is generated. */
   password?: string | undefined;
   passwordHash?: string | undefined;
   invite?: boolean | undefined;
@@ -60,7 +60,7 @@ export async function assertMayCreate({ authority, roles }: CreationDependencies
     throw unprocessable('unknown_role', { message: `The role doesn’t exist: ${unknown.join(', ')}.` });
 }
 
-/** With the given password, or a one-time password. */
+/** With the given password, or a temporary password. */
 export async function createUser(
   dependencies: CreationDependencies,
   lookup: UserLookup,

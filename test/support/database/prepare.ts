@@ -8,7 +8,7 @@ import type { FirstAdmin } from '../../../src/config-file/first-admin.ts';
 export interface Prepared {
   /** Rows of signing_keys as JSON. */
   signingKeys: string;
-  /** The administrator of the installed database, with the one-time password. */
+  /** The administrator of the installed database, with the temporary password. */
   firstAdmin: FirstAdmin;
 }
 
