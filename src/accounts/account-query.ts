@@ -15,6 +15,8 @@ export interface AccountFilter {
   search?: string | undefined;
   isActive?: boolean | undefined;
   source?: 'local' | 'file' | undefined;
+  /** Only these accounts. */
+  ids?: readonly string[] | undefined;
 }
 
 export interface AccountPageQuery extends AccountFilter {
@@ -61,7 +63,8 @@ export function pageQuery(dialect: Dialect, query: AccountPageQuery, sizes: Filt
 /** Counts the accounts of the query, at most `limits.lists.counted` + 1 of them; undefined where that would take too long. */
 export function countQuery(dialect: Dialect, query: AccountFilter, sizes: FilterSizes = {}): Fragment | undefined {
   const [members, ...others] = (sizes.members ?? []).filter(({ count }) => count > few);
-  const isFiltered = query.search || query.isActive !== undefined || query.source !== undefined || others.length > 0;
+  const { search, isActive, source, ids } = query;
+  const isFiltered = search || isActive !== undefined || source !== undefined || ids || others.length > 0;
   if (members && isFiltered) return undefined;
   const from = members
     ? fragment`SELECT DISTINCT ur.user_id FROM user_roles ur WHERE ur.role_id IN (${joinFragments([...members.roleIds], ', ')})`
@@ -81,7 +84,7 @@ function clause(where: readonly Fragment[]): Fragment {
 
 function conditions(
   dialect: Dialect,
-  { search, isActive, source }: AccountFilter,
+  { search, isActive, source, ids }: AccountFilter,
   { members = [], isLarge = false, disabled = 0 }: FilterSizes,
   sortedBy: AccountSortKey,
 ): Fragment[] {
@@ -93,6 +96,7 @@ function conditions(
     where.push(isByState ? fragment`f.is_active = ${isActive}` : fragment`NOT (f.is_active = ${!isActive})`);
   }
   if (source !== undefined) where.push(fragment`f.source = ${source}`);
+  if (ids) where.push(ids.length > 0 ? fragment`f.id IN (${joinFragments([...ids], ', ')})` : fragment`1 = 0`);
   if (key && isLarge) {
     const ranges = rangesOf(key).map((range) => fragment`SELECT id FROM (${range}) AS found`);
     where.push(fragment`f.id IN (${joinFragments(ranges, ' UNION ')})`);

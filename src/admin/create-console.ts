@@ -98,7 +98,8 @@ export function createConsole(dependencies: ConsoleDependencies) {
       apiRoutes({ frame, resources, configFile: config.configFile }),
       connectionRoutes({ frame, connections, issuer, now, tries: dependencies.tries, configFile: config.configFile }),
       userRoutes({
-        ...{ frame, users, roles, sessions, now, names, audit, attributeSchema, issuer, configFile: config.configFile },
+        ...{ frame, users, roles, sessions, now, names, audit, accounts, attributeSchema, issuer },
+        configFile: config.configFile,
         authority: admin.authority,
         hasMailServer: config.smtpUrl !== undefined,
         lockedAccounts: dependencies.lockedAccounts,

@@ -62,7 +62,7 @@ export interface AuditEntry extends Omit<AuditContent, 'data'> {
 export interface Audit {
   /** Writes one event, inside `tx` when it reports a change that this transaction makes. */
   record(event: AuditInput, tx?: Tx): Promise<void>;
-  /** Lists the entries that match the filter, newest first. */
+  /** Lists the entries that match the filter, newest first unless it says otherwise. */
   list(filter?: AuditFilter): Promise<AuditEntry[]>;
 }
 
@@ -98,7 +98,7 @@ export function createAudit({ db, sql, vault, logger, now }: AuditDependencies):
     },
 
     async list({ isVisible, ...filter } = {}) {
-      const { types, partyId, from, until, before, limit = PAGE, ...equals } = filter;
+      const { types, partyId, from, until, before, after, isOldestFirst, limit = PAGE, ...equals } = filter;
       const ids = isVisible && (await limitedIds(db, { ...filter, limit }, isVisible));
       const rows = await db.auditEvent.findMany({
         where: ids
@@ -109,8 +109,9 @@ export function createAudit({ db, sql, vault, logger, now }: AuditDependencies):
               ...(partyId ? { OR: [{ subjectId: partyId }, { actorId: partyId }] } : {}),
               ...(from || until ? { at: { ...(from ? { gte: from } : {}), ...(until ? { lt: until } : {}) } } : {}),
               ...(before === undefined ? {} : { id: { lt: before } }),
+              ...(after === undefined ? {} : { id: { gt: after } }),
             },
-        orderBy: { id: 'desc' },
+        orderBy: { id: isOldestFirst ? 'asc' : 'desc' },
         take: limit,
         omit: { salt: true, digest: true, rowMac: true, chainSeq: true, chainHash: true },
       });

@@ -17,6 +17,10 @@ export interface AuditFilter {
   until?: Date;
   /** The cursor: the id of the last entry of the previous page. Only older entries are listed. */
   before?: number;
+  /** The oldest first; then `after` is the cursor. */
+  isOldestFirst?: boolean;
+  /** The cursor from the oldest on: only newer entries are listed. */
+  after?: number;
   limit?: number;
   /** Condition on a column that holds a user: only entries about such users. */
   isVisible?: (column: string) => Fragment;

@@ -14,10 +14,10 @@ const COLUMNS = {
   requestId: 'request_id',
 } as const satisfies Partial<Record<keyof AuditFilter, string>>;
 
-/** The ids of a page of the entries that match the filter and are about users for whom `isVisible` holds, newest first. */
+/** The ids of a page of the entries that match the filter and are about users for whom `isVisible` holds, in its order. */
 export async function limitedIds(
   db: Db,
-  { types, partyId, from, until, before, limit, ...equals }: AuditFilter & { limit: number },
+  { types, partyId, from, until, before, after, isOldestFirst, limit, ...equals }: AuditFilter & { limit: number },
   isVisible: (column: string) => Fragment,
 ): Promise<number[]> {
   // Not those by such users: what an administrator who has the role does to the server is nothing about the role.
@@ -31,7 +31,9 @@ export async function limitedIds(
   if (from) where.push(fragment`e.at >= ${from}`);
   if (until) where.push(fragment`e.at < ${until}`);
   if (before !== undefined) where.push(fragment`e.id < ${before}`);
+  if (after !== undefined) where.push(fragment`e.id > ${after}`);
+  const order = trustedText(isOldestFirst ? 'ASC' : 'DESC');
   const rows = await db.$queryRaw<{ id: number | bigint }[]>`
-    SELECT e.id FROM audit_events e WHERE ${joinFragments(where, ' AND ')} ORDER BY e.id DESC LIMIT ${limit}`;
+    SELECT e.id FROM audit_events e WHERE ${joinFragments(where, ' AND ')} ORDER BY e.id ${order} LIMIT ${limit}`;
   return rows.map(({ id }) => Number(id));
 }

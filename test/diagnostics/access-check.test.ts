@@ -36,6 +36,8 @@ interface Cause {
   cause(user: TestUser, applicationId: string): Promise<unknown>;
   says: string;
   button: string;
+  /** The title of the page that asks first. */
+  question?: string;
 }
 
 const wrongPasswords = async ({ account }: TestUser, login: 'username' | 'email') => {
@@ -52,11 +54,13 @@ const causes: Record<string, Cause> = {
     cause: ({ account }) => idp.services.accounts.setActive(account.id, false, { actorId: boss.account.id }),
     says: 'The account of Ann Example is disabled. ',
     button: 'Enable Ann Example',
+    question: 'Enable Ann Example?',
   },
   'a disabled application': {
     cause: (_user, applicationId) => idp.services.applications.setEnabled(applicationId, false),
     says: 'Payroll is disabled',
     button: 'Enable Payroll',
+    question: 'Enable Payroll?',
   },
   'a missing role': {
     app: { access: { roles: ['editor'] } },
@@ -85,18 +89,20 @@ const causes: Record<string, Cause> = {
     cause: approval,
     says: 'an administrator has to allow setting one up',
     button: 'Don’t require it for Payroll',
+    question: 'Don’t require it for Payroll?',
   },
   'an application without local sign-in': {
     app: { local_sign_in: false },
     cause: async () => {},
     says: 'Payroll doesn’t accept passwords and passkeys of this server.',
     button: 'Accept passwords and passkeys',
+    question: 'Accept passwords and passkeys?',
   },
 };
 
 describe('the access check', () => {
   it.each(Object.entries(causes))(
-    'is red for %s, and green after its button',
+    'is red for %s, and green after its button, which asks first where it changes more',
     async (_name, { cause, says, ...one }) => {
       const { clientId, applicationId } = await app(one.app);
       const user = await aUser(idp.services);
@@ -108,7 +114,9 @@ describe('the access check', () => {
         expect(textOf(red.text)).toMatch(
           new RegExp(`${boss.username} disabled it on .* UTC.*${boss.username} disabled the account of`, 's'),
         );
-      const done = await admin.follow(await press(red, one.button));
+      const pressed = await press(red, one.button);
+      if (one.question) expect(textOf(pressed.text)).toContain(one.question);
+      const done = await admin.follow(one.question ? await press(pressed, one.button) : pressed);
       expect(done.url).toContain('/admin/why?user=');
       expect(textOf(done.text)).toContain('Ann Example can sign in to Payroll');
       expect(done.text).not.toContain(`>${one.button}<`);
@@ -202,6 +210,9 @@ describe('the access check', () => {
     expect(locked.text).not.toContain('Unlock by email'); // no mail server is set
     const list = textOf((await admin.get(`/admin/users?q=${user.username}`)).text);
     expect(list).toMatch(/ Locked /);
+    const { text: filtered } = await admin.get('/admin/users?state=locked');
+    expect(filtered).toContain(`/admin/users/${user.account.id}"`);
+    expect(filtered).not.toContain(`/admin/users/${boss.account.id}"`);
     expect(textOf((await admin.get(`/admin/users/${user.account.id}`)).text)).not.toMatch(
       /Locked Active|Active Locked/,
     );

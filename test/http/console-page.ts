@@ -124,9 +124,12 @@ const page: ConsolePage = {
         button: 'Continue',
       },
       count: '2 applications',
-      first: '/admin/applications',
+      pages: {
+        first: '/admin/applications',
+        previous: '/admin/applications?after=w',
+        next: '/admin/applications?after=x',
+      },
       empty: 'None.',
-      next: '/admin/applications?after=x',
     },
     { kind: 'table', caption: 'Nothing', columns: ['Name'], rows: [], empty: 'No keys.' },
     {
@@ -323,7 +326,7 @@ const page: ConsolePage = {
         },
       ],
       empty: 'No attempts yet.',
-      next: '/admin/audit?before=1',
+      pages: { next: '/admin/audit?before=1' },
     },
   ],
   aside: [{ kind: 'facts', title: 'Health', rows: [{ label: 'Database', value: { text: 'good', tone: 'good' } }] }],

@@ -4,6 +4,7 @@ import { maskedKey } from '../../api-keys/key-text.ts';
 import { plural } from '../../platform/plural.ts';
 import type { Action, Block, Cell, ConsolePage, Mark, Option, Search } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
+import { pageLinks } from '../console/lists.ts';
 import type { KeyView } from './actions.ts';
 
 const HOME = '/admin/api-keys';
@@ -29,6 +30,7 @@ interface ListOptions {
   /** The username or email address of the owner. */
   user: string;
   after: string | undefined;
+  trail: string;
   /** No key was ever created, or all ended long ago. */
   isEmpty: boolean;
   now: Date;
@@ -37,7 +39,7 @@ interface ListOptions {
 
 export function keyListPage(
   { keys, next }: { keys: readonly KeyView[]; next?: string },
-  { state, user, after, isEmpty, now, mayWrite }: ListOptions,
+  { state, user, after, trail, isEmpty, now, mayWrite }: ListOptions,
 ): ConsolePage {
   const filters = filtersOf(state, user);
   const hasActions = mayWrite && state === 'active';
@@ -60,8 +62,7 @@ export function keyListPage(
         ],
         rows: keys.map((key) => [...keyCells(key, now), ...(hasActions ? [revokeCell(key)] : [])]),
         empty: isEmpty ? noKeys(mayWrite) : user === '' ? NONE[state] : `No API keys of ${user}.`,
-        first: after === undefined ? undefined : listPath(HOME, filters),
-        next: next && listPath(HOME, { ...filters, after: next }),
+        pages: pageLinks({ path: HOME, filters, sort: '', defaultSort: '' }, { after, trail }, next),
       },
     ],
   };

@@ -7,7 +7,7 @@ import { parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import { adminApi } from '../../rbac/built-in.ts';
 import type { ConsolePage } from '../console/blocks.ts';
-import type { Frame } from '../console/frame.ts';
+import { type Frame, trailField } from '../console/frame.ts';
 import { readTypedForm } from '../console/typed-form.ts';
 import type { ApiKeyAdmin } from './actions.ts';
 import { type KeyForm, keyForm, keyListPage, keyPage, newKeyPage, revocationPage } from './console-pages.ts';
@@ -20,6 +20,7 @@ const query = z.object({
   state: z.enum(['active', 'ended']).default('active'),
   user: z.string().trim().max(254).default(''),
   after: z.string().max(200).optional(),
+  trail: trailField,
 });
 
 export interface ApiKeyPagesDependencies {
@@ -36,14 +37,17 @@ export function apiKeyRoutes(dependencies: ApiKeyPagesDependencies): Router<Stat
   const router = new Router<State, Extras>({ prefix: HOME });
 
   router.get('/', ...frame.page(READ), async (ctx) => {
-    const { state, user, after } = parseQuery(ctx, query);
+    const { state, user, after, trail } = parseQuery(ctx, query);
     const by = frame.actor(ctx);
     const owner = user === '' ? undefined : await accounts.findByLogin(user);
     const ownerId = user === '' ? undefined : (owner?.id ?? '');
     const page = await apiKeys.list({ state, ownerId, cursor: after, limit: limits.api.pageSize }, by);
     const hasNone = async () => (await apiKeys.list({ state: 'ended', limit: 1 }, by)).keys.length === 0;
     const isEmpty = state === 'active' && user === '' && page.keys.length === 0 && (await hasNone());
-    frame.show(ctx, keyListPage(page, { state, user, after, isEmpty, now: now(), mayWrite: frame.may(ctx, WRITE) }));
+    frame.show(
+      ctx,
+      keyListPage(page, { state, user, after, trail, isEmpty, now: now(), mayWrite: frame.may(ctx, WRITE) }),
+    );
   });
 
   // `/new` first: it would match `/:id`.

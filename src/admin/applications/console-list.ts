@@ -79,7 +79,7 @@ export function applicationList(
           rows: page.applications.map((one) => rowOf(one, counts && (counts.get(one.clientId) ?? 'none'))),
           empty: q || protocol || state ? 'No applications match.' : noApplications(frame.may(ctx, WRITE)),
           count: plural(total, 'application'),
-          ...pageLinks(list, after, page.next),
+          pages: pageLinks(list, given, page.next),
         },
       ],
     });

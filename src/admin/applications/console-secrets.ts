@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { newSecretReplacesOld } from '../../applications/application.ts';
 import { usesSecret } from '../../applications/fields/oidc-client.ts';
 import type { Extras, State } from '../../http/context.ts';
+import { notFound } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';
 import type { Block, RowAction } from '../console/blocks.ts';
@@ -21,7 +22,7 @@ const OVERLAP_OPTIONS = [
 ];
 const overlapForm = z.object({ overlap: z.enum(['3600', '86400', '604800', '0']) });
 
-/** The pages …/secret and the action …/secrets/:secretId/remove. */
+/** The pages …/secret and …/secrets/:secretId/remove. */
 export function addSecretRoutes(
   router: Router<State, Extras>,
   { frame, applications, identityProvider }: ApplicationPagesDependencies,
@@ -65,6 +66,38 @@ export function addSecretRoutes(
     await frame.showOnce(ctx, page, afterSecret(`/admin/applications/${id}/credentials`));
   });
 
+  addRevocation(router, { frame, applications });
+}
+
+function addRevocation(
+  router: Router<State, Extras>,
+  { frame, applications }: Pick<ApplicationPagesDependencies, 'frame' | 'applications'>,
+): void {
+  router.get('/:id/secrets/:secretId/remove', ...frame.page(within(WRITE)), async (ctx) => {
+    const { id = '', secretId = '' } = ctx.params;
+    const { application, secrets } = await applications.get(id, frame.actor(ctx), WRITE);
+    const secret = secrets.find((one) => one.id === secretId);
+    if (!secret) throw notFound();
+    const { name } = application;
+    const at = `/admin/applications/${id}`;
+    frame.show(ctx, {
+      title: `Revoke the client secret ••••••••${secret.lastFour} of ${name}?`,
+      back: { href: `${at}/credentials`, label: name },
+      blocks: [
+        { kind: 'facts', rows: secretFacts(secret) },
+        {
+          kind: 'form',
+          lead: `People can’t sign in to ${name} while it still uses this secret. You can’t undo this.`,
+          action: `${at}/secrets/${secretId}/remove`,
+          fields: [],
+          button: 'Revoke secret',
+          look: 'danger',
+          cancel: `${at}/credentials`,
+        },
+      ],
+    });
+  });
+
   router.post('/:id/secrets/:secretId/remove', ...frame.change(within(WRITE)), async (ctx) => {
     const { id = '', secretId = '' } = ctx.params;
     await applications.removeSecret(id, secretId, frame.actor(ctx));
@@ -95,13 +128,20 @@ export function secretBlocks(
         lastUsedAt ?? 'Not recorded yet',
         expiryCell(expiresAt, now) ?? 'Never',
         // Newest first; the newest cannot be revoked, only replaced.
-        ...(mayRevoke ? [index > 0 ? revokeButton(`${at}/secrets/${id}/remove`, createdAt) : ''] : []),
+        ...(mayRevoke ? [index > 0 ? revokeLink(`${at}/secrets/${id}/remove`, lastFour) : ''] : []),
       ]),
       empty: 'No active secret.',
     },
   ];
 }
 
-function revokeButton(post: string, createdAt: Date): RowAction {
-  return { action: { label: 'Revoke', of: `created ${createdAt.toISOString()}`, post } };
+function secretFacts({ createdAt, lastUsedAt }: ApplicationDetails['secrets'][number]) {
+  return [
+    { label: 'Created', value: createdAt },
+    { label: 'Last used', value: lastUsedAt ?? 'Not recorded yet' },
+  ];
+}
+
+function revokeLink(href: string, lastFour: string): RowAction {
+  return { action: { label: 'Revoke', of: `secret that ends with ${lastFour}`, href } };
 }

@@ -17,7 +17,7 @@ import type { Empty, Field, Search } from '../console/blocks.ts';
 import { type Frame, listPath } from '../console/frame.ts';
 import type { Names } from '../console/names.ts';
 import { visibleTo } from './api.ts';
-import { eventItems } from './console-rows.ts';
+import { eventPageQuery, orderField, readEventPage } from './event-page.ts';
 
 export interface AuditPagesDependencies {
   frame: Frame;
@@ -30,7 +30,6 @@ export interface AuditPagesDependencies {
 
 const HERE = '/admin/audit';
 const READ = 'gatehouse.audit:read' as const;
-const PAGE = 50;
 const DAY_MS = 86_400_000;
 const text = z.string().trim().max(1024).default('');
 const date = z.union([z.literal(''), z.iso.date()]).default('');
@@ -45,24 +44,22 @@ const filters = {
   from: date,
   until: date,
 };
-const query = z.object({ ...filters, before: z.coerce.number().int().positive().optional() });
-type Filters = Omit<z.output<typeof query>, 'before'>;
+const query = z.object({ ...filters, ...eventPageQuery });
+type Filters = z.output<z.ZodObject<typeof filters>>;
 
 /** The page /admin/audit and the download /admin/audit/export. */
 export function auditRoutes(dependencies: AuditPagesDependencies): Router<State, Extras> {
-  const { frame, names, audit, authority } = dependencies;
+  const { frame, audit, authority } = dependencies;
   const router = new Router<State, Extras>({ prefix: HERE });
 
   router.get('/', ...frame.page(within(READ)), async (ctx) => {
-    const { before, ...given } = parseQuery(ctx, query);
-    const entries = await audit.list({
+    const { before, after, trail, sort, ...given } = parseQuery(ctx, query);
+    const wanted = {
       ...(await filterOf(dependencies, ctx, given)),
       ...(await visibleTo(authority, frame.actor(ctx))),
-      ...(before && { before }),
-      limit: PAGE + 1,
-    });
-    const page = entries.slice(0, PAGE);
-    const last = page.at(-1);
+    };
+    const at = { before, after, trail, sort };
+    const { items, pages, isFirst } = await readEventPage(dependencies, wanted, at, { path: HERE, filters: given });
     const isFiltered = Object.values(given).some(Boolean);
     frame.show(ctx, {
       title: 'Activity log',
@@ -78,11 +75,11 @@ export function auditRoutes(dependencies: AuditPagesDependencies): Router<State,
       blocks: [
         {
           kind: 'events',
-          caption: 'Events, newest first',
-          filter: filterForm(given),
-          items: await eventItems(page, names),
-          empty: isFiltered || before ? 'No events match.' : NOTHING_YET,
-          next: entries.length > PAGE && last ? listPath(HERE, { ...given, before: String(last.id) }) : undefined,
+          caption: sort === 'at' ? 'Events, oldest first' : 'Events, newest first',
+          filter: filterForm(given, orderField({ sort })),
+          items,
+          empty: isFiltered || !isFirst ? 'No events match.' : NOTHING_YET,
+          pages,
         },
       ],
     });
@@ -108,7 +105,7 @@ const NOTHING_YET: Empty = {
   text: 'Sign-ins and changes appear here as they happen.',
 };
 
-function filterForm({ kind, type, outcome, user, client, request, from, until }: Filters): Search {
+function filterForm({ kind, type, outcome, user, client, request, from, until }: Filters, order: Field): Search {
   const rare: Field[] = [
     ...(type
       ? [
@@ -149,6 +146,7 @@ function filterForm({ kind, type, outcome, user, client, request, from, until }:
       },
       { name: 'from', label: 'From', type: 'date', value: from },
       { name: 'until', label: 'Through', type: 'date', value: until },
+      order,
       ...rare,
     ],
   };

@@ -3,9 +3,10 @@ import type Router from '@koa/router';
 import { z } from 'zod';
 import { type SecretPurpose, secretPurposeByField, secretPurposesOf } from '../../connections/schema.ts';
 import type { Extras, State } from '../../http/context.ts';
+import { notFound } from '../../http/errors.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { readTypedForm } from '../console/typed-form.ts';
-import { type ConnectionPagesDependencies, pathOf, purposeNames, WRITE } from './console-parts.ts';
+import { type ConnectionPagesDependencies, describeSecret, pathOf, purposeNames, WRITE } from './console-parts.ts';
 import type { ConnectionDetails } from './manageable-connections.ts';
 
 const purposes = Object.values(secretPurposeByField) as [SecretPurpose, ...SecretPurpose[]];
@@ -48,11 +49,7 @@ export function addMaintenanceRoutes(
     );
   });
 
-  router.post('/:id/secrets/:secret/remove', ...frame.change(WRITE), async (ctx) => {
-    const { id = '', secret = '' } = ctx.params;
-    await connections.removeSecret(id, secret, frame.actor(ctx));
-    frame.redirect(ctx, pathOf(id), 'Secret removed.');
-  });
+  addSecretRemoval(router, { frame, connections });
 
   router.post('/:id/domains/:domain/check', ...frame.change(WRITE), async (ctx) => {
     const { id = '', domain = '' } = ctx.params;
@@ -65,6 +62,42 @@ export function addMaintenanceRoutes(
     const read = await connections.readDocuments(id, frame.actor(ctx));
     const failed = read.find(({ error }) => error !== undefined);
     frame.redirect(ctx, pathOf(id), failed ? `${failed.kind}: ${failed.error}` : 'All documents updated.');
+  });
+}
+
+function addSecretRemoval(
+  router: Router<State, Extras>,
+  { frame, connections }: Pick<ConnectionPagesDependencies, 'frame' | 'connections'>,
+): void {
+  router.get('/:id/secrets/:secret/remove', ...frame.page(WRITE), async (ctx) => {
+    const { connection, secrets } = await connections.get(ctx.params.id ?? '');
+    const secret = secrets.find(({ id }) => id === ctx.params.secret);
+    if (!secret) throw notFound();
+    const at = pathOf(connection.id);
+    const isOnly = !secrets.some(({ id, purpose }) => id !== secret.id && purpose === secret.purpose);
+    frame.show(ctx, {
+      title: `Remove the ${describeSecret(secret)} of ${connection.name}?`,
+      back: { href: at, label: connection.name },
+      blocks: [
+        {
+          kind: 'form',
+          lead: isOnly
+            ? `${connection.name} has no other one, so people can’t sign in with it anymore. You can’t undo this.`
+            : 'Gatehouse uses the newest valid one that is left. You can’t undo this.',
+          action: `${at}/secrets/${secret.id}/remove`,
+          fields: [],
+          button: 'Remove secret',
+          look: 'danger',
+          cancel: at,
+        },
+      ],
+    });
+  });
+
+  router.post('/:id/secrets/:secret/remove', ...frame.change(WRITE), async (ctx) => {
+    const { id = '', secret = '' } = ctx.params;
+    await connections.removeSecret(id, secret, frame.actor(ctx));
+    frame.redirect(ctx, pathOf(id), 'Secret removed.');
   });
 }
 

@@ -70,7 +70,7 @@ export function vendorBlocks({
           {
             kind: 'facts' as const,
             title: 'Values to enter there',
-            rows: values.map(({ label, value }) => ({ label, value: { text: value, code: true } })),
+            rows: values.map(({ label, value }) => ({ label, value: { text: value, code: true, copy: label } })),
           },
         ]
       : []),
@@ -80,10 +80,13 @@ export function vendorBlocks({
 export function secretBlocks({ connection, secrets }: ConnectionDetails, mayChange: boolean, now: Date): Block[] {
   if (secretPurposesOf(connection.kind).length === 0) return [];
   const at = pathOf(connection.id);
-  const rows = secrets.map(({ purpose, createdAt, expiresAt }): Cell[] => [
-    purposeNames[purpose],
-    createdAt,
-    expiryCell(expiresAt, now) ?? 'No expiry date',
+  const rows = secrets.map((secret): Cell[] => [
+    purposeNames[secret.purpose],
+    secret.createdAt,
+    expiryCell(secret.expiresAt, now) ?? 'No expiry date',
+    ...(mayChange
+      ? [{ action: { label: 'Remove', of: describeSecret(secret), href: `${at}/secrets/${secret.id}/remove` } }]
+      : []),
   ]);
   return [
     {
@@ -92,16 +95,9 @@ export function secretBlocks({ connection, secrets }: ConnectionDetails, mayChan
         title: 'Secrets',
         caption: 'Stored secrets, newest first; Gatehouse uses the newest valid one',
       },
-      ...{ columns: ['Secret', 'Stored', 'Expires'], rows, empty: 'No secrets.' },
+      ...{ columns: ['Secret', 'Stored', 'Expires', ...(mayChange ? ['Action'] : [])], rows, empty: 'No secrets.' },
     },
-    ...actionsBlock(mayChange, [
-      { label: 'Add secret', href: `${at}/secret` },
-      ...secrets.map((secret) => ({
-        label: `Remove secret of ${secret.createdAt.toISOString().slice(0, 10)}`,
-        of: describe(secret),
-        post: `${at}/secrets/${secret.id}/remove`,
-      })),
-    ]),
+    ...actionsBlock(mayChange, [{ label: 'Add secret', href: `${at}/secret` }]),
   ];
 }
 
@@ -118,8 +114,8 @@ export function domainBlocks({ connection, domains }: ConnectionDetails, mayChan
         provenAt
           ? { text: 'proven', tone: 'good', small: isDeclared ? 'by the configuration file' : 'by DNS' }
           : { text: checkedAt ? 'not found' : 'not checked yet', tone: 'warn' },
-        { text: record.name, code: true },
-        { text: record.value, code: true },
+        { text: record.name, code: true, copy: `TXT record of ${domain}` },
+        { text: record.value, code: true, copy: `value for ${domain}` },
       ]),
     },
     ...actionsBlock(
@@ -168,6 +164,9 @@ function actionsBlock(mayChange: boolean, items: Action[]): Block[] {
   return mayChange && items.length > 0 ? [{ kind: 'actions', items }] : [];
 }
 
-function describe({ purpose, createdAt }: SecretInfo): string {
-  return `${purposeNames[purpose]}, stored ${createdAt.toISOString()}`;
+const stored = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+
+/** `client secret stored on November 23, 2026 at 2:51 PM UTC`. */
+export function describeSecret({ purpose, createdAt }: SecretInfo): string {
+  return `${purposeNames[purpose].toLowerCase()} stored on ${stored.format(createdAt)} UTC`;
 }

@@ -107,6 +107,14 @@ export interface Column {
   sort?: { href: string; order?: 'ascending' | 'descending' | undefined };
 }
 
+/** The addresses of other pages of a list. */
+export interface PageLinks {
+  /** On the third page and later ones. */
+  first?: string | undefined;
+  previous?: string | undefined;
+  next?: string | undefined;
+}
+
 /** Check boxes before the rows, and a form for the ticked ones. It only reads: the page that it leads to asks. */
 export interface Selection {
   action: string;
@@ -202,10 +210,7 @@ export type Block =
       selection?: Selection | undefined;
       /** How many there are, such as `57 users` or `10,000+ users`. */
       count?: string | undefined;
-      /** The first page, on any other. */
-      first?: string | undefined;
-      /** The next page. */
-      next?: string | undefined;
+      pages?: PageLinks;
     }
   | ({ kind: 'search' } & Search)
   | FormBlock
@@ -234,8 +239,7 @@ export type Block =
       items: readonly EventItem[];
       empty: string | Empty;
       filter?: Search;
-      /** The next page. */
-      next?: string | undefined;
+      pages?: PageLinks;
     }
   | { kind: 'progress'; label: string; done: number; total: number }
   | { kind: 'tiles'; title?: string; items: { title: string; text: string; href: string }[] }

@@ -156,8 +156,15 @@ function headOf({ status, code, message, fields }: AppError): string {
   return fields.length === 1 ? 'Nothing was saved. Correct this field:' : 'Nothing was saved. Correct these fields:';
 }
 
-/** The query of a list: a search, and the cursor of the next page. */
-export const listQuery = z.object({ q: z.string().max(200).default(''), after: z.string().max(1000).optional() });
+/** The cursors of the pages before the present one, with one space between (pageLinks of lists.ts). */
+export const trailField = z.string().max(2500).default('');
+
+/** The query of a list: a search, the cursor of the page, and those of the pages before. */
+export const listQuery = z.object({
+  q: z.string().max(200).default(''),
+  after: z.string().max(1000).optional(),
+  trail: trailField,
+});
 
 /** The address of a list with these filters; empty ones are left out. */
 export function listPath(path: string, filters: Record<string, string | undefined>): string {

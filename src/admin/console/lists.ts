@@ -30,13 +30,33 @@ export function sortedPath({ path, filters, defaultSort }: ListAddress, sort: st
   return listPath(path, { ...filters, sort: sort === defaultSort ? '' : sort });
 }
 
-/** The links to the first and the next page. */
-export function pageLinks(list: ListAddress, after: string | undefined, next: string | undefined) {
-  const at = (cursor: string) => {
-    const sort = list.sort === list.defaultSort ? '' : list.sort;
-    return listPath(list.path, { ...list.filters, sort, after: cursor });
+/** Stands for the first page in a trail. */
+const FIRST = '-';
+/** Characters, so that addresses stay short: the oldest pages are left out. */
+const MAX_TRAIL = 2000;
+
+/** The links to the first, the previous and the next page. @param cursor the name of the cursor in the address; `after` by default */
+export function pageLinks(
+  list: ListAddress,
+  { after, trail }: { after?: string | undefined; trail: string },
+  next: string | undefined,
+  cursor = 'after',
+) {
+  const sort = list.sort === list.defaultSort ? '' : list.sort;
+  const at = (page: string, before: readonly string[]) =>
+    listPath(list.path, { ...list.filters, sort, [cursor]: page, trail: before.join(' ') });
+  const first = sortedPath(list, list.sort);
+  const before = after === undefined ? [] : trail.split(' ').filter(Boolean);
+  const last = before.at(-1);
+  return {
+    first: after !== undefined && last !== FIRST ? first : undefined,
+    previous: last === undefined ? undefined : last === FIRST ? first : at(last, before.slice(0, -1)),
+    next: next && at(next, shortened([...before, after ?? FIRST])),
   };
-  return { first: after ? sortedPath(list, list.sort) : undefined, next: next && at(next) };
+}
+
+function shortened(trail: readonly string[]): readonly string[] {
+  return trail.join(' ').length > MAX_TRAIL ? shortened(trail.slice(1)) : trail;
 }
 
 /** Sorts rows that are all in memory, by numbers or text in the order of the language. */

@@ -28,6 +28,8 @@ export interface MailAdmin {
     limit: number;
     after?: string | undefined;
     state?: MailState | undefined;
+    /** Newest first by default. */
+    isOldestFirst?: boolean;
   }): Promise<{ items: MailView[]; next?: string }>;
   retry(id: string, by: Actor): Promise<void>;
   /** How many mails wait and failed, and the last error. */
@@ -64,13 +66,19 @@ export function createMailAdmin(dependencies: MailAdminDependencies): MailAdmin 
   return {
     ...deliveryActions(dependencies),
 
-    async list({ limit, after, state }) {
+    async list({ limit, after, state, isOldestFirst = false }) {
       const [, time, id] = /^(\d{1,14})\.([\w-]{1,64})$/.exec(after ?? '') ?? [];
       const at = time === undefined ? undefined : new Date(Number(time));
-      const cursor = at && id ? { createdAt: { lte: at }, OR: [{ createdAt: { lt: at } }, { id: { lt: id } }] } : {};
+      const cursor =
+        !at || !id
+          ? {}
+          : isOldestFirst
+            ? { createdAt: { gte: at }, OR: [{ createdAt: { gt: at } }, { id: { gt: id } }] }
+            : { createdAt: { lte: at }, OR: [{ createdAt: { lt: at } }, { id: { lt: id } }] };
+      const order = isOldestFirst ? 'asc' : 'desc';
       const rows = await db.mailMessage.findMany({
         where: { AND: [NOT_A_DRAFT, state ? WHERE[state] : {}, cursor] },
-        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        orderBy: [{ createdAt: order }, { id: order }],
         take: limit + 1,
         omit: { bodySealed: true },
       });

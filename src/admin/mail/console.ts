@@ -7,7 +7,8 @@ import { parseQuery } from '../../http/input.ts';
 import type { MailKind } from '../../mail/messages.ts';
 import type { SendOutcome } from '../../mail/transport.ts';
 import type { Action, Block, Cell, ConsolePage, Mark, Search, Tone } from '../console/blocks.ts';
-import { type Frame, listPath } from '../console/frame.ts';
+import { type Frame, trailField } from '../console/frame.ts';
+import { type ListAddress, pageLinks, sortColumn } from '../console/lists.ts';
 import type { MailAdmin, MailState, MailView } from './actions.ts';
 import { templateNames } from './template-names.ts';
 
@@ -17,6 +18,8 @@ const WRITE = 'gatehouse.mail:write' as const;
 const query = z.object({
   state: z.enum(['', 'waiting', 'sent', 'failed']).default(''),
   after: z.string().max(200).optional(),
+  trail: trailField,
+  sort: z.enum(['created', '-created']).default('-created'),
 });
 const STATES: Record<MailState, { text: string; tone: Tone }> = {
   sent: { text: 'Sent', tone: 'good' },
@@ -34,10 +37,11 @@ export interface MailPagesDependencies {
 }
 
 /** All pages below /admin/mail. */
-export function mailRoutes({ frame, mail }: MailPagesDependencies): Router<State, Extras> {
+export function mailRoutes(dependencies: MailPagesDependencies): Router<State, Extras> {
+  const { frame, mail } = dependencies;
   const router = new Router<State, Extras>({ prefix: HERE });
 
-  router.get('/', ...frame.page(READ), async (ctx) => frame.show(ctx, await queuePage(ctx)));
+  router.get('/', ...frame.page(READ), async (ctx) => frame.show(ctx, await queuePage(dependencies, ctx)));
 
   // Displayed at once and not stored: the answer of the mail server is for this administrator.
   router.post('/test', ...frame.change(WRITE), (ctx) =>
@@ -45,9 +49,12 @@ export function mailRoutes({ frame, mail }: MailPagesDependencies): Router<State
       ctx,
       async () => {
         const result = await mail.sendTest(frame.account(ctx), frame.actor(ctx));
-        frame.show(ctx, await queuePage(ctx, testBlocks(result, frame.account(ctx).email ?? '', mail.server)));
+        frame.show(
+          ctx,
+          await queuePage(dependencies, ctx, testBlocks(result, frame.account(ctx).email ?? '', mail.server)),
+        );
       },
-      () => queuePage(ctx),
+      () => queuePage(dependencies, ctx),
     ),
   );
 
@@ -58,35 +65,49 @@ export function mailRoutes({ frame, mail }: MailPagesDependencies): Router<State
 
   templateRoutes(router, { frame, mail });
 
-  async function queuePage(ctx: Context, result: Block[] = []): Promise<ConsolePage> {
-    const { state, after } = parseQuery(ctx, query);
-    const [page, counts] = await Promise.all([mail.list({ limit: 50, after, ...(state && { state }) }), mail.state()]);
-    const mayWrite = frame.may(ctx, WRITE);
-    return {
-      title: 'Email',
-      lead: 'How email leaves this server, and what was sent.',
-      tabs: tabs('queue'),
-      actions: mayWrite ? [{ label: 'Send test email', icon: 'send', post: `${HERE}/test`, look: 'primary' }] : [],
-      blocks: [
-        ...result,
-        stateBlock(mail.server, counts),
-        {
-          kind: 'table',
-          title: 'Queue',
-          filter: stateFilter(state, mail.server),
-          caption: 'Email, newest first',
-          columns: ['To', 'Subject', 'State', 'Created', 'Attempts', ...(mayWrite ? ['Action'] : [])],
-          rows: page.items.map((one) => mailCells(one, mayWrite, mail.server)),
-          empty: state
-            ? 'No email matches.'
-            : { icon: 'mail', title: 'No email yet', text: 'Send a test email to see whether email arrives.' },
-          next: page.next && listPath(HERE, { state, after: page.next }),
-        },
-      ],
-    };
-  }
-
   return router;
+}
+
+async function queuePage(
+  { frame, mail }: MailPagesDependencies,
+  ctx: Context,
+  result: Block[] = [],
+): Promise<ConsolePage> {
+  const given = parseQuery(ctx, query);
+  const { state, after, sort } = given;
+  const [page, counts] = await Promise.all([
+    mail.list({ limit: 50, after, isOldestFirst: sort === 'created', ...(state && { state }) }),
+    mail.state(),
+  ]);
+  const list: ListAddress = { path: HERE, filters: { state }, sort, defaultSort: '-created' };
+  const mayWrite = frame.may(ctx, WRITE);
+  return {
+    title: 'Email',
+    lead: 'How email leaves this server, and what was sent.',
+    tabs: tabs('queue'),
+    actions: mayWrite ? [{ label: 'Send test email', icon: 'send', post: `${HERE}/test`, look: 'primary' }] : [],
+    blocks: [
+      ...result,
+      stateBlock(mail.server, counts),
+      {
+        kind: 'table',
+        title: 'Queue',
+        filter: stateFilter(given, mail.server),
+        caption: 'Email',
+        columns: [
+          ...['To', 'Subject', 'State'],
+          sortColumn('Created', '-created', list),
+          'Attempts',
+          ...(mayWrite ? ['Action'] : []),
+        ],
+        rows: page.items.map((one) => mailCells(one, mayWrite, mail.server)),
+        empty: state
+          ? 'No email matches.'
+          : { icon: 'mail', title: 'No email yet', text: 'Send a test email to see whether email arrives.' },
+        pages: pageLinks(list, given, page.next),
+      },
+    ],
+  };
 }
 
 const tabs = (current: 'queue' | 'templates') => [
@@ -161,7 +182,7 @@ function testBlocks(result: SendOutcome, email: string, { host }: MailAdmin['ser
   ];
 }
 
-function stateFilter(state: string, { host }: MailAdmin['server']): Search {
+function stateFilter({ state, sort }: z.output<typeof query>, { host }: MailAdmin['server']): Search {
   const options = [
     { value: '', label: 'Any state' },
     ...Object.entries(host ? STATES : { ...STATES, sent: WRITTEN }).map(([value, { text }]) => ({
@@ -170,7 +191,8 @@ function stateFilter(state: string, { host }: MailAdmin['server']): Search {
     })),
   ];
   const field = { name: 'state', label: 'State', type: 'select' as const, value: state, options };
-  return { action: HERE, button: 'Filter', fields: [field] };
+  const order = { name: 'sort', label: '', type: 'hidden' as const, value: sort === '-created' ? '' : sort };
+  return { action: HERE, button: 'Filter', fields: [field, order] };
 }
 
 /** The mails with example data, in HTML and as text. */

@@ -89,7 +89,10 @@ function numbers({ users, applications, sessions, mail }: Statistics, { locked }
       { label: 'With two-step verification', value: users.withSecondFactor },
       { label: 'Applications', value: applications.oidc + applications.saml, href: '/admin/applications' },
       { label: 'Live sessions', value: sessions, href: '/admin/sessions' },
-      { label: 'Locked now', value: locked.length, tone: locked.length > 0 ? 'warn' : 'plain' },
+      {
+        ...{ label: 'Locked now', value: locked.length, tone: locked.length > 0 ? 'warn' : 'plain' },
+        ...(locked.length > 0 && { href: '/admin/users?state=locked' }),
+      },
       {
         label: 'Unsent email',
         value: mail.failed,

@@ -125,7 +125,8 @@ async function memberTable(
   role: Role,
   mayAssign: boolean,
 ): Promise<Block> {
-  const { q: search, after } = parseQuery(ctx, listQuery);
+  const given = parseQuery(ctx, listQuery);
+  const { q: search, after } = given;
   const by = frame.actor(ctx);
   const filter = { search, role: role.name };
   const [page, found] = await Promise.all([
@@ -146,7 +147,7 @@ async function memberTable(
     rows: page.accounts.map((one) => memberRow(one, path, mayAssign)),
     empty: search || after ? 'No members match.' : noMembers,
     count: found.count === undefined ? undefined : countText(found.count, 'member', found.isMore),
-    ...pageLinks(list, after, page.next),
+    pages: pageLinks(list, given, page.next),
   };
 }
 

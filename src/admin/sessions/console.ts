@@ -9,7 +9,7 @@ import { browserName } from '../../mail/browser-name.ts';
 import { within } from '../../rbac/rights.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../../rp/first-party-client.ts';
 import type { Cell, Empty, Search } from '../console/blocks.ts';
-import type { Frame } from '../console/frame.ts';
+import { type Frame, trailField } from '../console/frame.ts';
 import { pageLinks, sortColumn } from '../console/lists.ts';
 import { applicationCell, type Names } from '../console/names.ts';
 import type { SessionAdmin, SessionView } from './actions.ts';
@@ -18,6 +18,7 @@ const READ = 'gatehouse.sessions:read' as const;
 const END = 'gatehouse.sessions:end' as const;
 const query = z.object({
   after: z.string().max(200).optional(),
+  trail: trailField,
   user: z.string().trim().max(254).default(''),
   sort: z.enum(['since', '-since']).default('-since'),
 });
@@ -41,7 +42,8 @@ export function sessionRoutes(dependencies: SessionPagesDependencies): Router<St
 function sessionList(router: Router<State, Extras>, dependencies: SessionPagesDependencies): void {
   const { frame, sessions, accounts, names } = dependencies;
   router.get('/', ...frame.page(within(READ)), async (ctx) => {
-    const { after, user, sort } = parseQuery(ctx, query);
+    const given = parseQuery(ctx, query);
+    const { after, user, sort } = given;
     const found = user === '' ? undefined : await accounts.findByLogin(user);
     const filter = { isAscending: sort === 'since', ...(user !== '' && { userId: found?.id ?? '' }) };
     const page = await sessions.list({ ...filter, after, limit: limits.api.pageSize }, frame.actor(ctx));
@@ -66,7 +68,7 @@ function sessionList(router: Router<State, Extras>, dependencies: SessionPagesDe
           ],
           rows: page.sessions.map((one) => [...sessionCells(one, applications), ...(mayEnd ? [endCell(one)] : [])]),
           empty: user ? `${user} isn’t signed in.` : NOBODY,
-          ...pageLinks(list, after, page.next),
+          pages: pageLinks(list, given, page.next),
         },
       ],
     });

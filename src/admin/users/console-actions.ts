@@ -1,6 +1,8 @@
 // What an administrator can do for one user with a button: a table, from which the page of the user and the routes are made.
 import type Router from '@koa/router';
-import type { Actor } from '../../audit/audit.ts';
+import type { Account } from '../../accounts/account.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { Actor, Audit } from '../../audit/audit.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { forbidden } from '../../http/errors.ts';
 import { plural } from '../../platform/plural.ts';
@@ -8,6 +10,7 @@ import type { OwnPermission } from '../../rbac/built-in.ts';
 import { within } from '../../rbac/rights.ts';
 import type { Frame } from '../console/frame.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
+import { disabledBy, disabledSentence } from './disabled-by.ts';
 
 const WRITE = 'gatehouse.users:write' as const;
 
@@ -22,6 +25,8 @@ export interface UserAction {
   consequence?: string;
   /** The title of that page; `…` is the username. */
   question?: string;
+  /** It gives nothing away and can be taken back: no part of the danger zone. */
+  isHarmless?: boolean;
   isOffered(details: UserDetails): boolean;
   /** Returns what the next page says. */
   run(users: UserAdmin, id: string, by: Actor): Promise<string>;
@@ -77,6 +82,9 @@ export const userActions: readonly UserAction[] = [
     label: 'Enable',
     needs: WRITE,
     isOffered: ({ account }) => !account.isActive,
+    question: 'Enable …?',
+    consequence: 'The user can sign in again.',
+    isHarmless: true,
     run: async (users, id, by) => {
       await users.setActive(id, true, by);
       return 'User enabled.';
@@ -147,12 +155,28 @@ export const userActions: readonly UserAction[] = [
 export const WRITTEN_TO_FILE =
   'No mail server is set, so the email was written to a file and nobody received it. Create a temporary password instead.';
 
+export interface UserActionDependencies {
+  frame: Frame;
+  users: UserAdmin;
+  audit: Pick<Audit, 'list'>;
+  accounts: Pick<Accounts, 'find'>;
+  hasMailServer: boolean;
+}
+
+/** Who disabled the account and when, for an administrator who may read the activity log. */
+async function disabledText(
+  { frame, ...dependencies }: UserActionDependencies,
+  ctx: Context,
+  account: Account,
+): Promise<string> {
+  const found = frame.may(ctx, 'gatehouse.audit:read') ? await disabledBy(dependencies, account) : undefined;
+  return found ? disabledSentence(found) : '';
+}
+
 /** One action of the table each: a confirmation page where it has a consequence, and the form's target. */
-export function userActionPages(
-  router: Router<State, Extras>,
-  { frame, users, hasMailServer }: { frame: Frame; users: UserAdmin; hasMailServer: boolean },
-): void {
-  for (const { path, label, fileLabel, needs, consequence, question = label, run } of userActions) {
+export function userActionPages(router: Router<State, Extras>, dependencies: UserActionDependencies): void {
+  const { frame, users, hasMailServer } = dependencies;
+  for (const { path, label, fileLabel, needs, consequence, question = label, isHarmless, run } of userActions) {
     const done = async (ctx: Context & { params: { id?: string } }) => {
       const { id = '' } = ctx.params;
       const done = await run(users, id, frame.actor(ctx));
@@ -175,11 +199,13 @@ export function userActionPages(
         blocks: [
           {
             kind: 'form',
-            lead: consequence,
+            lead: [path === 'enable' ? await disabledText(dependencies, ctx, account) : '', consequence]
+              .join(' ')
+              .trim(),
             action: `${at}/${path}`,
             fields: [],
             button: label,
-            look: 'danger',
+            look: isHarmless ? 'primary' : 'danger',
             cancel: at,
           },
         ],

@@ -22,7 +22,7 @@ export interface UserListDependencies {
 const HOME = '/admin/users';
 const NEWEST: AccountSort = '-created';
 const query = listQuery.extend({
-  state: z.enum(['', 'active', 'disabled']).default(''),
+  state: z.enum(['', 'active', 'disabled', 'locked']).default(''),
   role: z.string().trim().max(100).default(''),
   sort: z.enum(['created', '-created', 'name', '-name', 'username', '-username']).default(NEWEST),
   select: z.enum(['', 'all']).default(''),
@@ -36,12 +36,12 @@ export function userList(
   router.get('/', ...frame.page(within('gatehouse.users:read')), async (ctx) => {
     const given = parseQuery(ctx, query);
     const { q: search, after, state, role, sort } = given;
-    const filter = { search, ...(state && { isActive: state === 'active' }), ...(role && { role }) };
+    const locked = new Set((await lockedAccounts()).map(({ id }) => id));
+    const filter = { search, ...stateFilter(state, locked), ...(role && { role }) };
     const by = frame.actor(ctx);
-    const [page, found, locked] = await Promise.all([
+    const [page, found] = await Promise.all([
       users.list({ ...filter, sort, after, limit: limits.api.pageSize }, by),
       users.count(filter, by),
-      lockedAccounts(),
     ]);
     const lastSignIns = await users.lastSignIns(page.accounts.map(({ id }) => id));
     const mayAdd = frame.meets(ctx, within('gatehouse.users:write'));
@@ -69,15 +69,20 @@ export function userList(
             sortColumn('Created', '-created', list),
             'Status',
           ],
-          rows: page.accounts.map((one) => rowOf(one, lastSignIns.get(one.id), new Set(locked.map(({ id }) => id)))),
+          rows: page.accounts.map((one) => rowOf(one, lastSignIns.get(one.id), locked)),
           empty: isFiltered(given) ? 'No users match.' : noUsers(mayAdd),
           selection: selectionOf({ frame, hasMailServer }, ctx, given, page.accounts),
           count: found.count === undefined ? undefined : countText(found.count, 'user', found.isMore),
-          ...pageLinks(list, after, page.next),
+          pages: pageLinks(list, given, page.next),
         },
       ],
     });
   });
+}
+
+function stateFilter(state: Query['state'], locked: ReadonlySet<string>) {
+  if (state === 'locked') return { isActive: true, ids: [...locked] };
+  return state ? { isActive: state === 'active' } : {};
 }
 
 function isFiltered({ q, state, role, after }: Query): boolean {
@@ -137,6 +142,7 @@ function filterOf({ q, role, state, sort }: Query): Search {
         options: [
           { value: '', label: 'Any status' },
           { value: 'active', label: 'Active' },
+          { value: 'locked', label: 'Locked' },
           { value: 'disabled', label: 'Disabled' },
         ],
       },

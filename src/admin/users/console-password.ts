@@ -1,4 +1,4 @@
-// /admin/users/:id/password: a one-time password, which is displayed once.
+// /admin/users/:id/password: a temporary password, which is displayed once.
 import type Router from '@koa/router';
 import type { Account } from '../../accounts/account.ts';
 import type { Context, Extras, State } from '../../http/context.ts';

@@ -1,5 +1,6 @@
 // /admin/users: the list, and one user with everything that can be done for them.
 import Router from '@koa/router';
+import type { Accounts } from '../../accounts/accounts.ts';
 import type { AttributeSchema } from '../../accounts/attributes.ts';
 import { addressPartNames, addressParts, textFieldNames, textFields } from '../../accounts/profile-fields.ts';
 import type { Actor, Audit } from '../../audit/audit.ts';
@@ -25,6 +26,7 @@ import { bulkPages } from './console-bulk.ts';
 import { userFormPages } from './console-forms.ts';
 import { statusTag, userList } from './console-list.ts';
 import { oneTimePasswordPages } from './console-password.ts';
+import { type DisabledBy, disabledBy } from './disabled-by.ts';
 
 export interface UserPagesDependencies {
   frame: Frame;
@@ -41,6 +43,7 @@ export interface UserPagesDependencies {
   sessions: Pick<SessionAdmin, 'ofUser'>;
   now: Clock;
   names: Names;
+  accounts: Pick<Accounts, 'find'>;
   audit: Pick<Audit, 'list'>;
   authority: Pick<Authority, 'extent'>;
 }
@@ -79,6 +82,7 @@ function userPage(router: Router<State, Extras>, dependencies: UserPagesDependen
       const label = dependencies.hasMailServer ? action.label : (action.fileLabel ?? action.label);
       if (action.isOffered(details) && (await mayDo(action.needs))) offered.push({ ...action, label });
     }
+    const disabled = may('gatehouse.audit:read') ? await disabledBy(dependencies, account) : undefined;
     const live = may('gatehouse.sessions:read') ? await sessions.ofUser(id, frame.actor(ctx)) : [];
     frame.show(ctx, {
       title: account.name ?? account.username,
@@ -94,7 +98,7 @@ function userPage(router: Router<State, Extras>, dependencies: UserPagesDependen
       ],
       blocks: [
         ...(account.source === 'file' ? [fileNotice(dependencies.configFile, 'This user')] : []),
-        detailsBlock(details),
+        detailsBlock(details, disabled),
         await sessionsBlock(dependencies, live),
         ...(may('gatehouse.audit:read') ? [await activityBlock(dependencies, account, frame.actor(ctx))] : []),
         ...actionsBlocks(at, offered, mayWrite),
@@ -128,12 +132,13 @@ function tagsOf({ account, lockedSeconds }: UserDetails): (Mark & { icon?: strin
 function actionsBlocks(at: string, offered: readonly UserAction[], mayWrite: boolean): Block[] {
   const items: Action[] = [
     ...(mayWrite ? [{ label: 'Create temporary password', href: `${at}/password` }] : []),
-    ...offered.flatMap(({ path, label, consequence }): Action[] =>
-      consequence === undefined ? [{ label, post: `${at}/${path}` }] : [],
-    ),
+    ...offered.flatMap(({ path, label, consequence, isHarmless }): Action[] => {
+      if (consequence === undefined) return [{ label, post: `${at}/${path}` }];
+      return isHarmless ? [{ label, href: `${at}/${path}` }] : [];
+    }),
   ];
-  const rows = offered.flatMap(({ path, label, consequence }) =>
-    consequence === undefined
+  const rows = offered.flatMap(({ path, label, consequence, isHarmless }) =>
+    consequence === undefined || isHarmless
       ? []
       : [{ text: consequence, action: { label, href: `${at}/${path}`, look: 'danger' as const } }],
   );
@@ -164,7 +169,10 @@ async function sessionsBlock(
   };
 }
 
-function detailsBlock({ account, password, factors, firstEnrolment }: UserDetails): Block {
+function detailsBlock(
+  { account, password, factors, firstEnrolment }: UserDetails,
+  disabled: DisabledBy | undefined,
+): Block {
   const second = [
     factors.totp && 'Authenticator app',
     factors.passkeys > 0 && plural(factors.passkeys, 'passkey'),
@@ -211,6 +219,7 @@ function detailsBlock({ account, password, factors, firstEnrolment }: UserDetail
       },
       { label: 'Two-step verification', value: second.length > 0 ? second : 'Not set up' },
       ...waiting,
+      ...(disabled ? [{ label: 'Disabled', value: [disabled.at, ...(disabled.by ? [`by ${disabled.by}`] : [])] }] : []),
       { label: 'Identifier (sub)', value: { text: account.id, copy: 'identifier' } },
       { label: 'Created', value: account.createdAt },
     ],

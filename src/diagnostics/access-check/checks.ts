@@ -1,5 +1,6 @@
 // The checks of the access check in words, in the order of a sign-in. Each says what another part of the server decides
 // (facts.ts); the access rule itself is applications/access-decision.ts. Pure.
+import { disabledSentence } from '../../admin/users/disabled-by.ts';
 import { type AccessDenial, grantingRoles } from '../../applications/access-decision.ts';
 import { MFA_ACR, PHISHING_RESISTANT_ACR } from '../../mfa/acr.ts';
 import { plural } from '../../platform/plural.ts';
@@ -72,7 +73,9 @@ function ofRule(
   if (denial === 'account_disabled')
     return {
       label: 'Account is active',
-      ...(isMet ? passed() : failed(`The account of ${who} is disabled.${disabledText(disabled)}`)),
+      ...(isMet
+        ? passed()
+        : failed(`The account of ${who} is disabled.${disabled ? ` ${disabledSentence(disabled)}` : ''}`)),
     };
   const label = 'User has a required role';
   const { access } = application;
@@ -83,12 +86,6 @@ function ofRule(
   if (access.roles.length === 0)
     return { label, ...failed(`The access rule of ${application.name} names no role, so nobody has access.`) };
   return { label, ...failed(`${application.name} requires the role ${joined(access.roles, 'or')}. ${has}`) };
-}
-
-function disabledText(disabled: AccessFacts['disabled']): string {
-  if (!disabled) return '';
-  const when = timeText(disabled.at);
-  return disabled.by ? ` ${disabled.by} disabled it on ${when}.` : ` It was disabled on ${when}.`;
 }
 
 const INTERACTIVE: readonly string[] = ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'];
@@ -235,8 +232,6 @@ function waitText(seconds: number): string {
 }
 
 const dates = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
-const times = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
-const timeText = (date: Date) => `${times.format(date)} UTC`;
 const dateText = (date: Date) => dates.format(date);
 
 /** `a, b or c`. */

@@ -72,22 +72,22 @@ export function checksBlock(checks: readonly Check[]): Block {
   };
 }
 
-/** One fix on a page of its own: after a fault, and after the sign-in that it needs. */
+/** One fix on a page of its own: where it asks first, after a fault, and after the sign-in that it needs. */
 export function fixPage(
   { action, here }: { action: string; here: string },
-  { id, label, consequence }: AccessFix,
+  { id, label, consequence, asksFirst }: AccessFix,
   { user, app }: Pick<Subject, 'user' | 'app'>,
 ): ConsolePage {
   const hidden = (name: string, value: string): Field => ({ name, label: '', type: 'hidden', value });
   return {
-    title: label,
+    title: asksFirst ? `${label}?` : label,
     back: { href: here, label: 'Access check' },
     blocks: [
       {
         kind: 'form',
         lead: consequence,
         action,
-        fields: [hidden('fix', id), hidden('user', user), hidden('app', app)],
+        fields: [hidden('fix', id), hidden('user', user), hidden('app', app), hidden('confirmed', 'yes')],
         button: label,
         cancel: here,
       },

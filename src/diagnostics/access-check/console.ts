@@ -26,7 +26,7 @@ const NEEDS = ['gatehouse.audit:read', 'gatehouse.users:read'] as const;
 const text = z.string().trim().max(1024).default('');
 const query = z.object({ user: text, app: text, request: text });
 type Query = z.output<typeof query>;
-const fixForm = z.object({ fix: z.string().min(1).max(200), user: text, app: text });
+const fixForm = z.object({ fix: z.string().min(1).max(200), user: text, app: text, confirmed: text });
 
 /** The page /admin/why, and its fixes. */
 export function accessCheckRoutes(dependencies: AccessCheckPagesDependencies): Router<State, Extras> {
@@ -39,7 +39,7 @@ export function accessCheckRoutes(dependencies: AccessCheckPagesDependencies): R
 
   // Which right a fix takes depends on the fix, so it is looked up among those that the actor is offered.
   router.post('/', ...frame.change(...NEEDS), async (ctx) => {
-    const { fix: id, user, app } = await parseForm(ctx, fixForm.loose());
+    const { fix: id, user, app, confirmed } = await parseForm(ctx, fixForm.loose());
     const [account, application] = await Promise.all([accessCheck.findUser(user), accessCheck.findApplication(app)]);
     if (!account || !application) throw notFound();
     const here = pathOf(account, application);
@@ -52,13 +52,15 @@ export function accessCheckRoutes(dependencies: AccessCheckPagesDependencies): R
       });
     // The cause ended after the page was displayed, such as a lockout: the new check says what is left.
     if (!fix) return frame.redirect(ctx, here, endedText(id, account, application));
+    const question = fixPage({ action: HERE, here }, fix, { user: account.id, app: application.clientId });
+    if (fix.asksFirst && !confirmed) return frame.show(ctx, question);
     await frame.attempt(
       ctx,
       async () => {
         await fix.apply(frame.actor(ctx));
         frame.redirect(ctx, here, fix.done);
       },
-      () => fixPage({ action: HERE, here }, fix, { user: account.id, app: application.clientId }),
+      () => question,
     );
   });
 

@@ -1,6 +1,7 @@
 // What the access check reads about a person and an application, from the parts of the server that decide at a sign-in. It reads only.
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
+import { type DisabledBy, disabledBy } from '../../admin/users/disabled-by.ts';
 import { type AccessCondition, accessDecisionConditions } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
@@ -27,7 +28,7 @@ export interface AccessFacts {
   /** Each condition of the access rule. */
   conditions: AccessCondition[];
   /** Who disabled the account, as far as the audit log says it, and when. */
-  disabled: { by: string | undefined; at: Date } | undefined;
+  disabled: DisabledBy | undefined;
   locks: Lock[];
   /** How long the person waits after wrong codes of the second step. */
   codeWaitSeconds: number;
@@ -121,17 +122,6 @@ export async function readFacts(
     metadataEndsAt: application.protocol === 'saml' ? metadataEnd(application.metadata)?.endsAt : undefined,
     secrets: await secretsOf(dependencies, application),
   };
-}
-
-async function disabledBy(
-  { accounts, audit }: FactsDependencies,
-  { id, isActive }: Account,
-): Promise<AccessFacts['disabled']> {
-  if (isActive) return undefined;
-  const [event] = await audit.list({ subjectId: id, types: ['account.disabled'], limit: 1 });
-  if (!event) return undefined;
-  const actor = event.actorId === null ? undefined : await accounts.find(event.actorId);
-  return { by: actor?.username, at: event.at };
 }
 
 const PROVEN_BY: Record<string, string> = {

@@ -2,6 +2,7 @@
 // the same fresh sign-in, and is audited like them.
 import type { ApplicationAdmin } from '../../admin/applications/actions.ts';
 import type { UserAdmin } from '../../admin/users/actions.ts';
+import { disabledSentence } from '../../admin/users/disabled-by.ts';
 import { missingRoles } from '../../applications/access-decision.ts';
 import type { Actor } from '../../audit/audit.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
@@ -13,6 +14,8 @@ export interface AccessFix {
   label: string;
   /** What happens, on the page that asks before the fix. */
   consequence: string;
+  /** It changes something for more than this sign-in, so the page asks first. */
+  asksFirst?: boolean;
   /** What the page says after it. */
   done: string;
   apply(by: Actor): Promise<unknown>;
@@ -59,6 +62,7 @@ export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFa
             id: 'enable-application',
             label: `Enable ${name}`,
             consequence: `People who have access to ${name} can sign in to it again.`,
+            asksFirst: true,
             done: `${name} is enabled.`,
             apply: (by) => applicationAdmin.setEnabled(application.id, true, by),
           },
@@ -111,7 +115,7 @@ function link({ application }: AccessFacts, label: string, page: string): Offer 
 function accountOffers(
   { userAdmin }: FixActions,
   id: 'account_disabled' | 'lockout',
-  { account }: AccessFacts,
+  { account, disabled }: AccessFacts,
 ): Offer[] {
   const who = nameOf(account);
   if (id === 'lockout')
@@ -133,7 +137,8 @@ function accountOffers(
       fix: {
         id: 'enable',
         label: `Enable ${who}`,
-        consequence: `${who} can sign in again.`,
+        consequence: `${disabled ? `${disabledSentence(disabled)} ` : ''}${who} can sign in again.`,
+        asksFirst: true,
         done: `The account of ${who} is enabled.`,
         apply: (by) => userAdmin.setActive(account.id, true, by),
       },
@@ -175,6 +180,7 @@ function passwordOffers({ userAdmin, applicationAdmin, hasMailServer }: FixActio
           id: 'local-sign-in',
           label: 'Accept passwords and passkeys',
           consequence: `${application.name} then accepts passwords and passkeys of this server.`,
+          asksFirst: true,
           done: `${application.name} accepts passwords and passkeys of this server.`,
           apply: (by) => applicationAdmin.update(application.id, { local_sign_in: true }, by),
         },
@@ -224,6 +230,7 @@ function factorOffers({ userAdmin, applicationAdmin }: FixActions, facts: Access
       id: 'lower-factor',
       label: `Don’t require it for ${application.name}`,
       consequence: `Everyone can then sign in to ${application.name} with a password alone, unless the settings require a second step.`,
+      asksFirst: true,
       done: `${application.name} no longer requires a second step.`,
       apply: (by) => applicationAdmin.update(application.id, { mfa: null }, by),
     },

@@ -2,7 +2,7 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Action, Block, Cell, ConsolePage } from '../../admin/console/blocks.ts';
-import { type Frame, listPath } from '../../admin/console/frame.ts';
+import { type Frame, listPath, trailField } from '../../admin/console/frame.ts';
 import { pageLinks, sortColumn } from '../../admin/console/lists.ts';
 import { applicationCell, type Names, userCell } from '../../admin/console/names.ts';
 import type { Connection } from '../../connections/connection.ts';
@@ -25,6 +25,7 @@ const text = z.string().trim().max(1024).default('');
 const query = z.object({
   ...{ code: text, client: text, user: text, request: text },
   after: z.string().max(100).optional(),
+  trail: trailField,
   sort: z.enum(['at', '-at']).default('-at'),
 });
 const fixForm = z.object({ fix: z.string().min(1).max(200) });
@@ -47,7 +48,8 @@ export function rejectionRoutes({ frame, names, rejections }: RejectionPagesDepe
 
 function rejectionList(router: Router<State, Extras>, { frame, names, rejections }: RejectionPagesDependencies): void {
   router.get('/', ...frame.page(READ), async (ctx) => {
-    const { code, client, user, request, after, sort } = parseQuery(ctx, query);
+    const given = parseQuery(ctx, query);
+    const { code, client, user, request, after, sort } = given;
     if (code) return frame.redirect(ctx, `/admin/refusals/${encodeURIComponent(code)}`);
     const page = await rejections.list({
       clientId: client,
@@ -91,7 +93,7 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
             { text: one.message, small: `${one.endpoint}: ${one.reason}` },
           ]),
           empty: 'No rejected requests in the last 14 days.',
-          ...pageLinks(list, after, page.next),
+          pages: pageLinks(list, given, page.next),
         },
       ],
     });

@@ -5,7 +5,7 @@ import { signRows } from '../../support/database/row-macs.ts';
 import { aClient } from '../../support/factories.ts';
 import type { HttpClient, Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
-import { textOf } from '../../support/pages/html.ts';
+import { linksOf, textOf } from '../../support/pages/html.ts';
 import { consoleOf, staff } from './support.ts';
 
 let idp: TestIdp;
@@ -184,8 +184,15 @@ describe('a registered application', () => {
     expect(await hasSecret(applicationId, clientSecret)).toBe(true);
     const detail = await admin.get(`/admin/applications/${applicationId}/credentials`);
     expect(detail.text).not.toContain(value);
-    await admin.submit(detail, {}, { form: '/secrets/' });
-    expect(await hasSecret(applicationId, clientSecret)).toBe(false);
+    const { href = '' } = linksOf(detail.text, detail.url).find(({ label }) => label.startsWith('Revoke')) ?? {};
+    const question = await admin.get(href);
+    expect(textOf(question.text)).toMatch(/Revoke the client secret •+\S{4} of .*\?.*Revoke secret/);
+    expect(await hasSecret(applicationId, clientSecret)).toBe(true);
+    await admin.submit(question);
+    expect([await hasSecret(applicationId, value), await hasSecret(applicationId, clientSecret)]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   it('a registered application gets claims of its own, alone and by a scope, and ID tokens without those of scopes', async () => {

@@ -128,14 +128,17 @@ describe('a connection', () => {
     });
   });
 
-  it('gets a second secret with its end, loses the old one, and shows neither', async () => {
+  it('gets a second secret with its end, loses the old one after a question, and shows neither', async () => {
     const { connections } = idp.services;
     const [old] = await connections.secretInfos('kc');
     await admin.submit(await admin.get(`${HOME}/kc/secret`), { value: 'second', expires_at: '2031-02-03' });
     const page = await admin.get(`${HOME}/kc`);
     expect(page.text).toContain('2031-02-03');
     expect(page.text).not.toContain('second"');
-    await admin.submit(page, {}, { form: `secrets/${old?.id}/remove` });
+    expect(page.forms.some(({ action }) => action.includes('/secrets/'))).toBe(false);
+    const question = await admin.get(`${HOME}/kc/secrets/${old?.id}/remove`);
+    expect(textOf(question.text)).toMatch(/Remove the client secret stored on .* of .*\?.*Remove secret/);
+    await admin.submit(question);
     expect((await connections.decryptedSecrets('kc', 'client-secret')).map(({ value }) => value)).toEqual(['second']);
   });
 

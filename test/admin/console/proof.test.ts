@@ -166,6 +166,7 @@ describe('every sensitive form and button of the console', () => {
     const off = await aClient(idp.services, { redirect_uris: ['https://off.example.com/cb'] });
     await idp.services.applications.setEnabled(off.applicationId, false);
     await idp.services.applications.addSecret(client.applicationId, { replace: 60 });
+    const [, old] = await idp.services.applications.unexpiredSecrets(client.applicationId);
     await idp.services.db.resource.create({ data: { identifier: 'https://sensitive.example', scopes: '["read"]' } });
     await signRows(idp.services);
     const api = `/admin/apis/${encodeURIComponent('https://sensitive.example')}`;
@@ -195,7 +196,7 @@ describe('every sensitive form and button of the console', () => {
       [`${application}/claims`, { subject_type: 'pairwise' }],
       [`${application}/credentials`, { token_endpoint_auth_method: 'client_secret_post' }],
       [`${application}/secret`],
-      [`${application}/credentials`, {}, '/secrets/'],
+      [`${application}/secrets/${old?.id}/remove`],
       [`${application}/disable`],
       [`${application}/delete`],
       [`/admin/applications/${off.applicationId}/settings`, {}, '/enable'],

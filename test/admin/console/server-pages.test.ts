@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseCsv } from '../../../src/admin/users/csv.ts';
 import { signRows } from '../../support/database/row-macs.ts';
 import { aClient, aUser } from '../../support/factories.ts';
-import type { HttpClient } from '../../support/http.ts';
+import type { HttpClient, Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
-import { textOf } from '../../support/pages/html.ts';
+import { linksOf, textOf } from '../../support/pages/html.ts';
 import { consoleOf, staff } from './support.ts';
 
 let idp: TestIdp;
@@ -160,7 +160,7 @@ describe('sessions', () => {
 });
 
 describe('the audit', () => {
-  it('the audit is filtered by event, user and outcome, and exported as CSV without formulas', async () => {
+  it('the audit is filtered by event, user and outcome, read page by page in both orders, and exported as CSV without formulas', async () => {
     const { account, username } = await aUser(idp.services, { username: 'traced' });
     await idp.services.audit.record({
       ...{ type: 'sign-in.password', outcome: 'failure', reason: '=cmd()' },
@@ -169,6 +169,28 @@ describe('the audit', () => {
     const page = await auditor.get(`/admin/audit?user=${username}&outcome=failure&type=sign-in.password`);
     expect(page.text).toContain('=cmd()');
     expect(textOf((await auditor.get('/admin/audit?user=nobody-here')).text)).toContain('No events match.');
+    const event = { type: 'session.ended', outcome: 'success', subjectId: account.id } as const;
+    for (let number = 1; number <= 120; number += 1) await idp.services.audit.record({ ...event, data: { number } });
+    const numbers = (text: string) =>
+      [...text.matchAll(/&quot;number&quot;: (\d+)/g)].map(([, number]) => Number(number));
+    const link = async (from: Page, label: string) => {
+      const found = linksOf(from.text, from.url).find((one) => one.label === label);
+      return found && auditor.get(found.href);
+    };
+    for (const [sort, firsts] of [
+      ['-at', [120, 70, 20]],
+      ['at', [1, 51, 101]],
+    ] as const) {
+      const first = await auditor.get(`/admin/audit?user=${username}&type=session.ended&sort=${sort}`);
+      const second = (await link(first, 'Next page')) as Page;
+      const third = (await link(second, 'Next page')) as Page;
+      expect([first, second, third].map(({ text }) => numbers(text)[0])).toEqual(firsts);
+      expect(await link(third, 'Next page')).toBeUndefined();
+      const back = (await link(third, 'Previous page')) as Page;
+      expect(numbers(back.text)).toEqual(numbers(second.text));
+      expect(numbers((await link(back, 'Previous page'))?.text ?? '')).toEqual(numbers(first.text));
+      expect(numbers((await link(third, 'First page'))?.text ?? '')).toEqual(numbers(first.text));
+    }
     const file = await auditor.get(`/admin/audit/export?format=csv&user=${username}`);
     expect(file.headers['content-disposition']).toContain('audit.csv');
     expect(file.text).toContain("'=cmd()");
@@ -273,6 +295,9 @@ describe('mail', () => {
     const page = await admin.get('/admin/mail?state=failed');
     expect(page.text).toContain('refused');
     await admin.submit(page, {}, { form: '/retry' });
+    const sorted = await admin.get('/admin/mail?sort=created');
+    expect(sorted.text).toContain('aria-sort="ascending"');
+    expect(linksOf(sorted.text, sorted.url).find(({ label }) => label === 'Created')?.href).toMatch(/\/admin\/mail$/);
     expect((await idp.services.audit.list({ types: ['mail.retried'] })).length).toBe(1);
   });
 

@@ -65,7 +65,13 @@ describe('users', () => {
     expect(await idp.services.accounts.find(account.id)).toMatchObject({ name: 'Renamed Person', roles: ['editor'] });
     await admin.submit(await admin.get(`${at}/disable`));
     expect((await idp.services.accounts.find(account.id))?.isActive).toBe(false);
-    await admin.submit(await admin.get(at), {}, { form: '/enable' });
+    expect((await admin.get('/admin/users?state=locked')).text).not.toContain('findable');
+    const enable = await admin.get(`${at}/enable`);
+    expect(textOf(enable.text)).toMatch(
+      /Enable findable\? person\d+ disabled it on .* UTC\. The user can sign in again\./,
+    );
+    expect(textOf((await admin.get(at)).text)).toMatch(/Disabled now by person\d+|Disabled .* by person\d+/);
+    await admin.submit(enable);
     expect((await idp.services.accounts.find(account.id))?.isActive).toBe(true);
     const types = (await idp.services.audit.list({ subjectId: account.id })).map(({ type }) => type);
     for (const type of ['account.updated', 'role.assigned', 'account.disabled', 'account.enabled'])

@@ -6,7 +6,7 @@ import type { Context, Extras, State } from '../../../http/context.ts';
 import { parseQuery } from '../../../http/input.ts';
 import { within } from '../../../rbac/rights.ts';
 import { visibleTo } from '../../audit/api.ts';
-import { eventItems } from '../../audit/console-rows.ts';
+import { eventPageQuery, orderField, readEventPage } from '../../audit/event-page.ts';
 import type { Block } from '../../console/blocks.ts';
 import type { ApplicationPagesDependencies } from '../console-parts.ts';
 import { previewBlocks } from '../preview.ts';
@@ -15,9 +15,8 @@ import { overviewPage } from './overview-tab.ts';
 import { setupInstructionBlocks } from './setup-guide.ts';
 import { homePageOf, type OpenApplication, openApplication, READ, tabPage } from './tab-page.ts';
 
-const PAGE = 50;
 const previewQuery = z.object({ user: z.string().trim().max(320).default('') });
-const activityQuery = z.object({ before: z.coerce.number().int().positive().optional() });
+const activityQuery = z.object(eventPageQuery);
 
 /** The routes of every tab, below /admin/applications/:id. */
 export function addTabs(router: Router<State, Extras>, dependencies: ApplicationPagesDependencies): void {
@@ -69,26 +68,31 @@ function guideSteps({ application, path, mayWrite }: OpenApplication, firstSignI
 }
 
 function addActivityTab(router: Router<State, Extras>, dependencies: ApplicationPagesDependencies): void {
-  const { frame, audit, authority, names } = dependencies;
+  const { frame, authority } = dependencies;
   router.get('/:id/activity', ...frame.page(within(READ)), async (ctx) => {
     const open = await openApplication(ctx, dependencies);
     if (!frame.meets(ctx, within('gatehouse.audit:read'))) {
       const text = 'You don’t have permission to read the activity log.';
       return frame.show(ctx, tabPage(open, 'activity', { blocks: [{ kind: 'text', text }] }, dependencies));
     }
-    const { before } = parseQuery(ctx, activityQuery);
-    const { clientId } = open.application;
-    const visible = await visibleTo(authority, frame.actor(ctx));
-    const entries = await audit.list({ clientId, ...visible, ...(before && { before }), limit: PAGE + 1 });
-    const page = entries.slice(0, PAGE);
-    const last = page.at(-1);
-    const isMore = entries.length > PAGE && last !== undefined;
+    const given = parseQuery(ctx, activityQuery);
+    const { clientId, name } = open.application;
+    const path = `${open.path}/activity`;
+    const filter = { clientId, ...(await visibleTo(authority, frame.actor(ctx))) };
+    const { items, pages } = await readEventPage(dependencies, filter, given, { path, filters: {} });
+    const order = given.sort === 'at' ? 'oldest' : 'newest';
     const block: Block = {
       kind: 'events',
-      caption: 'Events of this application, newest first',
-      items: await eventItems(page, names),
-      empty: 'No events yet.',
-      ...(isMore && { next: `${open.path}/activity?before=${last.id}` }),
+      caption: `Events of this application, ${order} first`,
+      filter: { action: path, fields: [orderField(given)], button: 'Sort' },
+      items,
+      empty: {
+        icon: 'scroll-text',
+        title: 'No events yet',
+        text: `Sign-ins to ${name} and changes to it appear here.`,
+        action: { label: 'Setup guide', href: `${open.path}/setup` },
+      },
+      pages,
     };
     frame.show(ctx, tabPage(open, 'activity', { blocks: [block] }, dependencies));
   });

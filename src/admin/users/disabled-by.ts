@@ -1,0 +1,30 @@
+// Who disabled an account and when, as far as the audit log says it.
+import type { Account } from '../../accounts/account.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { Audit } from '../../audit/audit.ts';
+
+/** `by`: a username; undefined for the command line and the configuration file. */
+export interface DisabledBy {
+  by: string | undefined;
+  at: Date;
+}
+
+/** Undefined for an active account, and where the event is no longer stored. */
+export async function disabledBy(
+  { accounts, audit }: { accounts: Pick<Accounts, 'find'>; audit: Pick<Audit, 'list'> },
+  { id, isActive }: Pick<Account, 'id' | 'isActive'>,
+): Promise<DisabledBy | undefined> {
+  if (isActive) return undefined;
+  const [event] = await audit.list({ subjectId: id, types: ['account.disabled'], limit: 1 });
+  if (!event) return undefined;
+  const actor = event.actorId === null ? undefined : await accounts.find(event.actorId);
+  return { by: actor?.username, at: event.at };
+}
+
+const times = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+
+/** In a sentence, where a page can't write the viewer's own time. */
+export function disabledSentence({ by, at }: DisabledBy): string {
+  const when = `${times.format(at)} UTC`;
+  return by ? `${by} disabled it on ${when}.` : `It was disabled on ${when}.`;
+}
