@@ -1,4 +1,5 @@
 // /account/activity: what happened to the account, in sentences. Another user who acted is not named.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Audit, AuditEntry } from '../audit/audit.ts';
@@ -9,6 +10,7 @@ import { parseQuery } from '../http/input.ts';
 import { browserName } from '../mail/browser-name.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';
 import type { Db } from '../storage/database.ts';
+import type { PageText } from '../texts/text.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 
 export interface ActivityRoutesDependencies {
@@ -41,7 +43,7 @@ export function activityRoutes({ db, page, audit }: ActivityRoutesDependencies):
         // A user name stays as it is.
         text: sentenceText(sentenceOf(entry), nameOf).replace(/^an /, 'An '),
         // The address of an administrator is not the user's.
-        place: entry.actorId === null || entry.actorId === account.id ? placeOf(entry) : '',
+        place: entry.actorId === null || entry.actorId === account.id ? placeOf(entry) : [],
       })),
       next: entries.length > PAGE ? `/account/activity?before=${shown.at(-1)?.id}` : undefined,
     });
@@ -50,8 +52,8 @@ export function activityRoutes({ db, page, audit }: ActivityRoutesDependencies):
   return router;
 }
 
-function placeOf({ userAgent, address }: AuditEntry): string {
-  return [browserName(userAgent), address].filter(Boolean).join(' · ');
+function placeOf({ userAgent, address }: AuditEntry): PageText[] {
+  return [browserName(userAgent) ?? [], address || []].flat();
 }
 
 /** The names of the applications and connections that the events mention. */

@@ -1,5 +1,6 @@
 // /account/browsers: the browsers that the account was used in, and whether they may skip the second factor. The user
 // can make the server forget each of them.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Audit } from '../audit/audit.ts';
@@ -8,6 +9,7 @@ import type { Cookies } from '../http/cookies.ts';
 import { parseForm } from '../http/input.ts';
 import { browserName } from '../mail/browser-name.ts';
 import type { KnownBrowsers } from '../mfa/known-browsers.ts';
+import { t } from '../texts/text.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 
 export interface BrowserRoutesDependencies {
@@ -37,7 +39,7 @@ export function browserRoutes({
       notice: page.takeNotice(ctx),
       browsers: browsers.map(({ userAgent, ...browser }) => ({
         ...browser,
-        name: browserName(userAgent) ?? 'Unknown browser',
+        name: browserName(userAgent) ?? t('browsers.unknown'),
         isHere: browser.id === here?.id,
       })),
     });
@@ -46,12 +48,12 @@ export function browserRoutes({
   router.post('/forget', signedIn.requireSignIn, checkCsrf, async (ctx) => {
     const { id } = await parseForm(ctx, forgetForm);
     await forget(ctx, id);
-    page.redirectWithNotice(ctx, HERE, 'Browser removed. We’ll email you the next time it signs in.');
+    page.redirectWithNotice(ctx, HERE, t('browsers.forgotten'));
   });
 
   router.post('/forget-all', signedIn.requireSignIn, checkCsrf, async (ctx) => {
     await forget(ctx);
-    page.redirectWithNotice(ctx, HERE, 'All browsers removed. We’ll email you the next time one signs in.');
+    page.redirectWithNotice(ctx, HERE, t('browsers.all-forgotten'));
   });
 
   async function forget(ctx: Context, id?: string): Promise<void> {

@@ -1,9 +1,11 @@
 // /account/connections: the identities at other services with which the user signs in, connecting another and disconnecting one.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Links } from '../federation/links.ts';
 import type { Context, Extras, State } from '../http/context.ts';
 import { parseForm } from '../http/input.ts';
+import { t } from '../texts/text.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 
 export interface ConnectionRoutesDependencies {
@@ -36,13 +38,13 @@ export function connectionRoutes({ page, links }: ConnectionRoutesDependencies):
   router.get('/finish/:answerId', signedIn.requireSignIn, async (ctx) => {
     const { account, session } = signedIn.userOf(ctx);
     const name = await links.finish(ctx.params.answerId ?? '', session, account, page.actorOf(ctx));
-    page.redirectWithNotice(ctx, PATH, `You can now sign in with ${name}.`);
+    page.redirectWithNotice(ctx, PATH, t('connections.added', { connection: name }));
   });
 
   router.post('/unlink', ...changeGuards, async (ctx) => {
     const { id: identityId } = await parseForm(ctx, unlinkForm);
     const isRemoved = await links.unlink(signedIn.userOf(ctx).account, identityId, page.actorOf(ctx));
-    page.redirectWithNotice(ctx, PATH, isRemoved ? 'Sign-in disconnected.' : 'This sign-in was already disconnected.');
+    page.redirectWithNotice(ctx, PATH, isRemoved ? t('connections.removed') : t('connections.gone'));
   });
 
   return router;

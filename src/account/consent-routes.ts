@@ -1,5 +1,6 @@
 // /account/applications: what the user has consented to for each application, and what applications without consent pages
 // (`consent: implicit`) hold now. Revoking also revokes the grants of the application, and with them its tokens.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Audit } from '../audit/audit.ts';
@@ -9,6 +10,7 @@ import { parseForm } from '../http/input.ts';
 import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import { describeGrant } from '../sign-in/consent-description.ts';
 import type { Db } from '../storage/database.ts';
+import { t } from '../texts/text.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 
 export interface ConsentRoutesDependencies {
@@ -41,9 +43,9 @@ export function consentRoutes(dependencies: ConsentRoutesDependencies): Router<S
         const { scopes, resources, isOffline } = describeGrant(granted, account);
         const sentences = [
           ...scopes.map(({ label }) => label),
-          ...resources.map(({ name }) => `Use ${name} on your behalf`),
+          ...resources.map(({ name }) => t('consents.on-behalf', { resource: name })),
         ];
-        return { ...consent, granted: isOffline ? [...sentences, 'Keep access while you’re away'] : sentences };
+        return { ...consent, granted: isOffline ? [...sentences, t('consent.offline')] : sentences };
       }),
     });
   });
@@ -63,7 +65,7 @@ export function consentRoutes(dependencies: ConsentRoutesDependencies): Router<S
         : { type: 'token.revoked' as const, reason: 'ended-by-person' };
       await audit.record({ ...event, outcome: 'success', ...about });
     }
-    page.redirectWithNotice(ctx, HERE, 'Access removed. The app can’t see your data anymore.');
+    page.redirectWithNotice(ctx, HERE, t('consents.removed'));
   });
 
   return router;

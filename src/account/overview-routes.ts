@@ -1,12 +1,12 @@
 // /account: the overview page of a signed-in user, with a link to each of the pages below it.
+
 import Router from '@koa/router';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Extras, State } from '../http/context.ts';
-import { day } from '../http/pages/dates.ts';
 import type { AccountFactors, OwnFactors } from '../mfa/account-factors.ts';
 import { hasSecondFactor } from '../mfa/policy.ts';
-import { plural } from '../platform/plural.ts';
 import { isStaff } from '../rbac/built-in.ts';
+import { enumeration, type PageText, t } from '../texts/text.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 import { recoveryCodeWarning } from './factors/recovery-code-warning.ts';
 
@@ -32,36 +32,36 @@ export function overviewRoutes({ page, factors, credentials }: OverviewRoutesDep
       unproven: account.emailVerified ? undefined : account.email,
       sections: [
         {
-          title: 'Personal info',
+          title: t('overview.personal'),
           links: [
-            { href: '/account/profile', label: 'Profile', hint: account.name ?? 'Your name' },
-            { href: '/account/email', label: 'Email address', hint: account.email ?? 'Not set' },
+            { href: '/account/profile', label: t('profile.title'), hint: account.name ?? t('overview.name-hint') },
+            { href: '/account/email', label: t('email.title'), hint: account.email ?? t('overview.not-set') },
           ],
         },
         {
-          title: 'Sign-in and security',
+          title: t('overview.security'),
           links: [
             {
               href: '/account/password',
-              label: 'Password',
-              hint: password ? `Changed ${day(password.changedAt)}` : 'Not set',
+              label: t('sign-in.password'),
+              hint: password ? t('overview.password-changed', { date: password.changedAt }) : t('overview.not-set'),
             },
             {
               href: '/account/factors',
-              label: 'Two-step verification and passkeys',
+              label: t('factors.heading'),
               hint: describeFactors(ownFactors),
             },
-            { href: '/account/connections', label: 'Connected sign-ins', hint: 'Other services you can sign in with' },
-            { href: '/account/browsers', label: 'Known browsers', hint: 'Browsers you’ve signed in from' },
-            { href: '/account/activity', label: 'Activity', hint: 'Sign-ins and changes of your account' },
+            { href: '/account/connections', label: t('connections.title'), hint: t('overview.connections-hint') },
+            { href: '/account/browsers', label: t('browsers.title'), hint: t('overview.browsers-hint') },
+            { href: '/account/activity', label: t('activity.title'), hint: t('overview.activity-hint') },
           ],
         },
         {
-          title: 'Apps and sessions',
+          title: t('overview.apps'),
           links: [
-            { href: '/dashboard', label: 'Your apps', hint: 'Apps you can open' },
-            { href: '/account/sessions', label: 'Where you’re signed in', hint: 'Your sessions, by browser' },
-            { href: '/account/applications', label: 'Apps with access', hint: 'What each app can see and do' },
+            { href: '/dashboard', label: t('page.your-apps'), hint: t('overview.apps-hint') },
+            { href: '/account/sessions', label: t('sessions.title'), hint: t('overview.sessions-hint') },
+            { href: '/account/applications', label: t('consents.title'), hint: t('overview.consents-hint') },
           ],
         },
       ],
@@ -75,19 +75,18 @@ function warningsOf(own: OwnFactors) {
   const href = '/account/factors';
   const hasFactor = hasSecondFactor(own) || own.phone !== undefined;
   if (!hasFactor) {
-    const text = 'Protect your account with two-step verification.';
-    return [{ text, href, label: 'Set up two-step verification' }];
+    const text = t('overview.protect');
+    return [{ text, href, label: t('enrol.set-up') }];
   }
   const text = recoveryCodeWarning(own);
-  return text ? [{ text, href, label: 'Create new codes' }] : [];
+  return text ? [{ text, href, label: t('recovery-codes.create') }] : [];
 }
 
-function describeFactors({ totp, passkeys, phone }: OwnFactors): string {
-  const parts = [
-    totp ? 'authenticator app' : '',
-    passkeys > 0 ? plural(passkeys, 'passkey') : '',
-    phone ? 'text message codes' : '',
-  ].filter(Boolean);
-  const text = parts.join(', ') || 'not set up';
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
+function describeFactors({ totp, passkeys, phone }: OwnFactors): PageText {
+  const present = [
+    ...(totp ? [t('overview.factor-app')] : []),
+    ...(passkeys > 0 ? [t('overview.factor-passkeys', { count: passkeys })] : []),
+    ...(phone ? [t('overview.factor-sms')] : []),
+  ];
+  return present.length > 0 ? enumeration(present) : t('overview.no-factors');
 }

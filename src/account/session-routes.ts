@@ -1,4 +1,5 @@
 // /account/sessions: the browsers in which the user is signed in. The user can end each of these sessions.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../http/context.ts';
@@ -9,6 +10,7 @@ import { browserName } from '../mail/browser-name.ts';
 import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';
 import type { Db } from '../storage/database.ts';
+import { type PageText, sentences, t } from '../texts/text.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 
 export interface SessionRoutesDependencies {
@@ -47,7 +49,7 @@ async function showSessions({ page, db, sessions }: SessionRoutesDependencies, c
       return {
         uid,
         isHere: uid === here.ssoUid,
-        browser: browserName(device?.userAgent) ?? 'Unknown browser',
+        browser: browserName(device?.userAgent) ?? t('browsers.unknown'),
         address: device?.address,
         signedInAt,
         lastSeenAt: device?.lastSeenAt ?? signedInAt,
@@ -72,7 +74,11 @@ async function endOne({ page, sessions, endSession }: SessionRoutesDependencies,
   const { uid } = await parseForm(ctx, endForm);
   const own = (await sessions.list(account.id)).some((session) => session.uid === uid);
   const ended = own ? await endSession.one(uid, 'ended-by-person', page.actorOf(ctx)) : undefined;
-  page.redirectWithNotice(ctx, '/account/sessions', `Session signed out.${notReachedNotice(ended?.run?.notNotified)}`);
+  page.redirectWithNotice(
+    ctx,
+    '/account/sessions',
+    sentences([t('sessions.ended'), ...notReachedNotice(ended?.run?.notNotified)]),
+  );
 }
 
 async function endOthers({ page, endSession }: SessionRoutesDependencies, ctx: Context): Promise<void> {
@@ -81,7 +87,7 @@ async function endOthers({ page, endSession }: SessionRoutesDependencies, ctx: C
   page.redirectWithNotice(
     ctx,
     '/account/sessions',
-    `Signed out everywhere else.${notReachedNotice(ended?.run?.notNotified)}`,
+    sentences([t('sessions.others-ended'), ...notReachedNotice(ended?.run?.notNotified)]),
   );
 }
 
@@ -96,8 +102,6 @@ async function endAll(dependencies: SessionRoutesDependencies, ctx: Context): Pr
   ctx.redirect(ended?.run ? `/signout/${ended.run.id}` : '/');
 }
 /** These applications have no back-channel logout, and the session of another browser was ended. */
-function notReachedNotice(names: string[] = []): string {
-  return names.length === 0
-    ? ''
-    : ` These apps couldn’t be notified and may stay signed in until that browser is closed: ${names.join(', ')}.`;
+function notReachedNotice(names: string[] = []): PageText[] {
+  return names.length === 0 ? [] : [t('sessions.not-notified', { apps: names.join(', ') })];
 }

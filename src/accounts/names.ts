@@ -1,5 +1,6 @@
 // Usernames and email addresses: which are accepted, and the canonical form that decides whether two are the same.
 // Alice, ALICE, ａlice (full width) and аlice (with a Cyrillic letter) are the same name.
+import { type PageText, t } from '../texts/text.ts';
 
 /** Why a name is rejected; `nameAdvice` has the texts. */
 export type NameFault = 'empty' | 'too_long' | 'invisible_characters' | 'spaces' | 'mixed_scripts' | 'at_sign';
@@ -98,15 +99,15 @@ const LABEL = String.raw`[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}
 const LOCAL_AT_DOMAIN = new RegExp(String.raw`^(?=[^@]{1,64}@)${ATOM}(?:\.${ATOM})*@${LABEL}(?:\.${LABEL})*$`, 'u');
 
 /** One sentence for the user who typed the name. */
-export function nameAdvice(fault: NameFault | EmailFault): string {
-  const advice: Record<NameFault | EmailFault, string> = {
-    empty: 'Enter a value.',
-    too_long: 'This value is too long.',
-    invisible_characters: 'This contains invisible characters. Type it again.',
-    spaces: 'A username can’t contain spaces.',
-    mixed_scripts: 'A username can’t mix letters from different alphabets.',
-    at_sign: 'A username can contain an @ only if it’s your own email address or in a domain of username_domains.',
-    syntax: 'Enter an email address, such as name@example.com.',
+export function nameAdvice(fault: NameFault | EmailFault): PageText {
+  const advice: Record<NameFault | EmailFault, PageText> = {
+    empty: t('name.empty'),
+    too_long: t('name.too-long'),
+    invisible_characters: t('name.invisible'),
+    spaces: t('name.spaces'),
+    mixed_scripts: t('name.mixed-scripts'),
+    at_sign: t('name.at-sign'),
+    syntax: t('registration.invalid-email'),
   };
   return advice[fault];
 }

@@ -2,42 +2,43 @@
 // the console, the account page, the API, the import and the configuration file.
 
 import { z } from 'zod';
+import { type PageText, t } from '../texts/text.ts';
 
 interface TextField {
   /** The name of the claim, in the API, in the file and in forms. */
   claim: string;
-  label: string;
+  label: PageText;
   /** What a browser may fill in (HTML, autofill). */
   autocomplete: string;
   kind?: 'url' | 'birthdate';
-  hint?: string;
+  hint?: PageText;
 }
 
 export const textFields = {
-  name: { claim: 'name', label: 'Name', autocomplete: 'name' },
-  givenName: { claim: 'given_name', label: 'Given name', autocomplete: 'given-name' },
-  middleName: { claim: 'middle_name', label: 'Middle name', autocomplete: 'additional-name' },
-  familyName: { claim: 'family_name', label: 'Family name', autocomplete: 'family-name' },
-  nickname: { claim: 'nickname', label: 'Nickname', autocomplete: 'nickname' },
-  profile: { claim: 'profile', label: 'Profile page', autocomplete: 'off', kind: 'url' },
+  name: { claim: 'name', label: t('profile.name'), autocomplete: 'name' },
+  givenName: { claim: 'given_name', label: t('profile.given_name'), autocomplete: 'given-name' },
+  middleName: { claim: 'middle_name', label: t('profile.middle_name'), autocomplete: 'additional-name' },
+  familyName: { claim: 'family_name', label: t('profile.family_name'), autocomplete: 'family-name' },
+  nickname: { claim: 'nickname', label: t('profile.nickname'), autocomplete: 'nickname' },
+  profile: { claim: 'profile', label: t('profile.profile'), autocomplete: 'off', kind: 'url' },
   picture: {
     claim: 'picture',
-    label: 'Picture',
+    label: t('profile.picture'),
     autocomplete: 'photo',
     kind: 'url',
-    hint: 'The web address of an image.',
+    hint: t('profile.picture-hint'),
   },
-  website: { claim: 'website', label: 'Website', autocomplete: 'url', kind: 'url' },
-  gender: { claim: 'gender', label: 'Gender', autocomplete: 'sex' },
+  website: { claim: 'website', label: t('profile.website'), autocomplete: 'url', kind: 'url' },
+  gender: { claim: 'gender', label: t('profile.gender'), autocomplete: 'sex' },
   birthdate: {
     claim: 'birthdate',
-    label: 'Date of birth',
+    label: t('profile.birthdate'),
     autocomplete: 'bday',
     kind: 'birthdate',
-    hint: 'Format: 1990-12-31. To leave out the year, enter 0000-12-31. To give only the year, enter 1990.',
+    hint: t('profile.birthdate-hint'),
   },
-  locale: { claim: 'locale', label: 'Language', autocomplete: 'language', hint: 'For example, en or de-CH.' },
-  zoneinfo: { claim: 'zoneinfo', label: 'Time zone', autocomplete: 'off', hint: 'For example, America/New_York.' },
+  locale: { claim: 'locale', label: t('profile.locale'), autocomplete: 'language', hint: t('profile.locale-hint') },
+  zoneinfo: { claim: 'zoneinfo', label: t('profile.zoneinfo'), autocomplete: 'off', hint: t('profile.zoneinfo-hint') },
 } as const satisfies Record<string, TextField>;
 export type TextFieldName = keyof typeof textFields;
 export const textFieldNames = Object.keys(textFields) as TextFieldName[];
@@ -46,12 +47,12 @@ export const textClaims = textFieldNames.map((field) => textFields[field].claim)
 
 /** The parts of a postal address (OpenID Connect Core 5.1.1). */
 export const addressParts = {
-  formatted: { label: 'Full address', autocomplete: 'off', lines: 4 },
-  street_address: { label: 'Street address', autocomplete: 'street-address', lines: 2 },
-  postal_code: { label: 'Postal code', autocomplete: 'postal-code', lines: 1 },
-  locality: { label: 'City', autocomplete: 'address-level2', lines: 1 },
-  region: { label: 'State or region', autocomplete: 'address-level1', lines: 1 },
-  country: { label: 'Country', autocomplete: 'country-name', lines: 1 },
+  formatted: { label: t('profile.formatted'), autocomplete: 'off', lines: 4 },
+  street_address: { label: t('profile.street_address'), autocomplete: 'street-address', lines: 2 },
+  postal_code: { label: t('profile.postal_code'), autocomplete: 'postal-code', lines: 1 },
+  locality: { label: t('profile.locality'), autocomplete: 'address-level2', lines: 1 },
+  region: { label: t('profile.region'), autocomplete: 'address-level1', lines: 1 },
+  country: { label: t('profile.country'), autocomplete: 'country-name', lines: 1 },
 } as const;
 export type AddressPart = keyof typeof addressParts;
 export type Address = { [Part in AddressPart]?: string | undefined };
@@ -109,10 +110,10 @@ export function textsOf(account: Readonly<Record<TextFieldName, string | null>> 
 }
 
 /** What is wrong with the value of a field, beyond its length and invisible characters; undefined when it is right. */
-export function textFault(field: TextFieldName, text: string): string | undefined {
+export function textFault(field: TextFieldName, text: string): PageText | undefined {
   const { kind }: TextField = textFields[field];
-  if (kind === 'url' && !isWebAddress(text)) return 'Enter a web address that starts with https:// or http://.';
-  if (kind === 'birthdate' && !isBirthdate(text)) return 'Enter a date such as 1990-12-31, 0000-12-31, or 1990.';
+  if (kind === 'url' && !isWebAddress(text)) return t('profile.not-web-address');
+  if (kind === 'birthdate' && !isBirthdate(text)) return t('profile.not-birthdate');
   return undefined;
 }
 

@@ -11,7 +11,7 @@ import type { Declared, DeclaredUser, EntrySection } from './schema.ts';
 export function userRules(entry: DeclaredUser): Fault[] {
   const faults: Fault[] = [];
   const reject = (field: string, message: string) => faults.push({ path: [field], message });
-  for (const { field, message } of profileFaults(entry)) reject(snakeCase(field), message);
+  for (const { field, message } of profileFaults(entry)) reject(snakeCase(field), String(message));
   if (entry.password !== undefined && entry.password_hash !== undefined)
     reject('password_hash', 'can’t be combined with password');
   // NIST SP 800-63B-4 3.1.1.2: 15 characters without a second factor, 8 with one.

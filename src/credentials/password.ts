@@ -1,11 +1,13 @@
 // Hashes and verifies passwords with Argon2id; the only importer of argon2. Every verification costs one Argon2id
 // computation with the current parameters, and imported hashes cost more. `equalizeWork` makes up for the difference.
+
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import argon2 from 'argon2';
 import { badRequest } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import { workerModule } from '../platform/package.ts';
+import { t } from '../texts/text.ts';
 import { remainingHashes } from './hash-work.ts';
 import { parseArgon2, parseImportedHash, verifyDerived } from './imported-hash.ts';
 import { createQueue, type Queue } from './queue.ts';
@@ -56,8 +58,7 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
 
   return {
     async hash(plain) {
-      if (isTooLong(plain))
-        throw badRequest('password_refused', { message: 'This password is too long. Choose a shorter one.' });
+      if (isTooLong(plain)) throw badRequest('password_refused', { message: t('password.far-too-long') });
       return queue.run(() => argon2.hash(Buffer.from(plain.normalize('NFKC')), CURRENT));
     },
 

@@ -1,8 +1,10 @@
 // Limits how many password hashes are computed at once: each takes 19 MiB and a core. More wait in the order in which
 // they came, and beyond a limit they are rejected, so that a flood of sign-ins exhausts neither memory nor the thread
 // pool.
+
 import pLimit from 'p-limit';
 import { unavailable } from '../http/errors.ts';
+import { t } from '../texts/text.ts';
 
 export interface Queue {
   /** Runs `work` when its turn comes; rejects with 503 when too much is waiting. */
@@ -15,8 +17,8 @@ export function createQueue({ concurrency, maxWaiting }: { concurrency: number; 
     async run(work) {
       if (limit.pendingCount >= maxWaiting && limit.activeCount >= concurrency) {
         throw unavailable('unavailable', {
-          message: 'Too many people are signing in right now.',
-          advice: 'Try again in a few seconds.',
+          message: t('error.busy'),
+          advice: t('error.busy-advice'),
           headers: { 'Retry-After': '3' },
         });
       }

@@ -1,6 +1,8 @@
 // The list of common passwords and the strength estimate, both from zxcvbn-ts on a worker thread: loading its
 // dictionaries takes 40 ms and one estimate up to 270 ms, which would block every other request.
+
 import { workerModule } from '../platform/package.ts';
+import { type PageText, t } from '../texts/text.ts';
 import { createWorker } from './worker.ts';
 
 export interface Strength {
@@ -8,7 +10,7 @@ export interface Strength {
   score: number;
   label: 'very weak' | 'weak' | 'fair' | 'good' | 'strong';
   /** What would make it stronger, in sentences. */
-  advice: string[];
+  advice: PageText[];
 }
 
 export interface StrengthMeter {
@@ -52,27 +54,27 @@ export function createStrengthMeter({ maxWaiting = 100 }: { maxWaiting?: number 
 }
 
 // The texts for the keys of zxcvbn-ts; a key that is not listed adds nothing.
-const ADVICE: Record<string, string> = {
-  straightRow: 'Rows of keys are easy to guess.',
-  keyPattern: 'Patterns on the keyboard are easy to guess.',
-  simpleRepeat: 'Repeated characters such as “aaa” are easy to guess.',
-  extendedRepeat: 'Repeated parts such as “abcabc” are easy to guess.',
-  sequences: 'Sequences such as “abc” or “6543” are easy to guess.',
-  recentYears: 'Recent years are easy to guess.',
-  dates: 'Dates are easy to guess.',
-  topTen: 'This is among the ten most used passwords.',
-  topHundred: 'This is among the hundred most used passwords.',
-  common: 'This is a very common password.',
-  similarToCommon: 'This is similar to a very common password.',
-  userInputs: 'Parts of your name or address are easy to guess.',
-  wordByItself: 'A single word is easy to guess.',
-  l33t: 'Swapping letters for look-alikes such as @ and 0 doesn’t help much.',
-  reverseWords: 'Writing a word backward doesn’t help much.',
-  allUppercase: 'Using only capital letters doesn’t help much.',
-  capitalization: 'A capital letter at the beginning doesn’t help much.',
-  associatedYears: 'Avoid years that are connected to you.',
-  repeated: 'Avoid repeated words and characters.',
-  longerKeyboardPattern: 'Avoid keyboard patterns. Use words instead.',
-  anotherWord: 'Add an uncommon word or two.',
-  useWords: 'Use several words in a row.',
+const ADVICE: Record<string, PageText> = {
+  straightRow: t('strength.straight-row'),
+  keyPattern: t('strength.key-pattern'),
+  simpleRepeat: t('strength.simple-repeat'),
+  extendedRepeat: t('strength.extended-repeat'),
+  sequences: t('strength.sequences'),
+  recentYears: t('strength.recent-years'),
+  dates: t('strength.dates'),
+  topTen: t('strength.top-ten'),
+  topHundred: t('strength.top-hundred'),
+  common: t('strength.common'),
+  similarToCommon: t('strength.similar-to-common'),
+  userInputs: t('strength.user-inputs'),
+  wordByItself: t('strength.word-by-itself'),
+  l33t: t('strength.l33t'),
+  reverseWords: t('strength.reverse-words'),
+  allUppercase: t('strength.all-uppercase'),
+  capitalization: t('strength.capitalization'),
+  associatedYears: t('strength.associated-years'),
+  repeated: t('strength.repeated'),
+  longerKeyboardPattern: t('strength.longer-keyboard-pattern'),
+  anotherWord: t('strength.another-word'),
+  useWords: t('strength.use-words'),
 };

@@ -1,5 +1,6 @@
 // /upstream/:id/callback: the redirect URI of a connection. It stores the answer and sends the browser on; nothing is redeemed
 // here, because a cross-site POST brings no cookie that proves the browser.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Connections } from '../connections/connections.ts';
@@ -7,6 +8,7 @@ import type { Context, Extras, State } from '../http/context.ts';
 import { notFound } from '../http/errors.ts';
 import { bodyLimit, parseForm, parseQuery } from '../http/input.ts';
 import { limits } from '../limits.ts';
+import { t } from '../texts/text.ts';
 import { FederationError } from './faults.ts';
 import type { RejectedSignIns } from './rejected-sign-ins.ts';
 import type { UpstreamSignIn } from './upstream-sign-in.ts';
@@ -39,7 +41,7 @@ async function receive(
 ): Promise<void> {
   const connection = await connections.find(connectionId);
   if (!connection || connection.kind === 'saml' || connection.kind === 'ldap') throw notFound();
-  const next = { href: `/login?connection=${connectionId}`, label: 'Sign in again' };
+  const next = { href: `/login?connection=${connectionId}`, label: t('logout.sign-in-again') };
   const about = () => ({ connectionId, connectionName: connection.name, next });
   const path = await rejected.withErrorPage(ctx.state.request, about, async () => {
     if (!answer.state) {

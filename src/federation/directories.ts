@@ -1,5 +1,6 @@
 // Implements what the password form uses (sign-in/first-factor/directories.ts): which directories a login may belong to, the check there under
 // limits of its own, and the account of the confirmed user.
+
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { acceptsSignIn } from '../applications/rules/sign-in-rule.ts';
@@ -10,6 +11,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import type { DirectoryAttempt, DirectorySignIns, DirectoryVerdict } from '../sign-in/first-factor/directories.ts';
+import { t } from '../texts/text.ts';
 import { domainOf } from './accounts/mapping.ts';
 import type { Resolver } from './accounts/resolve.ts';
 import { statedAuthTime } from './assurance.ts';
@@ -63,7 +65,7 @@ export function createDirectories(dependencies: DirectoriesDependencies): Direct
         async () => ({
           connectionId,
           connectionName: (await connections.find(connectionId))?.name,
-          next: { href: `/signin/${uid}`, label: 'Sign in another way' },
+          next: { href: `/signin/${uid}`, label: t('sign-in.another-way') },
         }),
         async () => {
           const connection = await dependencies.upstreamSignIn.usable(connectionId, rule);

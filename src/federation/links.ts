@@ -1,5 +1,6 @@
 // Connected identities on the account page: listing, connecting after a recent proof, and disconnecting. The last way into an
 // account stays.
+
 import type { Account } from '../accounts/account.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { Connections } from '../connections/connections.ts';
@@ -12,6 +13,7 @@ import type { RequestInfo } from '../platform/request-info.ts';
 import type { SetConnectionRoles } from '../rbac/connection-roles.ts';
 import type { OfferedConnection } from '../sign-in/first-factor/upstream.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
+import { t } from '../texts/text.ts';
 import type { Resolver } from './accounts/resolve.ts';
 import type { ExternalIdentities, ExternalIdentity } from './identities.ts';
 import type { RejectedSignIns } from './rejected-sign-ins.ts';
@@ -47,7 +49,7 @@ export interface LinksDependencies {
   notifyOwner: NotifyOwner;
 }
 
-const PAGE = { href: '/account/connections', label: 'Connected sign-ins' };
+const PAGE = { href: '/account/connections', label: t('connections.title') };
 
 export function createLinks(dependencies: LinksDependencies): Links {
   const { db, connections, identities, resolver, rejected, setConnectionRoles, upstreamSignIn, notifyOwner } =

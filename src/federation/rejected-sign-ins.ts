@@ -1,18 +1,20 @@
 // A sign-in at an upstream that did not succeed: the page for the person, with a code, and under this code for administrators
 // the broken rule with what was expected and received.
+
 import type { RepeatedEntries } from '../audit/repeated-entries.ts';
-import { AppError } from '../http/errors.ts';
+import { AppError, type ErrorCode } from '../http/errors.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import type { Rejections } from '../rejections/rejections.ts';
 import { type RuleId, ruleResults } from '../rejections/rules.ts';
+import { hasText, type PageLink, type PageText, t } from '../texts/text.ts';
 import { FederationError } from './faults.ts';
 
 export interface RejectedSignIn {
   connectionId: string;
   connectionName?: string | undefined;
   /** Where the user can go on. */
-  next: { href: string; label: string };
-  other?: { href: string; label: string };
+  next: PageLink;
+  other?: PageLink;
 }
 
 export interface RejectedSignIns {
@@ -80,9 +82,7 @@ export function createRejectedSignIns({ rejections, repeatedEntries }: RejectedS
         const rejectionCode = await record(request, connectionId, error);
         const page = new AppError(code);
         throw new AppError(code, {
-          message: connectionName
-            ? page.message.replace(/your identity provider/i, () => connectionName)
-            : page.message,
+          message: messageOf(code, connectionName),
           ...(page.advice && { advice: page.advice }),
           next,
           ...(other && { other }),
@@ -93,4 +93,10 @@ export function createRejectedSignIns({ rejections, repeatedEntries }: RejectedS
       }
     },
   };
+}
+
+/** With the name of the identity provider where it is known. */
+function messageOf(code: ErrorCode, connection: string | undefined): PageText {
+  const key = `error.${code}.named` as const;
+  return connection !== undefined && hasText(key) ? t(key, { connection }) : t(`error.${code}`);
 }

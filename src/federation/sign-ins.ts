@@ -15,6 +15,7 @@ import { isStaff } from '../rbac/built-in.ts';
 import type { ProvenUpstream, SignInOffer, UpstreamResult, UpstreamSignIns } from '../sign-in/first-factor/upstream.ts';
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
 import { type Db, transaction } from '../storage/database.ts';
+import { t } from '../texts/text.ts';
 import { domainOf } from './accounts/mapping.ts';
 import type { Resolver } from './accounts/resolve.ts';
 import { parseIdentity } from './accounts/stored-identity.ts';
@@ -107,7 +108,7 @@ async function aboutSignIn(
   uid: string,
 ): Promise<RejectedSignIn> {
   const connection = await connections.find(connectionId);
-  const next = { href: `/signin/${uid}`, label: 'Try again, or sign in another way' };
+  const next = { href: `/signin/${uid}`, label: t('error.try-again-or-other-way') };
   return { connectionId, connectionName: connection?.name, next };
 }
 

@@ -1,5 +1,7 @@
 // Reads a request body as text: plain UTF-8 only, and never more than the caller's limit in memory.
+
 import type { IncomingMessage } from 'node:http';
+import { t } from '../texts/text.ts';
 import { badRequest, tooLarge, unsupportedMediaType } from './errors.ts';
 
 // A body slightly over the limit is read to its end, so that the client can read the 413; for one far over the limit the
@@ -24,7 +26,7 @@ export async function readBody(req: IncomingMessage, maxBytes: number): Promise<
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
   } catch (cause) {
-    throw badRequest('malformed_body', { message: 'The submitted data isn’t UTF-8.', cause });
+    throw badRequest('malformed_body', { message: t('error.not-utf-8'), cause });
   }
 }
 

@@ -1,7 +1,9 @@
 // Protection against cross-site request forgery: checks Sec-Fetch-Site and Origin, then a form token derived from a
 // signed cookie, in addition to SameSite=Lax.
+
 import { hmacSha256 } from '../platform/hmac.ts';
 import { randomToken, safeEqual } from '../platform/random.ts';
+import { t } from '../texts/text.ts';
 import type { Context, Middleware } from './context.ts';
 import type { Cookies } from './cookies.ts';
 import { type ErrorOptions, forbidden } from './errors.ts';
@@ -76,7 +78,7 @@ function rejectForeignOrigin(ctx: Context, issuerUrl: URL): void {
   if (!siteIsForeign && !originIsForeign) return;
   throw forbidden('cross_site_request', {
     detail: { site, origin },
-    next: { href: '/', label: 'Go to home page' },
+    next: { href: '/', label: t('error.home') },
   });
 }
 
@@ -85,7 +87,7 @@ function returnLink(ctx: Context, issuerUrl: URL): Pick<ErrorOptions, 'next'> {
   const referer = ctx.get('Referer');
   const page = URL.canParse(referer) ? new URL(referer) : undefined;
   if (page?.origin !== issuerUrl.origin || page.pathname.startsWith('//')) {
-    return { next: { href: '/', label: 'Go to home page' } };
+    return { next: { href: '/', label: t('error.home') } };
   }
-  return { next: { href: `${page.pathname}${page.search}`, label: 'Back to the form' } };
+  return { next: { href: `${page.pathname}${page.search}`, label: t('error.back-to-form') } };
 }

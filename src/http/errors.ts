@@ -69,7 +69,7 @@ export type CodeOf<Status extends number> = {
 export interface FieldFault {
   /** Dotted path of the field, such as `users.0.email`. */
   field: string;
-  message: string;
+  message: PageText;
 }
 
 export interface ErrorOptions {
@@ -92,7 +92,7 @@ export interface ErrorOptions {
 }
 
 export interface TechnicalDetail {
-  label: string;
+  label: PageText;
   value: string;
 }
 
@@ -131,7 +131,7 @@ export class AppError extends Error {
 
 /** Some errors have nothing to advise. */
 function adviceFor(code: ErrorCode): PageText | undefined {
-  const key = `error.${code}.advice`;
+  const key = `error.${code}.advice` as const;
   return hasText(key) ? t(key) : undefined;
 }
 

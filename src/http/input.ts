@@ -1,9 +1,11 @@
 // Parses and validates request input. Accepts only the expected content type, UTF-8, a limited size, each parameter once
 // and storable characters; then applies the zod schema of the route. Anything else is a 400, 413 or 415.
+
 import type { output, ZodType } from 'zod';
 import { limits } from '../limits.ts';
 import { faultsOf, sentence } from '../platform/faults.ts';
 import { isStorable } from '../storage/storable-text.ts';
+import { t } from '../texts/text.ts';
 import { readBody } from './body.ts';
 import type { Context, Middleware } from './context.ts';
 import { badRequest, type FieldFault, unsupportedMediaType } from './errors.ts';
@@ -129,7 +131,7 @@ function bodyOf(ctx: Context, usualBytes: number): Promise<string> {
 
 function readPairs(text: string, fault: 'malformed_url' | 'malformed_body', maxFields = MAX_FIELDS): Pair[] {
   const pairs = text.split('&').filter((pair) => pair !== '');
-  if (pairs.length > maxFields) throw badRequest(fault, { message: 'The request has too many parameters.' });
+  if (pairs.length > maxFields) throw badRequest(fault, { message: t('error.too-many-parameters') });
   return pairs.map((pair) => {
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals), fault);

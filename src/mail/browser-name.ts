@@ -1,5 +1,6 @@
 // The name of a browser, from its User-Agent header. Only names in these lists are returned: the header is chosen by its
 // sender, and the name is used in mails and on pages.
+import { type PageText, t } from '../texts/text.ts';
 
 const browsers: [RegExp, string][] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
@@ -21,10 +22,10 @@ const systems: [RegExp, string][] = [
 ];
 
 /** `Firefox on Windows`; undefined when the header has no known name. */
-export function browserName(userAgent: string | null | undefined): string | undefined {
+export function browserName(userAgent: string | null | undefined): PageText | undefined {
   const find = (list: [RegExp, string][]) => list.find(([pattern]) => pattern.test(userAgent ?? ''))?.[1];
   const browser = find(browsers);
   const system = find(systems);
-  if (browser && system) return `${browser} on ${system}`;
-  return browser ?? (system && `A browser on ${system}`);
+  if (browser && system) return t('browser.on', { browser, system });
+  return browser ?? (system && t('browser.unknown-on', { system }));
 }

@@ -1,14 +1,14 @@
 // Every mail that the service sends. A caller names the facts of a message; the text is written here, and links are made
 // here from the issuer and a token, so that neither a caller nor a Host header can change where they lead.
 
-import { plural } from '../platform/plural.ts';
+import { bestLanguage, SOURCE_LANGUAGE } from '../texts/languages.ts';
 import { apiKeyAdvice } from './api-key-notice.ts';
 import { type ConnectionEndNotice, connectionEndText } from './connection-notice.ts';
 import type { MailContent } from './content.ts';
 import { type MetadataNotice, metadataTexts } from './metadata-notice.ts';
 import { passwordElsewhere } from './password-elsewhere.ts';
 import { testMailText } from './test-notice.ts';
-import { changedBy, describeDay, describeTime, facts, greeting, maskEmail, type Place, short } from './wording.ts';
+import { describeDay, describeTime, facts, greeting, maskEmail, type Place, short, words } from './wording.ts';
 
 export interface Recipient {
   email: string;
@@ -16,6 +16,8 @@ export interface Recipient {
   userId?: string;
   username?: string;
   name?: string | null;
+  /** The claim `locale`: a mail is in this language, as far as it is available. */
+  locale?: string | null | undefined;
 }
 
 /** The owner of an account; undefined without an address. */
@@ -24,9 +26,25 @@ export function recipientOf(account: {
   username: string;
   name: string | null;
   email: string | null;
+  locale?: string | null;
 }): Recipient | undefined {
-  const { id, username, name, email } = account;
-  return email === null ? undefined : { email, userId: id, username, name };
+  const { id, username, name, email, locale } = account;
+  return email === null ? undefined : { email, userId: id, username, name, locale };
+}
+
+/** Mails about the work of administrators are in English, as the console is. */
+const ADMINISTRATOR_MAILS: readonly MailKind[] = [
+  'connection-end',
+  'integrity-alarm',
+  'saml-certificate',
+  'saml-metadata',
+  'test',
+];
+
+/** The language of a mail. */
+export function mailLanguage({ kind, to: { locale } }: MailMessage): string {
+  const wanted = locale && !ADMINISTRATOR_MAILS.includes(kind) ? bestLanguage([locale]) : undefined;
+  return wanted ?? SOURCE_LANGUAGE;
 }
 
 export type FactorChange =
@@ -69,19 +87,6 @@ export type MailMessage = { to: Recipient } & (
 
 export type MailKind = MailMessage['kind'];
 
-const changes: Record<FactorChange, string> = {
-  'totp-added': 'An authenticator app was added to your account',
-  'totp-removed': 'The authenticator app was removed from your account',
-  'passkey-added': 'A passkey was added to your account',
-  'passkey-removed': 'A passkey was removed from your account',
-  'recovery-codes-created': 'New recovery codes were created for your account',
-  'phone-changed': 'The phone number on your account was changed',
-  'identity-linked': 'A sign-in service was connected to your account',
-  'identity-unlinked': 'A sign-in service was disconnected from your account',
-  'api-key-created': 'An API key was created for your account',
-  'factors-reset': 'An administrator reset two-step verification for your account',
-};
-
 /** The content of a message: its text and its link. */
 export function compose(message: MailMessage, issuer: string): MailContent {
   return { service: new URL(issuer).host, ...textOf(message, issuer) };
@@ -98,8 +103,8 @@ interface Facts<Message> {
   host: string;
   /** The greeting. */
   hello: string;
-  /** "your account", with its username where it is known. */
-  account: string;
+  /** For "your account", with its username where it is known. */
+  account: { known: string; user: string };
   /** An address of this server. */
   link(path: string, token?: string): string;
   notYou: Pick<Text, 'action' | 'after'>;
@@ -110,19 +115,16 @@ function factsOf<Message extends MailMessage>(message: Message, issuer: string):
   const { to } = message;
   const host = new URL(issuer).host;
   const hello = greeting(to.name);
-  const account = to.username ? `your account “${to.username}”` : 'your account';
+  const account = { known: to.username ? 'yes' : 'no', user: to.username ?? '' };
   const link = (path: string, token?: string) =>
     `${issuer}${path}${token ? `?token=${encodeURIComponent(token)}` : ''}`;
   const notYou = {
-    action: { label: 'Reset password', url: link('/forgot-password') },
-    after: ['If this was you, ignore this email. If not, reset your password now and tell your administrator.'],
+    action: { label: words('mail.reset-action'), url: link('/forgot-password') },
+    after: [words('mail.not-you.after')],
   };
   const reviewAccount = {
-    action: { label: 'Review account', url: link('/account') },
-    after: [
-      'Review your passkeys, two-step verification, and sessions there. Remove anything you don’t recognize.',
-      'If you didn’t change it, someone else can read your email. Secure your mailbox first. Then select “Forgot password?” on the sign-in page, and tell your administrator.',
-    ],
+    action: { label: words('mail.review.action'), url: link('/account') },
+    after: [words('mail.review.after'), words('mail.review.mailbox')],
   };
   return { message, to, host, hello, account, link, notYou, reviewAccount };
 }
@@ -135,111 +137,92 @@ function textOf<Kind extends MailKind>(message: MessageOf<Kind>, issuer: string)
 /** Kind of message -> its text. */
 const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
   'password-reset': ({ message, hello, account, link }) => ({
-    subject: 'Reset your password',
-    preheader: `The link is valid for ${plural(message.minutes, 'minute')}.`,
-    paragraphs: [hello, `Choose a new password for ${account} within ${plural(message.minutes, 'minute')}:`],
-    action: { label: 'Choose a new password', url: link('/reset-password', message.token) },
-    after: ['The link works once. If you didn’t request it, ignore this email. Your password won’t change.'],
+    subject: words('mail.reset.subject'),
+    preheader: words('mail.valid-minutes', { minutes: message.minutes }),
+    paragraphs: [hello, words('mail.reset.text', { ...account, minutes: message.minutes })],
+    action: { label: words('mail.reset.action'), url: link('/reset-password', message.token) },
+    after: [words('mail.reset.after')],
   }),
   'no-password-here': ({ message, hello, account }) => ({
-    subject: 'You don’t have a password to reset',
-    preheader: 'You sign in another way.',
-    paragraphs: [hello, `Someone asked to reset the password for ${account}. ${passwordElsewhere(message.other)}`],
-    after: ['If this wasn’t you, ignore this email. Nothing changed.'],
+    subject: words('mail.no-password.subject'),
+    preheader: words('mail.no-password.preheader'),
+    paragraphs: [hello, words('mail.no-password.text', { ...account, advice: passwordElsewhere(message.other) })],
+    after: [words('mail.nothing-changed-after')],
   }),
   'password-changed': ({ message, hello, account, notYou, reviewAccount }) => ({
-    subject: 'Your password was changed',
+    subject: words('mail.password-changed.subject'),
     preheader: describeTime(message.place.at),
-    paragraphs: [hello, `The password for ${account} ${changedBy[message.by]}`],
+    paragraphs: [hello, words(`mail.password-changed.${message.by}`, account)],
     facts: facts(message.place),
     ...(message.by === 'link' ? reviewAccount : notYou),
   }),
   'verify-email': ({ message, to, hello, link }) => ({
-    subject: 'Confirm your email address',
-    preheader: `The link is valid for ${plural(message.hours, 'hour')}.`,
-    paragraphs: [hello, `Confirm that ${to.email} is your email address:`],
-    action: { label: 'Confirm email address', url: link('/verify-email', message.token) },
-    after: ['If you don’t recognize this request, ignore this email.'],
+    subject: words('mail.verify.subject'),
+    preheader: words('mail.valid-hours', { hours: message.hours }),
+    paragraphs: [hello, words('mail.verify.text', { email: to.email })],
+    action: { label: words('mail.verify.action'), url: link('/verify-email', message.token) },
+    after: [words('mail.verify.after')],
   }),
   'confirm-new-email': ({ message, to, host, link }) => ({
-    subject: 'Confirm your new email address',
-    preheader: `The link is valid for ${plural(message.hours, 'hour')}.`,
+    subject: words('mail.new-address.subject'),
+    preheader: words('mail.valid-hours', { hours: message.hours }),
     // No name: the address is not verified, and the text of a name could be used to send messages to other people.
-    paragraphs: ['Hello,', `You entered ${to.email} as the new email address of an account at ${host}. Confirm it:`],
-    action: { label: 'Confirm email address', url: link('/verify-email', message.token) },
-    after: ['If this wasn’t you, ignore this email. Your address won’t be used.'],
+    paragraphs: [words('mail.hello'), words('mail.new-address.text', { email: to.email, host })],
+    action: { label: words('mail.verify.action'), url: link('/verify-email', message.token) },
+    after: [words('mail.new-address.after')],
   }),
   'email-taken': ({ to, hello, account, host }) => ({
-    subject: 'Your email address is already in use',
-    preheader: 'Nothing changed.',
-    paragraphs: [
-      hello,
-      `Someone entered ${to.email} for another account at ${host}. It already belongs to ${account}, so nothing changed.`,
-    ],
-    after: ['You don’t need to do anything.'],
+    subject: words('mail.taken.subject'),
+    preheader: words('mail.nothing-changed'),
+    paragraphs: [hello, words('mail.taken.text', { ...account, email: to.email, host })],
+    after: [words('mail.nothing-to-do')],
   }),
   'email-changed': ({ message, hello, account }) => ({
-    subject: 'Your email address was changed',
+    subject: words('mail.address-changed.subject'),
     preheader: describeTime(message.place.at),
-    paragraphs: [
-      hello,
-      `The email address for ${account} is now ${maskEmail(message.newEmail)}. This is the last email to your old address.`,
-    ],
+    paragraphs: [hello, words('mail.address-changed.text', { ...account, email: maskEmail(message.newEmail) })],
     facts: facts(message.place),
-    after: ['If this was you, ignore this email. If not, tell your administrator right away.'],
+    after: [words('mail.address-changed.after')],
   }),
   invitation: ({ message, to, hello, host, link }) => ({
-    subject: `You’ve been invited to ${host}`,
-    preheader: 'Choose a password to get started.',
-    paragraphs: [
-      hello,
-      `You’ve been invited to ${host}. Your username is ${to.username}. Choose a password to get started:`,
-    ],
-    action: { label: 'Choose password', url: link('/invitation', message.token) },
-    after: [
-      `The link works once and expires after ${plural(message.hours, 'hour')}. After that, select “Forgot password?” on the sign-in page.`,
-    ],
+    subject: words('mail.invitation.subject', { host }),
+    preheader: words('mail.invitation.preheader'),
+    paragraphs: [hello, words('mail.invitation.text', { host, user: to.username ?? '' })],
+    action: { label: words('mail.invitation.action'), url: link('/invitation', message.token) },
+    after: [words('mail.invitation.after', { hours: message.hours })],
   }),
   registration: ({ message, host, link }) => ({
-    subject: 'Finish creating your account',
-    preheader: `The link is valid for ${plural(message.hours, 'hour')}.`,
-    paragraphs: ['Hello,', `You asked for an account at ${host} with this email address. One step is left:`],
-    action: { label: 'Create account', url: link('/sign-up/finish', message.token) },
-    after: ['If this wasn’t you, ignore this email. We won’t create an account.'],
+    subject: words('mail.registration.subject'),
+    preheader: words('mail.valid-hours', { hours: message.hours }),
+    paragraphs: [words('mail.hello'), words('mail.registration.text', { host })],
+    action: { label: words('mail.registration.action'), url: link('/sign-up/finish', message.token) },
+    after: [words('mail.registration.after')],
   }),
   'already-registered': ({ to, hello, host, link }) => ({
-    subject: 'You already have an account',
-    preheader: 'You can sign in with it.',
-    paragraphs: [
-      hello,
-      `You asked for an account at ${host}, but you already have one: ${to.username}. If you forgot its password, reset it:`,
-    ],
-    action: { label: 'Reset password', url: link('/forgot-password') },
-    after: ['If this wasn’t you, ignore this email. Nothing changed.'],
+    subject: words('mail.registered.subject'),
+    preheader: words('mail.registered.preheader'),
+    paragraphs: [hello, words('mail.registered.text', { host, user: to.username ?? '' })],
+    action: { label: words('mail.reset-action'), url: link('/forgot-password') },
+    after: [words('mail.nothing-changed-after')],
   }),
   unlock: ({ message, hello, account, link }) => ({
-    subject: 'Unlock your account',
-    preheader: `The link is valid for ${plural(message.minutes, 'minute')}.`,
-    paragraphs: [
-      hello,
-      `There were too many failed sign-ins to ${account}, so we paused sign-in from new browsers. Unlock your account to sign in now:`,
-    ],
-    action: { label: 'Unlock account', url: link('/unlock', message.token) },
-    after: [
-      'If you didn’t cause the failed sign-ins, your password is still safe. Consider setting up two-step verification.',
-    ],
+    subject: words('mail.unlock.subject'),
+    preheader: words('mail.valid-minutes', { minutes: message.minutes }),
+    paragraphs: [hello, words('mail.unlock.text', account)],
+    action: { label: words('mail.unlock.action'), url: link('/unlock', message.token) },
+    after: [words('mail.unlock.after')],
   }),
   'factor-changed': ({ message, hello, host, notYou, link }) => ({
-    subject: changes[message.change],
+    subject: words(`mail.factor.${message.change}`),
     preheader: describeTime(message.place.at),
-    paragraphs: [hello, `${changes[message.change]} at ${host}.`],
+    paragraphs: [hello, words('mail.factor-text', { change: words(`mail.factor.${message.change}`), host })],
     facts: facts(message.place),
     ...(message.change === 'api-key-created' ? apiKeyAdvice(link('')) : notYou),
   }),
   'new-sign-in': ({ message, hello, account, notYou }) => ({
-    subject: 'New sign-in to your account',
+    subject: words('mail.new-sign-in.subject'),
     preheader: describeTime(message.place.at),
-    paragraphs: [hello, `There was a sign-in to ${account} from a new browser.`],
+    paragraphs: [hello, words('mail.new-sign-in.text', account)],
     facts: facts(message.place),
     ...notYou,
   }),
@@ -284,12 +267,10 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     after: ['If you restored a backup, see “Backup and restore” in the documentation.'],
   }),
   'one-time-code': ({ message, hello, host }) => ({
-    subject: 'Your sign-in code',
-    preheader: `The code is valid for ${plural(message.minutes, 'minute')}.`,
-    paragraphs: [hello, `Enter this code to sign in to ${host}:`],
+    subject: words('mail.code.subject'),
+    preheader: words('mail.code.preheader', { minutes: message.minutes }),
+    paragraphs: [hello, words('mail.code.text', { host })],
     code: message.code,
-    after: [
-      'We’ll never ask you for this code. If you aren’t signing in now, someone else knows your password. Change it.',
-    ],
+    after: [words('mail.code.after')],
   }),
 };

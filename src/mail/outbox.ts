@@ -3,14 +3,16 @@
 //
 // A page that must not reveal whether an account exists queues a deferred request instead: the same work for every name.
 // The delivery looks up the account later, and decides whether a mail is sent (docs/decisions/0012-deferred-mail-requests.md).
+
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Db, Tx } from '../storage/database.ts';
+import { inLanguage } from '../texts/text.ts';
 import { plainText } from './content.ts';
 import type { RenderHtml } from './html.ts';
-import { compose, type MailMessage } from './messages.ts';
+import { compose, type MailMessage, mailLanguage } from './messages.ts';
 import { type DeferredKind, type MailRequest, type StoredContent, sealContent } from './stored-content.ts';
 
 /** The recipient of a row whose recipient is not known yet. */
@@ -57,18 +59,19 @@ export function createOutbox({
     async send(message, tx = db) {
       const { email, userId } = message.to;
       assertSingleAddress(email);
-      const content = compose(message, issuer);
+      const written = inLanguage(mailLanguage(message), () => {
+        const content = compose(message, issuer);
+        return { subject: content.subject, text: plainText(content), html: renderHtml(content) };
+      });
       const stored: StoredContent = {
         type: 'letter',
         kind: message.kind,
         recipient: email,
-        subject: content.subject,
-        text: plainText(content),
-        html: renderHtml(content),
+        ...written,
         ...(userId && { userId }),
         expiresAt: inSeconds(usefulSeconds(message)),
       };
-      await store(email, content.subject, stored, tx);
+      await store(email, written.subject, stored, tx);
     },
 
     async defer(kind, wish, seconds) {

@@ -1,17 +1,25 @@
 // Text that several mails share: the greeting, times, the place of a request, and masked addresses.
+
 import type { RequestInfo } from '../platform/request-info.ts';
+import { dateFormats } from '../texts/dates.ts';
+import { type PageText, type TextKey, t } from '../texts/text.ts';
 import { browserName } from './browser-name.ts';
 
 /** Where a request came from. `browser` is a name from browser-name.ts, never the header itself. */
 export interface Place {
   at: Date;
-  browser?: string | undefined;
+  browser?: PageText | undefined;
   address?: string | undefined;
 }
 
 const MAX_NAME = 60;
-const time = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
-const day = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
+const time = dateFormats({ dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+const day = dateFormats({ dateStyle: 'long', timeZone: 'UTC' });
+
+/** The text in the language of the mail that is being written. */
+export function words<Key extends TextKey>(...text: Parameters<typeof t<Key>>): string {
+  return String(t<Key>(...text));
+}
 
 /** The place of the request. */
 export function placeOf(request: RequestInfo | undefined, at: Date): Place {
@@ -20,7 +28,7 @@ export function placeOf(request: RequestInfo | undefined, at: Date): Place {
 
 /** `November 21, 2026`, in UTC. */
 export function describeDay(at: Date): string {
-  return day.format(at);
+  return day().format(at);
 }
 
 /** The text on one line, cut to 60 characters. */
@@ -33,20 +41,20 @@ export function greeting(name: string | null | undefined): string {
   const shortened = short(name ?? '');
   // Mail programs turn text that looks like a URL or an address into a link, so such a name is left out.
   const looksLikeLink = /[./@:]/.test(shortened.replace(/\.(?=\s|$)/g, ''));
-  return shortened === '' || looksLikeLink ? 'Hello,' : `Hello ${shortened},`;
+  return shortened === '' || looksLikeLink ? words('mail.hello') : words('mail.hello-name', { name: shortened });
 }
 
 /** `November 21, 2026 at 9:45 AM UTC`. */
 export function describeTime(at: Date): string {
-  return `${time.format(at).replace('\u202f', ' ')} UTC`;
+  return `${time().format(at).replace('\u202f', ' ')} UTC`;
 }
 
 /** The lines about time, browser and network address, as far as they are known. */
 export function facts({ at, browser, address }: Place): { label: string; value: string }[] {
   return [
-    { label: 'When', value: describeTime(at) },
-    ...(browser ? [{ label: 'Browser', value: browser }] : []),
-    ...(address ? [{ label: 'IP address', value: address }] : []),
+    { label: words('mail.when'), value: describeTime(at) },
+    ...(browser ? [{ label: words('mail.browser'), value: String(browser) }] : []),
+    ...(address ? [{ label: words('mail.address'), value: address }] : []),
   ];
 }
 
@@ -55,10 +63,3 @@ export function maskEmail(email: string): string {
   const at = email.lastIndexOf('@');
   return `${[...email][0] ?? ''}•••${email.slice(at)}`;
 }
-
-/** Who changed a password, after “The password of …”. */
-export const changedBy = {
-  link: 'was changed with a link that we sent to this address. You were signed out everywhere.',
-  owner: 'was changed on your account page.',
-  admin: 'was changed by an administrator.',
-};

@@ -2,6 +2,7 @@
 // who has it could set up a factor before the owner. The setting `first_factor` limits that to the first days of the
 // account or of the requirement, or to users whom an administrator allowed it. A user with a right in Gatehouse who replaced the
 // password by a mailed link needs the approval whatever the setting says: the mailbox alone must not open the console.
+
 import type { Account } from '../accounts/account.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
 import { forbidden } from '../http/errors.ts';
@@ -9,6 +10,7 @@ import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isStaff } from '../rbac/built-in.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
+import { t } from '../texts/text.ts';
 
 export type FirstEnrolmentSetting = 'open' | 'window' | 'approval';
 
@@ -155,11 +157,8 @@ function hasFactor({ totp, passkeys, phone }: PresentFactors): boolean {
 /** What the user does next. */
 function afterResetText({ username }: Subject) {
   return {
-    message:
-      'You set your password with an emailed link. Another administrator must allow you to set up two-step verification.',
-    advice:
-      'Ask another administrator to open your page under Users in the console and select “Allow two-step verification”. ' +
-      `If there is no other administrator, run this on the server: gatehouse user allow-factor ${username}. Then reload this page.`,
+    message: t('approval.after-reset'),
+    advice: t('approval.after-reset-advice', { command: `gatehouse user allow-factor ${username}` }),
   };
 }
 

@@ -1,5 +1,6 @@
 // The relying-party side of Gatehouse's own pages: /login, /auth/callback (also /callback), /logout, /api/logout and
 // /api/auth/refresh.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, Middleware, State } from '../http/context.ts';
@@ -11,6 +12,7 @@ import { limits } from '../limits.ts';
 import { MAILED_CODE_CLAIMS } from '../mfa/acr.ts';
 import { randomToken, safeEqual, sha256 } from '../platform/random.ts';
 import { undefinedIfAnswered } from '../storage/unavailable.ts';
+import { t } from '../texts/text.ts';
 import { FIRST_PARTY_CLIENT_ID, type FirstPartyClient } from './first-party-client.ts';
 import type { RpSessions } from './sessions.ts';
 
@@ -101,7 +103,7 @@ async function finishSignIn(
   const others = pending.filter((one) => one !== signIn);
   if (!signIn) {
     storePending(cookies, ctx, others);
-    throw badRequest('state_mismatch', { next: { href: '/login', label: 'Sign in' } });
+    throw badRequest('state_mismatch', { next: { href: '/login', label: t('sign-in.title') } });
   }
   const redeemed =
     code && !error

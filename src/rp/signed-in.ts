@@ -1,4 +1,5 @@
 // Pages for signed-in users: whose session it is, and whether the authentication is recent.
+
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Proof } from '../audit/audit.ts';
@@ -9,6 +10,7 @@ import { isPage } from '../http/pages/page-request.ts';
 import type { Acr } from '../mfa/acr.ts';
 import { administrationAcr, opensAdministration, proofOf, type StrongestProof } from '../mfa/step-up.ts';
 import type { Clock } from '../platform/clock.ts';
+import { t } from '../texts/text.ts';
 import type { RpSession, RpSessions } from './sessions.ts';
 
 export interface SignedInUser {
@@ -64,7 +66,7 @@ export function createSignedIn(dependencies: SignedInDependencies): SignedIn {
         if (isPage(ctx)) await recordActivity(session.ssoUid);
         return next();
       }
-      if (!isRead(ctx)) throw unauthorized('unauthenticated', { next: { href: '/login', label: 'Sign in' } });
+      if (!isRead(ctx)) throw unauthorized('unauthenticated', { next: { href: '/login', label: t('sign-in.title') } });
       redirectToLogin(ctx, { return_to: ctx.url });
     },
 
@@ -106,9 +108,9 @@ function requireSecondFactor(
     if (session.amr.includes('recovery')) {
       // A recovery code replaces a lost factor on the account pages, and opens nothing that demands a passkey.
       throw unauthorized('proof_needed', {
-        message: 'This page needs a passkey.',
-        advice: 'A recovery code isn’t enough. Add a passkey and sign in with it.',
-        next: { href: '/account/factors', label: 'Set up two-step verification' },
+        message: t('proof.needs-passkey'),
+        advice: t('proof.add-passkey'),
+        next: { href: '/account/factors', label: t('enrol.set-up') },
       });
     }
     const back = isRead(ctx) ? ctx.url : ctx.path;
@@ -130,7 +132,7 @@ function stepUp(account: Account, { acr, isRecent, mailedCode }: Proof, returnTo
 /** Redirects a page to the sign-in with these parameters. Rejects a form with a link to it: its input would be lost. */
 function demandProof(ctx: Context, parameters: Record<string, string>): void {
   if (!isRead(ctx)) {
-    const next = { href: loginUrl(parameters), label: 'Confirm it’s you' };
+    const next = { href: loginUrl(parameters), label: t('second-factor.title') };
     throw unauthorized('proof_needed', { next });
   }
   redirectToLogin(ctx, parameters);

@@ -1,8 +1,10 @@
 // A sign-in that has expired still leads back to its application: a cookie notes which one it was, because the expired
 // interaction is gone by then.
+
 import type { Context } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { type AppError, badRequest } from '../http/errors.ts';
+import { t } from '../texts/text.ts';
 
 export interface ExpiredSignIns {
   /** Notes in this browser which application the sign-in is for. */
@@ -28,8 +30,8 @@ export function createExpiredSignIns({ cookies, startOf }: ExpiredSignInsDepende
       if (!start) return badRequest('sign_in_expired', { cause });
       return badRequest('sign_in_expired', {
         cause,
-        next: { href: start.url, label: `Go to ${start.name}` },
-        other: { href: '/dashboard', label: 'Your apps' },
+        next: { href: start.url, label: t('error.go-to-app', { app: start.name }) },
+        other: { href: '/dashboard', label: t('page.your-apps') },
       });
     },
   };

@@ -1,5 +1,6 @@
 // Moves a sign-in from step to step: finds the current step of this browser, continues after a factor was proven, and
 // reports the finished sign-in to the OIDC engine, in one place.
+
 import type { Account } from '../accounts/account.ts';
 import { accessDecision } from '../applications/access-decision.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
@@ -8,6 +9,7 @@ import type { Context } from '../http/context.ts';
 import { badRequest, forbidden } from '../http/errors.ts';
 import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import { TEST_MODE } from '../oidc/engine/test-response-mode.ts';
+import { t } from '../texts/text.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import type { CurrentStep, Steps } from './current-step.ts';
 import { hasOwnFactor, type UpstreamSignIns } from './first-factor/upstream.ts';
@@ -147,12 +149,15 @@ async function assertAccepted(
   const required = account && (await upstream.requiredConnection(account));
   if (required && !(isLinking && required.id === attempt.upstream?.connectionId)) {
     throw forbidden('sign_in_method_not_allowed', {
-      message: `You can sign in to this account only with ${required.name}.`,
+      message: t('sign-in.only-with', { connection: required.name }),
       advice: isLinking
-        ? `You can’t connect another sign-in with its password. Sign in with ${required.name}.`
-        : `Its password isn’t used here. Sign in with ${required.name}.`,
-      next: { href: `/login?connection=${encodeURIComponent(required.id)}`, label: `Sign in with ${required.name}` },
-      other: { href: `/signin/${attempt.uid}`, label: 'Sign in another way' },
+        ? t('sign-in.linking-only-with', { connection: required.name })
+        : t('sign-in.password-not-used', { connection: required.name }),
+      next: {
+        href: `/login?connection=${encodeURIComponent(required.id)}`,
+        label: t('sign-in.with', { connection: required.name }),
+      },
+      other: { href: `/signin/${attempt.uid}`, label: t('sign-in.another-way') },
     });
   }
   if (!isLinking && rule?.isLocalAllowed === false) throw forbidden('sign_in_method_not_allowed');

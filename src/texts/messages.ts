@@ -22,6 +22,9 @@ interface Message {
   html?: IntlMessageFormat;
 }
 
+/** `{at, date, day}` is "November 21, 2026". */
+const formats = { date: { day: { dateStyle: 'long', timeZone: 'UTC' } } } as const;
+
 const loaded = new Map<string, Map<string, Message>>();
 
 /** The messages of one language, from all files of its folder. */
@@ -45,7 +48,7 @@ export function hasMessage(key: string): boolean {
 export function formatPlain(language: string, key: string, values: Record<string, Value> = {}): string {
   const message = messageOf(language, key);
   if (!needsParser(message.text)) return message.text;
-  message.plain ??= new IntlMessageFormat(message.text, language);
+  message.plain ??= new IntlMessageFormat(message.text, language, formats);
   return String(message.plain.format({ ...mapped(values, String), ...plainTags }));
 }
 
@@ -53,8 +56,8 @@ export function formatPlain(language: string, key: string, values: Record<string
 export function formatHtml(language: string, key: string, values: Record<string, Value> = {}): string {
   const message = messageOf(language, key);
   if (!needsParser(message.text)) return escapeHtml(message.text);
-  message.html ??= new IntlMessageFormat(escapedLiterals(message.text, language), language);
-  return String(message.html.format({ ...mapped(values, htmlOf), ...htmlTags(String(values.href ?? '')) }));
+  message.html ??= new IntlMessageFormat(escapedLiterals(message.text, language), language, formats);
+  return String(message.html.format({ ...mapped(values, htmlOf), ...htmlTags(values) }));
 }
 
 /** Numbers and dates stay as they are, for their formats. */
@@ -86,16 +89,23 @@ const needsParser = (message: string) => /[{}<>']/.test(message);
 type Chunks = string[];
 const joined = (chunks: Chunks) => chunks.join('');
 
-/** The tags that a message may have. */
-const plainTags = { strong: joined, small: joined, code: joined, a: joined, hidden: joined, reference: joined };
+/** The tags that a message may have; no value has the name of a tag. */
+const plainTags = {
+  strong: joined,
+  small: joined,
+  a: joined,
+  datetime: joined,
+  hidden: joined,
+  reference: joined,
+};
 
-/** `a` leads to the value `href`; `hidden` is only for screen readers. */
-function htmlTags(href: string): Record<keyof typeof plainTags, (chunks: Chunks) => string> {
+/** `a` leads to the value `href`, `datetime` is about the value `at`; `hidden` is only for screen readers. */
+function htmlTags({ href, at }: Record<string, Value>): Record<keyof typeof plainTags, (chunks: Chunks) => string> {
   return {
     strong: (chunks) => `<strong>${joined(chunks)}</strong>`,
     small: (chunks) => `<span class="small">${joined(chunks)}</span>`,
-    code: (chunks) => `<code>${joined(chunks)}</code>`,
     a: (chunks) => `<a href="${escapeHtml(href)}">${joined(chunks)}</a>`,
+    datetime: (chunks) => `<time datetime="${at instanceof Date ? at.toISOString() : ''}">${joined(chunks)}</time>`,
     hidden: (chunks) => `<span class="sr-only">${joined(chunks)}</span>`,
     reference: (chunks) => `<strong class="nowrap select-all">${joined(chunks)}</strong>`,
   };

@@ -57,7 +57,7 @@ export class Text {
 }
 
 /** Whether there is a text with this key. */
-export function hasText(key: string): key is TextKey & `error.${string}.advice` {
+export function hasText<Key extends string>(key: Key): key is Key & TextKey {
   return hasMessage(key);
 }
 
@@ -69,24 +69,34 @@ export function t<Key extends TextKey>(
   return new Text(key, values[0] as Record<string, Value> | undefined);
 }
 
-class Sentences extends Text {
-  readonly #sentences: readonly PageText[];
+class Joined extends Text {
+  readonly #join: (parts: string[]) => string;
+  readonly #parts: readonly PageText[];
 
-  constructor(sentences: readonly PageText[]) {
+  constructor(parts: readonly PageText[], join: (parts: string[]) => string) {
     super('');
-    this.#sentences = sentences;
+    this.#parts = parts;
+    this.#join = join;
   }
 
   override toString(): string {
-    return this.#sentences.join(' ');
+    return this.#join(this.#parts.map(String));
   }
 
   override toHtml(): string {
-    return this.#sentences.map((one) => (typeof one === 'string' ? escapeHtml(one) : one.toHtml())).join(' ');
+    return this.#join(this.#parts.map((one) => (typeof one === 'string' ? escapeHtml(one) : one.toHtml())));
   }
 }
 
 /** Several sentences as one text. */
 export function sentences(parts: readonly PageText[]): Text {
-  return new Sentences(parts);
+  return new Joined(parts, (words) => words.join(' '));
+}
+
+/** `Authenticator app, 2 passkeys`: a list that begins with a capital. */
+export function enumeration(parts: readonly PageText[]): Text {
+  return new Joined(parts, (words) => {
+    const list = new Intl.ListFormat(current, { type: 'unit', style: 'short' }).format(words);
+    return list.charAt(0).toLocaleUpperCase(current) + list.slice(1);
+  });
 }

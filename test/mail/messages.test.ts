@@ -130,6 +130,6 @@ describe('the name of a browser', () => {
     ['visit https://evil.example', undefined],
     ['', undefined],
   ])('the name of a browser is read from the User-Agent %j as %j', (userAgent, name) => {
-    expect(browserName(userAgent)).toBe(name);
+    expect(browserName(userAgent)?.toString()).toBe(name);
   });
 });

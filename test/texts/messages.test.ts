@@ -56,7 +56,7 @@ describe('the texts in English', () => {
         const message = english[key];
         if (message === undefined) return [`${file}: ${key}`];
         const { values, tags } = partsOf(message, 'en');
-        const wanted = [...values, ...(tags.has('a') ? ['href'] : [])];
+        const wanted = [...values, ...(tags.has('a') ? ['href'] : []), ...(tags.has('datetime') ? ['at'] : [])];
         return wanted
           .filter((name) => !new RegExp(`(^|[ ,])${name}\\b`).test(given))
           .map((name) => `${file}: ${key} ${name}`);
@@ -78,7 +78,8 @@ describe.each(languages)('the texts in %s', (language) => {
       return (
         [...values].sort().join() !== [...source.values].sort().join() ||
         [...tags].sort().join() !== [...source.tags].sort().join() ||
-        [...tags].some((tag) => !tagNames.includes(tag))
+        [...tags].some((tag) => !tagNames.includes(tag)) ||
+        [...values].some((name) => tagNames.includes(name))
       );
     });
     expect(faults).toEqual([]);

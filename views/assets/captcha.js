@@ -5,10 +5,10 @@ const { algorithms, i18n } = globalThis.$altcha;
 algorithms.set('PBKDF2/SHA-256', () => new Worker(widget.dataset.worker));
 i18n.set('en', {
   ...i18n.get('en'),
-  label: 'I’m a person',
-  verifying: 'Checking that you’re a person…',
-  verified: 'You’re verified',
-  waitAlert: 'The check isn’t done yet. Wait a moment.',
+  label: widget.dataset.label,
+  verifying: widget.dataset.verifying,
+  verified: widget.dataset.verified,
+  waitAlert: widget.dataset.wait,
 });
 widget.configure({ hideFooter: true, hideLogo: true, humanInteractionSignature: false, language: 'en' });
 

@@ -3,9 +3,10 @@
 (() => {
   for (const button of document.querySelectorAll('button[data-reveals]')) {
     const input = document.getElementById(button.dataset.reveals);
+    const { data: label } = button.firstChild;
     const show = (visible) => {
       input.type = visible ? 'text' : 'password';
-      button.firstChild.data = visible ? 'Hide' : 'Show';
+      button.firstChild.data = visible ? button.dataset.hides : label;
     };
     button.hidden = false;
     button.addEventListener('click', () => show(input.type === 'password'));

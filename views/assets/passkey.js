@@ -33,12 +33,7 @@
       } catch (error) {
         // Abandoned by the user, or by the button taking over from the offer in the field.
         if (useBrowserAutofill) return;
-        showMessage(
-          form,
-          error.name === 'InvalidStateError'
-            ? 'This device already has a passkey for your account.'
-            : 'The passkey didn’t work or was canceled. Try again, or use another way.',
-        );
+        showMessage(form, error.name === 'InvalidStateError' ? form.dataset.exists : form.dataset.failed);
         button.disabled = false;
       }
     };

@@ -7,21 +7,19 @@
     let requestNumber = 0;
     let timer;
 
-    const show = ({ score, label, advice }) => {
-      // However hard to guess: what is too short is not accepted.
-      const missing = input.minLength - [...input.value].length;
-      const verdict =
-        missing > 0 ? (missing === 1 ? '1 more character needed' : `${missing} more characters needed`) : label;
+    const show = ({ score, text: sentences }, missing) => {
       box.dataset.score = missing > 0 ? Math.min(score, 1) : score;
-      text.textContent = `${verdict[0].toUpperCase()}${verdict.slice(1)}.${advice.length > 0 ? ` ${advice[0]}` : ''}`;
+      text.textContent = sentences;
       box.hidden = false;
     };
 
     const ask = async () => {
       requestNumber += 1;
       const number = requestNumber;
+      const missing = Math.max(0, input.minLength - [...input.value].length);
       const body = JSON.stringify({
         password: input.value,
+        missing,
         known: [...input.form.elements].flatMap((field) =>
           ['username', 'name', 'email'].includes(field.name) && field.value ? [field.value] : [],
         ),
@@ -29,7 +27,7 @@
       const headers = { 'Content-Type': 'application/json', Accept: 'application/json', 'X-CSRF-Token': token };
       const answer = await fetch('/password-strength', { method: 'POST', headers, body }).catch(() => undefined);
       // Typing went on meanwhile, or the meter is busy: the next answer counts.
-      if (answer?.ok && number === requestNumber && input.value !== '') show(await answer.json());
+      if (answer?.ok && number === requestNumber && input.value !== '') show(await answer.json(), missing);
     };
 
     input.addEventListener('input', () => {

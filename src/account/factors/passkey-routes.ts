@@ -1,5 +1,6 @@
 // /account/factors/passkey: add, rename and remove passkeys and security keys. The challenge is carried in an encrypted
 // form field.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
@@ -9,6 +10,7 @@ import type { Passkeys } from '../../mfa/factors/passkeys.ts';
 import { parseAttestation } from '../../mfa/factors/webauthn-input.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Vault } from '../../platform/vault.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 import type { SingleFactorPasswordRule } from '../password/single-factor-rule.ts';
 import { FACTORS_PAGE, type FactorRecoveryCodes } from './recovery-codes.ts';
@@ -45,13 +47,13 @@ export function passkeyRoutes(dependencies: PasskeyRoutesDependencies): Router<S
   router.post('/rename', ...changeGuards, async (ctx) => {
     const { id, name } = await parseForm(ctx, renameForm);
     await passkeys.rename(signedIn.userOf(ctx).account.id, id, name, page.actorOf(ctx));
-    page.redirectWithNotice(ctx, FACTORS_PAGE, 'Passkey renamed.');
+    page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.renamed'));
   });
   router.post('/remove', ...changeGuards, (ctx) => removePasskey(dependencies, ctx));
   return router;
 }
 
-async function showForm(dependencies: PasskeyRoutesDependencies, ctx: Context, problem?: string): Promise<void> {
+async function showForm(dependencies: PasskeyRoutesDependencies, ctx: Context, problem?: PageText): Promise<void> {
   const { page, passkeys } = dependencies;
   const { account } = page.signedIn.userOf(ctx);
   const options = await passkeys.registrationOptions(account);
@@ -60,8 +62,8 @@ async function showForm(dependencies: PasskeyRoutesDependencies, ctx: Context, p
     mode: 'create',
     options: JSON.stringify(options),
     sealed: sealChallenge(dependencies, account.id, options.challenge),
-    name: 'My passkey',
-    label: 'Create passkey',
+    name: t('passkey.default-name'),
+    label: t('factors.create-passkey'),
     isPrimary: true,
   };
   ctx.render('account/passkey', { passkey, problem }, problem ? 400 : 200);
@@ -77,11 +79,10 @@ async function addPasskey(dependencies: PasskeyRoutesDependencies, ctx: Context)
     credential && challenge
       ? await passkeys.register(account, credential, { challenge, name, ...page.actorOf(ctx) })
       : undefined;
-  if (result?.outcome === 'already-registered')
-    return showForm(dependencies, ctx, 'Your account already has this passkey.');
-  if (result?.outcome !== 'ok') return showForm(dependencies, ctx, 'The passkey couldn’t be verified. Try again.');
+  if (result?.outcome === 'already-registered') return showForm(dependencies, ctx, t('enrol.passkey-exists'));
+  if (result?.outcome !== 'ok') return showForm(dependencies, ctx, t('enrol.passkey-failed'));
   await page.notifyOwner(account, 'passkey-added', ctx);
-  await factorRecoveryCodes.showAfterAdding(ctx, 'Passkey added.', sealed);
+  await factorRecoveryCodes.showAfterAdding(ctx, t('factors.passkey-done'), sealed);
 }
 
 async function removePasskey(
@@ -94,7 +95,7 @@ async function removePasskey(
     return singleFactorPasswordRule.requireLonger(ctx);
   const isRemoved = await passkeys.remove(account.id, id, page.actorOf(ctx));
   if (isRemoved) await page.notifyOwner(account, 'passkey-removed', ctx);
-  const message = isRemoved ? 'Passkey removed.' : 'This passkey was already removed.';
+  const message = isRemoved ? t('factors.passkey-removed') : t('factors.passkey-gone');
   page.redirectWithNotice(ctx, FACTORS_PAGE, message);
 }
 

@@ -1,4 +1,5 @@
 // /account/factors/phone: the phone number for codes by SMS. Stored after verification by a code.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Accounts } from '../../accounts/accounts.ts';
@@ -8,6 +9,7 @@ import { parseForm } from '../../http/input.ts';
 import type { CodeDelivery } from '../../mfa/factors/code-delivery.ts';
 import { maskNumber, type Phones, phoneNumber } from '../../mfa/factors/phone-number.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 import { FACTORS_PAGE, type FactorRecoveryCodes } from './recovery-codes.ts';
 
@@ -27,7 +29,7 @@ const codeForm = z.object({ code: z.string().max(64), sealed: z.string().max(102
 interface PhoneForm {
   number?: string;
   sealed?: string;
-  problem?: string;
+  problem?: PageText;
 }
 
 function show(ctx: Context, { number = '', sealed, problem }: PhoneForm = {}, status = 200): void {
@@ -50,11 +52,11 @@ export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State
     if (!codeDelivery.hasSms()) throw notFound();
     const { phone: typed } = await parseForm(ctx, numberForm);
     const number = phoneNumber(typed);
-    const invalidNumber = 'Enter a phone number with its country code, such as +1 202 555 0123.';
+    const invalidNumber = t('phone.invalid');
     if (!number) return show(ctx, { number: typed, problem: invalidNumber });
     const result = await codeDelivery.sendToNewNumber(signedIn.userOf(ctx).account, number, ctx.state.request);
     if (result.outcome === 'wait') throw tooManyRequests(result.retryAfterSeconds, { next: backLink });
-    const problem = 'We couldn’t send a code to this number. Check the number and try again in a minute.';
+    const problem = t('phone.not-sent');
     if (result.outcome === 'failed' || !result.sealed) return show(ctx, { number: typed, problem }, 502);
     show(ctx, { number, sealed: result.sealed });
   });
@@ -66,26 +68,25 @@ export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State
     if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds, { next: backLink });
     const number = phones.resume(account.id, sealed);
     const outcome = await phones.confirm(account.id, sealed, code, page.actorOf(ctx));
-    if (outcome === 'wrong' && number)
-      return show(ctx, { number, sealed, problem: 'That code is incorrect. Check it and try again.' });
-    if (outcome !== 'ok') return show(ctx, { problem: 'This code has expired. Send a new code.' });
+    if (outcome === 'wrong' && number) return show(ctx, { number, sealed, problem: t('phone.wrong-code') });
+    if (outcome !== 'ok') return show(ctx, { problem: t('second-factor.expired-code') });
     await rateLimits.reset('code:account', account.id);
     // The number in the profile is the same, so it is proven too.
     if (account.phoneNumber && phoneNumber(account.phoneNumber) === number)
       await accounts.confirmPhoneNumber(account.id, account.phoneNumber, page.actorOf(ctx));
     await page.notifyOwner(account, 'phone-changed', ctx);
-    await factorRecoveryCodes.showAfterAdding(ctx, 'Text message codes set up.', sealed);
+    await factorRecoveryCodes.showAfterAdding(ctx, t('factors.sms-done'), sealed);
   });
 
   router.post('/remove', ...recentAuthentication, checkCsrf, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const isRemoved = await phones.remove(account.id, page.actorOf(ctx));
     if (isRemoved) await page.notifyOwner(account, 'phone-changed', ctx);
-    const message = isRemoved ? 'Phone number removed.' : 'Your account has no phone number.';
+    const message = isRemoved ? t('phone.removed') : t('phone.none');
     page.redirectWithNotice(ctx, FACTORS_PAGE, message);
   });
 
   return router;
 }
 
-const backLink = { href: FACTORS_PAGE, label: 'Back to two-step verification' };
+const backLink = { href: FACTORS_PAGE, label: t('factors.back') };

@@ -1,13 +1,13 @@
 // The warning that few recovery codes are left.
+
 import { limits } from '../../limits.ts';
 import type { OwnFactors } from '../../mfa/account-factors.ts';
 import { hasSecondFactor } from '../../mfa/policy.ts';
-import { plural } from '../../platform/plural.ts';
+import { type PageText, t } from '../../texts/text.ts';
 
 /** Undefined while there are enough, or while the account has no second factor that they could replace. */
-export function recoveryCodeWarning(own: OwnFactors): string | undefined {
+export function recoveryCodeWarning(own: OwnFactors): PageText | undefined {
   const hasFactor = hasSecondFactor(own) || own.phone !== undefined;
   if (!hasFactor || own.recoveryCodes >= limits.recoveryCodes.warnBelow) return undefined;
-  if (own.recoveryCodes === 0) return 'You have no recovery codes left.';
-  return `You have only ${plural(own.recoveryCodes, 'recovery code')} left.`;
+  return t(own.recoveryCodes === 0 ? 'recovery-codes.left' : 'recovery-codes.few', { count: own.recoveryCodes });
 }

@@ -1,8 +1,10 @@
 // Recovery codes on the account pages: they come with the first second factor, and can be made again.
+
 import type { Context } from '../../http/context.ts';
 import type { RecoveryCodes } from '../../mfa/factors/recovery-codes.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { recoveryCodesPage } from '../../sign-in/second-factor/recovery-codes-page.ts';
+import type { PageText } from '../../texts/text.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
 export const FACTORS_PAGE = '/account/factors';
@@ -12,7 +14,7 @@ export interface FactorRecoveryCodes {
    * After a second factor was added: shows the codes that come with the first one, otherwise returns to the list of
    * factors with `sentence`. The codes are derived from `enrolment`, the sealed value of the form.
    */
-  showAfterAdding(ctx: Context, sentence: string, enrolment: string): Promise<void>;
+  showAfterAdding(ctx: Context, sentence: PageText, enrolment: string): Promise<void>;
   /** Makes new codes and shows them once. */
   showNewCodes(ctx: Context): Promise<void>;
 }
@@ -35,7 +37,7 @@ export function createFactorRecoveryCodes({
 
   function show(ctx: Context, codes: string[]): void {
     const { account } = signedIn.userOf(ctx);
-    const codesPage = recoveryCodesPage(codes, account, host, now());
+    const codesPage = recoveryCodesPage(codes, account, host, now(), ctx.state.language());
     ctx.render('sign-in/recovery-codes', { ...codesPage, continueUrl: FACTORS_PAGE });
   }
 

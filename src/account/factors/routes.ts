@@ -1,5 +1,6 @@
 // /account/factors: the list of second factors, the authenticator app and the recovery codes. Every change demands a
 // recent proof and sends a notice by mail.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
@@ -14,6 +15,7 @@ import type { Totp } from '../../mfa/factors/totp.ts';
 import { hasSecondFactor } from '../../mfa/policy.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 import type { RpSessions } from '../../rp/sessions.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 import type { SingleFactorPasswordRule } from '../password/single-factor-rule.ts';
 import { FACTORS_PAGE, type FactorRecoveryCodes } from './recovery-codes.ts';
@@ -72,7 +74,7 @@ async function showFactors(dependencies: FactorRoutesDependencies, ctx: Context)
 async function showAuthenticatorApp(
   { page, totp }: FactorRoutesDependencies,
   ctx: Context,
-  problem?: string,
+  problem?: PageText,
   sealed?: string,
 ): Promise<void> {
   const { account } = page.signedIn.userOf(ctx);
@@ -93,22 +95,15 @@ async function addAuthenticatorApp(dependencies: FactorRoutesDependencies, ctx: 
   const verdict = await rateLimits.consume('code:account', account.id);
   if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
   const outcome = await totp.confirm(account, sealed, code, page.actorOf(ctx));
-  if (outcome === 'wrong')
-    return showAuthenticatorApp(
-      dependencies,
-      ctx,
-      'That code is incorrect. Enter the current code from your app.',
-      sealed,
-    );
-  if (outcome === 'expired')
-    return showAuthenticatorApp(dependencies, ctx, 'The setup timed out. Scan the new QR code.');
+  if (outcome === 'wrong') return showAuthenticatorApp(dependencies, ctx, t('enrol.wrong-code'), sealed);
+  if (outcome === 'expired') return showAuthenticatorApp(dependencies, ctx, t('enrol.expired'));
   await rateLimits.reset('code:account', account.id);
   if (outcome === 'ok') {
     // This code cannot be used again. Without this, adding another factor next would demand a new code.
     await rpSessions.addProof(session, ['otp']);
     await page.notifyOwner(account, 'totp-added', ctx);
   }
-  await factorRecoveryCodes.showAfterAdding(ctx, 'Authenticator app added.', sealed);
+  await factorRecoveryCodes.showAfterAdding(ctx, t('factors.app-done'), sealed);
 }
 
 async function removeAuthenticatorApp(
@@ -120,6 +115,6 @@ async function removeAuthenticatorApp(
     return singleFactorPasswordRule.requireLonger(ctx);
   const isRemoved = await totp.remove(account.id, page.actorOf(ctx));
   if (isRemoved) await page.notifyOwner(account, 'totp-removed', ctx);
-  const message = isRemoved ? 'Authenticator app removed.' : 'Your account has no authenticator app.';
+  const message = isRemoved ? t('factors.app-removed') : t('factors.app-gone');
   page.redirectWithNotice(ctx, FACTORS_PAGE, message);
 }

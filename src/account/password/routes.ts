@@ -11,7 +11,7 @@ import { parseForm, parseQuery } from '../../http/input.ts';
 import type { EndSession } from '../../logout/end-session.ts';
 import type { AccountFactors } from '../../mfa/account-factors.ts';
 import type { KnownBrowsers } from '../../mfa/known-browsers.ts';
-import { type PageText, sentences } from '../../texts/text.ts';
+import { type PageText, sentences, t } from '../../texts/text.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 import { FACTORS_PAGE } from '../factors/recovery-codes.ts';
 import { SINGLE_FACTOR_LENGTH } from './single-factor-rule.ts';
@@ -57,13 +57,8 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
     await knownBrowsers.endTrust(account.id);
     if (elsewhere) await endSession.everywhere(account.id, { ...page.actorOf(ctx), except: session.ssoUid });
     await page.notifyOwner(account, 'password-changed', ctx);
-    if (isLong)
-      page.redirectWithNotice(
-        ctx,
-        FACTORS_PAGE,
-        'Password changed. You can now remove your last two-step verification method.',
-      );
-    else page.redirectWithNotice(ctx, '/account', 'Password changed.');
+    if (isLong) page.redirectWithNotice(ctx, FACTORS_PAGE, t('change-password.done-longer'));
+    else page.redirectWithNotice(ctx, '/account', t('change-password.done'));
   });
 
   async function change(ctx: Context, password: string): Promise<readonly PasswordFault[]> {

@@ -1,13 +1,15 @@
 // POST /password-strength: estimates a new password while the user types it. It only helps the user; the form that sets
 // the password checks it again. Nothing is stored or logged.
+
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { StrengthMeter } from '../../credentials/strength.ts';
+import type { Strength, StrengthMeter } from '../../credentials/strength.ts';
 import type { Extras, Middleware, State } from '../../http/context.ts';
 import { tooManyRequests } from '../../http/errors.ts';
 import { parseJson } from '../../http/input.ts';
 import { addressBlock } from '../../rate-limits/network-limits.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
+import { inLanguage, sentences, t } from '../../texts/text.ts';
 
 export interface StrengthRoutesDependencies {
   /** Not the meter that checks new passwords: flooding this one must not delay that one. */
@@ -21,6 +23,7 @@ export interface StrengthRoutesDependencies {
 const body = z.object({
   password: z.string().min(1).max(4096),
   known: z.array(z.string().max(254)).max(5).default([]),
+  missing: z.number().int().min(0).max(256).default(0),
 });
 
 export function strengthRoutes({ strengthMeter, serviceNames, rateLimits, checkCsrf }: StrengthRoutesDependencies) {
@@ -29,10 +32,17 @@ export function strengthRoutes({ strengthMeter, serviceNames, rateLimits, checkC
   router.post('/password-strength', checkCsrf, async (ctx) => {
     const verdict = await rateLimits.consume('strength:address', addressBlock(ctx.state.request.address));
     if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
-    const { password, known } = await parseJson(ctx, body);
+    const { password, known, missing } = await parseJson(ctx, body);
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = await strengthMeter.estimate(password, [...known, ...serviceNames]);
+    const strength = await strengthMeter.estimate(password, [...known, ...serviceNames]);
+    // However hard to guess: what is too short is not accepted.
+    const score = missing > 0 ? t('strength.missing', { count: missing }) : t(`strength.${keyOf(strength.label)}`);
+    const answer = { ...strength, text: sentences([score, ...strength.advice.slice(0, 1)]) };
+    ctx.body = inLanguage(ctx.state.language(), () => JSON.stringify(answer));
+    ctx.type = 'json';
   });
 
   return router;
 }
+
+const keyOf = (label: Strength['label']) => (label === 'very weak' ? 'very-weak' : label);

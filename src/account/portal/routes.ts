@@ -1,4 +1,5 @@
 // /dashboard, the portal: the applications that the user may open, and warnings about the account.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Account } from '../../accounts/account.ts';
@@ -9,6 +10,7 @@ import { relaxPolicy } from '../../http/security-headers.ts';
 import type { AccountFactors } from '../../mfa/account-factors.ts';
 import type { Sessions } from '../../oidc/store/sessions/sessions.ts';
 import { ADMIN_ROLE, isStaff } from '../../rbac/built-in.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 import { recoveryCodeWarning } from '../factors/recovery-code-warning.ts';
 import type { Portal } from './applications.ts';
@@ -22,9 +24,9 @@ export interface PortalRoutesDependencies {
 }
 
 interface Notice {
-  text: string;
+  text: PageText;
   href: string;
-  label: string;
+  label: PageText;
 }
 
 const query = z.object({ q: z.string().max(100).default('') });
@@ -67,12 +69,12 @@ export function portalRoutes(dependencies: PortalRoutesDependencies): Router<Sta
     const status = await credentials.status(id);
     const codes = recoveryCodeWarning(own);
     return [
-      ...(codes ? [{ text: codes, href: '/account/factors', label: 'Create new codes' }] : []),
+      ...(codes ? [{ text: codes, href: '/account/factors', label: t('recovery-codes.create') }] : []),
       ...(status?.mustChange
-        ? [{ text: 'You need to change your password.', href: '/account/password', label: 'Change password' }]
+        ? [{ text: t('portal.must-change'), href: '/account/password', label: t('change-password.submit') }]
         : []),
       ...(email && !emailVerified
-        ? [{ text: 'You haven’t confirmed your email address yet.', href: '/account', label: 'Confirm email address' }]
+        ? [{ text: t('portal.unconfirmed'), href: '/account', label: t('verify-email.confirm-submit') }]
         : []),
     ];
   }

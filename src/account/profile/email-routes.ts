@@ -1,11 +1,13 @@
 // /account/email: change the email address, which takes effect when the link mailed to the new address is opened; and
 // verify the present one. The response does not reveal whether another account has the new address.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { tooManyRequests } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
 import type { EmailRequest, EmailVerification } from '../../registration/email-verification.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
 export interface EmailRoutesDependencies {
@@ -16,9 +18,9 @@ export interface EmailRoutesDependencies {
 const PATH = '/account/email';
 const form = z.object({ email: z.string().max(254) });
 
-const PROBLEMS: Partial<Record<EmailRequest['outcome'], string>> = {
-  'not-an-address': 'Enter an email address, such as name@example.com.',
-  unchanged: 'This is already your email address. Enter a different one.',
+const PROBLEMS: Partial<Record<EmailRequest['outcome'], PageText>> = {
+  'not-an-address': t('registration.invalid-email'),
+  unchanged: t('email.unchanged'),
 };
 
 export function emailRoutes({ page, emailVerification }: EmailRoutesDependencies): Router<State, Extras> {
@@ -32,26 +34,24 @@ export function emailRoutes({ page, emailVerification }: EmailRoutesDependencies
     const result = await emailVerification.requestEmailChange(signedIn.userOf(ctx).account, email, page.actorOf(ctx));
     const problem = PROBLEMS[result.outcome];
     if (problem) return show(ctx, { typed: email, problem });
-    answer(ctx, result, `We sent a link to ${email.trim()}. Your email address changes when you open the link.`);
+    answer(ctx, result, t('email.sent', { email: email.trim() }));
   });
 
   router.post('/verify', signedIn.requireSignIn, checkCsrf, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const result = await emailVerification.requestVerification(account, page.actorOf(ctx));
-    answer(ctx, result, `We sent a link to ${account.email}. Open it to confirm your email address.`);
+    answer(ctx, result, t('email.verification-sent', { email: account.email ?? '' }));
   });
 
-  function answer(ctx: Context, result: EmailRequest, sentence: string): void {
+  function answer(ctx: Context, result: EmailRequest, sentence: PageText): void {
     if (result.outcome === 'wait')
-      throw tooManyRequests(result.retryAfterSeconds, { next: { href: '/account', label: 'Go to your account' } });
-    page.redirectWithNotice(
-      ctx,
-      '/account',
-      result.outcome === 'sent' ? sentence : 'Your email address is already confirmed.',
-    );
+      throw tooManyRequests(result.retryAfterSeconds, {
+        next: { href: '/account', label: t('verify-email.go-to-account') },
+      });
+    page.redirectWithNotice(ctx, '/account', result.outcome === 'sent' ? sentence : t('email.already-confirmed'));
   }
 
-  function show(ctx: Context, { typed = '', problem }: { typed?: string; problem?: string } = {}): void {
+  function show(ctx: Context, { typed = '', problem }: { typed?: string; problem?: PageText } = {}): void {
     const { account } = signedIn.userOf(ctx);
     const isManagedByFile = account.source === 'file';
     ctx.render('account/email', { account, isManagedByFile, typed, problem }, problem ? 400 : 200);

@@ -1,5 +1,6 @@
 // /account/profile/phone: the phone number that applications may see. A user sets it by entering a code that was sent to it, so
 // it is verified; it is no second factor.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Accounts } from '../../accounts/accounts.ts';
@@ -9,6 +10,7 @@ import { parseForm } from '../../http/input.ts';
 import type { CodeDelivery } from '../../mfa/factors/code-delivery.ts';
 import { maskNumber, type Phones, phoneNumber } from '../../mfa/factors/phone-number.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
 export interface ProfilePhoneRoutesDependencies {
@@ -20,7 +22,7 @@ export interface ProfilePhoneRoutesDependencies {
 }
 
 const PATH = '/account/profile/phone';
-const back = { href: '/account/profile', label: 'Profile' };
+const back = { href: '/account/profile', label: t('profile.title') };
 const numberForm = z.object({ phone: z.string().max(40) });
 const codeForm = z.object({ code: z.string().max(64), sealed: z.string().max(1024) });
 
@@ -30,10 +32,10 @@ export function profilePhoneRoutes(dependencies: ProfilePhoneRoutesDependencies)
   const router = new Router<State, Extras>({ prefix: PATH });
   const recentAuthentication = [signedIn.requireSignIn, signedIn.recentAuthentication] as const;
 
-  const show = (ctx: Context, form: { number?: string; sealed?: string; problem?: string } = {}, status = 200) => {
+  const show = (ctx: Context, form: { number?: string; sealed?: string; problem?: PageText } = {}, status = 200) => {
     const { number = signedIn.userOf(ctx).account.phoneNumber ?? '', sealed, problem } = form;
     const sentTo = sealed && maskNumber(number);
-    const view = { action: PATH, number, sealed, sentTo, problem, title: 'Phone number', back };
+    const view = { action: PATH, number, sealed, sentTo, problem, title: t('phone.number'), back };
     ctx.render('account/phone', view, problem ? Math.max(status, 400) : 200);
   };
 
@@ -53,12 +55,12 @@ export function profilePhoneRoutes(dependencies: ProfilePhoneRoutesDependencies)
     if (!codeDelivery.hasSms()) throw notFound();
     const { phone: typed } = await parseForm(ctx, numberForm);
     const number = phoneNumber(typed);
-    const invalidNumber = 'Enter a phone number with its country code, such as +1 202 555 0123.';
+    const invalidNumber = t('phone.invalid');
     if (!number) return show(ctx, { number: typed, problem: invalidNumber });
     assertMaySet(ctx, number);
     const result = await codeDelivery.sendToNewNumber(signedIn.userOf(ctx).account, number, ctx.state.request);
     if (result.outcome === 'wait') throw tooManyRequests(result.retryAfterSeconds, { next: back });
-    const problem = 'We couldn’t send a code to this number. Check the number and try again in a minute.';
+    const problem = t('phone.not-sent');
     if (result.outcome === 'failed' || !result.sealed) return show(ctx, { number: typed, problem }, 502);
     show(ctx, { number, sealed: result.sealed });
   });
@@ -70,19 +72,18 @@ export function profilePhoneRoutes(dependencies: ProfilePhoneRoutesDependencies)
     if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds, { next: back });
     const number = phones.resume(account.id, sealed);
     const outcome = await phones.prove(account.id, sealed, code);
-    if (outcome === 'wrong' && number)
-      return show(ctx, { number, sealed, problem: 'That code is incorrect. Check it and try again.' });
-    if (outcome !== 'ok' || !number) return show(ctx, { problem: 'This code has expired. Send a new code.' });
+    if (outcome === 'wrong' && number) return show(ctx, { number, sealed, problem: t('phone.wrong-code') });
+    if (outcome !== 'ok' || !number) return show(ctx, { problem: t('second-factor.expired-code') });
     assertMaySet(ctx, number);
     await rateLimits.reset('code:account', account.id);
     await confirmNumber(accounts, account, number, page.actorOf(ctx));
-    page.redirectWithNotice(ctx, '/account', 'Phone number verified.');
+    page.redirectWithNotice(ctx, '/account', t('phone.verified'));
   });
 
   router.post('/remove', ...recentAuthentication, checkCsrf, async (ctx) => {
     assertMaySet(ctx, undefined);
     await accounts.update(signedIn.userOf(ctx).account.id, { phoneNumber: null }, page.actorOf(ctx));
-    page.redirectWithNotice(ctx, '/account', 'Phone number removed.');
+    page.redirectWithNotice(ctx, '/account', t('phone.removed'));
   });
 
   return router;

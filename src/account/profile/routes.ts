@@ -1,5 +1,6 @@
 // /account/profile: the standard claims that users set themselves. The phone number is on a page of its own, because it is
 // set by proving it (phone-routes.ts).
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Accounts } from '../../accounts/accounts.ts';
@@ -15,9 +16,10 @@ import {
   textsOf,
 } from '../../accounts/profile-fields.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
-import { AppError, forbidden } from '../../http/errors.ts';
+import { AppError, type FieldFault, forbidden } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
 import type { CodeDelivery } from '../../mfa/factors/code-delivery.ts';
+import { type PageText, sentences, t } from '../../texts/text.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
 export interface ProfileRoutesDependencies {
@@ -34,7 +36,7 @@ export function profileRoutes({ page, accounts, codeDelivery }: ProfileRoutesDep
   const { signedIn, checkCsrf } = page;
   const router = new Router<State, Extras>({ prefix: '/account/profile' });
 
-  const show = (ctx: Context, { given = {}, problem }: { given?: Texts; problem?: string } = {}) => {
+  const show = (ctx: Context, { given = {}, problem }: { given?: Texts; problem?: PageText } = {}) => {
     const { account } = signedIn.userOf(ctx);
     const isManagedByFile = account.source === 'file';
     const phone = { number: account.phoneNumber, isVerified: account.phoneNumberVerified };
@@ -62,9 +64,9 @@ export function profileRoutes({ page, accounts, codeDelivery }: ProfileRoutesDep
       await accounts.update(account.id, profileOfTexts(given), page.actorOf(ctx));
     } catch (error) {
       if (!(error instanceof AppError) || error.fields.length === 0) throw error;
-      return show(ctx, { given, problem: error.fields.map(describeFault).join(' ') });
+      return show(ctx, { given, problem: sentences(error.fields.map(describeFault)) });
     }
-    page.redirectWithNotice(ctx, '/account', 'Profile saved.');
+    page.redirectWithNotice(ctx, '/account', t('profile.saved'));
   });
 
   return router;
@@ -86,8 +88,9 @@ function fieldsOf(values: Texts) {
 }
 
 /** `Website: This is not a web address.` */
-function describeFault({ field, message }: { field: string; message: string }): string {
+function describeFault({ field, message }: FieldFault): PageText {
   const part = addressPartNames.find((one) => field === `address.${one}`);
   const text = textFieldNames.find((one) => one === field);
-  return `${part ? addressParts[part].label : text ? textFields[text].label : field}: ${message}`;
+  const label = part ? addressParts[part].label : text ? textFields[text].label : field;
+  return t('profile.fault', { label, message });
 }

@@ -15,14 +15,18 @@ export function pageFaults(
     if (!field) {
       const [key = ''] = path.split(/[.[]/);
       const other = page.elsewhere?.[key];
-      return { field: undefined, message: sentenceOf(other?.label ?? path, message, labels), href: other?.href };
+      return {
+        field: undefined,
+        message: sentenceOf(other?.label ?? path, String(message), labels),
+        href: other?.href,
+      };
     }
     const row = rowAt(field, path);
     const label = row === undefined ? field.label : rowLabel(field, row);
     return {
       field: field.name,
       row,
-      message: sentenceOf(label, message, labels, isChoice(field)),
+      message: sentenceOf(label, String(message), labels, isChoice(field)),
     };
   });
 }

@@ -121,7 +121,7 @@ function sessionCells(
   const name = username || accountId;
   return [
     { text: name, href: `/admin/users/${accountId}`, logo: { name, isPerson: true } },
-    device ? { text: browserName(device.userAgent) ?? 'Unknown browser', small: device.address } : null,
+    device ? { text: String(browserName(device.userAgent) ?? 'Unknown browser'), small: device.address } : null,
     participants.map(({ clientId }) =>
       clientId === FIRST_PARTY_CLIENT_ID ? 'Gatehouse' : applicationCell(clientId, applications),
     ),

@@ -245,13 +245,14 @@ function firstSignIn(given: UserForm | undefined, { hasMailServer }: UserFormsDe
 function profileFields(given: Partial<UserForm>): Field[] {
   const texts = textFieldNames.map((field): Field => {
     const { claim, label, ...rest } = textFields[field];
-    return { name: claim, label, value: given[claim] ?? '', ...('hint' in rest && { hint: rest.hint }) };
+    const hint = 'hint' in rest && { hint: String(rest.hint) };
+    return { name: claim, label: String(label), value: given[claim] ?? '', ...hint };
   });
   const phone: Field = { name: 'phone_number', label: 'Phone number', value: given.phone_number ?? '' };
   const parts = addressPartNames.map((part): Field => {
     const { label, lines } = addressParts[part];
     const name = addressColumn(part);
-    const field = { name, label, value: given[name] ?? '' };
+    const field = { name, label: String(label), value: given[name] ?? '' };
     return lines > 1 ? { ...field, type: 'textarea', rows: lines } : field;
   });
   return [...texts, phone, ...parts];

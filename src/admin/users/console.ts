@@ -162,7 +162,7 @@ async function sessionsBlock(
     columns: ['Since', 'Browser', 'Applications'],
     rows: live.map(({ signedInAt, device, participants }) => [
       signedInAt,
-      device ? { text: browserName(device.userAgent) ?? 'Unknown browser', small: device.address } : null,
+      device ? { text: String(browserName(device.userAgent) ?? 'Unknown browser'), small: device.address } : null,
       participants.map(({ clientId }) => applicationCell(clientId, found)),
     ]),
     empty: 'No sessions.',
@@ -193,7 +193,7 @@ function detailsBlock(
       },
       ...textFieldNames.flatMap((field) => {
         const value = account[field];
-        return value ? [{ label: textFields[field].label, value }] : [];
+        return value ? [{ label: String(textFields[field].label), value }] : [];
       }),
       ...(account.phoneNumber
         ? [
@@ -205,7 +205,7 @@ function detailsBlock(
         : []),
       ...addressPartNames.flatMap((part) => {
         const value = account.address?.[part];
-        return value ? [{ label: addressParts[part].label, value }] : [];
+        return value ? [{ label: String(addressParts[part].label), value }] : [];
       }),
       ...Object.entries(account.attributes).map(([label, value]) => ({ label, value: attributeText(value) })),
       { label: 'Roles', value: account.roles.map((text) => ({ text, tone: 'plain' as const })) },

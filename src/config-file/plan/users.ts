@@ -60,7 +60,7 @@ export async function planUsers(
   for await (const [index, { entry, existing }] of inTurns(matches.entries())) {
     const email = entry.email === undefined ? existing?.email : entry.email;
     if (usernameFault(entry.username, email, dependencies.usernameDomains) === 'at_sign')
-      plan.faults.push({ path: ['users', index, 'username'], message: nameAdvice('at_sign') });
+      plan.faults.push({ path: ['users', index, 'username'], message: String(nameAdvice('at_sign')) });
   }
   for await (const [index, { entry, existing }] of inTurns(matches.entries())) {
     const fault = ssoFault(entry, existing, dependencies.connectionsLeft);
@@ -68,7 +68,7 @@ export async function planUsers(
   }
   for await (const [index, { attributes = {} }] of inTurns(declared.entries())) {
     for (const { field, message } of attributeFaults(attributes, dependencies.attributeSchema))
-      plan.faults.push({ path: ['users', index, ...field.split('.')], message });
+      plan.faults.push({ path: ['users', index, ...field.split('.')], message: String(message) });
   }
   if (plan.faults.length > 0) return plan;
 

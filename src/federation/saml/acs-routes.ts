@@ -1,5 +1,6 @@
 // /saml/acs and /saml/sp/metadata. The assertion consumer service verifies an answer, stores it once for the browser that began
 // the request, and signs nobody in: a cross-site POST brings no cookie that proves the browser.
+
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import Router from '@koa/router';
 import { z } from 'zod';
@@ -14,6 +15,7 @@ import { samlErrorPage } from '../../saml/messages/error-page.ts';
 import { openResponse, type TrustedResponse } from '../../saml/messages/open-response.ts';
 import { inResponseToOf } from '../../saml/messages/read-assertion.ts';
 import { SamlError, type SamlErrorCode } from '../../saml/xml/errors.ts';
+import { t } from '../../texts/text.ts';
 import { FederationError } from '../faults.ts';
 import type { RejectedSignIns } from '../rejected-sign-ins.ts';
 import type { UpstreamSignIn } from '../upstream-sign-in.ts';
@@ -174,7 +176,7 @@ async function rejectSignature(
 
 function aboutAnswer(connection: SamlConnection | undefined) {
   const href = connection ? `/login?connection=${connection.id}` : '/login';
-  const next = { href, label: 'Sign in again' };
+  const next = { href, label: t('logout.sign-in-again') };
   return { connectionId: connection?.id ?? 'unknown', connectionName: connection?.name, next };
 }
 

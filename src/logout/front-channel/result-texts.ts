@@ -1,9 +1,10 @@
 // The result of a logout run in words, one line per application. No application is called signed out without proof.
+import { type PageText, sentences, t } from '../../texts/text.ts';
 import { INITIATOR, type Participant } from '../logout-run.ts';
 
 export interface ResultLine {
   app: string;
-  text: string;
+  text: PageText;
   /** The user may still be signed in at the application. */
   isOpen: boolean;
 }
@@ -52,34 +53,31 @@ function severity({ state }: Participant): number {
   return SEVERITY.indexOf(state);
 }
 
-function textOf({ state, reason, protocol }: Participant): string {
+function textOf({ state, reason, protocol }: Participant): PageText {
   switch (state) {
     case 'done':
-      return reason === INITIATOR ? 'Started this sign-out.' : 'Signed out.';
+      return reason === INITIATOR ? t('logout.app-initiator') : t('logout.app-done');
     case 'notified':
-      return 'Notified in this browser. This app doesn’t confirm.';
+      return t('logout.app-notified');
     case 'waiting':
-      return 'Signing out…';
+      return t('logout.app-waiting');
     case 'sent':
-      return 'Notified. Waiting for the app to confirm.';
+      return t('logout.app-sent');
     case 'retrying':
-      return 'No answer yet. Gatehouse keeps trying. Close your browser to be safe.';
+      return t('logout.app-retrying');
     case 'unsupported':
-      if (reason === NOT_CHOSEN) return 'You chose to stay signed in.';
-      return reason === 'needs_browser'
-        ? 'You can only sign out of this app in the browser you use it in. Sign out there, or close that browser.'
-        : 'This app doesn’t support sign-out from here. Sign out of the app, or close your browser.';
+      if (reason === NOT_CHOSEN) return t('logout.app-not-chosen');
+      return reason === 'needs_browser' ? t('logout.app-needs-browser') : t('logout.app-unsupported');
     case 'failed':
-      return `${failure(reason, protocol)} Sign out of the app, or close your browser.`;
+      return sentences([failure(reason, protocol), t('logout.failed-advice')]);
   }
 }
 
-function failure(reason: string | undefined, protocol: Participant['protocol']): string {
-  if (reason === 'refused') return 'The app couldn’t sign you out.';
-  if (reason === 'switched_off') return 'The app is disabled, so it couldn’t be notified.';
-  if (reason === 'browser_left') return 'The app wasn’t notified, because this browser left the page too early.';
-  if (reason === 'other_person')
-    return 'The app wasn’t notified, because another user is signed in to it in this browser.';
-  if (protocol === 'saml' && reason?.startsWith('invalid_answer')) return 'The app sent an invalid answer.';
-  return 'The app didn’t answer.';
+function failure(reason: string | undefined, protocol: Participant['protocol']): PageText {
+  if (reason === 'refused') return t('logout.failed-refused');
+  if (reason === 'switched_off') return t('logout.failed-disabled');
+  if (reason === 'browser_left') return t('logout.failed-left');
+  if (reason === 'other_person') return t('logout.failed-other-user');
+  if (protocol === 'saml' && reason?.startsWith('invalid_answer')) return t('logout.failed-invalid');
+  return t('logout.failed-no-answer');
 }

@@ -8,6 +8,7 @@ import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Db, isUniqueViolation, type Tx, transaction } from '../../storage/database.ts';
 import type { Sql } from '../../storage/statements.ts';
+import { t } from '../../texts/text.ts';
 import { clearResetByMail } from '../first-enrolment-rule.ts';
 import { passkeyName } from './passkey-name.ts';
 import {
@@ -122,7 +123,7 @@ async function store({ db, audit }: PasskeyRegistrarDependencies, row: NewPasske
   const { userId, name, aaguid } = row;
   await transaction(db, async (tx) => {
     if ((await tx.passkey.count({ where: { userId } })) >= limits.passkey.maxPerUser) {
-      throw conflict('conflict', { message: 'Your account has the maximum number of passkeys. Remove one first.' });
+      throw conflict('conflict', { message: t('error.too-many-passkeys') });
     }
     await tx.passkey.create({ data: row });
     await clearResetByMail(tx, userId);

@@ -1,6 +1,7 @@
 // The engine's pages of the device flow (RFC 8628 3.3): enter the code, confirm the device, result.
 
 import { unavailableIn } from '../../storage/unavailable.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import { appContext } from '../engine/app-context.ts';
 import type { ErrorOut, KoaContextWithOIDC } from '../engine/library.ts';
 import type { DeviceGuesses } from '../rate-limits/device-code-guesses.ts';
@@ -55,17 +56,17 @@ export function createDevicePages({ deviceGuesses }: DevicePagesDependencies) {
   };
 }
 
-function problemOf(err: Error | undefined): string {
+function problemOf(err: Error | undefined): PageText {
   switch (err?.name) {
     case 'NoCodeError':
-      return 'Enter the code shown on your device.';
+      return t('device.enter-code');
     case 'NotFoundError':
-      return 'That code is incorrect. Check it and try again.';
+      return t('phone.wrong-code');
     case 'ExpiredError':
-      return 'This code has expired. Get a new code on your device.';
+      return t('device.expired');
     case 'AlreadyUsedError':
-      return 'This code was already used. Get a new code on your device.';
+      return t('device.used');
     default:
-      return 'The code couldn’t be checked. Enter it again.';
+      return t('device.failed');
   }
 }

@@ -1,6 +1,8 @@
 // The page for an error of the engine that must not, or cannot, be sent back to the application.
+
 import { AppError, type ErrorCode, type TechnicalDetail, tooManyRequests } from '../../http/errors.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import { appContext } from '../engine/app-context.ts';
 import type { ErrorOut, errors, KoaContextWithOIDC } from '../engine/library.ts';
 import { TooManyAttempts } from '../rate-limits/too-many-attempts.ts';
@@ -12,12 +14,12 @@ const CODES: Record<string, ErrorCode> = {
   temporarily_unavailable: 'unavailable',
 };
 
-const MESSAGES: Record<string, string> = {
-  invalid_client: 'The app that sent you here isn’t registered, or is disabled.',
-  invalid_redirect_uri: 'The app tried to send you to an address that isn’t registered for it.',
-  post_logout_redirect_uri: 'After sign-out, the app tried to send you to an address that isn’t registered for it.',
-  id_token_hint: 'The app sent an invalid sign-out request, so you’re still signed in.',
-  invalid_request_uri: 'The app’s sign-in request has expired or was already used.',
+const MESSAGES: Record<string, PageText> = {
+  invalid_client: t('app-error.invalid-client'),
+  invalid_redirect_uri: t('app-error.invalid-redirect-uri'),
+  post_logout_redirect_uri: t('app-error.post-logout-redirect-uri'),
+  id_token_hint: t('app-error.id-token-hint'),
+  invalid_request_uri: t('app-error.invalid-request-uri'),
 };
 
 /** oidc-provider's `renderError`: throws an AppError, which the error handler of the application renders. */
@@ -39,12 +41,12 @@ export function createErrorPage({ rejections }: { rejections: Pick<Rejections, '
       clientId: ctx.oidc.client?.clientId,
     };
     if (error.name === 'SessionNotFound') {
-      const advice = 'Go back to the app and sign in again.';
+      const advice = t('error.sign_in_expired.advice');
       throw new AppError('sign_in_expired', { advice, detail, cause: error });
     }
     const rejectionCode = rejections.codeOf(appContext(ctx).state.request);
     throw new AppError(CODES[out.error] ?? 'bad_request', {
-      message: messageOf(ctx, out) ?? 'The app sent an invalid request.',
+      message: messageOf(ctx, out) ?? t('app-error.invalid'),
       advice: adviceOf(ctx.oidc.client?.clientName ?? ctx.oidc.client?.clientId),
       technical: technicalOf(ctx, out),
       detail,
@@ -58,7 +60,7 @@ export function createErrorPage({ rejections }: { rejections: Pick<Rejections, '
 const isHintRejected = ({ oidc: { client, params, route } }: KoaContextWithOIDC) =>
   route === 'end_session' && params?.id_token_hint !== undefined && !client;
 
-function messageOf(ctx: KoaContextWithOIDC, { error }: ErrorOut): string | undefined {
+function messageOf(ctx: KoaContextWithOIDC, { error }: ErrorOut): PageText | undefined {
   const { client, params, route } = ctx.oidc;
   if (isHintRejected(ctx)) return MESSAGES.id_token_hint;
   const uri = params?.post_logout_redirect_uri;
@@ -66,14 +68,16 @@ function messageOf(ctx: KoaContextWithOIDC, { error }: ErrorOut): string | undef
   return MESSAGES[route === 'end_session' && isUnregistered ? 'post_logout_redirect_uri' : error];
 }
 
-function adviceOf(application: string | undefined): string {
-  return `Go back to ${application ?? 'the app'} and try again. If it happens again, contact its administrator.`;
+function adviceOf(application: string | undefined): PageText {
+  return application === undefined
+    ? t('error.saml_request_invalid.advice')
+    : t('app-error.advice', { app: application });
 }
 
 function technicalOf(ctx: KoaContextWithOIDC, { error, error_description: description }: ErrorOut): TechnicalDetail[] {
   return [
-    { label: 'Error', value: error },
-    ...(description ? [{ label: 'Description', value: description }] : []),
+    { label: t('error-page.error'), value: error },
+    ...(description ? [{ label: t('error-page.description'), value: description }] : []),
     ...(isHintRejected(ctx)
       ? [{ label: 'id_token_hint', value: 'The ID token isn’t one that this server issued to the app.' }]
       : []),

@@ -1,5 +1,7 @@
 // A rejected SAML message as an error page: the one place where a SamlError becomes an HTTP error.
+
 import { AppError } from '../../http/errors.ts';
+import { t } from '../../texts/text.ts';
 import { SamlError } from '../xml/errors.ts';
 
 /**
@@ -10,7 +12,7 @@ import { SamlError } from '../xml/errors.ts';
  */
 export function samlErrorPage(error: unknown, application?: string, rejectionCode?: string): unknown {
   if (error instanceof AppError && rejectionCode) {
-    const { code, message, advice, detail, fields, next, technical } = error;
+    const { code, text: message, advice, detail, fields, next, technical } = error;
     return new AppError(code, {
       message,
       detail,
@@ -23,11 +25,12 @@ export function samlErrorPage(error: unknown, application?: string, rejectionCod
   }
   if (!(error instanceof SamlError)) return error;
   return new AppError(error.httpStatus === 413 ? 'body_too_large' : 'saml_request_invalid', {
-    message: `${application ?? 'The app'} sent an invalid request.`,
-    advice: `Go back to ${application ?? 'the app'} and try again. If it happens again, contact its administrator.`,
+    message: application === undefined ? t('app-error.invalid') : t('app-error.invalid-from', { app: application }),
+    advice:
+      application === undefined ? t('error.saml_request_invalid.advice') : t('app-error.advice', { app: application }),
     technical: [
-      { label: 'Reason', value: error.message },
-      { label: 'SAML error', value: error.code },
+      { label: t('error-page.reason'), value: error.message },
+      { label: t('error-page.saml-error'), value: error.code },
     ],
     detail: { saml: error.code, application, detail: error.detail },
     cause: error,

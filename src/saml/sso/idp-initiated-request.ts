@@ -1,5 +1,7 @@
 // An IdP-initiated sign-in (SAML Profiles 4.1.5), as the pending AuthnRequest that the service provider did not send.
+
 import { badRequest, forbidden } from '../../http/errors.ts';
+import { t } from '../../texts/text.ts';
 import { samlErrorPage } from '../messages/error-page.ts';
 import { chooseNameIdFormat } from '../messages/name-id.ts';
 import { assertMetadataValid, type ServiceProvider } from '../metadata/service-providers.ts';
@@ -17,8 +19,8 @@ export function idpInitiatedRequest(
 ): PendingAuthnRequest {
   if (!sp.settings.idp_initiated) {
     throw forbidden('forbidden', {
-      message: `You can’t open ${sp.name} from here.`,
-      advice: 'Open it from its own page and sign in there.',
+      message: t('app-error.not-from-here', { app: sp.name }),
+      advice: t('app-error.own-page'),
     });
   }
   try {

@@ -1,11 +1,13 @@
 // The forms and redirects of a sign-in at an upstream: the button of a connection, the address that decides where its user signs
 // in, and the way back with the answer, in the browser that began.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
 import { AppError, forbidden, notFound, unauthorized } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
 import { type Acr, acrLevel, acrOf } from '../../mfa/acr.ts';
+import { t } from '../../texts/text.ts';
 import type { AttemptedStepUp, Attempts } from '../attempts.ts';
 import type { CurrentStep } from '../current-step.ts';
 import type { Flow, StepContext } from '../flow.ts';
@@ -83,8 +85,8 @@ async function receiveAnswer(
     const { advice } = new AppError('upstream_not_fresh');
     throw unauthorized('upstream_not_fresh', {
       ...(advice && { advice }),
-      message: `${proven.connectionName} didn’t confirm a recent sign-in. Try again, or sign in another way.`,
-      next: { href: `/signin/${attempt.uid}`, label: 'Sign in another way' },
+      message: t('error.upstream-stale', { connection: proven.connectionName }),
+      next: { href: `/signin/${attempt.uid}`, label: t('sign-in.another-way') },
       rejectionCode: staleCode,
     });
   }

@@ -1,5 +1,7 @@
 // The data of the page that shows new recovery codes once, to be downloaded, printed or written down.
+
 import type { Account } from '../../accounts/account.ts';
+import { inLanguage, t } from '../../texts/text.ts';
 
 export interface RecoveryCodesPage {
   codes: string[];
@@ -11,21 +13,17 @@ export interface RecoveryCodesPage {
   madeOn: string;
 }
 
-/** @param host the host of this server; `at`: the time now */
+/** @param host the host of this server; `at`: the time now; `language`: of the page */
 export function recoveryCodesPage(
   codes: string[],
   { username }: Pick<Account, 'username'>,
   host: string,
   at: Date,
+  language: string,
 ): RecoveryCodesPage {
   const madeOn = at.toISOString().slice(0, 10);
-  const text = [
-    `Recovery codes for ${username} at ${host}, created ${madeOn}.`,
-    'Each code works once. New codes replace these.',
-    '',
-    ...codes,
-    '',
-  ].join('\r\n');
+  const head = [t('recovery-codes.file', { user: username, host, date: madeOn }), t('recovery-codes.file-hint')];
+  const text = inLanguage(language, () => [...head, '', ...codes, ''].join('\r\n'));
   const downloadUri = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`;
   return { codes, downloadUri, username, host, madeOn };
 }

@@ -1,6 +1,8 @@
 // Checks of this server before the engine sees a request.
+
 import type { Context } from '../../../http/context.ts';
 import { badRequest } from '../../../http/errors.ts';
+import { t } from '../../../texts/text.ts';
 import type { ClientSource } from '../../store/clients.ts';
 import { routes } from '../configuration.ts';
 
@@ -16,8 +18,8 @@ export function guardRequest(ctx: Context, clients: Pick<ClientSource, 'applicat
 export function rejectLongQuery(query: string): void {
   if (query.length <= MAX_QUERY_LENGTH) return;
   throw badRequest('bad_request', {
-    message: 'The app’s request is too long.',
-    advice: 'The app must push it to the /par endpoint (RFC 9126).',
+    message: t('app-error.too-long'),
+    advice: t('app-error.push'),
   });
 }
 
@@ -29,5 +31,5 @@ async function requireSamlResponseMode(ctx: Context, clients: Pick<ClientSource,
   const { client_id: clientId, response_mode: mode } = ctx.query;
   if (typeof clientId !== 'string' || mode === 'saml') return;
   if ((await clients.applicationOf(clientId))?.protocol !== 'saml') return;
-  throw badRequest('bad_request', { message: 'You can sign in to this app only with SAML.' });
+  throw badRequest('bad_request', { message: t('app-error.only-saml') });
 }

@@ -1,7 +1,9 @@
 // Patch in front of the engine: the pages of the device flow (RFC 8628 3.3) without the cookie that they depend on. The
 // engine answers such requests with an internal error; here the page says what to do.
+
 import type { Context } from '../../../http/context.ts';
 import { badRequest } from '../../../http/errors.ts';
+import { t } from '../../../texts/text.ts';
 import { routes } from '../../engine/configuration.ts';
 import type { Provider } from '../../engine/library.ts';
 import { DEVICE_STEP } from '../../engine/routes.ts';
@@ -14,12 +16,12 @@ export function requireDeviceCookies(ctx: Context, route: string, provider: Prov
   const cookie = (type: 'resume' | 'session') => ctx.cookies.get(provider.cookieName(type), { signed: true });
   const isStep = route === DEVICE_STEP;
   if (isStep && cookie('resume') !== ctx.path.slice(routes.code_verification.length + 1)) {
-    throw badRequest('sign_in_expired', { advice: `Open ${routes.code_verification} and enter the code again.` });
+    throw badRequest('sign_in_expired', { advice: t('device.open-again', { path: routes.code_verification }) });
   }
   const isForm = ctx.method === 'POST' && ctx.path === routes.code_verification;
   if ((isStep || isForm) && !cookie('session')) {
     throw badRequest('other_browser', {
-      advice: `Open ${routes.code_verification}, enter the code there, and allow cookies.`,
+      advice: t('device.allow-cookies', { path: routes.code_verification }),
     });
   }
 }
