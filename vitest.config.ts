@@ -11,7 +11,8 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     setupFiles: ['test/support/setup-file.ts'],
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // One more than cores on a small machine, because a fifth of the time is spent waiting for browsers and other processes.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     // Long timeouts, because password hashing, browsers and two databases share a small machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,

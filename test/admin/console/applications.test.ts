@@ -1,5 +1,5 @@
 // Applications in the console: registered by preset, tested with the real sign-in, changed, and protected by permissions.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createSignInCounts } from '../../../src/admin/applications/sign-in-counts.ts';
 import { signRows } from '../../support/database/row-macs.ts';
 import { aClient } from '../../support/factories.ts';
@@ -297,10 +297,12 @@ describe('a registered application', () => {
     const list = async (sort: string) => admin.get(`/admin/applications?q=listed&sort=${sort}`);
     const names = (text: string) => text.match(/Listed [AB]/g);
     expect(names(textOf((await list('-name')).text))).toEqual(['Listed B', 'Listed A']);
-    // The page does not wait for the first count.
+    // The count of today is used for five seconds, and the page does not wait for the first one.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 6000 });
     await expect
       .poll(async () => textOf((await list('sign-ins')).text))
       .toMatch(/Listed B.* 0 Not in 30 days.*Listed A.* 3 /);
+    vi.useRealTimers();
     const sorted = await list('-sign-ins');
     expect(names(textOf(sorted.text))).toEqual(['Listed A', 'Listed B']);
     expect(sorted.text).toMatch(/aria-sort="descending"><a href="[^"]*sort=sign-ins">Sign-ins, 30 days/);
