@@ -28,7 +28,7 @@ describe('gatehouse backup', () => {
     const before = readFileSync(file);
     expect(await cli.gatehouse(['backup', file])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('is there already'),
+      err: expect.stringContaining('already exists'),
     });
     expect(readFileSync(file).equals(before)).toBe(true);
     expect(await cli.gatehouse(['backup', '/nowhere/backup.db'])).toMatchObject({
