@@ -142,7 +142,7 @@ async function healthOf({ db, now, keyring, settings, config }: WarningsDependen
       ? row(
           'Email',
           minutes > 15 ? 'warn' : 'good',
-          minutes > 15 ? `oldest waiting ${plural(minutes, 'minute')}` : 'delivered',
+          minutes > 15 ? `Oldest waiting ${plural(minutes, 'minute')}` : 'Delivered',
         )
       : row('Email', 'warn', 'SMTP_URL isn’t set, so email is written to files'),
     config.secure || config.loopback

@@ -5,8 +5,8 @@ import { badRequest } from '../http/errors.ts';
 export const TEST_HOME = '/admin/test';
 
 /** A value as indented JSON under a heading. */
-export function json(title: string, value: unknown): Block {
-  return { kind: 'code', title, label: title, text: JSON.stringify(value, undefined, 2) };
+export function json(title: string, value: unknown, { isClosed = false } = {}): Block {
+  return { kind: 'code', title, label: title, text: JSON.stringify(value, undefined, 2), isClosed };
 }
 
 /** For an answer that belongs to no test of this administrator in this browser. */

@@ -3,7 +3,7 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { ApplicationAdmin } from '../admin/applications/actions.ts';
-import type { Block, Field } from '../admin/console/blocks.ts';
+import type { Block, Field, FormSection } from '../admin/console/blocks.ts';
 import type { Frame } from '../admin/console/frame.ts';
 import type { Application, OidcApplication } from '../applications/application.ts';
 import type { Context, Extras, State } from '../http/context.ts';
@@ -86,9 +86,9 @@ function responseRoutes(router: Router<State, Extras>, dependencies: TestSignInD
       const { lead, blocks } = receivedSummary(application, { ...redeemed.idToken, ...redeemed.userinfo });
       return show(frame, ctx, application, lead, [
         ...blocks,
-        json('ID token', redeemed.idToken),
-        json('UserInfo', redeemed.userinfo),
-        json('Header of the ID token', redeemed.header),
+        json('ID token', redeemed.idToken, { isClosed: true }),
+        json('UserInfo', redeemed.userinfo, { isClosed: true }),
+        json('Header of the ID token', redeemed.header, { isClosed: true }),
       ]);
     }
     if (!answer.error) throw testNotBegun();
@@ -125,7 +125,7 @@ function beginRoutes(router: Router<State, Extras>, dependencies: TestSignInDepe
             ? 'Sign in as usual. Afterwards you see every message that the test application sent and received.'
             : 'Sign in under the rules of this application. You see what it would receive. Nothing is sent to it.',
           action: `/admin/test/${application.id}`,
-          fields: fieldsFor(application),
+          ...optionsOf(application, isBuiltIn(application, testSp)),
           button: 'Test sign-in',
           cancel: `/admin/applications/${application.id}`,
         },
@@ -213,6 +213,14 @@ function authorizationRequest({ id, metadata, clientId }: OidcApplication, { sco
     ...(again && { prompt: 'login' }),
   };
   return { parameters, ticket: { applicationId: id, clientId, redirectUri, state, nonce, verifier } };
+}
+
+/** In sight for a test application, which is there to try them; else closed. */
+function optionsOf(application: Application, isInSight: boolean): { fields: Field[]; sections?: FormSection[] } {
+  const fields = fieldsFor(application);
+  return isInSight
+    ? { fields }
+    : { fields: [], sections: [{ title: 'Options', isAdvanced: true, summary: 'A usual sign-in', fields }] };
 }
 
 function fieldsFor({ protocol, clientId }: Application): Field[] {

@@ -80,7 +80,7 @@ function declarationOf(preset: Preset, sent: Sent) {
     ...(isProduct && { preset: preset.id }),
     ...(name && (preset.protocol === 'oidc' ? { client_name: name } : { name })),
     ...(mayAskConsent(preset) && { consent: consentKey('explicit').read(sent) }),
-    ...(hasUsers(preset) && { access: accessKey({ roles: [], connections: [], apis: [] }).read(sent) }),
+    ...(asksAccess(preset) && { access: accessKey({ roles: [], connections: [], apis: [] }).read(sent) }),
   };
 }
 
@@ -95,6 +95,9 @@ const mayAskConsent = (preset: Preset) =>
 
 /** Whether people sign in to it. */
 const hasUsers = ({ id }: Preset) => id !== 'service';
+
+/** Whether its form asks who can sign in. */
+const asksAccess = (preset: Preset) => hasUsers(preset) && !preset.hasOwnAccess;
 
 /** The kinds of applications, and then the products by kind; with a filter, those that have its words in their lines. */
 function choicePage(filter: string): ConsolePage {
@@ -149,7 +152,7 @@ function newPage(
     ...preset.fields,
     ...(hasOwnNameField(preset) ? [] : [nameField(preset)]),
     ...(newRoles.length > 0 ? [rolesField(preset, newRoles)] : []),
-    ...(hasUsers(preset) ? accessFields(roles) : []),
+    ...(asksAccess(preset) ? accessFields(roles) : []),
     ...(mayAskConsent(preset) ? consentKey('explicit').fields({}) : []),
   ];
   return {

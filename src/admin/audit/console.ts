@@ -17,7 +17,7 @@ import type { Empty, Field, Search } from '../console/blocks.ts';
 import { type Frame, listPath } from '../console/frame.ts';
 import type { Names } from '../console/names.ts';
 import { visibleTo } from './api.ts';
-import { eventPageQuery, orderField, readEventPage } from './event-page.ts';
+import { eventPageQuery, orderField, orderLink, readEventPage } from './event-page.ts';
 
 export interface AuditPagesDependencies {
   frame: Frame;
@@ -75,6 +75,8 @@ export function auditRoutes(dependencies: AuditPagesDependencies): Router<State,
       blocks: [
         {
           kind: 'events',
+          title: 'Events',
+          actions: items.length > 1 ? [orderLink({ sort }, { path: HERE, filters: given })] : [],
           caption: sort === 'at' ? 'Events, oldest first' : 'Events, newest first',
           filter: filterForm(given, orderField({ sort })),
           items,

@@ -1,8 +1,8 @@
 // One page of audit events in the console, from the newest or from the oldest on.
 import { z } from 'zod';
 import type { Audit, AuditFilter } from '../../audit/audit.ts';
-import type { EventItem, Field, PageLinks } from '../console/blocks.ts';
-import { trailField } from '../console/frame.ts';
+import type { Action, EventItem, Field, PageLinks } from '../console/blocks.ts';
+import { listPath, trailField } from '../console/frame.ts';
 import { pageLinks } from '../console/lists.ts';
 import type { Names } from '../console/names.ts';
 import { eventItems } from './console-rows.ts';
@@ -12,18 +12,25 @@ const id = z.coerce.number().int().positive().optional();
 
 /** Its part of the query. `before` and `after` are cursors: one for each order. */
 export const eventPageQuery = { before: id, after: id, trail: trailField, sort: z.enum(['at', '-at']).default('-at') };
+interface EventListAddress {
+  path: string;
+  filters: Record<string, string | undefined>;
+}
+
 type Given = z.output<z.ZodObject<typeof eventPageQuery>>;
 
-/** The choice of the order among the filters of the list. */
+/** The link that turns the order round, for the head of the list. @param list its path and filters */
+export function orderLink({ sort }: Pick<Given, 'sort'>, { path, filters }: EventListAddress): Action {
+  const [label, other] = sort === '-at' ? ['Oldest first', 'at'] : ['Newest first', ''];
+  return { label, icon: 'arrow-up-down', href: listPath(path, { ...filters, sort: other }) };
+}
+
+/** Keeps the order while filters change. */
 export const orderField = ({ sort }: Pick<Given, 'sort'>): Field => ({
   name: 'sort',
-  label: 'Order',
-  type: 'select',
-  value: sort,
-  options: [
-    { value: '-at', label: 'Newest first' },
-    { value: 'at', label: 'Oldest first' },
-  ],
+  label: '',
+  type: 'hidden',
+  value: sort === '-at' ? '' : sort,
 });
 
 /** @param list its path, and the filters that the links to other pages keep */
@@ -31,7 +38,7 @@ export async function readEventPage(
   { audit, names }: { audit: Pick<Audit, 'list'>; names: Names },
   filter: AuditFilter,
   { before, after, trail, sort }: Given,
-  list: { path: string; filters: Record<string, string | undefined> },
+  list: EventListAddress,
 ): Promise<{ items: EventItem[]; pages: PageLinks; isFirst: boolean }> {
   const isOldestFirst = sort === 'at';
   const cursor = isOldestFirst ? after : before;

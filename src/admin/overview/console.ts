@@ -3,6 +3,7 @@ import Router from '@koa/router';
 import type { Extras, State } from '../../http/context.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { plural, timeInWords } from '../../platform/plural.ts';
+import { FIRST_PARTY_CLIENT_ID } from '../../rp/first-party-client.ts';
 import { type Block, maxBarValue } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { Names } from '../console/names.ts';
@@ -48,7 +49,7 @@ export function overviewRoutes({
     const bars = counted.byApplication.slice(0, 10).map(({ clientId, signIns }) => {
       const application = applications.get(clientId);
       return {
-        label: application?.name ?? clientId,
+        label: application?.name ?? (clientId === FIRST_PARTY_CLIENT_ID ? 'Gatehouse' : clientId),
         value: signIns,
         href: application?.id && mayOpen ? `/admin/applications/${application.id}` : undefined,
       };

@@ -14,6 +14,7 @@ export type CheckId =
   | 'lockout'
   | 'codes'
   | 'factor'
+  | 'email'
   | 'network'
   | 'metadata'
   | 'secret';
@@ -46,6 +47,9 @@ export function checksOf(facts: AccessFacts): Check[] {
     { id: 'lockout', label: 'Account isn’t locked', ...lockout(facts) },
     { id: 'factor', label: 'Two-step verification', ...factor(facts) },
     ...(facts.codeWaitSeconds > 0 ? [{ id: 'codes' as const, label: 'Codes are accepted', ...codes(facts) }] : []),
+    ...(facts.emailProduct
+      ? [{ id: 'email' as const, label: 'User has an email address', ...email(facts, facts.emailProduct) }]
+      : []),
     { id: 'network', label: 'Network isn’t blocked', ...network(facts) },
     ...(facts.secrets === 'unused'
       ? []
@@ -86,6 +90,12 @@ function ofRule(
   if (access.roles.length === 0)
     return { label, ...failed(`The access rule of ${application.name} names no role, so nobody has access.`) };
   return { label, ...failed(`${application.name} requires the role ${joined(access.roles, 'or')}. ${has}`) };
+}
+
+function email({ account }: AccessFacts, product: string): Result {
+  return account.email
+    ? passed()
+    : warning(`${nameOf(account)} has no email address, and ${product} rejects users without one.`);
 }
 
 const INTERACTIVE: readonly string[] = ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'];

@@ -33,7 +33,9 @@ export function verdictBlock(
     kind: 'verdict',
     isGood: canSignIn,
     title: `${nameOf(account)} ${canSignIn ? 'can' : 'can’t'} sign in to ${application.name}`,
-    text: canSignIn ? later.join(' ') || (causes.length === 0 ? 'Every check passed.' : 'Nothing blocks it.') : '',
+    text: canSignIn
+      ? later.join(' ') || (causes.length === 0 ? 'Every check passed.' : 'Nothing in Gatehouse blocks it.')
+      : '',
     causes: causes.map(({ check, fixes, links, note }) => ({
       text: check.explanation,
       note,

@@ -1,6 +1,7 @@
 // What the access check reads about a person and an application, from the parts of the server that decide at a sign-in. It reads only.
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
+import { productOf } from '../../admin/applications/presets/presets.ts';
 import { type DisabledBy, disabledBy } from '../../admin/users/disabled-by.ts';
 import { type AccessCondition, accessDecisionConditions } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
@@ -45,6 +46,8 @@ export interface AccessFacts {
   /** Names of enabled connections that the application accepts: those that the person is linked to, and those on the sign-in page. */
   linked: string[];
   offered: string[];
+  /** The product, where it rejects users without an email address. */
+  emailProduct: string | undefined;
   /** How many passwords were wrong since the last right one, or since the account was unlocked. */
   wrongPasswords: number;
   /** The network of the last attempt. */
@@ -116,12 +119,18 @@ export async function readFacts(
     ...{ account, application, locks, password, factors, requirements, afterFactor, rule, ...ways, now: now() },
     conditions: accessDecisionConditions(application, account),
     disabled: await disabledBy(dependencies, account),
+    emailProduct: emailProductOf(application),
     codeWaitSeconds: codes.retryAfterSeconds,
     wrongPasswords: wrongInARow(recent),
     network: await networkOf(dependencies, recent),
     metadataEndsAt: application.protocol === 'saml' ? metadataEnd(application.metadata)?.endsAt : undefined,
     secrets: await secretsOf(dependencies, application),
   };
+}
+
+function emailProductOf(application: Application): string | undefined {
+  const product = productOf(application);
+  return product?.needsEmail ? product.title : undefined;
 }
 
 const PROVEN_BY: Record<string, string> = {

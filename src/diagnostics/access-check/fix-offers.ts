@@ -79,6 +79,8 @@ export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFa
       return passwordOffers(dependencies, facts);
     case 'factor':
       return factorOffers(dependencies, facts);
+    case 'email':
+      return [userLink(facts, 'Add email', 'edit')];
     case 'network':
       return facts.network?.isDenied
         ? [{ needs: { of: 'settings' }, fix: { label: 'Change blocked networks', href: '/admin/security/protection' } }]
@@ -109,6 +111,13 @@ function link({ application }: AccessFacts, label: string, page: string): Offer 
   return {
     needs: { of: 'application' },
     fix: { label, href: `/admin/applications/${application.id}/${page}` },
+  };
+}
+
+function userLink({ account }: AccessFacts, label: string, page: string): Offer {
+  return {
+    needs: { of: 'user', anyOf: WRITE_USERS },
+    fix: { label, href: `/admin/users/${account.id}/${page}` },
   };
 }
 
@@ -186,10 +195,7 @@ function passwordOffers({ userAdmin, applicationAdmin, hasMailServer }: FixActio
         },
       },
     ];
-  const byHand: Offer = {
-    needs: { of: 'user', anyOf: WRITE_USERS },
-    fix: { label: 'Create temporary password', href: `/admin/users/${account.id}/password` },
-  };
+  const byHand = userLink(facts, 'Create temporary password', 'password');
   if (!account.email || !hasMailServer) return [byHand];
   const reset: AccessFix = {
     id: 'reset',

@@ -72,6 +72,9 @@ const addresses: Record<string, string> = {
   dropbox: 'https://www.dropbox.com/saml_login',
 };
 
+/** No page to open, or, with AWS, a role that the administrator lacks. */
+const notInPortal = ['kubernetes', 'aws'];
+
 it.each(productPresets)(
   'a new application for $title has the addresses of its vendor and a guide with the values of this server',
   async (preset) => {
@@ -88,6 +91,7 @@ it.each(productPresets)(
     expect([protocol, name.startsWith(preset.title)]).toEqual([preset.protocol, true]);
     expect(protocol === 'oidc' ? stored.redirect_uris[0] : stored.acs[0].url).toBe(addresses[preset.id]);
     expect(preset.checkedAgainst).toMatch(/\b20\d\d\b|\b\d+\.\d+\b/);
+    expect(preset.documentation).toMatch(/^https:\/\//);
 
     const text = textOf(page.text);
     const isConfidential = protocol === 'oidc' && stored.token_endpoint_auth_method !== 'none';
@@ -110,9 +114,26 @@ it.each(productPresets)(
     expect(text.includes('Copy the secret now')).toBe(isConfidential);
     if (preset.id === 'aws') expect(text).toMatch(/--name OurLogin --saml.*saml-provider\/OurLogin"/);
     expect(text).not.toMatch(/undefined|\[object/);
+    const portal = await admin.follow(await admin.get('/dashboard'));
+    expect(portal.text.includes(`<strong>${name}</strong>`)).toBe(!notInPortal.includes(preset.id));
     await idp.services.applications.remove(id);
   },
 );
+
+it('an application of one’s own is in the portal when its form has a home page, and a SAML application always', async () => {
+  const redirect_uris = 'https://own.example.com/cb';
+  const forms = [
+    ['web', { name: 'Own web', redirect_uris, client_uri: 'https://own.example.com' }, true],
+    ['spa', { name: 'Own page', redirect_uris, client_uri: 'https://own.example.com' }, true],
+    ['web', { name: 'Own hidden', redirect_uris }, false],
+    ['saml', { name: 'Own SAML', entity_id: 'https://own.example.com', acs_url: 'https://own.example.com/acs' }, true],
+  ] as const;
+  for (const [type, fields] of forms)
+    expect((await admin.submit(await admin.get(`/admin/applications/new/${type}`), fields)).status).toBe(303);
+  const portal = await admin.follow(await admin.get('/dashboard'));
+  for (const [, { name }, isListed] of forms)
+    expect([name, portal.text.includes(`<strong>${name}</strong>`)]).toEqual([name, isListed]);
+});
 
 it('every product has a kind, an id and a name of its own, and no name begins with another', () => {
   expect(Object.keys(addresses).sort()).toEqual(productPresets.map(({ id }) => id).sort());
@@ -251,7 +272,9 @@ it('a guide has the redirect URIs, the client authentication and the scopes of t
   const { id } = await idp.services.db.application.findFirstOrThrow({ where: { name: 'Grafana once' } });
   const guide = textOf((await admin.get(`/admin/applications/${id}/setup`)).text);
   expect(guide).toMatch(/Client authentication client_secret_basic .*Redirect URIs https:\/\/once\.example\.com/);
-  expect(guide).toMatch(/Scopes openid profile email roles offline_access/);
+  expect(guide).toMatch(/scopes = openid profile email roles offline_access/);
+  // One copy of them: the row has those of an application without a guide.
+  expect(guide).not.toMatch(/Scopes openid/);
   expect(guide).toMatch(/then restart Grafana.*GF_AUTH_GENERIC_OAUTH_CLIENT_ID=/);
   expect(guide).toMatch(/work only on this machine.*ISSUER=https:\/\//);
 });

@@ -305,8 +305,9 @@ describe('mail', () => {
     const tested = await admin.submit(await admin.get('/admin/mail'), {}, { form: '/mail/test' });
     expect(textOf(tested.text)).toContain('The test email was written to a file');
     expect(textOf(tested.text)).toMatch(/Details for the developer .*\.eml/);
-    const [event] = await idp.services.audit.list({ types: ['mail.sent'], limit: 1 });
-    expect(event?.data).toMatchObject({ message: 'test' });
+    // The retried one of before may be delivered meanwhile.
+    const sent = await idp.services.audit.list({ types: ['mail.sent'], limit: 5 });
+    expect(sent.map(({ data }) => data.message)).toContain('test');
     expect((await auditor.get('/admin/mail')).text).not.toContain('/admin/mail/test');
     const page = await auditor.get('/admin/mail/templates/password-reset');
     expect(textOf(page.text)).toContain('Choose a new password for your account');

@@ -13,6 +13,7 @@ import {
 export const mattermost: ProductPreset = {
   id: 'mattermost',
   kind: 'communication',
+  documentation: 'https://docs.mattermost.com/onboard/sso-openidconnect.html',
   checkedAgainst:
     'Mattermost documentation, OpenID Connect Single Sign-On (read 2026-11); Authelia integration guide for Mattermost, without PKCE, secret in the body (2026-08)',
   title: 'Mattermost',
@@ -44,6 +45,7 @@ Client Secret: ${clientSecret}`,
 export const rocketChat: ProductPreset = {
   id: 'rocket-chat',
   kind: 'communication',
+  documentation: 'https://docs.rocket.chat',
   checkedAgainst:
     'Rocket.Chat documentation, Custom OAuth Setup; RocketChat/Rocket.Chat, custom_oauth_server.js (read 2026-11); Authelia integration guide for Rocket.Chat 6.11.1, without PKCE (2026-08)',
   title: 'Rocket.Chat',
@@ -84,6 +86,7 @@ Merge users: off, or on to take over accounts with the same username`,
 export const zulip: ProductPreset = {
   id: 'zulip',
   kind: 'communication',
+  documentation: 'https://zulip.readthedocs.io/en/stable/production/authentication-methods.html',
   checkedAgainst:
     'zulip/zulip, docs/production/authentication-methods.md and zproject/prod_settings_template.py, SAML (read 2026-11)',
   title: 'Zulip',
@@ -129,6 +132,7 @@ SOCIAL_AUTH_SAML_ENABLED_IDPS = {
 export const zoom: ProductPreset = {
   id: 'zoom',
   kind: 'communication',
+  documentation: 'https://support.zoom.com',
   checkedAgainst:
     'Zoom, SSO Field Guide (read 2026-11); Ping Identity, Zoom configuration guide, and Microsoft MSIdentityTools 2.0.52, Zoom.json, for the addresses',
   title: 'Zoom',
@@ -168,6 +172,7 @@ Signature Hash Algorithm: SHA-256`,
 export const zammad: ProductPreset = {
   id: 'zammad',
   kind: 'communication',
+  documentation: 'https://admin-docs.zammad.org/en/latest/settings/security/third-party/openid-connect.html',
   checkedAgainst:
     'zammad/zammad-admin-documentation, settings/security/third-party/openid-connect.rst (read 2026-11); Authelia integration guide for Zammad 6.5.0, with PKCE (2026-08)',
   title: 'Zammad',

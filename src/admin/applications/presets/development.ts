@@ -37,6 +37,7 @@ const forgeClaims = { nickname: { field: 'username', scope: 'profile' } };
 export const gitea: ProductPreset = {
   id: 'gitea',
   kind: 'development',
+  documentation: 'https://docs.gitea.com',
   checkedAgainst: 'Authelia integration guide for Gitea 1.25.1, which found no PKCE (2026-08)',
   title: 'Gitea',
   text: 'Sign-in and site administrators.',
@@ -54,6 +55,7 @@ export const gitea: ProductPreset = {
 export const forgejo: ProductPreset = {
   id: 'forgejo',
   kind: 'development',
+  documentation: 'https://forgejo.org/docs/latest/',
   checkedAgainst: 'Authelia integration guide for Forgejo 13.0.2, with PKCE (2026-08); the settings are those of Gitea',
   title: 'Forgejo',
   text: 'Sign-in and site administrators.',
@@ -67,6 +69,7 @@ export const forgejo: ProductPreset = {
 export const jenkins: ProductPreset = {
   id: 'jenkins',
   kind: 'development',
+  documentation: 'https://plugins.jenkins.io/oic-auth/',
   checkedAgainst:
     'jenkinsci/oic-auth-plugin, docs/configuration/README.md and issues 153 and 535 (2025-02); Authelia integration guide for Jenkins 2.516.3 (2026-08)',
   title: 'Jenkins',
@@ -109,6 +112,7 @@ export const jenkins: ProductPreset = {
 export const argoCd: ProductPreset = {
   id: 'argocd',
   kind: 'development',
+  documentation: 'https://argo-cd.readthedocs.io/en/stable/operator-manual/user-management/',
   checkedAgainst:
     'argoproj/argo-cd, docs/operator-manual/user-management/index.md and rbac.md (read 2026-11), pull request 21729 (2025-03-10), issues 23773 (2025-07-13) and 24367 (2025-09-03)',
   title: 'Argo CD',
@@ -148,6 +152,8 @@ export const argoCd: ProductPreset = {
 export const gitHubEnterprise: ProductPreset = {
   id: 'github-enterprise',
   kind: 'development',
+  documentation:
+    'https://docs.github.com/en/enterprise-server@latest/admin/managing-iam/iam-configuration-reference/saml-configuration-reference',
   checkedAgainst: 'GitHub Docs, SAML configuration reference, Enterprise Server 3.18',
   title: 'GitHub Enterprise Server',
   text: 'Your own instance; organizations on github.com have other addresses.',

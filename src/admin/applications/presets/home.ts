@@ -4,6 +4,7 @@ import { type ProductPreset, SECRET, urlField, webApplication } from './parts.ts
 export const immich: ProductPreset = {
   id: 'immich',
   kind: 'home',
+  documentation: 'https://docs.immich.app/administration/oauth',
   checkedAgainst:
     'immich-app/immich, docs/docs/administration/oauth.md (read 2026-11); Authelia integration guide for Immich 3.1.0, with PKCE (2026-08)',
   title: 'Immich',
@@ -41,6 +42,7 @@ Mobile Redirect URI: ${client_uri}/api/oauth/mobile-redirect`,
 export const jellyfin: ProductPreset = {
   id: 'jellyfin',
   kind: 'home',
+  documentation: 'https://github.com/9p4/jellyfin-plugin-sso',
   checkedAgainst:
     '9p4/jellyfin-plugin-sso, README.md (read 2026-11); Authelia integration guide for Jellyfin 10.10.7 and plugin 4.0.0.3, with PKCE (2026-08)',
   title: 'Jellyfin',
@@ -81,6 +83,7 @@ export const jellyfin: ProductPreset = {
 export const paperless: ProductPreset = {
   id: 'paperless-ngx',
   kind: 'home',
+  documentation: 'https://docs.paperless-ngx.com/advanced_usage/',
   checkedAgainst:
     'django-allauth documentation, OpenID Connect (read 2026-11); Authelia integration guide for Paperless-ngx 2.13.5, with PKCE (2026-08)',
   title: 'Paperless-ngx',
@@ -114,6 +117,7 @@ PAPERLESS_SOCIALACCOUNT_PROVIDERS=${JSON.stringify({
 export const homeAssistant: ProductPreset = {
   id: 'home-assistant',
   kind: 'home',
+  documentation: 'https://github.com/christiaangoossens/hass-oidc-auth',
   checkedAgainst: 'christiaangoossens/hass-oidc-auth, docs/configuration.md (read 2026-11)',
   title: 'Home Assistant',
   text: 'With the integration OpenID Connect (hass-oidc-auth) from HACS.',

@@ -8,6 +8,7 @@ const adminRole = (name: string, product: string): NonNullable<Preset['roles']> 
 export const kubernetes: ProductPreset = {
   id: 'kubernetes',
   kind: 'infrastructure',
+  documentation: 'https://kubernetes.io/docs/reference/access-authn-authz/authentication/',
   checkedAgainst:
     'int128/kubelogin, docs/setup.md and docs/usage.md (read 2026-11); Authelia integration guide for kubelogin 1.33.0 (2026-08)',
   title: 'Kubernetes',
@@ -57,6 +58,7 @@ kubectl config set-credentials gatehouse \\
 export const proxmox: ProductPreset = {
   id: 'proxmox',
   kind: 'infrastructure',
+  documentation: 'https://pve.proxmox.com/pve-docs/chapter-pveum.html',
   checkedAgainst:
     'proxmox/pve-docs, pveum.adoc with groups (2025-03-26); Authelia integration guide for Proxmox VE 8.4.1 and Backup Server 3.4.2 (2026-08)',
   title: 'Proxmox VE',
@@ -87,6 +89,7 @@ export const proxmox: ProductPreset = {
 export const portainer: ProductPreset = {
   id: 'portainer',
   kind: 'infrastructure',
+  documentation: 'https://docs.portainer.io/admin/settings/authentication/oauth',
   checkedAgainst:
     'Portainer documentation, Authenticate via OAuth (CE 2.9, BE current); Authelia integration guide for Portainer 2.21.4, without PKCE (2026-08)',
   title: 'Portainer',
@@ -121,6 +124,7 @@ Claim name for teams (Business Edition only): roles`,
 export const harbor: ProductPreset = {
   id: 'harbor',
   kind: 'infrastructure',
+  documentation: 'https://goharbor.io/docs/latest/administration/configure-authentication/oidc-auth/',
   checkedAgainst:
     'goharbor/website, docs/administration/configure-authentication/oidc-auth.md (read 2026-11); Authelia integration guide for Harbor 2.11.2, without PKCE (2026-08)',
   title: 'Harbor',
@@ -154,6 +158,7 @@ Username Claim: preferred_username`,
 export const vault: ProductPreset = {
   id: 'vault',
   kind: 'infrastructure',
+  documentation: 'https://developer.hashicorp.com/vault/docs/auth/jwt',
   checkedAgainst: 'hashicorp/vault, website/content/docs/auth/jwt/index.mdx, JWT/OIDC auth method (read 2026-11)',
   title: 'HashiCorp Vault',
   text: 'The oidc auth method, for the web UI and the command line.',
@@ -194,6 +199,7 @@ vault write identity/group-alias name=vault-admin mount_accessor="$ACCESSOR" can
 export const minio: ProductPreset = {
   id: 'minio',
   kind: 'infrastructure',
+  documentation: 'https://min.io/docs/minio/linux/reference/minio-server/settings/iam/openid.html',
   checkedAgainst:
     'MinIO documentation, OpenID Identity Management Settings (read 2026-11); minio/minio issue 21311 (2025-05-26); Authelia integration guide for RELEASE.2025-04-22 (2026-08)',
   title: 'MinIO',

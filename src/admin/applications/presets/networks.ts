@@ -4,6 +4,7 @@ import { answer, DNS_LABEL, DOMAIN, type ProductPreset, SECRET, urlField, webApp
 export const oauth2Proxy: ProductPreset = {
   id: 'oauth2-proxy',
   kind: 'infrastructure',
+  documentation: 'https://oauth2-proxy.github.io/oauth2-proxy/configuration/providers/openid_connect',
   checkedAgainst:
     'oauth2-proxy/oauth2-proxy, docs/configuration/providers/openid_connect.md and Configuration overview 7.7 (read 2026-11)',
   title: 'oauth2-proxy',
@@ -37,6 +38,7 @@ cookie_secret = "the output of: openssl rand -base64 32 | tr -- '+/' '-_'"`,
 export const tailscale: ProductPreset = {
   id: 'tailscale',
   kind: 'infrastructure',
+  documentation: 'https://tailscale.com/kb/1240/sso-custom-oidc',
   checkedAgainst:
     'Tailscale Docs, Custom OIDC providers, KB 1240 (2024); Authelia integration guide for Tailscale, without PKCE (2026-08)',
   title: 'Tailscale',
@@ -71,6 +73,7 @@ Scopes: openid profile email`,
 export const cloudflareAccess: ProductPreset = {
   id: 'cloudflare-access',
   kind: 'infrastructure',
+  documentation: 'https://developers.cloudflare.com/cloudflare-one/identity/idp-integration/generic-oidc/',
   checkedAgainst:
     'cloudflare/cloudflare-docs, cloudflare-one/identity/idp-integration/generic-oidc.mdx (read 2026-11); Authelia integration guide for Cloudflare Zero Trust (2026-08)',
   title: 'Cloudflare Access',

@@ -5,6 +5,7 @@ import { answer, type ProductPreset, SECRET, samlSettings, urlField, webApplicat
 export const moodle: ProductPreset = {
   id: 'moodle',
   kind: 'office',
+  documentation: 'https://docs.moodle.org/en/OAuth_2_authentication',
   checkedAgainst:
     'MoodleDocs, OAuth 2 services, 4.03 and OAuth 2 authentication, 5.02; moodle/moodle, OAuth 2 client in lib/oauthlib.php, without PKCE (read 2026-11)',
   title: 'Moodle',
@@ -38,6 +39,8 @@ This service will be used: Login page only`,
 export const atlassian: ProductPreset = {
   id: 'atlassian',
   kind: 'office',
+  documentation:
+    'https://support.atlassian.com/security-and-access-policies/docs/configure-saml-single-sign-on-with-an-identity-provider/',
   checkedAgainst:
     'Atlassian Support, Configure Atlassian Guard SAML single sign-on (2025-06-03); Microsoft Entra, Atlassian Cloud tutorial (2024-03-25); Ping Identity, Atlassian Cloud guide, for the attributes',
   title: 'Atlassian Cloud',
@@ -88,6 +91,7 @@ export const atlassian: ProductPreset = {
 export const dropbox: ProductPreset = {
   id: 'dropbox',
   kind: 'office',
+  documentation: 'https://help.dropbox.com',
   checkedAgainst:
     'Dropbox Help Center, Supported identity providers (2024-12-18); RSA, Dropbox implementation guide, for the entity ID (2021-11-03)',
   title: 'Dropbox',
@@ -120,6 +124,7 @@ Single sign-on: Optional, then Required when it works`,
 export const microsoft365: ProductPreset = {
   id: 'microsoft-365',
   kind: 'office',
+  documentation: 'https://learn.microsoft.com/entra/identity/hybrid/connect/how-to-connect-fed-saml-idp',
   checkedAgainst:
     'Microsoft Learn, Use a SAML 2.0 Identity Provider for Single Sign On, and New-MgDomainFederationConfiguration (read 2026-11)',
   title: 'Microsoft 365',

@@ -124,6 +124,7 @@ gitlab_rails['omniauth_providers'] = [
 export const nextcloud: ProductPreset = {
   id: 'nextcloud',
   kind: 'office',
+  documentation: 'https://github.com/nextcloud/user_oidc',
   checkedAgainst: 'nextcloud/user_oidc, appinfo/routes.php and lib/Command/UpsertProvider.php (read 2026-11)',
   title: 'Nextcloud',
   text: 'With the app OpenID Connect user backend (user_oidc).',
@@ -156,6 +157,7 @@ sudo -u www-data php occ user_oidc:provider Gatehouse \\
 export const wordpress: ProductPreset = {
   id: 'wordpress',
   kind: 'office',
+  documentation: 'https://wordpress.org/plugins/daggerhart-openid-connect-generic/',
   checkedAgainst:
     'oidc-wp/openid-connect-generic, settings page; BeAPI/openid-connect-generic-pkce-addon (read 2026-11)',
   title: 'WordPress',

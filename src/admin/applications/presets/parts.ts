@@ -47,6 +47,8 @@ export interface Preset {
   toDeclaration(answers: Answers): Declaration;
   /** Roles that its settings name. The form offers to create them. */
   roles?: readonly PresetRole[];
+  /** Its own fields say who can sign in. */
+  hasOwnAccess?: boolean;
   /** What users without those roles are in the product, such as `Viewers in Grafana`. */
   withoutRoles?: string;
 }
@@ -58,8 +60,8 @@ export interface ProductPreset extends Preset {
   checkedAgainst: string;
   /** It rejects users without an email address. */
   needsEmail?: boolean;
-  /** The page on which the product describes them. */
-  documentation?: string;
+  /** Where the product describes them. */
+  documentation: string;
   /** Settings in the product's own format, ready to paste. */
   setupInstructions(identityProvider: IdentityProvider, declaration: Declaration): SetupInstruction[];
 }

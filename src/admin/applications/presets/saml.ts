@@ -5,10 +5,12 @@ import { answer, DNS_LABEL, DOMAIN, type ProductPreset, samlSettings } from './p
 export const aws: ProductPreset = {
   id: 'aws',
   kind: 'office',
+  documentation: 'https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_providers_create_saml_assertions.html',
   checkedAgainst: 'AWS IAM User Guide, Configure SAML assertions for the authentication response (read 2026-11)',
   title: 'AWS',
   text: 'The management console. A role in Gatehouse gives an IAM role.',
   protocol: 'saml',
+  hasOwnAccess: true,
   fields: [
     { name: 'account', label: 'AWS account ID', hint: 'Twelve digits', required: true },
     { name: 'provider', label: 'Name of the identity provider in IAM', value: 'Gatehouse', required: true },
@@ -66,6 +68,7 @@ function samlProviderArn(rolesRename: unknown): string {
 export const googleWorkspace: ProductPreset = {
   id: 'google-workspace',
   kind: 'office',
+  documentation: 'https://support.google.com/a/answer/6349809',
   checkedAgainst: 'Google Workspace Admin Help, Assertion requirements, answer 6349809 (read 2026-11)',
   title: 'Google Workspace',
   text: 'Google’s services for your domain.',
@@ -97,6 +100,7 @@ Use a domain-specific issuer: ticked`,
 export const salesforce: ProductPreset = {
   id: 'salesforce',
   kind: 'office',
+  documentation: 'https://help.salesforce.com/s/articleView?id=xcloud.sso_jit_requirements.htm&type=5',
   checkedAgainst: 'Salesforce Help, Just-in-Time Provisioning Requirements and SAML Single Logout (read 2026-11)',
   title: 'Salesforce',
   text: 'For your My Domain. Matches users by their Federation ID.',
@@ -136,6 +140,7 @@ User Provisioning Enabled: not ticked; new users would need an attribute User.Pr
 export const slack: ProductPreset = {
   id: 'slack',
   kind: 'communication',
+  documentation: 'https://slack.com/help/articles/205168057-Custom-SAML-single-sign-on',
   checkedAgainst: 'Slack Help Center, Custom SAML single sign-on, article 205168057 (read 2026-11)',
   title: 'Slack',
   text: 'A workspace with a plan that includes SAML.',

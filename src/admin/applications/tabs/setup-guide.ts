@@ -17,7 +17,9 @@ export function setupInstructionBlocks(application: Application, identityProvide
   const product = productOf(application);
   const own = product?.setupInstructions(identityProvider, withHomePage(metadata)) ?? [];
   const endpoints =
-    protocol === 'oidc' ? oidcEndpoints(application, identityProvider) : samlEndpoints(clientId, issuer);
+    protocol === 'oidc'
+      ? oidcEndpoints(application, identityProvider, own.length > 0)
+      : samlEndpoints(clientId, issuer);
   const rows = endpoints.map(([label, values]) => {
     const cells = [values].flat().map((text): Cell => ({ text, copy: label }));
     return { label, value: cells.length === 1 ? cells[0] : cells };
@@ -27,7 +29,7 @@ export function setupInstructionBlocks(application: Application, identityProvide
     ...own.map(({ title, text, isAlternative }): Block => {
       return { kind: 'code', title, label: title, text, ...(isAlternative && { isClosed: true }) };
     }),
-    ...(product ? documentation(product) : []),
+    ...(product ? [documentation(product)] : []),
     { kind: 'facts', title: own.length > 0 ? 'All values' : 'Enter these values in the application', rows },
     ...(protocol === 'saml' ? [{ kind: 'code' as const, label: 'Signing certificate', text: certificate.trim() }] : []),
   ];
@@ -60,7 +62,11 @@ function withHomePage({ ...metadata }: Record<string, unknown>): Record<string, 
 
 type Endpoint = [label: string, values: string | readonly string[]];
 
-function oidcEndpoints(application: Application, { issuer, clientId, clientSecret }: IdentityProvider): Endpoint[] {
+function oidcEndpoints(
+  application: Application,
+  { issuer, clientId, clientSecret }: IdentityProvider,
+  hasGuide: boolean,
+): Endpoint[] {
   if (application.protocol !== 'oidc') return [];
   const { metadata } = application;
   const scopes = ['openid', 'profile', 'email', 'roles'];
@@ -79,7 +85,8 @@ function oidcEndpoints(application: Application, { issuer, clientId, clientSecre
       : []),
     ['UserInfo endpoint', `${issuer}/userinfo`],
     ['End session endpoint', `${issuer}/end-session`],
-    ['Scopes', scopes.join(' ')],
+    // A guide names the scopes of its product.
+    ...(hasGuide ? [] : [['Scopes', scopes.join(' ')] satisfies Endpoint]),
     ['PKCE', `S256 (${isWithoutPkce(application) ? 'recommended' : 'required'})`],
   ];
 }
@@ -94,9 +101,7 @@ function samlEndpoints(clientId: string, issuer: string): Endpoint[] {
   ];
 }
 
-/** Where the product describes its settings, or which edition of them these were checked against. */
-function documentation({ title, documentation: href, checkedAgainst }: ProductPreset): Block[] {
-  return href
-    ? [{ kind: 'actions', items: [{ label: `Documentation of ${title}`, href, isNewTab: true }] }]
-    : [{ kind: 'text', tone: 'small', text: `Checked against: ${checkedAgainst}.` }];
+/** Where the product describes its settings. */
+function documentation({ title, documentation: href }: ProductPreset): Block {
+  return { kind: 'actions', items: [{ label: `Documentation of ${title}`, href, isNewTab: true }] };
 }

@@ -6,7 +6,7 @@ import type { Context, Extras, State } from '../../../http/context.ts';
 import { parseQuery } from '../../../http/input.ts';
 import { within } from '../../../rbac/rights.ts';
 import { visibleTo } from '../../audit/api.ts';
-import { eventPageQuery, orderField, readEventPage } from '../../audit/event-page.ts';
+import { eventPageQuery, orderLink, readEventPage } from '../../audit/event-page.ts';
 import type { Block } from '../../console/blocks.ts';
 import type { ApplicationPagesDependencies } from '../console-parts.ts';
 import { previewBlocks } from '../preview.ts';
@@ -84,7 +84,8 @@ function addActivityTab(router: Router<State, Extras>, dependencies: Application
     const block: Block = {
       kind: 'events',
       caption: `Events of this application, ${order} first`,
-      filter: { action: path, fields: [orderField(given)], button: 'Sort' },
+      title: 'Events',
+      actions: items.length > 1 ? [orderLink(given, { path, filters: {} })] : [],
       items,
       empty: {
         icon: 'scroll-text',
