@@ -55,6 +55,9 @@
 
   // The server wrote UTC, because it does not know where the viewer is.
   const exact = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'short' });
+  const ofThisYear = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' };
+  const exactThisYear = new Intl.DateTimeFormat('en-US', ofThisYear);
+  const thisYear = new Date().getFullYear();
   const withZone = new Intl.DateTimeFormat('en-US', { dateStyle: 'full', timeStyle: 'long' });
   const relative = new Intl.RelativeTimeFormat('en-US', { numeric: 'auto', style: 'short' });
   const units = [
@@ -68,7 +71,9 @@
     const [unit, length] = units.find(([, one]) => Math.abs(seconds) >= one) ?? ['second', 60];
     const isNear = Math.abs(seconds) < 7 * 86_400;
     time.title = withZone.format(at);
-    time.textContent = isNear ? relative.format(Math.trunc(seconds / length), unit) : exact.format(at);
+    time.textContent = isNear
+      ? relative.format(Math.trunc(seconds / length), unit)
+      : (at.getFullYear() === thisYear ? exactThisYear : exact).format(at);
   }
 
   // Back from the next page, the form may be sent again.

@@ -70,10 +70,10 @@ export function applicationList(
           filter: filterOf(given, list, byProtocol),
           columns: [
             sortColumn('Application', 'name', list),
-            'Protocol',
+            { label: 'Protocol', isShort: true, isMinor: true },
             'Access',
             sortColumn('Sign-ins, 30 days', '-sign-ins', list, { isNumber: true }),
-            'Last sign-in',
+            { label: 'Last sign-in', isShort: true },
             'Status',
           ],
           rows: page.applications.map((one) => rowOf(one, counts && (counts.get(one.clientId) ?? 'none'))),

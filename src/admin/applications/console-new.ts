@@ -130,7 +130,12 @@ function choicePage(filter: string): ConsolePage {
       {
         kind: 'search',
         action: '/admin/applications/new',
-        fields: [{ name: 'q', label: 'Product or type', type: 'search', value: filter }],
+        fields: [
+          {
+            ...{ name: 'q', label: 'Product or type', type: 'search', value: filter, isLabelHidden: true },
+            placeholder: 'Search products and types',
+          },
+        ],
         button: 'Filter',
       },
       ...(found.length > 0 ? found : nothing),
@@ -138,7 +143,10 @@ function choicePage(filter: string): ConsolePage {
   };
 }
 
-const tile = ({ id, title, text }: Preset) => ({ title, text, href: `/admin/applications/new/${id}` });
+const tile = ({ id, title, text, icon }: Preset) => ({
+  ...{ title, text, href: `/admin/applications/new/${id}` },
+  ...(icon && { icon }),
+});
 
 /** The form of a preset, with what was typed into it. */
 function newPage(

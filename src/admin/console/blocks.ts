@@ -103,6 +103,10 @@ export interface Column {
   label: string;
   /** Aligned at the end. */
   isNumber?: boolean;
+  /** Its few words stay on one line. */
+  isShort?: boolean;
+  /** Left out of the cards on phones. */
+  isMinor?: boolean;
   /** The rows can be sorted by it: the address of the list in that order, and the present order if it is sorted by it. */
   sort?: { href: string; order?: 'ascending' | 'descending' | undefined };
 }
@@ -219,7 +223,8 @@ export type Block =
   | { kind: 'tasks'; title: string; isDanger?: boolean; rows: { title?: string; text: string; action: Action }[] }
   | { kind: 'steps'; title: string; lead?: string; steps: readonly Step[] }
   | { kind: 'stages'; title: string; lead?: string; actions?: readonly Action[]; stages: readonly Stage[] }
-  | { kind: 'days'; title: string; summary: string; bars: readonly Bar[]; max: number }
+  /** The labels of the bars are days, such as 2026-11-23. `badLabel`: what the second part counts; `Failed` by default. */
+  | { kind: 'days'; title: string; summary: string; bars: readonly Bar[]; max: number; badLabel?: string }
   | { kind: 'bars'; title: string; summary: string; bars: readonly Bar[]; max: number; empty: string }
   | { kind: 'stats'; items: { label: string; value: Cell; href?: string | undefined; tone?: Tone }[] }
   /** `isClosed`: until it is opened. */
@@ -242,7 +247,7 @@ export type Block =
       pages?: PageLinks;
     }
   | { kind: 'progress'; label: string; done: number; total: number }
-  | { kind: 'tiles'; title?: string; items: { title: string; text: string; href: string }[] }
+  | { kind: 'tiles'; title?: string; items: { title: string; text: string; href: string; icon?: string }[] }
   | {
       kind: 'rules';
       title: string;

@@ -1,4 +1,5 @@
 // The names of users and applications that a page mentions by id: one query each for all of them.
+import { FIRST_PARTY_CLIENT_ID } from '../../rp/first-party-client.ts';
 import type { Db } from '../../storage/database.ts';
 import type { Mark } from './blocks.ts';
 
@@ -50,12 +51,13 @@ export function userCell(id: string | null, users: ReadonlyMap<string, string>):
   return username ? { text: username, href: `/admin/users/${id}` } : { text: id, code: true };
 }
 
-/** An application as a link; its identifier where it is not registered. */
+/** An application as a link; its identifier where it is not registered. The server's own pages are no application. */
 export function applicationCell(
   clientId: string | null,
   applications: ReadonlyMap<string, { id: string; name: string }>,
 ): Mark | null {
   if (clientId === null) return null;
+  if (clientId === FIRST_PARTY_CLIENT_ID) return { text: 'Gatehouse' };
   const found = applications.get(clientId);
   return found ? { text: found.name, href: `/admin/applications/${found.id}` } : { text: clientId, code: true };
 }

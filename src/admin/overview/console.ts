@@ -87,7 +87,7 @@ function numbers({ users, applications, sessions, mail }: Statistics, { locked }
     kind: 'stats',
     items: [
       { label: 'Users', value: users.total, href: '/admin/users' },
-      { label: 'With two-step verification', value: users.withSecondFactor },
+      { label: 'Two-step verification', value: users.withSecondFactor },
       { label: 'Applications', value: applications.oidc + applications.saml, href: '/admin/applications' },
       { label: 'Live sessions', value: sessions, href: '/admin/sessions' },
       {

@@ -79,6 +79,7 @@ function boxesOf(resource: string, names: readonly string[], held: readonly stri
     name: `${BOXES}${resource}`,
     label: resource,
     type: 'checks',
+    isHalf: true,
     values: held,
     options: names.map((value) => ({ value, label: parsePermission(value)?.action ?? value })),
     ...(isLocked && { isLocked }),

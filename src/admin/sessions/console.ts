@@ -7,7 +7,6 @@ import { parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import { browserName } from '../../mail/browser-name.ts';
 import { within } from '../../rbac/rights.ts';
-import { FIRST_PARTY_CLIENT_ID } from '../../rp/first-party-client.ts';
 import type { Cell, Empty, Search } from '../console/blocks.ts';
 import { type Frame, trailField } from '../console/frame.ts';
 import { pageLinks, sortColumn } from '../console/lists.ts';
@@ -122,9 +121,7 @@ function sessionCells(
   return [
     { text: name, href: `/admin/users/${accountId}`, logo: { name, isPerson: true } },
     device ? { text: String(browserName(device.userAgent) ?? 'Unknown browser'), small: device.address } : null,
-    participants.map(({ clientId }) =>
-      clientId === FIRST_PARTY_CLIENT_ID ? 'Gatehouse' : applicationCell(clientId, applications),
-    ),
+    participants.map(({ clientId }) => applicationCell(clientId, applications)),
     signedInAt,
     device?.lastSeenAt,
   ];

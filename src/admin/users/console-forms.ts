@@ -203,8 +203,8 @@ async function readUserForm(ctx: Context) {
 async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, given?: UserForm): Promise<Field[]> {
   const names = await roles.choices(frame.actor(ctx));
   return [
-    { name: 'username', label: 'Username', value: given?.username ?? '', required: true },
-    { name: 'email', label: 'Email', type: 'email', value: given?.email ?? '' },
+    { name: 'username', label: 'Username', value: given?.username ?? '', required: true, isHalf: true },
+    { name: 'email', label: 'Email', type: 'email', value: given?.email ?? '', isHalf: true },
     {
       name: 'email_verified',
       label: 'Email is verified',
@@ -246,14 +246,14 @@ function profileFields(given: Partial<UserForm>): Field[] {
   const texts = textFieldNames.map((field): Field => {
     const { claim, label, ...rest } = textFields[field];
     const hint = 'hint' in rest && { hint: String(rest.hint) };
-    return { name: claim, label: String(label), value: given[claim] ?? '', ...hint };
+    return { name: claim, label: String(label), value: given[claim] ?? '', isHalf: field !== 'name', ...hint };
   });
-  const phone: Field = { name: 'phone_number', label: 'Phone number', value: given.phone_number ?? '' };
+  const phone: Field = { name: 'phone_number', label: 'Phone number', value: given.phone_number ?? '', isHalf: true };
   const parts = addressPartNames.map((part): Field => {
     const { label, lines } = addressParts[part];
     const name = addressColumn(part);
     const field = { name, label: String(label), value: given[name] ?? '' };
-    return lines > 1 ? { ...field, type: 'textarea', rows: lines } : field;
+    return lines > 1 ? { ...field, type: 'textarea', rows: lines } : { ...field, isHalf: true };
   });
   return [...texts, phone, ...parts];
 }

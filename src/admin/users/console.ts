@@ -84,6 +84,7 @@ function userPage(router: Router<State, Extras>, dependencies: UserPagesDependen
     }
     const disabled = may('gatehouse.audit:read') ? await disabledBy(dependencies, account) : undefined;
     const live = may('gatehouse.sessions:read') ? await sessions.ofUser(id, frame.actor(ctx)) : [];
+    const { actions, danger } = actionsBlocks(at, offered, mayWrite);
     frame.show(ctx, {
       title: account.name ?? account.username,
       ...(account.name && { lead: account.username }),
@@ -99,10 +100,11 @@ function userPage(router: Router<State, Extras>, dependencies: UserPagesDependen
       blocks: [
         ...(account.source === 'file' ? [fileNotice(dependencies.configFile, 'This user')] : []),
         detailsBlock(details, disabled),
+        ...actions,
         await sessionsBlock(dependencies, live),
-        ...(may('gatehouse.audit:read') ? [await activityBlock(dependencies, account, frame.actor(ctx))] : []),
-        ...actionsBlocks(at, offered, mayWrite),
+        ...danger,
       ],
+      aside: may('gatehouse.audit:read') ? [await activityBlock(dependencies, account, frame.actor(ctx))] : [],
     });
   });
 }
@@ -129,7 +131,11 @@ function tagsOf({ account, lockedSeconds }: UserDetails): (Mark & { icon?: strin
 }
 
 /** What can be done: buttons at once, and what has a consequence in the danger zone. No block when there is nothing. */
-function actionsBlocks(at: string, offered: readonly UserAction[], mayWrite: boolean): Block[] {
+function actionsBlocks(
+  at: string,
+  offered: readonly UserAction[],
+  mayWrite: boolean,
+): { actions: Block[]; danger: Block[] } {
   const items: Action[] = [
     ...(mayWrite ? [{ label: 'Create temporary password', href: `${at}/password` }] : []),
     ...offered.flatMap(({ path, label, consequence, isHarmless }): Action[] => {
@@ -142,10 +148,10 @@ function actionsBlocks(at: string, offered: readonly UserAction[], mayWrite: boo
       ? []
       : [{ text: consequence, action: { label, href: `${at}/${path}`, look: 'danger' as const } }],
   );
-  return [
-    ...(items.length > 0 ? [{ kind: 'actions' as const, title: 'Actions', items }] : []),
-    ...(rows.length > 0 ? [{ kind: 'tasks' as const, title: 'Danger zone', isDanger: true, rows }] : []),
-  ];
+  return {
+    actions: items.length > 0 ? [{ kind: 'actions', title: 'Actions', items }] : [],
+    danger: rows.length > 0 ? [{ kind: 'tasks', title: 'Danger zone', isDanger: true, rows }] : [],
+  };
 }
 
 async function sessionsBlock(

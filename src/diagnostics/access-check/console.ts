@@ -117,11 +117,14 @@ async function checkPage(
   return {
     ...page,
     above: [...above, verdictBlock(diagnosis, account, application, subject)],
-    blocks: [checksBlock(diagnosis.checks), ...attempts],
-    aside: previewBlocks(preview, {
-      title: `What ${application.name} would receive`,
-      lead: `${diagnosis.mayOpen ? 'W' : 'If access were given, w'}ith every scope that it may request.`,
-    }),
+    blocks: [checksBlock(diagnosis.checks)],
+    aside: [
+      ...previewBlocks(preview, {
+        title: `What ${application.name} would receive`,
+        lead: `${diagnosis.mayOpen ? 'W' : 'If access were given, w'}ith every scope that it may request.`,
+      }),
+      ...attempts,
+    ],
     isHalved: true,
   };
 }

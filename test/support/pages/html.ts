@@ -34,7 +34,8 @@ export function linksOf(html: string, base: string): { href: string; label: stri
 
 /** What a reader sees: no tags, one space between words. */
 export function textOf(html: string): string {
-  const visible = html.replace(/<(script|style|template)\b[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ');
+  const words = html.replace(/<wbr>/gi, '');
+  const visible = words.replace(/<(script|style|template)\b[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ');
   return unescapeHtml(visible).replace(/\s+/g, ' ').trim();
 }
 

@@ -40,7 +40,10 @@ export const accessKey = ({ roles, roleHints }: Choices): Key => ({
   key: 'access',
   fields({ access = 'everyone' }) {
     const named = access === 'everyone' ? [] : (access as { roles: string[] }).roles;
-    const names = [...new Set([...roles, ...named])].sort((one, other) => one.localeCompare(other, 'en'));
+    const byName = (one: string, other: string) => one.localeCompare(other, 'en');
+    // The chosen ones first: the list scrolls.
+    const others = roles.filter((role) => !named.includes(role));
+    const names = [...new Set([...[...named].sort(byName), ...others.sort(byName)])];
     return [
       {
         name: 'access',

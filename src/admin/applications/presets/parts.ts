@@ -41,6 +41,8 @@ export interface Preset {
   title: string;
   /** One line, for the list of presets. */
   text: string;
+  /** A name at lucide.dev; a product has its first letter. */
+  icon?: string;
   protocol: 'oidc' | 'saml';
   fields: readonly Field[];
   /** The declaration, as in the configuration file. Throws invalid_input. */

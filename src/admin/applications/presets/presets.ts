@@ -41,6 +41,7 @@ const genericPresets: readonly Preset[] = [
   {
     id: 'web',
     title: 'Web application',
+    icon: 'globe',
     text: 'Runs on a server that can keep a secret. OpenID Connect.',
     protocol: 'oidc',
     fields: [name, redirectUris, afterLogout, homePage],
@@ -49,6 +50,7 @@ const genericPresets: readonly Preset[] = [
   {
     id: 'fapi2',
     title: 'High security (FAPI 2)',
+    icon: 'landmark',
     text: 'For banking and health care: its own signing key, pushed requests, and bound tokens.',
     protocol: 'oidc',
     fields: [
@@ -69,6 +71,7 @@ const genericPresets: readonly Preset[] = [
   {
     id: 'spa',
     title: 'Single-page app',
+    icon: 'app-window',
     text: 'Runs in the browser, without a secret. OpenID Connect.',
     protocol: 'oidc',
     fields: [name, redirectUris, afterLogout, homePage],
@@ -77,6 +80,7 @@ const genericPresets: readonly Preset[] = [
   {
     id: 'native',
     title: 'Native app',
+    icon: 'smartphone',
     text: 'On a phone or a desktop, without a secret. OpenID Connect.',
     protocol: 'oidc',
     fields: [
@@ -96,6 +100,7 @@ const genericPresets: readonly Preset[] = [
   {
     id: 'service',
     title: 'Service',
+    icon: 'bot',
     text: 'A program that calls an API without a user.',
     protocol: 'oidc',
     fields: [
@@ -123,6 +128,7 @@ const genericPresets: readonly Preset[] = [
   {
     id: 'saml',
     title: 'SAML application',
+    icon: 'file-badge',
     text: 'A service provider, from its metadata or entered by hand.',
     protocol: 'saml',
     fields: [

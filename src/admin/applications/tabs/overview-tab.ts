@@ -119,7 +119,7 @@ function usageBlock(days: readonly UsageOfDay[]): Block {
   const signIns = bars.reduce((all, { value }) => all + value, 0);
   const rejected = bars.reduce((all, { bad }) => all + bad, 0);
   const summary = `${plural(signIns, 'sign-in')}, ${rejected} rejected in the last ${plural(DAYS, 'day')}.`;
-  return { kind: 'days', title: 'Sign-ins', summary, bars, max: maxBarValue(bars) };
+  return { kind: 'days', title: 'Sign-ins', summary, bars, max: maxBarValue(bars), badLabel: 'Rejected' };
 }
 
 /** What an application needs until people use it. */
