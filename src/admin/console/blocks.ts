@@ -1,10 +1,24 @@
 // The parts that pages of the console are made of (docs/console.md, Parts of a page). A page says what it shows, views/admin/page.eta
 // and its partials say how: so all pages look alike, work without script, and escape in one place.
 
-import type { Action, Cell, Empty, EventItem, Logo, Mark, Rule, Stage, TextBlock, Tone, Verdict } from './cells.ts';
+import type {
+  Action,
+  Cell,
+  Column,
+  Empty,
+  EventItem,
+  Logo,
+  Mark,
+  Rule,
+  Stage,
+  Step,
+  TextBlock,
+  Tone,
+  Verdict,
+} from './cells.ts';
 import type { SuggestionKind } from './suggest.ts';
 
-export type { Action, Cell, Empty, EventItem, Logo, Mark, RowAction, Rule, Stage, TextBlock, Tone } from './cells.ts';
+export type * from './cells.ts';
 
 export interface Option {
   value: string;
@@ -99,18 +113,6 @@ export interface Search {
   isPrimary?: boolean;
 }
 
-export interface Column {
-  label: string;
-  /** Aligned at the end. */
-  isNumber?: boolean;
-  /** Its few words stay on one line. */
-  isShort?: boolean;
-  /** Left out of the cards on phones. */
-  isMinor?: boolean;
-  /** The rows can be sorted by it: the address of the list in that order, and the present order if it is sorted by it. */
-  sort?: { href: string; order?: 'ascending' | 'descending' | undefined };
-}
-
 /** The addresses of other pages of a list. */
 export interface PageLinks {
   /** On the third page and later ones. */
@@ -167,17 +169,6 @@ export interface FormBlock {
   isUpload?: boolean;
   /** Submits itself where there is script: the next step of work that takes several requests. */
   autoSubmit?: boolean;
-}
-
-/** A part of a checklist. */
-export interface Step {
-  title: string;
-  /** What to do; left out when it is done. */
-  text: string;
-  isDone: boolean;
-  /** When it was done. */
-  doneAt?: Date;
-  action?: Action;
 }
 
 export interface Bar {

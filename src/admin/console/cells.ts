@@ -106,3 +106,27 @@ export interface TextBlock {
   /** Of a notice: a button that sends the form of the page with this `id`. */
   sends?: { form: string; button: string };
 }
+
+/** Of a list. */
+export interface Column {
+  label: string;
+  /** Aligned at the end. */
+  isNumber?: boolean;
+  /** Its few words stay on one line. */
+  isShort?: boolean;
+  /** Left out of the cards on phones. */
+  isMinor?: boolean;
+  /** The rows can be sorted by it: the address of the list in that order, and the present order if it is sorted by it. */
+  sort?: { href: string; order?: 'ascending' | 'descending' | undefined };
+}
+
+/** A part of a checklist. */
+export interface Step {
+  title: string;
+  /** What to do; left out when it is done. */
+  text: string;
+  isDone: boolean;
+  /** When it was done. */
+  doneAt?: Date;
+  action?: Action;
+}
