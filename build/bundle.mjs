@@ -10,6 +10,7 @@ import { runtimePackages } from './packages.mjs';
 
 /** Modules that worker threads load (`workerModule` in src/platform/package.ts). */
 const workers = [
+  'brand/images/task.ts',
   'config-file/parse-task.ts',
   'credentials/workers/bcrypt.mjs',
   'credentials/workers/strength.mjs',

@@ -62,7 +62,7 @@ export async function createServices(options: ServicesOptions) {
       try {
         await base.repeatedEntries.flush();
       } finally {
-        await Promise.all([closePasswords(), configFile.fileReader.close()]);
+        await Promise.all([closePasswords(), configFile.fileReader.close(), base.brandImages.close()]);
         await closeDatabase();
       }
     },

@@ -5,6 +5,7 @@ import type { Applications } from '../applications/applications.ts';
 import { createResources } from '../applications/resources.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
+import type { ImageStore } from '../brand/image-store.ts';
 import type { ConfigFile } from '../config-file/config-file.ts';
 import { exportConfiguration, exportedConfiguration } from '../config-file/export.ts';
 import type { FileReader } from '../config-file/file-reader.ts';
@@ -94,6 +95,7 @@ export interface AdminDependencies {
   roles: Roles;
   sessions: Sessions;
   settings: Settings;
+  brandImages: ImageStore;
   notifyOwner: NotifyOwner;
 }
 
@@ -108,7 +110,7 @@ export function createAdmin(dependencies: AdminDependencies) {
 /** The actions of each noun. Every action takes `by`, the actor. */
 function createAdminActions(dependencies: AdminDependencies) {
   const { db, sql, now, accounts, audit, credentials, endSession, keyring, lockout } = dependencies;
-  const { mfa, settings, notifyOwner, connections } = dependencies;
+  const { mfa, settings, brandImages, notifyOwner, connections } = dependencies;
   const authority = createAuthority({ accounts });
   const users = createUserAdmin({
     db,
@@ -165,10 +167,12 @@ function createAdminActions(dependencies: AdminDependencies) {
     ...{ db, accounts, authority, settings, notifyOwner, now },
     apiKeys: dependencies.apiKeys,
   });
-  const settingAdmin = createSettingAdmin({ db, audit, settings, authority });
+  const settingAdmin = createSettingAdmin({ db, audit, settings, authority, brandImages });
   const { applications: registered, roles: roleStore } = dependencies;
   const { protectedRows } = dependencies;
-  const exported = { db, applications: registered, connections, roles: roleStore, settings, protectedRows };
+  const exported = {
+    ...{ db, applications: registered, connections, roles: roleStore, settings, protectedRows, brandImages },
+  };
   const configuration = createConfigurationAdmin({
     configFile: dependencies.configFile,
     fileReader: dependencies.fileReader,

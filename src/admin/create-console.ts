@@ -3,6 +3,8 @@ import type { AccountPageHelpers } from '../account/account-page-helpers.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { AttributeSchema } from '../accounts/attributes.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { Brand } from '../brand/brand.ts';
+import type { ImageStore } from '../brand/image-store.ts';
 import type { Config } from '../config.ts';
 import type { Tries } from '../federation/tries.ts';
 import type { Keyring } from '../keys/keyring.ts';
@@ -18,6 +20,8 @@ import type { ApplicationPreviews } from './applications/preview.ts';
 import { createSignInCounts } from './applications/sign-in-counts.ts';
 import { createApplicationUsage } from './applications/usage.ts';
 import { auditRoutes } from './audit/console.ts';
+import { brandRoutes } from './branding/console.ts';
+import { brandPreviewRoutes } from './branding/preview.ts';
 import { connectionRoutes } from './connections/console.ts';
 import { createFrame } from './console/frame.ts';
 import { createNames } from './console/names.ts';
@@ -54,6 +58,8 @@ export interface ConsoleDependencies {
   config: FirstStepsDependencies['config'] & Pick<Config, 'configFile'>;
   /** What the settings say about this server. */
   system: SettingPagesDependencies['system'];
+  brand: Pick<Brand, 'with'>;
+  brandImages: ImageStore;
   /** What an application would receive about a person. */
   preview: ApplicationPreviews;
   factors: FirstStepsDependencies['factors'];
@@ -120,6 +126,8 @@ export function createConsole(dependencies: ConsoleDependencies) {
         policy: async () => rotationPolicy(Number(await settingOf('session_hours')) * 3600),
       }),
       mailRoutes({ frame, mail }),
+      brandRoutes({ frame, db, settings, images: dependencies.brandImages, configFile: config.configFile }),
+      brandPreviewRoutes({ frame, brand: dependencies.brand }),
       settingRoutes({ frame, settings, system: dependencies.system, configFile: config.configFile }),
       confirmationRoutes({ frame, storedForms, signedIn: page.signedIn }),
     ],

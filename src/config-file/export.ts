@@ -9,11 +9,13 @@ import { oidcClient } from '../applications/fields/oidc-client.ts';
 import { serviceProvider } from '../applications/fields/service-provider.ts';
 import { isGenuineResource, type Resource, resourceOf } from '../applications/resources.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
+import { brandImageSettings } from '../brand/brand.ts';
+import { type ImageStore, imageType } from '../brand/image-store.ts';
 import type { Connections } from '../connections/connections.ts';
 import { shortEntryOf } from '../connections/entry.ts';
 import { isGenuineGrant, isGenuineRole } from '../rbac/protected-grants.ts';
 import type { Role, Roles } from '../rbac/roles.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { SettingEntry, Settings } from '../settings/settings.ts';
 import { inChunks } from '../storage/chunks.ts';
 import type { Db } from '../storage/database.ts';
 import { declaredApplication } from './plan/clients.ts';
@@ -26,6 +28,7 @@ type ExportDependencies = {
   settings: Settings;
   /** Rows that another program wrote are left out: applied to another server, the file would confirm them. */
   protectedRows: ProtectedRows;
+  brandImages: Pick<ImageStore, 'read'>;
 };
 type Entry = Record<string, unknown>;
 
@@ -49,6 +52,7 @@ export async function exportedConfiguration({
   roles: roleStore,
   settings,
   protectedRows,
+  brandImages,
 }: ExportDependencies): Promise<Record<string, unknown>> {
   const set = (await settings.list()).filter(({ source }) => source !== 'default');
   const resources = (await db.resource.findMany({ orderBy: { identifier: 'asc' } })).filter((row) =>
@@ -59,7 +63,7 @@ export async function exportedConfiguration({
   const known = new Set(roles.map(({ name }) => name));
   const all = (await applications.allGenuine()).map((application) => withKnownRoles(application, known));
   const content = {
-    settings: Object.fromEntries(set.map(({ name, value }) => [name, value])),
+    settings: await settingEntries(set, brandImages),
     resources: resources.map(resourceOf).map(resourceEntry),
     clients: all.filter(isOidc).map(clientEntry),
     service_providers: all.filter(isSaml).map(serviceProviderEntry),
@@ -70,6 +74,18 @@ export async function exportedConfiguration({
     users: await userEntries(db, protectedRows, known),
   };
   return Object.fromEntries(Object.entries(content).filter(([, part]) => Object.keys(part).length > 0));
+}
+
+/** A picture with its content, so that another server can have it. */
+async function settingEntries(set: readonly SettingEntry[], images: Pick<ImageStore, 'read'>): Promise<Entry> {
+  const entries: Entry = {};
+  for (const { name, value } of set) {
+    const isImage = brandImageSettings.some((one) => one === name);
+    const bytes = isImage ? await images.read(String(value)) : undefined;
+    if (bytes) entries[name] = `data:${imageType(String(value))};base64,${bytes.toString('base64')}`;
+    else if (!isImage) entries[name] = value;
+  }
+  return entries;
 }
 
 /** Without the roles of its access rule that another program wrote: the rule becomes stricter. */

@@ -1,5 +1,4 @@
-// Reads a request body as text: plain UTF-8 only, and never more than the caller's limit in memory.
-
+// Reads a request body, as text (plain UTF-8 only) or as bytes, and never more than the caller's limit in memory.
 import type { IncomingMessage } from 'node:http';
 import { t } from '../texts/text.ts';
 import { badRequest, tooLarge, unsupportedMediaType } from './errors.ts';
@@ -10,6 +9,16 @@ const READ_FACTOR = 16;
 
 /** The body, at most `maxBytes` of it (413). */
 export async function readBody(req: IncomingMessage, maxBytes: number): Promise<string> {
+  const bytes = await readBytes(req, maxBytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw badRequest('malformed_body', { message: t('error.not-utf-8'), cause });
+  }
+}
+
+/** The same for a form with files that are no text. */
+export async function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   rejectEncodings(req);
   const chunks: Buffer[] = [];
   let size = 0;
@@ -23,11 +32,7 @@ export async function readBody(req: IncomingMessage, maxBytes: number): Promise<
     throw badRequest('request_aborted', { cause });
   }
   if (size > maxBytes) throw tooLarge(maxBytes, { headers: { Connection: 'close' } });
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
-  } catch (cause) {
-    throw badRequest('malformed_body', { message: t('error.not-utf-8'), cause });
-  }
+  return Buffer.concat(chunks);
 }
 
 function rejectEncodings({ headers }: IncomingMessage): void {

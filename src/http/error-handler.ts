@@ -106,7 +106,10 @@ function answer(ctx: Context, error: AppError, render: ErrorHandlerDependencies[
     ctx.type = 'application/problem+json';
     return;
   }
-  const page = renderPage(ctx, render, pageOf(error, requestId));
+  const page = renderPage(ctx, render, {
+    ...pageOf(error, requestId),
+    ...(ctx.state.brand && { brand: ctx.state.brand }),
+  });
   ctx.body = page.text;
   ctx.type = page.type;
 }

@@ -6,7 +6,7 @@ import { limits } from '../limits.ts';
 import { faultsOf, sentence } from '../platform/faults.ts';
 import { isStorable } from '../storage/storable-text.ts';
 import { t } from '../texts/text.ts';
-import { readBody } from './body.ts';
+import { readBody, readBytes } from './body.ts';
 import type { Context, Middleware } from './context.ts';
 import { badRequest, type FieldFault, unsupportedMediaType } from './errors.ts';
 
@@ -30,6 +30,7 @@ const UPLOAD = 'multipart/form-data';
 const bodies = new WeakMap<object, Promise<string>>();
 const byteLimits = new WeakMap<object, number>();
 const uploads = new WeakMap<object, Promise<Pair[]> | undefined>();
+const withPictures = new WeakSet<object>();
 
 /** Route middleware, before the CSRF check: replaces the default body limit, and allows more fields. */
 export function bodyLimit(maxBytes: number): Middleware {
@@ -45,6 +46,15 @@ export function acceptUploads(maxBytes: number): Middleware {
   return (ctx, next) => {
     uploads.set(ctx.req, undefined);
     return limited(ctx, next);
+  };
+}
+
+/** The same with files that are no text: the field's value is a data URL, and empty where no file was chosen. */
+export function acceptPictures(maxBytes: number): Middleware {
+  const accepting = acceptUploads(maxBytes);
+  return (ctx, next) => {
+    withPictures.add(ctx.req);
+    return accepting(ctx, next);
   };
 }
 
@@ -97,14 +107,16 @@ export async function readForm(ctx: Context, options?: FieldOptions): Promise<Fi
 
 /** Reads multipart/form-data (RFC 7578) with Node's own parser. */
 async function readUpload(ctx: Context): Promise<Pair[]> {
-  const body = await bodyOf(ctx, limits.http.formBytes);
+  const isText = !withPictures.has(ctx.req);
+  const maxBytes = byteLimits.get(ctx.req) ?? limits.http.formBytes;
+  const body = isText ? await bodyOf(ctx, maxBytes) : await readBytes(ctx.req, maxBytes);
   const headers = { 'content-type': ctx.get('Content-Type') };
   const form = await new Response(body, { headers }).formData().catch((cause: unknown) => {
     throw badRequest('malformed_body', { cause });
   });
   const pairs: Pair[] = [];
   for (const [name, value] of form) {
-    const text = typeof value === 'string' ? value : await value.text();
+    const text = typeof value === 'string' ? value : await (isText ? value.text() : dataUrlOf(value));
     if (!isStorable(name) || !isStorable(text)) throw badRequest('malformed_body');
     pairs.push([name, text]);
   }
@@ -120,6 +132,11 @@ export function parse<Schema extends ZodType>(schema: Schema, value: unknown): o
     .slice(0, MAX_FAULTS)
     .map(({ path, message }) => ({ field: path.join('.'), message }));
   throw badRequest('invalid_input', { fields, detail: fields });
+}
+
+async function dataUrlOf(file: File): Promise<string> {
+  if (file.size === 0) return '';
+  return `data:;base64,${Buffer.from(await file.arrayBuffer()).toString('base64')}`;
 }
 
 function bodyOf(ctx: Context, usualBytes: number): Promise<string> {

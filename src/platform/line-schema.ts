@@ -11,3 +11,10 @@ export const lineUpTo = (max: number) =>
     .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, 'must not contain control characters')
     .refine((value) => !/\p{Cs}/u.test(value), 'must not contain half a character');
 export const line = lineUpTo(255);
+
+// Bidirectional overrides and characters of no width reorder or hide parts of a name; joiners belong to some scripts and to emoji.
+const HIDING = /[\p{Bidi_Control}\u00ad\u115f\u1160\u200b\u2060-\u2064\u3164\ufeff\uffa0\u{e0000}-\u{e007f}]/u;
+
+/** The same for a name that people read: every character of it is seen. */
+export const nameUpTo = (max: number) =>
+  lineUpTo(max).refine((value) => !HIDING.test(value), 'must not contain invisible characters');

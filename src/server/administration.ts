@@ -42,12 +42,14 @@ export function createAdministration(dependencies: AdministrationDependencies) {
 }
 
 function adminActions({ services, protocols, userPages, wakeMailDelivery }: AdministrationDependencies): Admin {
-  const { accounts, apiKeys, applications, audit, config, configFile, connections, connectionDocuments } = services;
+  const { accounts, apiKeys, applications, audit, brandImages, config, configFile, connections, connectionDocuments } =
+    services;
   const { credentials, db, domainChecks, endSession, fetchMetadata, fileReader, keyring, lockout, mfa, notifyOwner } =
     services;
   const { logger, mailLimits, now, outbox, protectedRows, roles, sessions, settings, sql, ssoIds } = services;
   return createAdmin({
     protectedRows,
+    brandImages,
     db,
     sql,
     now,
@@ -83,10 +85,10 @@ function adminActions({ services, protocols, userPages, wakeMailDelivery }: Admi
 }
 
 function consoleOf({ services, userPages, protocols }: AdministrationDependencies, admin: Admin): Console {
-  const { accounts, audit, config, connectionWarnings, db, keyring, lockout, mfa, now, settings, sql, vault } =
-    services;
+  const { accounts, audit, brand, brandImages, config, connectionWarnings, db, keyring, lockout, mfa, now } = services;
+  const { settings, sql, vault } = services;
   return createConsole({
-    admin,
+    ...{ admin, brand, brandImages },
     issuer: config.issuer,
     preview: createApplicationPreviews({ db, issuer: config.issuer, claimsPreview: protocols.oidc.claimsPreview }),
     db,

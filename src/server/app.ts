@@ -1,5 +1,6 @@
 // The Koa application: its middlewares in order, each with its reason. It does not listen.
 import type Router from '@koa/router';
+import { serveBrand } from '../brand/serve.ts';
 import type { Application, Context, Extras, Middleware, State } from '../http/context.ts';
 import { createKoa } from '../http/context.ts';
 import { deniedNetworks } from '../http/denied-networks.ts';
@@ -19,7 +20,7 @@ import { inRequestScope } from '../storage/request-scope.ts';
 import type { HttpServices } from './http-services.ts';
 
 export interface AppDependencies {
-  services: Pick<Services, 'audit' | 'config' | 'logger' | 'rateLimits' | 'settings' | 'sql'>;
+  services: Pick<Services, 'audit' | 'brand' | 'brandImages' | 'config' | 'logger' | 'rateLimits' | 'settings' | 'sql'>;
   http: HttpServices;
   viewsDir: string;
   /** Absent: no traces. */
@@ -32,9 +33,9 @@ const OPERATOR_PATHS = ['/healthz', '/readyz', '/metrics'];
 
 export function createApp({ services, http, viewsDir, tracing, routes }: AppDependencies): Application {
   const { cookieKeys, csrf, metrics } = http;
-  const { audit, config, logger, rateLimits, settings, sql } = services;
+  const { audit, brand, brandImages, config, logger, rateLimits, settings, sql } = services;
   const assets = createAssets({ dirs: assetDirs, reload: !config.production });
-  const render = createRenderer({ viewsDir, production: config.production, assets });
+  const render = createRenderer({ viewsDir, production: config.production, assets, brand: brand.current });
   const app = createKoa(cookieKeys, logger);
   // Sets request id and address; everything after it can log.
   app.use(
@@ -59,6 +60,7 @@ export function createApp({ services, http, viewsDir, tracing, routes }: AppDepe
   app.use(errorHandler({ render }));
   // Nothing below depends on a Host or X-Forwarded header of the client.
   app.use(hostGuard({ issuerUrl: config.issuerUrl, trustProxy: config.trustProxy }));
+  app.use(serveBrand(brandImages));
   app.use(assets.serve);
   // Before any route; after the assets, so that the error page has its style sheet.
   app.use(

@@ -6,6 +6,8 @@ import { createAuditChain } from '../audit/chain/chain.ts';
 import { createOutsideCheckpoints } from '../audit/chain/outside-checkpoints.ts';
 import { createProtectedRows } from '../audit/protected-rows.ts';
 import { createRepeatedEntries } from '../audit/repeated-entries.ts';
+import { createBrand } from '../brand/brand.ts';
+import { createImageStore } from '../brand/image-store.ts';
 import type { Config } from '../config.ts';
 import { openDataKeys } from '../keys/data-keys.ts';
 import { limits } from '../limits.ts';
@@ -75,6 +77,8 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
   const protectedRows = createProtectedRows({ vault, alarm });
   const accounts = createAccountLookup({ db, sql, protectedRows });
   const settings = createSettings({ db, now, vault, protectedRows });
+  const brand = createBrand({ settings });
+  const brandImages = createImageStore({ db, now, protectedRows });
   const setting = settings.latest;
   await settings.reload();
   const rules = () => ({ allowedNetworks: setting().outgoing_networks, allowLoopback });
@@ -86,6 +90,6 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
   await auditChain.begin();
   return {
     ...{ config, logger, now, db, sql, vault, audit, repeatedEntries, auditChain, checkpoints, alarm, protectedRows },
-    ...{ settings, outgoing, outbox, notifyAdministrators, notifyOwner, closeDatabase },
+    ...{ settings, brand, brandImages, outgoing, outbox, notifyAdministrators, notifyOwner, closeDatabase },
   };
 }

@@ -27,10 +27,17 @@ export function createConfigFileServices({
   sessions: { roles, endSession },
   ssoIds,
 }: ConfigFileServicesDependencies) {
-  const { now, db, vault, audit, protectedRows, settings } = base;
+  const { now, db, vault, audit, protectedRows, settings, brandImages } = base;
   const configFile = createConfigFile({
     ...{ db, now, vault, audit, protectedRows, accounts, applications, connections, roles, settings, passwords },
-    ...{ ssoIds, totp: mfa.totp, fetchMetadata, importHash: credentials.importHash, endAllSessions: endSession.all },
+    ...{
+      brandImages,
+      ssoIds,
+      totp: mfa.totp,
+      fetchMetadata,
+      importHash: credentials.importHash,
+      endAllSessions: endSession.all,
+    },
     parseMetadata: (xml) => parseServiceProviderMetadata(xml, now()),
     parseUpstreamMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
   });

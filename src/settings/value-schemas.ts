@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { limits } from '../limits.ts';
 import { containsLoopback } from '../network/networks.ts';
 import { compileJsonSchema } from '../platform/json-schema.ts';
+import { nameUpTo } from '../platform/line-schema.ts';
 
 export const network = z.string().refine(isNetwork, 'must be a network such as 10.0.0.0/8 or fd00::/8');
 
@@ -29,6 +30,34 @@ export const mailDomain = z
   .string()
   .max(253)
   .regex(/^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u, 'must be a domain, such as example.com');
+
+/** As on the pages: longer ones would push the form out of sight. */
+export const brandName = nameUpTo(60);
+
+export const brandColor = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'must be a color such as #1f6650');
+
+const IMAGE_NAME = /^[0-9a-f]{32}\.(png|jpg|webp|svg)$/;
+const DATA_URL = /^data:[a-z0-9.+/-]*;base64,[A-Za-z0-9+/]*={0,2}$/;
+const FILE_NAME = /^[^:?#\p{C}]{1,255}\.(png|jpe?g|webp|svg)$/iu;
+
+/** Whether the text is the name of a stored picture, by which it is known from then on. */
+export const isImageName = (text: string): boolean => IMAGE_NAME.test(text);
+/** Whether the text is a picture. */
+export const isImageData = (text: string): boolean => DATA_URL.test(text);
+
+/** A picture: the name of a stored one, a new one as a data URL, or in the configuration file the path of a file. */
+export const brandImage = z
+  .string()
+  .max(1_500_000) // the limit of its content has words of its own
+  .refine(
+    (text) => isImageName(text) || isImageData(text) || FILE_NAME.test(text),
+    'must be a picture as a data URL such as data:image/png;base64,…',
+  );
+
+export const brandLink = z
+  .string()
+  .max(2048)
+  .refine(isWebAddress, 'must be an address such as https://example.com/help');
 
 /** The gateway that sends SMS codes (its request is in docs/accounts.md). */
 export const smsGateway = z.strictObject({

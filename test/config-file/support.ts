@@ -4,6 +4,7 @@ import { createAccounts } from '../../src/accounts/accounts.ts';
 import { createApplications } from '../../src/applications/applications.ts';
 import { createAudit } from '../../src/audit/audit.ts';
 import { createProtectedRows } from '../../src/audit/protected-rows.ts';
+import { createImageStore } from '../../src/brand/image-store.ts';
 import { createConfigFile, type PlanResult } from '../../src/config-file/config-file.ts';
 import { exportConfiguration } from '../../src/config-file/export.ts';
 import { formatFault, parseFile } from '../../src/config-file/file.ts';
@@ -51,6 +52,7 @@ export async function configFileBench(shared?: string) {
     abandonSignIns,
   });
   const settings = createSettings({ db, now, protectedRows });
+  const brandImages = createImageStore({ db, now, protectedRows });
   const roles = createRoles({ db, audit, now, accounts, protectedRows });
   await roles.ensureBuiltInRoles();
   const ended: string[] = [];
@@ -61,7 +63,7 @@ export async function configFileBench(shared?: string) {
   const connections = createConnections({ db, sql, vault, audit, now, logger, protectedRows, assertMay });
   const configFile = createConfigFile({
     ...{ db, now, audit, vault, protectedRows, accounts, applications, settings, passwords, totp },
-    ...{ roles, connections },
+    ...{ roles, connections, brandImages },
     ssoIds: createSsoIds({
       authority: { assertMay: async () => {} },
       connections,
@@ -91,7 +93,7 @@ export async function configFileBench(shared?: string) {
       db,
       protectedRows,
       url,
-      close: () => Promise.all([passwords.close(), close()]),
+      close: () => Promise.all([passwords.close(), brandImages.close(), close()]),
       clock,
       vault,
       accounts,
@@ -100,7 +102,7 @@ export async function configFileBench(shared?: string) {
     ...{ passwords, credentials, totp, settings, roles, connections, configFile, ended, documents, expired },
     plan: (text: string) => configFile.plan(file(text)),
     apply: (text: string, path?: string) => configFile.apply(file(text, path)),
-    export: () => exportConfiguration({ db, applications, connections, roles, settings, protectedRows }),
+    export: () => exportConfiguration({ db, applications, connections, roles, settings, protectedRows, brandImages }),
   };
 }
 

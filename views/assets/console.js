@@ -57,6 +57,38 @@
   // On a phone the tabs scroll sideways.
   document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
 
+  // The box beside a color, and the color as text.
+  for (const box of document.querySelectorAll('[data-color]')) {
+    const text = document.getElementById(box.dataset.color);
+    box.hidden = false;
+    box.addEventListener('input', () => {
+      text.value = box.value;
+      text.dispatchEvent(new Event('input', { bubbles: true }));
+    });
+    text.addEventListener('input', () => {
+      if (/^#[0-9a-f]{6}$/i.test(text.value)) box.value = text.value;
+    });
+  }
+
+  // A preview has the values of its form as they are typed; a picture when it is stored.
+  for (const frame of document.querySelectorAll('[data-follows]')) {
+    const form = document.getElementById(frame.dataset.follows);
+    const address = new URL(frame.src);
+    let timer;
+    form?.addEventListener('input', ({ target }) => {
+      if (!target.name || target.type === 'file') return;
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        const [name, part] = target.name.split('.');
+        if (part === 'remove') {
+          const stored = form.elements.namedItem(`${name}.stored`);
+          address.searchParams.set(name, target.checked ? '' : stored.value);
+        } else address.searchParams.set(name, target.value.trim());
+        frame.contentWindow.location.replace(address);
+      }, 250);
+    });
+  }
+
   for (const row of document.querySelectorAll('[data-row-link]')) {
     row.addEventListener('click', ({ target }) => {
       // A click on another link or control is meant for that, and marked text is meant to be copied.

@@ -59,6 +59,10 @@ export interface Field {
     | 'date';
   /** Of `file`: what may be chosen. */
   accept?: string;
+  /** Of `file`: the address of the picture that is stored; on a dark ground where it is for dark mode. */
+  picture?: { src: string; isDark?: boolean } | undefined;
+  /** A color in hexadecimal, with a box to choose it where there is script. */
+  isColor?: boolean;
   value?: string | number | undefined;
   /** Of `checks`: what is ticked. */
   values?: readonly string[];
@@ -223,8 +227,8 @@ export type Block =
   /** A secret, displayed once. */
   | { kind: 'secret'; label: string; text: string; lead: string }
   | ({ kind: 'verdict' } & Verdict)
-  /** A page of this server in a frame. */
-  | { kind: 'preview'; title: string; src: string }
+  /** A page of this server in a frame, without script. `follows`: the form whose fields its address has, as they are typed. */
+  | { kind: 'preview'; title: string; src: string; lead?: string; follows?: string; isTall?: boolean }
   | {
       kind: 'events';
       title?: string;

@@ -65,6 +65,7 @@ const GROUPS: readonly { title?: string; entries: readonly Entry[] }[] = [
         icon: 'key-round',
         needs: 'gatehouse.settings:read',
       },
+      { href: '/admin/branding', label: 'Branding', icon: 'palette', needs: 'gatehouse.settings:read' },
       { href: '/admin/mail', label: 'Email', icon: 'mail', needs: 'gatehouse.mail:read' },
       { href: '/admin/api-keys', label: 'API keys', icon: 'key-square', needs: 'gatehouse.api-keys:read' },
       { href: '/admin/keys', label: 'Signing keys', icon: 'file-key-2', needs: 'gatehouse.keys:read' },

@@ -1,6 +1,9 @@
 // Changes of settings: those of the configuration file are read-only, secrets are written and never read back, and each
 // change is audited with the value before and after.
 import type { Actor, Audit } from '../../audit/audit.ts';
+import { brandImageSettings } from '../../brand/brand.ts';
+import type { ImageStore, NewImage } from '../../brand/image-store.ts';
+import { ImageFault } from '../../brand/images/image-fault.ts';
 import { badRequest, forbidden } from '../../http/errors.ts';
 import { inNetworks } from '../../network/networks.ts';
 import type { Authority } from '../../rbac/authority.ts';
@@ -31,11 +34,12 @@ export interface SettingAdminDependencies {
   audit: Audit;
   settings: Settings;
   authority: Pick<Authority, 'extent'>;
+  brandImages: Pick<ImageStore, 'prepare' | 'save'>;
 }
 
 /** Changes throw StepUpNeeded, forbidden, owned_by_file for a setting of the configuration file, and precondition_failed for another version. */
 export function createSettingAdmin(dependencies: SettingAdminDependencies): SettingAdmin {
-  const { db, audit, settings, authority } = dependencies;
+  const { db, audit, settings, authority, brandImages } = dependencies;
 
   async function change(name: SettingName, before: SettingEntry, value: unknown, by: Actor, tx: Tx): Promise<void> {
     if (before.source === 'file') {
@@ -55,14 +59,16 @@ export function createSettingAdmin(dependencies: SettingAdminDependencies): Sett
   return {
     list: () => settings.list(),
 
-    async update(changes, by, expected = 'any') {
+    async update(wanted, by, expected = 'any') {
       // Also for a value that is the stored one: the answer must not tell whether a guessed secret is right.
-      for (const name of settingNames) if (changes[name] !== undefined) await assertMayChange(authority, name, by);
-      assertOwnAddressAllowed(changes, by);
+      for (const name of settingNames) if (wanted[name] !== undefined) await assertMayChange(authority, name, by);
+      assertOwnAddressAllowed(wanted, by);
+      const { changes, images } = await withStoredImages(wanted, brandImages);
       await transaction(db, async (tx) => {
         // A lock: the version that is compared must be the one that is changed.
         await settings.lock(tx);
         assertVersion(expected, await settings.list());
+        for (const image of images) await brandImages.save(tx, image);
         const stored = await settings.list({ withSecrets: true });
         for (const name of settingNames) {
           const [value, before] = [changes[name], stored.find((entry) => entry.name === name)];
@@ -73,6 +79,25 @@ export function createSettingAdmin(dependencies: SettingAdminDependencies): Sett
       return settings.list();
     },
   };
+}
+
+/** The changes with the name of each picture, as it is stored, and the new pictures. Throws invalid_input. */
+async function withStoredImages(wanted: SettingChanges, store: SettingAdminDependencies['brandImages']) {
+  const changes = { ...wanted };
+  const images: NewImage[] = [];
+  for (const name of brandImageSettings) {
+    const value = wanted[name];
+    if (!value) continue;
+    try {
+      const { name: stored, image } = await store.prepare(value);
+      changes[name] = stored;
+      if (image) images.push(image);
+    } catch (error) {
+      if (!(error instanceof ImageFault)) throw error;
+      throw badRequest('invalid_input', { fields: [{ field: name, message: error.message }] });
+    }
+  }
+  return { changes, images };
 }
 
 async function assertMayChange(authority: Pick<Authority, 'extent'>, name: SettingName, by: Actor) {

@@ -68,8 +68,9 @@ export function settingEndpoints(settings: SettingAdmin): Endpoint[] {
       needs: [oneOf('gatehouse.settings:write', 'gatehouse.settings:write-security')],
       summary: 'Changes the given settings; null resets one to its default',
       description:
-        'A secret that is left out stays as it is, unless the URL that it belongs to has another origin. Settings that protect the server take gatehouse.settings:write-security, the others gatehouse.settings:write.',
+        'A secret that is left out stays as it is, unless the URL that it belongs to has another origin. Settings that protect the server take gatehouse.settings:write-security, the others gatehouse.settings:write. A picture of the brand is a data URL, and from then on has a name.',
       body: patchOf(z.strictObject(settingSchemas)),
+      maxBodyBytes: limits.brandImage.requestBytes,
       response: settingList,
       versioned: 'changes',
       handle: async ({ body, by, version }) => listed(await settings.update(body as SettingChanges, by, version)),

@@ -1,8 +1,12 @@
 // The configuration file through the API: the plan of applying one, and the export of the server as one.
 
+import { brandImageSettings } from '../../brand/brand.ts';
 import type { ConfigFile, Plan } from '../../config-file/config-file.ts';
 import type { FileReader } from '../../config-file/file-reader.ts';
 import { badRequest } from '../../http/errors.ts';
+import { isImageData, isImageName } from '../../settings/value-schemas.ts';
+
+const isPath = (value: string | undefined) => value !== undefined && !isImageName(value) && !isImageData(value);
 
 export interface ConfigurationAdmin {
   /** Hides secrets (`PlanOptions`). Throws invalid_input with the line and column of every fault. */
@@ -28,6 +32,7 @@ export function createConfigurationAdmin(dependencies: ConfigurationAdminDepende
     async plan(text) {
       const parsed = await dependencies.fileReader.read(text);
       // It would read a file of this server.
+      const pictures = brandImageSettings.filter((name) => isPath(parsed.declared.settings[name]));
       const paths = (['service_providers', 'connections'] as const).flatMap((section) =>
         parsed.declared[section].flatMap((entry, index) =>
           'metadata_file' in entry && entry.metadata_file !== undefined
@@ -35,7 +40,9 @@ export function createConfigurationAdmin(dependencies: ConfigurationAdminDepende
             : [],
         ),
       );
-      const faults = paths.length > 0 ? await parsed.locate(paths) : parsed.faults;
+      const message = 'can’t be a path here: use a data URL';
+      const found = [...paths, ...pictures.map((name) => ({ path: ['settings', name], message }))];
+      const faults = found.length > 0 ? await parsed.locate(found) : parsed.faults;
       const result =
         faults.length > 0
           ? { ok: false as const, faults }

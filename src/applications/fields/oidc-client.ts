@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { keyAlgs } from '../../keys/rotation.ts';
 import { limits } from '../../limits.ts';
 import { acrValues } from '../../mfa/acr.ts';
-import { line } from '../../platform/line-schema.ts';
+import { line, nameUpTo } from '../../platform/line-schema.ts';
 import { redirectUriSchema, webUriFault, webUriSchema } from '../uris.ts';
 import { ownClaims, presetField, viewFields } from './claim-settings.ts';
 
@@ -29,10 +29,8 @@ export type SecurityProfile = (typeof securityProfiles)[number];
 const responseModes = ['query', 'fragment', 'form_post', 'jwt', 'query.jwt', 'fragment.jwt', 'form_post.jwt'] as const;
 
 const visible = /^[\x20-\x7e]+$/; // VSCHAR, RFC 6749 appendix A
-// Bidirectional overrides and characters of no width reorder or hide parts of a name; joiners belong to some scripts and to emoji.
-const HIDING = /[\p{Bidi_Control}\u00ad\u115f\u1160\u200b\u2060-\u2064\u3164\ufeff\uffa0\u{e0000}-\u{e007f}]/u;
 /** The name of an application, as users read it when they give consent. */
-export const displayName = line.refine((value) => !HIDING.test(value), 'must not contain invisible characters');
+export const displayName = nameUpTo(255);
 const webUri = z.string().max(2048).superRefine(reject(webUriFault)).meta(webUriSchema);
 const redirectUri = z.string().max(2048).meta(redirectUriSchema);
 const httpsUri = webUri

@@ -7,6 +7,8 @@ import type { Application } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { ProtectedRows } from '../../audit/protected-rows.ts';
+import type { ImageStore } from '../../brand/image-store.ts';
+import { ImageFault } from '../../brand/images/image-fault.ts';
 import type { Connections } from '../../connections/connections.ts';
 import type { ParseMetadata } from '../../connections/document-checks.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -37,6 +39,7 @@ export type ConfigFileDependencies = CredentialDependencies & {
   parseUpstreamMetadata: ParseMetadata;
   roles: Roles;
   settings: Settings;
+  brandImages: Pick<ImageStore, 'prepare' | 'save'>;
   /** SAML metadata: parsing it, and fetching it from a URL. */
   parseMetadata: MetadataReader['parse'];
   fetchMetadata: MetadataReader['fetch'];
@@ -103,7 +106,7 @@ async function planSections(
   const forProviders = { applications, reader, clientIds };
   const forConnections = { ...dependencies, readFile: reader.readFile, roles: rolesLeft };
   const sections = [
-    () => planSettings(declared.settings, settings, options),
+    () => planSettings(declared.settings, { ...dependencies, readImage: imageReader(path.dirname(filePath)) }, options),
     () => planResources(declared.resources, dependencies),
     () => planRoles(declared.roles, roleRows, roles),
     () => planClients(declared.clients, stored, applications, options),
@@ -137,6 +140,20 @@ function metadataReader({ parseMetadata, fetchMetadata }: ConfigFileDependencies
   };
 }
 
+/** Reads pictures that the file in `folder` names. */
+function imageReader(folder: string) {
+  return async (name: string): Promise<string> => {
+    const file = path.resolve(folder, name);
+    try {
+      return `data:;base64,${(await readFile(file)).toString('base64')}`;
+    } catch (cause) {
+      throw new ImageFault(`can’t be read: ${file} (${reasonOf(cause)})`);
+    }
+  };
+}
+
+const reasonOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : 'not readable');
+
 function deletion(applications: Applications, { id, clientId, name, protocol }: Application): Step {
   return {
     kind: 'delete',
@@ -163,8 +180,7 @@ async function readMetadataFile(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'not readable';
-    throw new Error(`cannot be read: ${file} (${code})`, { cause });
+    throw new Error(`cannot be read: ${file} (${reasonOf(cause)})`, { cause });
   }
 }
 

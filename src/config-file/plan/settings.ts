@@ -8,6 +8,9 @@ import {
 } from '../../applications/resources.ts';
 import { RESERVED } from '../../applications/rules/identifiers.ts';
 import type { ProtectedRows } from '../../audit/protected-rows.ts';
+import { brandImageSettings } from '../../brand/brand.ts';
+import type { ImageStore, NewImage } from '../../brand/image-store.ts';
+import { ImageFault } from '../../brand/images/image-fault.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
   type SettingName,
@@ -16,7 +19,8 @@ import {
   secretsOf,
   withoutSecrets,
 } from '../../settings/settings.ts';
-import type { Db } from '../../storage/database.ts';
+import { isImageData, isImageName } from '../../settings/value-schemas.ts';
+import type { Db, Tx } from '../../storage/database.ts';
 import { type DeclaredResource, type DeclaredSettings, resourceInput } from '../schema.ts';
 import {
   differences,
@@ -28,12 +32,20 @@ import {
   takeOver,
 } from './steps.ts';
 
+export interface SettingPlanDependencies {
+  settings: Settings;
+  brandImages: Pick<ImageStore, 'prepare' | 'save'>;
+  /** A picture that the file names, as a data URL. */
+  readImage(name: string): Promise<string>;
+}
+
 export async function planSettings(
-  declared: DeclaredSettings,
-  settings: Settings,
+  declaredSettings: DeclaredSettings,
+  { settings, ...pictures }: SettingPlanDependencies,
   { hidesSecrets = false }: PlanOptions = {},
 ): Promise<Planned> {
   const plan = nothingPlanned();
+  const { declared, images } = await withStoredImages(declaredSettings, pictures, plan);
   for (const { name, value, source } of await settings.list({ withSecrets: true })) {
     const wanted = declared[name];
     if (wanted === undefined) {
@@ -57,12 +69,39 @@ export async function planSettings(
     ];
     if (fields.length === 0) plan.unchanged += 1;
     else {
-      const run = (tx: Parameters<Settings['unset']>[1]) =>
-        settings.set<SettingName>(name, wanted as SettingValues[SettingName], { source: 'file', tx });
+      const run = async (tx: Tx) => {
+        const image = images.get(name);
+        if (image) await pictures.brandImages.save(tx, image);
+        await settings.set<SettingName>(name, wanted as SettingValues[SettingName], { source: 'file', tx });
+      };
       plan.steps.push({ kind: isNew ? 'create' : 'change', section: 'settings', name, fields, run });
     }
   }
   return plan;
+}
+
+/** The declared settings with the name of each picture, as it is stored, and the new pictures. */
+async function withStoredImages(
+  declared: DeclaredSettings,
+  { brandImages, readImage }: Omit<SettingPlanDependencies, 'settings'>,
+  plan: Planned,
+) {
+  const images = new Map<SettingName, NewImage>();
+  const stored = { ...declared };
+  for (const name of brandImageSettings) {
+    const value = declared[name];
+    if (value === undefined) continue;
+    try {
+      const isPath = !isImageName(value) && !isImageData(value);
+      const prepared = await brandImages.prepare(isPath ? await readImage(value) : value);
+      stored[name] = prepared.name;
+      if (prepared.image) images.set(name, prepared.image);
+    } catch (error) {
+      if (!(error instanceof ImageFault)) throw error;
+      plan.faults.push({ path: ['settings', name], message: error.message });
+    }
+  }
+  return { declared: stored, images };
 }
 
 /** The fields of an API by their names in the file; a tied scope only where there is one. */

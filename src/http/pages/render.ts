@@ -8,6 +8,7 @@ import { inLanguage, Text, t } from '../../texts/text.ts';
 import type { Middleware } from '../context.ts';
 import { localPath } from '../local-path.ts';
 import type { Assets } from './assets.ts';
+import type { BrandLook } from './brand-look.ts';
 import { day, moment } from './dates.ts';
 import { color, hueOf, initials } from './tokens.ts';
 
@@ -19,13 +20,20 @@ export interface RendererDependencies {
   /** Caches compiled templates; otherwise each page is read again. */
   production: boolean;
   assets: Pick<Assets, 'url'>;
+  /** The brand that pages have now; those of an application pass another one as `brand`. */
+  brand?: () => BrandLook | undefined;
 }
 
 /**
  * Templates can use these helpers beside their own data: `t('sign-in.title')`, `asset('people.css')`, `webLink(url)`, `day(date)` and so on.
  * Pages for administrators and programs are in English.
  */
-export function createRenderer({ viewsDir, production, assets }: RendererDependencies): Render {
+export function createRenderer({
+  viewsDir,
+  production,
+  assets,
+  brand = () => undefined,
+}: RendererDependencies): Render {
   const config: Partial<EtaConfig> = {
     views: viewsDir,
     cache: production,
@@ -37,7 +45,7 @@ export function createRenderer({ viewsDir, production, assets }: RendererDepende
   const helpers = { t, asset: assets.url, webLink, day, moment, plural, color, hueOf, initials };
   return (template, data, csrfToken, language = SOURCE_LANGUAGE) => {
     const tag = ENGLISH_PAGES.test(template) ? SOURCE_LANGUAGE : language;
-    const page = new Page({ ...helpers, language: tag, direction: directionOf(tag) }, data, csrfToken);
+    const page = new Page({ ...helpers, brand: brand(), language: tag, direction: directionOf(tag) }, data, csrfToken);
     return inLanguage(tag, () => eta.render(template, page));
   };
 }
@@ -48,7 +56,8 @@ const ENGLISH_PAGES = /^(admin|api)\//;
 export function rendering({ render }: { render: Render }): Middleware {
   return (ctx, next) => {
     ctx.render = (template, data = {}, status = 200) => {
-      ctx.body = render(template, data, ctx.state.csrfToken, ctx.state.language());
+      const { brand } = ctx.state;
+      ctx.body = render(template, brand ? { brand, ...data } : data, ctx.state.csrfToken, ctx.state.language());
       ctx.status = status;
       ctx.type = 'text/html; charset=utf-8';
       ctx.set('Cache-Control', 'no-store');

@@ -16,6 +16,8 @@ export const tokens = {
   'on-brand': ['#ffffff', '#ffffff'],
   'brand-ink': ['#1f6650', '#86cfae'],
   'brand-tint': ['#e7f1ec', '#1c2b25'],
+  // On `bad-fill`, whatever the brand is.
+  'on-bad': ['#ffffff', '#ffffff'],
   ok: ['#1a6a42', '#7fd0a0'],
   'ok-tint': ['#e4f3e9', '#182a20'],
   warn: ['#7c4d03', '#e3b65c'],

@@ -15,6 +15,7 @@ import { passkeyFields } from '../../mfa/factors/webauthn-ceremony.ts';
 import { trustFields } from '../../mfa/known-browsers.ts';
 import { artifactFields, MODELS_WITHOUT_MAC } from '../../oidc/store/protected-artifacts.ts';
 import { rpSessionFields } from '../../rp/sessions.ts';
+import { IMAGE_KEY } from '../../brand/image-store.ts';
 import { requestFields } from '../../saml/sso/pending-authn-requests.ts';
 import { nameIdFields } from '../../saml/sso/stored-name-ids.ts';
 import { settingFields, settingNames } from '../../settings/settings.ts';
@@ -171,11 +172,11 @@ export const protectedTables: Record<ProtectedTable, ProtectedTableEntry> = {
     fields: (row) => apiKeyFields(row as never),
     nameOf: ({ id, userId }) => `the API key ${id} of user ${userId}`,
   },
-  // The other rows hold nothing but encrypted values, which are bound to their key.
+  // And the pictures of brands. The other rows hold nothing but encrypted values, which are bound to their key.
   settings: {
     model: 'setting',
     key: ['key'],
-    where: { key: { in: [...settingNames] } },
+    where: { OR: [{ key: { in: [...settingNames] } }, { key: { startsWith: IMAGE_KEY } }] },
     fields: (row) => settingFields(row as never),
     nameOf: ({ key }) => `setting ${key}`,
   },

@@ -1,0 +1,108 @@
+// /admin/branding: the look of the pages and mails for people, with a preview of the real pages beside it.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { BrandSetting } from '../../brand/brand.ts';
+import type { ImageStore } from '../../brand/image-store.ts';
+import { ImageFault } from '../../brand/images/image-fault.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { badRequest } from '../../http/errors.ts';
+import { acceptPictures, parseForm, parseQuery } from '../../http/input.ts';
+import { limits } from '../../limits.ts';
+import type { SettingEntry } from '../../settings/settings.ts';
+import type { Db } from '../../storage/database.ts';
+import { etagOf } from '../api/versions.ts';
+import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
+import type { Frame } from '../console/frame.ts';
+import { fileNotice } from '../console/managed-by-file.ts';
+import { type Sent, sentValue } from '../console/row-buttons.ts';
+import type { SettingAdmin } from '../settings/actions.ts';
+import { changesOf, type Lock } from '../settings/console-fields.ts';
+import { brandSections, valueIn, withNames } from './fields.ts';
+import { previewAddress, previewFields, previewQuery } from './preview.ts';
+
+export const HERE = '/admin/branding';
+const READ = 'gatehouse.settings:read' as const;
+const CHANGE = 'gatehouse.settings:write' as const;
+const FORM = 'brand';
+const form = z.record(z.string(), z.array(z.string().max(limits.brandImage.requestBytes * 2)));
+
+export interface BrandPagesDependencies {
+  frame: Frame;
+  db: Db;
+  settings: SettingAdmin;
+  images: Pick<ImageStore, 'prepare' | 'save'>;
+  /** The path of the configuration file. */
+  configFile: string | undefined;
+}
+
+export function brandRoutes(dependencies: BrandPagesDependencies): Router<State, Extras> {
+  const { frame, db, settings, images } = dependencies;
+  const router = new Router<State, Extras>({ prefix: HERE });
+
+  async function store(name: BrandSetting, data: string): Promise<string> {
+    try {
+      const { name: stored, image } = await images.prepare(data);
+      if (image) await images.save(db, image);
+      return stored;
+    } catch (error) {
+      if (!(error instanceof ImageFault)) throw error;
+      throw badRequest('invalid_input', { fields: [{ field: name, message: error.message }] });
+    }
+  }
+
+  router.get('/', ...frame.page(READ), async (ctx) => {
+    frame.show(ctx, brandPage(ctx, dependencies, await settings.list(), {}));
+  });
+
+  router.post('/', acceptPictures(limits.brandImage.requestBytes), ...frame.change(CHANGE), async (ctx) => {
+    const entries = await settings.list();
+    let sent: Sent = await parseForm(ctx, form, { lists: 'every field' });
+    await frame.attempt(
+      ctx,
+      async () => {
+        sent = await withNames(sent, store);
+        await settings.update(changesOf(entries, sent), frame.actor(ctx), sentValue(sent, VERSION) ?? '');
+        frame.redirect(ctx, HERE, 'Saved. The pages have the new look within seconds.');
+      },
+      () => brandPage(ctx, dependencies, entries, sent),
+    );
+  });
+  return router;
+}
+
+function brandPage(
+  ctx: Context,
+  { frame, configFile }: BrandPagesDependencies,
+  entries: SettingEntry[],
+  sent: Sent,
+): ConsolePage {
+  const mayChange = frame.may(ctx, CHANGE);
+  const lockOf = ({ source }: SettingEntry): Lock =>
+    source === 'file' ? 'file' : mayChange ? undefined : 'permission';
+  const sections = brandSections(entries, sent, lockOf);
+  const isDeclared = sections.some(({ fields }) => fields.some(({ isFromFile }) => isFromFile));
+  const choice = parseQuery(ctx, previewQuery);
+  const typed = (name: BrandSetting) => valueIn(name, entries, sent);
+  const blocks: Block[] = [
+    ...(isDeclared ? [fileNotice(configFile, 'Each setting with a lock')] : []),
+    {
+      kind: 'form',
+      id: FORM,
+      action: HERE,
+      isUpload: true,
+      fields: mayChange ? [versionField(sentValue(sent, VERSION) ?? etagOf(entries))] : [],
+      sections,
+      ...(mayChange && { button: 'Save changes', cancel: HERE, cancelLabel: 'Discard' }),
+    },
+  ];
+  return {
+    title: 'Branding',
+    lead: 'The name, colors and pictures of the pages and mails that people see. The console stays as it is.',
+    isHalved: true,
+    blocks,
+    aside: [
+      { kind: 'search', action: HERE, fields: previewFields(choice), button: 'Show' },
+      { kind: 'preview', title: 'Preview', src: previewAddress(choice, typed), follows: FORM, isTall: true },
+    ],
+  };
+}

@@ -1,0 +1,77 @@
+// The form of the brand: its settings as fields, and what was sent as it is stored. A picture that was sent is stored at once, under
+// its name, so that the form can come back with it after a fault or a sign-in.
+import { type BrandSetting, brandImageSettings, imagePath } from '../../brand/brand.ts';
+import type { SettingEntry } from '../../settings/settings.ts';
+import { isImageData, isImageName } from '../../settings/value-schemas.ts';
+import type { Field, FormSection } from '../console/blocks.ts';
+import { type Sent, sentValue } from '../console/row-buttons.ts';
+import type { Lock } from '../settings/console-fields.ts';
+import { settingTexts } from '../settings/console-texts.ts';
+
+/** The boxes of the form. */
+const SECTIONS: readonly { title: string; lead?: string; names: readonly BrandSetting[] }[] = [
+  { title: 'Name and color', names: ['brand_name', 'brand_color'] },
+  { title: 'Pictures', names: ['brand_logo', 'brand_logo_dark', 'brand_icon', 'brand_background'] },
+  {
+    title: 'Links',
+    lead: 'Below each form. A link without an address is left out.',
+    names: ['brand_help_url', 'brand_privacy_url', 'brand_terms_url'],
+  },
+];
+const ACCEPTED = '.png,.jpg,.jpeg,.webp,.svg,image/png,image/jpeg,image/webp,image/svg+xml';
+
+type Entries = readonly SettingEntry[];
+
+const isImage = (name: BrandSetting) => brandImageSettings.some((one) => one === name);
+
+/** What the form holds now: as it was sent, else what is stored. */
+export function valueIn(name: BrandSetting, entries: Entries, sent: Sent): string {
+  const stored = entries.find((entry) => entry.name === name)?.value;
+  return sentValue(sent, name) ?? (stored === undefined ? '' : String(stored));
+}
+
+export function brandSections(entries: Entries, sent: Sent, lockOf: (entry: SettingEntry) => Lock): FormSection[] {
+  return SECTIONS.map(({ names, ...box }) => ({
+    ...box,
+    fields: names.flatMap((name) => {
+      const entry = entries.find((one) => one.name === name);
+      return entry ? fieldsOf(name, valueIn(name, entries, sent), lockOf(entry)) : [];
+    }),
+  }));
+}
+
+function fieldsOf(name: BrandSetting, value: string, lock: Lock): Field[] {
+  const { label, text } = settingTexts[name];
+  const locked = lock && { isLocked: true, isFromFile: lock === 'file' };
+  const field: Field = { name, label, hint: text, value, ...locked };
+  if (name === 'brand_color') return [{ ...field, isColor: true, isCode: true, placeholder: '#1f6650' }];
+  if (name === 'brand_name') return [field];
+  if (!isImage(name)) return [{ ...field, isCode: true, placeholder: 'https://' }];
+  const isStored = isImageName(value);
+  const picture = isStored ? { src: imagePath(value), isDark: name === 'brand_logo_dark' } : undefined;
+  const file: Field = { name, label, hint: text, type: 'file', accept: ACCEPTED, picture, ...locked };
+  if (!isStored || lock) return [file];
+  const remove = { name: `${name}.remove`, label: `Remove the ${label.toLowerCase()}`, type: 'checkbox' as const };
+  return [file, { name: `${name}.stored`, label: '', type: 'hidden', value }, remove];
+}
+
+/**
+ * The form with the name of each picture in place of its content.
+ *
+ * @param store stores a picture, and returns its name
+ */
+export async function withNames(
+  sent: Sent,
+  store: (name: BrandSetting, data: string) => Promise<string>,
+): Promise<Sent> {
+  const named: Record<string, readonly string[]> = { ...sent };
+  for (const name of brandImageSettings) {
+    const [content = '', stored = ''] = [sentValue(sent, name), sentValue(sent, `${name}.stored`)];
+    const isRemoved = sentValue(sent, `${name}.remove`) === 'on';
+    if (isImageData(content)) named[name] = [await store(name, content)];
+    else if (sentValue(sent, `${name}.stored`) !== undefined) named[name] = [isRemoved ? '' : stored];
+    // A disabled field, or no picture at all.
+    else delete named[name];
+  }
+  return named;
+}

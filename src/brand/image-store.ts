@@ -1,0 +1,126 @@
+// The pictures of brands: checked and written again on a worker thread, stored in the database under the hash of their content, so
+// that every instance serves them. A setting or an application has only the name of its picture.
+import { createHash } from 'node:crypto';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
+import { createWorker, TaskTimeout } from '../credentials/worker.ts';
+import { limits } from '../limits.ts';
+import type { Clock } from '../platform/clock.ts';
+import { workerModule } from '../platform/package.ts';
+import { removeValues, storedKeys, storedRow, storeValue } from '../settings/stored-values.ts';
+import { isImageData, isImageName } from '../settings/value-schemas.ts';
+import type { Db, Tx } from '../storage/database.ts';
+import { ImageFault } from './images/image-fault.ts';
+import type { ImageResult, ImageTask } from './images/task.ts';
+
+/** A picture that `save` stores. */
+export interface NewImage {
+  /** `<hash>.<kind>` */
+  name: string;
+  bytes: Buffer;
+}
+
+export interface ImageStore {
+  /**
+   * The name for a setting, and the picture if it is a new one. `value` is a data URL or the name of a stored picture.
+   *
+   * @throws ImageFault for a picture that cannot be used, one that is not stored, and a path
+   */
+  prepare(value: string): Promise<{ name: string; image?: NewImage }>;
+  save(tx: Tx, image: NewImage): Promise<void>;
+  /** The content; undefined without such a picture, and for one that another program wrote. */
+  read(name: string): Promise<Buffer | undefined>;
+  /** Removes the pictures that were stored before `before` and have none of these names. */
+  removeOthers(used: ReadonlySet<string>, before: Date): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ImageStoreDependencies {
+  db: Db;
+  now: Clock;
+  protectedRows: Pick<ProtectedRows, 'macOf' | 'isGenuine'>;
+}
+
+/** The keys of their rows, which have a MAC as settings have. */
+export const IMAGE_KEY = 'brand-image:';
+const TABLE = 'settings';
+/** Those that were read last; a server has a few. */
+const MAX_CACHED = 16;
+
+/** The thread starts with the first picture, and ends when it is idle. */
+export function createImageStore({ db, now, protectedRows }: ImageStoreDependencies): ImageStore {
+  const { maxWaiting, timeLimitMs, heapMb } = limits.brandImage;
+  const worker = createWorker<ImageTask, ImageResult>({
+    ...{ file: workerModule('brand/images/task.ts'), maxWaiting, timeLimitMs, maxHeapMb: heapMb },
+  });
+  const cached = new Map<string, Buffer>();
+
+  async function check(bytes: Buffer): Promise<NewImage> {
+    const result = await worker.run({ bytes }).catch((error: unknown): ImageResult => {
+      if (error instanceof TaskTimeout) return { fault: 'takes too long to read: choose a simpler one' };
+      throw error;
+    });
+    if ('fault' in result) throw new ImageFault(result.fault);
+    const checked = Buffer.from(result.image.bytes);
+    const hash = createHash('sha256').update(checked).digest('hex').slice(0, 32);
+    return { name: `${hash}.${result.image.kind}`, bytes: checked };
+  }
+
+  async function read(name: string): Promise<Buffer | undefined> {
+    const present = cached.get(name);
+    if (present) return present;
+    if (!isImageName(name)) return undefined;
+    const key = `${IMAGE_KEY}${name}`;
+    const row = await storedRow(db, key);
+    if (!row || !protectedRows.isGenuine(TABLE, [key, row.value], row.mac)) return undefined;
+    const bytes = Buffer.from(JSON.parse(row.value) as string, 'base64');
+    if (cached.size >= MAX_CACHED) cached.delete(cached.keys().next().value as string);
+    cached.set(name, bytes);
+    return bytes;
+  }
+
+  return {
+    read,
+    close: worker.close,
+
+    async prepare(value) {
+      if (isImageName(value)) {
+        if (await read(value)) return { name: value };
+        throw new ImageFault('isn’t stored here: send the picture again');
+      }
+      if (!isImageData(value)) throw new ImageFault('can’t be a path here: send the picture as a data URL');
+      const bytes = Buffer.from(value.slice(value.indexOf(',') + 1), 'base64');
+      if (bytes.length > limits.brandImage.bytes)
+        throw new ImageFault(`has ${kilobytes(bytes.length)} KB; ${kilobytes(limits.brandImage.bytes)} KB are allowed`);
+      const image = await check(bytes);
+      return { name: image.name, image };
+    },
+
+    async save(tx, { name, bytes }) {
+      const key = `${IMAGE_KEY}${name}`;
+      const mac = (text: string) => protectedRows.macOf(TABLE, [key, text]);
+      await storeValue(tx, key, bytes.toString('base64'), { source: 'brand', at: now(), mac });
+    },
+
+    async removeOthers(used, before) {
+      const keys = await storedKeys(db, IMAGE_KEY, before);
+      await removeValues(
+        db,
+        keys.filter((key) => !used.has(key.slice(IMAGE_KEY.length))),
+      );
+    },
+  };
+}
+
+const TYPES: Record<string, string> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  webp: 'image/webp',
+  svg: 'image/svg+xml',
+};
+
+/** The media type of a stored picture. */
+export function imageType(name: string): string {
+  return TYPES[name.slice(name.indexOf('.') + 1)] ?? '';
+}
+
+const kilobytes = (bytes: number) => Math.ceil(bytes / 1000);

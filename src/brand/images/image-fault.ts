@@ -1,0 +1,26 @@
+// Why a picture cannot be used, as the end of a sentence that begins with the name of its field.
+
+export class ImageFault extends Error {
+  override name = 'ImageFault';
+}
+
+/** A picture that was checked and written again. */
+export interface CheckedImage {
+  /** The end of its name, which decides its media type. */
+  kind: 'png' | 'jpg' | 'webp' | 'svg';
+  bytes: Buffer;
+  width: number;
+  height: number;
+}
+
+const MAX_SIDE = 4096;
+const MAX_PIXELS = 9_000_000;
+
+/** Throws ImageFault when the picture is larger than browsers should have to decode, or has no size. */
+export function assertSize(width: number, height: number): void {
+  if (width < 1 || height < 1) throw new ImageFault('is damaged: it has no size');
+  if (width > MAX_SIDE || height > MAX_SIDE || width * height > MAX_PIXELS)
+    throw new ImageFault(`has ${width} × ${height} pixels; ${MAX_SIDE} on a side and 9 million in all are allowed`);
+}
+
+export const damaged = (kind: string): ImageFault => new ImageFault(`is damaged or isn’t a real ${kind} file`);

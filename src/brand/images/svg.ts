@@ -1,0 +1,120 @@
+// SVG: reads the file as XML and writes a new one with only the elements and attributes of the tables below. No script, no link, no
+// address, no embedded page or picture, no animation, no entity; what is not listed is left out.
+import { DOMParser } from '@xmldom/xmldom';
+import { assertSize, type CheckedImage, damaged, ImageFault } from './image-fault.ts';
+import { PROPERTIES, safeDeclarations, safeRules, safeValue, withoutReferences } from './svg-style.ts';
+
+const NAMESPACE = 'http://www.w3.org/2000/svg';
+const SHAPES = ['path', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygon'];
+const CONTAINERS = ['svg', 'g', 'defs', 'linearGradient', 'radialGradient', 'clipPath', 'mask', 'text', 'tspan'];
+const ELEMENTS: ReadonlySet<string> = new Set([...SHAPES, ...CONTAINERS, 'stop', 'style', 'title']);
+const TEXTS: ReadonlySet<string> = new Set(['text', 'tspan', 'title']);
+/** Nothing inside of them refers to another one. */
+const NO_REFERENCES: ReadonlySet<string> = new Set(['mask', 'clipPath']);
+const ATTRIBUTES: ReadonlySet<string> = new Set(
+  (
+    'id class viewBox width height x y x1 y1 x2 y2 cx cy r rx ry fx fy fr d points pathLength dx dy rotate offset textLength ' +
+    'lengthAdjust gradientUnits gradientTransform spreadMethod clipPathUnits maskUnits maskContentUnits preserveAspectRatio version'
+  ).split(' '),
+);
+const MAX_ELEMENTS = 5000;
+const MAX_DEPTH = 64;
+const MAX_VALUE = 100_000;
+
+export const isSvg = (bytes: Buffer): boolean =>
+  /^\s*<(\?xml|!--|!DOCTYPE|svg|\w+:svg)/i.test(textOf(bytes).slice(0, 200));
+
+const textOf = (bytes: Buffer) => bytes.toString('utf8').replace(/^\ufeff/, '');
+
+/** Throws ImageFault. */
+export function checkSvg(bytes: Buffer): CheckedImage {
+  const root = rootOf(textOf(bytes));
+  const size = sizeOf(root);
+  assertSize(Math.max(1, Math.ceil(size.width)), Math.max(1, Math.ceil(size.height)));
+  const budget = { elements: MAX_ELEMENTS };
+  const text = written(root, { budget, depth: 0, mayRefer: true }).replace(/^<svg/, `<svg xmlns="${NAMESPACE}"`);
+  return { kind: 'svg', bytes: Buffer.from(text), width: Math.round(size.width), height: Math.round(size.height) };
+}
+
+function rootOf(text: string): Element {
+  // One without declarations of its own says only which SVG it is, and is left out.
+  const plain = text.replace(/<!DOCTYPE[^[\]<>]*>/i, '');
+  if (/<!(DOCTYPE|ENTITY)/i.test(plain)) throw new ImageFault('declares entities, which isn’t allowed in a picture');
+  const reject = () => {
+    throw damaged('SVG');
+  };
+  const parser = new DOMParser({ errorHandler: { warning: reject, error: reject, fatalError: reject } });
+  const root = parser.parseFromString(plain.trim(), 'image/svg+xml').documentElement as Element | null;
+  if (root?.localName !== 'svg' || (root.namespaceURI ?? NAMESPACE) !== NAMESPACE) throw damaged('SVG');
+  return root;
+}
+
+/** From its view box, else its width and height; browsers need one of them. */
+function sizeOf(root: Element): { width: number; height: number } {
+  const box = (root.getAttribute('viewBox') ?? '')
+    .trim()
+    .split(/[\s,]+/)
+    .map(Number);
+  const [width, height] =
+    box.length === 4
+      ? box.slice(2)
+      : ['width', 'height'].map((name) => Number.parseFloat(root.getAttribute(name) ?? ''));
+  if (!(Number.isFinite(width) && Number.isFinite(height) && Number(width) > 0 && Number(height) > 0))
+    throw new ImageFault('has no viewBox, so that browsers can’t scale it');
+  return { width: Number(width), height: Number(height) };
+}
+
+interface Place {
+  budget: { elements: number };
+  depth: number;
+  mayRefer: boolean;
+}
+
+function written(element: Element, place: Place): string {
+  const { budget, depth } = place;
+  budget.elements -= 1;
+  if (budget.elements < 0 || depth > MAX_DEPTH) throw new ImageFault('is too complex: simplify its paths');
+  const name = element.localName;
+  const mayRefer = place.mayRefer && !NO_REFERENCES.has(name);
+  const attributes = attributesOf(element, mayRefer);
+  if (name === 'style') {
+    const rules = safeRules(element.textContent ?? '');
+    return rules ? `<style>${escaped(rules)}</style>` : '';
+  }
+  const inside: string[] = [];
+  for (let node = element.firstChild; node; node = node.nextSibling) {
+    if (node.nodeType === 3 || node.nodeType === 4) {
+      if (TEXTS.has(name)) inside.push(escaped(node.nodeValue ?? ''));
+    } else if (node.nodeType === 1 && isAllowed(node as Element))
+      inside.push(written(node as Element, { budget, depth: depth + 1, mayRefer }));
+  }
+  return inside.length === 0 ? `<${name}${attributes}/>` : `<${name}${attributes}>${inside.join('')}</${name}>`;
+}
+
+const isAllowed = ({ localName, namespaceURI }: Element) =>
+  ELEMENTS.has(localName) && (namespaceURI === NAMESPACE || namespaceURI === null);
+
+function attributesOf(element: Element, mayRefer: boolean): string {
+  const attributes = new Map<string, string>();
+  for (const { name, value } of Array.from(element.attributes)) {
+    const safe = safeAttribute(name, value);
+    if (safe !== undefined) attributes.set(name, safe);
+  }
+  if (!mayRefer) attributes.set('style', withoutReferences(attributes.get('style') ?? ''));
+  return [...attributes].map(([name, value]) => ` ${name}="${escaped(value)}"`).join('');
+}
+
+/** The value of an allowed attribute; undefined for any other, and for one that names something outside of the picture. */
+function safeAttribute(name: string, value: string): string | undefined {
+  if (value.length > MAX_VALUE) throw new ImageFault('is too complex: simplify its paths');
+  if (name === 'style') return safeDeclarations(value) || undefined;
+  if (PROPERTIES.has(name)) return safeValue(value);
+  if (!ATTRIBUTES.has(name)) return undefined;
+  return /^[\w\s#%.,()+:*/-]*$/.test(value) ? value : undefined;
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+function escaped(text: string): string {
+  return text.replace(/[\p{Cc}\ufffe\uffff]/gu, ' ').replace(/[&<>"]/g, (one) => ENTITIES[one] ?? '');
+}

@@ -1,0 +1,33 @@
+// The task of the worker thread that checks pictures and writes them again (image-store.ts): inflating and compressing the pixels of
+// one takes up to a second.
+import { type CheckedImage, ImageFault } from './image-fault.ts';
+import { checkJpeg, isJpeg } from './jpeg.ts';
+import { checkPng, isPng } from './png.ts';
+import { checkSvg, isSvg } from './svg.ts';
+import { checkWebp, isWebp } from './webp.ts';
+
+export interface ImageTask {
+  bytes: Uint8Array;
+}
+
+export type ImageResult = { image: Omit<CheckedImage, 'bytes'> & { bytes: Uint8Array } } | { fault: string };
+
+/** Its content decides what it is, neither its name nor the type that a browser sent. */
+export function perform({ bytes }: ImageTask): ImageResult {
+  try {
+    return { image: checked(Buffer.from(bytes)) };
+  } catch (error) {
+    if (error instanceof ImageFault) return { fault: error.message };
+    // A number beyond the end of a damaged file.
+    if (error instanceof RangeError) return { fault: 'is damaged' };
+    throw error;
+  }
+}
+
+function checked(bytes: Buffer): CheckedImage {
+  if (isPng(bytes)) return checkPng(bytes);
+  if (isJpeg(bytes)) return checkJpeg(bytes);
+  if (isWebp(bytes)) return checkWebp(bytes);
+  if (isSvg(bytes)) return checkSvg(bytes);
+  throw new ImageFault('must be a PNG, JPEG, WebP or SVG picture');
+}

@@ -1,0 +1,141 @@
+// Pictures that are sent for a brand: what is left of them, and what is rejected.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { perform } from '../../src/brand/images/task.ts';
+import { aJpeg, aPng, aSvg, aWebp, pngChunk } from './pictures.ts';
+
+/** The picture that is stored. */
+function written(bytes: Buffer): { text: string; bytes: Buffer; size: string } {
+  const result = perform({ bytes });
+  if ('fault' in result) throw new Error(result.fault);
+  const { image } = result;
+  const content = Buffer.from(image.bytes);
+  return { text: content.toString('latin1'), bytes: content, size: `${image.kind} ${image.width}x${image.height}` };
+}
+
+const faultOf = (bytes: Buffer) => {
+  const result = perform({ bytes });
+  return 'fault' in result ? result.fault : undefined;
+};
+
+const svgOf = (inside: string, attributes?: string) => written(aSvg(inside, attributes)).text;
+
+describe('a picture', () => {
+  it.each([
+    ['PNG', aPng(), 'png 8x4'],
+    ['PNG with interlaced lines', aPng({ width: 1, height: 1, interlace: 1 }), 'png 1x1'],
+    ['JPEG', aJpeg(), 'jpg 16x8'],
+    ['WebP', aWebp(), 'webp 1x1'],
+    ['SVG', aSvg(), 'svg 40x10'],
+  ])('is written again as the same %s, also a second time', (_, bytes, size) => {
+    const first = written(bytes);
+    expect(first.size).toBe(size);
+    expect(written(first.bytes).bytes.equals(first.bytes)).toBe(true);
+  });
+
+  const secret = Buffer.from('<script>alert(1)</script>');
+  const comment = Buffer.concat([Buffer.from([0xff, 0xfe, 0, secret.length + 2]), secret]);
+  it.each([
+    ['a PNG in a text', aPng({ before: [pngChunk('tEXt', secret)] })],
+    ['a PNG behind its end', aPng({ after: secret })],
+    ['a JPEG in a comment', aJpeg({ extra: comment })],
+    ['a JPEG behind its end', aJpeg({ after: secret })],
+    ['a WebP in its metadata', aWebp([['XMP ', secret]])],
+  ])('loses what hides in %s', (_, bytes) => {
+    expect(bytes.includes(secret)).toBe(true);
+    expect(written(bytes).bytes.includes(secret)).toBe(false);
+  });
+
+  it.each([
+    ['text', Buffer.from('hello'), /^must be a PNG, JPEG, WebP or SVG picture$/],
+    ['HTML', Buffer.from('<html><svg xmlns="http://www.w3.org/2000/svg"/></html>'), /^must be a PNG/],
+    ['a GIF', Buffer.from('GIF89a...'), /^must be a PNG/],
+    ['an empty PNG', aPng({ width: 0 }), /has no size/],
+    ['a PNG with too many pixels', aPng({ width: 4000, height: 4000, lines: Buffer.alloc(9) }), /4000 × 4000 pixels/],
+    ['a PNG that inflates to more', aPng({ lines: Buffer.alloc(50_000_000) }), /damaged/],
+    ['a PNG without all pixels', aPng({ lines: Buffer.alloc(3) }), /damaged/],
+    ['a PNG with an unknown filter', aPng({ width: 1, height: 1, lines: Buffer.from([9, 0, 0, 0]) }), /damaged/],
+    [
+      'a PNG with a wrong checksum',
+      Buffer.concat([aPng().subarray(0, 30), Buffer.from([1]), aPng().subarray(31)]),
+      /damaged/,
+    ],
+    ['half a PNG', aPng().subarray(0, 40), /damaged/],
+    ['half a JPEG', aJpeg().subarray(0, 60), /damaged/],
+    ['an animation', aWebp([['ANIM', Buffer.alloc(6)]]), /animation/],
+    ['an SVG without a size', aSvg('', ''), /has no viewBox/],
+    [
+      'an SVG that is no XML',
+      Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><g></svg>'),
+      /damaged/,
+    ],
+    [
+      'an SVG with entities',
+      Buffer.from('<!DOCTYPE svg [<!ENTITY a "b">]><svg viewBox="0 0 1 1">&a;</svg>'),
+      /entities/,
+    ],
+    ['an SVG with too many elements', aSvg('<g/>'.repeat(6000)), /too complex/],
+    ['an SVG with deep elements', aSvg(`${'<g>'.repeat(200)}${'</g>'.repeat(200)}`), /too complex/],
+  ])('that is %s is rejected with its reason', (_, bytes, reason) => {
+    expect(faultOf(bytes)).toMatch(reason);
+  });
+
+  it('may be any bytes without an error', () => {
+    const starts = [aPng(), aJpeg(), aWebp(), aSvg()];
+    const broken = fc
+      .tuple(fc.constantFrom(...starts), fc.nat(), fc.uint8Array({ maxLength: 12 }))
+      .map(([bytes, at, put]) =>
+        Buffer.concat([bytes.subarray(0, at % bytes.length), put, bytes.subarray((at % bytes.length) + put.length)]),
+      );
+    fc.assert(
+      fc.property(broken, (bytes) => {
+        perform({ bytes });
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('an SVG', () => {
+  it.each([
+    ['<script>alert(1)</script>'],
+    ['<path d="M0 0" onclick="alert(1)" onload="x"/>'],
+    ['<a xlink:href="javascript:alert(1)"><path d="M0 0"/></a>'],
+    ['<image href="https://evil.example/x.png"/><image xlink:href="data:image/svg+xml;base64,AA"/>'],
+    ['<use href="https://evil.example/x.svg#a"/><use xlink:href="#b"/>'],
+    ['<foreignObject><body xmlns="http://www.w3.org/1999/xhtml"><img src="x"/></body></foreignObject>'],
+    ['<x:script xmlns:x="http://www.w3.org/2000/svg">alert(1)</x:script>'],
+    ['<path xmlns="http://www.w3.org/1999/xhtml" d="M0 0" id="foreign"/>'],
+    ['<path fill="url(https://evil.example/x#a)" stroke="url( \'//evil.example\' )"/>'],
+    ['<path style="fill:url(https://evil.example/x);behavior:url(x);-moz-binding:url(x)"/>'],
+    ['<path style="fill:u\\72l(https://evil.example)"/>'],
+    [
+      '<style>@import url(https://evil.example); path{background:url(https://evil.example)} @font-face{src:url(x)}</style>',
+    ],
+    ['<style>path{fill:red}&lt;/style&gt;&lt;script&gt;alert(1)</style>'],
+    ['<animate attributeName="href" values="javascript:alert(1)"/><set attributeName="onload" to="alert(1)"/>'],
+    ['<?xml-stylesheet href="https://evil.example/x.css"?><!-- <script> -->'],
+    ['<filter id="f"><feImage href="https://evil.example"/></filter><pattern id="p"/><marker id="m"/>'],
+  ])('loses %s', (inside) => {
+    const text = svgOf(inside);
+    expect(text).not.toMatch(
+      /script|evil|javascript|onclick|onload|import|binding|behavior|foreign|<use|<image|animate|<set|<\?/i,
+    );
+    expect(text).not.toMatch(/<(filter|pattern|marker|a|body)\b|\\/);
+  });
+
+  it('has its shapes, gradients, styles and text', () => {
+    const inside =
+      '<style>.a{fill:#fff;stroke:url(#g)}</style><linearGradient id="g"><stop offset="0" stop-color="red"/></linearGradient>' +
+      '<g class="a" transform="translate(1 2)"><path d="M0 0L1e-3,2z" fill="url(#g)"/><text x="1">A &amp; &lt;b&gt;</text></g>';
+    expect(svgOf(inside)).toBe(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 10">${inside}</svg>`);
+  });
+
+  it('has no mask inside of a mask, which could take hours to draw', () => {
+    const text = svgOf(
+      '<style>rect{mask:url(#b)!important}</style><mask id="a"><rect class="r" style="mask:url(#b);fill:red"/></mask>',
+    );
+    expect(text).not.toContain('!important');
+    expect(text).toContain('style="fill:red;mask:none;clip-path:none"');
+  });
+});

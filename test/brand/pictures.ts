@@ -1,0 +1,74 @@
+// Small pictures for tests.
+import { crc32, deflateSync } from 'node:zlib';
+
+/** A chunk of a PNG. */
+export function pngChunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const [length, crc] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(data.length);
+  crc.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, crc]);
+}
+
+interface PngOptions {
+  width?: number;
+  height?: number;
+  interlace?: number;
+  /** The lines of pixels; those of the size by default. */
+  lines?: Buffer;
+  /** Chunks before the pixels. */
+  before?: Buffer[];
+  after?: Buffer;
+}
+
+/** A PNG in red with 8 bits for each of red, green and blue. */
+export function aPng({ width = 8, height = 4, interlace = 0, lines, before = [], after }: PngOptions = {}): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 2, 0, 0, interlace], 8);
+  const line = Buffer.concat([Buffer.from([0]), Buffer.alloc(width * 3, Buffer.from([200, 30, 30]))]);
+  const pixels = lines ?? Buffer.concat(Array.from({ length: height }, () => line));
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  const chunks = [pngChunk('IHDR', header), ...before, pngChunk('IDAT', deflateSync(pixels))];
+  return Buffer.concat([signature, ...chunks, pngChunk('IEND', Buffer.alloc(0)), ...(after ? [after] : [])]);
+}
+
+/** The segments of a JPEG with 16 × 8 pixels, which no browser has to decode. */
+export function aJpeg({ extra = Buffer.alloc(0), after = Buffer.alloc(0) } = {}): Buffer {
+  const segment = (code: number, data: number[]) =>
+    Buffer.from([0xff, code, (data.length + 2) >> 8, (data.length + 2) & 255, ...data]);
+  return Buffer.concat([
+    Buffer.from([0xff, 0xd8]),
+    extra,
+    segment(0xdb, [0, ...Array.from({ length: 64 }, () => 1)]),
+    segment(0xc0, [8, 0, 8, 0, 16, 1, 1, 0x11, 0]),
+    segment(0xc4, [0, ...Array.from({ length: 16 }, () => 0)]),
+    segment(0xda, [1, 1, 0, 0, 63, 0]),
+    Buffer.from([0x12, 0xff, 0x00, 0x34, 0xff, 0xd0, 0x56, 0xff, 0xd9]),
+    after,
+  ]);
+}
+
+/** A WebP of 1 × 1 pixels with the chunks of a real one, lossless. */
+export function aWebp(chunks: [string, Buffer][] = []): Buffer {
+  const picture = Buffer.from([0x2f, 0, 0, 0, 0, 7, 0x10, 0xfd, 0x8f, 0xfe, 0x07, 0x22, 0xa2, 0xff, 0x01, 0]);
+  const all: [string, Buffer][] = [...chunks, ['VP8L', picture]];
+  const body = all.map(([type, data]) => {
+    const head = Buffer.alloc(8);
+    head.write(type, 'latin1');
+    head.writeUInt32LE(data.length, 4);
+    return Buffer.concat([head, data, Buffer.alloc(data.length % 2)]);
+  });
+  const content = Buffer.concat([Buffer.from('WEBP'), ...body]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(content.length);
+  return Buffer.concat([Buffer.from('RIFF'), length, content]);
+}
+
+export const aSvg = (inside = '<path d="M0 0h40v10H0z" fill="#c00"/>', attributes = 'viewBox="0 0 40 10"'): Buffer =>
+  Buffer.from(
+    `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${attributes}>${inside}</svg>`,
+  );
+
+export const dataUrl = (bytes: Buffer): string => `data:image/png;base64,${bytes.toString('base64')}`;
