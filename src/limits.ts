@@ -197,15 +197,6 @@ export const limits = {
     heapMb: 512,
     maxWaiting: 4,
   },
-  /** A picture of a brand, and the worker thread that reads it; the largest takes a second. */
-  brandImage: {
-    bytes: 200_000,
-    requestBytes: 4 * KIB * KIB,
-    timeLimitMs: 10_000,
-    heapMb: 256,
-    maxWaiting: 8,
-    keptUnusedHours: 24,
-  },
   /**
    * The database. A request is answered within 10 seconds also while the database is silent: all its statements together have
    * `requestMs`, and after that `lateMs`, in which a database that answers has answered; quick ones are free.

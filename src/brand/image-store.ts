@@ -1,23 +1,12 @@
-// The pictures of brands: checked and written again on a worker thread, stored in the database under the hash of their content, so
-// that every instance serves them. A setting or an application has only the name of its picture.
-import { createHash } from 'node:crypto';
+// The pictures of brands: stored in the database under the hash of their content, so that every instance serves them. A setting or an application has only the name of its picture.
 import type { ProtectedRows } from '../audit/protected-rows.ts';
-import { createWorker, TaskTimeout } from '../credentials/worker.ts';
-import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
-import { workerModule } from '../platform/package.ts';
 import { removeValues, storedKeys, storedRow, storeValue } from '../settings/stored-values.ts';
 import { isImageData, isImageName } from '../settings/value-schemas.ts';
 import type { Db, Tx } from '../storage/database.ts';
+import { createImageReader, type NewImage } from './image-reader.ts';
 import { ImageFault } from './images/image-fault.ts';
-import type { ImageResult, ImageTask } from './images/task.ts';
-
-/** A picture that `save` stores. */
-export interface NewImage {
-  /** `<hash>.<kind>` */
-  name: string;
-  bytes: Buffer;
-}
+import { imageLimits } from './limits.ts';
 
 export interface ImageStore {
   /**
@@ -48,22 +37,8 @@ const MAX_CACHED = 16;
 
 /** The thread starts with the first picture, and ends when it is idle. */
 export function createImageStore({ db, now, protectedRows }: ImageStoreDependencies): ImageStore {
-  const { maxWaiting, timeLimitMs, heapMb } = limits.brandImage;
-  const worker = createWorker<ImageTask, ImageResult>({
-    ...{ file: workerModule('brand/images/task.ts'), maxWaiting, timeLimitMs, maxHeapMb: heapMb },
-  });
+  const reader = createImageReader();
   const cached = new Map<string, Buffer>();
-
-  async function check(bytes: Buffer): Promise<NewImage> {
-    const result = await worker.run({ bytes }).catch((error: unknown): ImageResult => {
-      if (error instanceof TaskTimeout) return { fault: 'takes too long to read: choose a simpler one' };
-      throw error;
-    });
-    if ('fault' in result) throw new ImageFault(result.fault);
-    const checked = Buffer.from(result.image.bytes);
-    const hash = createHash('sha256').update(checked).digest('hex').slice(0, 32);
-    return { name: `${hash}.${result.image.kind}`, bytes: checked };
-  }
 
   async function read(name: string): Promise<Buffer | undefined> {
     const present = cached.get(name);
@@ -80,7 +55,7 @@ export function createImageStore({ db, now, protectedRows }: ImageStoreDependenc
 
   return {
     read,
-    close: worker.close,
+    close: reader.close,
 
     async prepare(value) {
       if (isImageName(value)) {
@@ -89,9 +64,9 @@ export function createImageStore({ db, now, protectedRows }: ImageStoreDependenc
       }
       if (!isImageData(value)) throw new ImageFault('can’t be a path here: send the picture as a data URL');
       const bytes = Buffer.from(value.slice(value.indexOf(',') + 1), 'base64');
-      if (bytes.length > limits.brandImage.bytes)
-        throw new ImageFault(`has ${kilobytes(bytes.length)} KB; ${kilobytes(limits.brandImage.bytes)} KB are allowed`);
-      const image = await check(bytes);
+      if (bytes.length > imageLimits.bytes)
+        throw new ImageFault(`has ${kilobytes(bytes.length)} KB; ${kilobytes(imageLimits.bytes)} KB are allowed`);
+      const image = await reader.read(bytes);
       return { name: image.name, image };
     },
 

@@ -1,5 +1,6 @@
 // The periodic jobs of a server, collected from the domains; each one runs on one instance at a time.
 import { auditJobs } from '../audit/jobs.ts';
+import { brandJobs } from '../brand/jobs.ts';
 import type { ScheduledJob, Scheduler } from '../jobs/scheduler.ts';
 import { createSweep } from '../jobs/sweep.ts';
 import { keyJobs } from '../keys/jobs.ts';
@@ -8,7 +9,7 @@ import type { Services } from '../services.ts';
 import { expiringRows } from './expiring-rows.ts';
 
 export interface ScheduleDependencies {
-  services: Pick<Services, 'db' | 'now' | 'keyring' | 'audit' | 'auditChain' | 'alarm'>;
+  services: Pick<Services, 'db' | 'now' | 'keyring' | 'audit' | 'auditChain' | 'alarm' | 'brandImages' | 'settings'>;
   /** Ends the sessions that have expired. */
   endExpired: ScheduledJob['run'];
   /** The jobs of mail, logout and SAML. */
@@ -17,7 +18,7 @@ export interface ScheduleDependencies {
 
 /** Gives the scheduler all jobs. */
 export function scheduleJobs(scheduler: Scheduler, { services, endExpired, jobs }: ScheduleDependencies): void {
-  const { db, now, keyring, audit, auditChain, alarm } = services;
+  const { db, now, keyring, audit, auditChain, alarm, brandImages, settings } = services;
   const sweep = createSweep({ db, now, targets: expiringRows, batch: limits.sweep.batch });
   const all: ScheduledJob[] = [
     {
@@ -31,6 +32,7 @@ export function scheduleJobs(scheduler: Scheduler, { services, endExpired, jobs 
     },
     ...keyJobs(keyring),
     ...auditJobs({ auditChain, audit, alarm, now }),
+    ...brandJobs({ images: brandImages, settings, now }),
     ...jobs,
   ];
   for (const job of all) scheduler.add(job);

@@ -7,17 +7,7 @@ import { type Clock, isWithin } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import { storeValue } from './stored-values.ts';
-import {
-  attributeSchema,
-  brandColor,
-  brandImage,
-  brandLink,
-  brandName,
-  deniedNetwork,
-  mailDomain,
-  network,
-  smsGateway,
-} from './value-schemas.ts';
+import { attributeSchema, brandSchemas, deniedNetwork, mailDomain, network, smsGateway } from './value-schemas.ts';
 
 /** Setting -> what is allowed, and the default. */
 export const settingSchemas = {
@@ -69,16 +59,7 @@ export const settingSchemas = {
   clock_skew_seconds: z.int().min(0).max(300).default(limits.clockSkew.seconds), // between the clocks of a service provider and this server
   user_attributes: attributeSchema.default({}),
   username_domains: z.array(mailDomain).max(100).default([]), // addresses in them may be usernames, beside one's own
-  // The look of the pages and mails for people (docs/branding.md). Pictures are stored by their name (src/brand/image-store.ts).
-  brand_name: brandName.optional(),
-  brand_color: brandColor.optional(),
-  brand_logo: brandImage.optional(),
-  brand_logo_dark: brandImage.optional(),
-  brand_icon: brandImage.optional(),
-  brand_background: brandImage.optional(),
-  brand_help_url: brandLink.optional(),
-  brand_privacy_url: brandLink.optional(),
-  brand_terms_url: brandLink.optional(),
+  ...brandSchemas,
 } as const;
 
 type Schemas = typeof settingSchemas;

@@ -46,7 +46,7 @@ export const isImageName = (text: string): boolean => IMAGE_NAME.test(text);
 export const isImageData = (text: string): boolean => DATA_URL.test(text);
 
 /** A picture: the name of a stored one, a new one as a data URL, or in the configuration file the path of a file. */
-export const brandImage = z
+const brandImage = z
   .string()
   .max(1_500_000) // the limit of its content has words of its own
   .refine(
@@ -58,6 +58,19 @@ export const brandLink = z
   .string()
   .max(2048)
   .refine(isWebAddress, 'must be an address such as https://example.com/help');
+
+/** The look of the pages and mails for people (docs/branding.md). Pictures are stored by their name (src/brand/image-store.ts). */
+export const brandSchemas = {
+  brand_name: brandName.optional(),
+  brand_color: brandColor.optional(),
+  brand_logo: brandImage.optional(),
+  brand_logo_dark: brandImage.optional(),
+  brand_icon: brandImage.optional(),
+  brand_background: brandImage.optional(),
+  brand_help_url: brandLink.optional(),
+  brand_privacy_url: brandLink.optional(),
+  brand_terms_url: brandLink.optional(),
+};
 
 /** The gateway that sends SMS codes (its request is in docs/accounts.md). */
 export const smsGateway = z.strictObject({

@@ -160,6 +160,12 @@ describe('the API', () => {
     expect((await signInPage()).text).toContain('&lt;img src=x onerror=alert(1)&gt;');
     expect((await set(NONE)).status).toBe(200);
     expect((await signInPage()).text).toContain('· Gatehouse</title>');
+    const { brandImages, db } = idp.services;
+    const count = () => db.setting.count({ where: { key: { startsWith: 'brand-image:' } } });
+    await brandImages.removeOthers(new Set(), new Date(0));
+    expect(await count()).toBeGreaterThan(0);
+    await brandImages.removeOthers(new Set(), new Date(Date.now() + 60_000));
+    expect(await count()).toBe(0);
   });
 });
 

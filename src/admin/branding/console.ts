@@ -4,10 +4,10 @@ import { z } from 'zod';
 import type { BrandSetting } from '../../brand/brand.ts';
 import type { ImageStore } from '../../brand/image-store.ts';
 import { ImageFault } from '../../brand/images/image-fault.ts';
+import { imageLimits } from '../../brand/limits.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { badRequest } from '../../http/errors.ts';
 import { acceptPictures, parseForm, parseQuery } from '../../http/input.ts';
-import { limits } from '../../limits.ts';
 import type { SettingEntry } from '../../settings/settings.ts';
 import type { Db } from '../../storage/database.ts';
 import { etagOf } from '../api/versions.ts';
@@ -24,7 +24,7 @@ export const HERE = '/admin/branding';
 const READ = 'gatehouse.settings:read' as const;
 const CHANGE = 'gatehouse.settings:write' as const;
 const FORM = 'brand';
-const form = z.record(z.string(), z.array(z.string().max(limits.brandImage.requestBytes * 2)));
+const form = z.record(z.string(), z.array(z.string().max(imageLimits.requestBytes * 2)));
 
 export interface BrandPagesDependencies {
   frame: Frame;
@@ -54,7 +54,7 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
     frame.show(ctx, brandPage(ctx, dependencies, await settings.list(), {}));
   });
 
-  router.post('/', acceptPictures(limits.brandImage.requestBytes), ...frame.change(CHANGE), async (ctx) => {
+  router.post('/', acceptPictures(imageLimits.requestBytes), ...frame.change(CHANGE), async (ctx) => {
     const entries = await settings.list();
     let sent: Sent = await parseForm(ctx, form, { lists: 'every field' });
     await frame.attempt(

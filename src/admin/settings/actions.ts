@@ -2,7 +2,8 @@
 // change is audited with the value before and after.
 import type { Actor, Audit } from '../../audit/audit.ts';
 import { brandImageSettings } from '../../brand/brand.ts';
-import type { ImageStore, NewImage } from '../../brand/image-store.ts';
+import type { NewImage } from '../../brand/image-reader.ts';
+import type { ImageStore } from '../../brand/image-store.ts';
 import { ImageFault } from '../../brand/images/image-fault.ts';
 import { badRequest, forbidden } from '../../http/errors.ts';
 import { inNetworks } from '../../network/networks.ts';

@@ -1,5 +1,6 @@
 // /api/admin/settings, and /api/admin/configuration: everything as a configuration file.
 import { z } from 'zod';
+import { imageLimits } from '../../brand/limits.ts';
 import type { Plan } from '../../config-file/config-file.ts';
 import { limits } from '../../limits.ts';
 import { inTurns } from '../../platform/turns.ts';
@@ -70,7 +71,7 @@ export function settingEndpoints(settings: SettingAdmin): Endpoint[] {
       description:
         'A secret that is left out stays as it is, unless the URL that it belongs to has another origin. Settings that protect the server take gatehouse.settings:write-security, the others gatehouse.settings:write. A picture of the brand is a data URL, and from then on has a name.',
       body: patchOf(z.strictObject(settingSchemas)),
-      maxBodyBytes: limits.brandImage.requestBytes,
+      maxBodyBytes: imageLimits.requestBytes,
       response: settingList,
       versioned: 'changes',
       handle: async ({ body, by, version }) => listed(await settings.update(body as SettingChanges, by, version)),

@@ -1,5 +1,7 @@
 // Why a picture cannot be used, as the end of a sentence that begins with the name of its field.
 
+import { imageLimits } from '../limits.ts';
+
 export class ImageFault extends Error {
   override name = 'ImageFault';
 }
@@ -13,14 +15,13 @@ export interface CheckedImage {
   height: number;
 }
 
-const MAX_SIDE = 4096;
-const MAX_PIXELS = 9_000_000;
-
 /** Throws ImageFault when the picture is larger than browsers should have to decode, or has no size. */
 export function assertSize(width: number, height: number): void {
   if (width < 1 || height < 1) throw new ImageFault('is damaged: it has no size');
-  if (width > MAX_SIDE || height > MAX_SIDE || width * height > MAX_PIXELS)
-    throw new ImageFault(`has ${width} × ${height} pixels; ${MAX_SIDE} on a side and 9 million in all are allowed`);
+  if (width > imageLimits.side || height > imageLimits.side || width * height > imageLimits.pixels)
+    throw new ImageFault(
+      `has ${width} × ${height} pixels; ${imageLimits.side} on a side and 9 million in all are allowed`,
+    );
 }
 
 export const damaged = (kind: string): ImageFault => new ImageFault(`is damaged or isn’t a real ${kind} file`);

@@ -9,7 +9,8 @@ import {
 import { RESERVED } from '../../applications/rules/identifiers.ts';
 import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { brandImageSettings } from '../../brand/brand.ts';
-import type { ImageStore, NewImage } from '../../brand/image-store.ts';
+import type { NewImage } from '../../brand/image-reader.ts';
+import type { ImageStore } from '../../brand/image-store.ts';
 import { ImageFault } from '../../brand/images/image-fault.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {

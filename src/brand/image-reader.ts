@@ -1,0 +1,40 @@
+// Has pictures checked and written again on a worker thread (images/task.ts).
+import { createHash } from 'node:crypto';
+import { createWorker, TaskTimeout } from '../credentials/worker.ts';
+import { workerModule } from '../platform/package.ts';
+import { ImageFault } from './images/image-fault.ts';
+import type { ImageResult, ImageTask } from './images/task.ts';
+import { imageLimits } from './limits.ts';
+
+/** A picture that can be stored. */
+export interface NewImage {
+  /** `<hash>.<kind>` */
+  name: string;
+  bytes: Buffer;
+}
+
+export interface ImageReader {
+  /** Throws ImageFault, and unavailable (503) when too many pictures wait. */
+  read(bytes: Buffer): Promise<NewImage>;
+  close(): Promise<void>;
+}
+
+/** The thread starts with the first picture, and ends when it is idle. */
+export function createImageReader(): ImageReader {
+  const { maxWaiting, timeLimitMs, heapMb } = imageLimits;
+  const file = workerModule('brand/images/task.ts');
+  const worker = createWorker<ImageTask, ImageResult>({ file, maxWaiting, timeLimitMs, maxHeapMb: heapMb });
+  return {
+    async read(bytes) {
+      const result = await worker.run({ bytes }).catch((error: unknown): ImageResult => {
+        if (error instanceof TaskTimeout) return { fault: 'takes too long to read: choose a simpler one' };
+        throw error;
+      });
+      if ('fault' in result) throw new ImageFault(result.fault);
+      const checked = Buffer.from(result.image.bytes);
+      const hash = createHash('sha256').update(checked).digest('hex').slice(0, 32);
+      return { name: `${hash}.${result.image.kind}`, bytes: checked };
+    },
+    close: worker.close,
+  };
+}

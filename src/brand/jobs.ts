@@ -1,0 +1,29 @@
+// Removes the pictures that no brand has any more. A day after they were stored: a form may wait for its sign-in, and pages of before
+// are still open.
+import type { ScheduledJob } from '../jobs/scheduler.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Settings } from '../settings/settings.ts';
+import { brandImageSettings } from './brand.ts';
+import type { ImageStore } from './image-store.ts';
+import { imageLimits } from './limits.ts';
+
+export interface BrandJobsDependencies {
+  images: Pick<ImageStore, 'removeOthers'>;
+  settings: Pick<Settings, 'reload'>;
+  now: Clock;
+}
+
+export function brandJobs({ images, settings, now }: BrandJobsDependencies): ScheduledJob[] {
+  const { unusedHours } = imageLimits;
+  return [
+    {
+      name: 'brand-images',
+      everySeconds: unusedHours * 3600,
+      async run() {
+        const values = await settings.reload();
+        const used = brandImageSettings.flatMap((name) => values[name] ?? []);
+        await images.removeOthers(new Set(used), new Date(now().getTime() - unusedHours * 3_600_000));
+      },
+    },
+  ];
+}

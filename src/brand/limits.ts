@@ -1,0 +1,13 @@
+// The limits of the pictures of a brand, and of the worker thread that reads them.
+
+/** The largest picture takes a second. `requestBytes`: of a form or an API call with all of them. */
+export const imageLimits = {
+  bytes: 200_000,
+  requestBytes: 4 * 1024 * 1024,
+  side: 4096,
+  pixels: 9_000_000,
+  timeLimitMs: 10_000,
+  heapMb: 256,
+  maxWaiting: 8,
+  unusedHours: 24,
+} as const;
