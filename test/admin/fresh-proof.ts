@@ -114,6 +114,7 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/security/passwords': ['updateSettings'],
   '/admin/security/sign-up': ['updateSettings'],
   '/admin/security/protection': ['updateSettings'],
+  '/admin/branding': ['updateSettings'],
   '/admin/settings': ['updateSettings'],
   '/admin/settings/network': ['updateSettings'],
   '/admin/settings/saml': ['updateSettings'],
