@@ -21,7 +21,6 @@ import { createSignInCounts } from './applications/sign-in-counts.ts';
 import { createApplicationUsage } from './applications/usage.ts';
 import { auditRoutes } from './audit/console.ts';
 import { brandRoutes } from './branding/console.ts';
-import { brandPreviewRoutes } from './branding/preview.ts';
 import { connectionRoutes } from './connections/console.ts';
 import { createFrame } from './console/frame.ts';
 import { createNames } from './console/names.ts';
@@ -75,7 +74,7 @@ export type Console = ReturnType<typeof createConsole>;
 export function createConsole(dependencies: ConsoleDependencies) {
   const { admin, issuer, db, sql, now, vault, accounts, audit, keyring, page, warnings, config, factors } =
     dependencies;
-  const { preview } = dependencies;
+  const { preview, brand, brandImages } = dependencies;
   const { users, applications, connections, resources, roles, sessions, keys, mail, settings, statistics } = admin;
   const storedForms = createStoredForms({ db, vault, now });
   const frame = createFrame({ page, authority: admin.authority, storedForms });
@@ -126,8 +125,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
         policy: async () => rotationPolicy(Number(await settingOf('session_hours')) * 3600),
       }),
       mailRoutes({ frame, mail }),
-      brandRoutes({ frame, db, settings, images: dependencies.brandImages, configFile: config.configFile }),
-      brandPreviewRoutes({ frame, brand: dependencies.brand }),
+      ...brandRoutes({ ...{ frame, db, settings, brand }, images: brandImages, configFile: config.configFile }),
       settingRoutes({ frame, settings, system: dependencies.system, configFile: config.configFile }),
       confirmationRoutes({ frame, storedForms, signedIn: page.signedIn }),
     ],

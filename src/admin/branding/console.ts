@@ -1,7 +1,7 @@
 // /admin/branding: the look of the pages and mails for people, with a preview of the real pages beside it.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { BrandSetting } from '../../brand/brand.ts';
+import type { Brand, BrandSetting } from '../../brand/brand.ts';
 import type { ImageStore } from '../../brand/image-store.ts';
 import { ImageFault } from '../../brand/images/image-fault.ts';
 import { imageLimits } from '../../brand/limits.ts';
@@ -18,7 +18,7 @@ import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { SettingAdmin } from '../settings/actions.ts';
 import { changesOf, type Lock } from '../settings/console-fields.ts';
 import { brandSections, valueIn, withNames } from './fields.ts';
-import { previewAddress, previewFields, previewQuery } from './preview.ts';
+import { brandPreviewRoutes, previewAddress, previewFields, previewQuery } from './preview.ts';
 
 export const HERE = '/admin/branding';
 const READ = 'gatehouse.settings:read' as const;
@@ -30,13 +30,15 @@ export interface BrandPagesDependencies {
   frame: Frame;
   db: Db;
   settings: SettingAdmin;
+  brand: Pick<Brand, 'with'>;
   images: Pick<ImageStore, 'prepare' | 'save'>;
   /** The path of the configuration file. */
   configFile: string | undefined;
 }
 
-export function brandRoutes(dependencies: BrandPagesDependencies): Router<State, Extras> {
-  const { frame, db, settings, images } = dependencies;
+/** The page, and its preview. */
+export function brandRoutes(dependencies: BrandPagesDependencies): Router<State, Extras>[] {
+  const { frame, db, settings, images, brand } = dependencies;
   const router = new Router<State, Extras>({ prefix: HERE });
 
   async function store(name: BrandSetting, data: string): Promise<string> {
@@ -67,7 +69,7 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
       () => brandPage(ctx, dependencies, entries, sent),
     );
   });
-  return router;
+  return [router, brandPreviewRoutes({ frame, brand })];
 }
 
 function brandPage(

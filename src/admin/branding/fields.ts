@@ -44,7 +44,7 @@ function fieldsOf(name: BrandSetting, value: string, lock: Lock): Field[] {
   const { label, text } = settingTexts[name];
   const locked = lock && { isLocked: true, isFromFile: lock === 'file' };
   const field: Field = { name, label, hint: text, value, ...locked };
-  if (name === 'brand_color') return [{ ...field, isColor: true, isCode: true, placeholder: '#1f6650' }];
+  if (name === 'brand_color') return [{ ...field, type: 'color', isCode: true, placeholder: '#1f6650' }];
   if (name === 'brand_name') return [field];
   if (!isImage(name)) return [{ ...field, isCode: true, placeholder: 'https://' }];
   const isStored = isImageName(value);

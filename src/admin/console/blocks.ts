@@ -56,13 +56,11 @@ export interface Field {
     | 'hidden'
     | 'file'
     | 'password'
+    | 'color'
     | 'date';
-  /** Of `file`: what may be chosen. */
+  /** Of `file`: what may be chosen, and the address of the picture that is stored, on a dark ground where it is for dark mode. */
   accept?: string;
-  /** Of `file`: the address of the picture that is stored; on a dark ground where it is for dark mode. */
   picture?: { src: string; isDark?: boolean } | undefined;
-  /** A color in hexadecimal, with a box to choose it where there is script. */
-  isColor?: boolean;
   value?: string | number | undefined;
   /** Of `checks`: what is ticked. */
   values?: readonly string[];
