@@ -34,9 +34,10 @@ export async function eventItems(events: readonly AuditEntry[], names: Names): P
   ]);
   const markOf = ({ of, id, name }: Mention): Mark => {
     if (of === 'user') return users.has(id) || !name ? (userCell(id, users) as Mark) : { text: name };
-    if (id === FIRST_PARTY_CLIENT_ID && of === 'application') return { text: 'Gatehouse' };
     if (of === 'application')
-      return applications.has(id) || !name ? (applicationCell(id, applications) as Mark) : { text: name };
+      return applications.has(id) || !name || id === FIRST_PARTY_CLIENT_ID
+        ? (applicationCell(id, applications) as Mark)
+        : { text: name };
     return { text: connections.get(id) ?? id, ...(connections.has(id) && { href: `/admin/connections/${id}` }) };
   };
   return events.map((event, index) => ({

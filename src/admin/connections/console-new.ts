@@ -24,6 +24,7 @@ export function addNewConnectionRoutes(
     const tile = (preset: Preset) => ({ title: preset.name, text: textOf(preset), href: addressOf(preset) });
     frame.show(ctx, {
       title: 'Add connection',
+      lead: 'Choose the identity provider or directory that your users sign in with.',
       back: { href: HOME, label: 'Connections' },
       blocks: [
         { kind: 'tiles', title: 'Providers', items: presets.filter(({ id }) => !SEPARATE.includes(id)).map(tile) },
@@ -75,6 +76,7 @@ function newPage(preset: Preset, given: Record<string, string>, issuer: string):
   const connection = { id, kind: preset.kind, preset: preset.id };
   return {
     title: `Add connection: ${preset.name}`,
+    lead: `Enter the values of Gatehouse at ${preset.name}, then its values here.`,
     back: { href: `${HOME}/new`, label: 'Add connection' },
     blocks: [
       ...vendorBlocks({ connection, values: pasteValuesOf(connection, issuer) }),

@@ -209,6 +209,7 @@ function editPage(details: ConnectionDetails, changes: Record<string, unknown>, 
   const at = pathOf(connection.id);
   return {
     title: `Edit ${connection.name}`,
+    lead: 'Each part is saved on its own.',
     back: { href: at, label: connection.name },
     blocks: (Object.keys(sections) as Section[]).map((section, index) => ({
       kind: 'form',

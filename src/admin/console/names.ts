@@ -51,6 +51,11 @@ export function userCell(id: string | null, users: ReadonlyMap<string, string>):
   return username ? { text: username, href: `/admin/users/${id}` } : { text: id, code: true };
 }
 
+/** With its initials, for a list. Another cell than a user or an application stays as it is. */
+export function withInitials(mark: Mark | null, isPerson = false): Mark | null {
+  return mark?.href ? { ...mark, logo: { name: mark.text, isPerson } } : mark;
+}
+
 /** An application as a link; its identifier where it is not registered. The server's own pages are no application. */
 export function applicationCell(
   clientId: string | null,

@@ -124,7 +124,7 @@ function waitingBlock(waiting: Warnings['waiting']): Block[] {
       caption: 'Users who need an administrator’s approval to set up two-step verification',
       columns: ['User', 'Since'],
       rows: waiting.map(({ id, username, requestedAt }) => [
-        { text: username, href: `/admin/users/${id}` },
+        { text: username, href: `/admin/users/${id}`, logo: { name: username, isPerson: true } },
         requestedAt,
       ]),
       empty: '',
@@ -143,7 +143,7 @@ function warningBlocks(
       caption: 'Accounts that are locked after wrong passwords',
       columns: ['User', 'Locked for', ...(mayUnlock ? ['Action'] : [])],
       rows: locked.map(({ id, username, seconds }) => [
-        { text: username, href: `/admin/users/${id}` },
+        { text: username, href: `/admin/users/${id}`, logo: { name: username, isPerson: true } },
         timeInWords(seconds),
         ...(mayUnlock ? [{ action: { label: 'Unlock', of: username, post: `/admin/users/${id}/unlock` } }] : []),
       ]),

@@ -158,6 +158,7 @@ function newPage(given: ApiForm): ConsolePage {
   };
   return {
     title: 'Add API',
+    lead: 'Applications get access tokens for an API, with the scopes that it knows.',
     back: { href: HOME, label: 'APIs' },
     blocks: [
       {

@@ -123,6 +123,7 @@ function newRolePages(router: Router<State, Extras>, dependencies: RolePagesDepe
   const empty = { name: '', description: '', permissions: [] };
   const page = async (sent?: Sent): Promise<ConsolePage> => ({
     title: 'Create role',
+    lead: 'Give a group of users the same permissions and applications.',
     back: { href: HOME, label: 'Roles' },
     blocks: [await formBlock(dependencies, { action: `${HOME}/new`, values: empty, sent, button: 'Create role' })],
   });

@@ -70,6 +70,7 @@ function createPages({ frame, settings, system, configFile }: SettingPagesDepend
       const editable = (name: SettingName) => found(name).filter(({ lock }) => lock === undefined);
       return {
         title: 'All settings',
+        lead: 'Every setting that you may change, on one page.',
         back: { href: '/admin/settings', label: 'Settings' },
         blocks: [formBlock(ALL, boxes, editable, { entries, sent, cancel: '/admin/settings' })],
       };
@@ -83,7 +84,7 @@ function createPages({ frame, settings, system, configFile }: SettingPagesDepend
     const isDeclared = entries.some(({ name, source }) => source === 'file' && names.includes(name));
     return {
       title: group.title,
-      lead: group.lead,
+      lead: tab.lead,
       tabs: group.tabs.map(({ href, label }) => ({ href, label, isCurrent: href === tab.href })),
       ...(tab.boxes.length === 0 &&
         frame.meets(ctx, CHANGE) && { actions: [{ label: 'All settings on one page', href: ALL }] }),

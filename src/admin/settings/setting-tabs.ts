@@ -4,22 +4,23 @@ import type { SettingName } from '../../settings/settings.ts';
 export interface SettingTab {
   href: string;
   label: string;
+  /** What the tab is for, in one sentence. */
+  lead: string;
   boxes: readonly { title: string; lead?: string; names: readonly SettingName[] }[];
 }
 
 export interface SettingGroup {
   title: string;
-  lead: string;
   tabs: readonly SettingTab[];
 }
 
 export const SECURITY: SettingGroup = {
   title: 'Sign-in and security',
-  lead: 'How people prove who they are, and what protects them.',
   tabs: [
     {
       href: '/admin/security',
       label: 'Methods',
+      lead: 'How people can prove who they are, beside passwords and passkeys.',
       boxes: [
         {
           title: 'Codes by SMS',
@@ -32,6 +33,7 @@ export const SECURITY: SettingGroup = {
     {
       href: '/admin/security/two-step',
       label: 'Two-step',
+      lead: 'Who needs a second step, and how users set it up.',
       boxes: [
         { title: 'Who needs it', names: ['mfa', 'admin_mfa'] },
         { title: 'Set-up', names: ['first_factor', 'first_factor_days'] },
@@ -41,6 +43,7 @@ export const SECURITY: SettingGroup = {
     {
       href: '/admin/security/passwords',
       label: 'Passwords',
+      lead: 'What new passwords must meet, and how forgotten ones are reset.',
       boxes: [
         { title: 'New passwords', names: ['breached_password_lookup'] },
         { title: 'Forgotten passwords', names: ['reset_token_minutes'] },
@@ -49,11 +52,13 @@ export const SECURITY: SettingGroup = {
     {
       href: '/admin/security/sign-up',
       label: 'Sign-up',
+      lead: 'Who can create an account.',
       boxes: [{ title: 'New accounts', names: ['self_registration', 'username_domains'] }],
     },
     {
       href: '/admin/security/protection',
       label: 'Protection',
+      lead: 'What protects sign-ins from guessing and unwanted networks.',
       boxes: [
         { title: 'Limits', names: ['rate_limits'] },
         { title: 'Blocked networks', names: ['denied_networks'] },
@@ -65,11 +70,11 @@ export const SECURITY: SettingGroup = {
 
 export const SETTINGS: SettingGroup = {
   title: 'Settings',
-  lead: 'How this server behaves, and where each value comes from.',
   tabs: [
     {
       href: '/admin/settings',
       label: 'Sessions and tokens',
+      lead: 'How long sign-ins, tokens and API keys are valid.',
       boxes: [
         { title: 'Sessions', names: ['session_hours', 'session_idle_minutes', 'max_sessions_per_user'] },
         { title: 'When roles change', names: ['sign_out_on_role_change'] },
@@ -80,16 +85,19 @@ export const SETTINGS: SettingGroup = {
     {
       href: '/admin/settings/network',
       label: 'Network',
+      lead: 'Which servers Gatehouse may call.',
       boxes: [{ title: 'Outgoing calls', names: ['outgoing_networks'] }],
     },
     {
       href: '/admin/settings/saml',
       label: 'SAML',
+      lead: 'What applies to all SAML applications.',
       boxes: [{ title: 'Service providers', names: ['saml_signed_requests', 'clock_skew_seconds'] }],
     },
     {
       href: '/admin/settings/attributes',
       label: 'User attributes',
+      lead: 'Which attributes users have beside their profile.',
       boxes: [
         {
           title: 'Custom attributes',
@@ -98,6 +106,11 @@ export const SETTINGS: SettingGroup = {
         },
       ],
     },
-    { href: '/admin/settings/system', label: 'System', boxes: [] },
+    {
+      href: '/admin/settings/system',
+      label: 'System',
+      lead: 'How this server was started: values of its environment, to read only.',
+      boxes: [],
+    },
   ],
 };

@@ -83,7 +83,7 @@ export const userActions: readonly UserAction[] = [
     needs: WRITE,
     isOffered: ({ account }) => !account.isActive,
     question: 'Enable …?',
-    consequence: 'The user can sign in again.',
+    consequence: 'If you enable it, the user can sign in again.',
     isHarmless: true,
     run: async (users, id, by) => {
       await users.setActive(id, true, by);
@@ -170,7 +170,7 @@ async function disabledText(
   account: Account,
 ): Promise<string> {
   const found = frame.may(ctx, 'gatehouse.audit:read') ? await disabledBy(dependencies, account) : undefined;
-  return found ? disabledSentence(found) : '';
+  return found ? `This account is disabled. ${disabledSentence(found)}` : 'This account is disabled.';
 }
 
 /** One action of the table each: a confirmation page where it has a consequence, and the form's target. */

@@ -164,6 +164,7 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
     const at = `/admin/users/${account.id}`;
     return {
       title: `Edit ${account.username}`,
+      lead: 'Profile, roles and attributes of the account.',
       back: { href: at, label: account.username },
       blocks: [
         {

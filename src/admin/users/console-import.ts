@@ -86,6 +86,7 @@ export function importRoutes({ frame, imports, audit }: ImportDependencies): Rou
 function importPage(csv: string, isTrial: boolean): ConsolePage {
   return {
     title: 'Import users',
+    lead: 'Add many users from a CSV file. A trial run shows what would happen.',
     back: { href: '/admin/users', label: 'Users' },
     actions: [{ label: 'All users as CSV', href: '/admin/import/export' }],
     blocks: [

@@ -146,7 +146,7 @@ function accountOffers(
       fix: {
         id: 'enable',
         label: `Enable ${who}`,
-        consequence: `${disabled ? `${disabledSentence(disabled)} ` : ''}${who} can sign in again.`,
+        consequence: `This account is disabled. ${disabled ? `${disabledSentence(disabled)} ` : ''}If you enable it, ${who} can sign in again.`,
         asksFirst: true,
         done: `The account of ${who} is enabled.`,
         apply: (by) => userAdmin.setActive(account.id, true, by),

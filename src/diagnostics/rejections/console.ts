@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Action, Block, Cell, ConsolePage } from '../../admin/console/blocks.ts';
 import { type Frame, listPath, trailField } from '../../admin/console/frame.ts';
 import { pageLinks, sortColumn } from '../../admin/console/lists.ts';
-import { applicationCell, type Names, userCell } from '../../admin/console/names.ts';
+import { applicationCell, type Names, userCell, withInitials } from '../../admin/console/names.ts';
 import type { Connection } from '../../connections/connection.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { parseForm, parseQuery } from '../../http/input.ts';
@@ -88,8 +88,8 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
             one.at,
             one.endpoint === 'upstream'
               ? { text: one.clientId ?? '', href: `/admin/connections/${one.clientId}` }
-              : applicationCell(one.clientId ?? null, applications),
-            userCell(one.subjectId ?? null, users),
+              : withInitials(applicationCell(one.clientId ?? null, applications)),
+            withInitials(userCell(one.subjectId ?? null, users), true),
             { text: one.message, small: `${one.endpoint}: ${one.reason}` },
           ]),
           empty: 'No rejected requests in the last 14 days.',

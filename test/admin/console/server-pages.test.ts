@@ -43,6 +43,7 @@ it.each(PAGES)('shows an auditor everything and no form that changes anything: /
   expect(page.status).toBe(200);
   expect(page.forms.filter(({ method }) => method === 'post')).toEqual([]);
   expect(textOf(page.text)).not.toMatch(/undefined|\[object/);
+  expect(page.text).toMatch(/<p class="lead">[^<]+\.<\/p>/);
 });
 
 describe('APIs', () => {

@@ -21,6 +21,16 @@ const tabs = {
 } as const;
 export type TabPath = keyof typeof tabs;
 
+/** What each tab is for, in one sentence. The overview has the home page of the application instead. */
+const purposes: Record<Exclude<TabPath, ''>, (name: string) => string> = {
+  setup: (name) => `The settings to enter in ${name}.`,
+  settings: (name) => `The name, addresses, tokens and signatures of ${name}.`,
+  access: (name) => `Who can sign in to ${name}, and what the sign-in needs.`,
+  claims: (name) => `What ${name} learns about a user who signs in.`,
+  credentials: (name) => `How ${name} proves its identity to Gatehouse.`,
+  activity: (name) => `Sign-ins to ${name}, and changes to it.`,
+};
+
 /** An application, and what the administrator may do with it. */
 export interface OpenApplication extends ApplicationDetails {
   path: string;
@@ -51,11 +61,11 @@ export function tabPage(
   { configFile }: Pick<ApplicationPagesDependencies, 'configFile'>,
 ): ConsolePage {
   const isFile = application.source === 'file';
-  const page = homePageOf(application);
+  const lead = tab === '' ? homePageOf(application) : purposes[tab](application.name);
   const test = { label: 'Test sign-in', icon: 'play', href: `/admin/test/${application.id}` };
   return {
     title: application.name,
-    ...(page && { lead: page }),
+    ...(lead && { lead }),
     logo: { name: application.name },
     back: { href: '/admin/applications', label: 'Applications' },
     tags: [stateTag(application), { text: protocolName[application.protocol] }, ...(isFile ? [FILE_TAG] : [])],
