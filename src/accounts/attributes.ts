@@ -18,7 +18,7 @@ export function attributeFaults(attributes: Record<string, unknown>, schema: Att
       return [{ path: [key.slice(0, 64)], message: 'Use up to 64 characters without spaces for the attribute name.' }];
     }
     if (Object.keys(schema).length > 0 || plain.safeParse(value).success) return [];
-    return [{ path: [key], message: 'Use text, a number, true, false, or a list of texts.' }];
+    return [{ path: [key], message: 'Use text, a number, true, false, or a list of text values.' }];
   });
   if (Object.keys(schema).length > 0) faults.push(...compileJsonSchema(schema)(attributes));
   return faults

@@ -92,7 +92,7 @@ export const variables = {
     schema: wholeNumber(1, 65_535),
     allowed: 'a whole number from 1 to 65535, not that of PORT',
     default: 'none',
-    meaning: 'port of its own for /metrics',
+    meaning: 'separate port for /metrics',
   },
   METRICS_HOST: {
     schema: z.string().refine(isHost),
@@ -123,7 +123,7 @@ export const variables = {
     schema: z.string().refine((value) => !value.includes('\0')),
     allowed: 'a folder this user may write',
     default: './data',
-    meaning: 'embedded database, generated secret, outbox',
+    meaning: 'folder for the SQLite database, the generated secret and the outbox',
   },
   GATEHOUSE_CONFIG: {
     schema: z.string(),
@@ -152,7 +152,7 @@ export const variables = {
     schema: z.string().refine((value) => /^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : '')),
     allowed: 'an http or https URL',
     default: 'none',
-    meaning: 'where each checkpoint is sent too, as JSON in a POST',
+    meaning: 'URL to which each checkpoint is also sent, as JSON in a POST',
     show: quoteUrl,
     file: true,
   },
@@ -160,7 +160,7 @@ export const variables = {
     schema: smtpUrl,
     allowed: 'smtp://USER:PASSWORD@HOST:PORT or smtps://…, special characters in the password percent-encoded',
     default: 'none: mail is written to $DATA_DIR/outbox',
-    meaning: 'nodemailer transport URL',
+    meaning: 'URL of the mail server',
     show: quoteUrl,
     file: true,
   },
@@ -168,13 +168,13 @@ export const variables = {
     schema: mailFrom,
     allowed: 'an address such as no-reply@example.com or Gatehouse <no-reply@example.com>',
     default: 'Gatehouse <no-reply@HOST OF THE ISSUER>',
-    meaning: 'sender of the mail',
+    meaning: 'sender of all email',
   },
   TRUST_PROXY: {
     schema: z.union([z.literal('off').transform(() => 0), wholeNumber(0, 16)]),
     allowed: 'off, or the number of proxies in front, 1 to 16',
     default: 'off',
-    meaning: 'number of proxies whose X-Forwarded-* is believed',
+    meaning: 'number of proxies whose X-Forwarded-* headers are trusted',
   },
   WORKERS: {
     schema: z.union([z.literal('auto').transform(() => availableParallelism()), wholeNumber(1, 64)]),
@@ -204,7 +204,7 @@ export const variables = {
     schema: z.enum(logFormats),
     allowed: logFormats.join(', '),
     default: 'pretty on a terminal, else json',
-    meaning: 'how log lines look',
+    meaning: 'format of the log lines',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     schema: z.string().refine(isPlainUrl),
@@ -253,7 +253,7 @@ export const variables = {
     schema: z.enum(['true', 'false']).transform((value) => value === 'true'),
     allowed: 'true, false',
     default: 'false',
-    meaning: 'true: no traces, whatever the other variables say',
+    meaning: 'true turns traces off, whatever the other variables say',
   },
 } satisfies Record<string, Variable>;
 

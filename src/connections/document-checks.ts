@@ -62,7 +62,7 @@ export function checkedDocument(
   const issuer = connectionKind === 'oidc' ? settings.issuer : undefined;
   // Character by character (OpenID Connect Discovery 4.3): a slash at the end counts.
   if (document.issuer !== issuer)
-    throw new Error(`The discovery document is of the issuer ${document.issuer}, but this connection's is ${issuer}.`);
+    throw new Error(`The discovery document is of the issuer ${document.issuer}, but this connection has ${issuer}.`);
   return JSON.stringify(document);
 }
 
@@ -78,5 +78,5 @@ function assertValid<Schema extends z.ZodType>(schema: Schema, value: unknown, w
   const checked = check(schema, value);
   if (checked.ok) return checked.value;
   const [fault] = checked.faults;
-  throw new Error(`${what} is invalid: ${fault ? `${formatPath(fault.path)} ${fault.message}` : 'unknown fault'}.`);
+  throw new Error(`${what} is invalid: ${fault ? `${formatPath(fault.path)} ${fault.message}` : 'unknown error'}.`);
 }

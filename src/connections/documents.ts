@@ -146,7 +146,7 @@ export function kindsOf({ kind, settings }: Connection): DocumentKind[] {
 }
 
 function documentOf({ kind, content, readAt, lastError }: DocumentRow): ConnectionDocument {
-  if (content === '') throw new DocumentError(lastError ?? 'The document was never read.');
+  if (content === '') throw new DocumentError(lastError ?? 'This document was never read.');
   return { kind, content, readAt };
 }
 

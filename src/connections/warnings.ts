@@ -133,7 +133,7 @@ async function unreadDocuments(
     .filter(({ failingSince, hasContent }) => failingSince && (failingSince.getTime() <= since || !hasContent))
     .map(({ kind, lastError, hasContent }) => ({
       ...{ connection, problem: 'document', isUrgent: !hasContent },
-      text: `${connection.name}: the ${kind} document can’t be read: ${lastError ?? 'unknown fault'}`,
+      text: `${connection.name}: the ${kind} document can’t be read: ${lastError ?? 'unknown error'}`,
     }));
 }
 

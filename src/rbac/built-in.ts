@@ -59,7 +59,7 @@ export const builtInRoles: readonly { name: string; description: string; permiss
   },
   {
     name: 'user-manager',
-    description: 'Can create, change, and delete users who have no more rights than they do',
+    description: 'Can create, change, and delete users who have no more permissions',
     permissions: ['gatehouse.users:write', 'gatehouse.roles:read', ...HELP],
   },
   {

@@ -71,7 +71,7 @@ describe('gatehouse backup', () => {
   });
 
   it('leaves a file that is there as it is', async () => {
-    expect(await call(['backup', file])).toMatchObject({ code: 1, err: expect.stringContaining('is there already') });
+    expect(await call(['backup', file])).toMatchObject({ code: 1, err: expect.stringContaining('already exists') });
   });
 });
 
@@ -170,7 +170,7 @@ describe('gatehouse restore', () => {
     await idp.stop();
     expect(await call(['restore', file])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('--replace puts the backup in its place. Nothing was changed'),
+      err: expect.stringContaining('to replace its content, add --replace. Nothing was changed'),
     });
     const wrong = { GATEHOUSE_SECRET: Buffer.alloc(32, 9).toString('base64url') };
     expect(await call(['restore', file, '--replace'], wrong)).toMatchObject({

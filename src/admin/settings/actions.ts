@@ -104,7 +104,10 @@ async function withStoredImages(wanted: SettingChanges, store: SettingAdminDepen
 async function assertMayChange(authority: Pick<Authority, 'extent'>, name: SettingName, by: Actor) {
   const permission = settingPermission(name);
   if ((await authority.extent(by, permission)) === 'all') return;
-  throw forbidden('forbidden', { message: `To change ${name} takes ${permission}.`, detail: { missing: permission } });
+  throw forbidden('forbidden', {
+    message: `To change ${name}, you need ${permission}.`,
+    detail: { missing: permission },
+  });
 }
 
 /** An administrator who denies their own address could not undo it. */

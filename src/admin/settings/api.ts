@@ -69,7 +69,7 @@ export function settingEndpoints(settings: SettingAdmin): Endpoint[] {
       needs: [oneOf('gatehouse.settings:write', 'gatehouse.settings:write-security')],
       summary: 'Changes the given settings; null resets one to its default',
       description:
-        'A secret that is left out stays as it is, unless the URL that it belongs to has another origin. Settings that protect the server take gatehouse.settings:write-security, the others gatehouse.settings:write. A picture of the brand is a data URL, and from then on has a name.',
+        'A secret that is left out stays as it is, unless the URL that it belongs to has another origin. Settings that protect the server take gatehouse.settings:write-security, the others gatehouse.settings:write. Send a picture of the brand as a data URL; responses have the name under which it is stored.',
       body: patchOf(z.strictObject(settingSchemas)),
       maxBodyBytes: imageLimits.requestBytes,
       response: settingList,

@@ -18,7 +18,7 @@ const KINDS: Record<AttributeKind, string> = {
   text: 'Text',
   number: 'Number',
   flag: 'Yes or no',
-  list: 'List of texts',
+  list: 'List of text values',
 };
 
 /** The rows; undefined where the schema says more. */
@@ -44,7 +44,7 @@ export function attributeRows(schema: AttributeSchema): Field | undefined {
       },
     ],
     lines: linesFor(schema),
-    hint: 'Separate allowed values with commas. Only texts can have them. Applications receive an attribute as attributes.NAME. Without a row, any name is allowed.',
+    hint: 'Separate allowed values with commas. Only text can have them. Applications receive an attribute as attributes.NAME. Without a row, any name is allowed.',
   };
 }
 
@@ -74,9 +74,9 @@ export function changedSchema(before: AttributeSchema, sent: Sent): AttributeSch
 function attributeOf([name = '', kind = '', values = '', required]: string[], at: number): SimpleAttribute {
   if (!/^[^\s.\p{C}][^\s\p{C}]{0,63}$/u.test(name))
     throw wrong(at, 'needs a name of up to 64 characters without spaces');
-  if (!Object.hasOwn(KINDS, kind)) throw wrong(at, 'needs a type of the list');
+  if (!Object.hasOwn(KINDS, kind)) throw wrong(at, 'needs one of the listed types');
   const allowed = values.split(',').flatMap((one) => one.trim() || []);
-  if (allowed.length > 0 && kind !== 'text') throw wrong(at, 'must be a text to have allowed values');
+  if (allowed.length > 0 && kind !== 'text') throw wrong(at, 'must be of the type text to have allowed values');
   return { name, kind: kind as AttributeKind, values: allowed, isRequired: required === 'yes' };
 }
 

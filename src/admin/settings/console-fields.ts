@@ -195,6 +195,6 @@ function settingValueOf(name: SettingName, fallback: unknown, text: string): unk
   try {
     return JSON.parse(text);
   } catch {
-    throw badRequest('invalid_input', { fields: [{ field: name, message: 'is not JSON' }] });
+    throw badRequest('invalid_input', { fields: [{ field: name, message: 'is not valid JSON' }] });
   }
 }

@@ -136,28 +136,28 @@ export const settingTexts: Record<SettingName, SettingText> = {
   },
   brand_name: {
     label: 'Name',
-    text: 'In place of Gatehouse on the pages and in the mails for people, such as the name of your organization.',
+    text: 'Replaces “Gatehouse” on the pages and in the emails for people, such as with the name of your organization.',
   },
   brand_color: {
     label: 'Color',
-    text: 'For buttons and links. It is made lighter or darker where it could not be read, in light and in dark mode.',
+    text: 'For buttons and links. Gatehouse makes it lighter or darker where it would be hard to read, in light and dark mode.',
   },
   brand_logo: {
     label: 'Logo',
-    text: 'In place of the name. A wide picture without a margin looks best: PNG, JPEG, WebP or SVG, up to 200 KB.',
+    text: 'Replaces the name. A wide picture without a margin looks best: PNG, JPEG, WebP or SVG, up to 200 KB.',
   },
-  brand_logo_dark: { label: 'Logo for dark mode', text: 'Without one, dark pages have the same logo.' },
+  brand_logo_dark: { label: 'Logo for dark mode', text: 'Without one, dark pages use the same logo.' },
   brand_icon: {
     label: 'Icon',
-    text: 'In the tab of the browser. A square picture, such as an SVG or a PNG with 64 × 64 pixels.',
+    text: 'The icon in the browser tab. A square picture, such as an SVG or a PNG with 64 × 64 pixels.',
   },
   brand_background: {
     label: 'Background',
-    text: 'A picture behind the sign-in form, on screens that are wide enough. It is cut to fill the window.',
+    text: 'A picture behind the sign-in form, on wide screens. It is cropped to fill the window.',
   },
-  brand_help_url: { label: 'Help', text: 'Address of the page where people get help.' },
-  brand_privacy_url: { label: 'Privacy', text: 'Address of your privacy policy.' },
-  brand_terms_url: { label: 'Terms', text: 'Address of your terms of use, or of the imprint.' },
+  brand_help_url: { label: 'Help', text: 'URL of a page where people get help.' },
+  brand_privacy_url: { label: 'Privacy', text: 'URL of your privacy policy.' },
+  brand_terms_url: { label: 'Terms', text: 'URL of your terms of service or legal notice.' },
   user_attributes: {
     label: 'Attribute schema',
     text: 'A JSON Schema with "type": "object". {} allows simple values under any name.',

@@ -11,7 +11,7 @@ export type Attributes = Readonly<Record<string, unknown>>;
 
 const ROWS = 'attributes';
 const COLUMNS = ['name', 'type', 'value'] as const;
-const TYPES = { text: 'Text', number: 'Number', flag: 'Yes or no', list: 'List of texts', json: 'JSON' } as const;
+const TYPES = { text: 'Text', number: 'Number', flag: 'Yes or no', list: 'List of text values', json: 'JSON' } as const;
 type Type = keyof typeof TYPES;
 
 /** The attributes with a field of their own; the names of the columns belong to the rows. */
@@ -129,7 +129,7 @@ function rowsField(own: readonly SimpleAttribute[], others: readonly (readonly [
       { name: 'value', label: 'Value' },
     ],
     lines: others.map(([name, value]) => [name, typeOf(value), attributeText(value)]),
-    hint: 'Separate the texts of a list with commas. Applications receive an attribute as attributes.NAME.',
+    hint: 'Separate the values of a list with commas. Applications receive an attribute as attributes.NAME.',
   };
 }
 

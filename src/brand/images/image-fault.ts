@@ -17,7 +17,7 @@ export interface CheckedImage {
 
 /** Throws ImageFault when the picture is larger than browsers should have to decode, or has no size. */
 export function assertSize(width: number, height: number): void {
-  if (width < 1 || height < 1) throw new ImageFault('is damaged: it has no size');
+  if (width < 1 || height < 1) throw new ImageFault('is damaged: it has no dimensions');
   if (width > imageLimits.side || height > imageLimits.side || width * height > imageLimits.pixels)
     throw new ImageFault(
       `has ${width} × ${height} pixels; ${imageLimits.side} on a side and 9 million in all are allowed`,

@@ -36,7 +36,7 @@ export function checkJpeg(bytes: Buffer): CheckedImage {
       size = frameSize(data);
       written.push(bytes.subarray(at, end));
     } else if (KEPT.includes(code) || (code === ADOBE && isAdobe(data))) written.push(bytes.subarray(at, end));
-    else if (!isLeftOut(code)) throw new ImageFault('is a JPEG of a kind that browsers can’t display');
+    else if (!isLeftOut(code)) throw new ImageFault('is a kind of JPEG that browsers can’t display');
     at = end;
     if (code !== SOS) continue;
     scans += 1;

@@ -14,7 +14,7 @@ interface Chunk {
 export function checkWebp(bytes: Buffer): CheckedImage {
   const chunks = chunksOf(bytes);
   if (chunks.some(({ type }) => type.startsWith('ANIM') || type === 'ANMF'))
-    throw new ImageFault('is an animation; choose a picture');
+    throw new ImageFault('is an animation; choose a still picture');
   const picture = chunks.find(({ type }) => type === 'VP8 ' || type === 'VP8L');
   if (!picture) throw damaged('WebP');
   const size = picture.type === 'VP8 ' ? lossySize(picture.data) : losslessSize(picture.data);

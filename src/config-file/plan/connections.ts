@@ -45,7 +45,7 @@ export async function planConnections(
     stored.delete(id);
     if (forged.has(id)) {
       plan.warnings.push(
-        `connection ${id} was changed by another program and is off: gatehouse connection remove ${id}`,
+        `connection ${id} was changed by another program, so it is disabled. To remove it, run: gatehouse connection remove ${id}`,
       );
       continue;
     }

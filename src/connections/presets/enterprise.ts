@@ -51,12 +51,12 @@ export const entra: Preset = {
       hint: 'One per line. Only for several directories.',
       type: 'lines',
     },
-    { ...groups, hint: 'groups, when the token configuration of the app adds it. The values are GUIDs.' },
+    { ...groups, hint: 'groups, if the token configuration of the app adds it. The values are GUIDs.' },
   ],
   steps: [
     'In the Entra admin center, open App registrations and create one for “this organizational directory only”.',
     'Add the platform “Web” with both redirect URIs below, and the front-channel logout URL.',
-    'Under Certificates & secrets, create a client secret and copy its value and its end into this form.',
+    'Under Certificates & secrets, create a client secret and copy its value and expiry date into this form.',
   ],
   paste: ['redirect_uri', 'post_logout_redirect_uri', 'frontchannel_logout_uri'],
   quirks: { email: 'entra', groups: 'entra-overage', subject: ['tid', 'oid'] },
@@ -70,7 +70,7 @@ export const gitlab: Preset = {
   defaults: () => ({ issuer: 'https://gitlab.com', groups_claim: 'groups_direct', logout: 'never' }),
   fields: [
     {
-      ...issuerField('https://gitlab.com or the URL of your own server.', 'https://gitlab.com'),
+      ...issuerField('https://gitlab.com, or the URL of your own server.', 'https://gitlab.com'),
       isRequired: true,
     },
     { ...clientId, label: 'Application ID' },
@@ -78,7 +78,7 @@ export const gitlab: Preset = {
     groups,
   ],
   steps: [
-    'In GitLab, open the settings of your user, group or (for all) the admin area, and add an application.',
+    'In GitLab, open the settings of your user or group, or the admin area (for all users), and add an application.',
     'Enter the redirect URI below, mark it as confidential, and select the scopes openid, profile and email.',
   ],
   paste: ['redirect_uri'],
@@ -116,14 +116,14 @@ export const auth0: Preset = {
   logo: 'auth0',
   defaults: () => ({ token_endpoint_auth_method: 'client_secret_post' }),
   fields: [
-    issuerField('Ends in a slash.', 'https://example.eu.auth0.com/'),
+    issuerField('Ends with a slash.', 'https://example.eu.auth0.com/'),
     clientId,
     clientSecret,
     { ...groups, hint: 'Custom claims have a namespace, such as https://example.com/roles.' },
   ],
   steps: [
     'In the Auth0 dashboard, create an application of the type “Regular Web Application”.',
-    'Enter the redirect URI under “Allowed Callback URLs” and the one after sign-out under “Allowed Logout URLs”.',
+    'Enter the redirect URI under “Allowed Callback URLs”, and the redirect URI after sign-out under “Allowed Logout URLs”.',
   ],
   paste: [...oidcPaste],
   quirks: {},
@@ -136,10 +136,10 @@ export const keycloak: Preset = {
   logo: 'keycloak',
   defaults: () => ({ groups_claim: 'groups' }),
   fields: [
-    issuerField('The address of the realm.', 'https://sso.example.com/realms/example'),
+    issuerField('The URL of the realm.', 'https://sso.example.com/realms/example'),
     clientId,
     clientSecret,
-    { ...groups, hint: 'groups, with a mapper “Group Membership” in the client. Full paths begin with a slash.' },
+    { ...groups, hint: 'groups, with a “Group Membership” mapper in the client. Full paths begin with a slash.' },
   ],
   steps: [
     'In the realm, create a client: OpenID Connect, client authentication on, standard flow.',
@@ -163,7 +163,7 @@ export const adfsOidc: Preset = {
   fields: [issuerField('', 'https://adfs.example.com/adfs'), clientId, clientSecret, groups],
   steps: [
     'In AD FS management, add an application group: “Server application accessing a web API”.',
-    'Enter the redirect URI below, and let an issuance rule send the address, the name and the groups in the ID token.',
+    'Enter the redirect URI below, and add an issuance rule that sends the email address, the name and the groups in the ID token.',
   ],
   paste: ['redirect_uri'],
   quirks: { userinfoIsEmpty: true },
@@ -195,7 +195,7 @@ export const adfsSaml: Preset = {
   ],
   steps: [
     'In AD FS management, add a relying party trust from the metadata URL below.',
-    'Add issuance rules for the address, the names and a persistent NameID.',
+    'Add issuance rules for the email address, the names and a persistent NameID.',
   ],
   paste: ['sp_metadata_url', 'sp_entity_id', 'acs_url', 'slo_url'],
   quirks: {},
@@ -226,12 +226,15 @@ export const entraSaml: Preset = {
     metadataField(
       'https://login.microsoftonline.com/TENANT/federationmetadata/2007-06/federationmetadata.xml?appid=APP',
     ),
-    { ...samlGroups, hint: 'The values are GUIDs. Above 150 groups Entra sends none, and no role is changed.' },
+    {
+      ...samlGroups,
+      hint: 'The values are GUIDs. For users with more than 150 groups, Entra sends none, and no roles change.',
+    },
   ],
   steps: [
-    'In the Entra admin center, create an enterprise application of your own and choose SAML.',
+    'In the Entra admin center, create your own enterprise application and choose SAML.',
     'Enter the entity ID (Identifier), the ACS (Reply URL) and the logout URL below.',
-    'Copy the App Federation Metadata Url into this form, and add a group claim where roles come from groups.',
+    'Copy the App Federation Metadata Url into this form, and add a group claim if roles should come from groups.',
   ],
   paste: ['sp_entity_id', 'acs_url', 'slo_url'],
   quirks: { groups: 'entra-overage' },
@@ -247,7 +250,7 @@ export const oktaSaml: Preset = {
   steps: [
     'In the Okta admin console, create an app integration: SAML 2.0.',
     'Enter the ACS as single sign-on URL and the entity ID as audience URI, and choose Persistent as name ID format.',
-    'Add attribute statements email, firstName and lastName, and a group attribute where roles come from groups.',
+    'Add attribute statements email, firstName and lastName, and a group attribute if roles should come from groups.',
   ],
   paste: ['sp_entity_id', 'acs_url', 'slo_url'],
   quirks: {},
@@ -287,9 +290,9 @@ export const keycloakSaml: Preset = {
   defaults: () => ({ groups_claim: 'groups', allow_cbc: true }),
   fields: [metadataField('https://sso.example.com/realms/example/protocol/saml/descriptor'), samlGroups],
   steps: [
-    'In the realm, create a client of the type SAML by importing the metadata URL below.',
-    'Choose persistent as name ID format, and leave Sign documents on, because an encrypted answer is accepted only when it is signed as a whole.',
-    'Add mappers for email, firstName and lastName, and a group list where roles come from groups.',
+    'In the realm, create a SAML client by importing the metadata URL below.',
+    'Choose persistent as name ID format, and leave Sign documents on, because an encrypted response is accepted only if it is signed as a whole.',
+    'Add mappers for email, firstName and lastName, and a group list if roles should come from groups.',
   ],
   paste: [...samlPaste],
   quirks: {},

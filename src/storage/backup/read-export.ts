@@ -50,7 +50,7 @@ export async function* readExport(file: string): AsyncGenerator<ExportPart> {
     return part;
   };
   for await (const line of linesIn(file)) {
-    if (end) throw new BackupError(`${file} was changed: it goes on after its end`);
+    if (end) throw new BackupError(`${file} was changed: it has data after its end`);
     if (isFirst) yield { kind: 'head', head: parseHead(line, file) };
     isFirst = false;
     if (line.startsWith('[')) {
@@ -69,7 +69,7 @@ export async function* readExport(file: string): AsyncGenerator<ExportPart> {
       yield { kind: 'table', table: declared };
     } else if (batch.length >= BATCH_ROWS || size >= BATCH_CHARACTERS) yield takeBatch();
   }
-  if (!end) throw new BackupError(`${file} is not complete: its end is missing`);
+  if (!end) throw new BackupError(`${file} is incomplete: its end is missing`);
   if (end.sha256 !== hash.digest('hex')) throw new BackupError(`${file} was changed or damaged: its digest differs`);
   yield { kind: 'end', rows };
 }
@@ -89,7 +89,7 @@ function parsed<T>(line: string, file: string): T {
   try {
     return JSON.parse(line) as T;
   } catch (cause) {
-    throw new BackupError(`${file} is damaged: a line of it is no JSON`, { cause });
+    throw new BackupError(`${file} is damaged: a line is not valid JSON`, { cause });
   }
 }
 

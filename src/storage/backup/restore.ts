@@ -72,7 +72,7 @@ async function restorePostgres(location: PostgresLocation, file: string, options
   try {
     const locked = await session.tryLock();
     if (!locked)
-      throw new BackupError('another process migrates or restores this database: try again when it has finished');
+      throw new BackupError('another process is migrating or restoring this database: try again when it has finished');
     try {
       for (const setting of EXACT_TEXTS) await locked.query(setting);
       await dropTables(locked, options.replace);
@@ -101,7 +101,7 @@ async function dropTables(locked: LockedSession, replace: boolean): Promise<void
   if (tables.length === 0) return;
   if (!tables.includes('users') || !tables.includes('audit_events'))
     throw new BackupError(
-      'the database holds tables of another program: give Gatehouse an empty one. Nothing was changed',
+      'the database contains tables of another program: use an empty database. Nothing was changed',
     );
   const isEmpty =
     (
@@ -214,7 +214,7 @@ function removeSqlite(file: string): void {
 }
 
 function notEmpty(): BackupError {
-  return new BackupError('the database has content: --replace puts the backup in its place. Nothing was changed');
+  return new BackupError('the database is not empty: to replace its content, add --replace. Nothing was changed');
 }
 
 const TRIGGER_FUNCTIONS = `SELECT oid::regprocedure::text AS name FROM pg_proc

@@ -138,7 +138,7 @@ export async function findMissing(
     if (tables.length === 0) return migrations.map(({ name }) => name);
     throw new MigrationError(
       'foreign',
-      `the database holds tables of another program (${tables.slice(0, 3).join(', ')}…): give Gatehouse an empty one`,
+      `the database contains tables of another program (${tables.slice(0, 3).join(', ')}…): use an empty database`,
     );
   }
   const recorded = new Map<unknown, Record<string, unknown>>();

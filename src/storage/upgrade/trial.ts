@@ -107,7 +107,7 @@ async function tryPostgres(
     for (const setting of EXACT_TEXTS) await target.script(setting);
     const where = await createTrialSchema(target);
     if (where === undefined) {
-      const reason = 'the user of the database may not create a schema: GRANT CREATE ON DATABASE';
+      const reason = "the database user can't create a schema: GRANT CREATE ON DATABASE";
       return { ok: true, on: 'nothing', where: reason, seconds: 0, migrations: [], growth: null };
     }
     for (const { sql } of options.applied) await target.script(sql);
