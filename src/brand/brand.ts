@@ -62,6 +62,7 @@ function lookOf(values: BrandValues): BrandLook | undefined {
     colors: sheet?.colors,
     logo: urlOf(logo),
     darkLogo: urlOf(darkLogo),
+    mailLogo: logo && /\.(png|jpg)$/.test(logo) ? logo : undefined,
     icon: urlOf(icon),
     background: urlOf(background),
     links: links.flatMap(({ kind, href }) => (href ? [{ kind, href }] : [])),

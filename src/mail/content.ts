@@ -18,8 +18,9 @@ export interface MailContent {
 
 const WIDTH = 76;
 
-/** The content as plain text (RFC 2046, section 5.1.4), in lines of at most 76 characters. */
-export function plainText({ subject, paragraphs, code, action, facts = [], after, service }: MailContent): string {
+/** The content as plain text (RFC 2046, section 5.1.4), in lines of at most 76 characters. `name`: that of the brand. */
+export function plainText(content: MailContent, name?: string): string {
+  const { subject, paragraphs, code, action, facts = [], after, service } = content;
   const blocks = [
     subject,
     ...paragraphs.map(wrap),
@@ -28,7 +29,7 @@ export function plainText({ subject, paragraphs, code, action, facts = [], after
     ...(action ? [`${action.label}:\n${action.url}`] : []),
     ...after.map(wrap),
     // The signature separator (RFC 3676, section 4.3).
-    `-- \n${service}`,
+    `-- \n${name === undefined ? '' : `${name}\n`}${service}`,
   ];
   return `${blocks.join('\n\n')}\n`;
 }

@@ -1,4 +1,5 @@
 // Builds the mail services: the outbox that other domains queue mail in, and the delivery that a server runs.
+import type { BrandLook } from '../http/pages/brand-look.ts';
 import type { ScheduledJob } from '../jobs/scheduler.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -19,16 +20,21 @@ export interface MailDependencies {
   issuer: string;
   /** The folder `views`. */
   viewsDir: string;
+  brand?: () => BrandLook | undefined;
   /** Starts the delivery; called when a mail is queued, before its transaction commits. */
   wakeDelivery?: () => void;
 }
 
-export function createMail({ db, vault, now, issuer, viewsDir, wakeDelivery }: MailDependencies): {
+export function createMail({ db, vault, now, issuer, viewsDir, brand, wakeDelivery }: MailDependencies): {
   outbox: Outbox;
   notifyOwner: NotifyOwner;
 } {
   const renderHtml = createHtmlRenderer(viewsDir);
-  const outbox = createOutbox({ db, vault, now, issuer, renderHtml, ...(wakeDelivery && { wakeDelivery }) });
+  const outbox = createOutbox({
+    ...{ db, vault, now, issuer, renderHtml },
+    ...(brand && { brand }),
+    ...(wakeDelivery && { wakeDelivery }),
+  });
   return { outbox, notifyOwner: createOwnerNotifier({ outbox, now }) };
 }
 

@@ -28,6 +28,8 @@ export type DeferredWriter = (request: MailRequest, take: (tx: Tx) => Promise<bo
 export interface DeliveryDependencies extends MessageStoreDependencies {
   transport: MailTransport;
   writers: Record<DeferredKind, DeferredWriter>;
+  /** The content of a picture. Without it, mails have the name in place of their logo. */
+  readPicture?: (name: string) => Promise<Buffer | undefined>;
   /** For the metrics. */
   countMail(outcome: (typeof METRIC)[JobOutcome]): void;
 }
@@ -56,13 +58,15 @@ export function createDelivery(dependencies: DeliveryDependencies): JobQueue {
 }
 
 /** Hands a message to the transport; logs once when the mail server goes away and once when it is back. */
-function createSender({ transport, logger }: DeliveryDependencies) {
+function createSender({ transport, logger, readPicture }: DeliveryDependencies) {
   let isServerDown = false;
   const hand = traced('mail send', transport.send, ({ outcome }) => ({ 'gatehouse.outcome': outcome }));
 
-  return async function send(job: MailJob, { text, html }: FinishedContent): Promise<AttemptResult> {
+  return async function send(job: MailJob, { text, html, logo: name }: FinishedContent): Promise<AttemptResult> {
     const { id, recipient: to, subject, createdAt, tries } = job;
-    const result = await hand({ id, to, subject, createdAt, text, html });
+    const content = name && (await readPicture?.(name));
+    const logo = content ? { name, content } : undefined;
+    const result = await hand({ id, to, subject, createdAt, text, html, logo });
     if (result.outcome === 'no-server') {
       if (!isServerDown) logger.warn({ reason: result.reason }, 'mail cannot be sent; it waits and is tried again');
       isServerDown = true;

@@ -1,11 +1,16 @@
-// The HTML of a mail, from views/mail/mail.eta, in the current language. Every value is escaped, and no image, font or script is loaded.
+// The HTML of a mail, from views/mail/mail.eta, in the current language and with the brand of the settings. Every value is escaped, and
+// no image, font or script is loaded: a logo is part of the mail.
 import { Eta } from 'eta';
+import type { BrandLook } from '../http/pages/brand-look.ts';
 import { color } from '../http/pages/tokens.ts';
 import { directionOf } from '../texts/languages.ts';
 import { currentLanguage, t } from '../texts/text.ts';
 import type { MailContent } from './content.ts';
 
-export type RenderHtml = (content: MailContent) => string;
+export type RenderHtml = (content: MailContent, brand?: BrandLook) => string;
+
+/** The address of the logo in the HTML, and the Content-ID of its part (RFC 2392). */
+export const LOGO_ID = 'logo';
 
 /** `viewsDir` is the folder `views`. */
 export function createHtmlRenderer(viewsDir: string): RenderHtml {
@@ -15,8 +20,12 @@ export function createHtmlRenderer(viewsDir: string): RenderHtml {
     autoTrim: [false, 'nl'],
     functionHeader: 'const { color, t } = it;',
   });
-  return (content) => {
+  return (content, brand) => {
     const language = currentLanguage();
-    return eta.render('mail/mail', { ...content, color, t, language, direction: directionOf(language) });
+    const brandColor: typeof color = (name, mode) => brand?.colors?.[mode][name] ?? color(name, mode);
+    const sender = brand?.name ?? content.service;
+    const logo = brand?.mailLogo && `cid:${LOGO_ID}`;
+    const direction = directionOf(language);
+    return eta.render('mail/mail', { ...content, sender, logo, color: brandColor, t, language, direction });
   };
 }

@@ -4,6 +4,7 @@
 // A page that must not reveal whether an account exists queues a deferred request instead: the same work for every name.
 // The delivery looks up the account later, and decides whether a mail is sent (docs/decisions/0012-deferred-mail-requests.md).
 
+import type { BrandLook } from '../http/pages/brand-look.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
@@ -33,6 +34,8 @@ export interface OutboxDependencies {
   now: Clock;
   issuer: string;
   renderHtml: RenderHtml;
+  /** The brand of the settings; none by default. */
+  brand?: () => BrandLook | undefined;
   /** Wakes the delivery. Called before a surrounding transaction commits, so it should wait a moment. */
   wakeDelivery?: () => void;
 }
@@ -43,6 +46,7 @@ export function createOutbox({
   now,
   issuer,
   renderHtml,
+  brand = () => undefined,
   wakeDelivery = () => {},
 }: OutboxDependencies): Outbox {
   async function store(recipient: string, subject: string, content: StoredContent, tx: Tx): Promise<void> {
@@ -59,15 +63,17 @@ export function createOutbox({
     async send(message, tx = db) {
       const { email, userId } = message.to;
       assertSingleAddress(email);
+      const look = brand();
       const written = inLanguage(mailLanguage(message), () => {
         const content = compose(message, issuer);
-        return { subject: content.subject, text: plainText(content), html: renderHtml(content) };
+        return { subject: content.subject, text: plainText(content, look?.name), html: renderHtml(content, look) };
       });
       const stored: StoredContent = {
         type: 'letter',
         kind: message.kind,
         recipient: email,
         ...written,
+        ...(look?.mailLogo && { logo: look.mailLogo }),
         ...(userId && { userId }),
         expiresAt: inSeconds(usefulSeconds(message)),
       };

@@ -22,6 +22,8 @@ export interface FinishedContent {
   subject: string;
   text: string;
   html: string;
+  /** The picture that the HTML has as its logo, by its name. */
+  logo?: string;
   /** ISO 8601. A link or code that has expired is not sent. */
   expiresAt: string;
 }

@@ -1,9 +1,10 @@
 // The test email of an administrator, which is handed to the mail server at once so that its answer can be displayed, and the texts of all
 // mails with example data.
+import type { BrandLook } from '../http/pages/brand-look.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
 import { plainText } from './content.ts';
-import { createHtmlRenderer } from './html.ts';
+import { createHtmlRenderer, LOGO_ID } from './html.ts';
 import { compose, type FactorChange, type MailKind, type MailMessage, type Recipient } from './messages.ts';
 import { createMailTransport, type MailTransportDependencies, type SendOutcome } from './transport.ts';
 
@@ -29,29 +30,39 @@ export interface TestMailDependencies extends Omit<MailTransportDependencies, 'm
   now: Clock;
   /** The folder `views`. */
   viewsDir: string;
+  brand: () => BrandLook | undefined;
+  readPicture(name: string): Promise<Buffer | undefined>;
 }
 
 /** An administrator waits for the page. */
 const LIMITS = { timeoutMs: 8000, totalMs: 15_000 };
 
-export function createTestMail({ now, viewsDir, ...dependencies }: TestMailDependencies): TestMail {
+export function createTestMail({ now, viewsDir, brand, readPicture, ...dependencies }: TestMailDependencies): TestMail {
   const { issuer, smtpUrl, mailFrom, outboxDir } = dependencies;
   const renderHtml = createHtmlRenderer(viewsDir);
   const rendered = (message: MailMessage): RenderedMail => {
     const content = compose(message, issuer);
-    return { subject: content.subject, text: plainText(content), html: renderHtml(content) };
+    const look = brand();
+    return { subject: content.subject, text: plainText(content, look?.name), html: renderHtml(content, look) };
   };
   return {
     server: { host: smtpUrl && new URL(smtpUrl).host, sender: mailFrom, folder: outboxDir },
 
-    send(to) {
+    async send(to) {
       const transport = createMailTransport({ ...dependencies, mailLimits: LIMITS });
       const mail = rendered({ kind: 'test', to, at: now() });
-      return transport.send({ id: randomId(), to: to.email, createdAt: now(), ...mail });
+      const name = brand()?.mailLogo;
+      const content = name && (await readPicture(name));
+      const logo = content ? { name, content } : undefined;
+      return transport.send({ id: randomId(), to: to.email, createdAt: now(), ...mail, logo });
     },
 
     kinds: Object.keys(examples) as MailKind[],
-    example: (kind) => rendered(examples[kind](now())),
+    example(kind) {
+      const mail = rendered(examples[kind](now()));
+      // A browser cannot display a part of a mail.
+      return { ...mail, html: mail.html.replace(`src="cid:${LOGO_ID}"`, `src="${brand()?.logo}"`) };
+    },
   };
 }
 

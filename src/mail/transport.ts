@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { SendMailOptions, Transporter } from 'nodemailer';
 import { limits } from '../limits.ts';
 import type { Logger } from '../platform/logger.ts';
+import { LOGO_ID } from './html.ts';
 
 export interface FinishedMail {
   /** The ID of the row. The Message-ID is made from it and stays the same when a mail is sent again. */
@@ -13,6 +14,8 @@ export interface FinishedMail {
   subject: string;
   text: string;
   html: string;
+  /** A part of the mail that the HTML displays. */
+  logo?: { name: string; content: Buffer } | undefined;
   createdAt: Date;
 }
 
@@ -101,7 +104,11 @@ function fileTransport({ outboxDir, mailFrom, issuer, logger }: MailTransportDep
   };
 }
 
-function envelopeOf({ id, to, subject, text, html }: FinishedMail, from: string, issuer: string): SendMailOptions {
+function envelopeOf(
+  { id, to, subject, text, html, logo }: FinishedMail,
+  from: string,
+  issuer: string,
+): SendMailOptions {
   return {
     from,
     // nodemailer parses a string as a list of addresses, but takes an object as one.
@@ -109,10 +116,16 @@ function envelopeOf({ id, to, subject, text, html }: FinishedMail, from: string,
     subject,
     text,
     html,
+    ...(logo && { attachments: [logoPart(logo)] }),
     messageId: `<${id}@${new URL(issuer).hostname}>`,
     // RFC 3834: asks for no out-of-office replies.
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
   };
+}
+
+function logoPart({ name, content }: { name: string; content: Buffer }) {
+  const filename = `logo${path.extname(name)}`;
+  return { filename, content, cid: LOGO_ID, contentDisposition: 'inline' as const };
 }
 
 // RFC 5321, section 4.2.1: a 5yz reply about this recipient or content is final, a 4yz reply is not. Everything else (no

@@ -42,8 +42,18 @@ export function createAdministration(dependencies: AdministrationDependencies) {
 }
 
 function adminActions({ services, protocols, userPages, wakeMailDelivery }: AdministrationDependencies): Admin {
-  const { accounts, apiKeys, applications, audit, brandImages, config, configFile, connections, connectionDocuments } =
-    services;
+  const {
+    accounts,
+    apiKeys,
+    applications,
+    audit,
+    brand,
+    brandImages,
+    config,
+    configFile,
+    connections,
+    connectionDocuments,
+  } = services;
   const { credentials, db, domainChecks, endSession, fetchMetadata, fileReader, keyring, lockout, mfa, notifyOwner } =
     services;
   const { logger, mailLimits, now, outbox, protectedRows, roles, sessions, settings, sql, ssoIds } = services;
@@ -71,7 +81,7 @@ function adminActions({ services, protocols, userPages, wakeMailDelivery }: Admi
     wakeMailDelivery,
     mfa,
     mailLimits,
-    testMail: createTestMail({ ...config, logger, now, viewsDir }),
+    testMail: createTestMail({ ...config, logger, now, viewsDir, brand: brand.current, readPicture: brandImages.read }),
     outbox,
     configFile,
     fileReader,

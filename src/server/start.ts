@@ -225,6 +225,7 @@ function createJobs({ services, http, protocols, userPages, instanceId, tracing 
     transport: config,
     wake: scheduler.wake,
     writers: mailWriters(userPages),
+    readPicture: services.brandImages.read,
     countMail: (outcome) => http.metrics.mails.inc({ outcome }),
   });
   scheduleJobs(scheduler, {

@@ -63,7 +63,11 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
   const vault = createVault(config.secrets, dataKeys.mac);
   const audit = createAudit({ db, sql, vault, logger, now });
   const repeatedEntries = createRepeatedEntries({ audit, now, logger, networkOf: siteBlock });
-  const { outbox, notifyOwner } = createMail({ db, vault, now, issuer, viewsDir, wakeDelivery: wakeMailDelivery });
+  // The settings below raise an alarm, which is sent by mail.
+  const look = () => brand.current();
+  const { outbox, notifyOwner } = createMail({
+    ...{ db, vault, now, issuer, viewsDir, brand: look, wakeDelivery: wakeMailDelivery },
+  });
   const notifyAdministrators = async (message: AdministratorMail, tx?: Tx) => {
     for (const administrator of await listAdministrators(db, accounts.byId)) {
       const to = recipientOf(administrator);

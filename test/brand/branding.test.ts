@@ -9,6 +9,7 @@ import { anApplication } from '../oidc/support.ts';
 import { testFolder } from '../support/database/database.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { type Mailbox, mailbox } from '../support/mailbox.ts';
 import { textOf, unescapeHtml } from '../support/pages/html.ts';
 import { aPng, aSvg, dataUrl } from './pictures.ts';
 
@@ -28,12 +29,17 @@ const NONE = Object.fromEntries(Object.keys(ALL).map((name) => [name, null]));
 
 let idp: TestIdp;
 let api: ApiCaller;
+let mail: Mailbox;
 
 beforeAll(async () => {
-  idp = await startIdp();
+  mail = await mailbox();
+  idp = await startIdp({ environment: { SMTP_URL: mail.url } });
   api = await aPerson(idp, ['admin']);
 });
-afterAll(() => idp?.stop());
+afterAll(async () => {
+  await idp?.stop();
+  await mail?.close();
+});
 
 async function set(values: object): Promise<Page> {
   const page = await api.send('PATCH', '/settings', values, any);
@@ -121,6 +127,27 @@ describe('the brand', () => {
     } finally {
       await other.stop();
     }
+  });
+
+  it('is that of mails, with the logo as a part of the mail', async () => {
+    await set({ ...ALL, brand_color: '#2563eb' });
+    const { outbox } = idp.services;
+    await outbox.send({ kind: 'test', to: { email: 'logo@example.com' }, at: new Date() });
+    const { html, text, source } = await mail.waitForMail('logo@example.com');
+    expect(html).toContain('<img class="logo" src="cid:logo" alt="Example &amp; Söhne"');
+    expect(html).toContain('#2563eb');
+    expect(text).toContain('-- \nExample & Söhne\nlocalhost');
+    expect(source).toMatch(/Content-Disposition: inline; filename=logo\.png[\s\S]*iVBORw0KGgo/);
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    expect((await admin.get('/admin/mail/templates/test/html')).text).toMatch(
+      /src="\/assets\/brand-[0-9a-f]{32}\.png"/,
+    );
+    // Mail programs do not display an SVG.
+    await set({ brand_logo: dataUrl(aSvg()) });
+    await outbox.send({ kind: 'test', to: { email: 'name@example.com' }, at: new Date() });
+    const named = await mail.waitForMail('name@example.com');
+    expect(named.html).toMatch(/<p class="mark"[^>]*>Example &amp; Söhne<\/p>/);
+    expect(named.source).not.toContain('filename');
   });
 
   it('has no picture that another program wrote', async () => {

@@ -9,6 +9,8 @@ const mail = createTestMail({
   smtpUrl: 'smtp://user:secret@127.0.0.1:1',
   logger: { info: () => {} } as never,
   now: () => new Date('2026-11-20T10:00:00Z'),
+  brand: () => undefined,
+  readPicture: async () => undefined,
 });
 
 it('a test email says that the mail server cannot be used, with its answer and without the password', async () => {

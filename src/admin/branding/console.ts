@@ -6,7 +6,7 @@ import type { ImageStore } from '../../brand/image-store.ts';
 import { ImageFault } from '../../brand/images/image-fault.ts';
 import { imageLimits } from '../../brand/limits.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
-import { badRequest } from '../../http/errors.ts';
+import { badRequest, type FieldFault } from '../../http/errors.ts';
 import { acceptPictures, parseForm, parseQuery } from '../../http/input.ts';
 import type { SettingEntry } from '../../settings/settings.ts';
 import type { Db } from '../../storage/database.ts';
@@ -17,7 +17,7 @@ import { fileNotice } from '../console/managed-by-file.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { SettingAdmin } from '../settings/actions.ts';
 import { changesOf, type Lock } from '../settings/console-fields.ts';
-import { brandSections, valueIn, withNames } from './fields.ts';
+import { brandSections, storedPictures, valueIn, withNames } from './fields.ts';
 import { brandPreviewRoutes, previewAddress, previewFields, previewQuery } from './preview.ts';
 
 export const HERE = '/admin/branding';
@@ -41,16 +41,17 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
   const { frame, db, settings, images, brand } = dependencies;
   const router = new Router<State, Extras>({ prefix: HERE });
 
-  async function store(name: BrandSetting, data: string): Promise<string> {
+  const storeOf = (faults: FieldFault[]) => async (name: BrandSetting, data: string) => {
     try {
       const { name: stored, image } = await images.prepare(data);
       if (image) await images.save(db, image);
       return stored;
     } catch (error) {
       if (!(error instanceof ImageFault)) throw error;
-      throw badRequest('invalid_input', { fields: [{ field: name, message: error.message }] });
+      faults.push({ field: name, message: error.message });
+      return undefined;
     }
-  }
+  };
 
   router.get('/', ...frame.page(READ), async (ctx) => {
     frame.show(ctx, brandPage(ctx, dependencies, await settings.list(), {}));
@@ -62,7 +63,9 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
     await frame.attempt(
       ctx,
       async () => {
-        sent = await withNames(sent, store);
+        const faults: FieldFault[] = [];
+        sent = await withNames(sent, storeOf(faults));
+        if (faults.length > 0) throw badRequest('invalid_input', { fields: faults });
         await settings.update(changesOf(entries, sent), frame.actor(ctx), sentValue(sent, VERSION) ?? '');
         frame.redirect(ctx, HERE, 'Saved. The pages have the new look within seconds.');
       },
@@ -92,7 +95,9 @@ function brandPage(
       id: FORM,
       action: HERE,
       isUpload: true,
-      fields: mayChange ? [versionField(sentValue(sent, VERSION) ?? etagOf(entries))] : [],
+      fields: mayChange
+        ? [versionField(sentValue(sent, VERSION) ?? etagOf(entries)), ...storedPictures(entries, sent)]
+        : [],
       sections,
       ...(mayChange && { button: 'Save changes', cancel: HERE, cancelLabel: 'Discard' }),
     },

@@ -40,6 +40,14 @@ export function brandSections(entries: Entries, sent: Sent, lockOf: (entry: Sett
   }));
 }
 
+/** The pictures that the form has now, which a browser cannot send again. */
+export function storedPictures(entries: Entries, sent: Sent): Field[] {
+  return brandImageSettings.flatMap((name) => {
+    const value = valueIn(name, entries, sent);
+    return isImageName(value) ? [{ name: `${name}.stored`, label: '', type: 'hidden' as const, value }] : [];
+  });
+}
+
 function fieldsOf(name: BrandSetting, value: string, lock: Lock): Field[] {
   const { label, text } = settingTexts[name];
   const locked = lock && { isLocked: true, isFromFile: lock === 'file' };
@@ -52,26 +60,25 @@ function fieldsOf(name: BrandSetting, value: string, lock: Lock): Field[] {
   const file: Field = { name, label, hint: text, type: 'file', accept: ACCEPTED, picture, ...locked };
   if (!isStored || lock) return [file];
   const remove = { name: `${name}.remove`, label: `Remove the ${label.toLowerCase()}`, type: 'checkbox' as const };
-  return [file, { name: `${name}.stored`, label: '', type: 'hidden', value }, remove];
+  return [file, remove];
 }
 
 /**
- * The form with the name of each picture in place of its content.
+ * The form with the name of each picture in place of its content; with the one before where `store` cannot use it.
  *
  * @param store stores a picture, and returns its name
  */
 export async function withNames(
   sent: Sent,
-  store: (name: BrandSetting, data: string) => Promise<string>,
+  store: (name: BrandSetting, data: string) => Promise<string | undefined>,
 ): Promise<Sent> {
   const named: Record<string, readonly string[]> = { ...sent };
   for (const name of brandImageSettings) {
-    const [content = '', stored = ''] = [sentValue(sent, name), sentValue(sent, `${name}.stored`)];
-    const isRemoved = sentValue(sent, `${name}.remove`) === 'on';
-    if (isImageData(content)) named[name] = [await store(name, content)];
-    else if (sentValue(sent, `${name}.stored`) !== undefined) named[name] = [isRemoved ? '' : stored];
-    // A disabled field, or no picture at all.
-    else delete named[name];
+    const [content = '', stored] = [sentValue(sent, name), sentValue(sent, `${name}.stored`)];
+    const added = isImageData(content) ? await store(name, content) : undefined;
+    const value = added ?? (sentValue(sent, `${name}.remove`) === 'on' ? '' : stored);
+    if (value === undefined) delete named[name];
+    else named[name] = [value];
   }
   return named;
 }

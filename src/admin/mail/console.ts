@@ -29,7 +29,8 @@ const STATES: Record<MailState, { text: string; tone: Tone }> = {
 /** Without a mail server. */
 const WRITTEN: { text: string; tone: Tone } = { text: 'Written to a file', tone: 'warn' };
 /** What a template may load: nothing, and no script. */
-const TEMPLATE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'; sandbox";
+const TEMPLATE_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'self'; sandbox";
 
 export interface MailPagesDependencies {
   frame: Frame;

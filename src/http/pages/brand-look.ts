@@ -11,6 +11,8 @@ export interface BrandLook {
   /** Addresses of its pictures. */
   logo: string | undefined;
   darkLogo: string | undefined;
+  /** The name of the logo if mail programs can display it: they know PNG and JPEG. */
+  mailLogo: string | undefined;
   icon: string | undefined;
   background: string | undefined;
   links: { kind: 'help' | 'privacy' | 'terms'; href: string }[];
