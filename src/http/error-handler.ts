@@ -6,6 +6,7 @@ import type { PageText } from '../texts/text.ts';
 import type { Context, Middleware } from './context.ts';
 import { databaseUnavailable, RETRY_AFTER } from './database-unavailable.ts';
 import { AppError, badRequest, type ErrorOptions, internal, methodNotAllowed, notFound } from './errors.ts';
+import { addressToReturnTo } from './pages/language.ts';
 import type { Render } from './pages/render.ts';
 
 export interface ErrorHandlerDependencies {
@@ -120,7 +121,10 @@ function renderPage(
   data: { message: PageText; advice: PageText },
 ) {
   try {
-    return { text: render('error', data, undefined, ctx.state.language()), type: 'text/html; charset=utf-8' };
+    return {
+      text: render('error', { here: addressToReturnTo(ctx), ...data }, undefined, ctx.state.language()),
+      type: 'text/html; charset=utf-8',
+    };
   } catch (err) {
     // A failure of the error page must not be silent.
     ctx.state.log().error({ err }, 'error page could not be rendered');

@@ -63,6 +63,7 @@ export function createSignedIn(dependencies: SignedInDependencies): SignedIn {
       const account = session && (await accounts.find(session.userId));
       if (session && account?.isActive) {
         users.set(ctx.req, { account, session });
+        ctx.state.profileLanguage = account.locale ?? undefined;
         if (isPage(ctx)) await recordActivity(session.ssoUid);
         return next();
       }

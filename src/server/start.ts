@@ -5,6 +5,7 @@ import { ensureFirstAdmin, type FirstAdmin } from '../config-file/first-admin.ts
 import { healthRoutes } from '../http/health.ts';
 import { metricsRoutes } from '../http/metrics-routes.ts';
 import { homeRoutes } from '../http/pages/home-page.ts';
+import { languageRoutes } from '../http/pages/language.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import { createScheduler } from '../jobs/scheduler.ts';
 import { limits } from '../limits.ts';
@@ -263,6 +264,7 @@ function routesOf({ services, http, protocols, userPages, administration, isDrai
     mounted(protocols.saml.routes),
     ...[protocols.logout, rp, account, administration].flatMap(({ routers }) => routers.map(mounted)),
     mounted(homeRoutes({ issuer: config.issuer })),
+    mounted(languageRoutes({ cookies: http.cookies })),
   ];
 }
 

@@ -7,6 +7,7 @@ import type { ProtectedApplication } from '../applications/access-decision.ts';
 import type { SignInRule } from '../applications/rules/sign-in-rule.ts';
 import type { Context } from '../http/context.ts';
 import { badRequest } from '../http/errors.ts';
+import { languagesOf } from '../http/pages/language.ts';
 import {
   type Acr,
   acrLevel,
@@ -119,6 +120,8 @@ async function resolve(
 ): Promise<CurrentStep> {
   const { accounts, policy, applicationOf, ownClientId, samlRequirements, isTrustedBrowser } = dependencies;
   const { account, provenBySession } = await subjectOf(accounts, interaction, attempt);
+  ctx.state.requestedLanguages = languagesOf(interaction.params.ui_locales);
+  ctx.state.profileLanguage = account?.locale ?? undefined;
   const clientId = String(interaction.params.client_id);
   const application = await applicationOf(clientId);
   if (!application || (account && !account.isActive)) throw badRequest('sign_in_expired');

@@ -11,10 +11,26 @@ export const textsDir = path.join(viewsDir, 'texts');
 /** The BCP 47 tags of all languages. */
 export const languages: readonly string[] = readdirSync(textsDir).sort();
 
+const names = new Map<string, string>();
+
 /** Its name in itself: `Deutsch`. */
 export function nameOf(language: string): string {
+  const known = names.get(language);
+  if (known !== undefined) return known;
   const name = new Intl.DisplayNames([language], { type: 'language' }).of(language) ?? language;
-  return name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
+  const capitalized = name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
+  names.set(language, capitalized);
+  return capitalized;
+}
+
+let sorted: { tag: string; name: string }[] | undefined;
+
+/** Every language with its name, sorted by name. */
+export function languageNames(): readonly { tag: string; name: string }[] {
+  sorted ??= languages
+    .map((tag) => ({ tag, name: nameOf(tag) }))
+    .sort((a, b) => a.name.localeCompare(b.name, SOURCE_LANGUAGE));
+  return sorted;
 }
 
 const RIGHT_TO_LEFT = new Set(['ar', 'dv', 'fa', 'he', 'ps', 'ur', 'yi']);

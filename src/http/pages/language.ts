@@ -43,7 +43,7 @@ export function languageRoutes({ cookies }: { cookies: Pick<Cookies, 'set'> }): 
 }
 
 /** Where the picker leads back to: this page, or the page with the form that was sent. */
-export function pageOf({ method, path, url }: Context): string {
+export function addressToReturnTo({ method, path, url }: Context): string {
   if (method === 'GET') return url;
   return path.replace(/^(\/signin\/[\w-]+)\/.*$/, '$1');
 }

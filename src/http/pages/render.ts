@@ -2,7 +2,7 @@
 // (checked by test/http/pages/render.test.ts). Rendered pages are never cached.
 import { Eta, type EtaConfig } from 'eta';
 import { plural } from '../../platform/plural.ts';
-import { directionOf, SOURCE_LANGUAGE } from '../../texts/languages.ts';
+import { directionOf, languageNames, nameOf, SOURCE_LANGUAGE } from '../../texts/languages.ts';
 import { escapeHtml } from '../../texts/messages.ts';
 import { inLanguage, Text, t } from '../../texts/text.ts';
 import type { Middleware } from '../context.ts';
@@ -10,6 +10,7 @@ import { localPath } from '../local-path.ts';
 import type { Assets } from './assets.ts';
 import type { BrandLook } from './brand-look.ts';
 import { day, moment } from './dates.ts';
+import { addressToReturnTo } from './language.ts';
 import { color, hueOf, initials } from './tokens.ts';
 
 /** `csrfToken` is called when the page has a form; the call sets the cookie that belongs to the token. */
@@ -45,9 +46,14 @@ export function createRenderer({
   const helpers = { t, asset: assets.url, webLink, day, moment, plural, color, hueOf, initials };
   return (template, data, csrfToken, language = SOURCE_LANGUAGE) => {
     const tag = ENGLISH_PAGES.test(template) ? SOURCE_LANGUAGE : language;
-    const page = new Page({ ...helpers, brand: brand(), language: tag, direction: directionOf(tag) }, data, csrfToken);
+    const page = new Page({ ...helpers, brand: brand(), ...frameOf(tag) }, data, csrfToken);
     return inLanguage(tag, () => eta.render(template, page));
   };
+}
+
+/** What the layout says about the language. */
+function frameOf(language: string) {
+  return { language, direction: directionOf(language), languageName: nameOf(language), languageNames: languageNames() };
 }
 
 const ENGLISH_PAGES = /^(admin|api)\//;
@@ -57,7 +63,8 @@ export function rendering({ render }: { render: Render }): Middleware {
   return (ctx, next) => {
     ctx.render = (template, data = {}, status = 200) => {
       const { brand } = ctx.state;
-      ctx.body = render(template, brand ? { brand, ...data } : data, ctx.state.csrfToken, ctx.state.language());
+      const page = { here: addressToReturnTo(ctx), ...(brand && { brand }), ...data };
+      ctx.body = render(template, page, ctx.state.csrfToken, ctx.state.language());
       ctx.status = status;
       ctx.type = 'text/html; charset=utf-8';
       ctx.set('Cache-Control', 'no-store');

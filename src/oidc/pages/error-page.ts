@@ -1,6 +1,7 @@
 // The page for an error of the engine that must not, or cannot, be sent back to the application.
 
 import { AppError, type ErrorCode, type TechnicalDetail, tooManyRequests } from '../../http/errors.ts';
+import { languagesOf } from '../../http/pages/language.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
 import { type PageText, t } from '../../texts/text.ts';
 import { appContext } from '../engine/app-context.ts';
@@ -30,6 +31,7 @@ export function createErrorPage({ rejections }: { rejections: Pick<Rejections, '
     error: errors.OIDCProviderError | Error,
   ): Promise<never> {
     const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
+    appContext(ctx).state.requestedLanguages = languagesOf(ctx.oidc.params?.ui_locales);
     if (status >= 500) throw error;
     if (error instanceof TooManyAttempts) throw tooManyRequests(error.retryAfterSeconds, { cause: error });
     // The engine emits this event only after the page, which is thrown here and so ends the request.

@@ -1,4 +1,5 @@
 // The engine's pages for logout (OpenID Connect RP-Initiated Logout 1.0): confirmation and result.
+import { languagesOf } from '../../http/pages/language.ts';
 import { appContext } from '../engine/app-context.ts';
 import type { KoaContextWithOIDC } from '../engine/library.ts';
 import { applicationName, xsrfOf } from './engine-forms.ts';
@@ -9,6 +10,7 @@ export interface AccountName {
   name: string | null;
   username: string;
   email: string | null;
+  locale: string | null;
 }
 
 export interface LogoutPagesDependencies {
@@ -19,6 +21,7 @@ export interface LogoutPagesDependencies {
 export function createLogoutPages({ findAccount }: LogoutPagesDependencies) {
   return {
     async logoutSource(ctx: KoaContextWithOIDC): Promise<void> {
+      appContext(ctx).state.requestedLanguages = languagesOf(ctx.oidc.params?.ui_locales);
       const action = ctx.oidc.urlFor('end_session_confirm');
       const xsrf = xsrfOf(ctx);
       // No confirmation is needed; the form submits itself, and has a button for browsers without scripts.
@@ -30,6 +33,7 @@ export function createLogoutPages({ findAccount }: LogoutPagesDependencies) {
         findAccount(ctx.oidc.session?.accountId ?? ''),
         participatingApplications(ctx),
       ]);
+      appContext(ctx).state.profileLanguage = account?.locale ?? undefined;
       const hidden = [{ name: 'xsrf', value: xsrf }];
       appContext(ctx).render('logout/confirm', { action, appName: applicationName(ctx), hidden, account, apps });
     },

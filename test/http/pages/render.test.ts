@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { webLink } from '../../../src/http/pages/render.ts';
 import { formsOf } from '../../support/pages/html.ts';
+import { addPseudoLanguage, PSEUDO, unbracketedWords } from '../../support/pages/pseudo-language.ts';
 import { filesUnder } from '../../support/source/imports.ts';
 import { render } from '../app.ts';
 import { samplePages } from '../sample-pages.ts';
@@ -21,6 +22,16 @@ function poisoned(value: unknown): unknown {
     Object.entries(value).map(([key, entry]) => [key, constantKeys.includes(key) ? entry : poisoned(entry)]),
   );
 }
+
+/** The data with numbers for texts, so that every letter on the page is of the template. */
+function withoutWords(value: unknown): unknown {
+  if (typeof value === 'string') return '1';
+  if (Array.isArray(value)) return value.map(withoutWords);
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, withoutWords(entry)]));
+}
+
+addPseudoLanguage();
 
 describe.each(Object.entries(samplePages))('page %s', (_name, [template, data]) => {
   it('escapes every value', () => {
@@ -47,6 +58,20 @@ describe.each(Object.entries(samplePages))('page %s', (_name, [template, data]) 
     }
     expect(html.match(/class="btn btn-primary"/g)?.length ?? 0).toBeLessThanOrEqual(1);
   });
+});
+
+const peoplesPages = Object.entries(samplePages).filter(([, [template]]) => !/^(admin|api)\//.test(template));
+
+it.each(peoplesPages)('page %s has no words outside of views/texts', (_name, [template, data]) => {
+  const html = render(template, withoutWords(data) as object, () => 'token', PSEUDO);
+  expect(html).toContain(`<html lang="${PSEUDO}" dir="ltr">`);
+  expect(unbracketedWords(html)).toEqual([]);
+});
+
+it('writes pages for people from right to left in Arabic, and pages for administrators in English', () => {
+  expect(render('home', {}, undefined, 'ar-XB')).toContain('<html lang="ar-XB" dir="rtl">');
+  const [template, data] = Object.values(samplePages).find(([name]) => name.startsWith('admin/')) ?? ['', {}];
+  expect(render(template, data, () => 'token', PSEUDO)).toContain('<html lang="en" dir="ltr">');
 });
 
 it('covers every page by a sample', () => {

@@ -147,7 +147,8 @@ describe('the standard claims', () => {
     const form = await browser.follow(await browser.get(url));
     const sent = await browser.submit(form, { username: user.username, password: user.password });
     const page = textOf((await browser.follow(sent, (target) => target.startsWith(redirectUri))).text);
-    for (const text of ['See your postal address', '1 Main Road, Flat 2, 8000 Zürich', 'Annie', texts.website])
+    // In the language of the claim `locale`.
+    for (const text of ['Ihre Postanschrift sehen', '1 Main Road, Flat 2, 8000 Zürich', 'Annie', texts.website])
       expect(page).toContain(text);
   });
 

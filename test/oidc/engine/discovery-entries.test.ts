@@ -171,6 +171,9 @@ async function assertion(clientId: string, alg: string): Promise<Record<string, 
 
 /** Entries that tests elsewhere use: file and the start of the title. */
 const usedElsewhere: Record<string, [file: string, title: string][]> = {
+  ui_locales_supported: [
+    ['http/pages/language.test.ts', 'is what the application requests with ui_locales, and what the user picks comes'],
+  ],
   acr_values_supported: [
     ['oidc/engine/authentication-context.test.ts', 'a voluntary context needs no new sign-in when the session has'],
     ['oidc/engine/authentication-context.test.ts', 'a voluntary context is prompted for when the account can reach it'],
