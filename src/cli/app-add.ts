@@ -40,7 +40,7 @@ All other settings are in the configuration file and the console.`,
       value: 'FILE|URL',
       help: 'metadata of the SAML service provider, a file or an https URL',
     },
-    'idp-initiated': { type: 'boolean', help: 'SAML: people can open it from the portal' },
+    'idp-initiated': { type: 'boolean', help: 'SAML: show it in the app list' },
     ...jsonOption,
   },
   run: (given, io) =>

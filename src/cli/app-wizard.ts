@@ -61,7 +61,7 @@ export async function askForApplication(ask: Ask, io: Io, services: Services): P
   }
   if (kind === 5) {
     values['saml-metadata'] = await askFor('SAML metadata, a file or an https URL: ', unreadableFault);
-    values['idp-initiated'] = await yes('Can people open it from the portal?');
+    values['idp-initiated'] = await yes('Show it in the app list?');
   }
   if (kind !== 4) {
     const known: Validate = async (name) => ((await roles.find(name)) ? undefined : `the role ${name} doesn’t exist`);

@@ -33,7 +33,7 @@ export function createMetrics(labels: Record<string, string> = {}) {
     tokensIssued: counter('tokens_issued', 'Tokens issued by the OpenID Connect engine', ['type']),
     samlResponses: counter('saml_responses', 'SAML responses sent', ['outcome']),
     logoutDeliveries: counter('logout_deliveries', 'Back-channel logout calls', ['outcome']),
-    mails: counter('mails', 'Mails handed to the mail server', ['outcome']),
+    mails: counter('mails', 'Emails handed to the mail server', ['outcome']),
     alarms: counter('integrity_alarms', 'Rows in the database that the server did not write', ['kind']),
     jobs: histogram('job_duration', 'Time a periodic job took', ['job', 'outcome'], JOB_BUCKETS),
     contentType: registry.contentType,

@@ -16,7 +16,6 @@ const banned: [RegExp, string][] = [
   [/\bsuccessfully\b/i, 'leave it out'],
   [/\bone of ours\b|\bof theirs\b/i, 'name the owner'],
   [/\b(shown|displayed) (this|only) once\b/i, 'Copy … now. You won’t see it again.'],
-  [/\bfor good, with\b/i, 'name what is deleted'],
   [/\b(organis|recognis|authoris|behaviour|colour|licence|cancelled|favourite|centre\b)/i, 'US spelling'],
   [/\bin case of need\b|\bin your name\b/i, 'on your behalf'],
   [/\bkindly\b|\bunfortunately\b|\boops\b|\bin order to\b|\butilize/i, 'leave it out, or say it plainly'],
@@ -24,6 +23,11 @@ const banned: [RegExp, string][] = [
   [/\b(black|white)list/i, 'blocked, allowed'],
   [/\banybody\b/i, 'anyone'],
   [/\bone a line\b/i, 'one per line'],
+  [/\bby mail\b|\bmails\b|\b(a|the) mail\b(?! (server|queue|transport|job))/i, 'email'],
+  [/\brights? in Gatehouse\b/i, 'permission in Gatehouse'],
+  [/\bone-time passwords?\b/i, 'temporary password'],
+  [/\bfor good\b/i, 'permanently'],
+  [/\bthe other way round\b/i, 'the other way around'],
   [/[a-z]\(s\)|\(e?s\)$/, 'the right plural'],
 ];
 /** Only in what the pages, mails, console and command line display, not in documents. */
@@ -31,6 +35,7 @@ const bannedOnPages: [RegExp, string][] = [
   [/\brefusals?\b/i, 'rejected request, or error reference'],
   [/\bsecond factors?\b/i, 'two-step verification'],
   [/\brequest number\b/i, 'request ID'],
+  [/\bportal\b(?!\.)/i, 'app list'],
   [/\bswitched (on|off)\b/i, 'turned on, turned off, or disabled'],
   [/\b(any ?more|meanwhile)\b.*\bnobody\b|\bnobody can\b/i, 'people can’t'],
   [/\w!(\s|$)/, 'no exclamation mark'],

@@ -104,7 +104,7 @@ function brandPage(
   ];
   return {
     title: 'Branding',
-    lead: 'The name, colors and pictures of the pages and mails that people see. The console stays as it is.',
+    lead: 'The name, colors and pictures of the pages and emails that people see. The console doesn’t change.',
     isHalved: true,
     blocks,
     aside: [
