@@ -102,6 +102,11 @@ const pages = sources.filter((name) =>
   ),
 );
 const isSentence = ({ text }: TextAt) => /^(\$\{\}|[A-Z“])[^\n]*[a-z)”}][.?]$/.test(text.trim());
+/** The texts of pages and emails for people, in English; a value in one is `{name}`. */
+const messages = filesUnder('views/texts/en', '.json');
+/** The values of a file of messages, one per line. */
+const messagesOf = (source: string): TextAt[] =>
+  source.split('\n').map((line, index) => ({ line: index + 1, text: /": "(.*)",?$/.exec(line)?.[1] ?? '' }));
 /** A template in which a printed value is `${}`, as in a literal. */
 const withValues = (source: string): TextAt[] =>
   templateTextOf(source.replace(/<%=[\s\S]*?%>/g, (code) => `\${}${'\n'.repeat(code.split('\n').length - 1)}`));
@@ -118,6 +123,7 @@ it('the texts of pages, mails, console and command line have no word of the list
   expect(faultsIn([...sources, ...scripts], displayed, [...banned, ...bannedOnPages])).toEqual([]);
   expect(faultsIn(templates, templateTextOf, [...banned, ...bannedOnPages, ...bannedInSentences])).toEqual([]);
   expect(faultsIn(pages, (source) => displayed(source).filter(isSentence), bannedInSentences)).toEqual([]);
+  expect(faultsIn(messages, messagesOf, [...banned, ...bannedOnPages, ...bannedInSentences])).toEqual([]);
 });
 
 it('the documents have no word of the list', () => {
