@@ -187,7 +187,11 @@ function fixBlocks(explanation: Explanation, may: May): Block[] {
   for (const { warning, needs } of fixes) {
     if (warning && may(needs)) blocks.push({ kind: 'text', tone: 'warning', text: warning });
   }
-  if (items.length > 0) blocks.push({ kind: 'actions', title: 'Fix', items });
+  const [first, ...more] = items;
+  if (first) {
+    const main = isFixed ? first : { ...first, look: 'primary' as const };
+    blocks.push({ kind: 'actions', title: 'Fix', items: [main, ...more] });
+  }
   if (application?.source === 'file') {
     const text = 'The configuration file manages this application. Fix it there.';
     blocks.push({ kind: 'text', tone: 'small', text });
