@@ -5,7 +5,7 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import { bodyLimit, parseQuery } from '../../http/input.ts';
 import type { Tx } from '../../storage/database.ts';
-import type { Block, ConsolePage, Field } from '../console/blocks.ts';
+import type { Block, ConsolePage, Field, Option } from '../console/blocks.ts';
 import { listQuery } from '../console/frame.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
@@ -27,7 +27,7 @@ export function addNewApplicationRoutes(
   const form = async (ctx: Context, preset: Preset, sent?: Sent) =>
     newPage(preset, sent, {
       mayCreateRoles: frame.may(ctx, 'gatehouse.roles:write'),
-      assignable: await roles.assignable(frame.actor(ctx)),
+      choices: await roles.choices(frame.actor(ctx)),
     });
 
   router.get('/new', ...frame.page(WRITE), (ctx) => frame.show(ctx, choicePage(parseQuery(ctx, listQuery).q)));
@@ -152,10 +152,13 @@ const tile = ({ id, title, text, icon }: Preset) => ({
 function newPage(
   preset: Preset,
   sent: Sent | undefined,
-  { mayCreateRoles, assignable }: { mayCreateRoles: boolean; assignable: readonly string[] },
+  { mayCreateRoles, choices }: { mayCreateRoles: boolean; choices: readonly Option[] },
 ): ConsolePage {
   const newRoles = mayCreateRoles ? (preset.roles ?? []) : [];
-  const roles = [...new Set([...assignable, ...newRoles.map(({ name }) => name)])];
+  const roles = new Map([
+    ...choices.map(({ value, hint }) => [value, hint] as const),
+    ...newRoles.map(({ name, description }) => [name, description] as const),
+  ]);
   const fields: Field[] = [
     ...preset.fields,
     ...(hasOwnNameField(preset) ? [] : [nameField(preset)]),
@@ -187,8 +190,10 @@ const nameField = ({ title }: Preset): Field => ({
   hint: 'The name that people see.',
 });
 
-function accessFields(roles: readonly string[]): Field[] {
-  return accessKey({ roles, connections: [], apis: [] })
+/** @param roles names with their descriptions */
+function accessFields(roles: ReadonlyMap<string, string | undefined>): Field[] {
+  const names = [...roles.keys()].sort((one, other) => one.localeCompare(other, 'en'));
+  return accessKey({ roles: names, roleHints: roles, connections: [], apis: [] })
     .fields({})
     .map((field) => (field.name === 'access' ? { ...field, label: 'Who can sign in', hint: undefined } : field));
 }

@@ -1,7 +1,7 @@
 // /admin/refusals: why a request was rejected, by the code on the user's page, with one button for each safe fix.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Action, Block, Cell, ConsolePage } from '../../admin/console/blocks.ts';
+import type { Action, Block, Cell, ConsolePage, Empty } from '../../admin/console/blocks.ts';
 import { type Frame, listPath, trailField } from '../../admin/console/frame.ts';
 import { pageLinks, sortColumn } from '../../admin/console/lists.ts';
 import { applicationCell, type Names, userCell, withInitials } from '../../admin/console/names.ts';
@@ -28,6 +28,12 @@ const query = z.object({
   trail: trailField,
   sort: z.enum(['at', '-at']).default('-at'),
 });
+const NONE: Empty = {
+  icon: 'circle-check',
+  title: 'No rejected requests',
+  text: 'Requests that Gatehouse rejected in the last 14 days appear here, with the reason.',
+  action: { label: 'Access check', href: '/admin/why' },
+};
 const fixForm = z.object({ fix: z.string().min(1).max(200) });
 /** The page of the console for a broken rule that no button fixes. */
 const edit = { label: 'Edit application', path: (id: string) => `/admin/applications/${id}/settings` };
@@ -92,7 +98,7 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
             withInitials(userCell(one.subjectId ?? null, users), true),
             { text: one.message, small: `${one.endpoint}: ${one.reason}` },
           ]),
-          empty: 'No rejected requests in the last 14 days.',
+          empty: client || user || request || after ? 'No rejected requests match.' : NONE,
           pages: pageLinks(list, given, page.next),
         },
       ],
