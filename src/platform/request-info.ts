@@ -4,4 +4,6 @@ export interface RequestInfo {
   requestId: string;
   address: string;
   userAgent: string;
+  /** That of the page, where a mail is sent to an address without an account. */
+  language?: string;
 }

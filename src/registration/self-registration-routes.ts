@@ -72,7 +72,8 @@ async function requestLink(dependencies: SelfRegistrationRoutesDependencies, ctx
     const signInUrl = returnToSignIn.next(ctx).href;
     return ctx.render('registration/request', { action: '/sign-up', signInUrl, email, problem }, 400);
   }
-  const work = () => selfRegistration.request(email, ctx.state.request);
+  const request = { ...ctx.state.request, language: ctx.state.language() };
+  const work = () => selfRegistration.request(email, request);
   await answerUniformly(ctx, { rateLimits, policy: 'registration:address' }, { work, page: '/sign-up/sent' });
 }
 

@@ -56,7 +56,7 @@ export function createSelfRegistration(dependencies: SelfRegistrationDependencie
 
     request: (typed, request) => outbox.defer('registration', { typed, request }, hours * 3600),
 
-    async writeMail({ typed }, take) {
+    async writeMail({ typed, request }, take) {
       const email = typed.normalize('NFC').trim();
       const account = await accounts.findByLogin(email);
       const { allowed } = await mailLimits.to(email, 'registration');
@@ -66,7 +66,7 @@ export function createSelfRegistration(dependencies: SelfRegistrationDependencie
         if (owner) await outbox.send({ kind: 'already-registered', to: owner }, tx);
         if (account) return;
         const token = tokenFor(dependencies, email);
-        await outbox.send({ kind: 'registration', to: { email }, token, hours }, tx);
+        await outbox.send({ kind: 'registration', to: { email, locale: request?.language }, token, hours }, tx);
       });
     },
 

@@ -67,7 +67,6 @@ const exceptions: { in: RegExp; text: RegExp; because: string }[] = [
     text: /^(\$\{\}|at least).*(bytes|characters|keys)/,
     because: 'limits above one, in a folder that imports nothing',
   },
-  { in: /strength\.js$/, text: /more characters needed$/, because: 'the other form stands beside it' },
 ];
 /** A count that stands in a text needs `plural(…)` (platform/plural.ts), because "1 warnings" is wrong. */
 const countWithoutPlural =

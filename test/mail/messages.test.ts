@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { browserName } from '../../src/mail/browser-name.ts';
 import { plainText } from '../../src/mail/content.ts';
-import { compose, type MailMessage, type Recipient } from '../../src/mail/messages.ts';
+import { compose, type MailMessage, mailLanguage, type Recipient } from '../../src/mail/messages.ts';
+import { inLanguage } from '../../src/texts/text.ts';
 import { textOf } from '../support/pages/html.ts';
 import { ann, issuer, renderHtml } from './support.ts';
 
@@ -110,6 +111,23 @@ describe('a name in a mail', () => {
       expect(first).toBe(hello);
     }
   });
+});
+
+it('a mail is in the language of its recipient, and in English about the work of administrators', () => {
+  const to = { ...ann, locale: 'de-AT' };
+  const reset = { kind: 'password-reset', to, token, minutes: 20 } as const;
+  expect(mailLanguage(reset)).toBe('de');
+  expect(mailLanguage({ ...reset, to: { ...ann, locale: 'tlh' } })).toBe('en');
+  expect(
+    mailLanguage({ kind: 'saml-certificate', to, application: 'Wiki', until: place.at, isNextPublished: true }),
+  ).toBe('en');
+  const german = inLanguage('de', () => {
+    const content = compose(reset, issuer);
+    return [content.subject, plainText(content), renderHtml(content)];
+  });
+  expect(german[0]).toBe('Setzen Sie Ihr Passwort zurück');
+  expect(german[1]).toContain('innerhalb von 20 Minuten');
+  expect(german[2]).toContain('<html lang="de" dir="ltr">');
 });
 
 describe('the name of a browser', () => {
