@@ -54,12 +54,13 @@
   }
 
   // The server wrote UTC, because it does not know where the viewer is.
-  const exact = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'short' });
+  const language = document.documentElement.lang;
+  const exact = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
   const ofThisYear = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' };
-  const exactThisYear = new Intl.DateTimeFormat('en-US', ofThisYear);
+  const exactThisYear = new Intl.DateTimeFormat(language, ofThisYear);
   const thisYear = new Date().getFullYear();
-  const withZone = new Intl.DateTimeFormat('en-US', { dateStyle: 'full', timeStyle: 'long' });
-  const relative = new Intl.RelativeTimeFormat('en-US', { numeric: 'auto', style: 'short' });
+  const withZone = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'long' });
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
   const units = [
     ['day', 86_400],
     ['hour', 3600],
