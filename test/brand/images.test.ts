@@ -50,7 +50,7 @@ describe('a picture', () => {
     ['text', Buffer.from('hello'), /^must be a PNG, JPEG, WebP or SVG picture$/],
     ['HTML', Buffer.from('<html><svg xmlns="http://www.w3.org/2000/svg"/></html>'), /^must be a PNG/],
     ['a GIF', Buffer.from('GIF89a...'), /^must be a PNG/],
-    ['an empty PNG', aPng({ width: 0 }), /has no size/],
+    ['an empty PNG', aPng({ width: 0 }), /has no dimensions/],
     ['a PNG with too many pixels', aPng({ width: 4000, height: 4000, lines: Buffer.alloc(9) }), /4000 × 4000 pixels/],
     ['a PNG that inflates to more', aPng({ lines: Buffer.alloc(50_000_000) }), /damaged/],
     ['a PNG without all pixels', aPng({ lines: Buffer.alloc(3) }), /damaged/],

@@ -72,7 +72,7 @@ describe('gatehouse connection', () => {
     expect(await findings()).toMatchObject([
       { status: 'failure', message: expect.stringContaining('Another program') },
     ]);
-    expect((await cli.gatehouse(['connection', 'list'])).err).toContain('changed by another program');
+    expect((await cli.gatehouse(['connection', 'list'])).err).toContain('another program changed');
     expect((await cli.gatehouse(['connection', 'remove', 'corp'])).code).toBe(0);
     expect(await findings()).toEqual([]);
   });

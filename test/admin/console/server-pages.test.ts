@@ -314,7 +314,7 @@ describe('mail', () => {
     expect(textOf(page.text)).toContain('Choose a new password for your account');
     const html = await auditor.get('/admin/mail/templates/password-reset/html');
     expect(html.headers['content-security-policy']).toBe(
-      "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'; sandbox",
+      "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'self'; sandbox",
     );
     expect(html.text).toContain('Choose a new password');
   });
