@@ -125,7 +125,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
         policy: async () => rotationPolicy(Number(await settingOf('session_hours')) * 3600),
       }),
       mailRoutes({ frame, mail }),
-      ...brandRoutes({ ...{ frame, db, settings, brand }, images: brandImages, configFile: config.configFile }),
+      ...brandRoutes({ ...{ frame, db, names, settings, brand }, images: brandImages, configFile: config.configFile }),
       settingRoutes({ frame, settings, system: dependencies.system, configFile: config.configFile }),
       confirmationRoutes({ frame, storedForms, signedIn: page.signedIn }),
     ],

@@ -26,8 +26,10 @@ export type BrandValues = { [Name in BrandSetting]?: string | undefined };
 export interface Brand {
   /** The brand of the settings; undefined where none of them is set. Reads nothing: the settings are cached. */
   current(): BrandLook | undefined;
-  /** The brand of the settings with these values in place of theirs. */
-  with(values: BrandValues): BrandLook | undefined;
+  /** The same for the pages of an application; undefined where it has no brand of its own. */
+  ofApplication(clientId: string): BrandLook | undefined;
+  /** The brand of the settings with these values in place of theirs; those of an application leave the others as they are. */
+  with(values: BrandValues, options?: { isOfApplication: boolean }): BrandLook | undefined;
 }
 
 /** The path at which `serve.ts` has the pictures. */
@@ -42,8 +44,31 @@ export function createBrand({ settings }: { settings: Pick<Settings, 'latest'> }
       if (last?.values !== values) last = { values, look: lookOf(values) };
       return last.look;
     },
-    with: (values) => lookOf({ ...settings.latest(), ...values }),
+    ofApplication(clientId) {
+      const values = settings.latest();
+      const own = brandOfApplication(values.brand_applications, clientId);
+      return own && lookOf({ ...values, ...inPlace(own) });
+    },
+    with(values, { isOfApplication } = { isOfApplication: false }) {
+      return lookOf({ ...settings.latest(), ...(isOfApplication ? inPlace(values) : values) });
+    },
   };
+}
+
+/** What an application has of its own, by the names of the settings. */
+export function brandOfApplication(
+  brands: SettingValues['brand_applications'],
+  clientId: string,
+): BrandValues | undefined {
+  const own = Object.hasOwn(brands, clientId) ? brands[clientId] : undefined;
+  return own && Object.fromEntries(Object.entries(own).map(([part, value]) => [`brand_${part}`, value]));
+}
+
+/** Its name or logo takes the place of both logos of the settings, which say another name. */
+function inPlace(own: BrandValues): BrandValues {
+  const set = Object.fromEntries(Object.entries(own).filter(([, value]) => value));
+  const hasMark = Boolean(own.brand_name || own.brand_logo || own.brand_logo_dark);
+  return { ...(hasMark && { brand_logo: undefined, brand_logo_dark: undefined }), ...set };
 }
 
 function lookOf(values: BrandValues): BrandLook | undefined {

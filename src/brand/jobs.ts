@@ -3,9 +3,9 @@
 import type { ScheduledJob } from '../jobs/scheduler.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Settings } from '../settings/settings.ts';
-import { brandImageSettings } from './brand.ts';
 import type { ImageStore } from './image-store.ts';
 import { imageLimits } from './limits.ts';
+import { picturesIn } from './pictures.ts';
 
 export interface BrandJobsDependencies {
   images: Pick<ImageStore, 'removeOthers'>;
@@ -20,8 +20,7 @@ export function brandJobs({ images, settings, now }: BrandJobsDependencies): Sch
       name: 'brand-images',
       everySeconds: unusedHours * 3600,
       async run() {
-        const values = await settings.reload();
-        const used = brandImageSettings.flatMap((name) => values[name] ?? []);
+        const used = picturesIn(structuredClone(await settings.reload())).map(({ value }) => value);
         await images.removeOthers(new Set(used), new Date(now().getTime() - unusedHours * 3_600_000));
       },
     },

@@ -9,8 +9,8 @@ import { oidcClient } from '../applications/fields/oidc-client.ts';
 import { serviceProvider } from '../applications/fields/service-provider.ts';
 import { isGenuineResource, type Resource, resourceOf } from '../applications/resources.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
-import { brandImageSettings } from '../brand/brand.ts';
 import { type ImageStore, imageType } from '../brand/image-store.ts';
+import { type PictureValues, picturesIn } from '../brand/pictures.ts';
 import type { Connections } from '../connections/connections.ts';
 import { shortEntryOf } from '../connections/entry.ts';
 import { isGenuineGrant, isGenuineRole } from '../rbac/protected-grants.ts';
@@ -76,14 +76,12 @@ export async function exportedConfiguration({
   return Object.fromEntries(Object.entries(content).filter(([, part]) => Object.keys(part).length > 0));
 }
 
-/** A picture with its content, so that another server can have it. */
+/** Each picture with its content, so that another server can have it. */
 async function settingEntries(set: readonly SettingEntry[], images: Pick<ImageStore, 'read'>): Promise<Entry> {
-  const entries: Entry = {};
-  for (const { name, value } of set) {
-    const isImage = brandImageSettings.some((one) => one === name);
-    const bytes = isImage ? await images.read(String(value)) : undefined;
-    if (bytes) entries[name] = `data:${imageType(String(value))};base64,${bytes.toString('base64')}`;
-    else if (!isImage) entries[name] = value;
+  const entries: Entry = structuredClone(Object.fromEntries(set.map(({ name, value }) => [name, value])));
+  for (const { value, replace } of picturesIn(entries as PictureValues)) {
+    const bytes = await images.read(value);
+    if (bytes) replace(`data:${imageType(value)};base64,${bytes.toString('base64')}`);
   }
   return entries;
 }

@@ -157,10 +157,11 @@ function signInPages(
 ) {
   const { accounts, audit, captcha, codeDelivery, config, consents, credentials, db, endSession, lockout } = services;
   const { mfa, notifyOwner, now, outbox, protectedRows, rateLimits, rejections, repeatedEntries, sessions } = services;
-  const { settings, signInPolicy, sql } = services;
+  const { brand, settings, signInPolicy, sql } = services;
   const { cookies, csrf, metrics } = http;
   const { oidc, saml } = protocols;
   return createSignIn({
+    brand,
     db,
     sql,
     protectedRows,

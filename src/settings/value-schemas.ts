@@ -70,6 +70,23 @@ export const brandSchemas = {
   brand_help_url: brandLink.optional(),
   brand_privacy_url: brandLink.optional(),
   brand_terms_url: brandLink.optional(),
+  brand_applications: z
+    .record(
+      z.string().min(1).max(2048), // client ID or entity ID
+      z.strictObject({
+        name: brandName.optional(),
+        color: brandColor.optional(),
+        logo: brandImage.optional(),
+        logo_dark: brandImage.optional(),
+        icon: brandImage.optional(),
+        background: brandImage.optional(),
+        help_url: brandLink.optional(),
+        privacy_url: brandLink.optional(),
+        terms_url: brandLink.optional(),
+      }),
+    )
+    .refine((brands) => Object.keys(brands).length <= 200, 'must not have more than 200 applications')
+    .default({}),
 };
 
 /** The gateway that sends SMS codes (its request is in docs/accounts.md). */

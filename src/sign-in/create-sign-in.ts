@@ -12,6 +12,7 @@ import { minimumLength } from '../credentials/password-policy.ts';
 import type { Context } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Csrf } from '../http/csrf.ts';
+import type { BrandLook } from '../http/pages/brand-look.ts';
 import { limits } from '../limits.ts';
 import { recipientOf } from '../mail/messages.ts';
 import type { NotifyOwner } from '../mail/notify-owner.ts';
@@ -59,6 +60,8 @@ export interface SignInDependencies {
   issuer: string;
   accounts: Accounts;
   audit: Audit;
+  /** The brand of its own that an application has. */
+  brand: { ofApplication(clientId: string): BrandLook | undefined };
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
   captcha: Captcha;
   clients: Pick<ClientSource, 'applicationOf'>;
@@ -197,11 +200,12 @@ function createFactorChecks(dependencies: SignInDependencies, browserCookie: Kno
 
 /** The page of each step. */
 function createPages(
-  { engine, clients, rejections, repeatedEntries, mfa, settings, upstream }: SignInDependencies,
+  { brand, engine, clients, rejections, repeatedEntries, mfa, settings, upstream }: SignInDependencies,
   parts: { factorPages: FactorPages; firstFactor: FirstFactor; expiredSignIns: ExpiredSignIns },
 ): StepPages {
   const { factorPages, firstFactor, expiredSignIns } = parts;
   return createStepPages({
+    brandOf: brand.ofApplication,
     findClient: (clientId) => engine().Client.find(clientId),
     registeredItself: async (clientId) => (await clients.applicationOf(clientId))?.source === 'dynamic',
     factorPages,

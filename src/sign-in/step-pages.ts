@@ -3,6 +3,7 @@
 import type { Client } from 'oidc-provider';
 import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Context } from '../http/context.ts';
+import type { BrandLook } from '../http/pages/brand-look.ts';
 import { limits } from '../limits.ts';
 import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import type { CaptchaChallenge, CaptchaWait } from '../rate-limits/captcha.ts';
@@ -49,6 +50,8 @@ export interface StepPages {
 
 export interface StepPagesDependencies {
   findClient(clientId: string): Promise<Client | undefined>;
+  /** The brand of its own that the application has. */
+  brandOf(clientId: string): BrandLook | undefined;
   /** Whether the client chose its own name and links (RFC 7591). */
   registeredItself(clientId: string): Promise<boolean>;
   factorPages: FactorPages;
@@ -76,10 +79,11 @@ interface Page {
 }
 
 export function createStepPages(dependencies: StepPagesDependencies): StepPages {
-  const { findClient, expiredSignIns } = dependencies;
+  const { findClient, expiredSignIns, brandOf } = dependencies;
 
   async function show(ctx: Context, current: CurrentStep, state: PageState = {}): Promise<void> {
     expiredSignIns.noteApplication(ctx, current.attempt.uid, current.clientId);
+    ctx.state.brand = brandOf(current.clientId);
     const client = await findClient(current.clientId);
     const appName = client?.clientName ?? current.clientId;
     await showStep(dependencies, { ctx, current, client, appName, state });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readValidFile } from '../../src/config-file/read-file.ts';
 import { confirmation, consoleOf, signedInLongAgo, signInAgain, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../admin/support.ts';
-import { anApplication } from '../oidc/support.ts';
+import { type Application, anApplication } from '../oidc/support.ts';
 import { testFolder } from '../support/database/database.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -25,7 +25,7 @@ const ALL = {
   brand_privacy_url: 'https://example.com/privacy',
   brand_terms_url: 'https://example.com/terms',
 };
-const NONE = Object.fromEntries(Object.keys(ALL).map((name) => [name, null]));
+const NONE = Object.fromEntries([...Object.keys(ALL), 'brand_applications'].map((name) => [name, null]));
 
 let idp: TestIdp;
 let api: ApiCaller;
@@ -48,8 +48,8 @@ async function set(values: object): Promise<Page> {
 }
 
 /** The first page of a sign-in. */
-async function signInPage(server: TestIdp = idp): Promise<Page> {
-  const { rp } = await anApplication(server, { scope: 'openid' });
+async function signInPage(server: TestIdp = idp, application?: Application): Promise<Page> {
+  const { rp } = application ?? (await anApplication(server, { scope: 'openid' }));
   const client = httpClient(server.issuer);
   return client.follow(await client.get((await rp.start({ scope: 'openid' })).url));
 }
@@ -252,6 +252,40 @@ describe('the console', () => {
     expect(removed.status).toBe(303);
     expect(await idp.services.settings.get('brand_logo')).toBeUndefined();
     await set(NONE);
+  });
+});
+
+describe('an application', () => {
+  it('has a brand of its own on its sign-in pages, and the rest of the brand of all pages', async () => {
+    await set({ ...ALL, brand_name: 'Everyone' });
+    const app = await anApplication(idp, { scope: 'openid' });
+    const id = app.clientId;
+    const own = { name: 'Shop', color: '#aa0000', logo: dataUrl(aPng({ width: 13 })) };
+    expect((await set({ brand_applications: { [id]: own } })).status).toBe(200);
+    const { text } = await signInPage(idp, app);
+    expect(text).toContain('· Shop</title>');
+    expect(text).toMatch(/<picture><img class="brand-logo" src="\/assets\/brand-[0-9a-f]{32}\.png" alt="Shop">/);
+    expect(text).toContain('/assets/brand.aa0000');
+    expect(text).toContain('https://example.com/privacy');
+    expect((await signInPage()).text).toContain('· Everyone</title>');
+
+    const wrong = await set({ brand_applications: { [id]: { logo: dataUrl(Buffer.from('GIF89a')) } } });
+    expect(wrong.json().errors).toEqual([
+      { field: `brand_applications.${id}.logo`, message: expect.stringContaining('must be a PNG') },
+    ]);
+    expect((await api.get('/configuration')).text).toMatch(/logo: data:image\/png;base64,/);
+
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    const page = await admin.get(`/admin/branding?application=${encodeURIComponent(id)}&mode=dark`);
+    expect(textOf(page.text)).toContain('Branding of Test application');
+    const saved = await admin.submit(page, { brand_name: '', brand_color: '#00aa00', 'brand_logo.remove': 'on' });
+    expect([saved.status, saved.location]).toEqual([303, expect.stringContaining('/admin/branding?application=')]);
+    expect(await idp.services.settings.get('brand_applications')).toEqual({ [id]: { color: '#00aa00' } });
+    const after = (await signInPage(idp, app)).text;
+    expect(after).toContain('/assets/brand.00aa00');
+    expect(after).toContain('· Everyone</title>');
+    await admin.submit(await admin.get(String(saved.location)), { brand_color: '' });
+    expect(await idp.services.settings.get('brand_applications')).toEqual({});
   });
 });
 

@@ -14,16 +14,18 @@ import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import { fileNotice } from '../console/managed-by-file.ts';
+import type { Names } from '../console/names.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { SettingAdmin } from '../settings/actions.ts';
 import { changesOf, type Lock } from '../settings/console-fields.ts';
-import { brandSections, storedPictures, valueIn, withNames } from './fields.ts';
+import { brandSections, entriesOf, storedPictures, valueIn, withChanges, withNames } from './fields.ts';
 import { brandPreviewRoutes, previewAddress, previewFields, previewQuery } from './preview.ts';
 
 export const HERE = '/admin/branding';
 const READ = 'gatehouse.settings:read' as const;
 const CHANGE = 'gatehouse.settings:write' as const;
 const FORM = 'brand';
+const APPLICATION = 'application';
 const form = z.record(z.string(), z.array(z.string().max(imageLimits.requestBytes * 2)));
 
 export interface BrandPagesDependencies {
@@ -31,6 +33,7 @@ export interface BrandPagesDependencies {
   db: Db;
   settings: SettingAdmin;
   brand: Pick<Brand, 'with'>;
+  names: Pick<Names, 'applications'>;
   images: Pick<ImageStore, 'prepare' | 'save'>;
   /** The path of the configuration file. */
   configFile: string | undefined;
@@ -54,7 +57,7 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
   };
 
   router.get('/', ...frame.page(READ), async (ctx) => {
-    frame.show(ctx, brandPage(ctx, dependencies, await settings.list(), {}));
+    frame.show(ctx, await brandPage(ctx, dependencies, await settings.list(), {}));
   });
 
   router.post('/', acceptPictures(imageLimits.requestBytes), ...frame.change(CHANGE), async (ctx) => {
@@ -66,8 +69,11 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
         const faults: FieldFault[] = [];
         sent = await withNames(sent, storeOf(faults));
         if (faults.length > 0) throw badRequest('invalid_input', { fields: faults });
-        await settings.update(changesOf(entries, sent), frame.actor(ctx), sentValue(sent, VERSION) ?? '');
-        frame.redirect(ctx, HERE, 'Saved. The pages have the new look within seconds.');
+        const application = sentValue(sent, APPLICATION) ?? '';
+        const changes = changesOf(application ? entriesOf(application, entries) : entries, sent);
+        const all = application ? { brand_applications: withChanges(application, entries, changes) } : changes;
+        await settings.update(all, frame.actor(ctx), sentValue(sent, VERSION) ?? '');
+        frame.redirect(ctx, addressOf(application), 'Saved. The pages have the new look within seconds.');
       },
       () => brandPage(ctx, dependencies, entries, sent),
     );
@@ -75,18 +81,21 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
   return [router, brandPreviewRoutes({ frame, brand })];
 }
 
-function brandPage(
+async function brandPage(
   ctx: Context,
-  { frame, configFile }: BrandPagesDependencies,
-  entries: SettingEntry[],
+  { frame, names, configFile }: BrandPagesDependencies,
+  all: SettingEntry[],
   sent: Sent,
-): ConsolePage {
+): Promise<ConsolePage> {
   const mayChange = frame.may(ctx, CHANGE);
+  const query = parseQuery(ctx, previewQuery);
+  const application = sentValue(sent, APPLICATION) ?? query.application.trim();
+  const entries = application ? entriesOf(application, all) : all;
+  const choice = { ...query, application };
   const lockOf = ({ source }: SettingEntry): Lock =>
     source === 'file' ? 'file' : mayChange ? undefined : 'permission';
   const sections = brandSections(entries, sent, lockOf);
   const isDeclared = sections.some(({ fields }) => fields.some(({ isFromFile }) => isFromFile));
-  const choice = parseQuery(ctx, previewQuery);
   const typed = (name: BrandSetting) => valueIn(name, entries, sent);
   const blocks: Block[] = [
     ...(isDeclared ? [fileNotice(configFile, 'Each setting with a lock')] : []),
@@ -96,20 +105,35 @@ function brandPage(
       action: HERE,
       isUpload: true,
       fields: mayChange
-        ? [versionField(sentValue(sent, VERSION) ?? etagOf(entries)), ...storedPictures(entries, sent)]
+        ? [
+            versionField(sentValue(sent, VERSION) ?? etagOf(all)),
+            { name: APPLICATION, label: '', type: 'hidden', value: application },
+            ...storedPictures(entries, sent),
+          ]
         : [],
       sections,
-      ...(mayChange && { button: 'Save changes', cancel: HERE, cancelLabel: 'Discard' }),
+      ...(mayChange && { button: 'Save changes', cancel: addressOf(application), cancelLabel: 'Discard' }),
     },
   ];
+  const aside: Block[] = [
+    { kind: 'search', action: HERE, fields: previewFields(choice), button: 'Show' },
+    { kind: 'preview', title: 'Preview', src: previewAddress(choice, typed), follows: FORM, isTall: true },
+  ];
+  const name = (await names.applications([application])).get(application)?.name;
   return {
-    title: 'Branding',
-    lead: 'The name, colors and pictures of the pages and emails that people see. The console doesn’t change.',
+    title: application ? `Branding of ${name ?? application}` : 'Branding',
+    lead: application ? (name ? OF_APPLICATION : UNKNOWN) : OF_ALL,
+    ...(application && { back: { href: HERE, label: 'Branding' } }),
     isHalved: true,
     blocks,
-    aside: [
-      { kind: 'search', action: HERE, fields: previewFields(choice), button: 'Show' },
-      { kind: 'preview', title: 'Preview', src: previewAddress(choice, typed), follows: FORM, isTall: true },
-    ],
+    aside,
   };
+}
+
+const OF_ALL = 'The name, colors and pictures of the pages and emails that people see. The console doesn’t change.';
+const OF_APPLICATION = 'For the sign-in pages of this application. An empty field is as for all pages.';
+const UNKNOWN = 'No application has this identifier yet. An empty field is as for all pages.';
+
+function addressOf(application: string): string {
+  return application ? `${HERE}?${new URLSearchParams({ [APPLICATION]: application })}` : HERE;
 }

@@ -1,10 +1,17 @@
 // The form of the brand: its settings as fields, and what was sent as it is stored. A picture that was sent is stored at once, under
 // its name, so that the form can come back with it after a fault or a sign-in.
-import { type BrandSetting, brandImageSettings, imagePath } from '../../brand/brand.ts';
-import type { SettingEntry } from '../../settings/settings.ts';
+import {
+  type BrandSetting,
+  brandImageSettings,
+  brandOfApplication,
+  brandSettings,
+  imagePath,
+} from '../../brand/brand.ts';
+import type { SettingEntry, SettingValues } from '../../settings/settings.ts';
 import { isImageData, isImageName } from '../../settings/value-schemas.ts';
 import type { Field, FormSection } from '../console/blocks.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
+import type { SettingChanges } from '../settings/actions.ts';
 import type { Lock } from '../settings/console-fields.ts';
 import { settingTexts } from '../settings/console-texts.ts';
 
@@ -23,6 +30,32 @@ const ACCEPTED = '.png,.jpg,.jpeg,.webp,.svg,image/png,image/jpeg,image/webp,ima
 type Entries = readonly SettingEntry[];
 
 const isImage = (name: BrandSetting) => brandImageSettings.some((one) => one === name);
+
+/** The settings as an application has them: its own values under the names of the settings. */
+export function entriesOf(application: string, entries: Entries): SettingEntry[] {
+  const brands = entries.find(({ name }) => name === 'brand_applications');
+  const own = brandOfApplication(brandsIn(entries), application) ?? {};
+  return brandSettings.map((name) => ({
+    name,
+    value: own[name],
+    source: brands?.source === 'file' ? 'file' : 'local',
+  }));
+}
+
+/** The brands of all applications after these changes of one. */
+export function withChanges(application: string, entries: Entries, changes: SettingChanges): Brands {
+  const before = brandOfApplication(brandsIn(entries), application) ?? {};
+  const after = brandSettings.flatMap((name) => {
+    const value = changes[name] === undefined ? before[name] : changes[name];
+    return value ? [[name.slice('brand_'.length), value] as const] : [];
+  });
+  const others = Object.entries(brandsIn(entries)).filter(([id]) => id !== application);
+  return Object.fromEntries(after.length > 0 ? [...others, [application, Object.fromEntries(after)]] : others);
+}
+
+type Brands = SettingValues['brand_applications'];
+const brandsIn = (entries: Entries) =>
+  (entries.find(({ name }) => name === 'brand_applications')?.value ?? {}) as Brands;
 
 /** What the form holds now: as it was sent, else what is stored. */
 export function valueIn(name: BrandSetting, entries: Entries, sent: Sent): string {

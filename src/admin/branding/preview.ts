@@ -72,6 +72,8 @@ const modes = { light: 'Light', dark: 'Dark' } as const;
 export const previewQuery = z.object({
   page: z.enum(Object.keys(pages) as PageName[]).catch('sign-in'),
   mode: z.enum(['light', 'dark']).catch('light'),
+  /** A client ID or entity ID; empty for all pages. */
+  application: z.string().max(2048).catch(''),
 });
 type Choice = z.output<typeof previewQuery>;
 
@@ -88,22 +90,29 @@ const typedValues = {
   brand_privacy_url: z.union([brandLink, z.literal('')]),
   brand_terms_url: z.union([brandLink, z.literal('')]),
 } satisfies Record<BrandSetting, z.ZodType>;
-const addressQuery = z.looseObject({ page: previewQuery.shape.page, mode: previewQuery.shape.mode });
+const addressQuery = z.looseObject(previewQuery.shape);
 
 /** The choices above the preview. */
-export function previewFields({ page, mode }: Choice): Field[] {
+export function previewFields({ page, mode, application }: Choice): Field[] {
   const option = ([value, label]: [string, string]) => ({ value, label });
   const labels = Object.entries(pages).map(([name, { label }]): [string, string] => [name, label]);
   return [
+    {
+      name: 'application',
+      label: 'Application',
+      suggest: 'applications',
+      value: application,
+      placeholder: 'All pages',
+    },
     { name: 'page', label: 'Page', type: 'select', value: page, options: labels.map(option) },
     { name: 'mode', label: 'Mode', type: 'select', value: mode, options: Object.entries(modes).map(option) },
   ];
 }
 
 /** The address of the preview with the values of the form. */
-export function previewAddress({ page, mode }: Choice, typed: (name: BrandSetting) => string): string {
+export function previewAddress({ page, mode, application }: Choice, typed: (name: BrandSetting) => string): string {
   const values = brandSettings.map((name): [string, string] => [name, typed(name)]);
-  return `${PATH}?${new URLSearchParams([['page', page], ['mode', mode], ...values])}`;
+  return `${PATH}?${new URLSearchParams([['page', page], ['mode', mode], ['application', application], ...values])}`;
 }
 
 export interface PreviewDependencies {
@@ -114,11 +123,12 @@ export interface PreviewDependencies {
 export function brandPreviewRoutes({ frame, brand }: PreviewDependencies): Router<State, Extras> {
   const router = new Router<State, Extras>();
   router.get(PATH, ...frame.page('gatehouse.settings:read'), (ctx) => {
-    const { page, mode, ...typed } = parseQuery(ctx, addressQuery);
+    const { page, mode, application, ...typed } = parseQuery(ctx, addressQuery);
     const { template, data } = pages[page];
     ctx.set('Content-Security-Policy', POLICY);
     // Undefined where nothing is set: the look of Gatehouse, whatever is stored.
-    const look = { brand: brand.with(valuesOf(typed)), theme: mode };
+    const isOfApplication = application !== '';
+    const look = { brand: brand.with(valuesOf(typed), { isOfApplication }), theme: mode };
     ctx.render(template, { ...data, ...look }, 200);
   });
   return router;

@@ -1,10 +1,8 @@
 // Changes of settings: those of the configuration file are read-only, secrets are written and never read back, and each
 // change is audited with the value before and after.
 import type { Actor, Audit } from '../../audit/audit.ts';
-import { brandImageSettings } from '../../brand/brand.ts';
-import type { NewImage } from '../../brand/image-reader.ts';
 import type { ImageStore } from '../../brand/image-store.ts';
-import { ImageFault } from '../../brand/images/image-fault.ts';
+import { withStoredPictures } from '../../brand/pictures.ts';
 import { badRequest, forbidden } from '../../http/errors.ts';
 import { inNetworks } from '../../network/networks.ts';
 import type { Authority } from '../../rbac/authority.ts';
@@ -64,12 +62,16 @@ export function createSettingAdmin(dependencies: SettingAdminDependencies): Sett
       // Also for a value that is the stored one: the answer must not tell whether a guessed secret is right.
       for (const name of settingNames) if (wanted[name] !== undefined) await assertMayChange(authority, name, by);
       assertOwnAddressAllowed(wanted, by);
-      const { changes, images } = await withStoredImages(wanted, brandImages);
+      const { values: changes, images, faults } = await withStoredPictures(wanted, brandImages);
+      if (faults.length > 0)
+        throw badRequest('invalid_input', {
+          fields: faults.map(({ path, message }) => ({ field: path.join('.'), message })),
+        });
       await transaction(db, async (tx) => {
         // A lock: the version that is compared must be the one that is changed.
         await settings.lock(tx);
         assertVersion(expected, await settings.list());
-        for (const image of images) await brandImages.save(tx, image);
+        for (const { image } of images) await brandImages.save(tx, image);
         const stored = await settings.list({ withSecrets: true });
         for (const name of settingNames) {
           const [value, before] = [changes[name], stored.find((entry) => entry.name === name)];
@@ -80,25 +82,6 @@ export function createSettingAdmin(dependencies: SettingAdminDependencies): Sett
       return settings.list();
     },
   };
-}
-
-/** The changes with the name of each picture, as it is stored, and the new pictures. Throws invalid_input. */
-async function withStoredImages(wanted: SettingChanges, store: SettingAdminDependencies['brandImages']) {
-  const changes = { ...wanted };
-  const images: NewImage[] = [];
-  for (const name of brandImageSettings) {
-    const value = wanted[name];
-    if (!value) continue;
-    try {
-      const { name: stored, image } = await store.prepare(value);
-      changes[name] = stored;
-      if (image) images.push(image);
-    } catch (error) {
-      if (!(error instanceof ImageFault)) throw error;
-      throw badRequest('invalid_input', { fields: [{ field: name, message: error.message }] });
-    }
-  }
-  return { changes, images };
 }
 
 async function assertMayChange(authority: Pick<Authority, 'extent'>, name: SettingName, by: Actor) {

@@ -1,12 +1,9 @@
 // The configuration file through the API: the plan of applying one, and the export of the server as one.
 
-import { brandImageSettings } from '../../brand/brand.ts';
+import { isPicturePath, picturesIn } from '../../brand/pictures.ts';
 import type { ConfigFile, Plan } from '../../config-file/config-file.ts';
 import type { FileReader } from '../../config-file/file-reader.ts';
 import { badRequest } from '../../http/errors.ts';
-import { isImageData, isImageName } from '../../settings/value-schemas.ts';
-
-const isPath = (value: string | undefined) => value !== undefined && !isImageName(value) && !isImageData(value);
 
 export interface ConfigurationAdmin {
   /** Hides secrets (`PlanOptions`). Throws invalid_input with the line and column of every fault. */
@@ -32,7 +29,9 @@ export function createConfigurationAdmin(dependencies: ConfigurationAdminDepende
     async plan(text) {
       const parsed = await dependencies.fileReader.read(text);
       // It would read a file of this server.
-      const pictures = brandImageSettings.filter((name) => isPath(parsed.declared.settings[name]));
+      const pictures = picturesIn(structuredClone(parsed.declared.settings)).filter(({ value }) =>
+        isPicturePath(value),
+      );
       const paths = (['service_providers', 'connections'] as const).flatMap((section) =>
         parsed.declared[section].flatMap((entry, index) =>
           'metadata_file' in entry && entry.metadata_file !== undefined
@@ -41,7 +40,7 @@ export function createConfigurationAdmin(dependencies: ConfigurationAdminDepende
         ),
       );
       const message = 'can’t be a path here: use a data URL';
-      const found = [...paths, ...pictures.map((name) => ({ path: ['settings', name], message }))];
+      const found = [...paths, ...pictures.map(({ path }) => ({ path: ['settings', ...path], message }))];
       const faults = found.length > 0 ? await parsed.locate(found) : parsed.faults;
       const result =
         faults.length > 0

@@ -134,6 +134,10 @@ export const settingTexts: Record<SettingName, SettingText> = {
     label: 'Domains of usernames',
     text: 'Addresses in these domains can be usernames of users with another email. One per line, such as example.com. List only domains that your organization owns.',
   },
+  brand_applications: {
+    label: 'Brands of applications',
+    text: 'What the pages of an application have in place of the brand.',
+  },
   brand_name: {
     label: 'Name',
     text: 'Replaces “Gatehouse” on the pages and in the emails for people, such as with the name of your organization.',

@@ -6,6 +6,7 @@ import type { SettingName } from '../../settings/settings.ts';
 
 /** Bounded so narrowly, or of so little effect, that a wrong value weakens nothing. */
 const GENERAL: ReadonlySet<SettingName> = new Set([
+  'brand_applications',
   ...brandSettings, // pictures that can do nothing, colors that can be read, and links
   'access_token_minutes',
   'clock_skew_seconds',

@@ -8,10 +8,8 @@ import {
 } from '../../applications/resources.ts';
 import { RESERVED } from '../../applications/rules/identifiers.ts';
 import type { ProtectedRows } from '../../audit/protected-rows.ts';
-import { brandImageSettings } from '../../brand/brand.ts';
-import type { NewImage } from '../../brand/image-reader.ts';
 import type { ImageStore } from '../../brand/image-store.ts';
-import { ImageFault } from '../../brand/images/image-fault.ts';
+import { isPicturePath, withStoredPictures } from '../../brand/pictures.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
   type SettingName,
@@ -20,7 +18,6 @@ import {
   secretsOf,
   withoutSecrets,
 } from '../../settings/settings.ts';
-import { isImageData, isImageName } from '../../settings/value-schemas.ts';
 import type { Db, Tx } from '../../storage/database.ts';
 import { type DeclaredResource, type DeclaredSettings, resourceInput } from '../schema.ts';
 import {
@@ -46,7 +43,15 @@ export async function planSettings(
   { hidesSecrets = false }: PlanOptions = {},
 ): Promise<Planned> {
   const plan = nothingPlanned();
-  const { declared, images } = await withStoredImages(declaredSettings, pictures, plan);
+  const { brandImages, readImage } = pictures;
+  const {
+    values: declared,
+    images,
+    faults,
+  } = await withStoredPictures(declaredSettings, brandImages, async (value) =>
+    isPicturePath(value) ? readImage(value) : value,
+  );
+  plan.faults.push(...faults.map(({ path, message }) => ({ path: ['settings', ...path], message })));
   for (const { name, value, source } of await settings.list({ withSecrets: true })) {
     const wanted = declared[name];
     if (wanted === undefined) {
@@ -71,38 +76,13 @@ export async function planSettings(
     if (fields.length === 0) plan.unchanged += 1;
     else {
       const run = async (tx: Tx) => {
-        const image = images.get(name);
-        if (image) await pictures.brandImages.save(tx, image);
+        for (const { setting, image } of images) if (setting === name) await brandImages.save(tx, image);
         await settings.set<SettingName>(name, wanted as SettingValues[SettingName], { source: 'file', tx });
       };
       plan.steps.push({ kind: isNew ? 'create' : 'change', section: 'settings', name, fields, run });
     }
   }
   return plan;
-}
-
-/** The declared settings with the name of each picture, as it is stored, and the new pictures. */
-async function withStoredImages(
-  declared: DeclaredSettings,
-  { brandImages, readImage }: Omit<SettingPlanDependencies, 'settings'>,
-  plan: Planned,
-) {
-  const images = new Map<SettingName, NewImage>();
-  const stored = { ...declared };
-  for (const name of brandImageSettings) {
-    const value = declared[name];
-    if (value === undefined) continue;
-    try {
-      const isPath = !isImageName(value) && !isImageData(value);
-      const prepared = await brandImages.prepare(isPath ? await readImage(value) : value);
-      stored[name] = prepared.name;
-      if (prepared.image) images.set(name, prepared.image);
-    } catch (error) {
-      if (!(error instanceof ImageFault)) throw error;
-      plan.faults.push({ path: ['settings', name], message: error.message });
-    }
-  }
-  return { declared: stored, images };
 }
 
 /** The fields of an API by their names in the file; a tied scope only where there is one. */
