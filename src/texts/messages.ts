@@ -17,6 +17,9 @@ interface Words {
 
 interface Message {
   text: string;
+  needsParser: boolean;
+  /** As HTML, if it needs no parser. */
+  escaped?: string;
   /** Parsed at first use; most messages have nothing to parse. */
   plain?: IntlMessageFormat;
   html?: IntlMessageFormat;
@@ -36,7 +39,10 @@ export function readMessages(language: string): Messages {
 
 /** Adds a language that has no folder, or replaces one: pseudo-languages of tests. */
 export function addLanguage(language: string, messages: Messages): void {
-  loaded.set(language, new Map(Object.entries(messages).map(([key, text]) => [key, { text }])));
+  loaded.set(
+    language,
+    new Map(Object.entries(messages).map(([key, text]) => [key, { text, needsParser: needsParser(text) }])),
+  );
 }
 
 /** Whether there is such a message. */
@@ -47,7 +53,7 @@ export function hasMessage(key: string): boolean {
 /** The message as plain text, without its tags. */
 export function formatPlain(language: string, key: string, values: Record<string, Value> = {}): string {
   const message = messageOf(language, key);
-  if (!needsParser(message.text)) return message.text;
+  if (!message.needsParser) return message.text;
   message.plain ??= new IntlMessageFormat(message.text, language, formats);
   return String(message.plain.format({ ...mapped(values, String), ...plainTags }));
 }
@@ -55,18 +61,21 @@ export function formatPlain(language: string, key: string, values: Record<string
 /** The message as HTML: its text and its values are escaped, its tags are those of `htmlTags`. */
 export function formatHtml(language: string, key: string, values: Record<string, Value> = {}): string {
   const message = messageOf(language, key);
-  if (!needsParser(message.text)) return escapeHtml(message.text);
+  if (!message.needsParser) {
+    message.escaped ??= escapeHtml(message.text);
+    return message.escaped;
+  }
   message.html ??= new IntlMessageFormat(escapedLiterals(message.text, language), language, formats);
-  return String(message.html.format({ ...mapped(values, htmlOf), ...htmlTags(values) }));
+  const escaped = mapped(values, htmlOf);
+  return String(message.html.format(hasTags(message.text) ? { ...escaped, ...htmlTags(values) } : escaped));
 }
 
 /** Numbers and dates stay as they are, for their formats. */
 function mapped(values: Record<string, Value>, write: (value: string | Words) => string) {
-  const entries = Object.entries(values).map(([name, value]) => [
-    name,
-    typeof value === 'number' || value instanceof Date ? value : write(value),
-  ]);
-  return Object.fromEntries(entries) as Record<string, string | number | Date>;
+  const written: Record<string, string | number | Date> = {};
+  for (const [name, value] of Object.entries(values))
+    written[name] = typeof value === 'number' || value instanceof Date ? value : write(value);
+  return written;
 }
 
 const htmlOf = (value: string | Words) => (typeof value === 'string' ? escapeHtml(value) : value.toHtml());
@@ -85,8 +94,9 @@ function messagesOf(language: string): Map<string, Message> {
 }
 
 const needsParser = (message: string) => /[{}<>']/.test(message);
+const hasTags = (message: string) => message.includes('<');
 
-type Chunks = string[];
+type Chunks = (string | number | Date)[];
 const joined = (chunks: Chunks) => chunks.join('');
 
 /** The tags that a message may have; no value has the name of a tag. */
