@@ -13,10 +13,10 @@ export const stylePackages = ['tailwindcss', 'daisyui', '@fontsource-variable/in
 /** Returns the files of dist/assets: name -> content. Throws when a style sheet has an error or an icon does not exist. */
 export async function styles(root) {
   const tokens = await tokenTable(root);
-  const font = packaged(root, '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2');
+  const fonts = fontFiles(root);
   const replaced = {
     'tokens.css': customProperties(tokens),
-    'font.css': fontFace(`inter.${hashOf(font)}.woff2`, packaged(root, '@fontsource-variable/inter/unicode.json')),
+    'font.css': fonts.map(fontFace).join('\n'),
   };
   const [people, console] = await Promise.all([
     styleSheet(root, 'people.css', replaced),
@@ -27,7 +27,7 @@ export async function styles(root) {
     ['console.css', console],
     ['icons.svg', sprite(root)],
     ['icon.svg', favicon(tokens)],
-    ['inter.woff2', font],
+    ...fonts.map(({ name, content }) => [`${name}.woff2`, content]),
   ]);
 }
 
@@ -59,10 +59,22 @@ function customProperties(tokens) {
 :root[data-theme="dark"] { color-scheme: dark; ${set(1)} }`;
 }
 
-function fontFace(file, ranges) {
-  const { latin } = JSON.parse(ranges);
+/** The font in parts: browsers load the letters of, say, Polish only for a page that has them. The last part wins where ranges overlap. */
+function fontFiles(root) {
+  const ranges = JSON.parse(packaged(root, '@fontsource-variable/inter/unicode.json'));
+  return [
+    ['inter-ext', 'latin-ext'],
+    ['inter', 'latin'],
+  ].map(([name, part]) => ({
+    name,
+    content: packaged(root, `@fontsource-variable/inter/files/inter-${part}-wght-normal.woff2`),
+    range: ranges[part],
+  }));
+}
+
+function fontFace({ name, content, range }) {
   return `@font-face { font-family: "Inter Variable"; font-display: swap; font-weight: 100 900;
-  src: url("${file}") format("woff2"); unicode-range: ${latin}; }`;
+  src: url("${name}.${hashOf(content)}.woff2") format("woff2"); unicode-range: ${range}; }`;
 }
 
 /** The icons that templates and source files name, always as `icon: 'name'`. */

@@ -28,11 +28,11 @@ describe('the built files', () => {
     expect(kilobytes('console.css')).toBeLessThanOrEqual(15);
   });
 
-  it.each(['people.css', 'console.css'])('%s loads only the font, under the name that the server gives it', (name) => {
+  it.each(['people.css', 'console.css'])('%s loads only the font, under the names that the server gives it', (name) => {
     const { url } = createAssets({ dirs: ['dist/assets'], extra: {} });
     const loaded = [...built(name).matchAll(/url\(["']?([^)"']+)/g)].map(([, address = '']) => address);
     const files = loaded.filter((address) => !address.startsWith('data:'));
-    expect(files.map((address) => `/assets/${address}`)).toEqual([url('inter.woff2')]);
+    expect(files.map((address) => `/assets/${address}`)).toEqual([url('inter-ext.woff2'), url('inter.woff2')]);
     expect(built(name)).not.toContain('@import');
   });
 
