@@ -129,7 +129,7 @@ function collectionEndpoints(connections: ConnectionAdmin): Endpoint[] {
     endpoint({
       ...{ method: 'post', path: '/connections', operationId: 'createConnection', tag, needs: [WRITE] },
       summary: 'Adds an upstream identity provider',
-      description: 'Only full administrators: anyone who controls an upstream can sign in as any of its users.',
+      description: 'Only full administrators: anyone who controls an upstream can sign in as every one of its users.',
       body: input,
       response: connection,
       status: 201,
