@@ -113,7 +113,8 @@ async function requestEmailChange(
     const link = { userId: account.id, purpose: 'change-email', email } as const;
     const token = await accountLinks.issue(link, SECONDS, tx);
     const owner = other && recipientOf(other);
-    if (!other) await outbox.send({ kind: 'confirm-new-email', to: { email, locale: account.locale }, token, hours }, tx);
+    if (!other)
+      await outbox.send({ kind: 'confirm-new-email', to: { email, locale: account.locale }, token, hours }, tx);
     else if (owner && other.isActive) await outbox.send({ kind: 'email-taken', to: owner }, tx);
     const data = { after: email, ...(other && { taken: true }) };
     await audit.record({ ...by, type: 'email.change-requested', outcome: 'success', subjectId: account.id, data }, tx);
