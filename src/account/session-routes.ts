@@ -10,7 +10,7 @@ import { browserName } from '../mail/browser-name.ts';
 import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';
 import type { Db } from '../storage/database.ts';
-import { type PageText, sentences, t } from '../texts/text.ts';
+import { listOf, type PageText, sentences, t } from '../texts/text.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 
 export interface SessionRoutesDependencies {
@@ -103,5 +103,5 @@ async function endAll(dependencies: SessionRoutesDependencies, ctx: Context): Pr
 }
 /** These applications have no back-channel logout, and the session of another browser was ended. */
 function notReachedNotice(names: string[] = []): PageText[] {
-  return names.length === 0 ? [] : [t('sessions.not-notified', { apps: names.join(', ') })];
+  return names.length === 0 ? [] : [t('sessions.not-notified', { apps: listOf(names) })];
 }

@@ -88,15 +88,22 @@ class Joined extends Text {
   }
 }
 
-/** Several sentences as one text. */
+/** Several sentences as one text. Japanese has no space between sentences. */
 export function sentences(parts: readonly PageText[]): Text {
-  return new Joined(parts, (words) => words.join(' '));
+  return new Joined(parts, (words) => words.join(current === 'ja' ? '' : ' '));
+}
+
+/** `Payroll, Wiki`: names or texts, one after the other. */
+export function listOf(parts: readonly PageText[]): Text {
+  return new Joined(parts, listed);
 }
 
 /** `Authenticator app, 2 passkeys`: a list that begins with a capital. */
 export function enumeration(parts: readonly PageText[]): Text {
   return new Joined(parts, (words) => {
-    const list = new Intl.ListFormat(current, { type: 'unit', style: 'short' }).format(words);
-    return list.charAt(0).toLocaleUpperCase(current) + list.slice(1);
+    const text = listed(words);
+    return text.charAt(0).toLocaleUpperCase(current) + text.slice(1);
   });
 }
+
+const listed = (words: string[]) => new Intl.ListFormat(current, { type: 'unit', style: 'short' }).format(words);

@@ -4,7 +4,7 @@ import { Eta, type EtaConfig } from 'eta';
 import { plural } from '../../platform/plural.ts';
 import { directionOf, languageNames, nameOf, SOURCE_LANGUAGE } from '../../texts/languages.ts';
 import { escapeHtml } from '../../texts/messages.ts';
-import { inLanguage, Text, t } from '../../texts/text.ts';
+import { inLanguage, listOf, Text, t } from '../../texts/text.ts';
 import type { Middleware } from '../context.ts';
 import { localPath } from '../local-path.ts';
 import type { Assets } from './assets.ts';
@@ -40,10 +40,10 @@ export function createRenderer({
     cache: production,
     autoTrim: [false, 'nl'],
     escapeFunction: (value) => (value instanceof Text ? value.toHtml() : escapeHtml(value)),
-    functionHeader: 'const { t, asset, webLink, day, moment, plural, color, hueOf, initials } = it;',
+    functionHeader: 'const { t, asset, webLink, day, moment, plural, listOf, color, hueOf, initials } = it;',
   };
   const eta = new Eta(config);
-  const helpers = { t, asset: assets.url, webLink, day, moment, plural, color, hueOf, initials };
+  const helpers = { t, asset: assets.url, webLink, day, moment, plural, listOf, color, hueOf, initials };
   return (template, data, csrfToken, language = SOURCE_LANGUAGE) => {
     const tag = ENGLISH_PAGES.test(template) ? SOURCE_LANGUAGE : language;
     const page = new Page({ ...helpers, brand: brand(), ...frameOf(tag) }, data, csrfToken);
