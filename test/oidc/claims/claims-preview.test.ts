@@ -31,7 +31,8 @@ const all = 'openid profile email phone address roles permissions';
 async function previewOf(clientId: string): Promise<Record<string, unknown>[]> {
   const query = new URLSearchParams({ user: user.username, app: clientId });
   const { text } = await browser.get(`/admin/why?${query}`);
-  return [...text.matchAll(/<pre[^>]*>(?:<code[^>]*>)?(\{[^<]*\})/g)].map(([, json = '']) =>
+  const plain = text.replace(/<\/?span[^>]*>/g, '');
+  return [...plain.matchAll(/<pre[^>]*>(?:<code[^>]*>)?(\{[^<]*\})/g)].map(([, json = '']) =>
     JSON.parse(unescapeHtml(json)),
   );
 }
