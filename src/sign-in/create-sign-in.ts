@@ -60,8 +60,8 @@ export interface SignInDependencies {
   issuer: string;
   accounts: Accounts;
   audit: Audit;
-  /** The brand of its own that an application has. */
-  brand: { ofApplication(clientId: string): BrandLook | undefined };
+  /** The brand of the server, and that of its own which an application has. */
+  brand: { current(): BrandLook | undefined; ofApplication(clientId: string): BrandLook | undefined };
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
   captcha: Captcha;
   clients: Pick<ClientSource, 'applicationOf'>;
@@ -200,12 +200,13 @@ function createFactorChecks(dependencies: SignInDependencies, browserCookie: Kno
 
 /** The page of each step. */
 function createPages(
-  { brand, engine, clients, rejections, repeatedEntries, mfa, settings, upstream }: SignInDependencies,
+  { brand, engine, clients, ownClientId, rejections, repeatedEntries, mfa, settings, upstream }: SignInDependencies,
   parts: { factorPages: FactorPages; firstFactor: FirstFactor; expiredSignIns: ExpiredSignIns },
 ): StepPages {
   const { factorPages, firstFactor, expiredSignIns } = parts;
   return createStepPages({
     brandOf: brand.ofApplication,
+    ownNameOf: (clientId) => (clientId === ownClientId ? brand.current()?.name : undefined),
     findClient: (clientId) => engine().Client.find(clientId),
     registeredItself: async (clientId) => (await clients.applicationOf(clientId))?.source === 'dynamic',
     factorPages,

@@ -52,6 +52,8 @@ export interface StepPagesDependencies {
   findClient(clientId: string): Promise<Client | undefined>;
   /** The brand of its own that the application has. */
   brandOf(clientId: string): BrandLook | undefined;
+  /** The name of the brand for the pages of this server; undefined where the application has a name of its own. */
+  ownNameOf(clientId: string): string | undefined;
   /** Whether the client chose its own name and links (RFC 7591). */
   registeredItself(clientId: string): Promise<boolean>;
   factorPages: FactorPages;
@@ -79,13 +81,13 @@ interface Page {
 }
 
 export function createStepPages(dependencies: StepPagesDependencies): StepPages {
-  const { findClient, expiredSignIns, brandOf } = dependencies;
+  const { findClient, expiredSignIns, brandOf, ownNameOf } = dependencies;
 
   async function show(ctx: Context, current: CurrentStep, state: PageState = {}): Promise<void> {
     expiredSignIns.noteApplication(ctx, current.attempt.uid, current.clientId);
     ctx.state.brand = brandOf(current.clientId);
     const client = await findClient(current.clientId);
-    const appName = client?.clientName ?? current.clientId;
+    const appName = ownNameOf(current.clientId) ?? client?.clientName ?? current.clientId;
     await showStep(dependencies, { ctx, current, client, appName, state });
   }
 

@@ -70,6 +70,9 @@ describe('the brand', () => {
     const page = await signInPage();
     expect(page.text).toContain('<title>Sign in · Example &amp; Söhne</title>');
     expect(page.text).toContain('alt="Example &amp; Söhne"');
+    const browser = httpClient(idp.issuer);
+    const { text } = await browser.follow(await browser.get('/account'));
+    expect(text).toContain('to continue to <strong>Example &amp; Söhne</strong>');
     for (const link of ['help?a=1&amp;b=2', 'privacy', 'terms'])
       expect(page.text).toContain(`"https://example.com/${link}"`);
     expect(loadedBy(page).map((url) => url.replace(/[0-9a-f]{10,}/, '…'))).toEqual([

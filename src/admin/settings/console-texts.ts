@@ -153,11 +153,11 @@ export const settingTexts: Record<SettingName, SettingText> = {
   brand_logo_dark: { label: 'Logo for dark mode', text: 'Without one, dark pages use the same logo.' },
   brand_icon: {
     label: 'Icon',
-    text: 'The icon in the browser tab. A square picture, such as an SVG or a PNG with 64 × 64 pixels.',
+    text: 'The icon in the browser tab. A square picture, such as an SVG or a PNG with 64 × 64 pixels, up to 200 KB.',
   },
   brand_background: {
     label: 'Background',
-    text: 'A picture behind the sign-in form, on wide screens. It is cropped to fill the window.',
+    text: 'A picture behind the sign-in form, on wide screens. It is cropped to fill the window. PNG, JPEG, WebP or SVG, up to 200 KB.',
   },
   brand_help_url: { label: 'Help', text: 'URL of a page where people get help.' },
   brand_privacy_url: { label: 'Privacy', text: 'URL of your privacy policy.' },

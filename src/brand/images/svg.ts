@@ -1,5 +1,5 @@
 // SVG: reads the file as XML and writes a new one with only the elements and attributes of the tables below. No script, no link, no
-// address, no embedded page or picture, no animation, no entity; what is not listed is left out.
+// address, no embedded page or picture, no animation, no entity; what is not listed is left out. A link becomes a group of its shapes.
 import { DOMParser } from '@xmldom/xmldom';
 import { assertSize, type CheckedImage, damaged, ImageFault } from './image-fault.ts';
 import { PROPERTIES, safeDeclarations, safeRules, safeValue, withoutReferences } from './svg-style.ts';
@@ -9,6 +9,8 @@ const SHAPES = ['path', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygo
 const CONTAINERS = ['svg', 'g', 'defs', 'linearGradient', 'radialGradient', 'clipPath', 'mask', 'text', 'tspan'];
 const ELEMENTS: ReadonlySet<string> = new Set([...SHAPES, ...CONTAINERS, 'stop', 'style', 'title']);
 const TEXTS: ReadonlySet<string> = new Set(['text', 'tspan', 'title']);
+/** Left out, but a picture without them would look different, so it is rejected. */
+const REJECTED: ReadonlySet<string> = new Set(['use', 'image', 'foreignObject']);
 /** Nothing inside of them refers to another one. */
 const NO_REFERENCES: ReadonlySet<string> = new Set(['mask', 'clipPath']);
 const ATTRIBUTES: ReadonlySet<string> = new Set(
@@ -39,7 +41,8 @@ export function checkSvg(bytes: Buffer): CheckedImage {
 function rootOf(text: string): Element {
   // One without declarations of its own says only which SVG it is, and is left out.
   const plain = text.replace(/<!DOCTYPE[^[\]<>]*>/i, '');
-  if (/<!(DOCTYPE|ENTITY)/i.test(plain)) throw new ImageFault('declares entities, which isn’t allowed in a picture');
+  if (/<!(DOCTYPE|ENTITY)/i.test(plain))
+    throw new ImageFault('has entity declarations, which aren’t allowed in a picture');
   const reject = () => {
     throw damaged('SVG');
   };
@@ -74,7 +77,9 @@ function written(element: Element, place: Place): string {
   const { budget, depth } = place;
   budget.elements -= 1;
   if (budget.elements < 0 || depth > MAX_DEPTH) throw new ImageFault('is too complex: simplify its paths');
-  const name = element.localName;
+  const name = element.localName === 'a' ? 'g' : element.localName;
+  if (REJECTED.has(name))
+    throw new ImageFault(`has a <${name}> element, which isn’t allowed: convert it to paths in your drawing program`);
   const mayRefer = place.mayRefer && !NO_REFERENCES.has(name);
   const attributes = attributesOf(element, mayRefer);
   if (name === 'style') {
@@ -92,7 +97,8 @@ function written(element: Element, place: Place): string {
 }
 
 const isAllowed = ({ localName, namespaceURI }: Element) =>
-  ELEMENTS.has(localName) && (namespaceURI === NAMESPACE || namespaceURI === null);
+  (ELEMENTS.has(localName) || REJECTED.has(localName) || localName === 'a') &&
+  (namespaceURI === NAMESPACE || namespaceURI === null);
 
 function attributesOf(element: Element, mayRefer: boolean): string {
   const attributes = new Map<string, string>();
