@@ -17,6 +17,7 @@ import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { parentFolder } from './temporary-folder.ts';
 
 const user = 'gatehouse';
 const password = randomBytes(16).toString('hex');
@@ -30,12 +31,15 @@ const settings = {
   // With hundreds of databases, several processes start every second just to look for work.
   autovacuum: 'off',
   jit: 'off',
+  // In the data folder, which a killed server leaves nothing outside of.
+  dynamic_shared_memory_type: 'mmap',
   max_connections: '200',
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
 };
 
 let home = '';
+let dataHome = '';
 let server: ChildProcess | undefined;
 
 process.on('disconnect', () => shutDown(0));
@@ -50,13 +54,15 @@ try {
 
 async function start(): Promise<string> {
   home = mkdtempSync(path.join(tmpdir(), 'gatehouse-postgres-'));
+  // Apart from the programs, because a file system in memory may not allow those.
+  dataHome = mkdtempSync(path.join(parentFolder(), 'gatehouse-postgres-data-'));
   const owner = process.getuid?.() === 0 ? unprivileged() : undefined;
   const binaries = findBinaries(owner);
-  const dataDir = path.join(home, 'data');
+  const dataDir = path.join(dataHome, 'data');
   const passwordFile = path.join(home, 'password');
   mkdirSync(dataDir, { mode: 0o700 });
   writeFileSync(passwordFile, password);
-  if (owner) for (const file of [home, dataDir, passwordFile]) chownSync(file, owner.uid, owner.gid);
+  if (owner) for (const file of [home, dataHome, dataDir, passwordFile]) chownSync(file, owner.uid, owner.gid);
 
   const initdb = [`--pgdata=${dataDir}`, `--username=${user}`, `--pwfile=${passwordFile}`, '--auth=password'];
   execFileSync(
@@ -140,7 +146,7 @@ function shutDown(code: number): void {
   const finish = () => {
     // The test run does not wait until thousands of small files are removed.
     if (process.connected) process.send?.({ stopped: true });
-    if (home) rmSync(home, { recursive: true, force: true });
+    for (const folder of [home, dataHome]) if (folder) rmSync(folder, { recursive: true, force: true });
     process.exit(code);
   };
   server?.removeAllListeners('exit').once('exit', finish);
