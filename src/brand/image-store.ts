@@ -10,11 +10,12 @@ import { imageLimits } from './limits.ts';
 
 export interface ImageStore {
   /**
-   * The name for a setting, and the picture if it is a new one. `value` is a data URL or the name of a stored picture.
+   * The name for a setting, and the picture to save with it. `value` is a data URL or the name of a stored picture, which is saved
+   * again, because the removal of unused pictures may find it before the setting names it.
    *
    * @throws ImageFault for a picture that cannot be used, one that is not stored, and a path
    */
-  prepare(value: string): Promise<{ name: string; image?: NewImage }>;
+  prepare(value: string): Promise<NewImage>;
   save(tx: Tx, image: NewImage): Promise<void>;
   /** The content; undefined without such a picture, and for one that another program wrote. */
   read(name: string): Promise<Buffer | undefined>;
@@ -59,15 +60,15 @@ export function createImageStore({ db, now, protectedRows }: ImageStoreDependenc
 
     async prepare(value) {
       if (isImageName(value)) {
-        if (await read(value)) return { name: value };
+        const bytes = await read(value);
+        if (bytes) return { name: value, bytes };
         throw new ImageFault('isn’t stored here: send the picture again');
       }
       if (!isImageData(value)) throw new ImageFault('can’t be a path here: send the picture as a data URL');
       const bytes = Buffer.from(value.slice(value.indexOf(',') + 1), 'base64');
       if (bytes.length > imageLimits.bytes)
         throw new ImageFault(`has ${kilobytes(bytes.length)} KB; ${kilobytes(imageLimits.bytes)} KB are allowed`);
-      const image = await reader.read(bytes);
-      return { name: image.name, image };
+      return reader.read(bytes);
     },
 
     async save(tx, { name, bytes }) {
@@ -81,6 +82,7 @@ export function createImageStore({ db, now, protectedRows }: ImageStoreDependenc
       await removeValues(
         db,
         keys.filter((key) => !used.has(key.slice(IMAGE_KEY.length))),
+        before,
       );
     },
   };

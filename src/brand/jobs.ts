@@ -5,7 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { ImageStore } from './image-store.ts';
 import { imageLimits } from './limits.ts';
-import { picturesIn } from './pictures.ts';
+import { pictureNames } from './pictures.ts';
 
 export interface BrandJobsDependencies {
   images: Pick<ImageStore, 'removeOthers'>;
@@ -20,8 +20,8 @@ export function brandJobs({ images, settings, now }: BrandJobsDependencies): Sch
       name: 'brand-images',
       everySeconds: unusedHours * 3600,
       async run() {
-        const used = picturesIn(structuredClone(await settings.reload())).map(({ value }) => value);
-        await images.removeOthers(new Set(used), new Date(now().getTime() - unusedHours * 3_600_000));
+        const used = pictureNames(await settings.reload());
+        await images.removeOthers(used, new Date(now().getTime() - unusedHours * 3_600_000));
       },
     },
   ];

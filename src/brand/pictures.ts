@@ -46,30 +46,40 @@ export function picturesIn(values: PictureValues): Picture[] {
   return [...own, ...ofApplications];
 }
 
+/** The names of the pictures that these settings have. */
+export function pictureNames(values: PictureValues): Set<string> {
+  return new Set(picturesIn(structuredClone(values)).map(({ value }) => value));
+}
+
 /** Whether the value of a picture is the path of a file. */
 export const isPicturePath = (value: string): boolean => !isImageName(value) && !isImageData(value);
 
 export interface StoredPictures<Values> {
   /** The settings with the name of each picture. */
   values: Values;
-  /** The new ones, each with its setting. */
+  /** Those to save, each with its setting. */
   images: { setting: string; image: NewImage }[];
   faults: { path: string[]; message: string }[];
 }
 
-/** @param read returns the data URL or the name of a picture */
+/**
+ * @param used the names that the settings have now, which need not be saved again
+ * @param read returns the data URL or the name of a picture
+ */
 export async function withStoredPictures<Values extends PictureValues>(
   before: Values,
   store: Pick<ImageStore, 'prepare'>,
+  used: ReadonlySet<string>,
   read = async (value: string) => value,
 ): Promise<StoredPictures<Values>> {
   const values = structuredClone(before);
   const stored: StoredPictures<Values> = { values, images: [], faults: [] };
   for (const { path, value, replace } of picturesIn(values)) {
+    if (used.has(value)) continue;
     try {
-      const { name, image } = await store.prepare(await read(value));
-      replace(name);
-      if (image) stored.images.push({ setting: path[0], image });
+      const image = await store.prepare(await read(value));
+      replace(image.name);
+      stored.images.push({ setting: path[0], image });
     } catch (error) {
       if (!(error instanceof ImageFault)) throw error;
       stored.faults.push({ path, message: error.message });

@@ -122,7 +122,7 @@ function renderPage(
 ) {
   try {
     return {
-      text: render('error', { here: addressToReturnTo(ctx), ...data }, undefined, ctx.state.language()),
+      text: render('error', { here: addressToReturnTo(ctx, ctx.status), ...data }, undefined, ctx.state.language()),
       type: 'text/html; charset=utf-8',
     };
   } catch (err) {

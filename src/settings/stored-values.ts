@@ -24,7 +24,7 @@ export async function storedKeys(tx: Tx, prefix: string, before: Date): Promise<
   return (await tx.setting.findMany({ where, select: { key: true } })).map(({ key }) => key);
 }
 
-/** Removes the values of these keys; not more than one statement can take. */
-export async function removeValues(tx: Tx, keys: readonly string[]): Promise<void> {
-  await tx.setting.deleteMany({ where: { key: { in: [...keys] } } });
+/** Removes the values of these keys that were stored before `before`; not more than one statement can take. */
+export async function removeValues(tx: Tx, keys: readonly string[], before?: Date): Promise<void> {
+  await tx.setting.deleteMany({ where: { key: { in: [...keys] }, ...(before && { updatedAt: { lt: before } }) } });
 }

@@ -197,6 +197,22 @@ describe('the API', () => {
     await brandImages.removeOthers(new Set(), new Date(Date.now() + 60_000));
     expect(await count()).toBe(0);
   });
+
+  it('has a picture again that is set by its name after it was not used for days', async () => {
+    await set({ brand_logo: dataUrl(aPng()) });
+    const { brandImages, db, settings } = idp.services;
+    const name = String((await settings.reload()).brand_logo);
+    await set({ brand_logo: null });
+    await db.setting.updateMany({
+      where: { key: { startsWith: 'brand-image:' } },
+      data: { updatedAt: new Date(Date.now() - 172_800_000) },
+    });
+    await set({ brand_logo: name });
+    // What the removal does that read the settings before.
+    await brandImages.removeOthers(new Set(), new Date(Date.now() - 86_400_000));
+    expect(await db.setting.count({ where: { key: `brand-image:${name}` } })).toBe(1);
+    await set(NONE);
+  });
 });
 
 describe('the console', () => {

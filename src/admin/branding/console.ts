@@ -46,9 +46,9 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
 
   const storeOf = (faults: FieldFault[]) => async (name: BrandSetting, data: string) => {
     try {
-      const { name: stored, image } = await images.prepare(data);
-      if (image) await images.save(db, image);
-      return stored;
+      const image = await images.prepare(data);
+      await images.save(db, image);
+      return image.name;
     } catch (error) {
       if (!(error instanceof ImageFault)) throw error;
       faults.push({ field: name, message: error.message });

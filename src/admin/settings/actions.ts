@@ -2,7 +2,7 @@
 // change is audited with the value before and after.
 import type { Actor, Audit } from '../../audit/audit.ts';
 import type { ImageStore } from '../../brand/image-store.ts';
-import { withStoredPictures } from '../../brand/pictures.ts';
+import { pictureNames, withStoredPictures } from '../../brand/pictures.ts';
 import { badRequest, forbidden } from '../../http/errors.ts';
 import { inNetworks } from '../../network/networks.ts';
 import type { Authority } from '../../rbac/authority.ts';
@@ -62,7 +62,11 @@ export function createSettingAdmin(dependencies: SettingAdminDependencies): Sett
       // Also for a value that is the stored one: the answer must not tell whether a guessed secret is right.
       for (const name of settingNames) if (wanted[name] !== undefined) await assertMayChange(authority, name, by);
       assertOwnAddressAllowed(wanted, by);
-      const { values: changes, images, faults } = await withStoredPictures(wanted, brandImages);
+      const {
+        values: changes,
+        images,
+        faults,
+      } = await withStoredPictures(wanted, brandImages, pictureNames(await settings.reload()));
       if (faults.length > 0)
         throw badRequest('invalid_input', {
           fields: faults.map(({ path, message }) => ({ field: path.join('.'), message })),

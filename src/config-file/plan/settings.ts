@@ -48,7 +48,7 @@ export async function planSettings(
     values: declared,
     images,
     faults,
-  } = await withStoredPictures(declaredSettings, brandImages, async (value) =>
+  } = await withStoredPictures(declaredSettings, brandImages, new Set(), async (value) =>
     isPicturePath(value) ? readImage(value) : value,
   );
   plan.faults.push(...faults.map(({ path, message }) => ({ path: ['settings', ...path], message })));

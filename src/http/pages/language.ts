@@ -42,8 +42,12 @@ export function languageRoutes({ cookies }: { cookies: Pick<Cookies, 'set'> }): 
   return router;
 }
 
-/** Where the picker leads back to: this page, or the page with the form that was sent. */
-export function addressToReturnTo({ method, path, url }: Context): string {
+/**
+ * Where the picker leads back to: this page, or the page with the form that was sent. Undefined for an error page with a query, which
+ * may be all that is wrong with the request: the page does not repeat it.
+ */
+export function addressToReturnTo({ method, path, url, search }: Context, status: number): string | undefined {
+  if (status >= 400 && method === 'GET' && search) return undefined;
   if (method === 'GET') return url;
   return path.replace(/^(\/signin\/[\w-]+)\/.*$/, '$1');
 }
