@@ -12,11 +12,14 @@ const target = path.join(root, 'src', 'generated', 'texts.ts');
 /** Types of elements of a parsed message. */
 const [ARGUMENT, NUMBER, DATE, TIME, SELECT, PLURAL, TAG] = [1, 2, 3, 4, 5, 6, 8];
 
-const lines = readdirSync(folder).flatMap((file) =>
-  Object.entries(JSON.parse(readFileSync(path.join(folder, file), 'utf8'))).map(
-    ([key, message]) => `  ${JSON.stringify(key)}: ${typeOf(message)};`,
-  ),
-);
+const files = readdirSync(folder, { recursive: true }).filter((file) => file.endsWith('.json'));
+const lines = files
+  .sort()
+  .flatMap((file) =>
+    Object.entries(JSON.parse(readFileSync(path.join(folder, file), 'utf8'))).map(
+      ([key, message]) => `  ${JSON.stringify(key)}: ${typeOf(message)};`,
+    ),
+  );
 const content = `// Made by build/texts.mjs from views/texts/en.
 import type { Value } from '../texts/messages.ts';
 

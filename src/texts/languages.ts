@@ -1,5 +1,5 @@
 // The languages of pages and mails: one for each folder of views/texts. docs/languages.md says how to add one.
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { viewsDir } from '../platform/package.ts';
 
@@ -10,6 +10,14 @@ export const textsDir = path.join(viewsDir, 'texts');
 
 /** The BCP 47 tags of all languages. */
 export const languages: readonly string[] = readdirSync(textsDir).sort();
+
+/** The folder with the texts of the console, inside of that of a language. */
+export const CONSOLE_FOLDER = 'console';
+
+/** Those that the console has too. */
+export const consoleLanguages: readonly string[] = languages.filter((language) =>
+  existsSync(path.join(textsDir, language, CONSOLE_FOLDER)),
+);
 
 const names = new Map<string, string>();
 
@@ -23,14 +31,22 @@ export function nameOf(language: string): string {
   return capitalized;
 }
 
-let sorted: { tag: string; name: string }[] | undefined;
+export interface LanguageName {
+  tag: string;
+  name: string;
+}
+
+const sorted = new Map<readonly string[], readonly LanguageName[]>();
 
 /** Every language with its name, sorted by name. */
-export function languageNames(): readonly { tag: string; name: string }[] {
-  sorted ??= languages
+export function languageNames(of = languages): readonly LanguageName[] {
+  const known = sorted.get(of);
+  if (known) return known;
+  const names = of
     .map((tag) => ({ tag, name: nameOf(tag) }))
     .sort((a, b) => a.name.localeCompare(b.name, SOURCE_LANGUAGE));
-  return sorted;
+  sorted.set(of, names);
+  return names;
 }
 
 const RIGHT_TO_LEFT = new Set(['ar', 'dv', 'fa', 'he', 'ps', 'ur', 'yi']);

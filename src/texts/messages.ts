@@ -1,8 +1,8 @@
 // Reads the messages of a language when the first one is used, and formats them (ICU MessageFormat).
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { IntlMessageFormat } from 'intl-messageformat';
-import { SOURCE_LANGUAGE, textsDir } from './languages.ts';
+import { CONSOLE_FOLDER, SOURCE_LANGUAGE, textsDir } from './languages.ts';
 
 /** Key -> message. */
 export type Messages = Record<string, string>;
@@ -28,18 +28,21 @@ interface Message {
 /** `{at, date, day}` is "November 21, 2026". */
 const formats = { date: { day: { dateStyle: 'long', timeZone: 'UTC' } } } as const;
 
-const loaded = new Map<string, Map<string, Message>>();
+/** For whom a text is: those of the console are not read before an administrator opens it. */
+type Part = 'people' | 'console';
+const CONSOLE_KEY = 'console.';
+const loaded: Record<Part, Map<string, Map<string, Message>>> = { people: new Map(), console: new Map() };
 
-/** The messages of one language, from all files of its folder. */
-export function readMessages(language: string): Messages {
-  const folder = path.join(textsDir, language);
-  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+/** The messages of one language for people or for the console, from all files of the folder. */
+export function readMessages(language: string, part: Part = 'people'): Messages {
+  const folder = path.join(textsDir, language, part === 'console' ? CONSOLE_FOLDER : '');
+  const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.json')) : [];
   return Object.assign({}, ...files.map((file) => JSON.parse(readFileSync(path.join(folder, file), 'utf8'))));
 }
 
 /** Adds a language that has no folder, or replaces one: pseudo-languages of tests. */
-export function addLanguage(language: string, messages: Messages): void {
-  loaded.set(
+export function addLanguage(language: string, messages: Messages, part: Part = 'people'): void {
+  loaded[part].set(
     language,
     new Map(Object.entries(messages).map(([key, text]) => [key, { text, needsParser: needsParser(text) }])),
   );
@@ -47,7 +50,12 @@ export function addLanguage(language: string, messages: Messages): void {
 
 /** Whether there is such a message. */
 export function hasMessage(key: string): boolean {
-  return messagesOf(SOURCE_LANGUAGE).has(key);
+  return messagesOf(SOURCE_LANGUAGE, key).has(key);
+}
+
+/** The language of the console for a user whose pages have this one. */
+export function consoleLanguage(language: string): string {
+  return messagesOf(language, CONSOLE_KEY).size > 0 ? language : SOURCE_LANGUAGE;
 }
 
 /** The message as plain text, without its tags. */
@@ -81,16 +89,18 @@ function mapped(values: Record<string, Value>, write: (value: string | Words) =>
 const htmlOf = (value: string | Words) => (typeof value === 'string' ? escapeHtml(value) : value.toHtml());
 
 function messageOf(language: string, key: string): Message {
-  const message = messagesOf(language).get(key) ?? messagesOf(SOURCE_LANGUAGE).get(key);
+  const message = messagesOf(language, key).get(key) ?? messagesOf(SOURCE_LANGUAGE, key).get(key);
   if (!message) throw new Error(`there is no message ${key}`);
   return message;
 }
 
-function messagesOf(language: string): Map<string, Message> {
-  const messages = loaded.get(language);
+/** The messages among which this key is. */
+function messagesOf(language: string, key: string): Map<string, Message> {
+  const part = key.startsWith(CONSOLE_KEY) ? 'console' : 'people';
+  const messages = loaded[part].get(language);
   if (messages) return messages;
-  addLanguage(language, readMessages(language));
-  return messagesOf(language);
+  addLanguage(language, readMessages(language, part), part);
+  return messagesOf(language, key);
 }
 
 const needsParser = (message: string) => /[{}<>']/.test(message);

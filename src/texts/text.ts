@@ -56,6 +56,11 @@ export class Text {
   }
 }
 
+/** Whether it can be printed as it is: a text or a string. */
+export function isText(value: unknown): value is PageText {
+  return typeof value === 'string' || value instanceof Text;
+}
+
 /** Whether there is a text with this key. */
 export function hasText<Key extends string>(key: Key): key is Key & TextKey {
   return hasMessage(key);

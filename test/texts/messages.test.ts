@@ -1,12 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { IntlMessageFormat } from 'intl-messageformat';
 import { describe, expect, it } from 'vitest';
-import { acceptedLanguages, bestLanguage, directionOf, languages, nameOf } from '../../src/texts/languages.ts';
+import {
+  acceptedLanguages,
+  bestLanguage,
+  consoleLanguages,
+  directionOf,
+  languages,
+  nameOf,
+} from '../../src/texts/languages.ts';
 import { formatHtml, formatPlain, readMessages, tagNames } from '../../src/texts/messages.ts';
 import { sentences, t } from '../../src/texts/text.ts';
 import { filesUnder } from '../support/source/imports.ts';
 
-const english = readMessages('en');
+const english = { ...readMessages('en'), ...readMessages('en', 'console') };
 const templates = filesUnder('views', '.eta').map((file) => ({ file, source: readFileSync(file, 'utf8') }));
 const sources = [...templates.map(({ source }) => source), ...filesUnder('src', '.ts').map(sourceOf)].join('\n');
 
@@ -66,18 +73,25 @@ describe('the texts in English', () => {
   });
 });
 
-describe.each(languages)('the texts in %s', (language) => {
-  const messages = readMessages(language);
+const sets = [
+  ...languages.map((language) => [language, 'people'] as const),
+  ...consoleLanguages.map((language) => [language, 'console'] as const),
+];
+
+describe.each(sets)('the texts in %s for %s', (language, part) => {
+  const messages = readMessages(language, part);
+  const source = readMessages('en', part);
   const expected = new Set(new Intl.PluralRules(language).resolvedOptions().pluralCategories);
 
   it('the texts have the same keys, values and tags as in English', () => {
-    expect(Object.keys(messages).sort()).toEqual(Object.keys(english).sort());
+    expect(Object.keys(messages).sort()).toEqual(Object.keys(source).sort());
+    expect(Object.keys(messages).filter((key) => key.startsWith('console.') !== (part === 'console'))).toEqual([]);
     const faults = Object.entries(messages).filter(([key, message]) => {
       const { values, tags } = partsOf(message, language);
-      const source = partsOf(english[key] ?? '', 'en');
+      const original = partsOf(source[key] ?? '', 'en');
       return (
-        [...values].sort().join() !== [...source.values].sort().join() ||
-        [...tags].sort().join() !== [...source.tags].sort().join() ||
+        [...values].sort().join() !== [...original.values].sort().join() ||
+        [...tags].sort().join() !== [...original.tags].sort().join() ||
         [...tags].some((tag) => !tagNames.includes(tag)) ||
         [...values].some((name) => tagNames.includes(name))
       );

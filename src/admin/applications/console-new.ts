@@ -156,7 +156,7 @@ function newPage(
 ): ConsolePage {
   const newRoles = mayCreateRoles ? (preset.roles ?? []) : [];
   const roles = new Map([
-    ...choices.map(({ value, hint }) => [value, hint] as const),
+    ...choices.map(({ value, hint }) => [value, hint && String(hint)] as const),
     ...newRoles.map(({ name, description }) => [name, description] as const),
   ]);
   const fields: Field[] = [

@@ -1,6 +1,7 @@
 // The parts that pages of the console are made of (docs/console.md, Parts of a page). A page says what it shows, views/admin/page.eta
 // and its partials say how: so all pages look alike, work without script, and escape in one place.
 
+import type { PageText } from '../../texts/text.ts';
 import type {
   Action,
   Cell,
@@ -22,16 +23,16 @@ export type * from './cells.ts';
 
 export interface Option {
   value: string;
-  label: string;
+  label: PageText;
   /** Of `radios` and `checks`: a second line. */
-  hint?: string | undefined;
+  hint?: PageText | undefined;
 }
 
 /** A column of `rows`. */
 export interface RowColumn {
   /** Behind the name of the field, with a dot between; empty for the only column. */
   name: string;
-  label: string;
+  label: PageText;
   type?: 'text' | 'select' | 'textarea';
   options?: readonly Option[];
   isNarrow?: boolean;
@@ -41,7 +42,7 @@ export interface RowColumn {
 
 export interface Field {
   name: string;
-  label: string;
+  label: PageText;
   type?:
     | 'text'
     | 'search'
@@ -72,15 +73,15 @@ export interface Field {
   columns?: readonly RowColumn[];
   lines?: readonly (readonly string[])[];
   /** Of `rows`: what the button adds, such as `redirect URI`. */
-  adds?: string;
+  adds?: PageText;
   /** Of `rows`: the row that was just added has the focus; -1: the button. */
   focus?: number;
-  hint?: string | undefined;
+  hint?: PageText | undefined;
   /** The label is for screen readers only: of a search, whose placeholder says what is searched, and a choice that says it itself. */
   isLabelHidden?: boolean;
-  placeholder?: string;
+  placeholder?: PageText;
   /** Beside the field, such as `minutes`. */
-  unit?: string;
+  unit?: PageText;
   /** Displayed, and not sent: the configuration file (which a tag says) or another field decides. */
   isLocked?: boolean;
   isFromFile?: boolean;
@@ -105,12 +106,12 @@ export function versionField(version: string): Field {
 
 /** The filters of a list, or a question: a form that only reads. */
 export interface Search {
-  title?: string;
+  title?: PageText;
   action: string;
   fields: readonly Field[];
-  button?: string;
+  button?: PageText;
   /** Filters that are links, beside the fields. */
-  segments?: readonly { href: string; label: string; count?: string; isCurrent: boolean }[];
+  segments?: readonly { href: string; label: PageText; count?: PageText; isCurrent: boolean }[];
   /** Where the question is what the page is for. */
   isPrimary?: boolean;
 }
@@ -133,18 +134,18 @@ export interface Selection {
   /** The address of the page with every box ticked, where there is no script. */
   allHref: string;
   fields: readonly Field[];
-  button: string;
+  button: PageText;
 }
 
 /** A part of a long form, in a box of its own. */
 export interface FormSection {
-  title: string;
-  lead?: string;
+  title: PageText;
+  lead?: PageText;
   fields: readonly Field[];
   /** Closed until it is opened, or until one of its fields is wrong. */
   isAdvanced?: boolean;
   /** Of an advanced section: the current value in a few words. */
-  summary?: string;
+  summary?: PageText;
   /** Displayed only while the radio button of this value is chosen (views/styles/console-parts.css). */
   when?: string;
 }
@@ -153,20 +154,20 @@ export interface FormBlock {
   kind: 'form';
   /** For a button elsewhere on the page that sends it. */
   id?: string;
-  title?: string;
-  lead?: string;
+  title?: PageText;
+  lead?: PageText;
   action: string;
   fields: readonly Field[];
   /** Of a long form: boxes after the one with `fields`, and buttons that stay in sight. */
   sections?: readonly FormSection[];
   /** Without it the form is only displayed. */
-  button?: string;
+  button?: PageText;
   /** At most one button of a page is the primary one. */
   look?: 'primary' | 'secondary' | 'danger';
   /** Where Cancel leads. */
   cancel?: string;
   /** Instead of `Cancel`. */
-  cancelLabel?: string;
+  cancelLabel?: PageText;
   /** It carries files, or much text. */
   isUpload?: boolean;
   /** Submits itself where there is script: the next step of work that takes several requests. */
@@ -174,7 +175,7 @@ export interface FormBlock {
 }
 
 export interface Bar {
-  label: string;
+  label: PageText;
   value: number;
   /** Another part of the same bar, in the color of failures. */
   bad?: number;
@@ -185,68 +186,68 @@ export type Block =
   | TextBlock
   | {
       kind: 'facts';
-      title?: string;
-      lead?: string;
+      title?: PageText;
+      lead?: PageText;
       actions?: readonly Action[];
-      rows: { label: string; value: Cell }[];
+      rows: { label: PageText; value: Cell }[];
       /** Until it is opened. */
       isClosed?: boolean;
     }
   | {
       kind: 'table';
-      title?: string;
-      lead?: string;
+      title?: PageText;
+      lead?: PageText;
       actions?: readonly Action[];
-      caption: string;
-      columns: readonly (string | Column)[];
+      caption: PageText;
+      columns: readonly (PageText | Column)[];
       /** A row is one link where its first cell is. On a phone it is a card: the first cell, a tag beside it, and lines. */
       rows: Cell[][];
       /** A sentence where a filter found nothing. */
-      empty: string | Empty;
+      empty: PageText | Empty;
       filter?: Search;
       selection?: Selection | undefined;
       /** How many there are, such as `57 users` or `10,000+ users`. */
-      count?: string | undefined;
+      count?: PageText | undefined;
       pages?: PageLinks;
     }
   | ({ kind: 'search' } & Search)
   | FormBlock
-  | { kind: 'actions'; title?: string; items: readonly Action[] }
+  | { kind: 'actions'; title?: PageText; items: readonly Action[] }
   /** What can be done, each with its consequence. Dangerous ones come last on a page. */
-  | { kind: 'tasks'; title: string; isDanger?: boolean; rows: { title?: string; text: string; action: Action }[] }
-  | { kind: 'steps'; title: string; lead?: string; steps: readonly Step[] }
-  | { kind: 'stages'; title: string; lead?: string; actions?: readonly Action[]; stages: readonly Stage[] }
+  | { kind: 'tasks'; title: PageText; isDanger?: boolean; rows: { title?: PageText; text: PageText; action: Action }[] }
+  | { kind: 'steps'; title: PageText; lead?: PageText; steps: readonly Step[] }
+  | { kind: 'stages'; title: PageText; lead?: PageText; actions?: readonly Action[]; stages: readonly Stage[] }
   /** The labels of the bars are days, such as 2026-11-23. `badLabel`: what the second part counts; `Failed` by default. */
-  | { kind: 'days'; title: string; summary: string; bars: readonly Bar[]; max: number; badLabel?: string }
-  | { kind: 'bars'; title: string; summary: string; bars: readonly Bar[]; max: number; empty: string }
-  | { kind: 'stats'; items: { label: string; value: Cell; href?: string | undefined; tone?: Tone }[] }
+  | { kind: 'days'; title: PageText; summary: PageText; bars: readonly Bar[]; max: number; badLabel?: PageText }
+  | { kind: 'bars'; title: PageText; summary: PageText; bars: readonly Bar[]; max: number; empty: PageText }
+  | { kind: 'stats'; items: { label: PageText; value: Cell; href?: string | undefined; tone?: Tone }[] }
   /** `isClosed`: until it is opened. */
-  | { kind: 'code'; title?: string; lead?: string; label: string; text: string; isClosed?: boolean }
+  | { kind: 'code'; title?: PageText; lead?: PageText; label: PageText; text: string; isClosed?: boolean }
   /** A secret, displayed once. */
-  | { kind: 'secret'; label: string; text: string; lead: string }
+  | { kind: 'secret'; label: PageText; text: string; lead: PageText }
   | ({ kind: 'verdict' } & Verdict)
   /** A page of this server in a frame, without script. `follows`: the form whose fields its address has, as they are typed. */
-  | { kind: 'preview'; title: string; src: string; lead?: string; follows?: string; isTall?: boolean }
+  | { kind: 'preview'; title: PageText; src: string; lead?: PageText; follows?: string; isTall?: boolean }
   | {
       kind: 'events';
-      title?: string;
-      lead?: string;
+      title?: PageText;
+      lead?: PageText;
       /** For screen readers, where there is no title. */
-      caption: string;
+      caption: PageText;
       actions?: readonly Action[];
       items: readonly EventItem[];
-      empty: string | Empty;
+      empty: PageText | Empty;
       filter?: Search;
       pages?: PageLinks;
     }
-  | { kind: 'progress'; label: string; done: number; total: number }
-  | { kind: 'tiles'; title?: string; items: { title: string; text: string; href: string; icon?: string }[] }
+  | { kind: 'progress'; label: PageText; done: number; total: number }
+  | { kind: 'tiles'; title?: PageText; items: { title: PageText; text: PageText; href: string; icon?: string }[] }
   | {
       kind: 'rules';
-      title: string;
+      title: PageText;
       rules: readonly Rule[];
       /** The label of the second value, beside "Received"; "Registered" by default. */
-      expectedLabel?: string;
+      expectedLabel?: PageText;
     };
 
 /** A fault on a page: `field` is the name of a field there, if there is one. */
@@ -255,29 +256,29 @@ export interface PageFault {
   /** Of a field with rows: the position of the row. */
   row?: number | undefined;
   /** A sentence. */
-  message: string;
+  message: PageText;
   /** Without `field`: the page that has the field. */
   href?: string | undefined;
 }
 
 /** Fields on other pages that a fault of this one may be about, by the key of the configuration file. */
-export type FieldsElsewhere = Readonly<Record<string, { label: string; href: string }>>;
+export type FieldsElsewhere = Readonly<Record<string, { label: PageText; href: string }>>;
 
 export interface ConsolePage {
-  title: string;
+  title: PageText;
   /** One sentence on what the page is for. */
-  lead?: string;
+  lead?: PageText;
   /** The initials of what the page is about. */
   logo?: Logo;
   /** The page above. */
-  back?: { href: string; label: string };
+  back?: { href: string; label: PageText };
   /** Beside the title. */
   tags?: (Mark & { icon?: string })[];
   /** At most one is primary. */
   actions?: readonly Action[];
   /** Pages of their own. */
-  tabs?: readonly { href: string; label: string; isCurrent: boolean }[];
-  problem?: string | undefined;
+  tabs?: readonly { href: string; label: PageText; isCurrent: boolean }[];
+  problem?: PageText | undefined;
   faults?: readonly PageFault[];
   /** What a fault of its form may name beside its own fields. */
   elsewhere?: FieldsElsewhere;

@@ -1,17 +1,19 @@
 // The smaller parts of a page: what stands in the cells of lists and facts, buttons, events, checks and answers.
 
+import type { PageText } from '../../texts/text.ts';
+
 export type Tone = 'good' | 'bad' | 'warn' | 'plain';
 
 export interface Mark {
-  text: string;
+  text: PageText;
   /** A path of this server, or a web address. */
   href?: string | undefined;
   tone?: Tone | undefined;
   code?: boolean | undefined;
   /** A value to copy: what it is, such as `Client ID`, for screen readers. */
-  copy?: string | undefined;
+  copy?: PageText | undefined;
   /** A second line, smaller. */
-  small?: string | undefined;
+  small?: PageText | undefined;
   /** Initials before the text. */
   logo?: Logo | undefined;
 }
@@ -31,14 +33,14 @@ export interface RowAction {
 export interface Spark {
   /** The oldest first. */
   bars: readonly number[];
-  text: string;
+  text: PageText;
 }
-export type Cell = string | number | Date | null | undefined | Mark | RowAction | Spark | Cell[];
+export type Cell = PageText | number | Date | null | undefined | Mark | RowAction | Spark | Cell[];
 
 export interface Action {
-  label: string;
+  label: PageText;
   /** For screen readers, where several buttons have the same label. */
-  of?: string;
+  of?: PageText;
   /** A name at lucide.dev. */
   icon?: string;
   href?: string;
@@ -56,60 +58,60 @@ export interface EventItem {
   /** A name at lucide.dev. */
   icon: string;
   tone?: 'good' | 'bad' | undefined;
-  sentence: readonly (string | Mark)[];
+  sentence: readonly (PageText | Mark)[];
   /** Where it came from, such as `Firefox on Linux · 192.0.2.1`. */
-  place: string;
+  place: PageText;
   /** The raw event, for developers; closed until it is opened. */
-  details: { label: string; value: Cell }[];
+  details: { label: PageText; value: Cell }[];
 }
 
 /** The answer to a question, and each cause with what can be done. */
 export interface Verdict {
   isGood: boolean;
-  title: string;
+  title: PageText;
   /** A sentence where there is no cause. */
-  text?: string;
-  causes: { text: string; actions: readonly Action[]; note?: string | undefined }[];
+  text?: PageText;
+  causes: { text: PageText; actions: readonly Action[]; note?: PageText | undefined }[];
 }
 
 export interface Rule {
-  label: string;
+  label: PageText;
   /** `later`: at the next sign-in. `skipped`: it does not apply. `unknown`: an earlier one failed. */
   state: 'passed' | 'failed' | 'warning' | 'later' | 'skipped' | 'unknown';
-  explanation?: string | undefined;
+  explanation?: PageText | undefined;
   received?: string | undefined;
   registered?: string | undefined;
 }
 
 /** One of several states that follow each other, and what is in it. */
 export interface Stage {
-  title: string;
+  title: PageText;
   tone: Tone;
-  items: readonly { name: { text: string; small: string }; rows: readonly { label: string; value: Cell }[] }[];
+  items: readonly { name: { text: PageText; small: PageText }; rows: readonly { label: PageText; value: Cell }[] }[];
   /** Where there is nothing. */
-  empty: string;
+  empty: PageText;
 }
 
 /** Instead of the rows of a list: what the page is for, and how to begin. */
 export interface Empty {
   icon: string;
-  title: string;
-  text: string;
+  title: PageText;
+  text: PageText;
   action?: Action | undefined;
 }
 
 /** A sentence or more. */
 export interface TextBlock {
   kind: 'text';
-  text: string;
+  text: PageText;
   tone?: 'small' | 'notice' | 'warning' | 'alert';
   /** Of a notice: a button that sends the form of the page with this `id`. */
-  sends?: { form: string; button: string };
+  sends?: { form: string; button: PageText };
 }
 
 /** Of a list. */
 export interface Column {
-  label: string;
+  label: PageText;
   /** Aligned at the end. */
   isNumber?: boolean;
   /** Its few words stay on one line. */
@@ -122,9 +124,9 @@ export interface Column {
 
 /** A part of a checklist. */
 export interface Step {
-  title: string;
+  title: PageText;
   /** What to do; left out when it is done. */
-  text: string;
+  text: PageText;
   isDone: boolean;
   /** When it was done. */
   doneAt?: Date;

@@ -17,12 +17,12 @@ export function pageFaults(
       const other = page.elsewhere?.[key];
       return {
         field: undefined,
-        message: sentenceOf(other?.label ?? path, String(message), labels),
+        message: sentenceOf(String(other?.label ?? path), String(message), labels),
         href: other?.href,
       };
     }
     const row = rowAt(field, path);
-    const label = row === undefined ? field.label : rowLabel(field, row);
+    const label = row === undefined ? String(field.label) : rowLabel(field, row);
     return {
       field: field.name,
       row,
@@ -39,8 +39,8 @@ function fieldsOf({ blocks }: Pick<ConsolePage, 'blocks'>): Field[] {
 }
 
 function labelsOf(fields: readonly Field[], elsewhere: FieldsElsewhere): Record<string, string> {
-  const others = Object.entries(elsewhere).map(([key, { label }]) => [key, label]);
-  return Object.fromEntries([...others, ...fields.map(({ name, label }) => [name, label])]);
+  const others = Object.entries(elsewhere).map(([key, { label }]) => [key, String(label)]);
+  return Object.fromEntries([...others, ...fields.map(({ name, label }) => [name, String(label)])]);
 }
 
 const isUnder = (path: string, name: string) =>
@@ -64,7 +64,7 @@ function rowAt({ name, type, columns = [], lines = [] }: Field, path: string): n
 }
 
 function rowLabel({ label, adds = label }: Field, row: number): string {
-  return `${capitalized(adds)} ${row + 1}`;
+  return `${capitalized(String(adds))} ${row + 1}`;
 }
 
 const isChoice = ({ type = 'text' }: Field) => ['select', 'radios', 'checks', 'checkbox'].includes(type);

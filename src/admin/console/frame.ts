@@ -10,6 +10,8 @@ import { readForm } from '../../http/input.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { meets, type Need, permits, type Target } from '../../rbac/rights.ts';
+import { consoleLanguage } from '../../texts/messages.ts';
+import { inLanguage, type PageText, t } from '../../texts/text.ts';
 import { pressedButtonPage } from '../proof/confirmation-pages.ts';
 import { StepUpNeeded } from '../proof/sensitive-changes.ts';
 import { CONFIRM, RESULT, type ResultPage, type StoredForms } from '../proof/stored-forms.ts';
@@ -41,7 +43,7 @@ export interface Frame {
   /** Redirects to a page with a new secret, so that a reload repeats nothing: it leads to `after`. */
   showOnce(ctx: Context, page: ConsolePage, after: ResultPage['after']): Promise<void>;
   /** Redirects to a page, which then shows this sentence once. */
-  redirect(ctx: Context, path: string, sentence?: string): void;
+  redirect(ctx: Context, path: string, sentence?: PageText): void;
   /**
    * Runs `work`. After a fault that the administrator can fix, or for want of a fresh sign-in, it renders the page of `again`:
    * the form as it was sent.
@@ -55,7 +57,13 @@ export interface FrameDependencies {
   storedForms: Pick<StoredForms, 'add' | 'addResult'>;
 }
 
-const CHANGED_MEANWHILE = 'Someone else changed this meanwhile. Reload the page to see it.';
+/** Runs `work` with texts in the language of the console. */
+const inConsoleLanguage = <Result>(ctx: Context, work: () => Result): Result =>
+  inLanguage(consoleLanguage(ctx.state.language()), work);
+
+/** The page with words in place of texts, to be stored. */
+const written = (ctx: Context, page: ConsolePage): ConsolePage =>
+  inConsoleLanguage(ctx, () => JSON.parse(JSON.stringify(page)));
 
 /** The frame, on the sign-in and CSRF protection of the account pages. */
 export function createFrame({ page: own, authority, storedForms }: FrameDependencies): Frame {
@@ -108,7 +116,8 @@ export function createFrame({ page: own, authority, storedForms }: FrameDependen
         if (error instanceof StepUpNeeded) return confirm(ctx, error, await again());
         const page = await again();
         const { status, problem, fields } = problemOf(ctx, error);
-        show(ctx, { ...page, problem, faults: pageFaults(page, fields) }, status);
+        const faults = inConsoleLanguage(ctx, () => pageFaults(page, fields));
+        show(ctx, { ...page, problem, faults }, status);
       }
     },
   };
@@ -123,12 +132,15 @@ function storedPages({ page: own, storedForms }: Pick<FrameDependencies, 'page' 
   return {
     /** Leads to the confirmation page, which later shows `page` again. */
     async confirm(ctx: Context, { change }: StepUpNeeded, page: ConsolePage): Promise<void> {
-      const value = await storedForms.add(ownerOf(ctx), { change, path: ctx.path, page });
+      const value = await storedForms.add(ownerOf(ctx), { change, path: ctx.path, page: written(ctx, page) });
       own.redirectWithNotice(ctx, `${CONFIRM}/${value}`);
     },
 
     async showOnce(ctx: Context, page: ConsolePage, after: ResultPage['after']): Promise<void> {
-      own.redirectWithNotice(ctx, `${RESULT}/${await storedForms.addResult(ownerOf(ctx), { page, after })}`);
+      own.redirectWithNotice(
+        ctx,
+        `${RESULT}/${await storedForms.addResult(ownerOf(ctx), { page: written(ctx, page), after })}`,
+      );
     },
   };
 }
@@ -150,10 +162,10 @@ function problemOf(ctx: Context, error: unknown) {
 }
 
 /** What the summary of the faults says first. */
-function headOf({ status, code, message, fields }: AppError): string {
-  if (status === 412) return CHANGED_MEANWHILE;
-  if (code !== 'invalid_input' || fields.length === 0) return message;
-  return fields.length === 1 ? 'Nothing was saved. Correct this field:' : 'Nothing was saved. Correct these fields:';
+function headOf({ status, code, text, fields }: AppError): PageText {
+  if (status === 412) return t('console.page.changed-meanwhile');
+  if (code !== 'invalid_input' || fields.length === 0) return text;
+  return t('console.page.correct', { count: fields.length });
 }
 
 /** The cursors of the pages before the present one, with one space between (pageLinks of lists.ts). */

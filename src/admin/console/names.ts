@@ -53,7 +53,7 @@ export function userCell(id: string | null, users: ReadonlyMap<string, string>):
 
 /** With its initials, for a list. Another cell than a user or an application stays as it is. */
 export function withInitials(mark: Mark | null, isPerson = false): Mark | null {
-  return mark?.href ? { ...mark, logo: { name: mark.text, isPerson } } : mark;
+  return mark?.href ? { ...mark, logo: { name: String(mark.text), isPerson } } : mark;
 }
 
 /** An application as a link; its identifier where it is not registered. The server's own pages are no application. */

@@ -2,9 +2,16 @@
 // (checked by test/http/pages/render.test.ts). Rendered pages are never cached.
 import { Eta, type EtaConfig } from 'eta';
 import { plural } from '../../platform/plural.ts';
-import { directionOf, languageNames, nameOf, SOURCE_LANGUAGE } from '../../texts/languages.ts';
-import { escapeHtml } from '../../texts/messages.ts';
-import { inLanguage, listOf, Text, t } from '../../texts/text.ts';
+import {
+  consoleLanguages,
+  directionOf,
+  languageNames,
+  languages,
+  nameOf,
+  SOURCE_LANGUAGE,
+} from '../../texts/languages.ts';
+import { consoleLanguage, escapeHtml } from '../../texts/messages.ts';
+import { inLanguage, isText, listOf, Text, t } from '../../texts/text.ts';
 import type { Middleware } from '../context.ts';
 import { localPath } from '../local-path.ts';
 import type { Assets } from './assets.ts';
@@ -27,7 +34,7 @@ export interface RendererDependencies {
 
 /**
  * Templates can use these helpers beside their own data: `t('sign-in.title')`, `asset('people.css')`, `webLink(url)`, `day(date)` and so on.
- * Pages for administrators and programs are in English.
+ * Pages of the console are in one of its own languages, those for programs in English.
  */
 export function createRenderer({
   viewsDir,
@@ -40,30 +47,31 @@ export function createRenderer({
     cache: production,
     autoTrim: [false, 'nl'],
     escapeFunction: (value) => (value instanceof Text ? value.toHtml() : escapeHtml(value)),
-    functionHeader: 'const { t, asset, webLink, day, moment, plural, listOf, color, hueOf, initials } = it;',
+    functionHeader: 'const { t, isText, asset, webLink, day, moment, plural, listOf, color, hueOf, initials } = it;',
   };
   const eta = new Eta(config);
-  const helpers = { t, asset: assets.url, webLink, day, moment, plural, listOf, color, hueOf, initials };
+  const helpers = { t, isText, asset: assets.url, webLink, day, moment, plural, listOf, color, hueOf, initials };
   return (template, data, csrfToken, language = SOURCE_LANGUAGE) => {
-    const tag = ENGLISH_PAGES.test(template) ? SOURCE_LANGUAGE : language;
-    const page = new Page({ ...helpers, brand: brand(), ...frameOf(tag) }, data, csrfToken);
-    return inLanguage(tag, () => eta.render(template, page));
+    const frame = frameOf(template, language);
+    const page = new Page({ ...helpers, brand: brand(), ...frame }, data, csrfToken);
+    return inLanguage(frame.language, () => eta.render(template, page));
   };
 }
 
 /** What the layout says about the language. */
-function frameOf(language: string) {
-  return { language, direction: directionOf(language), languageName: nameOf(language), languageNames: languageNames() };
+function frameOf(template: string, wanted: string) {
+  const isConsole = template.startsWith('admin/');
+  const language = template.startsWith('api/') ? SOURCE_LANGUAGE : isConsole ? consoleLanguage(wanted) : wanted;
+  const names = languageNames(isConsole ? consoleLanguages : languages);
+  return { language, direction: directionOf(language), languageName: nameOf(language), languageNames: names };
 }
-
-const ENGLISH_PAGES = /^(admin|api)\//;
 
 /** Defines `ctx.render(template, data, status)`, with `it.csrfToken` for the forms. */
 export function rendering({ render }: { render: Render }): Middleware {
   return (ctx, next) => {
     ctx.render = (template, data = {}, status = 200) => {
       const { brand } = ctx.state;
-      const page = { here: addressToReturnTo(ctx), ...(brand && { brand }), ...data };
+      const page = { here: addressToReturnTo(ctx, status), ...(brand && { brand }), ...data };
       ctx.body = render(template, page, ctx.state.csrfToken, ctx.state.language());
       ctx.status = status;
       ctx.type = 'text/html; charset=utf-8';

@@ -1,6 +1,6 @@
 // The pseudo-language en-XA: each message of views/texts/en in brackets, longer, and with accents where it has no placeholder. Text
 // outside of brackets comes from no message.
-import { addLanguage, readMessages } from '../../../src/texts/messages.ts';
+import { addLanguage, type Messages, readMessages } from '../../../src/texts/messages.ts';
 
 export const PSEUDO = 'en-XA';
 
@@ -8,11 +8,16 @@ const ACCENTS: Record<string, string> = { a: 'á', e: 'é', i: 'í', o: 'ó', u:
 
 /** Makes the language available in this process, and as ar-XB from right to left. */
 export function addPseudoLanguage(): void {
-  const messages = Object.entries(readMessages('en')).map(([key, message]) => {
+  for (const language of [PSEUDO, 'ar-XB']) addLanguage(language, pseudoMessages('people'));
+  addLanguage(PSEUDO, pseudoMessages('console'), 'console');
+}
+
+function pseudoMessages(part: 'people' | 'console'): Messages {
+  const messages = Object.entries(readMessages('en', part)).map(([key, message]) => {
     const accented = /[{<]/.test(message) ? message : message.replace(/[aeiouAEO]/g, (letter) => ACCENTS[letter] ?? '');
     return [key, `⟦${accented}${'·'.repeat(Math.ceil(message.length * 0.35))}⟧`];
   });
-  for (const language of [PSEUDO, 'ar-XB']) addLanguage(language, Object.fromEntries(messages));
+  return Object.fromEntries(messages);
 }
 
 /** The words of a page that are in no message: in its text, and in the attributes that a user reads or hears. */
@@ -24,6 +29,7 @@ export function unbracketedWords(html: string): string[] {
   ];
   const text = html
     .replace(/<(script|style|time|code)\b.*?<\/\1>/gs, ' ')
+    .replace(/<span class="day">.*?<\/span>/gs, ' ')
     .replace(/<(p|a) class="brandmark".*?<\/\1>/gs, ' ')
     .replace(/ · Gatehouse<\/title>/, '</title>')
     .replace(/<[^>]*>/g, ' ');
