@@ -2,6 +2,7 @@
 // names that look the same are one, and the audit holds the values before and after.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anApplication, postAs } from '../oidc/support.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import { aUser } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -54,7 +55,7 @@ describe('a change', () => {
     expect((await admin.send('PATCH', path, { name: 'Three' }, any)).status).toBe(200);
   });
 
-  it('drops the token of the SMS gateway when its URL has another origin', async () => {
+  itOnSqlite('drops the token of the SMS gateway when its URL has another origin', async () => {
     const { settings } = idp.services;
     const change = async (gateway: Record<string, string>) => {
       const page = await admin.send('PATCH', '/settings', { sms_gateway: gateway }, any);
@@ -76,7 +77,7 @@ describe('a change', () => {
     await settings.unset('sms_gateway');
   });
 
-  it('a change is rejected with the name of each invalid field, and changes nothing', async () => {
+  itOnSqlite('a change is rejected with the name of each invalid field, and changes nothing', async () => {
     const wrong = {
       protocol: 'oidc',
       redirect_uris: ['https://ok.example/', 'http://shop.example/cb'],
@@ -125,7 +126,7 @@ describe('a change', () => {
     expect((await admin.send(method, path)).status).toBe(400);
   });
 
-  it('a change is rejected when a body, media type or value is beyond its limits', async () => {
+  itOnSqlite('a change is rejected when a body, media type or value is beyond its limits', async () => {
     const long = await admin.send('POST', '/users', { username: 'long', name: 'x'.repeat(300_000) });
     expect(codeOf(long)).toEqual([413, 'body_too_large']);
     const text = await admin.send('POST', '/users', 'username=x', { 'content-type': 'text/plain' });
@@ -158,7 +159,7 @@ describe('a create', () => {
     expect((await admin.send('POST', '/users', { username: 'y' }, { 'idempotency-key': 'a b' })).status).toBe(400);
   });
 
-  it('stores its response with every create that takes the key', async () => {
+  itOnSqlite('stores its response with every create that takes the key', async () => {
     const { id } = (
       await admin.send('POST', '/applications', {
         protocol: 'oidc',
@@ -235,7 +236,7 @@ describe('a create', () => {
 });
 
 describe('a client secret', () => {
-  it('a client secret is replaced: both work until the overlap ends', async () => {
+  itOnSqlite('a client secret is replaced: both work until the overlap ends', async () => {
     const app = await anApplication(idp, { redirect_uris: [], grant_types: ['client_credentials'] });
     const path = `/applications/${app.applicationId}/secrets`;
     const works = async (clientSecret: string) =>
@@ -253,7 +254,7 @@ describe('a client secret', () => {
 });
 
 describe('the audit', () => {
-  it('holds the values before and after each change, the actor and the subject, and no secret', async () => {
+  itOnSqlite('holds the values before and after each change, the actor and the subject, and no secret', async () => {
     const made = (
       await admin.send('POST', '/users', { username: 'audited', password: 'a long pass phrase of mine' })
     ).json();
@@ -347,7 +348,7 @@ describe('a list', () => {
     expect(remaining.filter((username) => !listed.includes(username))).toEqual([]);
   });
 
-  it('returns names as they are, as JSON that no browser runs', async () => {
+  itOnSqlite('returns names as they are, as JSON that no browser runs', async () => {
     const name = '<script>alert(1)</script>';
     const made = await admin.send('POST', '/users', { username: 'markup', name });
     expect(made.json()).toMatchObject({ name });

@@ -20,6 +20,7 @@ import {
 } from '../oidc/support.ts';
 import { forgot } from '../recovery/support.ts';
 import { aLiveSp, answerIn, redirect } from '../saml/live.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -85,30 +86,36 @@ describe('a session', () => {
     await expectAlarm('oidc_artifacts');
   });
 
-  it('a session of the console cannot be moved to the session of an administrator, nor get a higher acr', async () => {
-    const browser = await consoleOf(idp, mallory);
-    const own = await db().rpSession.findFirstOrThrow({ where: { userId: mallory.account.id } });
-    const other = await db().rpSession.findFirstOrThrow({ where: { userId: ann.account.id } });
-    const { userId, ssoUid, mac } = other;
-    await sql('UPDATE rp_sessions SET user_id = ?, sso_uid = ?, mac = ? WHERE id = ?', userId, ssoUid, mac, own.id);
-    const page = await browser.follow(await browser.get('/admin'));
-    expect([isConsole(page.text), page.text.includes(ann.username)]).toEqual([false, false]);
-    await expectAlarm('rp_sessions');
-    await sql(`UPDATE rp_sessions SET acr = 'phr', amr = '["pwd","hwk","mfa"]' WHERE id = ?`, other.id);
-    const again = await annsConsole.follow(await annsConsole.get('/admin'), (url) => url.includes('/authorize'));
-    expect(again.location).toContain('/authorize');
-    annsConsole = await consoleOf(idp, ann);
-  });
+  itOnSqlite(
+    'a session of the console cannot be moved to the session of an administrator, nor get a higher acr',
+    async () => {
+      const browser = await consoleOf(idp, mallory);
+      const own = await db().rpSession.findFirstOrThrow({ where: { userId: mallory.account.id } });
+      const other = await db().rpSession.findFirstOrThrow({ where: { userId: ann.account.id } });
+      const { userId, ssoUid, mac } = other;
+      await sql('UPDATE rp_sessions SET user_id = ?, sso_uid = ?, mac = ? WHERE id = ?', userId, ssoUid, mac, own.id);
+      const page = await browser.follow(await browser.get('/admin'));
+      expect([isConsole(page.text), page.text.includes(ann.username)]).toEqual([false, false]);
+      await expectAlarm('rp_sessions');
+      await sql(`UPDATE rp_sessions SET acr = 'phr', amr = '["pwd","hwk","mfa"]' WHERE id = ?`, other.id);
+      const again = await annsConsole.follow(await annsConsole.get('/admin'), (url) => url.includes('/authorize'));
+      expect(again.location).toContain('/authorize');
+      annsConsole = await consoleOf(idp, ann);
+    },
+  );
 
-  it('a session stays ended when the column of its account is changed before everybody is signed out', async () => {
-    const browser = await consoleOf(idp, mallory);
-    const { id } = await artifact('Session', mallory.account.id);
-    await sql("UPDATE oidc_artifacts SET account_id = 'nobody' WHERE id = ?", id);
-    await idp.services.endSession.all(mallory.account.id, 'password-reset');
-    const { clientId } = await anApplication(idp);
-    const answer = await outcome(browser, authorizeUrl(idp, clientId, { prompt: 'none' }));
-    expect(answer.get('error')).toBe('login_required');
-  });
+  itOnSqlite(
+    'a session stays ended when the column of its account is changed before everybody is signed out',
+    async () => {
+      const browser = await consoleOf(idp, mallory);
+      const { id } = await artifact('Session', mallory.account.id);
+      await sql("UPDATE oidc_artifacts SET account_id = 'nobody' WHERE id = ?", id);
+      await idp.services.endSession.all(mallory.account.id, 'password-reset');
+      const { clientId } = await anApplication(idp);
+      const answer = await outcome(browser, authorizeUrl(idp, clientId, { prompt: 'none' }));
+      expect(answer.get('error')).toBe('login_required');
+    },
+  );
 });
 
 describe('a token', () => {
@@ -123,7 +130,7 @@ describe('a token', () => {
     await expectAlarm('oidc_artifacts');
   });
 
-  it('a token cannot be inserted, nor copied under a value that is known', async () => {
+  itOnSqlite('a token cannot be inserted, nor copied under a value that is known', async () => {
     const service = await aService(idp);
     expect((await service.get('/users')).status).toBe(200);
     const row = await db().oidcArtifact.findFirstOrThrow({
@@ -157,7 +164,7 @@ describe('a token', () => {
     await expectAlarm('oidc_artifacts');
   });
 
-  it('a token that registers clients cannot be inserted', async () => {
+  itOnSqlite('a token that registers clients cannot be inserted', async () => {
     const known = 'i'.repeat(43);
     const exp = Math.floor(Date.now() / 1000) + 3600;
     const payload = JSON.stringify({ kind: 'InitialAccessToken', iat: exp - 3600, exp });
@@ -191,7 +198,7 @@ describe('a sign-in', () => {
     await expectAlarm('sign_in_attempts');
   });
 
-  it('a sign-in is not finished by a result that was written into its interaction', async () => {
+  itOnSqlite('a sign-in is not finished by a result that was written into its interaction', async () => {
     const { clientId } = await anApplication(idp);
     const browser = httpClient(idp.issuer);
     const page = await browser.follow(await browser.get(authorizeUrl(idp, clientId)));
@@ -208,7 +215,7 @@ describe('a sign-in', () => {
     await expectAlarm('oidc_artifacts');
   });
 
-  it('a sign-in takes no trust in a browser from the database', async () => {
+  itOnSqlite('a sign-in takes no trust in a browser from the database', async () => {
     const { mfa } = idp.services;
     const { cookie } = await mfa.knownBrowsers.remember(undefined, ann.account.id);
     const tokenHash = sha256(`${cookie}:${ann.account.id}`);
@@ -281,7 +288,7 @@ describe('an application', () => {
     await applications.remove(id);
   });
 
-  it('an application cannot be inserted, nor get another redirect URI, nor be opened to everyone', async () => {
+  itOnSqlite('an application cannot be inserted, nor get another redirect URI, nor be opened to everyone', async () => {
     await idp.services.roles.create({ name: `crew-${mallory.username}`, permissions: ['boats:sail'] });
     const app = await anApplication(idp, { access: { roles: [`crew-${mallory.username}`] } });
     const role = await idp.services.roles.create({ name: `own-${mallory.username}`, permissions: [] });
@@ -336,7 +343,7 @@ describe('an application', () => {
     expect((await postAs(idp, victim.app, '/token', form)).json().error).toBe('invalid_client');
   });
 
-  it('an application gets neither consent nor the scopes of an API from the database', async () => {
+  itOnSqlite('an application gets neither consent nor the scopes of an API from the database', async () => {
     const api = `https://api-${mallory.username}.example`;
     const { applications, consents } = idp.services;
     const app = await anApplication(idp, { consent: 'explicit', scope: 'openid email' });
@@ -361,7 +368,7 @@ describe('an application', () => {
 });
 
 describe('a user', () => {
-  it('a user whose email address was changed gets no reset at the new one, and does not sign in', async () => {
+  itOnSqlite('a user whose email address was changed gets no reset at the new one, and does not sign in', async () => {
     const { id, username } = (await staff(idp, 'admin')).account;
     const victim = { username, password: 'correct horse battery staple' };
     const address = `${mallory.username}@mallory.example`;
@@ -395,7 +402,7 @@ describe('a user', () => {
 });
 
 describe('addresses of an application that another program wrote', () => {
-  it('no application is notified of a logout at an address that another program wrote', async () => {
+  itOnSqlite('no application is notified of a logout at an address that another program wrote', async () => {
     const app = await anApplication(idp);
     const browser = httpClient(idp.issuer);
     await signIn(browser, app, mallory);
@@ -412,7 +419,7 @@ describe('addresses of an application that another program wrote', () => {
     expect(await idp.services.applications.find(clientId)).toBeUndefined();
   });
 
-  it('no origin may read responses by a redirect URI that another program wrote', async () => {
+  itOnSqlite('no origin may read responses by a redirect URI that another program wrote', async () => {
     const { clientId } = await anApplication(idp);
     const evil = 'https://mallory.example';
     await sql(
@@ -515,7 +522,7 @@ describe('what another program wrote', () => {
     await sql('DELETE FROM applications WHERE client_id = ?', clientId);
   });
 
-  it('what another program wrote is no address on the portal', async () => {
+  itOnSqlite('what another program wrote is no address on the portal', async () => {
     const { clientId } = await anApplication(idp, { client_uri: 'https://app.example.com/start', client_name: 'Tile' });
     const browser = await consoleOf(idp, mallory);
     const portal = async () => (await browser.get('/dashboard')).text;
@@ -534,7 +541,7 @@ describe('what another program wrote', () => {
     await sql('DELETE FROM applications WHERE client_id = ?', clientId);
   });
 
-  it('what another program wrote is no other administrator, and no role to be given', async () => {
+  itOnSqlite('what another program wrote is no other administrator, and no role to be given', async () => {
     const { roles } = idp.services;
     const admin = await roles.find('admin');
     const others = (await db().userRole.findMany({ where: { roleId: admin?.id ?? '' } })).filter(

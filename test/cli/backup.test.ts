@@ -7,6 +7,7 @@ import { openDatabase } from '../../src/storage/database.ts';
 import { type Application, anApplication, postAs, signIn } from '../oidc/support.ts';
 import { emptyDatabaseUrl } from '../storage/empty-database.ts';
 import { testFolder } from '../support/database/database.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -70,7 +71,7 @@ describe('gatehouse backup', () => {
     expect(event?.data).toContain(file);
   });
 
-  it('leaves a file that is there as it is', async () => {
+  itOnSqlite('leaves a file that is there as it is', async () => {
     expect(await call(['backup', file])).toMatchObject({ code: 1, err: expect.stringContaining('already exists') });
   });
 });
@@ -126,7 +127,7 @@ describe('gatehouse verify', () => {
     });
   });
 
-  it('says that the secret is another one, and verifies the rest without it', async () => {
+  itOnSqlite('says that the secret is another one, and verifies the rest without it', async () => {
     const other = await verify(file, { GATEHOUSE_SECRET: Buffer.alloc(32, 9).toString('base64url') });
     expect(other.code).toBe(1);
     expect(other.of('secret')?.status).toBe('failure');

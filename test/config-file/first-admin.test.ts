@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensureFirstAdmin } from '../../src/config-file/first-admin.ts';
 import { testDatabase } from '../support/database/database.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { startIdp } from '../support/idp.ts';
 import { configFileBench } from './support.ts';
 
@@ -46,7 +47,7 @@ describe('the first administrator', () => {
     expect(await ensure()).toBeUndefined();
   });
 
-  it.each([
+  itOnSqlite.each([
     ['users: [{ username: root, roles: [admin] }]', false],
     ['users: [{ username: Admin }]', false],
     ['users: [{ username: alice }]', true],
@@ -56,7 +57,7 @@ describe('the first administrator', () => {
     expect(await ensure()).toBeUndefined();
   });
 
-  it('the first administrator is not created when the port is in use', async () => {
+  itOnSqlite('the first administrator is not created when the port is in use', async () => {
     const { url, close } = await testDatabase({ keysFrom: new Date() });
     await close();
     const other = createServer().listen(0, '127.0.0.1');

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportConfiguration } from '../../src/config-file/export.ts';
 import { type ApiCaller, aPerson, aService, aTool } from '../admin/support.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 
 const any = { 'if-match': '*' };
@@ -23,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => idp?.stop());
 
 describe('a connection', () => {
-  it('is changed by nobody but a full administrator, whatever permission or scope the caller has', async () => {
+  itOnSqlite('is changed by nobody but a full administrator, whatever permission or scope the caller has', async () => {
     const tool = await aTool(idp);
     const callers = [
       ...(await Promise.all(
@@ -53,7 +54,7 @@ describe('a connection', () => {
     expect(await idp.services.connections.find('attacker')).toBeUndefined();
   });
 
-  it('is covered by no right that is limited to the users with a role', async () => {
+  itOnSqlite('is covered by no right that is limited to the users with a role', async () => {
     const create = (permission: string) =>
       admin.send('POST', '/roles', { name: 'attack-limited', permissions: [permission] });
     for (const action of ['read', 'write'])
@@ -74,7 +75,7 @@ describe('a connection', () => {
     await admin.send('PATCH', '/connections/attacked', { role_mappings: {} }, any);
   });
 
-  it('is read by an auditor, and by no manager of users or applications', async () => {
+  itOnSqlite('is read by an auditor, and by no manager of users or applications', async () => {
     const tool = await aTool(idp);
     const status = async (role: string) => (await (await aPerson(idp, [role], { tool })).get('/connections')).status;
     expect(await Promise.all(['auditor', 'user-manager', 'application-manager', 'support'].map(status))).toEqual([
@@ -82,7 +83,7 @@ describe('a connection', () => {
     ]);
   });
 
-  it('maps a group to no role that the actor does not hold', async () => {
+  itOnSqlite('maps a group to no role that the actor does not hold', async () => {
     // The right to change connections, without the right to give the role.
     const tool = await aTool(idp, { scope: 'openid gatehouse.connections:read gatehouse.connections:write' });
     const scope = 'openid gatehouse.connections:read gatehouse.connections:write';
@@ -98,7 +99,7 @@ describe('a connection', () => {
     expect(await idp.services.connections.roleMappings('attacked')).toMatchObject([{ role: 'attack-mapped' }]);
   });
 
-  it('has its secret in no response, export, log line or audit entry', async () => {
+  itOnSqlite('has its secret in no response, export, log line or audit entry', async () => {
     const key = { 'idempotency-key': 'attack-secret' };
     await admin.send('POST', '/connections', upstream('attack-secret'), key);
     const responses = await Promise.all([
@@ -158,7 +159,7 @@ describe('a connection', () => {
     await idp.services.connections.remove('attack-row');
   });
 
-  it('names no file of this server as its metadata over the API', async () => {
+  itOnSqlite('names no file of this server as its metadata over the API', async () => {
     const saml = { id: 'attack-file', kind: 'saml', name: 'S', metadata_file: '/etc/passwd' };
     const created = await admin.send('POST', '/connections', saml);
     expect([created.status, created.text]).toEqual([400, expect.stringContaining('can’t be a file here')]);

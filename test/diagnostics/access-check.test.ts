@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OidcClientInput } from '../../src/applications/fields/oidc-client.ts';
 import { confirmation, consoleOf, signedInLongAgo, signInAgain, staff } from '../admin/console/support.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { failSignIn } from '../support/failed-sign-in.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
@@ -123,7 +124,7 @@ describe('the access check', () => {
     },
   );
 
-  it('says how to go on where a person has no way to sign in', async () => {
+  itOnSqlite('says how to go on where a person has no way to sign in', async () => {
     const { clientId } = await app();
     const account = await idp.services.accounts.create({ username: 'nopassword', email: 'nopassword@example.com' });
     const red = await checkOf(account.username, clientId);
@@ -167,7 +168,7 @@ describe('the access check', () => {
     expect(list).toContain(`${username} entered the right password, but the account is disabled`);
   });
 
-  it('offers a fix only to an administrator who has the right, and says which right is missing', async () => {
+  itOnSqlite('offers a fix only to an administrator who has the right, and says which right is missing', async () => {
     const { clientId } = await app({ access: { roles: ['editor'] } });
     const user = await aUser(idp.services);
     await wrongPasswords(user, 'username');
@@ -183,7 +184,7 @@ describe('the access check', () => {
     expect((await idp.services.accounts.find(user.account.id))?.roles).toEqual([]);
   });
 
-  it('answers a fix whose cause has ended with a new check that says so', async () => {
+  itOnSqlite('answers a fix whose cause has ended with a new check that says so', async () => {
     const { clientId } = await app();
     const user = await aUser(idp.services);
     await wrongPasswords(user, 'username');
@@ -195,39 +196,42 @@ describe('the access check', () => {
     expect(textOf(page.text)).toContain('Ann Example can sign in to Payroll');
   });
 
-  it('puts what blocks the sign-in above what may be the cause, and does not call a warning passed', async () => {
-    const { clientId } = await app();
-    const user = await aUser(idp.services);
-    const browser = httpClient(idp.issuer);
-    const form = await browser.follow(await browser.get('/login'));
-    await browser.submit(form, { username: user.username, password: 'a wrong password' });
-    const warned = textOf((await checkOf(user.username, clientId)).text);
-    expect(warned).toContain('The last password was wrong.');
-    expect(warned).not.toContain('Every check passed.');
-    await wrongPasswords(user, 'username');
-    const locked = await browser.submit(form, { username: user.username, password: user.password });
-    expect(locked.status).toBe(429);
-    expect(locked.text).not.toContain('Unlock by email'); // no mail server is set
-    const list = textOf((await admin.get(`/admin/users?q=${user.username}`)).text);
-    expect(list).toMatch(/ Locked /);
-    const { text: filtered } = await admin.get('/admin/users?state=locked');
-    expect(filtered).toContain(`/admin/users/${user.account.id}"`);
-    expect(filtered).not.toContain(`/admin/users/${boss.account.id}"`);
-    expect(textOf((await admin.get(`/admin/users/${user.account.id}`)).text)).not.toMatch(
-      /Locked Active|Active Locked/,
-    );
-    const log = textOf((await admin.get(`/admin/audit?user=${user.username}`)).text);
-    expect(log).toContain(`A sign-in of ${user.username} was paused after too many wrong passwords`);
-    const overview = await admin.get('/admin');
-    expect(overview.text).toContain(`/admin/users/${user.account.id}/unlock"`);
-    const red = await checkOf(user.username, clientId);
-    expect(textOf(red.text)).toMatch(/Too many wrong passwords.*The last password was wrong/s);
-    const done = textOf((await admin.follow(await press(red, 'Unlock Ann Example'))).text);
-    expect(done).toContain('Every check passed.');
-    expect(done).not.toContain('password was wrong');
-  });
+  itOnSqlite(
+    'puts what blocks the sign-in above what may be the cause, and does not call a warning passed',
+    async () => {
+      const { clientId } = await app();
+      const user = await aUser(idp.services);
+      const browser = httpClient(idp.issuer);
+      const form = await browser.follow(await browser.get('/login'));
+      await browser.submit(form, { username: user.username, password: 'a wrong password' });
+      const warned = textOf((await checkOf(user.username, clientId)).text);
+      expect(warned).toContain('The last password was wrong.');
+      expect(warned).not.toContain('Every check passed.');
+      await wrongPasswords(user, 'username');
+      const locked = await browser.submit(form, { username: user.username, password: user.password });
+      expect(locked.status).toBe(429);
+      expect(locked.text).not.toContain('Unlock by email'); // no mail server is set
+      const list = textOf((await admin.get(`/admin/users?q=${user.username}`)).text);
+      expect(list).toMatch(/ Locked /);
+      const { text: filtered } = await admin.get('/admin/users?state=locked');
+      expect(filtered).toContain(`/admin/users/${user.account.id}"`);
+      expect(filtered).not.toContain(`/admin/users/${boss.account.id}"`);
+      expect(textOf((await admin.get(`/admin/users/${user.account.id}`)).text)).not.toMatch(
+        /Locked Active|Active Locked/,
+      );
+      const log = textOf((await admin.get(`/admin/audit?user=${user.username}`)).text);
+      expect(log).toContain(`A sign-in of ${user.username} was paused after too many wrong passwords`);
+      const overview = await admin.get('/admin');
+      expect(overview.text).toContain(`/admin/users/${user.account.id}/unlock"`);
+      const red = await checkOf(user.username, clientId);
+      expect(textOf(red.text)).toMatch(/Too many wrong passwords.*The last password was wrong/s);
+      const done = textOf((await admin.follow(await press(red, 'Unlock Ann Example'))).text);
+      expect(done).toContain('Every check passed.');
+      expect(done).not.toContain('password was wrong');
+    },
+  );
 
-  it('says that a phishing-resistant sign-in needs a passkey that the person has yet to add', async () => {
+  itOnSqlite('says that a phishing-resistant sign-in needs a passkey that the person has yet to add', async () => {
     const { clientId } = await app({ mfa: 'phishing-resistant' });
     const user = await aUser(idp.services);
     await idp.services.settings.set('first_factor', 'open');
@@ -240,7 +244,7 @@ describe('the access check', () => {
     expect(page).not.toContain('Every check passed.');
   });
 
-  it('needs a fresh sign-in for a fix that needs one elsewhere, and comes back to the check', async () => {
+  itOnSqlite('needs a fresh sign-in for a fix that needs one elsewhere, and comes back to the check', async () => {
     const colleague = await staff(idp, 'admin');
     const browser = await consoleOf(idp, colleague);
     const { clientId } = await app({ access: { roles: ['editor'] } });

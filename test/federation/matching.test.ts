@@ -5,6 +5,7 @@ import { parseCsv } from '../../src/admin/users/csv.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson, aService, aTool } from '../admin/support.ts';
 import { authorizeUrl, outcome } from '../oidc/support.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser, PASSWORD } from '../support/factories.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { isIn } from '../support/pages/enter.ts';
@@ -64,7 +65,7 @@ describe('an identity with the address of an account', () => {
     expect(isIn((await signInOver(idp, corp.connection)).page)).toBe(true);
   });
 
-  it('is not linked when another account is proven instead', async () => {
+  itOnSqlite('is not linked when another account is proven instead', async () => {
     const owner = await aUser(idp.services);
     const other = await aUser(idp.services);
     corp.upstream.user = { sub: aSubject(), email: owner.account.email, email_verified: true };
@@ -75,7 +76,7 @@ describe('an identity with the address of an account', () => {
     expect(await accountOf(idp, corp.connection, aSubject())).toBeUndefined();
   });
 
-  it('demands the second factor of that account, whatever the upstream vouches for', async () => {
+  itOnSqlite('demands the second factor of that account, whatever the upstream vouches for', async () => {
     const vouching = await anUpstream(idp, { trusted_amr: { mfa: ['mfa'] } });
     const { account, username } = await aUser(idp.services);
     const { totp } = idp.services.mfa;
@@ -90,24 +91,30 @@ describe('an identity with the address of an account', () => {
     expect(await accountOf(idp, vouching.connection, aSubject())).toBeUndefined();
   });
 
-  it('is not linked by an address that the upstream does not prove, as another tenant could state it', async () => {
-    const { account } = await aUser(idp.services);
-    corp.upstream.user = { sub: aSubject(), email: account.email, email_verified: false };
-    const { page } = await signInOver(idp, corp.connection);
-    expect(page.text).toContain('Is this your account?');
-    expect(await accountOf(idp, corp.connection, aSubject())).toBeUndefined();
-  });
+  itOnSqlite(
+    'is not linked by an address that the upstream does not prove, as another tenant could state it',
+    async () => {
+      const { account } = await aUser(idp.services);
+      corp.upstream.user = { sub: aSubject(), email: account.email, email_verified: false };
+      const { page } = await signInOver(idp, corp.connection);
+      expect(page.text).toContain('Is this your account?');
+      expect(await accountOf(idp, corp.connection, aSubject())).toBeUndefined();
+    },
+  );
 
-  it('is linked without a proof only in a proven domain, verified on both sides, and where nothing else could prove it', async () => {
-    const { accounts } = idp.services;
-    const email = `silent-${count}@trusted.example`;
-    const account = await accounts.create({ username: `silent-${count}`, email, emailVerified: true });
-    trusting.upstream.user = { sub: aSubject(), email, email_verified: true };
-    expect(isIn((await signInOver(idp, trusting.connection)).page)).toBe(true);
-    expect((await accountOf(idp, trusting.connection, aSubject()))?.id).toBe(account.id);
-  });
+  itOnSqlite(
+    'is linked without a proof only in a proven domain, verified on both sides, and where nothing else could prove it',
+    async () => {
+      const { accounts } = idp.services;
+      const email = `silent-${count}@trusted.example`;
+      const account = await accounts.create({ username: `silent-${count}`, email, emailVerified: true });
+      trusting.upstream.user = { sub: aSubject(), email, email_verified: true };
+      expect(isIn((await signInOver(idp, trusting.connection)).page)).toBe(true);
+      expect((await accountOf(idp, trusting.connection, aSubject()))?.id).toBe(account.id);
+    },
+  );
 
-  it('ends the sessions that the account had before, such as that of the manager who made it', async () => {
+  itOnSqlite('ends the sessions that the account had before, such as that of the manager who made it', async () => {
     const { accounts, identities } = idp.services;
     const email = `early-${count}@trusted.example`;
     const account = await accounts.create({ username: `early-${count}`, email, emailVerified: true });
@@ -167,18 +174,21 @@ describe('an identity with the address of an account', () => {
     },
   );
 
-  it('takes a proven address from an account that never verified it, and nothing else of that account', async () => {
-    const { accounts } = idp.services;
-    const email = `squatted-${count}@known.example`;
-    const squatter = await aUser(idp.services, { username: email, email, emailVerified: false });
-    corp.upstream.user = { sub: aSubject(), email, email_verified: true };
-    expect(isIn((await signInOver(idp, corp.connection)).page)).toBe(true);
-    const owner = await accountOf(idp, corp.connection, aSubject());
-    expect(owner).toMatchObject({ email, emailVerified: true });
-    expect(owner?.id).not.toBe(squatter.account.id);
-    expect(await accounts.find(squatter.account.id)).toMatchObject({ email: null, emailVerified: false });
-    expect((await accounts.findByLogin(email))?.id).toBe(owner?.id);
-  });
+  itOnSqlite(
+    'takes a proven address from an account that never verified it, and nothing else of that account',
+    async () => {
+      const { accounts } = idp.services;
+      const email = `squatted-${count}@known.example`;
+      const squatter = await aUser(idp.services, { username: email, email, emailVerified: false });
+      corp.upstream.user = { sub: aSubject(), email, email_verified: true };
+      expect(isIn((await signInOver(idp, corp.connection)).page)).toBe(true);
+      const owner = await accountOf(idp, corp.connection, aSubject());
+      expect(owner).toMatchObject({ email, emailVerified: true });
+      expect(owner?.id).not.toBe(squatter.account.id);
+      expect(await accounts.find(squatter.account.id)).toMatchObject({ email: null, emailVerified: false });
+      expect((await accounts.findByLogin(email))?.id).toBe(owner?.id);
+    },
+  );
 
   it('makes an account without an address that the upstream does not prove, and asks its owner by mail', async () => {
     const email = `unproven-${count}@known.example`;
@@ -199,7 +209,7 @@ describe('an identity with the address of an account', () => {
     expect(made?.username).toBe(`taken-${count}-2`);
   });
 
-  it('does not sign in a disabled user', async () => {
+  itOnSqlite('does not sign in a disabled user', async () => {
     corp.upstream.user = { sub: aSubject() };
     await signInOver(idp, corp.connection);
     const account = await accountOf(idp, corp.connection, aSubject());
@@ -211,47 +221,53 @@ describe('an identity with the address of an account', () => {
 });
 
 describe('sso_id with its connection', () => {
-  it('leads a sign-in with this subject to the account, which an administrator declared over the API', async () => {
-    const api = await aService(idp);
-    const { account } = await aUser(idp.services);
-    const path = `/users/${account.id}`;
-    const patch = (body: object) => api.send('PATCH', path, body, { 'if-match': '*' });
-    const connected = async () => (await accountOf(idp, corp.connection, aSubject()))?.id;
-    expect((await patch({ sso_connection: corp.connection })).status).toBe(400); // without sso_id
-    expect((await patch({ sso_id: aSubject(), sso_connection: 'nowhere' })).status).toBe(400);
-    expect((await patch({ sso_id: aSubject() })).status).toBe(200);
-    expect(await connected()).toBeUndefined();
-    expect((await patch({ sso_connection: corp.connection })).status).toBe(200);
-    const { etag } = (await api.get(path)).headers;
-    expect((await api.get(path)).json()).toMatchObject({ sso_id: aSubject(), sso_connection: corp.connection });
-    const exported = await (await consoleOf(idp, await staff(idp, 'auditor'))).get('/admin/import/export');
-    const [header = [], ...rows] = parseCsv(exported.text).map(({ cells }) => cells);
-    const row = rows.find(([name]) => name === account.username) ?? [];
-    expect(['sso_id', 'sso_connection'].map((name) => row[header.indexOf(name)])).toEqual([
-      aSubject(),
-      corp.connection,
-    ]);
-    // The same subject of another connection is another person.
-    trusting.upstream.user = { sub: aSubject() };
-    expect(isIn((await signInOver(idp, trusting.connection)).page)).toBe(true);
-    expect((await accountOf(idp, trusting.connection, aSubject()))?.id).not.toBe(account.id);
-    corp.upstream.user = { sub: aSubject(), name: 'From Upstream', email: `sso-${count}@corp.example` };
-    expect(isIn((await signInOver(idp, corp.connection)).page)).toBe(true);
-    expect(await accountOf(idp, corp.connection, aSubject())).toMatchObject({ id: account.id, name: 'From Upstream' });
+  itOnSqlite(
+    'leads a sign-in with this subject to the account, which an administrator declared over the API',
+    async () => {
+      const api = await aService(idp);
+      const { account } = await aUser(idp.services);
+      const path = `/users/${account.id}`;
+      const patch = (body: object) => api.send('PATCH', path, body, { 'if-match': '*' });
+      const connected = async () => (await accountOf(idp, corp.connection, aSubject()))?.id;
+      expect((await patch({ sso_connection: corp.connection })).status).toBe(400); // without sso_id
+      expect((await patch({ sso_id: aSubject(), sso_connection: 'nowhere' })).status).toBe(400);
+      expect((await patch({ sso_id: aSubject() })).status).toBe(200);
+      expect(await connected()).toBeUndefined();
+      expect((await patch({ sso_connection: corp.connection })).status).toBe(200);
+      const { etag } = (await api.get(path)).headers;
+      expect((await api.get(path)).json()).toMatchObject({ sso_id: aSubject(), sso_connection: corp.connection });
+      const exported = await (await consoleOf(idp, await staff(idp, 'auditor'))).get('/admin/import/export');
+      const [header = [], ...rows] = parseCsv(exported.text).map(({ cells }) => cells);
+      const row = rows.find(([name]) => name === account.username) ?? [];
+      expect(['sso_id', 'sso_connection'].map((name) => row[header.indexOf(name)])).toEqual([
+        aSubject(),
+        corp.connection,
+      ]);
+      // The same subject of another connection is another person.
+      trusting.upstream.user = { sub: aSubject() };
+      expect(isIn((await signInOver(idp, trusting.connection)).page)).toBe(true);
+      expect((await accountOf(idp, trusting.connection, aSubject()))?.id).not.toBe(account.id);
+      corp.upstream.user = { sub: aSubject(), name: 'From Upstream', email: `sso-${count}@corp.example` };
+      expect(isIn((await signInOver(idp, corp.connection)).page)).toBe(true);
+      expect(await accountOf(idp, corp.connection, aSubject())).toMatchObject({
+        id: account.id,
+        name: 'From Upstream',
+      });
 
-    const taken = await api.send('POST', '/users', {
-      ...{ username: `second-${count}`, invite: false, sso_id: aSubject(), sso_connection: corp.connection },
-    });
-    expect([taken.status, taken.json().code]).toEqual([409, 'identity_taken']);
-    expect(await idp.services.accounts.findByLogin(`second-${count}`)).toBeUndefined();
-    expect((await patch({ sso_connection: null })).status).toBe(200);
-    expect(await connected()).toBeUndefined();
-    // The version covers it: what was read before is not changed by accident.
-    const late = await api.send('PATCH', path, { sso_connection: corp.connection }, { 'if-match': String(etag) });
-    expect(late.status).toBe(412);
-  });
+      const taken = await api.send('POST', '/users', {
+        ...{ username: `second-${count}`, invite: false, sso_id: aSubject(), sso_connection: corp.connection },
+      });
+      expect([taken.status, taken.json().code]).toEqual([409, 'identity_taken']);
+      expect(await idp.services.accounts.findByLogin(`second-${count}`)).toBeUndefined();
+      expect((await patch({ sso_connection: null })).status).toBe(200);
+      expect(await connected()).toBeUndefined();
+      // The version covers it: what was read before is not changed by accident.
+      const late = await api.send('PATCH', path, { sso_connection: corp.connection }, { 'if-match': String(etag) });
+      expect(late.status).toBe(412);
+    },
+  );
 
-  it('at a connection that gives roles by group takes the right to give these roles', async () => {
+  itOnSqlite('at a connection that gives roles by group takes the right to give these roles', async () => {
     const role = 'by-group';
     const giving = await anUpstream(idp, { groups_claim: 'groups', role_mappings: { staff: role, root: 'admin' } });
     const plain = await anUpstream(idp, { groups_claim: 'groups', role_mappings: { staff: role } });
@@ -288,7 +304,7 @@ describe('sso_id with its connection', () => {
     await plain.remove();
   });
 
-  it('is declared by an import, which names a wrong row', async () => {
+  itOnSqlite('is declared by an import, which names a wrong row', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const row = (name: string, connection: string) => `${name}-${count},${aSubject()},${connection}`;
     // As the export writes a subject that begins like a formula.

@@ -1,5 +1,6 @@
 // A sign-out lives in the database: begun on one instance it ends on another, and a restart in the middle loses nothing.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import type { HttpClient } from '../support/http.ts';
 import { shortLogoutWaits } from '../support/waits.ts';
@@ -65,7 +66,7 @@ it('continues a logout run on another instance', async () => {
   expect(second.log.join('\n')).toContain('/signout/');
 });
 
-it('continues a logout run after a restart, and answers its initiator', async () => {
+itOnSqlite('continues a logout run after a restart, and answers its initiator', async () => {
   const there = await followLogout(browser, await leave(browser, library), {
     until: ({ url }) => url.startsWith(payroll.origin),
   });

@@ -1,6 +1,7 @@
 // Applications in the console: registered by preset, tested with the real sign-in, changed, and protected by permissions.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createSignInCounts } from '../../../src/admin/applications/sign-in-counts.ts';
+import { itOnSqlite } from '../../support/database/it-on-sqlite.ts';
 import { signRows } from '../../support/database/row-macs.ts';
 import { aClient } from '../../support/factories.ts';
 import type { HttpClient, Page } from '../../support/http.ts';
@@ -22,41 +23,44 @@ const register = async (preset: string, fields: Record<string, string>): Promise
 const newest = () => idp.services.db.application.findFirstOrThrow({ orderBy: { createdAt: 'desc' } });
 
 describe('a new application', () => {
-  it('a new application is registered with high security, which its page explains, and no field of the form weakens it', async () => {
-    const jwks = '{"keys":[{"kty":"EC","crv":"P-256","x":"a","y":"b"}]}';
-    const fields = { name: 'Bank', redirect_uris: 'https://bank.example.com/cb', profile: 'fapi2-signing', jwks };
-    const rejected = await register('fapi2', { ...fields, redirect_uris: 'http://127.0.0.1/cb' });
-    expect([rejected.status, textOf(rejected.text)]).toEqual([400, expect.stringContaining('must be an https URL')]);
-    const page = await register('fapi2', fields);
-    expect([page.status, textOf(page.text)]).toEqual([200, expect.stringContaining(`${idp.issuer}/par`)]);
-    const { id, metadata } = await newest();
-    const demanded = {
-      profile: 'fapi2-signing',
-      token_endpoint_auth_method: 'private_key_jwt',
-      response_modes: ['jwt'],
-    };
-    expect(JSON.parse(metadata)).toMatchObject({ ...demanded, dpop_bound_access_tokens: true });
-    const path = `/admin/applications/${id}`;
-    expect(textOf((await admin.get(`${path}/credentials`)).text)).toMatch(
-      /FAPI 2 Message Signing.*private_key_jwt.*DPoP/s,
-    );
+  itOnSqlite(
+    'a new application is registered with high security, which its page explains, and no field of the form weakens it',
+    async () => {
+      const jwks = '{"keys":[{"kty":"EC","crv":"P-256","x":"a","y":"b"}]}';
+      const fields = { name: 'Bank', redirect_uris: 'https://bank.example.com/cb', profile: 'fapi2-signing', jwks };
+      const rejected = await register('fapi2', { ...fields, redirect_uris: 'http://127.0.0.1/cb' });
+      expect([rejected.status, textOf(rejected.text)]).toEqual([400, expect.stringContaining('must be an https URL')]);
+      const page = await register('fapi2', fields);
+      expect([page.status, textOf(page.text)]).toEqual([200, expect.stringContaining(`${idp.issuer}/par`)]);
+      const { id, metadata } = await newest();
+      const demanded = {
+        profile: 'fapi2-signing',
+        token_endpoint_auth_method: 'private_key_jwt',
+        response_modes: ['jwt'],
+      };
+      expect(JSON.parse(metadata)).toMatchObject({ ...demanded, dpop_bound_access_tokens: true });
+      const path = `/admin/applications/${id}`;
+      expect(textOf((await admin.get(`${path}/credentials`)).text)).toMatch(
+        /FAPI 2 Message Signing.*private_key_jwt.*DPoP/s,
+      );
 
-    const save = async (changes: Record<string, string>, tab = 'credentials') =>
-      admin.submit(await admin.get(`${path}/${tab}`), changes);
-    expect((await save({ client_name: 'Bank 2' }, 'settings')).status).toBe(303);
-    expect((await save({ dpop_bound_access_tokens: 'off' }, 'settings')).status).toBe(303);
-    expect((await save({ token_endpoint_auth_method: 'client_secret_basic' })).status).toBe(303);
-    const stored = async () => (await idp.services.applications.get(id)).metadata;
-    expect(await stored()).toMatchObject({ ...demanded, require_pkce: true });
-    expect((await save({ jwks: '{"keys":[]}' })).status).toBe(400);
-    expect((await save({ jwks: 'no JSON' })).status).toBe(400);
-    expect((await save({ profile: '' })).status).toBe(303);
-    expect(await stored()).toMatchObject({ token_endpoint_auth_method: 'private_key_jwt' });
-    expect(await stored()).not.toHaveProperty('response_modes');
-    expect(await stored()).not.toHaveProperty('profile');
-  });
+      const save = async (changes: Record<string, string>, tab = 'credentials') =>
+        admin.submit(await admin.get(`${path}/${tab}`), changes);
+      expect((await save({ client_name: 'Bank 2' }, 'settings')).status).toBe(303);
+      expect((await save({ dpop_bound_access_tokens: 'off' }, 'settings')).status).toBe(303);
+      expect((await save({ token_endpoint_auth_method: 'client_secret_basic' })).status).toBe(303);
+      const stored = async () => (await idp.services.applications.get(id)).metadata;
+      expect(await stored()).toMatchObject({ ...demanded, require_pkce: true });
+      expect((await save({ jwks: '{"keys":[]}' })).status).toBe(400);
+      expect((await save({ jwks: 'no JSON' })).status).toBe(400);
+      expect((await save({ profile: '' })).status).toBe(303);
+      expect(await stored()).toMatchObject({ token_endpoint_auth_method: 'private_key_jwt' });
+      expect(await stored()).not.toHaveProperty('response_modes');
+      expect(await stored()).not.toHaveProperty('profile');
+    },
+  );
 
-  it('an ordinary application gets high security later', async () => {
+  itOnSqlite('an ordinary application gets high security later', async () => {
     await register('web', { name: 'Shop', redirect_uris: 'https://shop.example.com/cb' });
     const { id } = await newest();
     const save = async (changes: Record<string, string>) =>
@@ -72,7 +76,7 @@ describe('a new application', () => {
     expect(await idp.services.db.clientSecret.count({ where: { applicationId: id } })).toBe(0);
   });
 
-  it.each([
+  itOnSqlite.each([
     ['web', { name: 'Web <b>one</b>', redirect_uris: 'https://one.example.com/cb' }],
     ['spa', { name: 'Spa', redirect_uris: 'https://spa.example.com/cb' }],
     ['native', { name: 'Phone', redirect_uris: 'com.example.phone:/cb' }],
@@ -92,7 +96,7 @@ describe('a new application', () => {
     expect((await newest()).consent).toBe('implicit');
   });
 
-  it('shows the faults and what was typed', async () => {
+  itOnSqlite('shows the faults and what was typed', async () => {
     const page = await register('web', { name: 'Wrong', redirect_uris: 'not an address' });
     expect(page.status).toBe(400);
     expect(page.text).toContain('redirect_uris');
@@ -102,7 +106,7 @@ describe('a new application', () => {
 });
 
 describe('the test sign-in', () => {
-  it('runs the real flow of an OpenID Connect application and shows the decoded ID token', async () => {
+  itOnSqlite('runs the real flow of an OpenID Connect application and shows the decoded ID token', async () => {
     const { applicationId } = await aClient(idp.services, {
       client_name: 'Tested',
       redirect_uris: ['https://tested.example.com/cb'],
@@ -122,7 +126,7 @@ describe('the test sign-in', () => {
     expect(portal.text).not.toContain('Used recently');
   });
 
-  it('shows the rejection of a user who may not open the application', async () => {
+  itOnSqlite('shows the rejection of a user who may not open the application', async () => {
     await idp.services.roles.create({ name: 'nobody' });
     const { applicationId } = await aClient(idp.services, {
       client_name: 'Closed',
@@ -133,7 +137,7 @@ describe('the test sign-in', () => {
     expect(textOf(rejected.text)).toMatch(/don’t have access/i);
   });
 
-  it('gives no response to a browser that did not begin it', async () => {
+  itOnSqlite('gives no response to a browser that did not begin it', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: ['https://lured.example.com/cb'] });
     const parameters = new URLSearchParams({
       client_id: clientId,
@@ -150,101 +154,111 @@ describe('the test sign-in', () => {
     expect(rejected.location).toBeUndefined();
   });
 
-  it('runs the real flow of a SAML application and shows the assertion, which is never sent to it', async () => {
-    await register('saml', {
-      name: 'Tested SP',
-      entity_id: 'https://tested-sp.example.com',
-      acs_url: 'https://tested-sp.example.com/acs',
-    });
-    const { id } = await newest();
-    const result = await admin.follow(await admin.submit(await admin.get(`/admin/test/${id}`)));
-    expect(result.url).toContain('/admin/test/saml');
-    const text = textOf(result.text);
-    for (const part of ['Success', 'https://tested-sp.example.com/acs', 'displayName', 'Ann Example'])
-      expect(text).toContain(part);
-    expect(await idp.services.db.samlParticipant.count({ where: { applicationId: id } })).toBe(0);
-    // Another browser that learns the address sees nothing.
-    const other = await consoleOf(idp, await staff(idp, 'admin'));
-    expect((await other.get(result.url)).status).toBe(400);
-  });
+  itOnSqlite(
+    'runs the real flow of a SAML application and shows the assertion, which is never sent to it',
+    async () => {
+      await register('saml', {
+        name: 'Tested SP',
+        entity_id: 'https://tested-sp.example.com',
+        acs_url: 'https://tested-sp.example.com/acs',
+      });
+      const { id } = await newest();
+      const result = await admin.follow(await admin.submit(await admin.get(`/admin/test/${id}`)));
+      expect(result.url).toContain('/admin/test/saml');
+      const text = textOf(result.text);
+      for (const part of ['Success', 'https://tested-sp.example.com/acs', 'displayName', 'Ann Example'])
+        expect(text).toContain(part);
+      expect(await idp.services.db.samlParticipant.count({ where: { applicationId: id } })).toBe(0);
+      // Another browser that learns the address sees nothing.
+      const other = await consoleOf(idp, await staff(idp, 'admin'));
+      expect((await other.get(result.url)).status).toBe(400);
+    },
+  );
 });
 
 describe('a registered application', () => {
-  it('a registered application gets a new secret beside the old one, which is displayed once, and both work', async () => {
-    const { applicationId, clientSecret } = await aClient(idp.services, {
-      redirect_uris: ['https://s.example.com/cb'],
-    });
-    const sent = await admin.submit(await admin.get(`/admin/applications/${applicationId}/secret`), {
-      overlap: '86400',
-    });
-    const page = await admin.follow(sent);
-    const value = /Client secret ([\w-]{20,})/.exec(textOf(page.text))?.[1] ?? '';
-    const { hasSecret } = idp.services.applications;
-    expect(await hasSecret(applicationId, value)).toBe(true);
-    expect(await hasSecret(applicationId, clientSecret)).toBe(true);
-    const detail = await admin.get(`/admin/applications/${applicationId}/credentials`);
-    expect(detail.text).not.toContain(value);
-    const { href = '' } = linksOf(detail.text, detail.url).find(({ label }) => label.startsWith('Revoke')) ?? {};
-    const question = await admin.get(href);
-    expect(textOf(question.text)).toMatch(/Revoke the client secret •+\S{4} of .*\?.*Revoke secret/);
-    expect(await hasSecret(applicationId, clientSecret)).toBe(true);
-    await admin.submit(question);
-    expect([await hasSecret(applicationId, value), await hasSecret(applicationId, clientSecret)]).toEqual([
-      true,
-      false,
-    ]);
-  });
+  itOnSqlite(
+    'a registered application gets a new secret beside the old one, which is displayed once, and both work',
+    async () => {
+      const { applicationId, clientSecret } = await aClient(idp.services, {
+        redirect_uris: ['https://s.example.com/cb'],
+      });
+      const sent = await admin.submit(await admin.get(`/admin/applications/${applicationId}/secret`), {
+        overlap: '86400',
+      });
+      const page = await admin.follow(sent);
+      const value = /Client secret ([\w-]{20,})/.exec(textOf(page.text))?.[1] ?? '';
+      const { hasSecret } = idp.services.applications;
+      expect(await hasSecret(applicationId, value)).toBe(true);
+      expect(await hasSecret(applicationId, clientSecret)).toBe(true);
+      const detail = await admin.get(`/admin/applications/${applicationId}/credentials`);
+      expect(detail.text).not.toContain(value);
+      const { href = '' } = linksOf(detail.text, detail.url).find(({ label }) => label.startsWith('Revoke')) ?? {};
+      const question = await admin.get(href);
+      expect(textOf(question.text)).toMatch(/Revoke the client secret •+\S{4} of .*\?.*Revoke secret/);
+      expect(await hasSecret(applicationId, clientSecret)).toBe(true);
+      await admin.submit(question);
+      expect([await hasSecret(applicationId, value), await hasSecret(applicationId, clientSecret)]).toEqual([
+        true,
+        false,
+      ]);
+    },
+  );
 
-  it('a registered application gets claims of its own, alone and by a scope, and ID tokens without those of scopes', async () => {
-    await register('web', { name: 'Payroll', redirect_uris: 'https://payroll.example.com/cb' });
-    const { id } = await newest();
-    const at = `/admin/applications/${id}`;
-    const metadata = async () =>
-      JSON.parse((await idp.services.db.application.findUniqueOrThrow({ where: { id } })).metadata);
-    const rows = (...claims: [name: string, field: string, scope: string][]) => ({
-      'claims.name': claims.map(([name]) => name),
-      'claims.field': claims.map(([, field]) => field),
-      'claims.scope': claims.map(([, , scope]) => scope),
-    });
-    const typed = rows(
-      ['desk', 'attributes.desk', ''],
-      ['dept', 'attributes.dept=x', 'hr=1'],
-      ['https://x.example/?a=b', 'sub', ''],
-      ['', '', ''],
-    );
-    const form = await admin.get(`${at}/claims`);
-    expect((await admin.submit(form, { ...typed, id_token_claims: [] })).status).toBe(303);
-    const claims = {
-      desk: 'attributes.desk',
-      dept: { field: 'attributes.dept=x', scope: 'hr=1' },
-      'https://x.example/?a=b': 'sub',
-    };
-    expect(await metadata()).toMatchObject({ claims, id_token_claims: 'conform' });
-    // The form as it is changes nothing.
-    const again = await admin.get(`${at}/claims`);
-    expect(again.forms[0]?.ticks['claims.field']).toEqual(['attributes.desk', 'attributes.dept=x', 'sub']);
-    await admin.submit(again);
-    expect(await metadata()).toMatchObject({ claims, id_token_claims: 'conform' });
-    for (const rejected of [
-      ['sub', 'name', ''],
-      ['x', 'password', ''],
-      ['x', 'name', 'two scopes'],
-      ['', 'name', ''],
-    ] as const)
-      expect((await admin.submit(await admin.get(`${at}/claims`), rows([...rejected]))).status, String(rejected)).toBe(
-        400,
+  itOnSqlite(
+    'a registered application gets claims of its own, alone and by a scope, and ID tokens without those of scopes',
+    async () => {
+      await register('web', { name: 'Payroll', redirect_uris: 'https://payroll.example.com/cb' });
+      const { id } = await newest();
+      const at = `/admin/applications/${id}`;
+      const metadata = async () =>
+        JSON.parse((await idp.services.db.application.findUniqueOrThrow({ where: { id } })).metadata);
+      const rows = (...claims: [name: string, field: string, scope: string][]) => ({
+        'claims.name': claims.map(([name]) => name),
+        'claims.field': claims.map(([, field]) => field),
+        'claims.scope': claims.map(([, , scope]) => scope),
+      });
+      const typed = rows(
+        ['desk', 'attributes.desk', ''],
+        ['dept', 'attributes.dept=x', 'hr=1'],
+        ['https://x.example/?a=b', 'sub', ''],
+        ['', '', ''],
       );
-    await admin.submit(await admin.get(`${at}/claims`), {
-      ...rows(['dept', 'attributes.dept', '']),
-      id_token_claims: 'on',
-    });
-    expect((await metadata()).claims).toEqual({ dept: 'attributes.dept' });
-    expect(await metadata()).not.toHaveProperty('id_token_claims');
-    await admin.submit(await admin.get(`${at}/claims`), rows());
-    expect((await metadata()).claims).toBeDefined();
-    await admin.submit(await admin.get(`${at}/claims`), rows(['', '', '']));
-    expect(await metadata()).not.toHaveProperty('claims');
-  });
+      const form = await admin.get(`${at}/claims`);
+      expect((await admin.submit(form, { ...typed, id_token_claims: [] })).status).toBe(303);
+      const claims = {
+        desk: 'attributes.desk',
+        dept: { field: 'attributes.dept=x', scope: 'hr=1' },
+        'https://x.example/?a=b': 'sub',
+      };
+      expect(await metadata()).toMatchObject({ claims, id_token_claims: 'conform' });
+      // The form as it is changes nothing.
+      const again = await admin.get(`${at}/claims`);
+      expect(again.forms[0]?.ticks['claims.field']).toEqual(['attributes.desk', 'attributes.dept=x', 'sub']);
+      await admin.submit(again);
+      expect(await metadata()).toMatchObject({ claims, id_token_claims: 'conform' });
+      for (const rejected of [
+        ['sub', 'name', ''],
+        ['x', 'password', ''],
+        ['x', 'name', 'two scopes'],
+        ['', 'name', ''],
+      ] as const)
+        expect(
+          (await admin.submit(await admin.get(`${at}/claims`), rows([...rejected]))).status,
+          String(rejected),
+        ).toBe(400);
+      await admin.submit(await admin.get(`${at}/claims`), {
+        ...rows(['dept', 'attributes.dept', '']),
+        id_token_claims: 'on',
+      });
+      expect((await metadata()).claims).toEqual({ dept: 'attributes.dept' });
+      expect(await metadata()).not.toHaveProperty('id_token_claims');
+      await admin.submit(await admin.get(`${at}/claims`), rows());
+      expect((await metadata()).claims).toBeDefined();
+      await admin.submit(await admin.get(`${at}/claims`), rows(['', '', '']));
+      expect(await metadata()).not.toHaveProperty('claims');
+    },
+  );
 
   it('a registered application is edited, restricted to two roles, disabled and enabled, with audit events', async () => {
     await idp.services.roles.create({ name: 'editor' });
@@ -272,7 +286,7 @@ describe('a registered application', () => {
       expect(events.map((event) => event.type)).toContain(type);
   });
 
-  it('a registered application is deleted only after a fresh sign-in', async () => {
+  itOnSqlite('a registered application is deleted only after a fresh sign-in', async () => {
     const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://d.example.com/cb'] });
     await idp.services.db.rpSession.updateMany({ data: { authTime: new Date(Date.now() - 3_600_000), mac: '' } });
     await signRows(idp.services);
@@ -337,7 +351,7 @@ describe('a registered application', () => {
 });
 
 describe('a user without write permission', () => {
-  it('sees an application without buttons, and is rejected with its forms', async () => {
+  itOnSqlite('sees an application without buttons, and is rejected with its forms', async () => {
     const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://a.example.com/cb'] });
     const at = `/admin/applications/${applicationId}`;
     const auditor = await consoleOf(idp, await staff(idp, 'auditor'));

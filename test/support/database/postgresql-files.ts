@@ -3,7 +3,8 @@
 // of a statement, types, locks, unique violations, transactions, case, NUL, sort order, several instances at once. Together
 // these files execute all but 34 of the 3058 distinct statements that 93 files did (counted at the driver); the 34 are look-ups,
 // counts, updates and deletions by keys, through Prisma. Browsers, pages and protocol rules see nothing of the database: their
-// scenarios run on SQLite. A flow has to execute places that no other file here does.
+// scenarios run on SQLite. A flow has to execute places that no other file here does. `itOnSqlite` marks the tests of these files in
+// which the databases do not differ.
 //
 // What PostgreSQL treats differently, and the file that would notice:
 // | On PostgreSQL | File |
