@@ -98,7 +98,7 @@ async function brandPage(
   const isDeclared = sections.some(({ fields }) => fields.some(({ isFromFile }) => isFromFile));
   const typed = (name: BrandSetting) => valueIn(name, entries, sent);
   const blocks: Block[] = [
-    ...(isDeclared ? [fileNotice(configFile, 'Each setting with a lock')] : []),
+    ...(isDeclared ? [fileNotice(configFile, 'settings')] : []),
     {
       kind: 'form',
       id: FORM,

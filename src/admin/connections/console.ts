@@ -52,7 +52,10 @@ function addListRoute(router: Router<State, Extras>, { frame, connections }: Con
     const { sort } = parseQuery(ctx, query);
     const [all, forged] = [await connections.list(), await connections.forged()];
     const list: ListAddress = { path: HOME, filters: {}, sort, defaultSort: '' };
-    const sorted = sortedBy(all, sort, { name: ({ connection }) => connection.name, provider: vendorOf });
+    const sorted = sortedBy(all, sort, frame.language(ctx), {
+      name: ({ connection }) => connection.name,
+      provider: vendorOf,
+    });
     const mayChange = await connections.mayChange(frame.actor(ctx));
     const warning =
       'Another program changed these connections in the database. People can’t sign in with them. Remove them and find out who changed them.';
@@ -126,7 +129,7 @@ function addOneRoute(
       tags: stateTags(details),
       actions: [...(mayTry ? [tryAction(details)] : []), ...(mayChange ? changeActions(details) : [])],
       blocks: [
-        ...(connection.source === 'file' ? [fileNotice(configFile, 'This connection')] : []),
+        ...(connection.source === 'file' ? [fileNotice(configFile, 'connection')] : []),
         factsOf(details),
         ...secretBlocks(details, mayChange, now()),
         ...domainBlocks(details, mayChange),

@@ -5,6 +5,7 @@ import type { Authority } from '../../rbac/authority.ts';
 import { OWN_PREFIX } from '../../rbac/built-in.ts';
 import { meets, type Need, type Rights } from '../../rbac/rights.ts';
 import type { SignedIn } from '../../rp/signed-in.ts';
+import { t } from '../../texts/text.ts';
 import { firstPage } from './navigation.ts';
 
 export interface ConsoleRights {
@@ -32,7 +33,7 @@ export function createConsoleRights({ signedIn, authority }: ConsoleRightsDepend
       if (isStaff && missing.length === 0) return next();
       throw forbidden('forbidden', {
         detail: { missing },
-        next: isStaff ? firstPage(rights) : { href: '/dashboard', label: 'Your applications' },
+        next: isStaff ? firstPage(rights) : { href: '/dashboard', label: t('page.your-apps') },
       });
     },
   };

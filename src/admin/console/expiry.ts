@@ -1,5 +1,5 @@
 // How soon something expires, as a tag beside the date: certificates and secrets.
-import { plural } from '../../platform/plural.ts';
+import { t } from '../../texts/text.ts';
 import type { Cell, Mark } from './cells.ts';
 
 const DAY_MS = 86_400_000;
@@ -9,9 +9,9 @@ const BAD_DAYS = 7;
 /** `Expired`, or `Expires in 12 days` in the last 30 days; undefined before. */
 export function expiryTag(at: Date, now: Date): Mark | undefined {
   const days = Math.ceil((at.getTime() - now.getTime()) / DAY_MS);
-  if (days <= 0) return { text: 'Expired', tone: 'bad' };
+  if (days <= 0) return { text: t('console.shared.expired'), tone: 'bad' };
   if (days > WARN_DAYS) return undefined;
-  return { text: `Expires in ${plural(days, 'day')}`, tone: days <= BAD_DAYS ? 'bad' : 'warn' };
+  return { text: t('console.shared.expires-in-days', { count: days }), tone: days <= BAD_DAYS ? 'bad' : 'warn' };
 }
 
 /** The date, with the tag in its last days; nothing where it does not expire. */

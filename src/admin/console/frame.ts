@@ -29,6 +29,8 @@ export interface Frame {
   may(ctx: Context, permission: OwnPermission, target?: Target): boolean;
   /** The first page that the administrator may open. */
   firstPage(ctx: Context): string;
+  /** The language of the page. */
+  language(ctx: Context): string;
   /** Whether the administrator meets the need. */
   meets(ctx: Context, need: Need): boolean;
   /** Throws 403. For a form whose permission depends on what it changes. */
@@ -57,9 +59,10 @@ export interface FrameDependencies {
   storedForms: Pick<StoredForms, 'add' | 'addResult'>;
 }
 
+const languageOf = (ctx: Context): string => consoleLanguage(ctx.state.language());
+
 /** Runs `work` with texts in the language of the console. */
-const inConsoleLanguage = <Result>(ctx: Context, work: () => Result): Result =>
-  inLanguage(consoleLanguage(ctx.state.language()), work);
+const inConsoleLanguage = <Result>(ctx: Context, work: () => Result): Result => inLanguage(languageOf(ctx), work);
 
 /** The page with words in place of texts, to be stored. */
 const written = (ctx: Context, page: ConsolePage): ConsolePage =>
@@ -92,6 +95,7 @@ export function createFrame({ page: own, authority, storedForms }: FrameDependen
     may,
     meets: (ctx, need) => meets(rightsAt(ctx), need),
     firstPage: (ctx) => firstPage(rightsAt(ctx)).href,
+    language: languageOf,
     assertMay(ctx, permission) {
       if (!may(ctx, permission)) throw forbidden('forbidden', { detail: { missing: permission } });
     },

@@ -1,5 +1,5 @@
 // What the lists of the console share: sorting by a column, counts, and the first page.
-import { plural } from '../../platform/plural.ts';
+import { inLanguage, type PageText, type Text, t } from '../../texts/text.ts';
 import type { Column } from './blocks.ts';
 import { listPath } from './frame.ts';
 
@@ -16,7 +16,7 @@ export interface ListAddress {
  * A column that the list can be sorted by. The link reverses the present order; another column begins in its own order.
  * @param key the order to begin with, such as `name` or `-created`
  */
-export function sortColumn(label: string, key: string, list: ListAddress, more: Partial<Column> = {}): Column {
+export function sortColumn(label: PageText, key: string, list: ListAddress, more: Partial<Column> = {}): Column {
   const name = key.replace(/^-/, '');
   const isSorted = list.sort.replace(/^-/, '') === name;
   const isDescending = list.sort.startsWith('-');
@@ -59,17 +59,33 @@ function shortened(trail: readonly string[]): readonly string[] {
   return trail.join(' ').length > MAX_TRAIL ? shortened(trail.slice(1)) : trail;
 }
 
-/** Sorts rows that are all in memory, by numbers or text in the order of the language. */
-export function sortedBy<T>(rows: readonly T[], sort: string, keys: Record<string, (row: T) => string | number>): T[] {
+/**
+ * Sorts rows that are all in memory, by numbers or text.
+ *
+ * @param language of the page, whose order the texts have
+ */
+export function sortedBy<T>(
+  rows: readonly T[],
+  sort: string,
+  language: string,
+  keys: Record<string, (row: T) => PageText | number>,
+): T[] {
   const key = keys[sort.replace(/^-/, '')];
   if (!key) return [...rows];
   const direction = sort.startsWith('-') ? -1 : 1;
-  const compare = (a: string | number, b: string | number) =>
-    typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en');
-  return [...rows].sort((a, b) => direction * compare(key(a), key(b)));
+  const { compare } = new Intl.Collator(language);
+  const keyed = inLanguage(language, () =>
+    rows.map((row) => {
+      const value = key(row);
+      return { row, value: typeof value === 'number' ? value : String(value) };
+    }),
+  );
+  const order = (a: string | number, b: string | number) =>
+    typeof a === 'number' && typeof b === 'number' ? a - b : compare(String(a), String(b));
+  return keyed.sort((a, b) => direction * order(a.value, b.value)).map(({ row }) => row);
 }
 
 /** `1 user`, `57 users` or, where they were not counted to the end, `10,000+ users`. */
-export function countText(count: number, one: string, isMore: boolean): string {
-  return plural(count, one).replace(' ', isMore ? '+ ' : ' ');
+export function countText(count: number, what: 'users' | 'members', isMore: boolean): Text {
+  return t(`console.list.${what}`, { count, more: isMore ? 'yes' : 'no' });
 }

@@ -1,10 +1,11 @@
 // The navigation of the console: the pages that an administrator may open.
 import { AppError } from '../../http/errors.ts';
 import { meets, type Need, type Rights, within } from '../../rbac/rights.ts';
+import { type PageText, t } from '../../texts/text.ts';
 
 interface Entry {
   href: string;
-  label: string;
+  label: PageText;
   /** A name at lucide.dev. */
   icon: string;
   needs: Need;
@@ -13,72 +14,131 @@ interface Entry {
 }
 
 /** The navigation: groups of entries, each with the permission that it needs. */
-const GROUPS: readonly { title?: string; entries: readonly Entry[] }[] = [
-  { entries: [{ href: '/admin', label: 'Overview', icon: 'layout-dashboard', needs: 'gatehouse.audit:read' }] },
+const GROUPS: readonly { title?: PageText; entries: readonly Entry[] }[] = [
   {
-    title: 'Applications',
+    entries: [
+      {
+        href: '/admin',
+        label: t('console.navigation.overview'),
+        icon: 'layout-dashboard',
+        needs: 'gatehouse.audit:read',
+      },
+    ],
+  },
+  {
+    title: t('console.navigation.applications'),
     entries: [
       {
         href: '/admin/applications',
-        label: 'Applications',
+        label: t('console.navigation.applications'),
         icon: 'layout-grid',
         needs: within('gatehouse.applications:read'),
         also: '/admin/test',
       },
-      { href: '/admin/apis', label: 'APIs', icon: 'braces', needs: 'gatehouse.applications:read' },
-      { href: '/admin/connections', label: 'Connections', icon: 'plug', needs: 'gatehouse.connections:read' },
+      {
+        href: '/admin/apis',
+        label: t('console.navigation.apis'),
+        icon: 'braces',
+        needs: 'gatehouse.applications:read',
+      },
+      {
+        href: '/admin/connections',
+        label: t('console.navigation.connections'),
+        icon: 'plug',
+        needs: 'gatehouse.connections:read',
+      },
     ],
   },
   {
-    title: 'People',
+    title: t('console.navigation.people'),
     entries: [
       {
         href: '/admin/users',
-        label: 'Users',
+        label: t('console.navigation.users'),
         icon: 'user-round',
         needs: within('gatehouse.users:read'),
         also: '/admin/import',
       },
-      { href: '/admin/roles', label: 'Roles', icon: 'shield-check', needs: 'gatehouse.roles:read' },
+      {
+        href: '/admin/roles',
+        label: t('console.navigation.roles'),
+        icon: 'shield-check',
+        needs: 'gatehouse.roles:read',
+      },
       {
         href: '/admin/sessions',
-        label: 'Sessions',
+        label: t('console.navigation.sessions'),
         icon: 'monitor-smartphone',
         needs: within('gatehouse.sessions:read'),
       },
     ],
   },
   {
-    title: 'Monitoring',
+    title: t('console.navigation.monitoring'),
     entries: [
-      { href: '/admin/why', label: 'Access check', icon: 'search-check', needs: 'gatehouse.audit:read' },
-      { href: '/admin/refusals', label: 'Rejected requests', icon: 'circle-x', needs: 'gatehouse.audit:read' },
-      { href: '/admin/audit', label: 'Activity log', icon: 'scroll-text', needs: within('gatehouse.audit:read') },
+      {
+        href: '/admin/why',
+        label: t('console.navigation.access-check'),
+        icon: 'search-check',
+        needs: 'gatehouse.audit:read',
+      },
+      {
+        href: '/admin/refusals',
+        label: t('console.navigation.rejected-requests'),
+        icon: 'circle-x',
+        needs: 'gatehouse.audit:read',
+      },
+      {
+        href: '/admin/audit',
+        label: t('console.navigation.activity-log'),
+        icon: 'scroll-text',
+        needs: within('gatehouse.audit:read'),
+      },
     ],
   },
   {
-    title: 'Configuration',
+    title: t('console.navigation.configuration'),
     entries: [
       {
         href: '/admin/security',
-        label: 'Sign-in and security',
+        label: t('console.navigation.security'),
         icon: 'key-round',
         needs: 'gatehouse.settings:read',
       },
-      { href: '/admin/branding', label: 'Branding', icon: 'palette', needs: 'gatehouse.settings:read' },
-      { href: '/admin/mail', label: 'Email', icon: 'mail', needs: 'gatehouse.mail:read' },
-      { href: '/admin/api-keys', label: 'API keys', icon: 'key-square', needs: 'gatehouse.api-keys:read' },
-      { href: '/admin/keys', label: 'Signing keys', icon: 'file-key-2', needs: 'gatehouse.keys:read' },
-      { href: '/admin/settings', label: 'Settings', icon: 'settings', needs: 'gatehouse.settings:read' },
+      {
+        href: '/admin/branding',
+        label: t('console.navigation.branding'),
+        icon: 'palette',
+        needs: 'gatehouse.settings:read',
+      },
+      { href: '/admin/mail', label: t('console.navigation.mail'), icon: 'mail', needs: 'gatehouse.mail:read' },
+      {
+        href: '/admin/api-keys',
+        label: t('console.navigation.api-keys'),
+        icon: 'key-square',
+        needs: 'gatehouse.api-keys:read',
+      },
+      {
+        href: '/admin/keys',
+        label: t('console.navigation.signing-keys'),
+        icon: 'file-key-2',
+        needs: 'gatehouse.keys:read',
+      },
+      {
+        href: '/admin/settings',
+        label: t('console.navigation.settings'),
+        icon: 'settings',
+        needs: 'gatehouse.settings:read',
+      },
     ],
   },
 ];
 const NAVIGATION = GROUPS.flatMap(({ entries }) => entries);
 
 /** The first page of the console that these rights open. */
-export function firstPage(rights: Rights): { href: string; label: string } {
+export function firstPage(rights: Rights): { href: string; label: PageText } {
   const entry = NAVIGATION.find(({ needs }) => meets(rights, needs));
-  return entry ? { href: entry.href, label: entry.label } : { href: '/dashboard', label: 'Your apps' };
+  return entry ? { href: entry.href, label: entry.label } : { href: '/dashboard', label: t('page.your-apps') };
 }
 
 /** The groups and entries that this administrator may open, the current entry marked; a group without entries is left out. */
@@ -101,11 +161,13 @@ export function navigationAt(path: string, may: (need: Need) => boolean) {
 export function withLinkToList(error: unknown, path: string): unknown {
   if (!(error instanceof AppError) || ![404, 409].includes(error.status)) return error;
   if (error.next && error.next.href !== '/') return error;
-  const { code, message, advice, detail, fields, rejectionCode } = error;
+  const { code, text: message, advice, detail, fields, rejectionCode } = error;
   const list = NAVIGATION.find(({ href, also }) =>
     [href, also].some((one) => one && one !== '/admin' && path.startsWith(`${one}/`)),
   );
-  const next = list ? { href: list.href, label: list.label } : { href: '/admin', label: 'Overview' };
+  const next = list
+    ? { href: list.href, label: list.label }
+    : { href: '/admin', label: t('console.navigation.overview') };
   const about = {
     message,
     detail,

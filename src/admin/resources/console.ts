@@ -56,7 +56,9 @@ function addListRoute(router: Router<State, Extras>, { frame, resources }: ApiPa
   router.get('/', ...frame.page(READ), async (ctx) => {
     const { sort } = parseQuery(ctx, query);
     const list = { path: HOME, filters: {}, sort, defaultSort: 'identifier' };
-    const all = sortedBy(await resources.list(), sort, { identifier: ({ identifier }) => identifier });
+    const all = sortedBy(await resources.list(), sort, frame.language(ctx), {
+      identifier: ({ identifier }) => identifier,
+    });
     const explanation =
       'Clients get access tokens for the APIs and scopes in their settings. You can tie a scope to a permission. Then only users with that permission get the scope.';
     frame.show(ctx, {
@@ -206,7 +208,7 @@ function apiPage(api: Resource, given: ApiForm, mayWrite: boolean, configFile: s
     actions: mayEdit ? [{ label: 'Delete', href: `${at}/delete`, look: 'danger' }] : [],
     tags: api.source === 'file' ? [FILE_TAG] : [],
     blocks: [
-      ...(api.source === 'file' ? [fileNotice(configFile, 'This API')] : []),
+      ...(api.source === 'file' ? [fileNotice(configFile, 'api')] : []),
       { kind: 'facts', rows: [{ label: 'Access tokens are signed with', value: api.signingAlg }] },
       scopes,
       ...(mayEdit ? [form] : []),

@@ -146,7 +146,7 @@ async function memberTable(
     columns: ['Member', 'Email', 'Status', ...(mayAssign ? [''] : [])],
     rows: page.accounts.map((one) => memberRow(one, path, mayAssign)),
     empty: search || after ? 'No members match.' : noMembers,
-    count: found.count === undefined ? undefined : countText(found.count, 'member', found.isMore),
+    count: found.count === undefined ? undefined : countText(found.count, 'members', found.isMore),
     pages: pageLinks(list, given, page.next),
   };
 }

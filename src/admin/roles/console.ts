@@ -7,6 +7,7 @@ import { bodyLimit, parseForm, parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import { plural } from '../../platform/plural.ts';
 import type { Role } from '../../rbac/roles.ts';
+import { t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type Cell, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
 import { countText, sortColumn, sortedBy } from '../console/lists.ts';
@@ -66,7 +67,7 @@ function roleList(router: Router<State, Extras>, { frame, roles }: RolePagesDepe
     const { sort } = parseQuery(ctx, query);
     const [all, members] = await Promise.all([roles.list(), roles.members()]);
     const membersOf = ({ id }: Role) => members.get(id) ?? 0;
-    const sorted = sortedBy(all, sort, {
+    const sorted = sortedBy(all, sort, frame.language(ctx), {
       name: ({ name }) => name,
       members: membersOf,
       permissions: ({ permissions }) => permissions.length,
@@ -110,7 +111,10 @@ function roleList(router: Router<State, Extras>, { frame, roles }: RolePagesDepe
 /** Leads to the members. */
 function membersCell(role: Role, count: number): Cell {
   const { counted } = limits.lists;
-  const text = `${Math.min(count, counted).toLocaleString('en')}${count > counted ? '+' : ''}`;
+  const text = t('console.shared.number-or-more', {
+    value: Math.min(count, counted),
+    more: count > counted ? 'yes' : 'no',
+  });
   return count === 0 ? text : { text, href: `${pathOf(role)}/members` };
 }
 
@@ -237,7 +241,7 @@ function roleDeletion(router: Router<State, Extras>, dependencies: RolePagesDepe
     const at = pathOf(role);
     const count = (await roles.members()).get(role.id) ?? 0;
     const { counted } = limits.lists;
-    const members = countText(Math.min(count, counted), 'member', count > counted);
+    const members = countText(Math.min(count, counted), 'members', count > counted);
     const lead = count === 0 ? 'It has no members.' : `${members} will lose its permissions and app access.`;
     frame.show(ctx, {
       title: `Delete the role ${role.name}?`,

@@ -44,7 +44,7 @@ function tagsOf({ source }: Role): (Mark & { icon?: string })[] {
 }
 
 function ownerNotice({ source }: Role, configFile: string | undefined): Block[] {
-  if (source === 'file') return [fileNotice(configFile, 'This role')];
+  if (source === 'file') return [fileNotice(configFile, 'role')];
   const text =
     'This role is part of Gatehouse and can’t be changed. Create a role with the permissions that you need instead.';
   return source === 'built-in' ? [{ kind: 'text', tone: 'notice', text }] : [];

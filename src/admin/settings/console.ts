@@ -88,7 +88,7 @@ function createPages({ frame, settings, system, configFile }: SettingPagesDepend
       tabs: group.tabs.map(({ href, label }) => ({ href, label, isCurrent: href === tab.href })),
       ...(tab.boxes.length === 0 &&
         frame.meets(ctx, CHANGE) && { actions: [{ label: 'All settings on one page', href: ALL }] }),
-      blocks: isDeclared ? [fileNotice(configFile, 'Each setting with a lock'), ...blocks] : blocks,
+      blocks: isDeclared ? [fileNotice(configFile, 'settings'), ...blocks] : blocks,
     };
   }
 

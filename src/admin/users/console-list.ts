@@ -72,7 +72,7 @@ export function userList(
           rows: page.accounts.map((one) => rowOf(one, lastSignIns.get(one.id), locked)),
           empty: isFiltered(given) ? 'No users match.' : noUsers(mayAdd),
           selection: selectionOf({ frame, hasMailServer }, ctx, given, page.accounts),
-          count: found.count === undefined ? undefined : countText(found.count, 'user', found.isMore),
+          count: found.count === undefined ? undefined : countText(found.count, 'users', found.isMore),
           pages: pageLinks(list, given, page.next),
         },
       ],

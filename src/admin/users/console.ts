@@ -98,7 +98,7 @@ function userPage(router: Router<State, Extras>, dependencies: UserPagesDependen
           : []),
       ],
       blocks: [
-        ...(account.source === 'file' ? [fileNotice(dependencies.configFile, 'This user')] : []),
+        ...(account.source === 'file' ? [fileNotice(dependencies.configFile, 'user')] : []),
         detailsBlock(details, disabled),
         ...actions,
         await sessionsBlock(dependencies, live),

@@ -75,7 +75,7 @@ export function tabPage(
       label: labelOf(application, one),
       isCurrent: one === tab,
     })),
-    blocks: [...(isFile ? [fileNotice(configFile, 'This application')] : []), ...content.blocks],
+    blocks: [...(isFile ? [fileNotice(configFile, 'application')] : []), ...content.blocks],
     ...(content.aside && { aside: content.aside }),
   };
 }
