@@ -18,7 +18,7 @@ import {
 import { closeConnections, repeat } from './support/load.ts';
 import { measure, median, medianOf, type Scenario } from './support/measure.ts';
 import { isWithin, type Row, table } from './support/report.ts';
-import { gatehouseFolder, startBare, startGatehouse, type Target } from './support/target.ts';
+import { createDatabase, gatehouseFolder, startBare, startGatehouse, type Target } from './support/target.ts';
 import { startUpstream } from './support/upstream.ts';
 
 const help = `npm run bench -- [options]
@@ -192,7 +192,9 @@ async function compareConnection(databaseUrl?: string): Promise<Row[]> {
   const { argon2 } = raw();
   const upstream = await startUpstream();
   const folder = gatehouseFolder({ upstream: upstream.origin });
-  const gatehouse = await startGatehouse(folder, { databaseUrl, isPlain: options.plain });
+  // The database of the others is sealed under the secret of another folder.
+  const ownUrl = databaseUrl && (await createDatabase(databaseUrl, 'connection'));
+  const gatehouse = await startGatehouse(folder, { databaseUrl: ownUrl, isPlain: options.plain });
   const contenders = [connectionSignIn, passwordSignIn].map(({ worker }) => ({
     target: gatehouse,
     worker: () => worker(gatehouse),

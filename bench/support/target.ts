@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import pg from 'pg';
 import { type StartedChild, startChild } from './child.ts';
 import { connection } from './upstream.ts';
 
@@ -110,6 +111,15 @@ export async function startGatehouse(
     },
   });
   return { ...child, name: 'gatehouse', origin };
+}
+
+/** Creates an empty database on the PostgreSQL server of `url`; returns its URL. */
+export async function createDatabase(url: string, name: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`);
+  await client.end();
+  return Object.assign(new URL(url), { pathname: `/${name}` }).href;
 }
 
 /** Gives rows that were written by SQL their MACs, without which the server does not use them. */
