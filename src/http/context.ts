@@ -3,6 +3,7 @@ import Koa from 'koa';
 import type { Logger } from '../platform/logger.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import type { DatabaseUnavailable } from '../storage/unavailable.ts';
+import type { OfferedLanguages } from '../texts/languages.ts';
 import type { ErrorCode } from './errors.ts';
 import type { BrandLook } from './pages/brand-look.ts';
 
@@ -14,6 +15,8 @@ export interface State {
   log(): Logger;
   /** Token for `<input name="_csrf">`; the first call sets the cookie that belongs to it. */
   csrfToken(): string;
+  /** The languages that the settings offer. */
+  offeredLanguages: OfferedLanguages;
   /** The language of the page, by what is known when it is rendered. */
   language(): string;
   /** The languages that the application requests, the most wanted first. */

@@ -5,6 +5,7 @@ import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Db } from '../storage/database.ts';
+import type { OfferedLanguages } from '../texts/languages.ts';
 import { createDelivery, type DeliveryDependencies } from './delivery.ts';
 import { createHtmlRenderer } from './html.ts';
 import { createOwnerNotifier, type NotifyOwner } from './notify-owner.ts';
@@ -21,11 +22,12 @@ export interface MailDependencies {
   /** The folder `views`. */
   viewsDir: string;
   brand?: () => BrandLook | undefined;
+  offered?: () => OfferedLanguages;
   /** Starts the delivery; called when a mail is queued, before its transaction commits. */
   wakeDelivery?: () => void;
 }
 
-export function createMail({ db, vault, now, issuer, viewsDir, brand, wakeDelivery }: MailDependencies): {
+export function createMail({ db, vault, now, issuer, viewsDir, brand, offered, wakeDelivery }: MailDependencies): {
   outbox: Outbox;
   notifyOwner: NotifyOwner;
 } {
@@ -33,6 +35,7 @@ export function createMail({ db, vault, now, issuer, viewsDir, brand, wakeDelive
   const outbox = createOutbox({
     ...{ db, vault, now, issuer, renderHtml },
     ...(brand && { brand }),
+    ...(offered && { offered }),
     ...(wakeDelivery && { wakeDelivery }),
   });
   return { outbox, notifyOwner: createOwnerNotifier({ outbox, now }) };

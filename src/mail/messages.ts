@@ -1,7 +1,7 @@
 // Every mail that the service sends. A caller names the facts of a message; the text is written here, and links are made
 // here from the issuer and a token, so that neither a caller nor a Host header can change where they lead.
 
-import { bestLanguage, SOURCE_LANGUAGE } from '../texts/languages.ts';
+import { allLanguages, bestLanguage, SOURCE_LANGUAGE } from '../texts/languages.ts';
 import { apiKeyAdvice } from './api-key-notice.ts';
 import { type ConnectionEndNotice, connectionEndText } from './connection-notice.ts';
 import type { MailContent } from './content.ts';
@@ -42,9 +42,9 @@ const ADMINISTRATOR_MAILS: readonly MailKind[] = [
 ];
 
 /** The language of a mail. */
-export function mailLanguage({ kind, to: { locale } }: MailMessage): string {
-  const wanted = locale && !ADMINISTRATOR_MAILS.includes(kind) ? bestLanguage([locale]) : undefined;
-  return wanted ?? SOURCE_LANGUAGE;
+export function mailLanguage({ kind, to: { locale } }: MailMessage, { tags, standard } = allLanguages): string {
+  if (ADMINISTRATOR_MAILS.includes(kind)) return SOURCE_LANGUAGE;
+  return (locale ? bestLanguage([locale], tags) : undefined) ?? standard;
 }
 
 export type FactorChange =

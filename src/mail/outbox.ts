@@ -10,6 +10,7 @@ import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Db, Tx } from '../storage/database.ts';
+import { allLanguages, type OfferedLanguages } from '../texts/languages.ts';
 import { inLanguage } from '../texts/text.ts';
 import { plainText } from './content.ts';
 import type { RenderHtml } from './html.ts';
@@ -36,6 +37,8 @@ export interface OutboxDependencies {
   renderHtml: RenderHtml;
   /** The brand of the settings; none by default. */
   brand?: () => BrandLook | undefined;
+  /** The languages of the settings; all by default. */
+  offered?: () => OfferedLanguages;
   /** Wakes the delivery. Called before a surrounding transaction commits, so it should wait a moment. */
   wakeDelivery?: () => void;
 }
@@ -47,6 +50,7 @@ export function createOutbox({
   issuer,
   renderHtml,
   brand = () => undefined,
+  offered = () => allLanguages,
   wakeDelivery = () => {},
 }: OutboxDependencies): Outbox {
   async function store(recipient: string, subject: string, content: StoredContent, tx: Tx): Promise<void> {
@@ -64,7 +68,7 @@ export function createOutbox({
       const { email, userId } = message.to;
       assertSingleAddress(email);
       const look = brand();
-      const written = inLanguage(mailLanguage(message), () => {
+      const written = inLanguage(mailLanguage(message, offered()), () => {
         const content = compose(message, issuer);
         return { subject: content.subject, text: plainText(content, look?.name), html: renderHtml(content, look) };
       });

@@ -17,6 +17,7 @@ import { requireDeviceCookies } from './patches/requests/device-step-cookies.ts'
 import { preferJsonErrors } from './patches/requests/json-errors.ts';
 import { redirectPostToGet } from './patches/requests/post-as-get.ts';
 import { limitCors } from './patches/responses/cors-headers.ts';
+import { listOfferedLanguages } from './patches/responses/discovery-languages.ts';
 import { hideResponseTypeNone } from './patches/responses/discovery-response-types.ts';
 import { redirectToLogoutRun } from './patches/responses/logout-destination.ts';
 import { removeSecretPlaceholder } from './patches/responses/registration-secret.ts';
@@ -139,6 +140,7 @@ export interface ResponsePatch {
 export const responsePatches: readonly ResponsePatch[] = [
   { name: 'logout-destination', apply: redirectToLogoutRun },
   { name: 'cors-headers', apply: (ctx, { isRegisteredOrigin }) => limitCors(ctx, isRegisteredOrigin) },
+  { name: 'discovery-languages', apply: listOfferedLanguages },
   { name: 'discovery-response-types', apply: hideResponseTypeNone },
   { name: 'revocation-body', apply: answerRevocationInJson },
   { name: 'registration-secret', apply: (ctx, { route }) => removeSecretPlaceholder(ctx, route) },

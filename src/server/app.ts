@@ -16,6 +16,7 @@ import { assetDirs } from '../platform/package.ts';
 import type { Tracing } from '../platform/tracing.ts';
 import { addressBlock } from '../rate-limits/network-limits.ts';
 import type { Services } from '../services.ts';
+import { offeredLanguages } from '../settings/value-schemas.ts';
 import { inRequestScope } from '../storage/request-scope.ts';
 import type { HttpServices } from './http-services.ts';
 
@@ -35,7 +36,8 @@ export function createApp({ services, http, viewsDir, tracing, routes }: AppDepe
   const { cookieKeys, csrf, metrics } = http;
   const { audit, brand, brandImages, config, logger, rateLimits, settings, sql } = services;
   const assets = createAssets({ dirs: assetDirs, reload: !config.production });
-  const render = createRenderer({ viewsDir, production: config.production, assets, brand: brand.current });
+  const offered = () => offeredLanguages(settings.latest());
+  const render = createRenderer({ viewsDir, production: config.production, assets, brand: brand.current, offered });
   const app = createKoa(cookieKeys, logger);
   // Sets request id and address; everything after it can log.
   app.use(
@@ -53,7 +55,7 @@ export function createApp({ services, http, viewsDir, tracing, routes }: AppDepe
   // What a request waits for the database has one limit, which begins with its first statement.
   if (sql.isRemote) app.use((ctx, next) => inRequestScope({ isAnswered: () => ctx.headerSent }, next));
   // Before anything that renders a page.
-  app.use(languageChoice({ cookies: http.cookies }));
+  app.use(languageChoice({ cookies: http.cookies, offered }));
   // Before anything can respond: error pages need them, and the engine adds the hashes of its scripts to them.
   app.use(securityHeaders());
   // Turns every error below into a response.

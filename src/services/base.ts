@@ -21,6 +21,7 @@ import { createVault } from '../platform/vault.ts';
 import { siteBlock } from '../rate-limits/network-limits.ts';
 import { listAdministrators } from '../rbac/administrators.ts';
 import { createSettings } from '../settings/settings.ts';
+import { offeredLanguages } from '../settings/value-schemas.ts';
 import { openDatabase, type Tx } from '../storage/database.ts';
 import { migrate } from '../storage/migrations/migrate.ts';
 import type { DatabaseLimits } from '../storage/open-options.ts';
@@ -65,8 +66,9 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
   const repeatedEntries = createRepeatedEntries({ audit, now, logger, networkOf: siteBlock });
   // The settings below raise an alarm, which is sent by mail.
   const look = () => brand.current();
+  const offered = () => offeredLanguages(settings.latest());
   const { outbox, notifyOwner } = createMail({
-    ...{ db, vault, now, issuer, viewsDir, brand: look, wakeDelivery: wakeMailDelivery },
+    ...{ db, vault, now, issuer, viewsDir, brand: look, offered, wakeDelivery: wakeMailDelivery },
   });
   const notifyAdministrators = async (message: AdministratorMail, tx?: Tx) => {
     for (const administrator of await listAdministrators(db, accounts.byId)) {

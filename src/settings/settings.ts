@@ -7,7 +7,15 @@ import { type Clock, isWithin } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import { storeValue } from './stored-values.ts';
-import { attributeSchema, brandSchemas, deniedNetwork, mailDomain, network, smsGateway } from './value-schemas.ts';
+import {
+  attributeSchema,
+  brandSchemas,
+  deniedNetwork,
+  languageSchemas,
+  mailDomain,
+  network,
+  smsGateway,
+} from './value-schemas.ts';
 
 /** Setting -> what is allowed, and the default. */
 export const settingSchemas = {
@@ -59,6 +67,7 @@ export const settingSchemas = {
   clock_skew_seconds: z.int().min(0).max(300).default(limits.clockSkew.seconds), // between the clocks of a service provider and this server
   user_attributes: attributeSchema.default({}),
   username_domains: z.array(mailDomain).max(100).default([]), // addresses in them may be usernames, beside one's own
+  ...languageSchemas,
   ...brandSchemas,
 } as const;
 

@@ -5,6 +5,7 @@ import { limits } from '../limits.ts';
 import { containsLoopback } from '../network/networks.ts';
 import { compileJsonSchema } from '../platform/json-schema.ts';
 import { nameUpTo } from '../platform/line-schema.ts';
+import { languages, type OfferedLanguages, SOURCE_LANGUAGE } from '../texts/languages.ts';
 
 export const network = z.string().refine(isNetwork, 'must be a network such as 10.0.0.0/8 or fd00::/8');
 
@@ -88,6 +89,33 @@ export const brandSchemas = {
     .refine((brands) => Object.keys(brands).length <= 200, 'must not have more than 200 applications')
     .default({}),
 };
+
+const language = z.enum(languages);
+
+/** The languages of pages and mails for people (docs/languages.md). */
+export const languageSchemas = {
+  default_language: language.default(SOURCE_LANGUAGE),
+  languages: z.array(language).default([]), // empty: all
+};
+
+interface LanguageSettings {
+  readonly default_language: string;
+  readonly languages: readonly string[];
+}
+
+/** Each request asks, and the settings are one object until they are read again. */
+const offered = new WeakMap<LanguageSettings, OfferedLanguages>();
+
+/** The offered languages; the default language is one of them. */
+export function offeredLanguages(settings: LanguageSettings): OfferedLanguages {
+  const known = offered.get(settings);
+  if (known) return known;
+  const { default_language: standard, languages: chosen } = settings;
+  const isOffered = (tag: string) => chosen.length === 0 || chosen.includes(tag) || tag === standard;
+  const found = { tags: languages.filter(isOffered), standard };
+  offered.set(settings, found);
+  return found;
+}
 
 /** The gateway that sends SMS codes (its request is in docs/accounts.md). */
 export const smsGateway = z.strictObject({

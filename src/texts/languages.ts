@@ -11,6 +11,15 @@ export const textsDir = path.join(viewsDir, 'texts');
 /** The BCP 47 tags of all languages. */
 export const languages: readonly string[] = readdirSync(textsDir).sort();
 
+/** The languages that the settings offer, and the one for all whose language is not among them. */
+export interface OfferedLanguages {
+  tags: readonly string[];
+  standard: string;
+}
+
+/** Where there are no settings. */
+export const allLanguages: OfferedLanguages = { tags: languages, standard: SOURCE_LANGUAGE };
+
 /** The folder with the texts of the console, inside of that of a language. */
 export const CONSOLE_FOLDER = 'console';
 

@@ -10,6 +10,7 @@ import { badRequest, type FieldFault } from '../../http/errors.ts';
 import { acceptPictures, parseForm, parseQuery } from '../../http/input.ts';
 import type { SettingEntry } from '../../settings/settings.ts';
 import type { Db } from '../../storage/database.ts';
+import { t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
@@ -124,6 +125,7 @@ async function brandPage(
     title: application ? `Branding of ${name ?? application}` : 'Branding',
     lead: application ? (name ? OF_APPLICATION : UNKNOWN) : OF_ALL,
     ...(application && { back: { href: HERE, label: 'Branding' } }),
+    ...(!application && { actions: [{ label: t('console.languages.tab'), href: '/admin/settings/languages' }] }),
     isHalved: true,
     blocks,
     aside,

@@ -26,6 +26,8 @@ export interface Option {
   label: PageText;
   /** Of `radios` and `checks`: a second line. */
   hint?: PageText | undefined;
+  /** Of a label that is in another language than the page. */
+  language?: string;
 }
 
 /** A column of `rows`. */

@@ -16,6 +16,7 @@ import { lines } from '../console/text-area.ts';
 import type { SettingChanges } from './actions.ts';
 import { ATTRIBUTE_ROWS, attributeRows, changedSchema } from './attribute-rows.ts';
 import { settingTexts } from './console-texts.ts';
+import { isLanguageSetting, languageFields, sentLanguages } from './language-fields.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -39,11 +40,15 @@ export interface SettingField {
 /** The fields of one setting: one, or one for each part of the SMS gateway. `sent`: the form as it was sent. */
 export function fieldsOf({ entry, lock }: SettingField, all: Sent): Field[] {
   const { name, value } = entry;
+  const locked = lock && { isLocked: true, isFromFile: lock === 'file' };
+  if (isLanguageSetting(name)) {
+    const note = lock === 'permission' ? LOCKS.permission : undefined;
+    return languageFields(entry, { locked, note, sent: all });
+  }
   const sent = textsOf(all);
   if (name === 'sms_gateway' && sent.sms_gateway === undefined) return gatewayFields(value, lock, sent);
   const { label, unit, choices } = settingTexts[name];
-  const hint = hintOf(entry, lock);
-  const locked = lock && { isLocked: true, isFromFile: lock === 'file' };
+  const hint = hintOf(name, lock);
   if (isSwitch(name)) {
     const isOn = sent[SWITCHES] === undefined ? value === true : isTrue(sent[name]);
     return [{ name, label, hint, type: 'checkbox', checked: isOn, ...locked }];
@@ -111,7 +116,7 @@ const LOCKS: Record<Exclude<Lock, undefined>, string> = {
 };
 
 /** The explanation, with the range and the default of its schema, and why it is locked. */
-function hintOf({ name }: SettingEntry, lock: Lock): string {
+function hintOf(name: keyof typeof settingTexts, lock: Lock): string {
   const { text, choices } = settingTexts[name];
   const schema = z.toJSONSchema(settingSchemas[name], { io: 'input', unrepresentable: 'any' });
   const { minimum, maximum } = schema as { minimum?: number; maximum?: number };
@@ -153,6 +158,12 @@ export function changesOf(entries: readonly SettingEntry[], all: Sent): SettingC
         changes.push([name, parsedValue(name, JSON.stringify(schema))]);
         continue;
       }
+    }
+    if (name === 'languages') {
+      const value = before?.source === 'file' ? undefined : sentLanguages(all);
+      if (value !== undefined && JSON.stringify(value ?? []) !== JSON.stringify(before?.value))
+        changes.push([name, value]);
+      continue;
     }
     const text = switches.includes(name) ? String(isTrue(sent[name])) : sentText(name, before?.value, sent);
     if (text === undefined || before?.source === 'file' || text.trim() === textOf(before?.value).trim()) continue;

@@ -1,5 +1,6 @@
 // The label and explanation of each setting, understandable without documentation. The range and the default follow from its schema.
 import type { SettingName } from '../../settings/settings.ts';
+import type { LanguageSetting } from './language-fields.ts';
 
 export interface SettingText {
   label: string;
@@ -10,7 +11,7 @@ export interface SettingText {
   choices?: Record<string, { label: string; hint: string }>;
 }
 
-export const settingTexts: Record<SettingName, SettingText> = {
+export const settingTexts: Record<Exclude<SettingName, LanguageSetting>, SettingText> = {
   session_hours: {
     label: 'Session length',
     unit: 'hours',

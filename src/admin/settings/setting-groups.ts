@@ -10,6 +10,8 @@ const GENERAL: ReadonlySet<SettingName> = new Set([
   ...brandSettings, // pictures that can do nothing, colors that can be read, and links
   'access_token_minutes',
   'clock_skew_seconds',
+  'default_language',
+  'languages',
   'reset_token_minutes',
   'user_attributes',
 ]);

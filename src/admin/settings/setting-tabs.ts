@@ -1,12 +1,13 @@
 // The settings on the pages of the console: two groups of tabs, each tab with its boxes. Every setting is on one of them.
 import type { SettingName } from '../../settings/settings.ts';
+import { type PageText, t } from '../../texts/text.ts';
 
 export interface SettingTab {
   href: string;
-  label: string;
+  label: PageText;
   /** What the tab is for, in one sentence. */
-  lead: string;
-  boxes: readonly { title: string; lead?: string; names: readonly SettingName[] }[];
+  lead: PageText;
+  boxes: readonly { title: PageText; lead?: PageText; names: readonly SettingName[] }[];
 }
 
 export interface SettingGroup {
@@ -81,6 +82,12 @@ export const SETTINGS: SettingGroup = {
         { title: 'Tokens', names: ['access_token_minutes', 'refresh_token_days', 'refresh_token_retry_seconds'] },
         { title: 'API keys', names: ['api_key_max_days'] },
       ],
+    },
+    {
+      href: '/admin/settings/languages',
+      label: t('console.languages.tab'),
+      lead: t('console.languages.lead'),
+      boxes: [{ title: t('console.languages.box'), names: ['default_language', 'languages'] }],
     },
     {
       href: '/admin/settings/network',

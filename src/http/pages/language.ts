@@ -1,26 +1,34 @@
 // The language of a response: what the user picked, else what the application requests (`ui_locales`), the user's profile, what the user
-// picked in this browser long ago, and what the browser accepts.
+// picked in this browser long ago, what the browser accepts, and the setting `default_language`. Only offered languages count.
 import Router from '@koa/router';
-import { acceptedLanguages, bestLanguage, languages, SOURCE_LANGUAGE } from '../../texts/languages.ts';
+import { acceptedLanguages, allLanguages, bestLanguage, type OfferedLanguages } from '../../texts/languages.ts';
 import type { Context, Extras, Middleware, State } from '../context.ts';
 import type { Cookies } from '../cookies.ts';
 import { notFound } from '../errors.ts';
 import { localPath } from '../local-path.ts';
 
+export interface LanguageChoiceDependencies {
+  cookies: Pick<Cookies, 'get'>;
+  /** The offered languages now; all by default. */
+  offered?: () => OfferedLanguages;
+}
+
 /** Defines `ctx.state.language`, which decides when it is called: routes find out meanwhile who the user is. */
-export function languageChoice({ cookies }: { cookies: Pick<Cookies, 'get'> }): Middleware {
+export function languageChoice({ cookies, offered = () => allLanguages }: LanguageChoiceDependencies): Middleware {
   return (ctx, next) => {
+    ctx.state.offeredLanguages = offered();
     ctx.state.language = () => languageOf(ctx, cookies);
     return next();
   };
 }
 
 function languageOf(ctx: Context, cookies: Pick<Cookies, 'get'>): string {
-  const { requestedLanguages = [], profileLanguage } = ctx.state;
+  const { requestedLanguages = [], profileLanguage, offeredLanguages } = ctx.state;
+  const { tags, standard } = offeredLanguages;
   const picked = cookies.get(ctx, 'pickedLanguage');
   const remembered = cookies.get(ctx, 'language');
   const wishes = [picked, ...requestedLanguages, profileLanguage, remembered].filter((wish) => wish !== undefined);
-  return bestLanguage(wishes) ?? bestLanguage(acceptedLanguages(ctx.get('Accept-Language'))) ?? SOURCE_LANGUAGE;
+  return bestLanguage(wishes, tags) ?? bestLanguage(acceptedLanguages(ctx.get('Accept-Language')), tags) ?? standard;
 }
 
 /** The tags of `ui_locales`, separated by spaces (OpenID Connect Core, section 3.1.2.1). */
@@ -32,7 +40,7 @@ export function languagesOf(uiLocales: unknown): string[] {
 export function languageRoutes({ cookies }: { cookies: Pick<Cookies, 'set'> }): Router<State, Extras> {
   const router = new Router<State, Extras>();
   router.get('/language/:language', (ctx) => {
-    const language = languages.find((one) => one === ctx.params.language);
+    const language = ctx.state.offeredLanguages.tags.find((one) => one === ctx.params.language);
     if (language === undefined) throw notFound();
     cookies.set(ctx, 'pickedLanguage', language);
     cookies.set(ctx, 'language', language);

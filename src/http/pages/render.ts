@@ -3,11 +3,12 @@
 import { Eta, type EtaConfig } from 'eta';
 import { plural } from '../../platform/plural.ts';
 import {
+  allLanguages,
   consoleLanguages,
   directionOf,
   languageNames,
-  languages,
   nameOf,
+  type OfferedLanguages,
   SOURCE_LANGUAGE,
 } from '../../texts/languages.ts';
 import { consoleLanguage, escapeHtml } from '../../texts/messages.ts';
@@ -30,6 +31,8 @@ export interface RendererDependencies {
   assets: Pick<Assets, 'url'>;
   /** The brand that pages have now; those of an application pass another one as `brand`. */
   brand?: () => BrandLook | undefined;
+  /** The languages that the picker has; all by default. */
+  offered?: () => OfferedLanguages;
 }
 
 /**
@@ -41,6 +44,7 @@ export function createRenderer({
   production,
   assets,
   brand = () => undefined,
+  offered = () => allLanguages,
 }: RendererDependencies): Render {
   const config: Partial<EtaConfig> = {
     views: viewsDir,
@@ -52,17 +56,17 @@ export function createRenderer({
   const eta = new Eta(config);
   const helpers = { t, isText, asset: assets.url, webLink, day, moment, plural, listOf, color, hueOf, initials };
   return (template, data, csrfToken, language = SOURCE_LANGUAGE) => {
-    const frame = frameOf(template, language);
+    const frame = frameOf(template, language, offered().tags);
     const page = new Page({ ...helpers, brand: brand(), ...frame }, data, csrfToken);
     return inLanguage(frame.language, () => eta.render(template, page));
   };
 }
 
 /** What the layout says about the language. */
-function frameOf(template: string, wanted: string) {
+function frameOf(template: string, wanted: string, offered: readonly string[]) {
   const isConsole = template.startsWith('admin/');
   const language = template.startsWith('api/') ? SOURCE_LANGUAGE : isConsole ? consoleLanguage(wanted) : wanted;
-  const names = languageNames(isConsole ? consoleLanguages : languages);
+  const names = languageNames(isConsole ? offered.filter((one) => consoleLanguages.includes(one)) : offered);
   return { language, direction: directionOf(language), languageName: nameOf(language), languageNames: names };
 }
 

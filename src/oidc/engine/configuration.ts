@@ -5,7 +5,6 @@ import { claimsByScope } from '../../accounts/claims.ts';
 import type { CookieKeys } from '../../http/context.ts';
 import { keyAlgs } from '../../keys/rotation.ts';
 import { limits } from '../../limits.ts';
-import { languages } from '../../texts/languages.ts';
 import { extraClientMetadata, registrationPolicies } from '../registration/client-metadata.ts';
 import { clientBasedCORS } from './cors.ts';
 import { createIntrospectionPolicy, type PairwiseIdentifier } from './introspection.ts';
@@ -124,7 +123,6 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
       frontchannel_logout_supported: true,
       frontchannel_logout_session_supported: true,
       prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
-      ui_locales_supported: languages,
     },
     renderError: dependencies.pages.renderError,
     fetch: dependencies.fetch,

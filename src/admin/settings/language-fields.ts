@@ -1,0 +1,47 @@
+// The settings of languages as fields of a form. All boxes ticked is the default: languages that are added later are offered too.
+import { badRequest } from '../../http/errors.ts';
+import type { SettingEntry, SettingName } from '../../settings/settings.ts';
+import { languageNames, languages } from '../../texts/languages.ts';
+import { type PageText, sentences, t } from '../../texts/text.ts';
+import type { Field } from '../console/blocks.ts';
+import { type Sent, sentValue } from '../console/row-buttons.ts';
+
+const languageSettings = ['default_language', 'languages'] as const;
+
+/** Says that the form had the boxes: a browser sends only those that are ticked. */
+const HAS_BOXES = 'languages.shown';
+
+export type LanguageSetting = (typeof languageSettings)[number];
+
+/** Whether its texts and fields are here, and not in console-texts.ts. */
+export function isLanguageSetting(name: SettingName): name is LanguageSetting {
+  return languageSettings.some((one) => one === name);
+}
+
+export function languageFields(
+  { name, value }: SettingEntry,
+  { locked, note, sent }: { locked: Partial<Field> | undefined; note: PageText | undefined; sent: Sent },
+): Field[] {
+  const hintWith = (text: PageText) => (note === undefined ? text : sentences([text, note]));
+  const options = languageNames().map(({ tag, name }) => ({ value: tag, label: name, language: tag }));
+  if (name === 'default_language') {
+    const label = t('console.languages.default');
+    const hint = hintWith(t('console.languages.default-hint'));
+    return [{ name, label, hint, type: 'select', value: sentValue(sent, name) ?? String(value), options, ...locked }];
+  }
+  const stored = Array.isArray(value) && value.length > 0 ? value.map(String) : languages;
+  const values = sentValue(sent, HAS_BOXES) ? (sent[name] ?? []) : stored;
+  const label = t('console.languages.offered');
+  const hint = hintWith(t('console.languages.offered-hint'));
+  const marker: Field[] = locked ? [] : [{ name: HAS_BOXES, label: '', type: 'hidden', value: 'yes' }];
+  return [...marker, { name, label, hint, type: 'checks', isWide: true, values, options, ...locked }];
+}
+
+/** The sent languages; undefined when the form did not have them, null for all. */
+export function sentLanguages(sent: Sent): string[] | null | undefined {
+  if (!sentValue(sent, HAS_BOXES)) return undefined;
+  const chosen = languages.filter((tag) => sent.languages?.includes(tag));
+  if (chosen.length === 0)
+    throw badRequest('invalid_input', { fields: [{ field: 'languages', message: t('console.languages.choose') }] });
+  return chosen.length === languages.length ? null : chosen;
+}

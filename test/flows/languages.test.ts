@@ -1,0 +1,92 @@
+// The settings `languages` and `default_language`: what is offered, and what is used where nothing else decides.
+import { afterEach, describe, expect, it } from 'vitest';
+import { languages } from '../../src/texts/languages.ts';
+import { consoleOf, staff } from '../admin/console/support.ts';
+import { anApplication, authorizeUrl } from '../oidc/support.ts';
+import { forgot, mailIsIdle } from '../recovery/support.ts';
+import { office } from '../registration/support.ts';
+import { aUser } from '../support/factories.ts';
+import { httpClient } from '../support/http.ts';
+import { textOf } from '../support/pages/html.ts';
+
+const test = office();
+const browserIn = (language: string) => httpClient(test.idp.issuer, { headers: { 'accept-language': language } });
+const htmlLanguage = (text: string) => text.match(/<html lang="([^"]+)"/)?.[1];
+const offeredBy = (text: string) => [...text.matchAll(/href="\/language\/([^?"]+)/g)].map(([, tag]) => tag).sort();
+
+async function set(values: { default_language?: string; languages?: string[] }) {
+  const { settings } = test.idp.services;
+  if (values.default_language) await settings.set('default_language', values.default_language);
+  if (values.languages) await settings.set('languages', values.languages);
+  await settings.reload();
+}
+
+afterEach(async () => {
+  const { settings } = test.idp.services;
+  await settings.unset('default_language');
+  await settings.unset('languages');
+  await settings.reload();
+});
+
+describe('the offered languages', () => {
+  it('are those of the setting, in the picker, in discovery, and for what a browser or an application asks', async () => {
+    await set({ languages: ['de', 'fr'], default_language: 'de' });
+    const app = await anApplication(test.idp);
+    const browser = browserIn('ja, en');
+    const page = await browser.follow(await browser.get(authorizeUrl(test.idp, app.clientId, { ui_locales: 'it fr' })));
+    expect(htmlLanguage(page.text)).toBe('fr');
+    expect(offeredBy(page.text)).toEqual(['de', 'fr']);
+    expect((await browser.get('/language/ja')).status).toBe(404);
+    expect(htmlLanguage((await browser.get('/forgot-password')).text)).toBe('de');
+    const { ui_locales_supported: supported } = (await browser.get('/.well-known/openid-configuration')).json();
+    expect(supported).toEqual(['de', 'fr']);
+  });
+
+  it('include the default language, and without the setting they are all', async () => {
+    const discovery = async () => (await browserIn('en').get('/.well-known/openid-configuration')).json();
+    expect((await discovery()).ui_locales_supported).toEqual(languages);
+    await set({ languages: ['de'], default_language: 'pl' });
+    expect((await discovery()).ui_locales_supported).toEqual(['de', 'pl']);
+  });
+
+  it('leave a page without a picker where there is only one', async () => {
+    await set({ languages: ['nl'], default_language: 'nl' });
+    const page = await browserIn('de').get('/forgot-password');
+    expect([htmlLanguage(page.text), offeredBy(page.text)]).toEqual(['nl', []]);
+  });
+});
+
+describe('the default language', () => {
+  it('is that of pages and emails for which nothing else decides', async () => {
+    await set({ default_language: 'it' });
+    expect(htmlLanguage((await browserIn('tlh').get('/forgot-password')).text)).toBe('it');
+    expect(htmlLanguage((await browserIn('de').get('/forgot-password')).text)).toBe('de');
+    const [user, spaniard] = [await aUser(test.idp.services), await aUser(test.idp.services)];
+    await test.idp.services.accounts.update(spaniard.account.id, { locale: 'es' }, { actorId: spaniard.account.id });
+    for (const { username } of [user, spaniard]) await forgot(test.idp, username, browserIn('tlh'));
+    await mailIsIdle(test.idp.services);
+    const subject = async (email: string | null) => (await test.box.waitForMail(email ?? '')).subject;
+    expect(await subject(user.account.email)).toBe('Reimposta la password');
+    expect(await subject(spaniard.account.email)).toBe('Restablece tu contraseña');
+  });
+});
+
+describe('the tab Languages of the console', () => {
+  it('changes both settings, and Branding leads to it', async () => {
+    const admin = await consoleOf(test.idp, await staff(test.idp, 'admin'));
+    expect((await admin.get('/admin/branding')).text).toContain('href="/admin/settings/languages"');
+    const page = await admin.get('/admin/settings/languages');
+    expect(page.text).toContain('lang="ja"');
+    const none = await admin.submit(page, { default_language: 'de', languages: [] });
+    expect([none.status, textOf(none.text)]).toEqual([400, expect.stringContaining('Choose at least one language')]);
+    const saved = await admin.follow(await admin.submit(page, { default_language: 'de', languages: ['de', 'fr'] }));
+    expect(textOf(saved.text)).toContain('Standardsprache');
+    const { settings } = test.idp.services;
+    expect(await settings.reload()).toMatchObject({ default_language: 'de', languages: ['de', 'fr'] });
+    const all = await admin.submit(saved, { default_language: 'en', languages: [...languages] });
+    expect(all.status).toBe(303);
+    expect((await settings.list()).filter(({ name }) => name === 'languages')).toEqual([
+      { name: 'languages', value: [], source: 'default' },
+    ]);
+  });
+});
