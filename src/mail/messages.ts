@@ -1,6 +1,7 @@
 // Every mail that the service sends. A caller names the facts of a message; the text is written here, and links are made
 // here from the issuer and a token, so that neither a caller nor a Host header can change where they lead.
 
+import type { RequestInfo } from '../platform/request-info.ts';
 import { allLanguages, bestLanguage, SOURCE_LANGUAGE } from '../texts/languages.ts';
 import { apiKeyAdvice } from './api-key-notice.ts';
 import { type ConnectionEndNotice, connectionEndText } from './connection-notice.ts';
@@ -18,18 +19,23 @@ export interface Recipient {
   name?: string | null;
   /** The claim `locale`: a mail is in this language, as far as it is available. */
   locale?: string | null | undefined;
+  /** The language of the page on which the recipient requested the mail; comes after `locale`. */
+  pageLanguage?: string | undefined;
 }
 
-/** The owner of an account; undefined without an address. */
-export function recipientOf(account: {
+interface Owner {
   id: string;
   username: string;
   name: string | null;
   email: string | null;
   locale?: string | null;
-}): Recipient | undefined {
+}
+
+/** The owner of an account; undefined without an address. `request`: by which the owner asked for the mail. */
+export function recipientOf(account: Owner, request?: Pick<RequestInfo, 'language'>): Recipient | undefined {
   const { id, username, name, email, locale } = account;
-  return email === null ? undefined : { email, userId: id, username, name, locale };
+  const pageLanguage = request?.language;
+  return email === null ? undefined : { email, userId: id, username, name, locale, pageLanguage };
 }
 
 /** Mails about the work of administrators are in English, as the console is. */
@@ -42,9 +48,10 @@ const ADMINISTRATOR_MAILS: readonly MailKind[] = [
 ];
 
 /** The language of a mail. */
-export function mailLanguage({ kind, to: { locale } }: MailMessage, { tags, standard } = allLanguages): string {
+export function mailLanguage({ kind, to }: MailMessage, { tags, standard } = allLanguages): string {
   if (ADMINISTRATOR_MAILS.includes(kind)) return SOURCE_LANGUAGE;
-  return (locale ? bestLanguage([locale], tags) : undefined) ?? standard;
+  const wishes = [to.locale, to.pageLanguage].flatMap((wish) => (wish ? [wish] : []));
+  return bestLanguage(wishes, tags) ?? standard;
 }
 
 export type FactorChange =

@@ -8,6 +8,7 @@ import { passwordAdvice } from '../credentials/password-advice.ts';
 import { minimumLength, type PasswordFault } from '../credentials/password-policy.ts';
 import type { Context, Extras, Middleware, State } from '../http/context.ts';
 import { parseForm } from '../http/input.ts';
+import { withLanguage } from '../http/pages/language.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import { type PageText, sentences, t } from '../texts/text.ts';
 import { createLinkPage, type DoneMessage, type LinkPageDependencies } from './link-page.ts';
@@ -56,7 +57,7 @@ export function addNewPasswordRoutes(
     const { token, found: account } = await page.resolve(ctx, find);
     const { username, password } = await parseForm(ctx, passwordForm);
     page.assertUnchanged(username, account.username);
-    const result = await setPassword(token, password, ctx.state.request);
+    const result = await setPassword(token, password, withLanguage(ctx));
     if (result.outcome === 'invalid') return page.reject(ctx);
     if (result.outcome === 'rejected') return show(ctx, account, result.faults);
     page.redirectToDone(ctx, `${path}/done`);

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Context, Extras, Middleware, State } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { parseForm } from '../http/input.ts';
+import { withLanguage } from '../http/pages/language.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import { type PageLink, type PageText, t } from '../texts/text.ts';
@@ -44,7 +45,7 @@ export function addRequestRoutes(
 
   router.post(path, checkCsrf, async (ctx) => {
     const { username } = await parseForm(ctx, requestForm);
-    const work = () => request(username, ctx.state.request, cookies.get(ctx, 'knownBrowser'));
+    const work = () => request(username, withLanguage(ctx), cookies.get(ctx, 'knownBrowser'));
     await answerUniformly(ctx, { rateLimits, policy: 'reset:address' }, { work, page: sentPath });
   });
 

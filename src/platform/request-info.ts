@@ -4,6 +4,6 @@ export interface RequestInfo {
   requestId: string;
   address: string;
   userAgent: string;
-  /** That of the page, where a mail is sent to an address without an account. */
+  /** That of the page on which a mail is requested, for a recipient whose language is not known. */
   language?: string;
 }

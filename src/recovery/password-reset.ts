@@ -78,7 +78,7 @@ async function writeMail(
   const by: Actor = request ? { request } : {};
   await transaction(db, async (tx) => {
     if (!(await take(tx))) return;
-    const to = account && recipientOf(account);
+    const to = account && recipientOf(account, request);
     if (!account || !to || reason || signsInElsewhere) {
       const other = others[0] && { name: others[0].name, isDirectory: others[0].isDirectory };
       const about = { reason: reason ?? 'no_password_here', ...(account && { subjectId: account.id }) };
@@ -107,7 +107,7 @@ async function queueLink(
   by: Actor,
   tx: Tx,
 ): Promise<void> {
-  const to = recipientOf(account);
+  const to = recipientOf(account, by.request);
   if (!to) return;
   const link = { userId: account.id, purpose: 'reset-password', email: undefined } as const;
   const token = await accountLinks.issue(link, minutes() * 60, tx);
@@ -132,7 +132,7 @@ async function redeem(
     by: { actorId: account.id, request },
     async inTransaction(tx) {
       await passwordResetByMail(account.id, tx);
-      const to = recipientOf(account);
+      const to = recipientOf(account, request);
       if (to) await outbox.send({ kind: 'password-changed', to, by: 'link', place: placeOf(request, now()) }, tx);
     },
   });

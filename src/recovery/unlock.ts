@@ -52,10 +52,10 @@ export function createUnlock(dependencies: UnlockDependencies): Unlock {
     request: (typed, request, browser) =>
       outbox.defer('unlock', { typed, request, ...(browser && { browser }) }, minutes * 60),
 
-    async writeMail({ typed, browser }, take) {
+    async writeMail({ typed, browser, request }, take) {
       const account = await lockedAccount(typed, browser);
       await transaction(db, async (tx) => {
-        const to = account && recipientOf(account);
+        const to = account && recipientOf(account, request);
         if (!(await take(tx)) || !account || !to) return;
         const link = { userId: account.id, purpose: 'unlock', email: to.email } as const;
         const token = await accountLinks.issue(link, minutes * 60, tx);

@@ -9,6 +9,7 @@ import { minimumLength } from '../credentials/password-policy.ts';
 import type { Context, Extras, Middleware, State } from '../http/context.ts';
 import { notFound } from '../http/errors.ts';
 import { parseForm } from '../http/input.ts';
+import { withLanguage } from '../http/pages/language.ts';
 import { limits } from '../limits.ts';
 import { createLinkPage, type LinkPage, type LinkPageDependencies } from '../mailed-links/link-page.ts';
 import type { ReturnToSignIn } from '../mailed-links/return-to-sign-in.ts';
@@ -72,7 +73,7 @@ async function requestLink(dependencies: SelfRegistrationRoutesDependencies, ctx
     const signInUrl = returnToSignIn.next(ctx).href;
     return ctx.render('registration/request', { action: '/sign-up', signInUrl, email, problem }, 400);
   }
-  const request = { ...ctx.state.request, language: ctx.state.language() };
+  const request = withLanguage(ctx);
   const work = () => selfRegistration.request(email, request);
   await answerUniformly(ctx, { rateLimits, policy: 'registration:address' }, { work, page: '/sign-up/sent' });
 }

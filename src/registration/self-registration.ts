@@ -62,11 +62,11 @@ export function createSelfRegistration(dependencies: SelfRegistrationDependencie
       const { allowed } = await mailLimits.to(email, 'registration');
       await transaction(db, async (tx) => {
         if (!(await take(tx)) || !allowed || !isOpen()) return;
-        const owner = account?.isActive ? recipientOf(account) : undefined;
+        const owner = account?.isActive ? recipientOf(account, request) : undefined;
         if (owner) await outbox.send({ kind: 'already-registered', to: owner }, tx);
         if (account) return;
         const token = tokenFor(dependencies, email);
-        await outbox.send({ kind: 'registration', to: { email, locale: request?.language }, token, hours }, tx);
+        await outbox.send({ kind: 'registration', to: { email, pageLanguage: request?.language }, token, hours }, tx);
       });
     },
 

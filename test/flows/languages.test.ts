@@ -3,9 +3,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { languages } from '../../src/texts/languages.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { anApplication, authorizeUrl } from '../oidc/support.ts';
-import { forgot, mailIsIdle } from '../recovery/support.ts';
+import { forgot, linkIn, mailIsIdle, NEW_PASSWORD } from '../recovery/support.ts';
 import { office } from '../registration/support.ts';
 import { aUser } from '../support/factories.ts';
+import { failSignIn } from '../support/failed-sign-in.ts';
 import { httpClient } from '../support/http.ts';
 import { textOf } from '../support/pages/html.ts';
 
@@ -88,5 +89,37 @@ describe('the tab Languages of the console', () => {
     expect((await settings.list()).filter(({ name }) => name === 'languages')).toEqual([
       { name: 'languages', value: [], source: 'default' },
     ]);
+  });
+});
+
+describe('an email that is requested on a page', () => {
+  const subjectFor = async (email: string | null) => (await test.box.waitForMail(email ?? '')).subject;
+
+  it('is in the language of the page, unless the user has a locale', async () => {
+    const [user, frenchman] = [await aUser(test.idp.services), await aUser(test.idp.services)];
+    await test.idp.services.accounts.update(frenchman.account.id, { locale: 'fr' }, { actorId: frenchman.account.id });
+    for (const { username } of [user, frenchman]) await forgot(test.idp, username, browserIn('de'));
+    const mail = await test.box.waitForMail(user.account.email ?? '');
+    expect(mail.subject).toBe('Setzen Sie Ihr Passwort zurück');
+    expect(await subjectFor(frenchman.account.email)).toBe('Réinitialisez votre mot de passe');
+    const browser = browserIn('de');
+    const form = await browser.follow(await browser.get(linkIn(mail)));
+    await browser.submit(form, { password: NEW_PASSWORD });
+    expect(await subjectFor(user.account.email)).toBe('Ihr Passwort wurde geändert');
+  });
+
+  it('is in the language of the page that ends a lockout, and of the page for a new account', async () => {
+    const user = await aUser(test.idp.services);
+    for (let tries = 0; tries < 6; tries += 1)
+      await failSignIn(test.idp.services.lockout, { login: user.username, address: `192.0.2.${tries}` });
+    const browser = browserIn('de');
+    await browser.submit(await browser.get('/unlock/ask'), { username: user.username });
+    expect(await subjectFor(user.account.email)).toBe('Entsperren Sie Ihr Konto');
+    await test.idp.services.settings.set('self_registration', true);
+    await test.idp.services.settings.reload();
+    for (const email of ['neu@example.com', user.account.email ?? ''])
+      await browser.submit(await browser.get('/sign-up'), { email });
+    expect(await subjectFor('neu@example.com')).toBe('Stellen Sie Ihr Konto fertig');
+    expect(await subjectFor(user.account.email)).toBe('Sie haben bereits ein Konto');
   });
 });

@@ -1,6 +1,7 @@
 // The language of a response: what the user picked, else what the application requests (`ui_locales`), the user's profile, what the user
 // picked in this browser long ago, what the browser accepts, and the setting `default_language`. Only offered languages count.
 import Router from '@koa/router';
+import type { RequestInfo } from '../../platform/request-info.ts';
 import { acceptedLanguages, allLanguages, bestLanguage, type OfferedLanguages } from '../../texts/languages.ts';
 import type { Context, Extras, Middleware, State } from '../context.ts';
 import type { Cookies } from '../cookies.ts';
@@ -29,6 +30,11 @@ function languageOf(ctx: Context, cookies: Pick<Cookies, 'get'>): string {
   const remembered = cookies.get(ctx, 'language');
   const wishes = [picked, ...requestedLanguages, profileLanguage, remembered].filter((wish) => wish !== undefined);
   return bestLanguage(wishes, tags) ?? bestLanguage(acceptedLanguages(ctx.get('Accept-Language')), tags) ?? standard;
+}
+
+/** The request with the language of its page, for the mails that it causes. */
+export function withLanguage({ state }: Context): RequestInfo {
+  return { ...state.request, language: state.language() };
 }
 
 /** The tags of `ui_locales`, separated by spaces (OpenID Connect Core, section 3.1.2.1). */

@@ -56,8 +56,8 @@ export function createCodeDelivery(dependencies: CodeDeliveryDependencies): Code
     return mailLimits.to(to, 'sign-in-code');
   }
 
-  async function mail(account: Account, to: string, code: string): Promise<'sent' | 'failed'> {
-    const recipient = recipientOf(account);
+  async function mail(account: Account, to: string, code: string, request: RequestInfo): Promise<'sent' | 'failed'> {
+    const recipient = recipientOf(account, request);
     if (!recipient) return 'failed';
     await outbox.send({ kind: 'one-time-code', to: { ...recipient, email: to }, code, minutes });
     return 'sent';
@@ -92,7 +92,7 @@ export function createCodeDelivery(dependencies: CodeDeliveryDependencies): Code
     send: (account, channel, to, request) =>
       attempt({ account, channel, to, request }, async () => {
         const code = await oneTimeCodes.issue(account.id, channel, to);
-        return channel === 'sms' ? sms.sendCode(to, code) : mail(account, to, code);
+        return channel === 'sms' ? sms.sendCode(to, code) : mail(account, to, code, request);
       }),
 
     async sendToNewNumber(account, number, request) {

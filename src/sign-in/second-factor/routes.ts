@@ -8,6 +8,7 @@ import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import type { Extras, Middleware, State } from '../../http/context.ts';
 import { badRequest } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
+import { withLanguage } from '../../http/pages/language.ts';
 import type { CodeDelivery } from '../../mfa/factors/code-delivery.ts';
 import type { Passkeys } from '../../mfa/factors/passkeys.ts';
 import { parseAssertion } from '../../mfa/factors/webauthn-input.ts';
@@ -71,7 +72,7 @@ async function sendCode(dependencies: SecondFactorRoutesDependencies, ctx: StepC
   const { method } = await parseForm(ctx, sendForm);
   const to = current.channels[method];
   if (!current.methods.includes(method) || !to) throw badRequest('invalid_input', { detail: { method } });
-  const result = await codeDelivery.send(current.account, method, to, ctx.state.request);
+  const result = await codeDelivery.send(current.account, method, to, withLanguage(ctx));
   if (result.outcome === 'wait') return pages.showWait(ctx, current, result.retryAfterSeconds, { method });
   if (result.outcome === 'failed') return pages.show(ctx, current, { problem: NOT_SENT, status: 502, method });
   await attempts.save({ ...current.attempt, sent: method });
