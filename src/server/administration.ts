@@ -14,6 +14,7 @@ import { createTestMail } from '../mail/test-mail.ts';
 import { packageVersion, viewsDir } from '../platform/package.ts';
 import type { Services } from '../services.ts';
 import { createTestBench } from '../test-bench/create-test-bench.ts';
+import { t } from '../texts/text.ts';
 import type { HttpServices } from './http-services.ts';
 import type { Protocols } from './protocols.ts';
 import type { UserPages } from './user-pages.ts';
@@ -215,13 +216,22 @@ function accessEvaluation({ services, protocols }: AdministrationDependencies) {
 function systemFacts(config: Config) {
   const { configFile, databaseKind, issuer, mailFrom, smtpUrl, trustProxy, workers } = config;
   return [
-    { label: 'Version', value: packageVersion() },
-    { label: 'Address', value: { text: issuer, copy: 'address' } },
-    { label: 'Database', value: databaseKind === 'sqlite' ? 'SQLite' : 'PostgreSQL' },
-    { label: 'Email server', value: smtpUrl ? new URL(smtpUrl).host : 'none: email is written to files' },
-    { label: 'Sender of email', value: mailFrom },
-    { label: 'Configuration file', value: configFile ? { text: configFile, code: true } : 'none' },
-    { label: 'Proxies in front', value: String(trustProxy) },
-    { label: 'Processes', value: String(workers) },
+    { label: t('console.settings.system.version'), value: packageVersion() },
+    {
+      label: t('console.settings.system.address'),
+      value: { text: issuer, copy: t('console.settings.system.address.copy') },
+    },
+    { label: t('console.settings.system.database'), value: databaseKind === 'sqlite' ? 'SQLite' : 'PostgreSQL' },
+    {
+      label: t('console.settings.system.mail-server'),
+      value: smtpUrl ? new URL(smtpUrl).host : t('console.settings.system.no-mail-server'),
+    },
+    { label: t('console.settings.system.mail-sender'), value: mailFrom },
+    {
+      label: t('console.page.configuration-file'),
+      value: configFile ? { text: configFile, code: true } : t('console.settings.system.no-file'),
+    },
+    { label: t('console.settings.system.proxies'), value: String(trustProxy) },
+    { label: t('console.settings.system.processes'), value: String(workers) },
   ];
 }

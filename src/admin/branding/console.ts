@@ -74,7 +74,7 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
         const changes = changesOf(application ? entriesOf(application, entries) : entries, sent);
         const all = application ? { brand_applications: withChanges(application, entries, changes) } : changes;
         await settings.update(all, frame.actor(ctx), sentValue(sent, VERSION) ?? '');
-        frame.redirect(ctx, addressOf(application), 'Saved. The pages have the new look within seconds.');
+        frame.redirect(ctx, addressOf(application), t('console.branding.saved'));
       },
       () => brandPage(ctx, dependencies, entries, sent),
     );
@@ -113,18 +113,30 @@ async function brandPage(
           ]
         : [],
       sections,
-      ...(mayChange && { button: 'Save changes', cancel: addressOf(application), cancelLabel: 'Discard' }),
+      ...(mayChange && {
+        button: t('console.shared.save-changes'),
+        cancel: addressOf(application),
+        cancelLabel: t('console.shared.discard'),
+      }),
     },
   ];
   const aside: Block[] = [
-    { kind: 'search', action: HERE, fields: previewFields(choice), button: 'Show' },
-    { kind: 'preview', title: 'Preview', src: previewAddress(choice, typed), follows: FORM, isTall: true },
+    { kind: 'search', action: HERE, fields: previewFields(choice), button: t('console.branding.show') },
+    {
+      kind: 'preview',
+      title: t('console.branding.preview'),
+      src: previewAddress(choice, typed),
+      follows: FORM,
+      isTall: true,
+    },
   ];
   const name = (await names.applications([application])).get(application)?.name;
   return {
-    title: application ? `Branding of ${name ?? application}` : 'Branding',
+    title: application
+      ? t('console.branding.of', { application: name ?? application })
+      : t('console.navigation.branding'),
     lead: application ? (name ? OF_APPLICATION : UNKNOWN) : OF_ALL,
-    ...(application && { back: { href: HERE, label: 'Branding' } }),
+    ...(application && { back: { href: HERE, label: t('console.navigation.branding') } }),
     ...(!application && { actions: [{ label: t('console.languages.tab'), href: '/admin/settings/languages' }] }),
     isHalved: true,
     blocks,
@@ -132,9 +144,9 @@ async function brandPage(
   };
 }
 
-const OF_ALL = 'The name, colors and pictures of the pages and emails that people see. The console doesn’t change.';
-const OF_APPLICATION = 'For the sign-in pages of this application. An empty field is as for all pages.';
-const UNKNOWN = 'No application has this identifier yet. An empty field is as for all pages.';
+const OF_ALL = t('console.branding.lead');
+const OF_APPLICATION = t('console.branding.lead-application');
+const UNKNOWN = t('console.branding.lead-unknown');
 
 function addressOf(application: string): string {
   return application ? `${HERE}?${new URLSearchParams({ [APPLICATION]: application })}` : HERE;

@@ -9,6 +9,7 @@ import {
 } from '../../brand/brand.ts';
 import type { SettingEntry, SettingValues } from '../../settings/settings.ts';
 import { isImageData, isImageName } from '../../settings/value-schemas.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { Field, FormSection } from '../console/blocks.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { SettingChanges } from '../settings/actions.ts';
@@ -16,12 +17,15 @@ import type { Lock } from '../settings/console-fields.ts';
 import { settingTexts } from '../settings/console-texts.ts';
 
 /** The boxes of the form. */
-const SECTIONS: readonly { title: string; lead?: string; names: readonly BrandSetting[] }[] = [
-  { title: 'Name and color', names: ['brand_name', 'brand_color'] },
-  { title: 'Pictures', names: ['brand_logo', 'brand_logo_dark', 'brand_icon', 'brand_background'] },
+const SECTIONS: readonly { title: PageText; lead?: PageText; names: readonly BrandSetting[] }[] = [
+  { title: t('console.branding.box.name'), names: ['brand_name', 'brand_color'] },
   {
-    title: 'Links',
-    lead: 'Below each form. A link without an address is left out.',
+    title: t('console.branding.box.pictures'),
+    names: ['brand_logo', 'brand_logo_dark', 'brand_icon', 'brand_background'],
+  },
+  {
+    title: t('console.branding.box.links'),
+    lead: t('console.branding.box.links.lead'),
     names: ['brand_help_url', 'brand_privacy_url', 'brand_terms_url'],
   },
 ];
@@ -29,7 +33,8 @@ const ACCEPTED = '.png,.jpg,.jpeg,.webp,.svg,image/png,image/jpeg,image/webp,ima
 
 type Entries = readonly SettingEntry[];
 
-const isImage = (name: BrandSetting) => brandImageSettings.some((one) => one === name);
+type ImageSetting = (typeof brandImageSettings)[number];
+const isImage = (name: BrandSetting): name is ImageSetting => brandImageSettings.some((one) => one === name);
 
 /** The settings as an application has them: its own values under the names of the settings. */
 export function entriesOf(application: string, entries: Entries): SettingEntry[] {
@@ -92,7 +97,7 @@ function fieldsOf(name: BrandSetting, value: string, lock: Lock): Field[] {
   const picture = isStored ? { src: imagePath(value), isDark: name === 'brand_logo_dark' } : undefined;
   const file: Field = { name, label, hint: text, type: 'file', accept: ACCEPTED, picture, ...locked };
   if (!isStored || lock) return [file];
-  const remove = { name: `${name}.remove`, label: `Remove the ${label.toLowerCase()}`, type: 'checkbox' as const };
+  const remove = { name: `${name}.remove`, label: t(`console.branding.remove.${name}`), type: 'checkbox' as const };
   return [file, remove];
 }
 

@@ -6,6 +6,7 @@ import { type Brand, type BrandSetting, type BrandValues, brandSettings } from '
 import type { Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
 import { brandColor, brandLink, brandName, isImageName } from '../../settings/value-schemas.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { Field } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 
@@ -21,31 +22,31 @@ const foot = { who: 'ann', cancelAction: '#', appName };
 /** Page -> its label, its template and example data. */
 const pages = {
   'sign-in': {
-    label: 'Sign-in',
+    label: t('console.branding.page.sign-in'),
     template: 'sign-in/identify',
     data: { action: '#', cancelAction: '#', appName, loginHint: 'ann', forgotPasswordUrl: '/forgot-password' },
   },
   'two-step': {
-    label: 'Two-step verification',
+    label: t('console.branding.page.two-step'),
     template: 'sign-in/second-factor',
     data: {
       ...{ action: '#', method: 'totp', isNumeric: true, rememberDays: 30, foot },
-      ...{ hint: 'Enter the code from your authenticator app.', others: [{ href: '#', label: 'Use a recovery code' }] },
+      ...{ hint: t('second-factor.totp-hint'), others: [{ href: '#', label: t('second-factor.use-recovery-code') }] },
     },
   },
   consent: {
-    label: 'Consent',
+    label: t('console.branding.page.consent'),
     template: 'sign-in/consent',
     data: {
       ...{ action: '#', appName, account: person, isOffline: true },
       scopes: [
-        { name: 'openid', label: 'Sign you in', values: ['ann'] },
-        { name: 'email', label: 'See your email address', values: ['ann@example.com'] },
+        { name: 'openid', label: t('consent.scope-openid'), values: ['ann'] },
+        { name: 'email', label: t('consent.scope-email'), values: ['ann@example.com'] },
       ],
     },
   },
   apps: {
-    label: 'Apps',
+    label: t('console.branding.page.apps'),
     template: 'account/portal',
     data: {
       ...{ account: person, search: '', notices: [], mayOpenConsole: false, mayAddApplications: false },
@@ -56,17 +57,17 @@ const pages = {
     },
   },
   error: {
-    label: 'Error',
+    label: t('console.branding.page.error'),
     template: 'error',
     data: {
       ...{ status: 404, title: 'Not Found', code: 'not_found', fields: [], technical: [], requestId: 'example' },
-      ...{ message: 'Page not found', advice: 'Check the link, or go back to the previous page.' },
+      ...{ message: t('error.not_found'), advice: t('error.not_found.advice') },
     },
   },
 } as const;
 type PageName = keyof typeof pages;
 
-const modes = { light: 'Light', dark: 'Dark' } as const;
+const modes = { light: t('console.branding.mode.light'), dark: t('console.branding.mode.dark') };
 
 /** Which page in which mode. */
 export const previewQuery = z.object({
@@ -94,18 +95,24 @@ const addressQuery = z.looseObject(previewQuery.shape);
 
 /** The choices above the preview. */
 export function previewFields({ page, mode, application }: Choice): Field[] {
-  const option = ([value, label]: [string, string]) => ({ value, label });
-  const labels = Object.entries(pages).map(([name, { label }]): [string, string] => [name, label]);
+  const option = ([value, label]: [string, PageText]) => ({ value, label });
+  const labels = Object.entries(pages).map(([name, { label }]): [string, PageText] => [name, label]);
   return [
     {
       name: 'application',
-      label: 'Application',
+      label: t('console.branding.application'),
       suggest: 'applications',
       value: application,
-      placeholder: 'All pages',
+      placeholder: t('console.branding.all-pages'),
     },
-    { name: 'page', label: 'Page', type: 'select', value: page, options: labels.map(option) },
-    { name: 'mode', label: 'Mode', type: 'select', value: mode, options: Object.entries(modes).map(option) },
+    { name: 'page', label: t('console.branding.page'), type: 'select', value: page, options: labels.map(option) },
+    {
+      name: 'mode',
+      label: t('console.branding.mode'),
+      type: 'select',
+      value: mode,
+      options: Object.entries(modes).map(option),
+    },
   ];
 }
 

@@ -16,6 +16,7 @@ import {
   withStoredSecrets,
 } from '../../settings/settings.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import { t } from '../../texts/text.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { settingPermission } from './setting-groups.ts';
@@ -43,7 +44,7 @@ export function createSettingAdmin(dependencies: SettingAdminDependencies): Sett
   async function change(name: SettingName, before: SettingEntry, value: unknown, by: Actor, tx: Tx): Promise<void> {
     if (before.source === 'file') {
       throw forbidden('owned_by_file', {
-        message: `${name} is set in the configuration file. Change it there.`,
+        message: t('console.settings.in-file', { name }),
       });
     }
     const after = withStoredSecrets(name, before.value, value);
@@ -92,7 +93,7 @@ async function assertMayChange(authority: Pick<Authority, 'extent'>, name: Setti
   const permission = settingPermission(name);
   if ((await authority.extent(by, permission)) === 'all') return;
   throw forbidden('forbidden', {
-    message: `To change ${name}, you need ${permission}.`,
+    message: t('console.settings.missing-permission', { name, permission }),
     detail: { missing: permission },
   });
 }

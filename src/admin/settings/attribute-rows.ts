@@ -8,17 +8,18 @@ import {
   simpleAttributes,
 } from '../../accounts/simple-attributes.ts';
 import { badRequest } from '../../http/errors.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { Field } from '../console/blocks.ts';
 import { linesOf, type Sent } from '../console/row-buttons.ts';
 
 /** The names of its fields begin with it. */
 export const ATTRIBUTE_ROWS = 'user_attributes.rows';
 
-const KINDS: Record<AttributeKind, string> = {
-  text: 'Text',
-  number: 'Number',
-  flag: 'Yes or no',
-  list: 'List of text values',
+const KINDS: Record<AttributeKind, PageText> = {
+  text: t('console.settings.kind.text'),
+  number: t('console.settings.kind.number'),
+  flag: t('console.settings.kind.flag'),
+  list: t('console.settings.kind.list'),
 };
 
 /** The rows; undefined where the schema says more. */
@@ -26,29 +27,34 @@ export function attributeRows(schema: AttributeSchema): Field | undefined {
   if (!isSimpleSchema(schema)) return undefined;
   return {
     name: ATTRIBUTE_ROWS,
-    label: 'Attributes',
+    label: t('console.settings.attributes'),
     type: 'rows',
-    adds: 'attribute',
+    adds: t('console.settings.attributes.add'),
     columns: [
-      { name: 'name', label: 'Name' },
-      { name: 'kind', label: 'Type', type: 'select', options: Object.entries(KINDS).map(toOption) },
-      { name: 'values', label: 'Allowed values' },
+      { name: 'name', label: t('console.shared.name') },
+      {
+        name: 'kind',
+        label: t('console.settings.attributes.type'),
+        type: 'select',
+        options: Object.entries(KINDS).map(toOption),
+      },
+      { name: 'values', label: t('console.settings.attributes.values') },
       {
         name: 'required',
-        label: 'Required',
+        label: t('console.settings.attributes.required'),
         type: 'select',
         options: [
-          { value: '', label: 'Optional' },
-          { value: 'yes', label: 'Required' },
+          { value: '', label: t('console.settings.attributes.optional') },
+          { value: 'yes', label: t('console.settings.attributes.required') },
         ],
       },
     ],
     lines: linesFor(schema),
-    hint: 'Separate allowed values with commas. Only text can have them. Applications receive an attribute as attributes.NAME. Without a row, any name is allowed.',
+    hint: t('console.settings.attributes.hint'),
   };
 }
 
-const toOption = ([value, label]: [string, string]) => ({ value, label });
+const toOption = ([value, label]: [string, PageText]) => ({ value, label });
 
 function linesFor(schema: AttributeSchema): string[][] {
   return simpleAttributes(schema).map(({ name, kind, values, isRequired }) => [

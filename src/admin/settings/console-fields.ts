@@ -10,12 +10,13 @@ import {
   settingNames,
   settingSchemas,
 } from '../../settings/settings.ts';
+import { type PageText, sentences, t } from '../../texts/text.ts';
 import type { Field } from '../console/blocks.ts';
 import { asTyped, isRowButton, type Sent } from '../console/row-buttons.ts';
 import { lines } from '../console/text-area.ts';
 import type { SettingChanges } from './actions.ts';
 import { ATTRIBUTE_ROWS, attributeRows, changedSchema } from './attribute-rows.ts';
-import { settingTexts } from './console-texts.ts';
+import { settingTexts, type TextedSetting } from './console-texts.ts';
 import { isLanguageSetting, languageFields, sentLanguages } from './language-fields.ts';
 
 type Texts = Readonly<Record<string, string>>;
@@ -42,7 +43,7 @@ export function fieldsOf({ entry, lock }: SettingField, all: Sent): Field[] {
   const { name, value } = entry;
   const locked = lock && { isLocked: true, isFromFile: lock === 'file' };
   if (isLanguageSetting(name)) {
-    const note = lock === 'permission' ? LOCKS.permission : undefined;
+    const [note] = reasonOf(lock);
     return languageFields(entry, { locked, note, sent: all });
   }
   const sent = textsOf(all);
@@ -77,12 +78,11 @@ export function switchesField(shown: readonly SettingField[]): Field {
 function gatewayFields(value: unknown, lock: Lock, sent: Texts): Field[] {
   const stored = (value ?? {}) as { url?: string; sender?: string };
   const locked = lock && { isLocked: true, isFromFile: lock === 'file' };
-  const file = lock && LOCKS[lock] ? ` ${LOCKS[lock]}` : '';
   return [
     {
       name: 'sms_gateway.url',
-      label: 'Gateway URL',
-      hint: `Gatehouse posts each code there. Leave it empty for no codes by SMS.${file}`,
+      label: t('console.settings.gateway.url'),
+      hint: sentences([t('console.settings.gateway.url.hint'), ...reasonOf(lock)]),
       value: sent['sms_gateway.url'] ?? stored.url ?? '',
       isCode: true,
       ...locked,
@@ -92,45 +92,39 @@ function gatewayFields(value: unknown, lock: Lock, sent: Texts): Field[] {
       : [
           {
             name: 'sms_gateway.token',
-            label: 'Token',
+            label: t('console.settings.gateway.token'),
             type: 'password' as const,
-            hint: 'Sent as a bearer token. Leave it empty to keep the stored one, unless the URL has another origin.',
+            hint: t('console.settings.gateway.token.hint'),
             value: '',
             autocomplete: 'off',
           },
         ]),
     {
       name: 'sms_gateway.sender',
-      label: 'Sender',
-      hint: 'Shown on the phone, if the gateway supports it. At most 20 characters.',
+      label: t('console.settings.gateway.sender'),
+      hint: t('console.settings.gateway.sender.hint'),
       value: sent['sms_gateway.sender'] ?? stored.sender ?? '',
       ...locked,
     },
   ];
 }
 
-/** What the hint says beside the tag of the field. */
-const LOCKS: Record<Exclude<Lock, undefined>, string> = {
-  file: '',
-  permission: 'You don’t have permission to change it.',
-};
+/** Why it is locked, where no tag of the field says it. */
+const reasonOf = (lock: Lock): PageText[] => (lock === 'permission' ? [t('console.settings.locked')] : []);
 
 /** The explanation, with the range and the default of its schema, and why it is locked. */
-function hintOf(name: keyof typeof settingTexts, lock: Lock): string {
-  const { text, choices } = settingTexts[name];
+function hintOf(name: TextedSetting, lock: Lock): PageText {
   const schema = z.toJSONSchema(settingSchemas[name], { io: 'input', unrepresentable: 'any' });
   const { minimum, maximum } = schema as { minimum?: number; maximum?: number };
-  const fallback: unknown = defaultSettings[name];
-  const range = minimum !== undefined && maximum !== undefined ? `From ${minimum} to ${maximum}, ` : '';
-  const standard =
-    typeof fallback === 'number'
-      ? `${range}${range ? 'default' : 'Default'} ${fallback}.`
-      : typeof fallback === 'boolean'
-        ? `Default: ${fallback ? 'on' : 'off'}.`
-        : choices
-          ? `Default: ${choices[String(fallback)]?.label.toLowerCase()}.`
-          : '';
-  return [text, standard, lock && LOCKS[lock]].filter(Boolean).join(' ');
+  return sentences([settingTexts[name].text, ...standardOf(name, minimum, maximum), ...reasonOf(lock)]);
+}
+
+function standardOf(name: TextedSetting, minimum?: number, maximum?: number): PageText[] {
+  const value: unknown = defaultSettings[name];
+  if (typeof value === 'boolean') return [t('console.settings.default-switch', { state: value ? 'on' : 'off' })];
+  if (typeof value !== 'number') return settingTexts[name].standard ? [settingTexts[name].standard] : [];
+  if (minimum === undefined || maximum === undefined) return [t('console.settings.default', { value })];
+  return [t('console.settings.range', { minimum, maximum, value })];
 }
 
 /** The value as text; lists have a line for each entry. */
@@ -140,7 +134,7 @@ export function textOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value, undefined, 2) : String(value);
 }
 
-const BOTH = 'Change the attributes either in the rows or in the schema, not in both.';
+const BOTH = t('console.settings.both');
 
 /** The settings that differ from the stored ones. Throws invalid_input with the field. */
 export function changesOf(entries: readonly SettingEntry[], all: Sent): SettingChanges {

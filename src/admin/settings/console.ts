@@ -5,6 +5,7 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
 import { oneOf } from '../../rbac/rights.ts';
 import type { SettingEntry, SettingName } from '../../settings/settings.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import {
   type Block,
@@ -34,7 +35,7 @@ export interface SettingPagesDependencies {
   /** The path of the configuration file. */
   configFile: string | undefined;
   /** What the environment says about this server, for the tab System. */
-  system: readonly { label: string; value: string | Mark }[];
+  system: readonly { label: PageText; value: PageText | Mark }[];
 }
 
 /** All pages below /admin/security and /admin/settings. */
@@ -69,9 +70,9 @@ function createPages({ frame, settings, system, configFile }: SettingPagesDepend
       const boxes = [SECURITY, SETTINGS].flatMap(({ tabs }) => tabs.flatMap((tab) => tab.boxes));
       const editable = (name: SettingName) => found(name).filter(({ lock }) => lock === undefined);
       return {
-        title: 'All settings',
-        lead: 'Every setting that you may change, on one page.',
-        back: { href: '/admin/settings', label: 'Settings' },
+        title: t('console.settings.all'),
+        lead: t('console.settings.all.lead'),
+        back: { href: '/admin/settings', label: t('console.navigation.settings') },
         blocks: [formBlock(ALL, boxes, editable, { entries, sent, cancel: '/admin/settings' })],
       };
     }
@@ -79,7 +80,7 @@ function createPages({ frame, settings, system, configFile }: SettingPagesDepend
     const blocks: Block[] =
       tab.boxes.length > 0
         ? [formBlock(tab.href, tab.boxes, found, { entries, sent, cancel: tab.href })]
-        : [{ kind: 'facts', title: 'This server', lead: 'From the environment.', rows: [...system] }];
+        : [systemBlock(system)];
     const names = tab.boxes.flatMap((box) => box.names);
     const isDeclared = entries.some(({ name, source }) => source === 'file' && names.includes(name));
     return {
@@ -87,7 +88,7 @@ function createPages({ frame, settings, system, configFile }: SettingPagesDepend
       lead: tab.lead,
       tabs: group.tabs.map(({ href, label }) => ({ href, label, isCurrent: href === tab.href })),
       ...(tab.boxes.length === 0 &&
-        frame.meets(ctx, CHANGE) && { actions: [{ label: 'All settings on one page', href: ALL }] }),
+        frame.meets(ctx, CHANGE) && { actions: [{ label: t('console.settings.all.link'), href: ALL }] }),
       blocks: isDeclared ? [fileNotice(configFile, 'settings'), ...blocks] : blocks,
     };
   }
@@ -105,12 +106,17 @@ function createPages({ frame, settings, system, configFile }: SettingPagesDepend
         ctx,
         async () => {
           await settings.update(changesOf(entries, sent), frame.actor(ctx), sentValue(sent, VERSION) ?? '');
-          frame.redirect(ctx, next, 'Saved.');
+          frame.redirect(ctx, next, t('console.shared.saved'));
         },
         () => pageOf(ctx, place, entries, sent),
       );
     },
   };
+}
+
+function systemBlock(system: SettingPagesDependencies['system']): Block {
+  const [title, lead] = [t('console.settings.server'), t('console.settings.server.lead')];
+  return { kind: 'facts', title, lead, rows: [...system] };
 }
 
 /** A box for each part; without a button where nothing can be changed. */
@@ -130,9 +136,9 @@ function formBlock(
     return [
       { ...box, fields: fields.filter((field) => !isArea(field)) },
       {
-        title: 'As JSON Schema',
+        title: t('console.settings.schema'),
         isAdvanced: true,
-        summary: 'For rules that the rows can’t express',
+        summary: t('console.settings.schema.summary'),
         fields: fields.filter(isArea),
       },
     ];
@@ -142,6 +148,6 @@ function formBlock(
     action,
     fields: mayChange ? [versionField(sentValue(sent, VERSION) ?? etagOf(entries)), switchesField(shown)] : [],
     sections: sections.filter(({ fields }) => fields.length > 0),
-    ...(mayChange && { button: 'Save changes', cancel, cancelLabel: 'Discard' }),
+    ...(mayChange && { button: t('console.shared.save-changes'), cancel, cancelLabel: t('console.shared.discard') }),
   };
 }

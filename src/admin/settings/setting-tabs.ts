@@ -11,76 +11,82 @@ export interface SettingTab {
 }
 
 export interface SettingGroup {
-  title: string;
+  title: PageText;
   tabs: readonly SettingTab[];
 }
 
 export const SECURITY: SettingGroup = {
-  title: 'Sign-in and security',
+  title: t('console.navigation.security'),
   tabs: [
     {
       href: '/admin/security',
-      label: 'Methods',
-      lead: 'How people can prove who they are, beside passwords and passkeys.',
+      label: t('console.settings.tab.methods'),
+      lead: t('console.settings.tab.methods.lead'),
       boxes: [
         {
-          title: 'Codes by SMS',
-          lead: 'Without a gateway, no codes are sent by SMS.',
+          title: t('console.settings.box.sms'),
+          lead: t('console.settings.box.sms.lead'),
           names: ['sms_gateway'],
         },
-        { title: 'Codes by email', names: ['email_codes'] },
+        { title: t('console.settings.box.email-codes'), names: ['email_codes'] },
       ],
     },
     {
       href: '/admin/security/two-step',
-      label: 'Two-step',
-      lead: 'Who needs a second step, and how users set it up.',
+      label: t('console.settings.tab.two-step'),
+      lead: t('console.settings.tab.two-step.lead'),
       boxes: [
-        { title: 'Who needs it', names: ['mfa', 'admin_mfa'] },
-        { title: 'Set-up', names: ['first_factor', 'first_factor_days'] },
-        { title: 'Trusted browsers', names: ['remember_browser_days'] },
+        { title: t('console.settings.box.who'), names: ['mfa', 'admin_mfa'] },
+        { title: t('console.settings.box.set-up'), names: ['first_factor', 'first_factor_days'] },
+        { title: t('console.settings.box.trusted-browsers'), names: ['remember_browser_days'] },
       ],
     },
     {
       href: '/admin/security/passwords',
-      label: 'Passwords',
-      lead: 'What new passwords must meet, and how forgotten ones are reset.',
+      label: t('console.settings.tab.passwords'),
+      lead: t('console.settings.tab.passwords.lead'),
       boxes: [
-        { title: 'New passwords', names: ['breached_password_lookup'] },
-        { title: 'Forgotten passwords', names: ['reset_token_minutes'] },
+        { title: t('console.settings.box.new-passwords'), names: ['breached_password_lookup'] },
+        { title: t('console.settings.box.forgotten-passwords'), names: ['reset_token_minutes'] },
       ],
     },
     {
       href: '/admin/security/sign-up',
-      label: 'Sign-up',
-      lead: 'Who can create an account.',
-      boxes: [{ title: 'New accounts', names: ['self_registration', 'username_domains'] }],
+      label: t('console.settings.tab.sign-up'),
+      lead: t('console.settings.tab.sign-up.lead'),
+      boxes: [{ title: t('console.settings.box.new-accounts'), names: ['self_registration', 'username_domains'] }],
     },
     {
       href: '/admin/security/protection',
-      label: 'Protection',
-      lead: 'What protects sign-ins from guessing and unwanted networks.',
+      label: t('console.settings.tab.protection'),
+      lead: t('console.settings.tab.protection.lead'),
       boxes: [
-        { title: 'Limits', names: ['rate_limits'] },
-        { title: 'Blocked networks', names: ['denied_networks'] },
-        { title: 'Notices', names: ['new_browser_notice'] },
+        { title: t('console.settings.box.limits'), names: ['rate_limits'] },
+        { title: t('console.settings.box.blocked-networks'), names: ['denied_networks'] },
+        { title: t('console.settings.box.notices'), names: ['new_browser_notice'] },
       ],
     },
   ],
 };
 
 export const SETTINGS: SettingGroup = {
-  title: 'Settings',
+  title: t('console.navigation.settings'),
   tabs: [
     {
       href: '/admin/settings',
-      label: 'Sessions and tokens',
-      lead: 'How long sign-ins, tokens and API keys are valid.',
+      label: t('console.settings.tab.sessions'),
+      lead: t('console.settings.tab.sessions.lead'),
       boxes: [
-        { title: 'Sessions', names: ['session_hours', 'session_idle_minutes', 'max_sessions_per_user'] },
-        { title: 'When roles change', names: ['sign_out_on_role_change'] },
-        { title: 'Tokens', names: ['access_token_minutes', 'refresh_token_days', 'refresh_token_retry_seconds'] },
-        { title: 'API keys', names: ['api_key_max_days'] },
+        {
+          title: t('console.settings.box.sessions'),
+          names: ['session_hours', 'session_idle_minutes', 'max_sessions_per_user'],
+        },
+        { title: t('console.settings.box.role-changes'), names: ['sign_out_on_role_change'] },
+        {
+          title: t('console.settings.box.tokens'),
+          names: ['access_token_minutes', 'refresh_token_days', 'refresh_token_retry_seconds'],
+        },
+        { title: t('console.settings.box.api-keys'), names: ['api_key_max_days'] },
       ],
     },
     {
@@ -91,32 +97,34 @@ export const SETTINGS: SettingGroup = {
     },
     {
       href: '/admin/settings/network',
-      label: 'Network',
-      lead: 'Which servers Gatehouse may call.',
-      boxes: [{ title: 'Outgoing calls', names: ['outgoing_networks'] }],
+      label: t('console.settings.tab.network'),
+      lead: t('console.settings.tab.network.lead'),
+      boxes: [{ title: t('console.settings.box.outgoing'), names: ['outgoing_networks'] }],
     },
     {
       href: '/admin/settings/saml',
-      label: 'SAML',
-      lead: 'What applies to all SAML applications.',
-      boxes: [{ title: 'Service providers', names: ['saml_signed_requests', 'clock_skew_seconds'] }],
+      label: t('console.settings.tab.saml'),
+      lead: t('console.settings.tab.saml.lead'),
+      boxes: [
+        { title: t('console.settings.box.service-providers'), names: ['saml_signed_requests', 'clock_skew_seconds'] },
+      ],
     },
     {
       href: '/admin/settings/attributes',
-      label: 'User attributes',
-      lead: 'Which attributes users have beside their profile.',
+      label: t('console.settings.tab.attributes'),
+      lead: t('console.settings.tab.attributes.lead'),
       boxes: [
         {
-          title: 'Custom attributes',
-          lead: 'What accounts have in addition to the standard profile. Set the values on each user’s page.',
+          title: t('console.settings.box.attributes'),
+          lead: t('console.settings.box.attributes.lead'),
           names: ['user_attributes'],
         },
       ],
     },
     {
       href: '/admin/settings/system',
-      label: 'System',
-      lead: 'How this server was started: values of its environment, to read only.',
+      label: t('console.settings.tab.system'),
+      lead: t('console.settings.tab.system.lead'),
       boxes: [],
     },
   ],
