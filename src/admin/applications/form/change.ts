@@ -2,6 +2,7 @@
 import type { Application } from '../../../applications/application.ts';
 import { applicationEntry } from '../../../config-file/export.ts';
 import { badRequest } from '../../../http/errors.ts';
+import { type PageText, t } from '../../../texts/text.ts';
 import type { Field, FormSection } from '../../console/blocks.ts';
 import { asTyped, type Sent, sentValue, untouched } from '../../console/row-buttons.ts';
 import type { Declaration } from '../saml-declarations.ts';
@@ -36,17 +37,17 @@ export function formSections(
   });
 }
 
-function lockedField(field: Field, isLocked: boolean, reason: string | undefined): Field {
+function lockedField(field: Field, isLocked: boolean, reason: PageText | undefined): Field {
   if (!isLocked && reason === undefined) return field;
   return { ...field, isLocked: true, ...(reason && { hint: reason }) };
 }
 
 /** Keys that another key decides, with the reason. */
-function lockedKeys(values: Values): Record<string, string> {
-  const fixed = fixedKeys(values).map((key) => [key, 'The security profile decides this.']);
+function lockedKeys(values: Values): Record<string, PageText> {
+  const fixed = fixedKeys(values).map((key) => [key, t('console.fields.profile.decides')]);
   return {
     ...(values.token_endpoint_auth_method === 'none' && {
-      require_pkce: 'Always required for an application without a secret or key.',
+      require_pkce: t('console.fields.pkce.always'),
     }),
     ...Object.fromEntries(fixed),
   };

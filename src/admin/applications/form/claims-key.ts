@@ -1,6 +1,7 @@
 // The claims of an OpenID Connect application, a row each: name, user field, and the scope that it belongs to.
 import { userFieldNames } from '../../../accounts/claims.ts';
 import { claimSources, type OwnClaims } from '../../../applications/fields/claim-settings.ts';
+import { t } from '../../../texts/text.ts';
 import { assertDistinct, rowsKey } from './keys.ts';
 
 /** The suggestions where a user field is typed. */
@@ -9,15 +10,15 @@ export const userFields = [...userFieldNames, 'attributes.department'];
 export const claimsKey = rowsKey(
   {
     key: 'claims',
-    label: 'Additional claims',
-    hint: 'The value is a field of the user, such as email or attributes.department. A claim with a scope needs that scope.',
+    label: t('console.fields.own-claims.label'),
+    hint: t('console.fields.own-claims.hint'),
   },
   {
-    adds: 'claim',
+    adds: t('console.fields.own-claims.adds'),
     columns: [
-      { name: 'name', label: 'Claim' },
-      { name: 'field', label: 'Value', suggestions: userFields },
-      { name: 'scope', label: 'Scope (optional)' },
+      { name: 'name', label: t('console.fields.own-claims.claim') },
+      { name: 'field', label: t('console.fields.value'), suggestions: userFields },
+      { name: 'scope', label: t('console.fields.own-claims.scope') },
     ],
     toLines: (value) => claimSources(value as OwnClaims).map(({ claim, field, scope = '' }) => [claim, field, scope]),
     fromLines(lines) {

@@ -1,6 +1,7 @@
 // A key of an application's declaration as a field of a form: how it is displayed, and what a sent form makes of it. Each function makes
 // one kind of field; the tables of keys are in oidc-keys.ts and saml-keys.ts.
 import { badRequest } from '../../../http/errors.ts';
+import type { PageText } from '../../../texts/text.ts';
 import type { Field, Option, RowColumn } from '../../console/blocks.ts';
 import { linesOf, type Sent, sentValue } from '../../console/row-buttons.ts';
 
@@ -18,9 +19,9 @@ export interface Key {
 
 interface About {
   key: string;
-  label: string;
-  hint: string;
-  unit?: string;
+  label: PageText;
+  hint: PageText;
+  unit?: PageText;
   isHalf?: boolean;
 }
 
@@ -109,7 +110,7 @@ export function checksKey(
 }
 
 /** A list of texts, a row each. */
-export function listKey(about: About, adds: string): Key {
+export function listKey(about: About, adds: PageText): Key {
   const field = { ...base(about), type: 'rows', adds, columns: [{ name: '', label: about.label }] } as const;
   return {
     key: about.key,
@@ -127,7 +128,7 @@ export function rowsKey(
     toLines,
     fromLines,
   }: {
-    adds: string;
+    adds: PageText;
     columns: readonly RowColumn[];
     toLines(value: unknown): string[][];
     fromLines(lines: string[][]): unknown;
@@ -144,7 +145,7 @@ export function rowsKey(
 }
 
 /** Name -> text, a row each. */
-export function mapKey(about: About, adds: string, columns: readonly [RowColumn, RowColumn]): Key {
+export function mapKey(about: About, adds: PageText, columns: readonly [RowColumn, RowColumn]): Key {
   return rowsKey(about, {
     adds,
     columns,

@@ -1,5 +1,6 @@
 // Every key of `clients` in the configuration file as fields of the console, by tab and section; those about tokens are in
 // oidc-token-keys.ts, those that both protocols have in shared-keys.ts.
+import { type PageText, t } from '../../../texts/text.ts';
 import { claimsKey } from './claims-key.ts';
 import { checksKey, choiceKey, listKey, switchKey, textKey, urlKey } from './keys.ts';
 import { algs, SIGNATURES } from './oidc-token-keys.ts';
@@ -9,226 +10,258 @@ import { accessKey, type Choices, consentKey, filterKeys, mfaKey, presetKey, sou
 
 export const oidcSettings: readonly KeySection[] = [
   {
-    title: 'General',
+    title: t('console.fields.general.title'),
     keys: [
       textKey(
         {
           key: 'client_name',
-          label: 'Name',
-          hint: 'People see it when they sign in and in their app list. Up to 255 characters.',
+          label: t('console.fields.name.label'),
+          hint: t('console.fields.name.hint'),
           isHalf: true,
         },
         { required: true },
       ),
       urlKey({
         key: 'client_uri',
-        label: 'Home page',
-        hint: 'Opens from the app list. Without it, the application isn’t in the list.',
+        label: t('console.fields.home-page.label'),
+        hint: t('console.fields.home-page.hint'),
         isHalf: true,
       }),
       urlKey({
         key: 'logo_uri',
-        label: 'Logo URL',
-        hint: 'A square picture for the app list and the sign-in page. Only https. Default: initials.',
+        label: t('console.fields.logo.label'),
+        hint: t('console.fields.logo.hint'),
         isHalf: true,
       }),
       urlKey({
         key: 'initiate_login_uri',
-        label: 'Initiate login URI',
-        hint: 'The page of the application that starts a sign-in. The app list opens it instead of the home page. Only https.',
+        label: t('console.fields.initiate-login.label'),
+        hint: t('console.fields.initiate-login.hint'),
         isHalf: true,
       }),
       urlKey({
         key: 'policy_uri',
-        label: 'Privacy policy URL',
-        hint: 'Linked on the consent screen. Optional.',
+        label: t('console.fields.privacy-policy.label'),
+        hint: t('console.fields.consent-link.hint'),
         isHalf: true,
       }),
       urlKey({
         key: 'tos_uri',
-        label: 'Terms of service URL',
-        hint: 'Linked on the consent screen. Optional.',
+        label: t('console.fields.terms.label'),
+        hint: t('console.fields.consent-link.hint'),
         isHalf: true,
       }),
       presetKey('oidc'),
       listKey(
-        { key: 'contacts', label: 'Technical contacts', hint: 'Email addresses of the people who run it. Optional.' },
-        'contact',
+        { key: 'contacts', label: t('console.fields.contacts.label'), hint: t('console.fields.contacts.hint') },
+        t('console.fields.contacts.adds'),
       ),
       choiceKey(
-        { key: 'application_type', label: 'Application type', hint: 'Decides which redirect URIs are allowed.' },
+        {
+          key: 'application_type',
+          label: t('console.fields.application-type.label'),
+          hint: t('console.fields.application-type.hint'),
+        },
         {
           byDefault: 'web',
           asCards: true,
           options: [
-            { value: 'web', label: 'Web', hint: 'Redirect URIs are https, or http on this computer.' },
-            { value: 'native', label: 'Native', hint: 'For phones and desktops: private schemes and any local port.' },
+            {
+              value: 'web',
+              label: t('console.fields.application-type.web'),
+              hint: t('console.fields.application-type.web-hint'),
+            },
+            {
+              value: 'native',
+              label: t('console.fields.application-type.native'),
+              hint: t('console.fields.application-type.native-hint'),
+            },
           ],
         },
       ),
     ],
   },
   {
-    title: 'Sign-in and sign-out URLs',
+    title: t('console.fields.urls.title'),
     keys: [
       listKey(
         {
           key: 'redirect_uris',
-          label: 'Redirect URIs',
-          hint: 'Must match exactly. Also called callback URL.',
+          label: t('console.fields.redirect-uris.label'),
+          hint: t('console.fields.redirect-uris.hint'),
         },
-        'redirect URI',
+        t('console.fields.redirect-uris.adds'),
       ),
       listKey(
         {
           key: 'post_logout_redirect_uris',
-          label: 'Post-logout redirect URIs',
-          hint: 'Where people go after they sign out. Optional.',
+          label: t('console.fields.post-logout.label'),
+          hint: t('console.fields.post-logout.hint'),
         },
-        'post-logout redirect URI',
+        t('console.fields.post-logout.adds'),
       ),
       urlKey({
         key: 'backchannel_logout_uri',
-        label: 'Back-channel logout URI',
-        hint: 'Gatehouse calls it when a session ends, so that the application ends its own. Optional.',
+        label: t('console.fields.backchannel-logout.label'),
+        hint: t('console.fields.backchannel-logout.hint'),
       }),
       switchKey({
         key: 'backchannel_logout_session_required',
-        label: 'Name the session in back-channel logouts',
-        hint: 'Logout tokens always contain the session ID (sid). Off by default.',
+        label: t('console.fields.backchannel-session.label'),
+        hint: t('console.fields.backchannel-session.hint'),
       }),
       urlKey({
         key: 'frontchannel_logout_uri',
-        label: 'Front-channel logout URI',
-        hint: 'Opened in the browser when a person signs out. The back-channel logout URI comes first. Optional.',
+        label: t('console.fields.frontchannel-logout.label'),
+        hint: t('console.fields.frontchannel-logout.hint'),
       }),
       switchKey({
         key: 'frontchannel_logout_session_required',
-        label: 'Name the session in front-channel logouts',
-        hint: 'The URI always gets iss and sid. Off by default.',
+        label: t('console.fields.frontchannel-session.label'),
+        hint: t('console.fields.frontchannel-session.hint'),
       }),
     ],
   },
 ];
 
 export const oidcAccess = (choices: Choices): KeySection[] => [
-  { title: 'Who can sign in', keys: [accessKey(choices)] },
+  { title: t('console.fields.who.title'), keys: [accessKey(choices)] },
   {
-    title: 'Sign-in requirements',
+    title: t('console.fields.requirements.title'),
     keys: [
       mfaKey,
       checksKey(
         {
           key: 'default_acr_values',
-          label: 'Default sign-in strength',
-          hint: 'For requests that ask for none (default_acr_values). Default: none.',
+          label: t('console.fields.default-acr.label'),
+          hint: t('console.fields.default-acr.hint'),
         },
         {
           options: [
-            { value: 'urn:gatehouse:acr:password', label: 'Password', hint: 'urn:gatehouse:acr:password' },
-            { value: 'urn:gatehouse:acr:mfa', label: 'Two-step verification', hint: 'urn:gatehouse:acr:mfa' },
-            { value: 'phr', label: 'Passkey or security key', hint: 'phr' },
+            {
+              value: 'urn:gatehouse:acr:password',
+              label: t('console.fields.default-acr.password'),
+              hint: 'urn:gatehouse:acr:password',
+            },
+            { value: 'urn:gatehouse:acr:mfa', label: t('console.fields.mfa.label'), hint: 'urn:gatehouse:acr:mfa' },
+            { value: 'phr', label: t('console.fields.default-acr.phr'), hint: 'phr' },
           ],
         },
       ),
     ],
   },
-  { title: 'Where people sign in', isAdvanced: true, summary: sourceSummary, keys: sourceKeys(choices) },
-  { title: 'Consent', keys: [consentKey('explicit')] },
+  { title: t('console.fields.where.title'), isAdvanced: true, summary: sourceSummary, keys: sourceKeys(choices) },
+  { title: t('console.fields.consent.title'), keys: [consentKey('explicit')] },
 ];
 
-export function sourceSummary({ connections = 'all', local_sign_in }: Record<string, unknown>): string {
-  const local = local_sign_in === false ? '' : ' and this server';
-  return connections === 'all' ? `All connections${local}` : `${(connections as string[]).length} selected${local}`;
+export function sourceSummary({ connections = 'all', local_sign_in }: Record<string, unknown>): PageText {
+  const local = local_sign_in === false ? 'no' : 'yes';
+  if (connections === 'all') return t('console.fields.sources.summary-all', { local });
+  return t('console.fields.sources.summary-selected', { local, count: (connections as string[]).length });
 }
 
 export const oidcClaims: readonly KeySection[] = [
   {
-    title: 'Claims',
-    lead: 'What the application learns about the person who signs in, in addition to the standard claims of its scopes.',
+    title: t('console.fields.claims.title'),
+    lead: t('console.fields.claims.lead'),
     keys: [
       claimsKey,
       switchKey(
         {
           key: 'id_token_claims',
-          label: 'Send claims of scopes in ID tokens too',
-          hint: 'Off: only UserInfo has them (OpenID Connect Core 5.4). On by default.',
+          label: t('console.fields.id-token-claims.label'),
+          hint: t('console.fields.id-token-claims.hint'),
         },
         { on: undefined, off: 'conform', isOn: (value) => value !== 'conform' },
       ),
     ],
   },
   {
-    title: 'Subject identifier',
+    title: t('console.fields.subject.title'),
     isAdvanced: true,
     summary: ({ subject_type = 'public' }) => String(subject_type),
     keys: [
       choiceKey(
-        { key: 'subject_type', label: 'Subject type', hint: 'What the claim sub contains. Default: public.' },
+        {
+          key: 'subject_type',
+          label: t('console.fields.subject-type.label'),
+          hint: t('console.fields.subject-type.hint'),
+        },
         {
           byDefault: 'public',
           asCards: true,
           options: [
-            { value: 'public', label: 'Public', hint: 'Every application gets the same user ID.' },
+            {
+              value: 'public',
+              label: t('console.fields.subject-type.public'),
+              hint: t('console.fields.subject-type.public-hint'),
+            },
             {
               value: 'pairwise',
-              label: 'Pairwise',
-              hint: 'Each application gets a different one, so applications can’t match users.',
+              label: t('console.fields.subject-type.pairwise'),
+              hint: t('console.fields.subject-type.pairwise-hint'),
             },
           ],
         },
       ),
       urlKey({
         key: 'sector_identifier_uri',
-        label: 'Sector identifier URI',
-        hint: 'Needed for pairwise subjects when the redirect URIs have several hosts. Only https.',
+        label: t('console.fields.sector.label'),
+        hint: t('console.fields.sector.hint'),
       }),
     ],
   },
-  { title: 'Roles and permissions', isAdvanced: true, summary: filterSummary, keys: filterKeys },
+  { title: t('console.fields.roles.title'), isAdvanced: true, summary: filterSummary, keys: filterKeys },
 ];
 
-export function filterSummary({ roles_filter, roles_rename, permissions_filter }: Record<string, unknown>): string {
-  return roles_filter || roles_rename || permissions_filter ? 'Limited or renamed' : 'All, as they are';
+export function filterSummary({ roles_filter, roles_rename, permissions_filter }: Record<string, unknown>): PageText {
+  return roles_filter || roles_rename || permissions_filter
+    ? t('console.fields.roles.summary-limited')
+    : t('console.fields.roles.summary-all');
 }
 
 export const oidcCredentials: readonly KeySection[] = [
   {
-    title: 'Client authentication',
+    title: t('console.fields.client-auth.title'),
     keys: [
       profileKey,
       choiceKey(
         {
           key: 'token_endpoint_auth_method',
-          label: 'Method',
-          hint: 'How the application proves its identity at the token endpoint.',
+          label: t('console.fields.auth-method.label'),
+          hint: t('console.fields.auth-method.hint'),
         },
         {
           byDefault: 'client_secret_basic',
           options: [
-            { value: 'client_secret_basic', label: 'Client secret in the Authorization header (client_secret_basic)' },
-            { value: 'client_secret_post', label: 'Client secret in the body (client_secret_post)' },
-            { value: 'client_secret_jwt', label: 'JWT signed with the client secret (client_secret_jwt)' },
-            { value: 'private_key_jwt', label: 'JWT signed with the application’s own key (private_key_jwt)' },
-            { value: 'none', label: 'None: browser and mobile apps, with PKCE (none)' },
+            { value: 'client_secret_basic', label: t('console.fields.auth-method.basic') },
+            { value: 'client_secret_post', label: t('console.fields.auth-method.post') },
+            { value: 'client_secret_jwt', label: t('console.fields.auth-method.secret-jwt') },
+            { value: 'private_key_jwt', label: t('console.fields.auth-method.private-key') },
+            { value: 'none', label: t('console.fields.auth-method.none') },
           ],
         },
       ),
       choiceKey(
         {
           key: 'token_endpoint_auth_signing_alg',
-          label: 'Signature of its JWT',
-          hint: 'Only for the two methods with a JWT.',
+          label: t('console.fields.auth-alg.label'),
+          hint: t('console.fields.auth-alg.hint'),
         },
-        { options: algs('Any suitable one', ...SIGNATURES, 'Ed25519', 'HS256') },
+        { options: algs(t('console.fields.auth-alg.any'), ...SIGNATURES, 'Ed25519', 'HS256') },
       ),
     ],
   },
   {
-    title: 'Public keys',
-    lead: 'For applications that sign with their own key. Enter either the URL or the keys.',
+    title: t('console.fields.public-keys.title'),
+    lead: t('console.fields.public-keys.lead'),
     isAdvanced: true,
-    summary: ({ jwks, jwks_uri }) => (jwks ? 'JWK Set' : jwks_uri ? 'JWK Set URL' : 'None'),
+    summary: ({ jwks, jwks_uri }) =>
+      jwks
+        ? t('console.fields.jwks.label')
+        : jwks_uri
+          ? t('console.fields.jwks-uri.label')
+          : t('console.fields.public-keys.summary-none'),
     keys: publicKeys,
   },
 ];

@@ -1,30 +1,29 @@
 // The security profile of an OpenID Connect application in the console: the choice with what it demands, and what choosing it changes.
 import type { SecurityProfile } from '../../../applications/fields/oidc-client.ts';
 import { fixedFields, isSecurityProfile } from '../../../applications/security-profile.ts';
+import { type PageText, t } from '../../../texts/text.ts';
 import type { Declaration } from '../saml-declarations.ts';
 import { choiceKey, jsonKey, type Key, urlKey, type Values } from './keys.ts';
 
-const names: Record<SecurityProfile, string> = {
-  fapi2: 'High security (FAPI 2)',
-  'fapi2-signing': 'High security with signed messages (FAPI 2 Message Signing)',
+const names: Record<SecurityProfile, PageText> = {
+  fapi2: t('console.fields.profile.fapi2'),
+  'fapi2-signing': t('console.fields.profile.fapi2-signing'),
 };
-
-const DEMANDS = 'private_key_jwt, PAR, PKCE, DPoP and https URLs; with signed messages, JAR and JARM too';
 
 export const profileOptions = Object.entries(names).map(([value, label]) => ({ value, label }));
 
 export const profileKey: Key = choiceKey(
-  { key: 'profile', label: 'Security profile', hint: `Default: standard. High security demands ${DEMANDS}.` },
-  { options: [{ value: '', label: 'Standard' }, ...profileOptions] },
+  { key: 'profile', label: t('console.fields.profile.label'), hint: t('console.fields.profile.hint') },
+  { options: [{ value: '', label: t('console.fields.profile.standard') }, ...profileOptions] },
 );
 
 export const publicKeys: readonly Key[] = [
   urlKey({
     key: 'jwks_uri',
-    label: 'JWK Set URL',
-    hint: 'Read again when the application signs with a new key. Up to 2048 characters.',
+    label: t('console.fields.jwks-uri.label'),
+    hint: t('console.fields.jwks-uri.hint'),
   }),
-  jsonKey({ key: 'jwks', label: 'JWK Set', hint: 'The keys themselves: {"keys": […]}. Public parts only.' }),
+  jsonKey({ key: 'jwks', label: t('console.fields.jwks.label'), hint: t('console.fields.jwks.hint') }),
 ];
 
 /** The keys that the profile of this declaration fixes. */
@@ -56,4 +55,4 @@ const resetAlgorithms = {
 };
 
 /** The name of a profile. */
-export const profileName = (profile: SecurityProfile): string => names[profile];
+export const profileName = (profile: SecurityProfile): PageText => names[profile];

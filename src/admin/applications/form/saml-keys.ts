@@ -1,5 +1,7 @@
 // Every key of `service_providers` in the configuration file as fields of the console, by tab and section; how it is known is
 // in saml-source-keys.ts, what both protocols have in shared-keys.ts.
+
+import { t } from '../../../texts/text.ts';
 import { sentValue } from '../../console/row-buttons.ts';
 import { userFields } from './claims-key.ts';
 import { choiceKey, listKey, mapKey, switchKey, textKey, urlKey } from './keys.ts';
@@ -10,76 +12,76 @@ import { accessKey, type Choices, consentKey, filterKeys, mfaKey, presetKey, sou
 
 export const samlSettings: readonly KeySection[] = [
   {
-    title: 'General',
+    title: t('console.fields.general.title'),
     keys: [
       textKey(
         {
           key: 'name',
-          label: 'Name',
-          hint: 'People see it when they sign in and in their app list. Up to 255 characters.',
+          label: t('console.fields.name.label'),
+          hint: t('console.fields.name.hint'),
           isHalf: true,
         },
         { required: true },
       ),
       urlKey({
         key: 'start_url',
-        label: 'Home page',
-        hint: 'The app list opens this page, which must start the sign-in itself. Leave empty to start it at Gatehouse.',
+        label: t('console.fields.home-page.label'),
+        hint: t('console.fields.start-url.hint'),
         isHalf: true,
       }),
       urlKey({
         key: 'logo_uri',
-        label: 'Logo URL',
-        hint: 'A square picture for the app list and the sign-in page. Only https. Default: initials.',
+        label: t('console.fields.logo.label'),
+        hint: t('console.fields.logo.hint'),
         isHalf: true,
       }),
       presetKey('saml'),
       switchKey({
         key: 'idp_initiated',
-        label: 'Show in app list without a home page',
-        hint: 'Sign-ins can start at Gatehouse, without a request from the application. Off by default.',
+        label: t('console.fields.idp-initiated.label'),
+        hint: t('console.fields.idp-initiated.hint'),
       }),
       listKey(
         {
           key: 'contacts',
-          label: 'Technical contacts',
-          hint: 'Get an email before the signing certificate expires. Optional.',
+          label: t('console.fields.contacts.label'),
+          hint: t('console.fields.contacts.saml-hint'),
         },
-        'contact',
+        t('console.fields.contacts.adds'),
       ),
     ],
   },
   ...samlSources,
   {
-    title: 'Signing and encryption',
+    title: t('console.fields.saml-signing.title'),
     isAdvanced: true,
     summary: ({ sign = 'assertion', encrypt_assertion = 'auto' }) =>
-      `Signs ${sign === 'both' ? 'both' : `the ${sign}`}, encrypts: ${encrypt_assertion}`,
+      t('console.fields.saml-signing.summary', { sign: String(sign), encrypt: String(encrypt_assertion) }),
     keys: [
       choiceKey(
-        { key: 'sign', label: 'Signed', hint: 'RSA with SHA-256. Default: the assertion.', isHalf: true },
+        { key: 'sign', label: t('console.fields.sign.label'), hint: t('console.fields.sign.hint'), isHalf: true },
         {
           byDefault: 'assertion',
           options: [
-            { value: 'assertion', label: 'The assertion' },
-            { value: 'response', label: 'The response' },
-            { value: 'both', label: 'Both' },
+            { value: 'assertion', label: t('console.fields.sign.assertion') },
+            { value: 'response', label: t('console.fields.sign.response') },
+            { value: 'both', label: t('console.fields.both') },
           ],
         },
       ),
       choiceKey(
         {
           key: 'encrypt_assertion',
-          label: 'Encryption',
-          hint: 'Of the assertion. Default: when the application has an encryption key.',
+          label: t('console.fields.encryption'),
+          hint: t('console.fields.encrypt.hint'),
           isHalf: true,
         },
         {
           byDefault: 'auto',
           options: [
-            { value: 'auto', label: 'When it has a key' },
-            { value: 'always', label: 'Always' },
-            { value: 'never', label: 'Never' },
+            { value: 'auto', label: t('console.fields.encrypt.auto') },
+            { value: 'always', label: t('console.fields.encrypt.always') },
+            { value: 'never', label: t('console.fields.encrypt.never') },
           ],
         },
       ),
@@ -87,15 +89,15 @@ export const samlSettings: readonly KeySection[] = [
         ...choiceKey(
           {
             key: 'require_signed_requests',
-            label: 'Signed requests',
-            hint: 'Whether requests without a signature are rejected. Default: as its metadata says.',
+            label: t('console.fields.signed-requests.label'),
+            hint: t('console.fields.signed-requests.hint'),
             isHalf: true,
           },
           {
             options: [
-              { value: '', label: 'As its metadata says' },
-              { value: 'true', label: 'Required' },
-              { value: 'false', label: 'Not required' },
+              { value: '', label: t('console.fields.signed-requests.default') },
+              { value: 'true', label: t('console.fields.required') },
+              { value: 'false', label: t('console.fields.signed-requests.not-required') },
             ],
           },
         ),
@@ -103,80 +105,80 @@ export const samlSettings: readonly KeySection[] = [
       },
       switchKey({
         key: 'allow_sha1',
-        label: 'Accept SHA-1 signatures',
-        hint: 'Only for software that supports nothing newer. Off by default.',
+        label: t('console.fields.sha1.label'),
+        hint: t('console.fields.sha1.hint'),
       }),
     ],
   },
 ];
 
 export const samlAccess = (choices: Choices): KeySection[] => [
-  { title: 'Who can sign in', keys: [accessKey(choices)] },
-  { title: 'Sign-in requirements', keys: [mfaKey] },
-  { title: 'Where people sign in', isAdvanced: true, summary: sourceSummary, keys: sourceKeys(choices) },
-  { title: 'Consent', keys: [consentKey('implicit')] },
+  { title: t('console.fields.who.title'), keys: [accessKey(choices)] },
+  { title: t('console.fields.requirements.title'), keys: [mfaKey] },
+  { title: t('console.fields.where.title'), isAdvanced: true, summary: sourceSummary, keys: sourceKeys(choices) },
+  { title: t('console.fields.consent.title'), keys: [consentKey('implicit')] },
 ];
 
 export const samlAttributes: readonly KeySection[] = [
   {
-    title: 'NameID',
-    lead: 'The identifier of the person in the assertion.',
+    title: t('console.fields.name-id.title'),
+    lead: t('console.fields.name-id.lead'),
     keys: [
       choiceKey(
         {
           key: 'name_id_format',
-          label: 'Format',
-          hint: 'Default: what the request asks for within the metadata, else persistent.',
+          label: t('console.fields.name-id-format.label'),
+          hint: t('console.fields.name-id-format.hint'),
         },
         {
           options: [
-            { value: '', label: 'As requested' },
-            { value: 'persistent', label: 'Persistent: random, always the same' },
-            { value: 'transient', label: 'Transient: new at each sign-in' },
-            { value: 'emailAddress', label: 'Email address, when it is verified' },
-            { value: 'unspecified', label: 'Unspecified: the username' },
+            { value: '', label: t('console.fields.name-id-format.requested') },
+            { value: 'persistent', label: t('console.fields.name-id-format.persistent') },
+            { value: 'transient', label: t('console.fields.name-id-format.transient') },
+            { value: 'emailAddress', label: t('console.fields.name-id.email') },
+            { value: 'unspecified', label: t('console.fields.name-id-format.unspecified') },
           ],
         },
       ),
       choiceKey(
         {
           key: 'name_id_field',
-          label: 'Value',
-          hint: 'For the formats persistent and unspecified, where the application has to know it in advance. Default: a random value, or the username.',
+          label: t('console.fields.value'),
+          hint: t('console.fields.name-id-field.hint'),
         },
         {
           options: [
-            { value: '', label: 'As the format says' },
-            { value: 'sub', label: 'User ID, which never changes' },
-            { value: 'username', label: 'Username' },
-            { value: 'email', label: 'Email address, when it is verified' },
+            { value: '', label: t('console.fields.name-id-field.default') },
+            { value: 'sub', label: t('console.fields.name-id-field.sub') },
+            { value: 'username', label: t('console.fields.name-id-field.username') },
+            { value: 'email', label: t('console.fields.name-id.email') },
           ],
         },
       ),
       switchKey({
         key: 'require_allow_create',
-        label: 'Require AllowCreate for the first sign-in',
-        hint: 'For persistent identifiers. Most software omits AllowCreate, so leave it off if in doubt. Off by default.',
+        label: t('console.fields.allow-create.label'),
+        hint: t('console.fields.allow-create.hint'),
       }),
     ],
   },
   {
-    title: 'Attributes',
-    lead: 'What the application learns about the person who signs in.',
+    title: t('console.fields.attributes.title'),
+    lead: t('console.fields.attributes.lead'),
     keys: [
       mapKey(
         {
           key: 'attributes',
-          label: 'Attribute mapping',
-          hint: 'The value is a field of the user, such as email or attributes.department.',
+          label: t('console.fields.attributes.label'),
+          hint: t('console.fields.attributes.hint'),
         },
-        'attribute',
+        t('console.fields.attributes.adds'),
         [
-          { name: 'name', label: 'SAML attribute' },
-          { name: 'field', label: 'Value', suggestions: userFields },
+          { name: 'name', label: t('console.fields.attributes.attribute') },
+          { name: 'field', label: t('console.fields.value'), suggestions: userFields },
         ],
       ),
     ],
   },
-  { title: 'Roles and permissions', isAdvanced: true, summary: filterSummary, keys: filterKeys },
+  { title: t('console.fields.roles.title'), isAdvanced: true, summary: filterSummary, keys: filterKeys },
 ];

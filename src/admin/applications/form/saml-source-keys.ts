@@ -1,4 +1,6 @@
 // The keys by which a service provider is known: the URL of its metadata, the document, or its addresses and certificates by hand.
+
+import { t } from '../../../texts/text.ts';
 import type { Field } from '../../console/blocks.ts';
 import { type Sent, sentValue } from '../../console/row-buttons.ts';
 import { type Key, rowsKey, textKey, urlKey, type Values } from './keys.ts';
@@ -16,14 +18,26 @@ export function sourceOf({ metadata_url, metadata }: Values): Source {
 /** The choice itself is no key: it says which keys are sent. */
 const sourceField = (values: Values): Field => ({
   name: METADATA_SOURCE,
-  label: 'Source',
+  label: t('console.fields.metadata-source.label'),
   type: 'radios',
   value: sourceOf(values),
-  hint: 'Where Gatehouse gets the addresses and keys of the application from. The entity ID never changes.',
+  hint: t('console.fields.metadata-source.hint'),
   options: [
-    { value: 'url', label: 'By URL', hint: 'Read again every day.' },
-    { value: 'paste', label: 'By document', hint: 'The XML, pasted.' },
-    { value: 'hand', label: 'By hand', hint: 'You enter each ACS URL and certificate.' },
+    {
+      value: 'url',
+      label: t('console.fields.metadata-source.url'),
+      hint: t('console.fields.metadata-source.url-hint'),
+    },
+    {
+      value: 'paste',
+      label: t('console.fields.metadata-source.paste'),
+      hint: t('console.fields.metadata-source.paste-hint'),
+    },
+    {
+      value: 'hand',
+      label: t('console.fields.metadata-source.hand'),
+      hint: t('console.fields.metadata-source.hand-hint'),
+    },
   ],
 });
 
@@ -42,21 +56,21 @@ const isWhole = (text: string) => /^\d{1,9}$/.test(text);
 const acsKey = rowsKey(
   {
     key: 'acs_url',
-    label: 'ACS URLs',
-    hint: 'Where responses are sent by POST. The index is 0 to 65535; without one, the rows are numbered from 0. Without a default, the first row is it.',
+    label: t('console.fields.acs.label'),
+    hint: t('console.fields.acs.hint'),
   },
   {
-    adds: 'ACS URL',
+    adds: t('console.fields.acs.adds'),
     columns: [
-      { name: 'url', label: 'URL' },
-      { name: 'index', label: 'Index', isNarrow: true },
+      { name: 'url', label: t('console.fields.url') },
+      { name: 'index', label: t('console.fields.acs.index'), isNarrow: true },
       {
         name: 'default',
-        label: 'Default',
+        label: t('console.fields.acs.default'),
         type: 'select',
         options: [
           { value: '', label: '–' },
-          { value: 'yes', label: 'Default' },
+          { value: 'yes', label: t('console.fields.acs.default') },
         ],
       },
     ],
@@ -81,24 +95,24 @@ const acsKey = rowsKey(
 const sloKey = rowsKey(
   {
     key: 'slo_url',
-    label: 'Single logout URLs',
-    hint: 'Where Gatehouse tells the application that a session ends. SOAP is a call from this server. Optional.',
+    label: t('console.fields.slo.label'),
+    hint: t('console.fields.slo.hint'),
   },
   {
-    adds: 'single logout URL',
+    adds: t('console.fields.slo.adds'),
     columns: [
-      { name: 'url', label: 'URL' },
+      { name: 'url', label: t('console.fields.url') },
       {
         name: 'binding',
-        label: 'Binding',
+        label: t('console.fields.slo.binding'),
         type: 'select',
         options: [
-          { value: 'redirect', label: 'Redirect' },
+          { value: 'redirect', label: t('console.fields.slo.redirect') },
           { value: 'post', label: 'POST' },
           { value: 'soap', label: 'SOAP' },
         ],
       },
-      { name: 'response_url', label: 'URL for responses (optional)' },
+      { name: 'response_url', label: t('console.fields.slo.response-url') },
     ],
     toLines: (value) =>
       [value as Slo | Slo[]]
@@ -114,21 +128,21 @@ const sloKey = rowsKey(
 const certificatesKey = rowsKey(
   {
     key: 'certificates',
-    label: 'Certificates',
-    hint: 'Certificates of the application in PEM form: it signs with their keys, or decrypts with them. Needed for signed requests and encryption.',
+    label: t('console.fields.certificates.label'),
+    hint: t('console.fields.certificates.hint'),
   },
   {
-    adds: 'certificate',
+    adds: t('console.fields.certificates.adds'),
     columns: [
-      { name: 'pem', label: 'Certificate', type: 'textarea' },
+      { name: 'pem', label: t('console.fields.certificates.certificate'), type: 'textarea' },
       {
         name: 'use',
-        label: 'Use',
+        label: t('console.fields.certificates.use'),
         type: 'select',
         options: [
-          { value: '', label: 'Both' },
-          { value: 'signing', label: 'Signing' },
-          { value: 'encryption', label: 'Encryption' },
+          { value: '', label: t('console.fields.both') },
+          { value: 'signing', label: t('console.fields.certificates.signing') },
+          { value: 'encryption', label: t('console.fields.encryption') },
         ],
       },
     ],
@@ -145,19 +159,22 @@ const sourceChoice: Key = { key: METADATA_SOURCE, fields: (values) => [sourceFie
 
 /** The choice, and a section for each way. */
 export const samlSources: readonly KeySection[] = [
-  { title: 'Metadata', keys: [sourceChoice] },
+  { title: t('console.fields.metadata.title'), keys: [sourceChoice] },
   {
-    title: 'Metadata URL',
+    title: t('console.fields.metadata-url.title'),
     when: 'url',
     keys: [
-      of('url', urlKey({ key: 'metadata_url', label: 'URL', hint: 'An https URL of up to 2048 characters.' })),
+      of(
+        'url',
+        urlKey({ key: 'metadata_url', label: t('console.fields.url'), hint: t('console.fields.metadata-url.hint') }),
+      ),
       of(
         'url',
         textKey(
           {
             key: 'metadata_certificate',
-            label: 'Certificate of the signer',
-            hint: 'PEM. With it, the document must be signed with its key, and changes need no approval. Optional.',
+            label: t('console.fields.metadata-certificate.label'),
+            hint: t('console.fields.metadata-certificate.hint'),
           },
           { isCode: true, rows: 4 },
         ),
@@ -165,19 +182,23 @@ export const samlSources: readonly KeySection[] = [
     ],
   },
   {
-    title: 'Metadata document',
+    title: t('console.fields.metadata-document.title'),
     when: 'paste',
     keys: [
       of(
         'paste',
         textKey(
-          { key: 'metadata', label: 'Document', hint: 'An EntityDescriptor of up to 1 MB.' },
+          {
+            key: 'metadata',
+            label: t('console.fields.metadata-document.label'),
+            hint: t('console.fields.metadata-document.hint'),
+          },
           { isCode: true, rows: 8 },
         ),
       ),
     ],
   },
-  { title: 'Assertion consumer service (ACS)', when: 'hand', keys: [of('hand', acsKey)] },
-  { title: 'Single logout', when: 'hand', keys: [of('hand', sloKey)] },
-  { title: 'Keys', when: 'hand', keys: [of('hand', certificatesKey)] },
+  { title: t('console.fields.acs.title'), when: 'hand', keys: [of('hand', acsKey)] },
+  { title: t('console.fields.slo.title'), when: 'hand', keys: [of('hand', sloKey)] },
+  { title: t('console.fields.keys.title'), when: 'hand', keys: [of('hand', certificatesKey)] },
 ];

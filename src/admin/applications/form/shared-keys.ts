@@ -1,5 +1,6 @@
 // The keys that applications of both protocols have, with what there is to choose from.
 import { badRequest } from '../../../http/errors.ts';
+import { type PageText, t } from '../../../texts/text.ts';
 import type { Field } from '../../console/blocks.ts';
 import { sentValue } from '../../console/row-buttons.ts';
 import { productPresets } from '../presets/presets.ts';
@@ -10,7 +11,7 @@ export interface Choices {
   /** Names of roles. */
   roles: readonly string[];
   /** Name of a role -> its description. */
-  roleHints?: ReadonlyMap<string, string | undefined>;
+  roleHints?: ReadonlyMap<string, PageText | undefined>;
   connections: readonly { id: string; name: string }[];
   /** Identifiers of APIs. */
   apis: readonly string[];
@@ -21,13 +22,13 @@ export const presetKey = (protocol: 'oidc' | 'saml'): Key =>
   choiceKey(
     {
       key: 'preset',
-      label: 'Setup guide',
-      hint: 'The product whose settings the tab Setup guide displays.',
+      label: t('console.fields.preset.label'),
+      hint: t('console.fields.preset.hint'),
       isHalf: true,
     },
     {
       options: [
-        { value: '', label: 'By the name' },
+        { value: '', label: t('console.fields.preset.by-name') },
         ...productPresets
           .filter((preset) => preset.protocol === protocol)
           .map(({ id, title }) => ({ value: id, label: title })),
@@ -47,22 +48,30 @@ export const accessKey = ({ roles, roleHints }: Choices): Key => ({
     return [
       {
         name: 'access',
-        label: 'Access',
+        label: t('console.fields.access.label'),
         type: 'radios',
-        hint: 'Default: everyone.',
+        hint: t('console.fields.access.hint'),
         value: access === 'everyone' ? 'everyone' : 'roles',
         options: [
-          { value: 'everyone', label: 'Everyone', hint: 'All active users.' },
-          { value: 'roles', label: 'Selected roles', hint: 'Users with at least one of them.' },
+          {
+            value: 'everyone',
+            label: t('console.fields.access.everyone'),
+            hint: t('console.fields.access.everyone-hint'),
+          },
+          {
+            value: 'roles',
+            label: t('console.fields.access.selected'),
+            hint: t('console.fields.access.selected-hint'),
+          },
         ],
       },
       {
         name: 'access.roles',
-        label: 'Roles',
+        label: t('console.fields.access-roles.label'),
         type: 'checks',
         values: named,
         options: names.map((role) => ({ value: role, label: role, hint: roleHints?.get(role) })),
-        hint: 'Used when access is limited to selected roles.',
+        hint: t('console.fields.access-roles.hint'),
       },
     ];
   },
@@ -79,20 +88,24 @@ export const consentKey = (byDefault: 'explicit' | 'implicit'): Key =>
   switchKey(
     {
       key: 'consent',
-      label: 'Ask people before sharing their data',
-      hint: `Turn it on for applications that other organizations run. ${byDefault === 'explicit' ? 'Products from the list begin with it off, other applications with it on.' : 'Off by default.'} Permissions in Gatehouse itself always need consent.`,
+      label: t('console.fields.consent.label'),
+      hint: t('console.fields.consent.hint', { protocol: byDefault === 'explicit' ? 'oidc' : 'saml' }),
     },
     { on: 'explicit', off: 'implicit', isOn: (value = byDefault) => value === 'explicit' },
   );
 
 export const mfaKey = choiceKey(
-  { key: 'mfa', label: 'Two-step verification', hint: 'Replaces the setting of your organization.' },
+  { key: 'mfa', label: t('console.fields.mfa.label'), hint: t('console.fields.mfa.hint') },
   {
     asCards: true,
     options: [
-      { value: '', label: 'Organization default', hint: 'As the settings require.' },
-      { value: 'required', label: 'Required', hint: 'Password and a second step, or a passkey.' },
-      { value: 'phishing-resistant', label: 'Phishing-resistant', hint: 'Passkey or security key only.' },
+      { value: '', label: t('console.fields.mfa.default'), hint: t('console.fields.mfa.default-hint') },
+      { value: 'required', label: t('console.fields.required'), hint: t('console.fields.mfa.required-hint') },
+      {
+        value: 'phishing-resistant',
+        label: t('console.fields.mfa.phishing-resistant'),
+        hint: t('console.fields.mfa.phishing-resistant-hint'),
+      },
     ],
   },
 );
@@ -107,25 +120,25 @@ export const sourceKeys = (choices: Choices): Key[] => [
       const options = [...choices.connections, ...unknown.map((id) => ({ id, name: id }))];
       const ids: Field = {
         name: 'connections.ids',
-        label: 'Selected connections',
+        label: t('console.fields.sources.selected'),
         type: 'checks',
         values: set,
         options: options.map(({ id, name }) => ({ value: id, label: name })),
-        hint: 'Used when sign-in is limited to selected connections.',
+        hint: t('console.fields.sources.ids-hint'),
       };
       return [
         {
           name: 'connections',
-          label: 'Connections',
+          label: t('console.fields.sources.label'),
           type: 'radios',
-          hint: 'The identity providers whose users may sign in. Default: all.',
+          hint: t('console.fields.sources.hint'),
           value: connections === 'all' ? 'all' : 'some',
           options: [
-            { value: 'all', label: 'All connections', hint: 'Every identity provider that is enabled.' },
+            { value: 'all', label: t('console.fields.sources.all'), hint: t('console.fields.sources.all-hint') },
             {
               value: 'some',
-              label: 'Selected connections',
-              hint: 'Users of other connections can’t open this application.',
+              label: t('console.fields.sources.selected'),
+              hint: t('console.fields.sources.selected-hint'),
             },
           ],
         },
@@ -137,8 +150,8 @@ export const sourceKeys = (choices: Choices): Key[] => [
   switchKey(
     {
       key: 'local_sign_in',
-      label: 'Accept passwords and passkeys of this server',
-      hint: 'Off: people sign in at a connection. On by default.',
+      label: t('console.fields.local.label'),
+      hint: t('console.fields.local.hint'),
     },
     { on: undefined, off: false, isOn: (value) => value !== false },
   ),
@@ -148,25 +161,25 @@ export const filterKeys: readonly Key[] = [
   listKey(
     {
       key: 'roles_filter',
-      label: 'Roles it receives',
-      hint: 'Names or patterns such as wiki-*. Leave empty to send all roles of the user.',
+      label: t('console.fields.roles-filter.label'),
+      hint: t('console.fields.roles-filter.hint'),
     },
-    'role',
+    t('console.fields.roles-filter.adds'),
   ),
   mapKey(
-    { key: 'roles_rename', label: 'Names of roles', hint: 'Roles that the application knows by another name.' },
-    'name of a role',
+    { key: 'roles_rename', label: t('console.fields.roles-rename.label'), hint: t('console.fields.roles-rename.hint') },
+    t('console.fields.roles-rename.adds'),
     [
-      { name: 'role', label: 'Role' },
-      { name: 'name', label: 'Name at the application' },
+      { name: 'role', label: t('console.fields.roles-rename.role') },
+      { name: 'name', label: t('console.fields.roles-rename.name') },
     ],
   ),
   listKey(
     {
       key: 'permissions_filter',
-      label: 'Permissions it receives',
-      hint: 'Names or patterns such as articles:*. Leave empty to send all but those of Gatehouse.',
+      label: t('console.fields.permissions-filter.label'),
+      hint: t('console.fields.permissions-filter.hint'),
     },
-    'permission',
+    t('console.fields.permissions-filter.adds'),
   ),
 ];
