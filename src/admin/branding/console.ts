@@ -120,16 +120,6 @@ async function brandPage(
       }),
     },
   ];
-  const aside: Block[] = [
-    { kind: 'search', action: HERE, fields: previewFields(choice), button: t('console.branding.show') },
-    {
-      kind: 'preview',
-      title: t('console.branding.preview'),
-      src: previewAddress(choice, typed),
-      follows: FORM,
-      isTall: true,
-    },
-  ];
   const name = (await names.applications([application])).get(application)?.name;
   return {
     title: application
@@ -140,8 +130,15 @@ async function brandPage(
     ...(!application && { actions: [{ label: t('console.languages.tab'), href: '/admin/settings/languages' }] }),
     isHalved: true,
     blocks,
-    aside,
+    aside: previewBlocks(choice, previewAddress(choice, typed)),
   };
+}
+
+function previewBlocks(choice: Parameters<typeof previewFields>[0], src: string): Block[] {
+  return [
+    { kind: 'search', action: HERE, fields: previewFields(choice), button: t('console.branding.show') },
+    { kind: 'preview', title: t('console.branding.preview'), src, follows: FORM, isTall: true },
+  ];
 }
 
 const OF_ALL = t('console.branding.lead');
