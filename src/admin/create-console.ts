@@ -57,7 +57,7 @@ export interface ConsoleDependencies {
   config: FirstStepsDependencies['config'] & Pick<Config, 'configFile'>;
   /** What the settings say about this server. */
   system: SettingPagesDependencies['system'];
-  brand: Pick<Brand, 'with'>;
+  brand: Pick<Brand, 'current' | 'with'>;
   brandImages: ImageStore;
   /** What an application would receive about a person. */
   preview: ApplicationPreviews;
@@ -83,7 +83,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
   const attributeSchema = async () => ((await settingOf('user_attributes')) ?? {}) as AttributeSchema;
   const signIns = createSignInCounts({ db, sql, now });
   const identityProvider = () => ({
-    issuer,
+    ...{ issuer, name: brand.current()?.name ?? 'Gatehouse' },
     certificate: keyring.samlCertificates().find(({ state }) => state === 'active')?.certificatePem ?? '',
   });
   return {

@@ -98,6 +98,11 @@ export function sentences(parts: readonly PageText[]): Text {
   return new Joined(parts, (words) => words.join(current === 'ja' ? '' : ' '));
 }
 
+/** The parts one after the other as they are, such as a file of settings with a text in it. */
+export function concatenated(parts: readonly PageText[]): Text {
+  return new Joined(parts, (words) => words.join(''));
+}
+
 /** `Payroll, Wiki`: names or texts, one after the other. */
 export function listOf(parts: readonly PageText[]): Text {
   return new Joined(parts, listed);

@@ -5,6 +5,9 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import { bodyLimit, parseQuery } from '../../http/input.ts';
 import type { Tx } from '../../storage/database.ts';
+import { SOURCE_LANGUAGE } from '../../texts/languages.ts';
+import { consoleLanguage } from '../../texts/messages.ts';
+import { inLanguage, type PageText } from '../../texts/text.ts';
 import type { Block, ConsolePage, Field, Option } from '../console/blocks.ts';
 import { listQuery } from '../console/frame.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
@@ -30,7 +33,9 @@ export function addNewApplicationRoutes(
       choices: await roles.choices(frame.actor(ctx)),
     });
 
-  router.get('/new', ...frame.page(WRITE), (ctx) => frame.show(ctx, choicePage(parseQuery(ctx, listQuery).q)));
+  router.get('/new', ...frame.page(WRITE), (ctx) =>
+    frame.show(ctx, choicePage(parseQuery(ctx, listQuery).q, languageOf(ctx))),
+  );
 
   router.get('/new/:preset', ...frame.page(WRITE), async (ctx) => frame.show(ctx, await form(ctx, requirePreset(ctx))));
 
@@ -41,12 +46,12 @@ export function addNewApplicationRoutes(
       ctx,
       async () => {
         const by = frame.actor(ctx);
-        const wanted = sentValue(sent, CREATE_ROLES) === 'on' ? (preset.roles ?? []) : [];
+        const wanted = sentValue(sent, CREATE_ROLES) === 'on' ? rolesOf(preset, languageOf(ctx)) : [];
         if (wanted.length > 0) frame.assertMay(ctx, 'gatehouse.roles:write');
-        const declaration = declarationOf(preset, sent);
+        const declaration = declarationOf(preset, sent, identityProvider().name);
         // First, because the access rule may name them.
         const prepare = async (tx: Tx) => {
-          if (wanted.length > 0) assertFreshProof(by, 'application.register', preset.title);
+          if (wanted.length > 0) assertFreshProof(by, 'application.register', String(preset.title));
           await roles.createMissing(wanted, by, tx);
         };
         const options = { prepare, isNameUnique: true };
@@ -71,18 +76,25 @@ export function addNewApplicationRoutes(
 }
 
 /** What the form declares, with the product whose guide it will have. */
-function declarationOf(preset: Preset, sent: Sent) {
+function declarationOf(preset: Preset, sent: Sent, ownName: string) {
   const answers = Object.fromEntries(Object.keys(sent).map((name) => [name, sentValue(sent, name) ?? '']));
   const isProduct = productPresets.some(({ id }) => id === preset.id);
   const name = hasOwnNameField(preset) ? '' : answers.name;
   return {
-    ...preset.toDeclaration(answers),
+    ...preset.toDeclaration(answers, ownName),
     ...(isProduct && { preset: preset.id }),
     ...(name && (preset.protocol === 'oidc' ? { client_name: name } : { name })),
     ...(mayAskConsent(preset) && { consent: consentKey('explicit').read(sent) }),
     ...(asksAccess(preset) && { access: accessKey({ roles: [], connections: [], apis: [] }).read(sent) }),
   };
 }
+
+/** The language of the console for this request. */
+const languageOf = (ctx: Context): string => consoleLanguage(ctx.state.language());
+
+/** The roles that the product reads, described in this language: as they are stored, they have one. */
+const rolesOf = ({ roles = [] }: Preset, language: string) =>
+  inLanguage(language, () => roles.map(({ name, description }) => ({ name, description: String(description) })));
 
 /** The presets of no product. */
 const OWN = 'Your own application';
@@ -99,13 +111,17 @@ const hasUsers = ({ id }: Preset) => id !== 'service';
 /** Whether its form asks who can sign in. */
 const asksAccess = (preset: Preset) => hasUsers(preset) && !preset.hasOwnAccess;
 
-/** The kinds of applications, and then the products by kind; with a filter, those that have its words in their lines. */
-function choicePage(filter: string): ConsolePage {
+/**
+ * The kinds of applications, and then the products by kind; with a filter, those that have its words in their lines, in the language of
+ * the page or in English.
+ */
+function choicePage(filter: string, language: string): ConsolePage {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  const tiles = (title: string, presets: readonly Preset[]): Block[] => {
+  const tiles = (title: PageText, presets: readonly Preset[]): Block[] => {
     const items = presets
       .filter((preset) => {
-        const line = `${preset.id} ${preset.title} ${preset.text} ${title}`.toLowerCase();
+        const lineIn = (one: string) => inLanguage(one, () => `${preset.id} ${preset.title} ${preset.text} ${title}`);
+        const line = `${lineIn(language)} ${lineIn(SOURCE_LANGUAGE)}`.toLowerCase();
         return words.every((word) => line.includes(word));
       })
       .map(tile);
@@ -155,8 +171,8 @@ function newPage(
   { mayCreateRoles, choices }: { mayCreateRoles: boolean; choices: readonly Option[] },
 ): ConsolePage {
   const newRoles = mayCreateRoles ? (preset.roles ?? []) : [];
-  const roles = new Map([
-    ...choices.map(({ value, hint }) => [value, hint && String(hint)] as const),
+  const roles = new Map<string, PageText | undefined>([
+    ...choices.map(({ value, hint }) => [value, hint] as const),
     ...newRoles.map(({ name, description }) => [name, description] as const),
   ]);
   const fields: Field[] = [
@@ -185,13 +201,13 @@ function newPage(
 const nameField = ({ title }: Preset): Field => ({
   name: 'name',
   label: 'Name',
-  value: title,
+  value: String(title),
   required: true,
   hint: 'The name that people see.',
 });
 
 /** @param roles names with their descriptions */
-function accessFields(roles: ReadonlyMap<string, string | undefined>): Field[] {
+function accessFields(roles: ReadonlyMap<string, PageText | undefined>): Field[] {
   const names = [...roles.keys()].sort((one, other) => one.localeCompare(other, 'en'));
   return accessKey({ roles: names, roleHints: roles, connections: [], apis: [] })
     .fields({})

@@ -224,7 +224,7 @@ export type Block =
   | { kind: 'bars'; title: PageText; summary: PageText; bars: readonly Bar[]; max: number; empty: PageText }
   | { kind: 'stats'; items: { label: PageText; value: Cell; href?: string | undefined; tone?: Tone }[] }
   /** `isClosed`: until it is opened. */
-  | { kind: 'code'; title?: PageText; lead?: PageText; label: PageText; text: string; isClosed?: boolean }
+  | { kind: 'code'; title?: PageText; lead?: PageText; label: PageText; text: PageText; isClosed?: boolean }
   /** A secret, displayed once. */
   | { kind: 'secret'; label: PageText; text: string; lead: PageText }
   | ({ kind: 'verdict' } & Verdict)

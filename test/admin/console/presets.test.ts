@@ -96,7 +96,7 @@ it.each(productPresets)(
     const text = textOf(page.text);
     const isConfidential = protocol === 'oidc' && stored.token_endpoint_auth_method !== 'none';
     const own = preset.setupInstructions(
-      { issuer: idp.issuer, clientId, clientSecret: 'THE-SECRET', certificate: 'THE-CERTIFICATE' },
+      { name: 'Acme', issuer: idp.issuer, clientId, clientSecret: 'THE-SECRET', certificate: 'THE-CERTIFICATE' },
       stored,
     );
     const guide = own.map((one) => `${one.title}\n${one.text}`).join('\n');
@@ -109,7 +109,7 @@ it.each(productPresets)(
       expect(`${guide} ${metadata}`).toContain(role);
       expect(await idp.services.roles.find(role)).toMatchObject({ permissions: [] });
     }
-    for (const { title } of own) expect(text).toContain(textOf(title.replaceAll('<', '&lt;')));
+    for (const { title } of own) expect(text).toContain(textOf(String(title).replaceAll('<', '&lt;')));
     expect(text).toContain(idp.issuer);
     expect(text.includes('Copy the secret now')).toBe(isConfidential);
     if (preset.id === 'aws') expect(text).toMatch(/--name OurLogin --saml.*saml-provider\/OurLogin"/);

@@ -1,8 +1,13 @@
 // Communication: chat, meetings and the help desk.
+import { t } from '../../../texts/text.ts';
+import { code, quoted } from './guide-text.ts';
 import {
   answer,
+  BEFORE_YOU_START,
   baseOf,
   DNS_LABEL,
+  hostField,
+  ON,
   type ProductPreset,
   SECRET,
   samlSettings,
@@ -17,7 +22,7 @@ export const mattermost: ProductPreset = {
   checkedAgainst:
     'Mattermost documentation, OpenID Connect Single Sign-On (read 2026-11); Authelia integration guide for Mattermost, without PKCE, secret in the body (2026-08)',
   title: 'Mattermost',
-  text: 'OpenID Connect needs the plan Professional or Enterprise.',
+  text: t('console.preset.mattermost.text'),
   protocol: 'oidc',
   fields: [urlField('Mattermost', 'https://chat.example.com')],
   toDeclaration: ({ url }) => ({
@@ -25,18 +30,21 @@ export const mattermost: ProductPreset = {
     token_endpoint_auth_method: 'client_secret_post',
     require_pkce: false,
   }),
-  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }) => [
+  setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }) => [
     {
-      title: 'System Console → Authentication → OpenID Connect, then restart Mattermost',
-      text: `Select service provider: OpenID Connect (Other)
-Button Name: Gatehouse
+      title: t('console.preset.then-restart', {
+        place: 'System Console → Authentication → OpenID Connect',
+        product: 'Mattermost',
+      }),
+      text: code`Select service provider: OpenID Connect (Other)
+Button Name: ${name}
 Discovery Endpoint: ${issuer}/.well-known/openid-configuration
 Client ID: ${clientId}
 Client Secret: ${clientSecret}`,
     },
     {
-      title: 'Before you start',
-      text: 'Self-hosted Mattermost has OpenID Connect only with the plan Professional or Enterprise.',
+      title: BEFORE_YOU_START,
+      text: t('console.preset.mattermost.plan'),
     },
   ],
 };
@@ -57,10 +65,13 @@ export const rocketChat: ProductPreset = {
     token_endpoint_auth_method: 'client_secret_post',
     require_pkce: false,
   }),
-  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }) => [
+  setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }) => [
     {
-      title: 'Workspace → Settings → OAuth → Add custom OAuth, with the name gatehouse',
-      text: `Enable: on
+      title: t('console.preset.with-name', {
+        place: 'Workspace → Settings → OAuth → Add custom OAuth',
+        name: 'gatehouse',
+      }),
+      text: code`Enable: ${ON}
 URL: ${issuer}
 Token Path: /token
 Token Sent Via: Payload
@@ -72,13 +83,13 @@ Param Name for access token: access_token
 Id: ${clientId}
 Secret: ${clientSecret}
 Login Style: Redirect
-Button Text: Sign in with Gatehouse
+Button Text: ${t('console.preset.sign-in-with', { name })}
 Key Field: Username
 Username field: preferred_username
 Email field: email
 Name field: name
 Roles/Groups field name: roles
-Merge users: off, or on to take over accounts with the same username`,
+Merge users: ${t('console.preset.rocket-chat.merge')}`,
     },
   ],
 };
@@ -90,7 +101,7 @@ export const zulip: ProductPreset = {
   checkedAgainst:
     'zulip/zulip, docs/production/authentication-methods.md and zproject/prod_settings_template.py, SAML (read 2026-11)',
   title: 'Zulip',
-  text: 'Self-hosted.',
+  text: t('console.preset.zulip.text'),
   protocol: 'saml',
   fields: [urlField('Zulip', 'https://zulip.example.com')],
   toDeclaration: ({ url }) => ({
@@ -101,7 +112,7 @@ export const zulip: ProductPreset = {
     attributes: { email: 'email', first_name: 'given_name', last_name: 'family_name' },
     idp_initiated: true,
   }),
-  setupInstructions: ({ issuer, certificate }) => [
+  setupInstructions: ({ name, issuer, certificate }) => [
     {
       title: '/etc/zulip/settings.py',
       text: `AUTHENTICATION_BACKENDS = (
@@ -117,13 +128,13 @@ SOCIAL_AUTH_SAML_ENABLED_IDPS = {
         "attr_last_name": "last_name",
         "attr_username": "email",
         "attr_email": "email",
-        "display_name": "Gatehouse",
+        "display_name": ${quoted(name)},
     },
 }`,
     },
     { title: '/etc/zulip/saml/idps/gatehouse.crt', text: certificate.trim() },
     {
-      title: 'Then',
+      title: t('console.preset.then'),
       text: 'chown -R zulip:zulip /etc/zulip/saml/\nsu zulip -c /home/zulip/deployments/current/scripts/restart-server',
     },
   ],
@@ -136,9 +147,9 @@ export const zoom: ProductPreset = {
   checkedAgainst:
     'Zoom, SSO Field Guide (read 2026-11); Ping Identity, Zoom configuration guide, and Microsoft MSIdentityTools 2.0.52, Zoom.json, for the addresses',
   title: 'Zoom',
-  text: 'An account with an approved vanity URL.',
+  text: t('console.preset.zoom.text'),
   protocol: 'saml',
-  fields: [{ name: 'vanity', label: 'Vanity name', hint: 'The part before .zoom.us', required: true }],
+  fields: [hostField('vanity', t('console.preset.zoom.vanity'), '.zoom.us')],
   toDeclaration: (answers) => {
     const host = `${answer(answers, 'vanity', DNS_LABEL, 'must be only the first part of the host name').toLowerCase()}.zoom.us`;
     return {
@@ -153,8 +164,8 @@ export const zoom: ProductPreset = {
   setupInstructions: (identityProvider) => [
     {
       title: 'Advanced → Single Sign-On → SAML',
-      text: `${samlSettings(identityProvider, { sso: 'Sign-in page URL', entity: 'Issuer (IDP Entity ID)', certificate: 'Identity provider certificate, without the lines BEGIN and END' })}
-Service Provider (SP) Entity ID: the choice without https
+      text: code`${samlSettings(identityProvider, { sso: 'Sign-in page URL', entity: 'Issuer (IDP Entity ID)', certificate: t('console.preset.zoom.certificate', { label: 'Identity provider certificate' }) })}
+Service Provider (SP) Entity ID: ${t('console.preset.zoom.entity-id')}
 Binding: HTTP-Redirect
 Signature Hash Algorithm: SHA-256`,
     },
@@ -163,8 +174,8 @@ Signature Hash Algorithm: SHA-256`,
       text: 'Email Address: email\nFirst Name: firstName\nLast Name: lastName',
     },
     {
-      title: 'Before you start',
-      text: 'Zoom has single sign-on only for accounts with an approved vanity URL.',
+      title: BEFORE_YOU_START,
+      text: t('console.preset.zoom.approval'),
     },
   ],
 };
@@ -176,7 +187,7 @@ export const zammad: ProductPreset = {
   checkedAgainst:
     'zammad/zammad-admin-documentation, settings/security/third-party/openid-connect.rst (read 2026-11); Authelia integration guide for Zammad 6.5.0, with PKCE (2026-08)',
   title: 'Zammad',
-  text: 'Help desk, version 6.5 or later, with single logout.',
+  text: t('console.preset.zammad.text'),
   protocol: 'oidc',
   fields: [urlField('Zammad', 'https://support.example.com')],
   toDeclaration: ({ url }) => ({
@@ -186,10 +197,10 @@ export const zammad: ProductPreset = {
     backchannel_logout_uri: `${baseOf(url)}/auth/openid_connect/backchannel_logout`,
     backchannel_logout_session_required: true,
   }),
-  setupInstructions: ({ issuer, clientId }) => [
+  setupInstructions: ({ name, issuer, clientId }) => [
     {
       title: 'Settings → Security → Third Party Applications → Authentication via OpenID Connect',
-      text: `Display name: Gatehouse
+      text: `Display name: ${name}
 Identifier: ${clientId}
 Issuer: ${issuer}
 UID field: sub

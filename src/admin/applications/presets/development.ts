@@ -1,10 +1,13 @@
 // Development: forges, builds and delivery.
+import { t } from '../../../texts/text.ts';
+import { code, quoted } from './guide-text.ts';
 import {
   baseOf,
   type Declaration,
   type IdentityProvider,
   type ProductPreset,
   SECRET,
+  type SetupInstruction,
   samlSettings,
   urlField,
   webApplication,
@@ -14,21 +17,21 @@ import {
 const forgePath = '/user/oauth2/gatehouse/callback';
 const forgeGuide =
   (product: string, adminRole: string) =>
-  ({ issuer, clientId, clientSecret = SECRET }: IdentityProvider) => [
+  ({ issuer, clientId, clientSecret }: IdentityProvider): SetupInstruction[] => [
     {
       title: 'Site Administration → Identity & Access → Authentication Sources → Add Authentication Source',
-      text: `Authentication Type: OAuth2
+      text: code`Authentication Type: OAuth2
 Authentication Name: gatehouse
 OAuth2 Provider: OpenID Connect
 Client ID (Key): ${clientId}
-Client Secret: ${clientSecret}
+Client Secret: ${clientSecret ?? SECRET}
 OpenID Connect Auto Discovery URL: ${issuer}/.well-known/openid-configuration
 Additional Scopes: email profile roles
 Claim name providing group names for this source: roles
 Group Claim value for administrator users: ${adminRole}`,
     },
     {
-      title: `app.ini of ${product}, for accounts at the first sign-in`,
+      title: t('console.preset.forge.accounts', { product }),
       text: '[oauth2_client]\nENABLE_AUTO_REGISTRATION = true\nUSERNAME = nickname',
     },
   ];
@@ -40,10 +43,10 @@ export const gitea: ProductPreset = {
   documentation: 'https://docs.gitea.com',
   checkedAgainst: 'Authelia integration guide for Gitea 1.25.1, which found no PKCE (2026-08)',
   title: 'Gitea',
-  text: 'Sign-in and site administrators.',
+  text: t('console.preset.forge.text'),
   protocol: 'oidc',
   fields: [urlField('Gitea', 'https://git.example.com')],
-  roles: [{ name: 'gitea-admin', description: 'Site administrators in Gitea' }],
+  roles: [{ name: 'gitea-admin', description: t('console.preset.role.site-administrators', { product: 'Gitea' }) }],
   toDeclaration: ({ url }) => ({
     ...webApplication('Gitea', url, [forgePath]),
     claims: forgeClaims,
@@ -58,10 +61,10 @@ export const forgejo: ProductPreset = {
   documentation: 'https://forgejo.org/docs/latest/',
   checkedAgainst: 'Authelia integration guide for Forgejo 13.0.2, with PKCE (2026-08); the settings are those of Gitea',
   title: 'Forgejo',
-  text: 'Sign-in and site administrators.',
+  text: t('console.preset.forge.text'),
   protocol: 'oidc',
   fields: [urlField('Forgejo', 'https://git.example.com')],
-  roles: [{ name: 'forgejo-admin', description: 'Site administrators in Forgejo' }],
+  roles: [{ name: 'forgejo-admin', description: t('console.preset.role.site-administrators', { product: 'Forgejo' }) }],
   toDeclaration: ({ url }) => ({ ...webApplication('Forgejo', url, [forgePath]), claims: forgeClaims }),
   setupInstructions: forgeGuide('Forgejo', 'forgejo-admin'),
 };
@@ -73,7 +76,7 @@ export const jenkins: ProductPreset = {
   checkedAgainst:
     'jenkinsci/oic-auth-plugin, docs/configuration/README.md and issues 153 and 535 (2025-02); Authelia integration guide for Jenkins 2.516.3 (2026-08)',
   title: 'Jenkins',
-  text: 'With the plugin OpenID Connect Authentication (oic-auth).',
+  text: t('console.preset.jenkins.text'),
   protocol: 'oidc',
   fields: [urlField('Jenkins', 'https://jenkins.example.com')],
   toDeclaration: ({ url }) => ({
@@ -83,7 +86,7 @@ export const jenkins: ProductPreset = {
   setupInstructions: ({ issuer, clientId, clientSecret = SECRET }, { client_uri }: Declaration) => [
     {
       title: 'Configuration as Code (jenkins.yaml)',
-      text: `jenkins:
+      text: code`jenkins:
   securityRealm:
     oic:
       clientId: "${clientId}"
@@ -102,8 +105,8 @@ export const jenkins: ProductPreset = {
         - "pkce"`,
     },
     {
-      title: 'In Manage Jenkins → Security',
-      text: 'Roles in Gatehouse arrive as groups: give them permissions. Keep a local administrator until you have tested the sign-in.',
+      title: t('console.preset.in-place', { place: 'Manage Jenkins → Security' }),
+      text: t('console.preset.jenkins.permissions'),
     },
   ],
 };
@@ -116,23 +119,23 @@ export const argoCd: ProductPreset = {
   checkedAgainst:
     'argoproj/argo-cd, docs/operator-manual/user-management/index.md and rbac.md (read 2026-11), pull request 21729 (2025-03-10), issues 23773 (2025-07-13) and 24367 (2025-09-03)',
   title: 'Argo CD',
-  text: 'Web UI and command line, version 3.0 or later, with a role for administrators.',
+  text: t('console.preset.argocd.text'),
   protocol: 'oidc',
   fields: [urlField('Argo CD', 'https://argocd.example.com')],
-  roles: [{ name: 'argocd-admin', description: 'Administrators in Argo CD' }],
+  roles: [{ name: 'argocd-admin', description: t('console.preset.role.administrators', { product: 'Argo CD' }) }],
   toDeclaration: ({ url }) => ({
     ...webApplication('Argo CD', url, []),
     redirect_uris: [`${baseOf(url)}/auth/callback`, 'http://localhost:8085/auth/callback'],
     token_endpoint_auth_method: 'none',
     grant_types: ['authorization_code', 'refresh_token'],
   }),
-  setupInstructions: ({ issuer, clientId }, { client_uri }) => [
+  setupInstructions: ({ name, issuer, clientId }, { client_uri }) => [
     {
       title: 'ConfigMap argocd-cm',
       text: `data:
   url: ${client_uri}
   oidc.config: |
-    name: Gatehouse
+    name: ${quoted(name)}
     issuer: ${issuer}
     clientID: ${clientId}
     enablePKCEAuthentication: true
@@ -145,7 +148,10 @@ export const argoCd: ProductPreset = {
   policy.csv: |
     g, argocd-admin, role:admin`,
     },
-    { title: 'Command line', text: `argocd login ${String(client_uri).replace(/^https?:\/\//, '')} --sso` },
+    {
+      title: t('console.preset.command-line'),
+      text: `argocd login ${String(client_uri).replace(/^https?:\/\//, '')} --sso`,
+    },
   ],
 };
 
@@ -156,7 +162,7 @@ export const gitHubEnterprise: ProductPreset = {
     'https://docs.github.com/en/enterprise-server@latest/admin/managing-iam/iam-configuration-reference/saml-configuration-reference',
   checkedAgainst: 'GitHub Docs, SAML configuration reference, Enterprise Server 3.18',
   title: 'GitHub Enterprise Server',
-  text: 'Your own instance; organizations on github.com have other addresses.',
+  text: t('console.preset.github-enterprise.text'),
   protocol: 'saml',
   fields: [urlField('GitHub Enterprise Server', 'https://github.example.com')],
   toDeclaration: ({ url }) => ({
@@ -170,7 +176,7 @@ export const gitHubEnterprise: ProductPreset = {
   setupInstructions: (identityProvider) => [
     {
       title: 'Management Console → Authentication → SAML',
-      text: `${samlSettings(identityProvider, { sso: 'Single sign-on URL', entity: 'Issuer', certificate: 'Verification certificate' })}
+      text: code`${samlSettings(identityProvider, { sso: 'Single sign-on URL', entity: 'Issuer', certificate: 'Verification certificate' })}
 Signature method: RSA-SHA256
 Digest method: SHA256
 Name Identifier Format: persistent

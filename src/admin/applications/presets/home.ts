@@ -1,5 +1,8 @@
 // Media and home: photos, films, papers and the house.
-import { type ProductPreset, SECRET, urlField, webApplication } from './parts.ts';
+import { escapeHtml } from '../../../texts/messages.ts';
+import { t } from '../../../texts/text.ts';
+import { code, quoted } from './guide-text.ts';
+import { ON, type ProductPreset, SECRET, urlField, webApplication } from './parts.ts';
 
 export const immich: ProductPreset = {
   id: 'immich',
@@ -8,7 +11,7 @@ export const immich: ProductPreset = {
   checkedAgainst:
     'immich-app/immich, docs/docs/administration/oauth.md (read 2026-11); Authelia integration guide for Immich 3.1.0, with PKCE (2026-08)',
   title: 'Immich',
-  text: 'Web and mobile app.',
+  text: t('console.preset.immich.text'),
   protocol: 'oidc',
   fields: [urlField('Immich', 'https://photos.example.com')],
   // A web application has no redirect URI with a scheme of its own, so the mobile app takes Immich's forwarding address.
@@ -16,10 +19,10 @@ export const immich: ProductPreset = {
     ...webApplication('Immich', url, ['/auth/login', '/user-settings', '/api/oauth/mobile-redirect']),
     token_endpoint_auth_method: 'client_secret_post',
   }),
-  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
+  setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
     {
       title: 'Administration → Settings → OAuth Authentication',
-      text: `Enabled: on
+      text: code`Enabled: ${ON}
 Issuer URL: ${issuer}
 Client ID: ${clientId}
 Client Secret: ${clientSecret}
@@ -27,14 +30,14 @@ Token Endpoint Auth Method: client_secret_post
 Scope: openid email profile
 ID Token Signed Response Algorithm: RS256
 Storage Label Claim: preferred_username
-Button Text: Login with Gatehouse
-Auto Register: on
-Mobile Redirect URI Override: on
+Button Text: ${t('console.preset.sign-in-with', { name })}
+Auto Register: ${ON}
+Mobile Redirect URI Override: ${ON}
 Mobile Redirect URI: ${client_uri}/api/oauth/mobile-redirect`,
     },
     {
-      title: 'Administrators',
-      text: 'Immich reads a role only when it creates a user. Assign administrators in Immich.',
+      title: t('console.preset.administrators'),
+      text: t('console.preset.immich.administrators'),
     },
   ],
 };
@@ -46,21 +49,21 @@ export const jellyfin: ProductPreset = {
   checkedAgainst:
     '9p4/jellyfin-plugin-sso, README.md (read 2026-11); Authelia integration guide for Jellyfin 10.10.7 and plugin 4.0.0.3, with PKCE (2026-08)',
   title: 'Jellyfin',
-  text: 'With the plugin SSO-Auth; apps sign in by Quick Connect.',
+  text: t('console.preset.jellyfin.text'),
   protocol: 'oidc',
   fields: [urlField('Jellyfin', 'https://media.example.com')],
   roles: [
-    { name: 'jellyfin-admin', description: 'Administrators in Jellyfin' },
-    { name: 'jellyfin-user', description: 'Users of Jellyfin' },
+    { name: 'jellyfin-admin', description: t('console.preset.role.administrators', { product: 'Jellyfin' }) },
+    { name: 'jellyfin-user', description: t('console.preset.role.users', { product: 'Jellyfin' }) },
   ],
   toDeclaration: ({ url }) => ({
     ...webApplication('Jellyfin', url, ['/sso/OID/redirect/gatehouse']),
     token_endpoint_auth_method: 'client_secret_post',
   }),
-  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
+  setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
     {
-      title: 'In a shell, with an API key of Jellyfin',
-      text: `curl -X POST -H 'Content-Type: application/json' '${client_uri}/sso/OID/Add/gatehouse?api_key=API_KEY' -d '{
+      title: t('console.preset.in-shell-with-api-key', { product: 'Jellyfin' }),
+      text: code`curl -X POST -H 'Content-Type: application/json' '${client_uri}/sso/OID/Add/gatehouse?api_key=API_KEY' -d '{
   "oidEndpoint": "${issuer}",
   "oidClientId": "${clientId}",
   "oidSecret": "${clientSecret}",
@@ -75,7 +78,7 @@ export const jellyfin: ProductPreset = {
     },
     {
       title: 'Dashboard → General → Branding → Login disclaimer',
-      text: `<form action="${client_uri}/sso/OID/start/gatehouse"><button class="raised block emby-button button-submit">Sign in with Gatehouse</button></form>`,
+      text: code`<form action="${client_uri}/sso/OID/start/gatehouse"><button class="raised block emby-button button-submit">${t('console.preset.sign-in-with', { name: escapeHtml(name) })}</button></form>`,
     },
   ],
 };
@@ -87,29 +90,15 @@ export const paperless: ProductPreset = {
   checkedAgainst:
     'django-allauth documentation, OpenID Connect (read 2026-11); Authelia integration guide for Paperless-ngx 2.13.5, with PKCE (2026-08)',
   title: 'Paperless-ngx',
-  text: 'Document archive.',
+  text: t('console.preset.paperless-ngx.text'),
   protocol: 'oidc',
   fields: [urlField('Paperless-ngx', 'https://paperless.example.com')],
   toDeclaration: ({ url }) => webApplication('Paperless-ngx', url, ['/accounts/oidc/gatehouse/login/callback/']),
-  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }) => [
+  setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }) => [
     {
-      title: 'Environment of Paperless-ngx',
-      text: `PAPERLESS_APPS=allauth.socialaccount.providers.openid_connect
-PAPERLESS_SOCIALACCOUNT_PROVIDERS=${JSON.stringify({
-        openid_connect: {
-          SCOPE: ['openid', 'profile', 'email'],
-          OAUTH_PKCE_ENABLED: true,
-          APPS: [
-            {
-              provider_id: 'gatehouse',
-              name: 'Gatehouse',
-              client_id: clientId,
-              secret: clientSecret,
-              settings: { server_url: issuer, token_auth_method: 'client_secret_basic' },
-            },
-          ],
-        },
-      })}`,
+      title: t('console.preset.environment', { product: 'Paperless-ngx' }),
+      text: code`PAPERLESS_APPS=allauth.socialaccount.providers.openid_connect
+PAPERLESS_SOCIALACCOUNT_PROVIDERS={"openid_connect":{"SCOPE":["openid","profile","email"],"OAUTH_PKCE_ENABLED":true,"APPS":[{"provider_id":"gatehouse","name":${quoted(name)},"client_id":"${clientId}","secret":"${clientSecret}","settings":{"server_url":"${issuer}","token_auth_method":"client_secret_basic"}}]}}`,
     },
   ],
 };
@@ -120,21 +109,26 @@ export const homeAssistant: ProductPreset = {
   documentation: 'https://github.com/christiaangoossens/hass-oidc-auth',
   checkedAgainst: 'christiaangoossens/hass-oidc-auth, docs/configuration.md (read 2026-11)',
   title: 'Home Assistant',
-  text: 'With the integration OpenID Connect (hass-oidc-auth) from HACS.',
+  text: t('console.preset.home-assistant.text'),
   protocol: 'oidc',
   fields: [urlField('Home Assistant', 'https://home.example.com')],
-  roles: [{ name: 'home-assistant-admin', description: 'Administrators in Home Assistant' }],
+  roles: [
+    {
+      name: 'home-assistant-admin',
+      description: t('console.preset.role.administrators', { product: 'Home Assistant' }),
+    },
+  ],
   toDeclaration: ({ url }) => ({
     ...webApplication('Home Assistant', url, ['/auth/oidc/callback']),
     token_endpoint_auth_method: 'none',
   }),
-  setupInstructions: ({ issuer, clientId }) => [
+  setupInstructions: ({ name, issuer, clientId }) => [
     {
       title: 'configuration.yaml',
       text: `auth_oidc:
   client_id: "${clientId}"
   discovery_url: "${issuer}/.well-known/openid-configuration"
-  display_name: "Gatehouse"
+  display_name: ${quoted(name)}
   groups_scope: roles
   claims:
     groups: roles

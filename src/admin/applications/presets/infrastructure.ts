@@ -1,8 +1,20 @@
 // Infrastructure: clusters, hosts, registries, secrets and storage.
-import { baseOf, type Preset, type ProductPreset, SECRET, urlField, webApplication } from './parts.ts';
+import { t } from '../../../texts/text.ts';
+import { code } from './guide-text.ts';
+import {
+  BEFORE_YOU_START,
+  baseOf,
+  ON,
+  type Preset,
+  type ProductPreset,
+  SECRET,
+  TICKED,
+  urlField,
+  webApplication,
+} from './parts.ts';
 
 const adminRole = (name: string, product: string): NonNullable<Preset['roles']> => [
-  { name, description: `Administrators in ${product}` },
+  { name, description: t('console.preset.role.administrators', { product }) },
 ];
 
 export const kubernetes: ProductPreset = {
@@ -12,9 +24,9 @@ export const kubernetes: ProductPreset = {
   checkedAgainst:
     'int128/kubelogin, docs/setup.md and docs/usage.md (read 2026-11); Authelia integration guide for kubelogin 1.33.0 (2026-08)',
   title: 'Kubernetes',
-  text: 'kubectl with the plugin kubelogin (oidc-login).',
+  text: t('console.preset.kubernetes.text'),
   protocol: 'oidc',
-  fields: [{ name: 'name', label: 'Name of the cluster', value: 'production', required: true }],
+  fields: [{ name: 'name', label: t('console.preset.kubernetes.cluster'), value: 'production', required: true }],
   roles: adminRole('kubernetes-admin', 'Kubernetes'),
   toDeclaration: ({ name = '' }) => ({
     client_name: `Kubernetes ${name}`.trim(),
@@ -26,7 +38,7 @@ export const kubernetes: ProductPreset = {
   }),
   setupInstructions: ({ issuer, clientId }) => [
     {
-      title: 'Arguments of kube-apiserver',
+      title: t('console.preset.kubernetes.arguments'),
       text: `--oidc-issuer-url=${issuer}
 --oidc-client-id=${clientId}
 --oidc-username-claim=preferred_username
@@ -35,7 +47,7 @@ export const kubernetes: ProductPreset = {
 --oidc-groups-prefix=gatehouse:`,
     },
     {
-      title: 'On each computer with kubectl',
+      title: t('console.preset.kubernetes.computers'),
       text: `kubectl krew install oidc-login
 kubectl config set-credentials gatehouse \\
   --exec-api-version=client.authentication.k8s.io/v1beta1 \\
@@ -49,7 +61,7 @@ kubectl config set-credentials gatehouse \\
   --exec-arg=--oidc-pkce-method=S256`,
     },
     {
-      title: 'Administrators of the cluster',
+      title: t('console.preset.kubernetes.administrators'),
       text: 'kubectl create clusterrolebinding gatehouse-admin --clusterrole=cluster-admin --group=gatehouse:kubernetes-admin',
     },
   ],
@@ -62,15 +74,15 @@ export const proxmox: ProductPreset = {
   checkedAgainst:
     'proxmox/pve-docs, pveum.adoc with groups (2025-03-26); Authelia integration guide for Proxmox VE 8.4.1 and Backup Server 3.4.2 (2026-08)',
   title: 'Proxmox VE',
-  text: 'A realm whose groups come from roles in Gatehouse, in version 8.4 or later.',
+  text: t('console.preset.proxmox.text'),
   protocol: 'oidc',
   fields: [urlField('Proxmox VE', 'https://proxmox.example.com:8006')],
   roles: adminRole('proxmox-admin', 'Proxmox VE'),
   toDeclaration: ({ url }) => webApplication('Proxmox VE', url, ['']),
   setupInstructions: ({ issuer, clientId, clientSecret = SECRET }) => [
     {
-      title: 'In a shell on a node',
-      text: `pveum realm add gatehouse --type openid \\
+      title: t('console.preset.in-shell-on-node'),
+      text: code`pveum realm add gatehouse --type openid \\
   --issuer-url ${issuer} \\
   --client-id ${clientId} \\
   --client-key '${clientSecret}' \\
@@ -80,7 +92,7 @@ export const proxmox: ProductPreset = {
   --autocreate 1`,
     },
     {
-      title: 'Administrators, after the first of them has signed in',
+      title: t('console.preset.proxmox.administrators'),
       text: 'pveum acl modify / -group proxmox-admin-gatehouse -role Administrator',
     },
   ],
@@ -93,7 +105,7 @@ export const portainer: ProductPreset = {
   checkedAgainst:
     'Portainer documentation, Authenticate via OAuth (CE 2.9, BE current); Authelia integration guide for Portainer 2.21.4, without PKCE (2026-08)',
   title: 'Portainer',
-  text: 'Custom OAuth. Teams from roles in Gatehouse need the Business Edition.',
+  text: t('console.preset.portainer.text'),
   protocol: 'oidc',
   fields: [urlField('Portainer', 'https://portainer.example.com')],
   toDeclaration: ({ url }) => ({
@@ -105,7 +117,7 @@ export const portainer: ProductPreset = {
   setupInstructions: ({ issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
     {
       title: 'Settings → Authentication → OAuth → Custom',
-      text: `Client ID: ${clientId}
+      text: code`Client ID: ${clientId}
 Client secret: ${clientSecret}
 Authorization URL: ${issuer}/authorize
 Access token URL: ${issuer}/token
@@ -115,8 +127,8 @@ Logout URL: ${issuer}/end-session?client_id=${clientId}&post_logout_redirect_uri
 User identifier: preferred_username
 Scopes: openid profile email roles
 Auth Style: In Params
-Automatic user provisioning: on
-Claim name for teams (Business Edition only): roles`,
+Automatic user provisioning: ${ON}
+${t('console.preset.portainer.teams')}: roles`,
     },
   ],
 };
@@ -128,7 +140,7 @@ export const harbor: ProductPreset = {
   checkedAgainst:
     'goharbor/website, docs/administration/configure-authentication/oidc-auth.md (read 2026-11); Authelia integration guide for Harbor 2.11.2, without PKCE (2026-08)',
   title: 'Harbor',
-  text: 'Sign-in, groups and the administrator group.',
+  text: t('console.preset.harbor.text'),
   protocol: 'oidc',
   fields: [urlField('Harbor', 'https://harbor.example.com')],
   roles: adminRole('harbor-admin', 'Harbor'),
@@ -137,19 +149,19 @@ export const harbor: ProductPreset = {
     grant_types: ['authorization_code', 'refresh_token'],
     require_pkce: false,
   }),
-  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }) => [
+  setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }) => [
     {
       title: 'Administration → Configuration → Authentication',
-      text: `Auth Mode: OIDC (only while the database has no local user but admin)
-OIDC Provider Name: Gatehouse
+      text: code`Auth Mode: ${t('console.preset.harbor.mode', { mode: 'OIDC' })}
+OIDC Provider Name: ${name}
 OIDC Provider Endpoint: ${issuer}
 OIDC Client ID: ${clientId}
 OIDC Client Secret: ${clientSecret}
 Group Claim Name: roles
 OIDC Admin Group: harbor-admin
 OIDC Scope: openid,profile,email,roles,offline_access
-Verify Certificate: ticked
-Automatic onboarding: ticked
+Verify Certificate: ${TICKED}
+Automatic onboarding: ${TICKED}
 Username Claim: preferred_username`,
     },
   ],
@@ -161,7 +173,7 @@ export const vault: ProductPreset = {
   documentation: 'https://developer.hashicorp.com/vault/docs/auth/jwt',
   checkedAgainst: 'hashicorp/vault, website/content/docs/auth/jwt/index.mdx, JWT/OIDC auth method (read 2026-11)',
   title: 'HashiCorp Vault',
-  text: 'The oidc auth method, for the web UI and the command line.',
+  text: t('console.preset.vault.text'),
   protocol: 'oidc',
   fields: [urlField('Vault', 'https://vault.example.com:8200')],
   roles: adminRole('vault-admin', 'Vault'),
@@ -171,8 +183,8 @@ export const vault: ProductPreset = {
   },
   setupInstructions: ({ issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
     {
-      title: 'In a shell with the Vault command line',
-      text: `vault auth enable oidc
+      title: t('console.preset.in-shell', { product: 'Vault' }),
+      text: code`vault auth enable oidc
 vault write auth/oidc/config \\
   oidc_discovery_url="${issuer}" \\
   oidc_client_id="${clientId}" \\
@@ -188,13 +200,15 @@ vault write auth/oidc/role/gatehouse \\
   policies="default"`,
     },
     {
-      title: 'A policy for users with the role vault-admin',
+      title: t('console.preset.vault.policy', { role: 'vault-admin' }),
       text: `ACCESSOR=$(vault auth list -format=json | jq -r '."oidc/".accessor')
 GROUP=$(vault write -field=id identity/group name=vault-admin type=external policies=admin)
 vault write identity/group-alias name=vault-admin mount_accessor="$ACCESSOR" canonical_id="$GROUP"`,
     },
   ],
 };
+
+const minioPolicy = (policy: string) => t('console.preset.role.policy', { policy, product: 'MinIO' });
 
 export const minio: ProductPreset = {
   id: 'minio',
@@ -203,18 +217,19 @@ export const minio: ProductPreset = {
   checkedAgainst:
     'MinIO documentation, OpenID Identity Management Settings (read 2026-11); minio/minio issue 21311 (2025-05-26); Authelia integration guide for RELEASE.2025-04-22 (2026-08)',
   title: 'MinIO',
-  text: 'The console. Community releases after April 2025 have no single sign-on there.',
+  text: t('console.preset.minio.text'),
   protocol: 'oidc',
   fields: [
     {
-      ...urlField('MinIO console', 'https://minio.example.com'),
-      hint: 'Such as https://minio.example.com. It is not the address of the S3 API.',
+      ...urlField('MinIO', ''),
+      label: t('console.preset.minio.url'),
+      hint: t('console.preset.minio.url-hint', { example: 'https://minio.example.com' }),
     },
   ],
   roles: [
-    { name: 'minio-admin', description: 'Policy consoleAdmin in MinIO' },
-    { name: 'minio-write', description: 'Policy readwrite in MinIO' },
-    { name: 'minio-read', description: 'Policy readonly in MinIO' },
+    { name: 'minio-admin', description: minioPolicy('consoleAdmin') },
+    { name: 'minio-write', description: minioPolicy('readwrite') },
+    { name: 'minio-read', description: minioPolicy('readonly') },
   ],
   // MinIO takes the values of the claim for names of policies.
   toDeclaration: ({ url }) => ({
@@ -223,20 +238,20 @@ export const minio: ProductPreset = {
     roles_rename: { 'minio-admin': 'consoleAdmin', 'minio-write': 'readwrite', 'minio-read': 'readonly' },
     require_pkce: false,
   }),
-  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
+  setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
     {
-      title: 'Environment of MinIO',
-      text: `MINIO_IDENTITY_OPENID_CONFIG_URL=${issuer}/.well-known/openid-configuration
+      title: t('console.preset.environment', { product: 'MinIO' }),
+      text: code`MINIO_IDENTITY_OPENID_CONFIG_URL=${issuer}/.well-known/openid-configuration
 MINIO_IDENTITY_OPENID_CLIENT_ID=${clientId}
 MINIO_IDENTITY_OPENID_CLIENT_SECRET=${clientSecret}
 MINIO_IDENTITY_OPENID_SCOPES=openid,profile,email,roles
 MINIO_IDENTITY_OPENID_CLAIM_NAME=roles
 MINIO_IDENTITY_OPENID_REDIRECT_URI=${client_uri}/oauth_callback
-MINIO_IDENTITY_OPENID_DISPLAY_NAME=Gatehouse`,
+MINIO_IDENTITY_OPENID_DISPLAY_NAME=${name}`,
     },
     {
-      title: 'Before you start',
-      text: 'Community releases from RELEASE.2025-05-24 on have no single sign-on in the console: use an earlier one or AIStor.',
+      title: BEFORE_YOU_START,
+      text: t('console.preset.minio.releases', { release: 'RELEASE.2025-05-24' }),
     },
   ],
 };

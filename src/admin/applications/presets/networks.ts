@@ -1,5 +1,18 @@
 // Infrastructure as well: proxies and networks that sign users in before they reach an application.
-import { answer, DNS_LABEL, DOMAIN, type ProductPreset, SECRET, urlField, webApplication } from './parts.ts';
+import { t } from '../../../texts/text.ts';
+import { code, quoted } from './guide-text.ts';
+import {
+  answer,
+  DNS_LABEL,
+  DOMAIN,
+  hostField,
+  ON,
+  type ProductPreset,
+  SECRET,
+  suchAs,
+  urlField,
+  webApplication,
+} from './parts.ts';
 
 export const oauth2Proxy: ProductPreset = {
   id: 'oauth2-proxy',
@@ -8,15 +21,15 @@ export const oauth2Proxy: ProductPreset = {
   checkedAgainst:
     'oauth2-proxy/oauth2-proxy, docs/configuration/providers/openid_connect.md and Configuration overview 7.7 (read 2026-11)',
   title: 'oauth2-proxy',
-  text: 'For an application without a sign-in of its own.',
+  text: t('console.preset.oauth2-proxy.text'),
   protocol: 'oidc',
-  fields: [urlField('application behind the proxy', 'https://app.example.com')],
+  fields: [{ ...urlField('', 'https://app.example.com'), label: t('console.preset.oauth2-proxy.url') }],
   toDeclaration: ({ url }) => webApplication('oauth2-proxy', url, ['/oauth2/callback']),
-  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
+  setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
     {
       title: 'oauth2-proxy.cfg',
-      text: `provider = "oidc"
-provider_display_name = "Gatehouse"
+      text: code`provider = "oidc"
+provider_display_name = ${quoted(name)}
 oidc_issuer_url = "${issuer}"
 client_id = "${clientId}"
 client_secret = "${clientSecret}"
@@ -26,11 +39,14 @@ code_challenge_method = "S256"
 oidc_groups_claim = "roles"
 email_domains = ["*"]
 skip_provider_button = true
-cookie_secret = "the output of: openssl rand -base64 32 | tr -- '+/' '-_'"`,
+cookie_secret = "${t('console.preset.oauth2-proxy.output', { command: "openssl rand -base64 32 | tr -- '+/' '-_'" })}"`,
     },
     {
-      title: 'Only for some roles',
-      text: 'Select them on the tab Access of this application, or add to oauth2-proxy.cfg: allowed_groups = ["a role here"]',
+      title: t('console.preset.oauth2-proxy.roles'),
+      text: t('console.preset.oauth2-proxy.select-roles', {
+        file: 'oauth2-proxy.cfg',
+        line: code`allowed_groups = ["${t('console.preset.oauth2-proxy.role')}"]`,
+      }),
     },
   ],
 };
@@ -42,9 +58,11 @@ export const tailscale: ProductPreset = {
   checkedAgainst:
     'Tailscale Docs, Custom OIDC providers, KB 1240 (2024); Authelia integration guide for Tailscale, without PKCE (2026-08)',
   title: 'Tailscale',
-  text: 'A new tailnet for the users of your email domain.',
+  text: t('console.preset.tailscale.text'),
   protocol: 'oidc',
-  fields: [{ name: 'domain', label: 'Domain of the email addresses', hint: 'Such as example.com', required: true }],
+  fields: [
+    { name: 'domain', label: t('console.preset.tailscale.domain'), hint: suchAs('example.com'), required: true },
+  ],
   toDeclaration: (answers) => ({
     client_name: 'Tailscale',
     client_uri: `https://${answer(answers, 'domain', DOMAIN, 'must be a domain name').toLowerCase()}`,
@@ -54,15 +72,17 @@ export const tailscale: ProductPreset = {
   }),
   setupInstructions: ({ issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
     {
-      title: `On the web server of the domain, at ${client_uri}/.well-known/webfinger?resource=acct:you@…`,
-      text: `{
-  "subject": "acct:the address in the parameter resource",
+      title: t('console.preset.tailscale.web-server', {
+        address: `${client_uri}/.well-known/webfinger?resource=acct:you@…`,
+      }),
+      text: code`{
+  "subject": "acct:${t('console.preset.tailscale.resource')}",
   "links": [{ "rel": "http://openid.net/specs/connect/1.0/issuer", "href": "${issuer}" }]
 }`,
     },
     {
-      title: 'Then at https://login.tailscale.com/start/oidc',
-      text: `Issuer URL: ${issuer}
+      title: t('console.preset.then-at', { address: 'https://login.tailscale.com/start/oidc' }),
+      text: code`Issuer URL: ${issuer}
 Client ID: ${clientId}
 Client secret: ${clientSecret}
 Scopes: openid profile email`,
@@ -77,9 +97,9 @@ export const cloudflareAccess: ProductPreset = {
   checkedAgainst:
     'cloudflare/cloudflare-docs, cloudflare-one/identity/idp-integration/generic-oidc.mdx (read 2026-11); Authelia integration guide for Cloudflare Zero Trust (2026-08)',
   title: 'Cloudflare Access',
-  text: 'A login method of Zero Trust.',
+  text: t('console.preset.cloudflare-access.text'),
   protocol: 'oidc',
-  fields: [{ name: 'team', label: 'Team name', hint: 'The part before .cloudflareaccess.com', required: true }],
+  fields: [hostField('team', t('console.preset.cloudflare-access.team'), '.cloudflareaccess.com')],
   // Access reads groups only from a claim of this name.
   toDeclaration: (answers) => {
     const team = answer(answers, 'team', DNS_LABEL, 'must be only the first part of the host name').toLowerCase();
@@ -89,21 +109,21 @@ export const cloudflareAccess: ProductPreset = {
       claims: { groups: 'roles' },
     };
   },
-  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }) => [
+  setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }) => [
     {
       title: 'Zero Trust → Settings → Authentication → Login methods → Add new → OpenID Connect',
-      text: `Name: Gatehouse
+      text: code`Name: ${name}
 App ID: ${clientId}
 Client secret: ${clientSecret}
 Auth URL: ${issuer}/authorize
 Token URL: ${issuer}/token
 Certificate URL: ${issuer}/jwks
-Proof Key for Code Exchange (PKCE): on
+Proof Key for Code Exchange (PKCE): ${ON}
 OIDC Claims: groups, preferred_username`,
     },
     {
-      title: 'Network access',
-      text: `Cloudflare calls ${issuer} from its own servers, so it must be reachable from the internet.`,
+      title: t('console.preset.cloudflare-access.network'),
+      text: t('console.preset.cloudflare-access.internet', { issuer }),
     },
   ],
 };

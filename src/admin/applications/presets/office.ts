@@ -1,5 +1,16 @@
 // Office and cloud: learning, teams and files.
-import { answer, type ProductPreset, SECRET, samlSettings, urlField, webApplication } from './parts.ts';
+import { t } from '../../../texts/text.ts';
+import { code, powerShellWord } from './guide-text.ts';
+import {
+  answer,
+  BEFORE_YOU_START,
+  NOT_TICKED,
+  type ProductPreset,
+  SECRET,
+  samlSettings,
+  urlField,
+  webApplication,
+} from './parts.ts';
 
 // moodle/moodle, lib/classes/oauth2/client.php: the login URL has no challenge, the secret is in the body unless basic authentication is ticked.
 export const moodle: ProductPreset = {
@@ -9,7 +20,7 @@ export const moodle: ProductPreset = {
   checkedAgainst:
     'MoodleDocs, OAuth 2 services, 4.03 and OAuth 2 authentication, 5.02; moodle/moodle, OAuth 2 client in lib/oauthlib.php, without PKCE (read 2026-11)',
   title: 'Moodle',
-  text: 'An OAuth 2 service, without a plugin.',
+  text: t('console.preset.moodle.text'),
   protocol: 'oidc',
   fields: [urlField('Moodle', 'https://moodle.example.com')],
   toDeclaration: ({ url }) => ({
@@ -17,14 +28,14 @@ export const moodle: ProductPreset = {
     token_endpoint_auth_method: 'client_secret_post',
     require_pkce: false,
   }),
-  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }) => [
+  setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }) => [
     {
       title: 'Site administration → Server → OAuth 2 services → Custom',
-      text: `Name: Gatehouse
+      text: code`Name: ${name}
 Client ID: ${clientId}
 Client secret: ${clientSecret}
 Service base URL: ${issuer}
-Authenticate token requests via HTTP headers: not ticked
+Authenticate token requests via HTTP headers: ${NOT_TICKED}
 Scopes included in a login request: openid profile email
 This service will be used: Login page only`,
     },
@@ -32,7 +43,7 @@ This service will be used: Login page only`,
       title: 'Configure user field mappings',
       text: 'preferred_username: username\ngiven_name: firstname\nfamily_name: lastname\nemail: email',
     },
-    { title: 'Site administration → Plugins → Authentication', text: 'Enable OAuth 2.' },
+    { title: 'Site administration → Plugins → Authentication', text: t('console.preset.moodle.enable') },
   ],
 };
 
@@ -44,19 +55,21 @@ export const atlassian: ProductPreset = {
   checkedAgainst:
     'Atlassian Support, Configure Atlassian Guard SAML single sign-on (2025-06-03); Microsoft Entra, Atlassian Cloud tutorial (2024-03-25); Ping Identity, Atlassian Cloud guide, for the attributes',
   title: 'Atlassian Cloud',
-  text: 'Jira and Confluence; single sign-on needs Atlassian Guard.',
+  text: t('console.preset.atlassian.text'),
   protocol: 'saml',
   fields: [
     {
       name: 'entity_id',
       label: 'Service provider entity URL',
-      hint: 'As Atlassian displays it: https://auth.atlassian.com/saml/…',
+      hint: t('console.preset.atlassian.displayed', { example: 'https://auth.atlassian.com/saml/…' }),
       required: true,
     },
     {
       name: 'acs_url',
       label: 'Service provider assertion consumer service URL',
-      hint: 'As Atlassian displays it: https://auth.atlassian.com/login/callback?connection=saml-…',
+      hint: t('console.preset.atlassian.displayed', {
+        example: 'https://auth.atlassian.com/login/callback?connection=saml-…',
+      }),
       required: true,
     },
   ],
@@ -82,8 +95,8 @@ export const atlassian: ProductPreset = {
       }),
     },
     {
-      title: 'Before you start',
-      text: 'Single sign-on needs a subscription to Atlassian Guard and a verified domain. Atlassian displays its own two addresses in the step after this one.',
+      title: BEFORE_YOU_START,
+      text: t('console.preset.atlassian.guard'),
     },
   ],
 };
@@ -95,7 +108,7 @@ export const dropbox: ProductPreset = {
   checkedAgainst:
     'Dropbox Help Center, Supported identity providers (2024-12-18); RSA, Dropbox implementation guide, for the entity ID (2021-11-03)',
   title: 'Dropbox',
-  text: 'A team with the plan Advanced, Business Plus or Enterprise.',
+  text: t('console.preset.dropbox.text'),
   protocol: 'saml',
   fields: [],
   toDeclaration: () => ({
@@ -109,12 +122,12 @@ export const dropbox: ProductPreset = {
   setupInstructions: (identityProvider) => [
     {
       title: 'Admin console → Settings → Single sign-on',
-      text: `${samlSettings(identityProvider, { sso: 'Identity provider sign-in URL', certificate: 'X.509 certificate' })}
-Single sign-on: Optional, then Required when it works`,
+      text: code`${samlSettings(identityProvider, { sso: 'Identity provider sign-in URL', certificate: 'X.509 certificate' })}
+Single sign-on: ${t('console.preset.dropbox.required', { first: 'Optional', last: 'Required' })}`,
     },
     {
-      title: 'Before you start',
-      text: 'Dropbox has single sign-on only with the plans Advanced, Business Plus and Enterprise.',
+      title: BEFORE_YOU_START,
+      text: t('console.preset.dropbox.plans'),
     },
   ],
 };
@@ -128,7 +141,7 @@ export const microsoft365: ProductPreset = {
   checkedAgainst:
     'Microsoft Learn, Use a SAML 2.0 Identity Provider for Single Sign On, and New-MgDomainFederationConfiguration (read 2026-11)',
   title: 'Microsoft 365',
-  text: 'A domain of Microsoft Entra ID whose users sign in here, in web applications.',
+  text: t('console.preset.microsoft-365.text'),
   protocol: 'saml',
   fields: [],
   toDeclaration: () => ({
@@ -140,16 +153,16 @@ export const microsoft365: ProductPreset = {
     attributes: { IDPEmail: 'email' },
     start_url: 'https://www.office.com',
   }),
-  setupInstructions: ({ issuer, certificate }) => [
+  setupInstructions: ({ name, issuer, certificate }) => [
     {
-      title: 'In PowerShell with Microsoft.Graph: each user gets the user ID of this server',
-      text: `Connect-MgGraph -Scopes Domain.ReadWrite.All, User.ReadWrite.All
-# For each user: the user principal name is the email address here, the user ID is on the page of the user and in the export of users.
+      title: t('console.preset.microsoft-365.ids'),
+      text: code`Connect-MgGraph -Scopes Domain.ReadWrite.All, User.ReadWrite.All
+# ${t('console.preset.microsoft-365.each-user')}
 Update-MgUser -UserId ann@DOMAIN -OnPremisesImmutableId USER_ID`,
     },
     {
-      title: 'Then federate the domain, which must be verified and not the default one',
-      text: `New-MgDomainFederationConfiguration -DomainId DOMAIN -DisplayName Gatehouse \`
+      title: t('console.preset.microsoft-365.federate'),
+      text: `New-MgDomainFederationConfiguration -DomainId DOMAIN -DisplayName ${powerShellWord(name)} \`
   -IssuerUri ${issuer}/saml/metadata \`
   -PassiveSignInUri ${issuer}/saml/sso \`
   -SignOutUri ${issuer}/logout \`
@@ -157,8 +170,11 @@ Update-MgUser -UserId ann@DOMAIN -OnPremisesImmutableId USER_ID`,
   -SigningCertificate ${certificate.replaceAll(/-----[^-]+-----|\s/g, '')}`,
     },
     {
-      title: 'When the certificate changes here',
-      text: 'Update-MgDomainFederationConfiguration with -NextSigningCertificate, before the next certificate signs.',
+      title: t('console.preset.microsoft-365.rotation'),
+      text: t('console.preset.microsoft-365.next-certificate', {
+        command: 'Update-MgDomainFederationConfiguration',
+        option: '-NextSigningCertificate',
+      }),
     },
   ],
 };

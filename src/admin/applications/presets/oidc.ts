@@ -1,5 +1,7 @@
 // The first products that signed in by OpenID Connect; others are in the files of their kinds.
-import { baseOf, type IdentityProvider, type ProductPreset, SECRET, urlField } from './parts.ts';
+import { concatenated, type PageText, t } from '../../../texts/text.ts';
+import { code, iniValue, rubyQuoted, shellWord } from './guide-text.ts';
+import { baseOf, type IdentityProvider, type ProductPreset, SECRET, type SetupInstruction, urlField } from './parts.ts';
 
 // grafana/grafana, docs/sources/…/generic-oauth: callback path, names of the settings, form of the role expression.
 export const grafana: ProductPreset = {
@@ -7,15 +9,18 @@ export const grafana: ProductPreset = {
   kind: 'development',
   checkedAgainst: 'grafana/grafana, docs/sources, Configure generic OAuth2 authentication (read 2026-11)',
   roles: [
-    { name: 'grafana-admin', description: 'Organization administrators in Grafana' },
-    { name: 'grafana-editor', description: 'Editors in Grafana' },
+    {
+      name: 'grafana-admin',
+      description: t('console.preset.role.organization-administrators', { product: 'Grafana' }),
+    },
+    { name: 'grafana-editor', description: t('console.preset.role.editors', { product: 'Grafana' }) },
   ],
   needsEmail: true,
-  withoutRoles: 'Viewers in Grafana',
+  withoutRoles: t('console.preset.role.viewers', { product: 'Grafana' }),
   documentation:
     'https://grafana.com/docs/grafana/latest/setup-grafana/configure-access/configure-authentication/generic-oauth/',
   title: 'Grafana',
-  text: 'With generic OAuth. Roles in Gatehouse become roles in Grafana.',
+  text: t('console.preset.grafana.text'),
   protocol: 'oidc',
   fields: [urlField('Grafana', 'https://grafana.example.com')],
   toDeclaration: ({ url }) => ({
@@ -26,20 +31,24 @@ export const grafana: ProductPreset = {
     grant_types: ['authorization_code', 'refresh_token'],
     consent: 'implicit',
   }),
-  setupInstructions(identityProvider, { client_uri }) {
+  setupInstructions(identityProvider, { client_uri }): SetupInstruction[] {
     const oauth = grafanaSettings(identityProvider, String(client_uri));
     return [
       {
-        title: 'grafana.ini, then restart Grafana',
-        text: ['[server]', `root_url = ${client_uri}`, '', '[auth.generic_oauth]']
-          .concat(oauth.map(([name, value]) => `${name} = ${value}`))
-          .join('\n'),
+        title: t('console.preset.then-restart', { place: 'grafana.ini', product: 'Grafana' }),
+        text: concatenated([
+          `[server]\nroot_url = ${client_uri}\n\n[auth.generic_oauth]`,
+          ...oauth.map(
+            ([name, value]) => code`\n${name} = ${name === 'name' ? iniValue(identityProvider.name) : value}`,
+          ),
+        ]),
       },
       {
-        title: 'Or the same as environment variables, such as for docker run --env-file',
-        text: [`GF_SERVER_ROOT_URL=${client_uri}`]
-          .concat(oauth.map(([name, value]) => `GF_AUTH_GENERIC_OAUTH_${name.toUpperCase()}=${value}`))
-          .join('\n'),
+        title: t('console.preset.grafana.environment'),
+        text: concatenated([
+          `GF_SERVER_ROOT_URL=${client_uri}`,
+          ...oauth.map(([name, value]) => code`\nGF_AUTH_GENERIC_OAUTH_${name.toUpperCase()}=${value}`),
+        ]),
         isAlternative: true,
       },
     ];
@@ -47,15 +56,15 @@ export const grafana: ProductPreset = {
 };
 
 function grafanaSettings(
-  { issuer, clientId, clientSecret = SECRET }: IdentityProvider,
+  { name, issuer, clientId, clientSecret }: IdentityProvider,
   address: string,
-): [name: string, value: string][] {
+): [name: string, value: PageText][] {
   const afterLogout = encodeURIComponent(`${address}/login`);
   return [
     ['enabled', 'true'],
-    ['name', 'Gatehouse'],
+    ['name', name],
     ['client_id', clientId],
-    ['client_secret', clientSecret],
+    ['client_secret', clientSecret ?? SECRET],
     ['scopes', 'openid profile email roles offline_access'],
     ['auth_url', `${issuer}/authorize`],
     ['token_url', `${issuer}/token`],
@@ -79,7 +88,7 @@ export const gitlab: ProductPreset = {
   documentation: 'https://docs.gitlab.com/administration/auth/oidc/',
   checkedAgainst: 'GitLab Docs, Use OpenID Connect as an authentication provider (read 2026-11)',
   title: 'GitLab',
-  text: 'Self-managed, with OmniAuth.',
+  text: t('console.preset.gitlab.text'),
   protocol: 'oidc',
   fields: [urlField('GitLab', 'https://gitlab.example.com')],
   toDeclaration: ({ url }) => ({
@@ -88,15 +97,15 @@ export const gitlab: ProductPreset = {
     redirect_uris: [`${baseOf(url)}/users/auth/openid_connect/callback`],
     consent: 'implicit',
   }),
-  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
+  setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
     {
-      title: '/etc/gitlab/gitlab.rb, then: sudo gitlab-ctl reconfigure',
-      text: `gitlab_rails['omniauth_allow_single_sign_on'] = ['openid_connect']
+      title: t('console.preset.then-run', { file: '/etc/gitlab/gitlab.rb', command: 'sudo gitlab-ctl reconfigure' }),
+      text: code`gitlab_rails['omniauth_allow_single_sign_on'] = ['openid_connect']
 gitlab_rails['omniauth_block_auto_created_users'] = false
 gitlab_rails['omniauth_providers'] = [
   {
     name: "openid_connect",
-    label: "Gatehouse",
+    label: ${rubyQuoted(name)},
     args: {
       name: "openid_connect",
       scope: ["openid", "profile", "email"],
@@ -127,22 +136,22 @@ export const nextcloud: ProductPreset = {
   documentation: 'https://github.com/nextcloud/user_oidc',
   checkedAgainst: 'nextcloud/user_oidc, appinfo/routes.php and lib/Command/UpsertProvider.php (read 2026-11)',
   title: 'Nextcloud',
-  text: 'With the app OpenID Connect user backend (user_oidc).',
+  text: t('console.preset.nextcloud.text'),
   protocol: 'oidc',
   fields: [urlField('Nextcloud', 'https://cloud.example.com')],
-  toDeclaration: ({ url }) => ({
+  toDeclaration: ({ url }, name) => ({
     client_name: 'Nextcloud',
     client_uri: baseOf(url),
     redirect_uris: [`${baseOf(url)}/apps/user_oidc/code`, `${baseOf(url)}/index.php/apps/user_oidc/code`],
     post_logout_redirect_uris: [`${baseOf(url)}/`],
-    backchannel_logout_uri: `${baseOf(url)}/apps/user_oidc/backchannel-logout/Gatehouse`,
+    backchannel_logout_uri: `${baseOf(url)}/apps/user_oidc/backchannel-logout/${encodeURIComponent(name)}`,
     consent: 'implicit',
   }),
-  setupInstructions: ({ issuer, clientId, clientSecret = SECRET }) => [
+  setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }, { backchannel_logout_uri }) => [
     {
-      title: 'On the Nextcloud server',
-      text: `sudo -u www-data php occ app:install user_oidc
-sudo -u www-data php occ user_oidc:provider Gatehouse \\
+      title: t('console.preset.nextcloud.server'),
+      text: code`sudo -u www-data php occ app:install user_oidc
+sudo -u www-data php occ user_oidc:provider ${shellWord(nextcloudIdentifier(backchannel_logout_uri) ?? name)} \\
   --clientid="${clientId}" \\
   --clientsecret="${clientSecret}" \\
   --discoveryuri="${issuer}/.well-known/openid-configuration" \\
@@ -151,6 +160,12 @@ sudo -u www-data php occ user_oidc:provider Gatehouse \\
     },
   ],
 };
+
+/** The identifier in an address of a registered application, which stays when the brand gets another name. */
+function nextcloudIdentifier(backchannelLogoutUri: unknown): string | undefined {
+  const [, identifier] = /\/backchannel-logout\/([^/?#]+)$/.exec(String(backchannelLogoutUri)) ?? [];
+  return identifier && decodeURIComponent(identifier);
+}
 
 // oidc-wp/openid-connect-generic: includes/…-settings-page.php (constants, redirect URI); its issue 208: it has no PKCE, which
 // this server requires unless the registration says require_pkce: false; BeAPI/openid-connect-generic-pkce-addon sends challenge and verifier by the plugin's filters.
@@ -161,7 +176,7 @@ export const wordpress: ProductPreset = {
   checkedAgainst:
     'oidc-wp/openid-connect-generic, settings page; BeAPI/openid-connect-generic-pkce-addon (read 2026-11)',
   title: 'WordPress',
-  text: 'With the plugin OpenID Connect Generic Client and its PKCE add-on.',
+  text: t('console.preset.wordpress.text'),
   protocol: 'oidc',
   fields: [urlField('WordPress', 'https://www.example.com')],
   toDeclaration: ({ url }) => ({
@@ -173,13 +188,13 @@ export const wordpress: ProductPreset = {
   }),
   setupInstructions: ({ issuer, clientId, clientSecret = SECRET }) => [
     {
-      title: 'Two plugins',
-      text: `OpenID Connect Generic Client: https://wordpress.org/plugins/daggerhart-openid-connect-generic/
-PKCE add-on, without which sign-ins are rejected: https://github.com/BeAPI/openid-connect-generic-pkce-addon`,
+      title: t('console.preset.wordpress.plugins'),
+      text: code`OpenID Connect Generic Client: https://wordpress.org/plugins/daggerhart-openid-connect-generic/
+${t('console.preset.wordpress.add-on', { address: 'https://github.com/BeAPI/openid-connect-generic-pkce-addon' })}`,
     },
     {
-      title: 'wp-config.php, above “That’s all, stop editing!”',
-      text: `define( 'OIDC_CLIENT_ID', '${clientId}' );
+      title: t('console.preset.wordpress.constants'),
+      text: code`define( 'OIDC_CLIENT_ID', '${clientId}' );
 define( 'OIDC_CLIENT_SECRET', '${clientSecret}' );
 define( 'OIDC_CLIENT_SCOPE', 'openid profile email' );
 define( 'OIDC_ENDPOINT_LOGIN_URL', '${issuer}/authorize' );
@@ -190,7 +205,7 @@ define( 'OIDC_ENDPOINT_JWKS_URL', '${issuer}/jwks' );
 define( 'OIDC_ISSUER', '${issuer}' );`,
     },
     {
-      title: 'In Settings → OpenID Connect Client',
+      title: t('console.preset.in-place', { place: 'Settings → OpenID Connect Client' }),
       text: 'Identity Key: preferred_username',
     },
   ],

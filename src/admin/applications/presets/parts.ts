@@ -1,12 +1,16 @@
 // What a preset is, and what presets share: fields, and checks of what was entered.
 import { badRequest } from '../../../http/errors.ts';
+import { concatenated, type PageText, type Text, t } from '../../../texts/text.ts';
 import type { Field } from '../../console/blocks.ts';
+import { code } from './guide-text.ts';
 
 export type Answers = Record<string, string>;
 export type Declaration = Record<string, unknown>;
 
 /** This server as an identity provider, as the other side has to be set up. */
 export interface IdentityProvider {
+  /** The name that users know it by: that of the brand. */
+  name: string;
   issuer: string;
   clientId: string;
   /** Only right after it was created. */
@@ -16,47 +20,52 @@ export interface IdentityProvider {
 }
 
 export interface SetupInstruction {
-  title: string;
-  text: string;
+  title: PageText;
+  text: PageText;
   /** The same settings in another form: closed until it is opened. */
   isAlternative?: boolean;
 }
 
 export const presetKinds = {
-  development: 'Development',
-  infrastructure: 'Infrastructure',
-  home: 'Media and home',
-  communication: 'Communication',
-  office: 'Office and cloud',
+  development: t('console.preset.kind.development'),
+  infrastructure: t('console.preset.kind.infrastructure'),
+  home: t('console.preset.kind.home'),
+  communication: t('console.preset.kind.communication'),
+  office: t('console.preset.kind.office'),
 } as const;
 
 /** A role that a product reads. */
 export interface PresetRole {
   name: string;
-  description: string;
+  description: PageText;
 }
 
 export interface Preset {
   id: string;
-  title: string;
+  title: PageText;
   /** One line, for the list of presets. */
-  text: string;
+  text: PageText;
   /** A name at lucide.dev; a product has its first letter. */
   icon?: string;
   protocol: 'oidc' | 'saml';
   fields: readonly Field[];
-  /** The declaration, as in the configuration file. Throws invalid_input. */
-  toDeclaration(answers: Answers): Declaration;
+  /**
+   * The declaration, as in the configuration file. Throws invalid_input.
+   *
+   * @param name of this server, as users know it
+   */
+  toDeclaration(answers: Answers, name: string): Declaration;
   /** Roles that its settings name. The form offers to create them. */
   roles?: readonly PresetRole[];
   /** Its own fields say who can sign in. */
   hasOwnAccess?: boolean;
   /** What users without those roles are in the product, such as `Viewers in Grafana`. */
-  withoutRoles?: string;
+  withoutRoles?: PageText;
 }
 
 /** A product by name, with the settings for its side. */
 export interface ProductPreset extends Preset {
+  title: string;
   kind: keyof typeof presetKinds;
   /** The documents that its addresses and settings were checked against, each with a date or version. */
   checkedAgainst: string;
@@ -69,12 +78,28 @@ export interface ProductPreset extends Preset {
 }
 
 /** What the guide says instead of a secret that can no longer be displayed. */
-export const SECRET = 'the secret that was displayed when it was created';
+export const SECRET = t('console.preset.secret');
+
+/** The state of a switch and of a box in the form of a product. */
+export const ON = t('console.preset.on');
+export const TICKED = t('console.preset.ticked');
+export const NOT_TICKED = t('console.preset.not-ticked');
+
+export const BEFORE_YOU_START = t('console.preset.before-you-start');
 
 /** The field for the URL of a product. */
 export function urlField(product: string, example: string): Field {
-  return { name: 'url', label: `Address of your ${product}`, hint: `Such as ${example}`, required: true };
+  return { name: 'url', label: t('console.preset.url', { product }), hint: suchAs(example), required: true };
 }
+
+/** The hint with an example. */
+export const suchAs = (example: string): Text => t('console.preset.such-as', { example });
+
+/** Of a host name that the product chose: its first part, as the product calls it. */
+export const hostField = (name: string, label: PageText, suffix: string): Field => ({
+  ...{ name, label, required: true },
+  hint: t('console.preset.part-before', { suffix }),
+});
 
 /** The URL without a slash at its end, `https` when it has no scheme. Throws invalid_input. */
 export function baseOf(url: string | undefined): string {
@@ -108,17 +133,15 @@ export function webApplication(name: string, url: string | undefined, redirectPa
   };
 }
 
-/** The values of this server under the labels of the other side's form. */
+/** The values of this server under the labels of the other side's form, which stay in its language. */
 export function samlSettings(
   { issuer, certificate }: IdentityProvider,
-  labels: { sso: string; slo?: string; entity?: string; certificate?: string },
-): string {
-  return [
-    labels.entity && `${labels.entity}: ${issuer}/saml/metadata`,
-    `${labels.sso}: ${issuer}/saml/sso`,
-    labels.slo && `${labels.slo}: ${issuer}/saml/slo`,
-    `${labels.certificate ?? 'Certificate'}:\n${certificate.trim()}`,
-  ]
-    .filter(Boolean)
-    .join('\n');
+  labels: { sso: string; slo?: string; entity?: string; certificate?: PageText },
+): Text {
+  const lines = [
+    ...(labels.entity ? [`${labels.entity}: ${issuer}/saml/metadata\n`] : []),
+    `${labels.sso}: ${issuer}/saml/sso\n`,
+    ...(labels.slo ? [`${labels.slo}: ${issuer}/saml/slo\n`] : []),
+  ];
+  return concatenated([...lines, code`${labels.certificate ?? 'Certificate'}:\n${certificate.trim()}`]);
 }

@@ -1,6 +1,7 @@
 // What "New application" offers: kinds, and products by name with the addresses and attribute names of their own documentation
 // (read 2026-11). Each asks only for what it needs and says how to set up the other side.
 import type { Application } from '../../../applications/application.ts';
+import { t } from '../../../texts/text.ts';
 import type { Field } from '../../console/blocks.ts';
 import { lines, parseNameValueLines } from '../../console/text-area.ts';
 import { profileKey, profileOptions, publicKeys } from '../form/profile.ts';
@@ -14,50 +15,55 @@ import { gitlab, grafana, nextcloud, wordpress } from './oidc.ts';
 import type { Answers, Declaration, Preset, ProductPreset } from './parts.ts';
 import { aws, googleWorkspace, salesforce, slack } from './saml.ts';
 
-const name: Field = { name: 'name', label: 'Name', hint: 'The name that people see.', required: true };
+const name: Field = {
+  name: 'name',
+  label: t('console.preset.name'),
+  hint: t('console.preset.name-hint'),
+  required: true,
+};
 const redirectUris: Field = {
   name: 'redirect_uris',
-  label: 'Redirect URIs',
+  label: t('console.preset.redirect-uris'),
   type: 'textarea',
   rows: 3,
   required: true,
-  hint: 'Where people return after they sign in, one per line. The application’s documentation calls it callback or redirect URL.',
+  hint: t('console.preset.redirect-uris-hint'),
 };
 const afterLogout: Field = {
   name: 'post_logout_redirect_uris',
-  label: 'Post-logout redirect URIs',
+  label: t('console.preset.post-logout-redirect-uris'),
   type: 'textarea',
   rows: 2,
-  hint: 'Where people go after they sign out, one per line. Optional.',
+  hint: t('console.preset.post-logout-redirect-uris-hint'),
 };
 
 const homePage: Field = {
   name: 'client_uri',
-  label: 'Home page',
-  hint: 'Opens from the app list. Without it, the application isn’t in the list.',
+  label: t('console.preset.home-page'),
+  hint: t('console.preset.home-page-hint'),
 };
 
 const genericPresets: readonly Preset[] = [
   {
     id: 'web',
-    title: 'Web application',
+    title: t('console.preset.web.title'),
     icon: 'globe',
-    text: 'Runs on a server that can keep a secret. OpenID Connect.',
+    text: t('console.preset.web.text'),
     protocol: 'oidc',
     fields: [name, redirectUris, afterLogout, homePage],
     toDeclaration: (answers) => ({ ...codeFlow(answers), grant_types: ['authorization_code', 'refresh_token'] }),
   },
   {
     id: 'fapi2',
-    title: 'High security (FAPI 2)',
+    title: t('console.preset.fapi2.title'),
     icon: 'landmark',
-    text: 'For banking and health care: its own signing key, pushed requests, and bound tokens.',
+    text: t('console.preset.fapi2.text'),
     protocol: 'oidc',
     fields: [
       name,
       {
         ...redirectUris,
-        hint: 'https addresses, one per line. The application’s documentation calls them callback or redirect URL.',
+        hint: t('console.preset.fapi2.redirect-uris-hint'),
       },
       ...profileKey.fields({ profile: 'fapi2' }).map((field) => ({ ...field, options: profileOptions })),
       ...publicKeys.flatMap((key) => key.fields({})),
@@ -70,24 +76,24 @@ const genericPresets: readonly Preset[] = [
   },
   {
     id: 'spa',
-    title: 'Single-page app',
+    title: t('console.preset.spa.title'),
     icon: 'app-window',
-    text: 'Runs in the browser, without a secret. OpenID Connect.',
+    text: t('console.preset.spa.text'),
     protocol: 'oidc',
     fields: [name, redirectUris, afterLogout, homePage],
     toDeclaration: (answers) => ({ ...codeFlow(answers), token_endpoint_auth_method: 'none' }),
   },
   {
     id: 'native',
-    title: 'Native app',
+    title: t('console.preset.native.title'),
     icon: 'smartphone',
-    text: 'On a phone or a desktop, without a secret. OpenID Connect.',
+    text: t('console.preset.native.text'),
     protocol: 'oidc',
     fields: [
       name,
       {
         ...redirectUris,
-        hint: 'Such as com.example.app:/callback, or http://127.0.0.1/callback on any port. One per line.',
+        hint: t('console.preset.native.redirect-uris-hint'),
       },
     ],
     toDeclaration: (answers) => ({
@@ -99,23 +105,23 @@ const genericPresets: readonly Preset[] = [
   },
   {
     id: 'service',
-    title: 'Service',
+    title: t('console.preset.service.title'),
     icon: 'bot',
-    text: 'A program that calls an API without a user.',
+    text: t('console.preset.service.text'),
     protocol: 'oidc',
     fields: [
       name,
       {
         name: 'resources',
-        label: 'APIs',
+        label: t('console.preset.service.apis'),
         type: 'textarea',
         rows: 2,
-        hint: 'Identifiers of the APIs it may call, one per line. Leave empty for none.',
+        hint: t('console.preset.service.apis-hint'),
       },
       {
         name: 'scope',
-        label: 'Scopes',
-        hint: 'With one space between them. The scopes of those APIs that it may get. Leave empty for none.',
+        label: t('console.preset.service.scopes'),
+        hint: t('console.preset.service.scopes-hint'),
       },
     ],
     toDeclaration: (answers) => ({
@@ -127,33 +133,33 @@ const genericPresets: readonly Preset[] = [
   },
   {
     id: 'saml',
-    title: 'SAML application',
+    title: t('console.preset.saml.title'),
     icon: 'file-badge',
-    text: 'A service provider, from its metadata or entered by hand.',
+    text: t('console.preset.saml.text'),
     protocol: 'saml',
     fields: [
       name,
       {
         name: 'metadata_url',
-        label: 'Metadata URL',
-        hint: 'Gatehouse reads it every day. If there is no URL, paste the metadata below.',
+        label: t('console.preset.saml.metadata-url'),
+        hint: t('console.preset.saml.metadata-url-hint'),
       },
       {
         name: 'metadata',
-        label: 'Metadata',
+        label: t('console.preset.saml.metadata'),
         type: 'textarea',
         rows: 5,
-        hint: 'The XML. If there is no metadata, enter the two values below.',
+        hint: t('console.preset.saml.metadata-hint'),
       },
-      { name: 'entity_id', label: 'Entity ID' },
-      { name: 'acs_url', label: 'Assertion consumer service (ACS) URL' },
+      { name: 'entity_id', label: t('console.preset.saml.entity-id') },
+      { name: 'acs_url', label: t('console.preset.saml.acs-url') },
       {
         name: 'attributes',
-        label: 'Attributes',
+        label: t('console.preset.saml.attributes'),
         type: 'textarea',
         rows: 4,
         value: 'email = email\ndisplayName = name\nroles = roles',
-        hint: 'SAML name = user field, one per line.',
+        hint: t('console.preset.saml.attributes-hint'),
       },
     ],
     toDeclaration: ({ name: title = '', metadata_url, metadata, entity_id, acs_url, attributes = '' }) => ({

@@ -1,5 +1,7 @@
 // The first products that signed in by SAML; others are in the files of their kinds.
-import { answer, DNS_LABEL, DOMAIN, type ProductPreset, samlSettings } from './parts.ts';
+import { t } from '../../../texts/text.ts';
+import { code } from './guide-text.ts';
+import { answer, DNS_LABEL, DOMAIN, hostField, type ProductPreset, samlSettings, suchAs, TICKED } from './parts.ts';
 
 // AWS IAM User Guide, "Configure SAML assertions for the authentication response": recipient, attribute names, formats.
 export const aws: ProductPreset = {
@@ -8,14 +10,24 @@ export const aws: ProductPreset = {
   documentation: 'https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_providers_create_saml_assertions.html',
   checkedAgainst: 'AWS IAM User Guide, Configure SAML assertions for the authentication response (read 2026-11)',
   title: 'AWS',
-  text: 'The management console. A role in Gatehouse gives an IAM role.',
+  text: t('console.preset.aws.text'),
   protocol: 'saml',
   hasOwnAccess: true,
   fields: [
-    { name: 'account', label: 'AWS account ID', hint: 'Twelve digits', required: true },
-    { name: 'provider', label: 'Name of the identity provider in IAM', value: 'Gatehouse', required: true },
-    { name: 'iam_role', label: 'IAM role', hint: 'Its name in AWS', required: true },
-    { name: 'role', label: 'Role in Gatehouse', hint: 'Users with this role get the IAM role', required: true },
+    {
+      name: 'account',
+      label: t('console.preset.aws.account'),
+      hint: t('console.preset.aws.account-hint'),
+      required: true,
+    },
+    { name: 'provider', label: t('console.preset.aws.provider'), value: 'Gatehouse', required: true },
+    {
+      name: 'iam_role',
+      label: t('console.preset.aws.iam-role'),
+      hint: t('console.preset.aws.iam-role-hint'),
+      required: true,
+    },
+    { name: 'role', label: t('console.preset.aws.role'), hint: t('console.preset.aws.role-hint'), required: true },
   ],
   toDeclaration: (answers) => {
     const account = answer(answers, 'account', /^\d{12}$/, 'must be twelve digits');
@@ -40,12 +52,12 @@ export const aws: ProductPreset = {
   },
   setupInstructions: ({ issuer }, { roles_rename }) => [
     {
-      title: 'In a shell with the AWS command line',
+      title: t('console.preset.in-shell', { product: 'AWS' }),
       text: `curl -o gatehouse.xml ${issuer}/saml/metadata
 aws iam create-saml-provider --name ${samlProviderArn(roles_rename).split('/').at(-1)} --saml-metadata-document file://gatehouse.xml`,
     },
     {
-      title: 'Trust policy of the IAM role',
+      title: t('console.preset.aws.trust-policy'),
       text: `{
   "Version": "2012-10-17",
   "Statement": [{
@@ -71,9 +83,11 @@ export const googleWorkspace: ProductPreset = {
   documentation: 'https://support.google.com/a/answer/6349809',
   checkedAgainst: 'Google Workspace Admin Help, Assertion requirements, answer 6349809 (read 2026-11)',
   title: 'Google Workspace',
-  text: 'Google’s services for your domain.',
+  text: t('console.preset.google-workspace.text'),
   protocol: 'saml',
-  fields: [{ name: 'domain', label: 'Your domain', hint: 'Such as example.com', required: true }],
+  fields: [
+    { name: 'domain', label: t('console.preset.google-workspace.domain'), hint: suchAs('example.com'), required: true },
+  ],
   toDeclaration: (answers) => {
     const domain = answer(answers, 'domain', DOMAIN, 'must be a domain name').toLowerCase();
     return {
@@ -87,10 +101,10 @@ export const googleWorkspace: ProductPreset = {
   setupInstructions: (identityProvider) => [
     {
       title: 'Admin console → Security → SSO with third-party IdP → SSO profile for your organization',
-      text: `${samlSettings(identityProvider, { sso: 'Sign-in page URL' })}
+      text: code`${samlSettings(identityProvider, { sso: 'Sign-in page URL' })}
 Sign-out page URL: ${identityProvider.issuer}/logout
 Change password URL: ${identityProvider.issuer}/account/password
-Use a domain-specific issuer: ticked`,
+Use a domain-specific issuer: ${TICKED}`,
     },
   ],
 };
@@ -103,9 +117,9 @@ export const salesforce: ProductPreset = {
   documentation: 'https://help.salesforce.com/s/articleView?id=xcloud.sso_jit_requirements.htm&type=5',
   checkedAgainst: 'Salesforce Help, Just-in-Time Provisioning Requirements and SAML Single Logout (read 2026-11)',
   title: 'Salesforce',
-  text: 'For your My Domain. Matches users by their Federation ID.',
+  text: t('console.preset.salesforce.text'),
   protocol: 'saml',
-  fields: [{ name: 'my_domain', label: 'My Domain name', hint: 'The part before .my.salesforce.com', required: true }],
+  fields: [hostField('my_domain', t('console.preset.salesforce.my-domain'), '.my.salesforce.com')],
   toDeclaration: (answers) => {
     const origin = `https://${answer(answers, 'my_domain', DNS_LABEL, 'must be only the first part of the host name').toLowerCase()}.my.salesforce.com`;
     return {
@@ -127,11 +141,11 @@ export const salesforce: ProductPreset = {
   setupInstructions: (identityProvider) => [
     {
       title: 'Setup → Single Sign-On Settings → New',
-      text: `${samlSettings(identityProvider, { entity: 'Issuer', sso: 'Identity Provider Login URL', slo: 'Identity Provider Single Logout URL' })}
+      text: code`${samlSettings(identityProvider, { entity: 'Issuer', sso: 'Identity Provider Login URL', slo: 'Identity Provider Single Logout URL' })}
 SAML Identity Type: Assertion contains the Federation ID from the User object
 SAML Identity Location: Identity is in the NameIdentifier element of the Subject statement
 Service Provider Initiated Request Binding: HTTP Redirect
-User Provisioning Enabled: not ticked; new users would need an attribute User.ProfileId as well`,
+User Provisioning Enabled: ${t('console.preset.salesforce.provisioning', { attribute: 'User.ProfileId' })}`,
     },
   ],
 };
@@ -143,9 +157,9 @@ export const slack: ProductPreset = {
   documentation: 'https://slack.com/help/articles/205168057-Custom-SAML-single-sign-on',
   checkedAgainst: 'Slack Help Center, Custom SAML single sign-on, article 205168057 (read 2026-11)',
   title: 'Slack',
-  text: 'A workspace with a plan that includes SAML.',
+  text: t('console.preset.slack.text'),
   protocol: 'saml',
-  fields: [{ name: 'workspace', label: 'Workspace', hint: 'The part before .slack.com', required: true }],
+  fields: [hostField('workspace', t('console.preset.slack.workspace'), '.slack.com')],
   toDeclaration: (answers) => {
     const origin = `https://${answer(answers, 'workspace', DNS_LABEL, 'must be only the first part of the host name').toLowerCase()}.slack.com`;
     return {
@@ -166,9 +180,9 @@ export const slack: ProductPreset = {
   setupInstructions: (identityProvider) => [
     {
       title: 'Workspace settings → Authentication → SAML',
-      text: `${samlSettings(identityProvider, { sso: 'SAML 2.0 Endpoint (HTTP)', entity: 'Identity Provider Issuer' })}
+      text: code`${samlSettings(identityProvider, { sso: 'SAML 2.0 Endpoint (HTTP)', entity: 'Identity Provider Issuer' })}
 Service Provider Issuer: https://slack.com
-Sign the response and the assertion: both`,
+${t('console.preset.slack.sign')}`,
     },
   ],
 };
