@@ -6,7 +6,6 @@ import { notFound } from '../../http/errors.ts';
 import { bodyLimit, parseQuery } from '../../http/input.ts';
 import type { Tx } from '../../storage/database.ts';
 import { SOURCE_LANGUAGE } from '../../texts/languages.ts';
-import { consoleLanguage } from '../../texts/messages.ts';
 import { inLanguage, type PageText } from '../../texts/text.ts';
 import type { Block, ConsolePage, Field, Option } from '../console/blocks.ts';
 import { listQuery } from '../console/frame.ts';
@@ -34,7 +33,7 @@ export function addNewApplicationRoutes(
     });
 
   router.get('/new', ...frame.page(WRITE), (ctx) =>
-    frame.show(ctx, choicePage(parseQuery(ctx, listQuery).q, languageOf(ctx))),
+    frame.show(ctx, choicePage(parseQuery(ctx, listQuery).q, frame.language(ctx))),
   );
 
   router.get('/new/:preset', ...frame.page(WRITE), async (ctx) => frame.show(ctx, await form(ctx, requirePreset(ctx))));
@@ -46,7 +45,7 @@ export function addNewApplicationRoutes(
       ctx,
       async () => {
         const by = frame.actor(ctx);
-        const wanted = sentValue(sent, CREATE_ROLES) === 'on' ? rolesOf(preset, languageOf(ctx)) : [];
+        const wanted = sentValue(sent, CREATE_ROLES) === 'on' ? rolesOf(preset, frame.language(ctx)) : [];
         if (wanted.length > 0) frame.assertMay(ctx, 'gatehouse.roles:write');
         const declaration = declarationOf(preset, sent, identityProvider().name);
         // First, because the access rule may name them.
@@ -88,9 +87,6 @@ function declarationOf(preset: Preset, sent: Sent, ownName: string) {
     ...(asksAccess(preset) && { access: accessKey({ roles: [], connections: [], apis: [] }).read(sent) }),
   };
 }
-
-/** The language of the console for this request. */
-const languageOf = (ctx: Context): string => consoleLanguage(ctx.state.language());
 
 /** The roles that the product reads, described in this language: as they are stored, they have one. */
 const rolesOf = ({ roles = [] }: Preset, language: string) =>

@@ -17,13 +17,13 @@ import { aws, googleWorkspace, salesforce, slack } from './saml.ts';
 
 const name: Field = {
   name: 'name',
-  label: t('console.preset.name'),
+  label: t('console.shared.name'),
   hint: t('console.preset.name-hint'),
   required: true,
 };
 const redirectUris: Field = {
   name: 'redirect_uris',
-  label: t('console.preset.redirect-uris'),
+  label: t('console.fields.redirect-uris.label'),
   type: 'textarea',
   rows: 3,
   required: true,
@@ -31,7 +31,7 @@ const redirectUris: Field = {
 };
 const afterLogout: Field = {
   name: 'post_logout_redirect_uris',
-  label: t('console.preset.post-logout-redirect-uris'),
+  label: t('console.fields.post-logout.label'),
   type: 'textarea',
   rows: 2,
   hint: t('console.preset.post-logout-redirect-uris-hint'),
@@ -39,7 +39,7 @@ const afterLogout: Field = {
 
 const homePage: Field = {
   name: 'client_uri',
-  label: t('console.preset.home-page'),
+  label: t('console.fields.home-page.label'),
   hint: t('console.preset.home-page-hint'),
 };
 
@@ -113,14 +113,14 @@ const genericPresets: readonly Preset[] = [
       name,
       {
         name: 'resources',
-        label: t('console.preset.service.apis'),
+        label: t('console.fields.apis.label'),
         type: 'textarea',
         rows: 2,
         hint: t('console.preset.service.apis-hint'),
       },
       {
         name: 'scope',
-        label: t('console.preset.service.scopes'),
+        label: t('console.fields.scopes.label'),
         hint: t('console.preset.service.scopes-hint'),
       },
     ],
@@ -141,12 +141,12 @@ const genericPresets: readonly Preset[] = [
       name,
       {
         name: 'metadata_url',
-        label: t('console.preset.saml.metadata-url'),
+        label: t('console.fields.metadata-url.title'),
         hint: t('console.preset.saml.metadata-url-hint'),
       },
       {
         name: 'metadata',
-        label: t('console.preset.saml.metadata'),
+        label: t('console.fields.metadata.title'),
         type: 'textarea',
         rows: 5,
         hint: t('console.preset.saml.metadata-hint'),
@@ -155,7 +155,7 @@ const genericPresets: readonly Preset[] = [
       { name: 'acs_url', label: t('console.preset.saml.acs-url') },
       {
         name: 'attributes',
-        label: t('console.preset.saml.attributes'),
+        label: t('console.fields.attributes.title'),
         type: 'textarea',
         rows: 4,
         value: 'email = email\ndisplayName = name\nroles = roles',
