@@ -8,7 +8,7 @@ import type { AccountChange, NotifyOwner } from '../mail/notify-owner.ts';
 import type { AccountFactors } from '../mfa/account-factors.ts';
 import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import type { SignedIn } from '../rp/signed-in.ts';
-import { inLanguage, type PageText } from '../texts/text.ts';
+import type { PageText } from '../texts/text.ts';
 
 export interface AccountPageHelpers {
   signedIn: SignedIn;
@@ -72,4 +72,4 @@ export function createAccountPageHelpers({
   };
 }
 
-const inWords = (ctx: Context, text: PageText) => inLanguage(ctx.state.language(), () => String(text));
+const inWords = (ctx: Context, text: PageText) => ctx.state.inWords(() => String(text));

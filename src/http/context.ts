@@ -19,6 +19,8 @@ export interface State {
   offeredLanguages: OfferedLanguages;
   /** The language of the page, by what is known when it is rendered. */
   language(): string;
+  /** Runs `work`, which must be synchronous, with texts in the language of the page. */
+  inWords<Result>(work: () => Result): Result;
   /** The languages that the application requests, the most wanted first. */
   requestedLanguages?: string[];
   /** The claim `locale` of the user. */

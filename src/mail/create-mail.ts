@@ -6,6 +6,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Db } from '../storage/database.ts';
 import type { OfferedLanguages } from '../texts/languages.ts';
+import type { MessageSource } from '../texts/messages.ts';
 import { createDelivery, type DeliveryDependencies } from './delivery.ts';
 import { createHtmlRenderer } from './html.ts';
 import { createOwnerNotifier, type NotifyOwner } from './notify-owner.ts';
@@ -23,22 +24,16 @@ export interface MailDependencies {
   viewsDir: string;
   brand?: () => BrandLook | undefined;
   offered?: () => OfferedLanguages;
+  texts?: () => MessageSource | undefined;
   /** Starts the delivery; called when a mail is queued, before its transaction commits. */
   wakeDelivery?: () => void;
 }
 
-export function createMail({ db, vault, now, issuer, viewsDir, brand, offered, wakeDelivery }: MailDependencies): {
-  outbox: Outbox;
-  notifyOwner: NotifyOwner;
-} {
+export function createMail(dependencies: MailDependencies): { outbox: Outbox; notifyOwner: NotifyOwner } {
+  const { viewsDir, ...given } = dependencies;
   const renderHtml = createHtmlRenderer(viewsDir);
-  const outbox = createOutbox({
-    ...{ db, vault, now, issuer, renderHtml },
-    ...(brand && { brand }),
-    ...(offered && { offered }),
-    ...(wakeDelivery && { wakeDelivery }),
-  });
-  return { outbox, notifyOwner: createOwnerNotifier({ outbox, now }) };
+  const outbox = createOutbox({ ...given, renderHtml });
+  return { outbox, notifyOwner: createOwnerNotifier({ outbox, now: given.now }) };
 }
 
 export interface MailDeliveryDependencies extends Omit<DeliveryDependencies, 'transport'> {

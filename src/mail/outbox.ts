@@ -11,6 +11,7 @@ import { randomId } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import { allLanguages, type OfferedLanguages } from '../texts/languages.ts';
+import type { MessageSource } from '../texts/messages.ts';
 import { inLanguage } from '../texts/text.ts';
 import { plainText } from './content.ts';
 import type { RenderHtml } from './html.ts';
@@ -39,6 +40,8 @@ export interface OutboxDependencies {
   brand?: () => BrandLook | undefined;
   /** The languages of the settings; all by default. */
   offered?: () => OfferedLanguages;
+  /** The texts that an administrator wrote; none by default. */
+  texts?: () => MessageSource | undefined;
   /** Wakes the delivery. Called before a surrounding transaction commits, so it should wait a moment. */
   wakeDelivery?: () => void;
 }
@@ -51,6 +54,7 @@ export function createOutbox({
   renderHtml,
   brand = () => undefined,
   offered = () => allLanguages,
+  texts = () => undefined,
   wakeDelivery = () => {},
 }: OutboxDependencies): Outbox {
   async function store(recipient: string, subject: string, content: StoredContent, tx: Tx): Promise<void> {
@@ -68,10 +72,11 @@ export function createOutbox({
       const { email, userId } = message.to;
       assertSingleAddress(email);
       const look = brand();
-      const written = inLanguage(mailLanguage(message, offered()), () => {
+      const write = () => {
         const content = compose(message, issuer);
         return { subject: content.subject, text: plainText(content, look?.name), html: renderHtml(content, look) };
-      });
+      };
+      const written = inLanguage(mailLanguage(message, offered()), write, texts());
       const stored: StoredContent = {
         type: 'letter',
         kind: message.kind,

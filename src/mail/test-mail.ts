@@ -3,6 +3,9 @@
 import type { BrandLook } from '../http/pages/brand-look.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
+import { SOURCE_LANGUAGE } from '../texts/languages.ts';
+import type { MessageSource } from '../texts/messages.ts';
+import { inLanguage } from '../texts/text.ts';
 import { plainText } from './content.ts';
 import { createHtmlRenderer, LOGO_ID } from './html.ts';
 import { compose, type FactorChange, type MailKind, type MailMessage, type Recipient } from './messages.ts';
@@ -31,19 +34,31 @@ export interface TestMailDependencies extends Omit<MailTransportDependencies, 'm
   /** The folder `views`. */
   viewsDir: string;
   brand: () => BrandLook | undefined;
+  /** The texts that an administrator wrote; none by default. */
+  texts?: () => MessageSource | undefined;
   readPicture(name: string): Promise<Buffer | undefined>;
 }
 
 /** An administrator waits for the page. */
 const LIMITS = { timeoutMs: 8000, totalMs: 15_000 };
 
-export function createTestMail({ now, viewsDir, brand, readPicture, ...dependencies }: TestMailDependencies): TestMail {
+export function createTestMail({
+  now,
+  viewsDir,
+  brand,
+  texts = () => undefined,
+  readPicture,
+  ...dependencies
+}: TestMailDependencies): TestMail {
   const { issuer, smtpUrl, mailFrom, outboxDir } = dependencies;
   const renderHtml = createHtmlRenderer(viewsDir);
   const rendered = (message: MailMessage): RenderedMail => {
-    const content = compose(message, issuer);
     const look = brand();
-    return { subject: content.subject, text: plainText(content, look?.name), html: renderHtml(content, look) };
+    const write = () => {
+      const content = compose(message, issuer);
+      return { subject: content.subject, text: plainText(content, look?.name), html: renderHtml(content, look) };
+    };
+    return inLanguage(SOURCE_LANGUAGE, write, texts());
   };
   return {
     server: { host: smtpUrl && new URL(smtpUrl).host, sender: mailFrom, folder: outboxDir },

@@ -21,7 +21,10 @@ import { inRequestScope } from '../storage/request-scope.ts';
 import type { HttpServices } from './http-services.ts';
 
 export interface AppDependencies {
-  services: Pick<Services, 'audit' | 'brand' | 'brandImages' | 'config' | 'logger' | 'rateLimits' | 'settings' | 'sql'>;
+  services: Pick<
+    Services,
+    'audit' | 'brand' | 'brandImages' | 'config' | 'logger' | 'rateLimits' | 'settings' | 'sql' | 'texts'
+  >;
   http: HttpServices;
   viewsDir: string;
   /** Absent: no traces. */
@@ -34,10 +37,11 @@ const OPERATOR_PATHS = ['/healthz', '/readyz', '/metrics'];
 
 export function createApp({ services, http, viewsDir, tracing, routes }: AppDependencies): Application {
   const { cookieKeys, csrf, metrics } = http;
-  const { audit, brand, brandImages, config, logger, rateLimits, settings, sql } = services;
+  const { audit, brand, brandImages, config, logger, rateLimits, settings, sql, texts } = services;
   const assets = createAssets({ dirs: assetDirs, reload: !config.production });
   const offered = () => offeredLanguages(settings.latest());
-  const render = createRenderer({ viewsDir, production: config.production, assets, brand: brand.current, offered });
+  const { production } = config;
+  const render = createRenderer({ viewsDir, production, assets, brand: brand.current, offered, texts });
   const app = createKoa(cookieKeys, logger);
   // Sets request id and address; everything after it can log.
   app.use(
@@ -55,7 +59,7 @@ export function createApp({ services, http, viewsDir, tracing, routes }: AppDepe
   // What a request waits for the database has one limit, which begins with its first statement.
   if (sql.isRemote) app.use((ctx, next) => inRequestScope({ isAnswered: () => ctx.headerSent }, next));
   // Before anything that renders a page.
-  app.use(languageChoice({ cookies: http.cookies, offered }));
+  app.use(languageChoice({ cookies: http.cookies, offered, texts }));
   // Before anything can respond: error pages need them, and the engine adds the hashes of its scripts to them.
   app.use(securityHeaders());
   // Turns every error below into a response.

@@ -3,6 +3,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { formatFault } from '../config-file/file.ts';
 import { readValidFile } from '../config-file/read-file.ts';
 import type { Services } from '../services.ts';
+import { ignoredTexts } from '../texts/overrides.ts';
 
 /** Throws ConfigError with one line for each fault of the configuration file. */
 export async function prepareData(services: Services): Promise<void> {
@@ -15,6 +16,9 @@ export async function prepareData(services: Services): Promise<void> {
     for (const warning of result.plan.warnings) logger.warn(warning);
     logger.info({ file: file.path, changes: result.plan.steps.length }, 'configuration file applied');
   }
+  const ignored = ignoredTexts(settings.latest().texts);
+  if (ignored.length > 0)
+    logger.warn({ texts: ignored }, 'settings.texts: these texts are ignored, because this version cannot use them');
   if (!settings.latest().rate_limits)
     logger.warn('RATE LIMITS ARE OFF (settings.rate_limits: false): only for load tests');
 }

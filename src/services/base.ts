@@ -21,6 +21,7 @@ import { createVault } from '../platform/vault.ts';
 import { siteBlock } from '../rate-limits/network-limits.ts';
 import { listAdministrators } from '../rbac/administrators.ts';
 import { createSettings } from '../settings/settings.ts';
+import { createTextSource } from '../settings/text-source.ts';
 import { offeredLanguages } from '../settings/value-schemas.ts';
 import { openDatabase, type Tx } from '../storage/database.ts';
 import { migrate } from '../storage/migrations/migrate.ts';
@@ -68,7 +69,7 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
   const look = () => brand.current();
   const offered = () => offeredLanguages(settings.latest());
   const { outbox, notifyOwner } = createMail({
-    ...{ db, vault, now, issuer, viewsDir, brand: look, offered, wakeDelivery: wakeMailDelivery },
+    ...{ db, vault, now, issuer, viewsDir, brand: look, offered, texts: () => texts(), wakeDelivery: wakeMailDelivery },
   });
   const notifyAdministrators = async (message: AdministratorMail, tx?: Tx) => {
     for (const administrator of await listAdministrators(db, accounts.byId)) {
@@ -84,6 +85,7 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
   const accounts = createAccountLookup({ db, sql, protectedRows });
   const settings = createSettings({ db, now, vault, protectedRows });
   const brand = createBrand({ settings });
+  const texts = createTextSource(settings);
   const brandImages = createImageStore({ db, now, protectedRows });
   const setting = settings.latest;
   await settings.reload();
@@ -96,6 +98,6 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
   await auditChain.begin();
   return {
     ...{ config, logger, now, db, sql, vault, audit, repeatedEntries, auditChain, checkpoints, alarm, protectedRows },
-    ...{ settings, brand, brandImages, outgoing, outbox, notifyAdministrators, notifyOwner, closeDatabase },
+    ...{ settings, texts, brand, brandImages, outgoing, outbox, notifyAdministrators, notifyOwner, closeDatabase },
   };
 }

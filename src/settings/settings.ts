@@ -15,6 +15,7 @@ import {
   mailDomain,
   network,
   smsGateway,
+  textsSchema,
 } from './value-schemas.ts';
 
 /** Setting -> what is allowed, and the default. */
@@ -69,6 +70,7 @@ export const settingSchemas = {
   username_domains: z.array(mailDomain).max(100).default([]), // addresses in them may be usernames, beside one's own
   ...languageSchemas,
   ...brandSchemas,
+  texts: textsSchema,
 } as const;
 
 type Schemas = typeof settingSchemas;

@@ -5,6 +5,7 @@ import { limits } from '../limits.ts';
 import { containsLoopback } from '../network/networks.ts';
 import { compileJsonSchema } from '../platform/json-schema.ts';
 import { nameUpTo } from '../platform/line-schema.ts';
+import { textLimits } from '../texts/check-message.ts';
 import { languages, type OfferedLanguages, SOURCE_LANGUAGE } from '../texts/languages.ts';
 
 export const network = z.string().refine(isNetwork, 'must be a network such as 10.0.0.0/8 or fd00::/8');
@@ -116,6 +117,16 @@ export function offeredLanguages(settings: LanguageSettings): OfferedLanguages {
   offered.set(settings, found);
   return found;
 }
+/**
+ * Texts for people by language and key, in place of those of views/texts. Only their shape: what an older version accepted must not be lost
+ * after an upgrade. Changes are checked by `textFaults` (texts/overrides.ts).
+ */
+export const textsSchema = z
+  .record(z.string().min(1).max(35), z.record(z.string().min(1).max(100), z.string().min(1).max(textLimits.characters)))
+  .refine((texts) => JSON.stringify(texts).length <= textLimits.total, {
+    message: 'must not have more than 200,000 characters in all',
+  })
+  .default({});
 
 /** The gateway that sends SMS codes (its request is in docs/accounts.md). */
 export const smsGateway = z.strictObject({

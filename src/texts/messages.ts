@@ -15,7 +15,7 @@ interface Words {
   toHtml(): string;
 }
 
-interface Message {
+export interface Message {
   text: string;
   needsParser: boolean;
   /** As HTML, if it needs no parser. */
@@ -40,17 +40,27 @@ export function readMessages(language: string, part: Part = 'people'): Messages 
   return Object.assign({}, ...files.map((file) => JSON.parse(readFileSync(path.join(folder, file), 'utf8'))));
 }
 
+/** A text that is parsed when it is first used. */
+export const messageOfText = (text: string): Message => ({ text, needsParser: needsParser(text) });
+
+/** Messages in place of those of views/texts (overrides.ts). */
+export interface MessageSource {
+  find(language: string, key: string): Message | undefined;
+}
+
 /** Adds a language that has no folder, or replaces one: pseudo-languages of tests. */
 export function addLanguage(language: string, messages: Messages, part: Part = 'people'): void {
-  loaded[part].set(
-    language,
-    new Map(Object.entries(messages).map(([key, text]) => [key, { text, needsParser: needsParser(text) }])),
-  );
+  loaded[part].set(language, new Map(Object.entries(messages).map(([key, text]) => [key, messageOfText(text)])));
 }
 
 /** Whether there is such a message. */
 export function hasMessage(key: string): boolean {
   return messagesOf(SOURCE_LANGUAGE, key).has(key);
+}
+
+/** The message of views/texts for people; undefined without one. */
+export function peopleMessage(language: string, key: string): string | undefined {
+  return key.startsWith(CONSOLE_KEY) ? undefined : messagesOf(language, key).get(key)?.text;
 }
 
 /** The language of the console for a user whose pages have this one. */
@@ -59,16 +69,30 @@ export function consoleLanguage(language: string): string {
 }
 
 /** The message as plain text, without its tags. */
-export function formatPlain(language: string, key: string, values: Record<string, Value> = {}): string {
-  const message = messageOf(language, key);
+export function formatPlain(
+  language: string,
+  key: string,
+  values: Record<string, Value> = {},
+  overrides?: MessageSource,
+): string {
+  return plainOf(messageOf(language, key, overrides), language, values);
+}
+
+/** A message as plain text. */
+export function plainOf(message: Message, language: string, values: Record<string, Value>): string {
   if (!message.needsParser) return message.text;
   message.plain ??= new IntlMessageFormat(message.text, language, formats);
   return String(message.plain.format({ ...mapped(values, String), ...plainTags }));
 }
 
 /** The message as HTML: its text and its values are escaped, its tags are those of `htmlTags`. */
-export function formatHtml(language: string, key: string, values: Record<string, Value> = {}): string {
-  const message = messageOf(language, key);
+export function formatHtml(
+  language: string,
+  key: string,
+  values: Record<string, Value> = {},
+  overrides?: MessageSource,
+): string {
+  const message = messageOf(language, key, overrides);
   if (!message.needsParser) {
     message.escaped ??= escapeHtml(message.text);
     return message.escaped;
@@ -88,8 +112,9 @@ function mapped(values: Record<string, Value>, write: (value: string | Words) =>
 
 const htmlOf = (value: string | Words) => (typeof value === 'string' ? escapeHtml(value) : value.toHtml());
 
-function messageOf(language: string, key: string): Message {
-  const message = messagesOf(language, key).get(key) ?? messagesOf(SOURCE_LANGUAGE, key).get(key);
+function messageOf(language: string, key: string, overrides?: MessageSource): Message {
+  const message =
+    overrides?.find(language, key) ?? messagesOf(language, key).get(key) ?? messagesOf(SOURCE_LANGUAGE, key).get(key);
   if (!message) throw new Error(`there is no message ${key}`);
   return message;
 }
@@ -133,7 +158,7 @@ function htmlTags({ href, at }: Record<string, Value>): Record<keyof typeof plai
 
 export const tagNames: readonly string[] = Object.keys(plainTags);
 
-type Ast = ReturnType<IntlMessageFormat['getAst']>;
+export type Ast = ReturnType<IntlMessageFormat['getAst']>;
 const LITERAL = 0;
 
 function escapedLiterals(message: string, language: string): Ast {

@@ -2,7 +2,7 @@
 // being rendered, and in English everywhere else, such as logs and JSON. So code that finds out what to say needs not know to whom.
 import type { TextArguments, TextKey } from '../generated/texts.ts';
 import { SOURCE_LANGUAGE } from './languages.ts';
-import { escapeHtml, formatHtml, formatPlain, hasMessage, type Value } from './messages.ts';
+import { escapeHtml, formatHtml, formatPlain, hasMessage, type MessageSource, type Value } from './messages.ts';
 
 export type { TextKey } from '../generated/texts.ts';
 
@@ -15,20 +15,26 @@ export interface PageLink {
 }
 
 let current: string = SOURCE_LANGUAGE;
+let currentOverrides: MessageSource | undefined;
 
 /** The language in which texts become words now. */
 export function currentLanguage(): string {
   return current;
 }
 
-/** Runs `work`, which must be synchronous, with texts in this language. */
-export function inLanguage<Result>(language: string, work: () => Result): Result {
-  const before = current;
+/** Runs `work`, which must be synchronous, with texts in this language; `overrides` are in place of those of views/texts. */
+export function inLanguage<Result>(
+  language: string,
+  work: () => Result,
+  overrides: MessageSource | undefined = currentOverrides,
+): Result {
+  const before = [current, currentOverrides] as const;
   current = language;
+  currentOverrides = overrides;
   try {
     return work();
   } finally {
-    current = before;
+    [current, currentOverrides] = before;
   }
 }
 
@@ -43,12 +49,12 @@ export class Text {
 
   /** Plain, in the current language. */
   toString(): string {
-    return formatPlain(current, this.key, this.values);
+    return formatPlain(current, this.key, this.values, currentOverrides);
   }
 
   /** For a page: escaped, with the tags of the message. */
   toHtml(): string {
-    return formatHtml(current, this.key, this.values);
+    return formatHtml(current, this.key, this.values, currentOverrides);
   }
 
   toJSON(): string {

@@ -37,7 +37,7 @@ export function createFactorRecoveryCodes({
 
   function show(ctx: Context, codes: string[]): void {
     const { account } = signedIn.userOf(ctx);
-    const codesPage = recoveryCodesPage(codes, account, host, now(), ctx.state.language());
+    const codesPage = recoveryCodesPage(codes, account, host, now(), ctx.state.inWords);
     ctx.render('sign-in/recovery-codes', { ...codesPage, continueUrl: FACTORS_PAGE });
   }
 

@@ -9,7 +9,7 @@ import { tooManyRequests } from '../../http/errors.ts';
 import { parseJson } from '../../http/input.ts';
 import { addressBlock } from '../../rate-limits/network-limits.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
-import { inLanguage, sentences, t } from '../../texts/text.ts';
+import { sentences, t } from '../../texts/text.ts';
 
 export interface StrengthRoutesDependencies {
   /** Not the meter that checks new passwords: flooding this one must not delay that one. */
@@ -38,7 +38,7 @@ export function strengthRoutes({ strengthMeter, serviceNames, rateLimits, checkC
     // However hard to guess: what is too short is not accepted.
     const score = missing > 0 ? t('strength.missing', { count: missing }) : t(`strength.${keyOf(strength.label)}`);
     const answer = { ...strength, text: sentences([score, ...strength.advice.slice(0, 1)]) };
-    ctx.body = inLanguage(ctx.state.language(), () => JSON.stringify(answer));
+    ctx.body = ctx.state.inWords(() => JSON.stringify(answer));
     ctx.type = 'json';
   });
 

@@ -21,6 +21,8 @@ import type { SettingAdmin } from '../settings/actions.ts';
 import { changesOf, type Lock } from '../settings/console-fields.ts';
 import { brandSections, entriesOf, storedPictures, valueIn, withChanges, withNames } from './fields.ts';
 import { brandPreviewRoutes, previewAddress, previewFields, previewQuery } from './preview.ts';
+import { brandTabs } from './tabs.ts';
+import { textRoutes } from './texts/console.ts';
 
 export const HERE = '/admin/branding';
 const READ = 'gatehouse.settings:read' as const;
@@ -40,7 +42,7 @@ export interface BrandPagesDependencies {
   configFile: string | undefined;
 }
 
-/** The page, and its preview. */
+/** The page, its preview, and the page of texts. */
 export function brandRoutes(dependencies: BrandPagesDependencies): Router<State, Extras>[] {
   const { frame, db, settings, images, brand } = dependencies;
   const router = new Router<State, Extras>({ prefix: HERE });
@@ -79,7 +81,7 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
       () => brandPage(ctx, dependencies, entries, sent),
     );
   });
-  return [router, brandPreviewRoutes({ frame, brand })];
+  return [router, brandPreviewRoutes({ frame, brand }), textRoutes(dependencies)];
 }
 
 async function brandPage(
@@ -128,6 +130,7 @@ async function brandPage(
     lead: application ? (name ? OF_APPLICATION : UNKNOWN) : OF_ALL,
     ...(application && { back: { href: HERE, label: t('console.navigation.branding') } }),
     ...(!application && { actions: [{ label: t('console.languages.tab'), href: '/admin/settings/languages' }] }),
+    tabs: brandTabs('look'),
     isHalved: true,
     blocks,
     aside: previewBlocks(choice, previewAddress(choice, typed)),

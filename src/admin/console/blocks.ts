@@ -4,6 +4,7 @@
 import type { PageText } from '../../texts/text.ts';
 import type {
   Action,
+  Bar,
   Cell,
   Column,
   Empty,
@@ -93,6 +94,8 @@ export interface Field {
   isCode?: boolean;
   required?: boolean;
   rows?: number;
+  /** Of a text area: the language of its text. */
+  language?: string;
   autocomplete?: string;
   /** Of a text field: what it suggests while its user types. It may still hold anything. */
   suggest?: SuggestionKind;
@@ -176,14 +179,6 @@ export interface FormBlock {
   autoSubmit?: boolean;
 }
 
-export interface Bar {
-  label: PageText;
-  value: number;
-  /** Another part of the same bar, in the color of failures. */
-  bad?: number;
-  href?: string | undefined;
-}
-
 export type Block =
   | TextBlock
   | {
@@ -242,6 +237,7 @@ export type Block =
       filter?: Search;
       pages?: PageLinks;
     }
+  | { kind: 'more'; count: PageText; pages: PageLinks }
   | { kind: 'progress'; label: PageText; done: number; total: number }
   | { kind: 'tiles'; title?: PageText; items: { title: PageText; text: PageText; href: string; icon?: string }[] }
   | {

@@ -35,6 +35,14 @@ export interface Spark {
   bars: readonly number[];
   text: PageText;
 }
+export interface Bar {
+  label: PageText;
+  value: number;
+  /** Another part of the same bar, in the color of failures. */
+  bad?: number;
+  href?: string | undefined;
+}
+
 export type Cell = PageText | number | Date | null | undefined | Mark | RowAction | Spark | Cell[];
 
 export interface Action {

@@ -16,10 +16,13 @@ import {
   withStoredSecrets,
 } from '../../settings/settings.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import { type TextValues, textFaults, textsBeside } from '../../texts/overrides.ts';
 import { t } from '../../texts/text.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { settingPermission } from './setting-groups.ts';
+
+const MAX_FAULTS = 20;
 
 export interface SettingAdmin {
   list(): Promise<SettingEntry[]>;
@@ -52,8 +55,8 @@ export function createSettingAdmin(dependencies: SettingAdminDependencies): Sett
     assertFreshProof(by, 'settings.change');
     if (after === null) await settings.unset(name, tx);
     else await settings.set<SettingName>(name, after as SettingValues[SettingName], { tx });
-    const data = { setting: name, before: withoutSecrets(name, before.value), after: withoutSecrets(name, after) };
-    await audit.record({ ...by, type: 'setting.changed', outcome: 'success', data }, tx);
+    const data = name === 'texts' ? changedTexts(before.value, after) : auditedValues(name, before.value, after);
+    await audit.record({ ...by, type: 'setting.changed', outcome: 'success', data: { setting: name, ...data } }, tx);
   }
 
   return {
@@ -63,6 +66,7 @@ export function createSettingAdmin(dependencies: SettingAdminDependencies): Sett
       // Also for a value that is the stored one: the answer must not tell whether a guessed secret is right.
       for (const name of settingNames) if (wanted[name] !== undefined) await assertMayChange(authority, name, by);
       assertOwnAddressAllowed(wanted, by);
+      assertUsableTexts(wanted, await settings.get('texts'));
       const {
         values: changes,
         images,
@@ -87,6 +91,24 @@ export function createSettingAdmin(dependencies: SettingAdminDependencies): Sett
       return settings.list();
     },
   };
+}
+
+const auditedValues = (name: SettingName, before: unknown, after: unknown) => ({
+  before: withoutSecrets(name, before),
+  after: withoutSecrets(name, after),
+});
+
+/** Only the texts that differ: all of them are too many for each entry. */
+function changedTexts(before: unknown, after: unknown) {
+  const [old, now] = [(before ?? {}) as TextValues, (after ?? {}) as TextValues];
+  return { before: textsBeside(old, now), after: textsBeside(now, old) };
+}
+
+function assertUsableTexts({ texts }: SettingChanges, before: TextValues): void {
+  const faults = textFaults(texts ?? {}, before).slice(0, MAX_FAULTS);
+  if (faults.length === 0) return;
+  const fields = faults.map(({ language, key, message }) => ({ field: `texts.${language}.${key}`, message }));
+  throw badRequest('invalid_input', { fields });
 }
 
 async function assertMayChange(authority: Pick<Authority, 'extent'>, name: SettingName, by: Actor) {

@@ -22,6 +22,7 @@ import { createSettings } from '../../settings/settings.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { readMigrations } from '../../storage/migrations/files.ts';
 import { createSchemaCheck } from '../../storage/migrations/newer.ts';
+import { ignoredTexts } from '../../texts/overrides.ts';
 import { connectionFindings } from './check-connections.ts';
 import { clockFinding } from './check-network.ts';
 import { rowFindings } from './check-rows.ts';
@@ -139,8 +140,11 @@ async function postgresFinding({ database, now }: Omit<Opened, 'protectedRows'>)
 }
 
 async function settingsFindings({ config, database: { db }, now, protectedRows }: Opened): Promise<Finding[]> {
-  const { rate_limits: on, denied_networks: denied } = await createSettings({ db, now, protectedRows }).reload();
+  const { rate_limits: on, denied_networks: denied, texts } = await createSettings({ db, now, protectedRows }).reload();
   const networks = denied.length === 0 ? [] : [ok('denied networks', denied.join(', '))];
+  const advice = 'Remove it from the setting texts, or write it for the text of this version.';
+  const ignored = ignoredTexts(texts).map((text) => warning('texts', `Gatehouse ignores ${text}`, advice));
+  networks.push(...ignored);
   if (on) return [ok('rate limits', 'on'), ...networks];
   const make = config.loopback ? warning : failure;
   return [

@@ -19,6 +19,7 @@ import {
   withoutSecrets,
 } from '../../settings/settings.ts';
 import type { Db, Tx } from '../../storage/database.ts';
+import { textFaults } from '../../texts/overrides.ts';
 import { type DeclaredResource, type DeclaredSettings, resourceInput } from '../schema.ts';
 import {
   differences,
@@ -52,6 +53,8 @@ export async function planSettings(
     isPicturePath(value) ? readImage(value) : value,
   );
   plan.faults.push(...faults.map(({ path, message }) => ({ path: ['settings', ...path], message })));
+  for (const { language, key, message } of textFaults(declared.texts ?? {}, (await settings.reload()).texts))
+    plan.faults.push({ path: ['settings', 'texts', language, key], message: String(message) });
   for (const { name, value, source } of await settings.list({ withSecrets: true })) {
     const wanted = declared[name];
     if (wanted === undefined) {

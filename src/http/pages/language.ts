@@ -3,6 +3,8 @@
 import Router from '@koa/router';
 import type { RequestInfo } from '../../platform/request-info.ts';
 import { acceptedLanguages, allLanguages, bestLanguage, type OfferedLanguages } from '../../texts/languages.ts';
+import type { MessageSource } from '../../texts/messages.ts';
+import { inLanguage } from '../../texts/text.ts';
 import type { Context, Extras, Middleware, State } from '../context.ts';
 import type { Cookies } from '../cookies.ts';
 import { notFound } from '../errors.ts';
@@ -12,13 +14,20 @@ export interface LanguageChoiceDependencies {
   cookies: Pick<Cookies, 'get'>;
   /** The offered languages now; all by default. */
   offered?: () => OfferedLanguages;
+  /** The texts that an administrator wrote. */
+  texts?: () => MessageSource | undefined;
 }
 
 /** Defines `ctx.state.language`, which decides when it is called: routes find out meanwhile who the user is. */
-export function languageChoice({ cookies, offered = () => allLanguages }: LanguageChoiceDependencies): Middleware {
+export function languageChoice({
+  cookies,
+  offered = () => allLanguages,
+  texts = () => undefined,
+}: LanguageChoiceDependencies): Middleware {
   return (ctx, next) => {
     ctx.state.offeredLanguages = offered();
     ctx.state.language = () => languageOf(ctx, cookies);
+    ctx.state.inWords = (work) => inLanguage(ctx.state.language(), work, texts());
     return next();
   };
 }

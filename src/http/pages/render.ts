@@ -11,7 +11,7 @@ import {
   type OfferedLanguages,
   SOURCE_LANGUAGE,
 } from '../../texts/languages.ts';
-import { consoleLanguage, escapeHtml } from '../../texts/messages.ts';
+import { consoleLanguage, escapeHtml, type MessageSource } from '../../texts/messages.ts';
 import { inLanguage, isText, listOf, Text, t } from '../../texts/text.ts';
 import type { Middleware } from '../context.ts';
 import { localPath } from '../local-path.ts';
@@ -33,6 +33,8 @@ export interface RendererDependencies {
   brand?: () => BrandLook | undefined;
   /** The languages that the picker has; all by default. */
   offered?: () => OfferedLanguages;
+  /** The texts that an administrator wrote. */
+  texts?: () => MessageSource | undefined;
 }
 
 /**
@@ -45,6 +47,7 @@ export function createRenderer({
   assets,
   brand = () => undefined,
   offered = () => allLanguages,
+  texts = () => undefined,
 }: RendererDependencies): Render {
   const config: Partial<EtaConfig> = {
     views: viewsDir,
@@ -58,7 +61,7 @@ export function createRenderer({
   return (template, data, csrfToken, language = SOURCE_LANGUAGE) => {
     const frame = frameOf(template, language, offered().tags);
     const page = new Page({ ...helpers, brand: brand(), ...frame }, data, csrfToken);
-    return inLanguage(frame.language, () => eta.render(template, page));
+    return inLanguage(frame.language, () => eta.render(template, page), texts());
   };
 }
 

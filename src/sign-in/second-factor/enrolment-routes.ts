@@ -136,6 +136,6 @@ function showCodes(
   account: Account,
   codes: string[],
 ): void {
-  const page = recoveryCodesPage(codes, account, host, now(), ctx.state.language());
+  const page = recoveryCodesPage(codes, account, host, now(), ctx.state.inWords);
   ctx.render('sign-in/recovery-codes', { ...page, continueUrl: `/signin/${attempt.uid}` });
 }

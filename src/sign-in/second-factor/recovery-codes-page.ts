@@ -1,7 +1,8 @@
 // The data of the page that shows new recovery codes once, to be downloaded, printed or written down.
 
 import type { Account } from '../../accounts/account.ts';
-import { inLanguage, t } from '../../texts/text.ts';
+import type { State } from '../../http/context.ts';
+import { t } from '../../texts/text.ts';
 
 export interface RecoveryCodesPage {
   codes: string[];
@@ -13,17 +14,17 @@ export interface RecoveryCodesPage {
   madeOn: string;
 }
 
-/** @param host the host of this server; `at`: the time now; `language`: of the page */
+/** @param host the host of this server; `at`: the time now; `inWords`: in the language of the page */
 export function recoveryCodesPage(
   codes: string[],
   { username }: Pick<Account, 'username'>,
   host: string,
   at: Date,
-  language: string,
+  inWords: State['inWords'],
 ): RecoveryCodesPage {
   const madeOn = at.toISOString().slice(0, 10);
   const head = [t('recovery-codes.file', { user: username, host, date: madeOn }), t('recovery-codes.file-hint')];
-  const text = inLanguage(language, () => [...head, '', ...codes, ''].join('\r\n'));
+  const text = inWords(() => [...head, '', ...codes, ''].join('\r\n'));
   const downloadUri = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`;
   return { codes, downloadUri, username, host, madeOn };
 }

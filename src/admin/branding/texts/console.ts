@@ -1,0 +1,148 @@
+// /admin/branding/texts: the texts for people, each with its default and a field for another one.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Context, Extras, State } from '../../../http/context.ts';
+import { badRequest } from '../../../http/errors.ts';
+import { bodyLimit, parseForm, parseQuery } from '../../../http/input.ts';
+import type { SettingEntry, SettingValues } from '../../../settings/settings.ts';
+import { textAreas } from '../../../texts/areas.ts';
+import { languageNames } from '../../../texts/languages.ts';
+import { type TextValues, textFaults } from '../../../texts/overrides.ts';
+import { t } from '../../../texts/text.ts';
+import { etagOf } from '../../api/versions.ts';
+import { type Block, type ConsolePage, type Field, VERSION, versionField } from '../../console/blocks.ts';
+import type { Frame } from '../../console/frame.ts';
+import { fileNotice } from '../../console/managed-by-file.ts';
+import { type Sent, sentValue } from '../../console/row-buttons.ts';
+import type { SettingAdmin } from '../../settings/actions.ts';
+import { brandTabs } from '../tabs.ts';
+import { changedTexts, FIELD, textFields } from './fields.ts';
+import { listTexts, type TextsQuery, textsPath, textsQuery } from './list.ts';
+
+const HERE = '/admin/branding/texts';
+const READ = 'gatehouse.settings:read' as const;
+const CHANGE = 'gatehouse.settings:write-security' as const;
+/** Twenty texts, percent-encoded. */
+const MAX_FORM_BYTES = 512 * 1024;
+const form = z.record(z.string(), z.array(z.string().max(20_000)));
+
+export interface TextPagesDependencies {
+  frame: Frame;
+  settings: SettingAdmin;
+  /** The path of the configuration file. */
+  configFile: string | undefined;
+}
+
+export function textRoutes(dependencies: TextPagesDependencies): Router<State, Extras> {
+  const { frame, settings } = dependencies;
+  const router = new Router<State, Extras>({ prefix: HERE });
+
+  router.get('/', ...frame.page(READ), async (ctx) => {
+    frame.show(ctx, textsPage(ctx, dependencies, await settings.list(), {}));
+  });
+
+  router.post('/', bodyLimit(MAX_FORM_BYTES), ...frame.change(CHANGE), async (ctx) => {
+    const entries = await settings.list();
+    const sent: Sent = await parseForm(ctx, form, { lists: 'every field' });
+    const query = queryOf(ctx);
+    await frame.attempt(
+      ctx,
+      async () => {
+        const before = valuesIn(entries);
+        const texts = changedTexts(before, query.language, sent);
+        const fields = textFaults(texts, before).map(({ key, message }) => ({ field: `${FIELD}${key}`, message }));
+        if (fields.length > 0) throw badRequest('invalid_input', { fields });
+        const isNone = Object.keys(texts).length === 0;
+        const changes = { texts: isNone ? null : (texts as SettingValues['texts']) };
+        await settings.update(changes, frame.actor(ctx), sentValue(sent, VERSION) ?? '');
+        frame.redirect(ctx, textsPath(query), t('console.branding.texts.saved'));
+      },
+      () => textsPage(ctx, dependencies, entries, sent),
+    );
+  });
+  return router;
+}
+
+function queryOf(ctx: Context): TextsQuery {
+  const query = parseQuery(ctx, textsQuery);
+  return { ...query, language: query.language ?? ctx.state.language() };
+}
+
+function entryIn(entries: readonly SettingEntry[]): SettingEntry | undefined {
+  return entries.find(({ name }) => name === 'texts');
+}
+
+const valuesIn = (entries: readonly SettingEntry[]) => (entryIn(entries)?.value ?? {}) as TextValues;
+
+function textsPage(
+  ctx: Context,
+  { frame, configFile }: TextPagesDependencies,
+  entries: SettingEntry[],
+  sent: Sent,
+): ConsolePage {
+  const query = queryOf(ctx);
+  const list = listTexts(query, valuesIn(entries));
+  const isFromFile = entryIn(entries)?.source === 'file';
+  const mayChange = frame.may(ctx, CHANGE) && !isFromFile;
+  const fields = textFields(list.texts, { language: query.language, sent, mayChange });
+  const version = versionField(sentValue(sent, VERSION) ?? etagOf(entries));
+  const blocks: Block[] = [
+    ...(isFromFile ? [fileNotice(configFile, 'settings')] : []),
+    { kind: 'search', action: HERE, fields: filterFields(query), button: t('console.branding.texts.show') },
+    list.count === 0
+      ? { kind: 'text', text: t('console.branding.texts.none') }
+      : {
+          kind: 'form',
+          action: textsPath(query),
+          fields: mayChange ? [version, ...fields] : fields,
+          ...(mayChange && {
+            button: t('console.branding.texts.save'),
+            cancel: textsPath(query),
+            cancelLabel: t('console.branding.texts.discard'),
+          }),
+        },
+    {
+      kind: 'more',
+      count: t('console.branding.texts.count', { count: list.count }),
+      pages: { previous: list.previous, next: list.next },
+    },
+  ];
+  return {
+    title: t('console.navigation.branding'),
+    lead: t('console.branding.texts.lead'),
+    tabs: brandTabs('texts'),
+    blocks,
+  };
+}
+
+function filterFields({ language, area, q, changed }: TextsQuery): Field[] {
+  const label = (key: 'language' | 'area' | 'words' | 'only') => t(`console.branding.texts.${key}`);
+  const areas = textAreas.map((one) => ({ value: one, label: t(`console.branding.texts.area.${one}`) }));
+  return [
+    {
+      name: 'language',
+      label: label('language'),
+      type: 'select',
+      value: language,
+      options: languageNames().map(({ tag, name }) => ({ value: tag, label: name })),
+    },
+    {
+      name: 'area',
+      label: label('area'),
+      type: 'select',
+      value: area ?? '',
+      options: [{ value: '', label: t('console.branding.texts.all') }, ...areas],
+    },
+    { name: 'q', label: label('words'), type: 'search', value: q },
+    {
+      name: 'changed',
+      label: label('only'),
+      type: 'select',
+      value: changed ?? '',
+      options: [
+        { value: '', label: t('console.branding.texts.all') },
+        { value: 'on', label: t('console.branding.texts.changed') },
+      ],
+    },
+  ];
+}
