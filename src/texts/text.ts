@@ -114,6 +114,11 @@ export function listOf(parts: readonly PageText[]): Text {
   return new Joined(parts, listed);
 }
 
+/** `Editor or Viewer`: one of these names or texts. */
+export function oneOf(parts: readonly PageText[]): Text {
+  return new Joined(parts, (words) => new Intl.ListFormat(current, { type: 'disjunction' }).format(words));
+}
+
 /** `Authenticator app, 2 passkeys`: a list that begins with a capital. */
 export function enumeration(parts: readonly PageText[]): Text {
   return new Joined(parts, (words) => {

@@ -64,8 +64,8 @@ const languageOf = (ctx: Context): string => consoleLanguage(ctx.state.language(
 /** Runs `work` with texts in the language of the console. */
 const inConsoleLanguage = <Result>(ctx: Context, work: () => Result): Result => inLanguage(languageOf(ctx), work);
 
-/** The page with words in place of texts, to be stored. */
-const written = (ctx: Context, page: ConsolePage): ConsolePage =>
+/** A page with words in place of texts, to be stored. */
+const written = <Stored>(ctx: Context, page: Stored): Stored =>
   inConsoleLanguage(ctx, () => JSON.parse(JSON.stringify(page)));
 
 /** The frame, on the sign-in and CSRF protection of the account pages. */
@@ -143,7 +143,7 @@ function storedPages({ page: own, storedForms }: Pick<FrameDependencies, 'page' 
     async showOnce(ctx: Context, page: ConsolePage, after: ResultPage['after']): Promise<void> {
       own.redirectWithNotice(
         ctx,
-        `${RESULT}/${await storedForms.addResult(ownerOf(ctx), { page: written(ctx, page), after })}`,
+        `${RESULT}/${await storedForms.addResult(ownerOf(ctx), written(ctx, { page, after }))}`,
       );
     },
   };

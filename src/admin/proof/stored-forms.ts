@@ -7,6 +7,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { randomToken, sha256 } from '../../platform/random.ts';
 import type { Vault } from '../../platform/vault.ts';
 import type { Db } from '../../storage/database.ts';
+import type { PageText } from '../../texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 
 /** The path of the page that asks for the sign-in; the value of the form follows. */
@@ -27,7 +28,7 @@ export interface StoredForm {
 export interface ResultPage {
   page: ConsolePage;
   /** Where a reload leads, and what that page then says. */
-  after: { path: string; sentence: string };
+  after: { path: string; sentence: PageText };
 }
 
 /** The user who filled the form in, and the single sign-on session of the browser. */

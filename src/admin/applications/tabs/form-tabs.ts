@@ -4,6 +4,7 @@ import type Router from '@koa/router';
 import type { Context, Extras, State } from '../../../http/context.ts';
 import { bodyLimit } from '../../../http/input.ts';
 import { within } from '../../../rbac/rights.ts';
+import { t } from '../../../texts/text.ts';
 import { etagOf } from '../../api/versions.ts';
 import { type Block, type ConsolePage, type FieldsElsewhere, VERSION, versionField } from '../../console/blocks.ts';
 import { isRowButton, type Sent, sentValue } from '../../console/row-buttons.ts';
@@ -96,7 +97,7 @@ function createForms(dependencies: ApplicationPagesDependencies, beside: Partial
         const patch = patchOf(open.application, sections, sent);
         const by = frame.actor(ctx);
         const { application, clientSecret } = await applications.update(id, patch, by, sentValue(sent, VERSION) ?? '');
-        if (clientSecret === undefined) return frame.redirect(ctx, `${open.path}/${tab}`, 'Saved.');
+        if (clientSecret === undefined) return frame.redirect(ctx, `${open.path}/${tab}`, t('console.shared.saved'));
         const page = newSecretPage(application, clientSecret, identityProvider());
         await frame.showOnce(ctx, page, afterSecret(`${open.path}/credentials`));
       },
@@ -113,7 +114,11 @@ function createForms(dependencies: ApplicationPagesDependencies, beside: Partial
       action: `${path}/${tab}`,
       fields: mayWrite ? [versionField(version)] : [],
       sections: formSections(sections, valuesOf(application), { isLocked: !mayWrite, sent }),
-      ...(mayWrite && { button: 'Save changes', cancel: `${path}/${tab}`, cancelLabel: 'Discard' }),
+      ...(mayWrite && {
+        button: t('console.shared.save-changes'),
+        cancel: `${path}/${tab}`,
+        cancelLabel: t('console.shared.discard'),
+      }),
     };
     const after = {
       settings: mayWrite ? [enableAndDeleteButtons(application, path)] : [],

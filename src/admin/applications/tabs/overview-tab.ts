@@ -3,8 +3,8 @@ import type { Application } from '../../../applications/application.ts';
 import { needsPkce } from '../../../applications/fields/oidc-client.ts';
 import type { AuditEntry } from '../../../audit/audit.ts';
 import type { Context } from '../../../http/context.ts';
-import { plural } from '../../../platform/plural.ts';
 import { certificateEnds } from '../../../saml/metadata/certificate-ends.ts';
+import { type PageText, t } from '../../../texts/text.ts';
 import { eventItems } from '../../audit/console-rows.ts';
 import { type Block, type Cell, type ConsolePage, maxBarValue, type Step } from '../../console/blocks.ts';
 import { expiryCell } from '../../console/expiry.ts';
@@ -39,7 +39,7 @@ export async function overviewPage(
     {
       actions:
         isWaiting && mayChange
-          ? [{ label: 'Compare its new metadata', href: `${path}/metadata`, look: 'primary' as const }]
+          ? [{ label: t('console.tabs.overview.compare-metadata'), href: `${path}/metadata`, look: 'primary' as const }]
           : [],
       blocks: [
         ...waitingMetadataNotice(isWaiting),
@@ -49,7 +49,7 @@ export async function overviewPage(
         usageBlock(days),
       ],
       aside: [
-        { kind: 'steps', title: 'Setup', steps: setupSteps(open, firstSignIn) },
+        { kind: 'steps', title: t('console.tabs.overview.setup'), steps: setupSteps(open, firstSignIn) },
         ...(mayReadAudit ? [await activityBlock(events, `${path}/activity`, dependencies)] : []),
       ],
     },
@@ -61,12 +61,11 @@ export async function overviewPage(
 function secretWarning({ secrets }: OpenApplication): Block[] {
   const ending = secrets.find(({ expiresAt }) => expiresAt !== null);
   if (!ending?.expiresAt) return [];
-  const day = ending.expiresAt.toISOString().slice(0, 10);
   return [
     {
       kind: 'text',
       tone: 'warning',
-      text: `An old client secret expires on ${day}. Check that the application uses the new one.`,
+      text: t('console.tabs.overview.secret-expires', { at: ending.expiresAt }),
     },
   ];
 }
@@ -74,52 +73,75 @@ function secretWarning({ secrets }: OpenApplication): Block[] {
 /** The values that connect both sides. */
 function connectionBlock(application: Application, issuer: string, path: string, now: Date): Block {
   const { protocol, metadata, clientId } = application;
-  const value = (text: string, copy: string): Cell => ({ text, copy });
-  const rows: { label: string; value: Cell }[] =
+  const value = (text: string, copy: PageText): Cell => ({ text, copy });
+  const rows: { label: PageText; value: Cell }[] =
     protocol === 'oidc'
       ? [
-          { label: 'Client ID', value: value(clientId, 'client ID') },
-          { label: 'Issuer', value: value(issuer, 'issuer') },
+          { label: t('console.tabs.value.client-id'), value: value(clientId, t('console.tabs.copy.client-id')) },
+          { label: t('console.tabs.value.issuer'), value: value(issuer, t('console.tabs.copy.issuer')) },
           {
-            label: 'Discovery document',
-            value: value(`${issuer}/.well-known/openid-configuration`, 'discovery document'),
+            label: t('console.tabs.value.discovery'),
+            value: value(`${issuer}/.well-known/openid-configuration`, t('console.tabs.copy.discovery')),
           },
-          { label: 'Redirect URIs', value: metadata.redirect_uris.map((uri) => value(uri, 'redirect URI')) },
-          { label: 'Client authentication', value: { text: metadata.token_endpoint_auth_method, code: true } },
-          ...(metadata.profile ? [{ label: 'Security profile', value: profileName(metadata.profile) }] : []),
-          ...(needsPkce(metadata) ? [] : [{ label: 'PKCE', value: { text: 'Not required', tone: 'warn' as const } }]),
+          {
+            label: t('console.tabs.value.redirect-uris'),
+            value: metadata.redirect_uris.map((uri) => value(uri, t('console.tabs.copy.redirect-uri'))),
+          },
+          {
+            label: t('console.tabs.value.client-authentication'),
+            value: { text: metadata.token_endpoint_auth_method, code: true },
+          },
+          ...(metadata.profile
+            ? [{ label: t('console.tabs.value.profile'), value: profileName(metadata.profile) }]
+            : []),
+          ...(needsPkce(metadata)
+            ? []
+            : [{ label: 'PKCE', value: { text: t('console.tabs.value.pkce-not-required'), tone: 'warn' as const } }]),
         ]
       : [
-          { label: 'Entity ID', value: value(clientId, 'entity ID') },
-          { label: 'Identity provider metadata', value: value(`${issuer}/saml/metadata`, 'address of the metadata') },
-          { label: 'Single sign-on URL', value: value(`${issuer}/saml/sso`, 'single sign-on URL') },
+          { label: t('console.tabs.value.entity-id'), value: value(clientId, t('console.tabs.copy.entity-id')) },
           {
-            label: 'Registered by',
+            label: t('console.tabs.value.idp-metadata'),
+            value: value(`${issuer}/saml/metadata`, t('console.tabs.copy.metadata-address')),
+          },
+          {
+            label: t('console.tabs.value.sso-url'),
+            value: value(`${issuer}/saml/sso`, t('console.tabs.copy.sso-url')),
+          },
+          {
+            label: t('console.tabs.value.registered-by'),
             value: metadata.metadata_url
               ? { text: metadata.metadata_url, code: true }
               : metadata.metadata_xml
-                ? 'A metadata document'
+                ? t('console.tabs.value.metadata-document')
                 : (metadata.acs ?? []).map(({ url }) => ({ text: url, code: true })),
           },
           ...certificateRow(certificateEnds(metadata), now),
         ];
-  const access = { label: 'Access', value: accessCell(application) };
-  const actions = [{ label: 'All endpoints', href: `${path}/setup` }];
-  return { kind: 'facts', title: 'Connection', actions, rows: [...rows, access] };
+  const access = { label: t('console.tabs.access'), value: accessCell(application) };
+  const actions = [{ label: t('console.tabs.value.all-endpoints'), href: `${path}/setup` }];
+  return { kind: 'facts', title: t('console.tabs.overview.connection'), actions, rows: [...rows, access] };
 }
 
 /** When its certificates expire, the first one first. */
-function certificateRow(ends: readonly Date[], now: Date): { label: string; value: Cell }[] {
+function certificateRow(ends: readonly Date[], now: Date): { label: PageText; value: Cell }[] {
   const [first] = [...ends].sort((a, b) => a.getTime() - b.getTime());
-  return first ? [{ label: 'Its certificate expires', value: expiryCell(first, now) }] : [];
+  return first ? [{ label: t('console.tabs.overview.certificate-expires'), value: expiryCell(first, now) }] : [];
 }
 
 function usageBlock(days: readonly UsageOfDay[]): Block {
   const bars = days.map(({ day, signIns, rejected }) => ({ label: day, value: signIns, bad: rejected }));
   const signIns = bars.reduce((all, { value }) => all + value, 0);
   const rejected = bars.reduce((all, { bad }) => all + bad, 0);
-  const summary = `${plural(signIns, 'sign-in')}, ${rejected} rejected in the last ${plural(DAYS, 'day')}.`;
-  return { kind: 'days', title: 'Sign-ins', summary, bars, max: maxBarValue(bars), badLabel: 'Rejected' };
+  const summary = t('console.tabs.overview.usage', { count: signIns, rejected, days: DAYS });
+  return {
+    kind: 'days',
+    title: t('console.tabs.overview.sign-ins'),
+    summary,
+    bars,
+    max: maxBarValue(bars),
+    badLabel: t('console.tabs.overview.rejected'),
+  };
 }
 
 /** What an application needs until people use it. */
@@ -130,36 +152,39 @@ function setupSteps({ application, path, mayWrite }: OpenApplication, firstSignI
     protocol === 'oidc'
       ? Boolean(metadata.client_uri ?? metadata.initiate_login_uri)
       : Boolean(metadata.start_url ?? metadata.idp_initiated);
-  const edit = (label: string, of: string, tab: string) =>
+  const edit = (label: PageText, of: string, tab: string) =>
     mayWrite ? { action: { label, of, href: `${path}/${tab}` } } : {};
   return [
-    { title: 'Application added', text: '', doneAt: createdAt, isDone: true },
+    { title: t('console.tabs.step.added'), text: '', doneAt: createdAt, isDone: true },
     {
-      title: 'First sign-in',
-      text: 'Configure the application, then sign in to it once.',
+      title: t('console.tabs.step.first-sign-in'),
+      text: t('console.tabs.step.first-sign-in-text'),
       isDone: firstSignIn !== undefined,
       ...(firstSignIn && { doneAt: firstSignIn }),
-      action: { label: 'Setup guide', of: application.name, href: `${path}/setup` },
+      action: { label: t('console.tabs.setup'), of: application.name, href: `${path}/setup` },
     },
     {
-      title: access === 'everyone' ? 'Open to everyone' : `Limited to ${plural(access.roles.length, 'role')}`,
+      title:
+        access === 'everyone'
+          ? t('console.tabs.step.open')
+          : t('console.tabs.step.limited', { count: access.roles.length }),
       text: '',
       isDone: true,
     },
     {
-      title: 'In the app list',
-      text: 'People find it there when it has a home page.',
+      title: t('console.tabs.step.listed'),
+      text: t('console.tabs.step.listed-text'),
       isDone: isListed,
-      ...edit('Set home page', application.name, 'settings'),
+      ...edit(t('console.tabs.step.set-home-page'), application.name, 'settings'),
     },
     // A product without the URI cannot be notified.
     ...(protocol === 'oidc' && metadata.redirect_uris.length > 0 && (canEnd || !productOf(application))
       ? [
           {
-            title: 'Sign-out everywhere',
-            text: 'With a back-channel logout URI, its sessions end with the person’s session.',
+            title: t('console.tabs.step.sign-out'),
+            text: t('console.tabs.step.sign-out-text'),
             isDone: canEnd,
-            ...edit('Add logout URI', application.name, 'settings'),
+            ...edit(t('console.tabs.step.add-logout-uri'), application.name, 'settings'),
           },
         ]
       : []),
@@ -173,10 +198,10 @@ async function activityBlock(
 ): Promise<Block> {
   return {
     kind: 'events',
-    title: 'Recent activity',
-    caption: 'Recent events of this application, newest first',
-    actions: events.length > 0 ? [{ label: 'View all', href }] : [],
+    title: t('console.tabs.overview.activity'),
+    caption: t('console.tabs.overview.activity-caption'),
+    actions: events.length > 0 ? [{ label: t('console.tabs.overview.view-all'), href }] : [],
     items: await eventItems(events, names),
-    empty: 'Nothing yet.',
+    empty: t('console.tabs.overview.no-activity'),
   };
 }

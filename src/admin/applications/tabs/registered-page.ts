@@ -1,5 +1,6 @@
 // The page after the registration of an application: its secret, the settings for its side, who can sign in, and what comes next.
 import type { Application } from '../../../applications/application.ts';
+import { oneOf, t } from '../../../texts/text.ts';
 import type { Action, Block, ConsolePage } from '../../console/blocks.ts';
 import type { IdentityProvider, Preset } from '../presets/parts.ts';
 import { setupInstructionBlocks } from './setup-guide.ts';
@@ -16,21 +17,23 @@ export function registeredPage(
   const { clientSecret } = identityProvider;
   const { id, name } = application;
   return {
-    title: `Next: configure ${name}`,
-    lead: `${name} is added. Enter these settings in it.`,
-    back: { href: '/admin/applications', label: 'Applications' },
+    title: t('console.tabs.registered.title', { name }),
+    lead: t('console.tabs.registered.lead', { name }),
+    back: { href: '/admin/applications', label: t('console.navigation.applications') },
     blocks: [
       ...(clientSecret ? [secretBlock(clientSecret)] : []),
       ...setupInstructionBlocks(application, identityProvider),
       ...accessBlocks(application, preset, existingRoles),
       {
         kind: 'tasks',
-        title: `When ${name} is configured`,
+        title: t('console.tabs.registered.when', { name }),
         rows: [
-          ...(canTestSignIn(application) ? [{ text: 'See what it receives about you.', action: testSignIn(id) }] : []),
+          ...(canTestSignIn(application)
+            ? [{ text: t('console.tabs.registered.test-text'), action: testSignIn(id) }]
+            : []),
           {
-            text: 'Change its settings, who can sign in and what it receives.',
-            action: { label: 'View application', href: `/admin/applications/${id}` },
+            text: t('console.tabs.registered.view-text'),
+            action: { label: t('console.tabs.registered.view'), href: `/admin/applications/${id}` },
           },
         ],
       },
@@ -46,7 +49,7 @@ export function newSecretPage(
 ): ConsolePage {
   const { clientId, id, name } = application;
   return {
-    title: 'New client secret',
+    title: t('console.tabs.guide.new-secret'),
     back: { href: `/admin/applications/${id}/credentials`, label: name },
     blocks: [
       secretBlock(clientSecret),
@@ -58,19 +61,19 @@ export function newSecretPage(
 /** Where the page with a secret leads when it is reloaded. */
 export const afterSecret = (path: string) => ({
   path,
-  sentence: 'The client secret isn’t displayed again. If you don’t have it, create a new one.',
+  sentence: t('console.tabs.secret.once'),
 });
 
 const secretBlock = (text: string): Block => ({
   kind: 'secret',
-  label: 'Client secret',
+  label: t('console.tabs.value.client-secret'),
   text,
-  lead: 'Copy the secret now. You won’t see it again.',
+  lead: t('console.tabs.secret.copy'),
 });
 
 /** In a new tab: this one may display the secret. */
 const testSignIn = (id: string): Action => ({
-  label: 'Test sign-in',
+  label: t('console.tabs.test-sign-in'),
   icon: 'play',
   href: `/admin/test/${id}`,
   isNewTab: true,
@@ -87,18 +90,32 @@ function accessBlocks(
   existingRoles: readonly string[],
 ): Block[] {
   if (protocol === 'oidc' && metadata.redirect_uris.length === 0) return [];
-  const who = access === 'everyone' ? 'Everyone' : `Users with the role ${access.roles.join(' or ')}`;
+  const who =
+    access === 'everyone'
+      ? t('console.tabs.everyone')
+      : t('console.tabs.registered.users-with', { roles: oneOf(access.roles) });
   return [
     {
       kind: 'facts',
-      title: 'Who can sign in',
-      actions: [{ label: 'Change', of: 'who can sign in', href: `/admin/applications/${id}/access` }],
+      title: t('console.tabs.registered.who'),
+      actions: [
+        {
+          label: t('console.tabs.registered.change'),
+          of: t('console.tabs.registered.change-who'),
+          href: `/admin/applications/${id}/access`,
+        },
+      ],
       rows: [
-        { label: 'Access', value: who },
+        { label: t('console.tabs.access'), value: who },
         ...roles
           .filter((role) => existingRoles.includes(role.name))
-          .map((role) => ({ label: `With ${role.name}`, value: role.description })),
-        ...(withoutRoles ? [{ label: roles.length > 0 ? 'With other roles or none' : name, value: withoutRoles }] : []),
+          .map((role) => ({
+            label: t('console.tabs.registered.with-role', { role: role.name }),
+            value: role.description,
+          })),
+        ...(withoutRoles
+          ? [{ label: roles.length > 0 ? t('console.tabs.registered.without-roles') : name, value: withoutRoles }]
+          : []),
       ],
     },
   ];

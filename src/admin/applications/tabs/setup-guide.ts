@@ -2,13 +2,13 @@
 import type { Application } from '../../../applications/application.ts';
 import { needsPkce } from '../../../applications/fields/oidc-client.ts';
 import { isLoopback } from '../../../config/addresses.ts';
+import { type PageText, sentences, t } from '../../../texts/text.ts';
 import type { Block, Cell } from '../../console/blocks.ts';
 import type { IdentityProvider, ProductPreset } from '../presets/parts.ts';
 import { productOf } from '../presets/presets.ts';
 
 /** How to set the address of this server, for a page. */
-export const HOW_TO_SET_THE_ADDRESS =
-  'To set it, start Gatehouse with the environment variable ISSUER, for example: ISSUER=https://id.example.com npm start';
+export const HOW_TO_SET_THE_ADDRESS = t('console.tabs.setup.how-to-set-address');
 
 /** The settings to enter in the application; before them a warning when they work on this machine only. */
 export function setupInstructionBlocks(application: Application, identityProvider: IdentityProvider): Block[] {
@@ -30,8 +30,14 @@ export function setupInstructionBlocks(application: Application, identityProvide
       return { kind: 'code', title, label: title, text, ...(isAlternative && { isClosed: true }) };
     }),
     ...(product ? [documentation(product)] : []),
-    { kind: 'facts', title: own.length > 0 ? 'All values' : 'Enter these values in the application', rows },
-    ...(protocol === 'saml' ? [{ kind: 'code' as const, label: 'Signing certificate', text: certificate.trim() }] : []),
+    {
+      kind: 'facts',
+      title: own.length > 0 ? t('console.tabs.setup.all-values') : t('console.tabs.setup.enter-values'),
+      rows,
+    },
+    ...(protocol === 'saml'
+      ? [{ kind: 'code' as const, label: t('console.tabs.value.signing-certificate'), text: certificate.trim() }]
+      : []),
   ];
 }
 
@@ -46,9 +52,11 @@ function addressWarning({ protocol, metadata }: Application, issuer: string): Bl
     url !== undefined && URL.canParse(url) && isLoopback(new URL(url).hostname);
   const ownAddress = protocol === 'oidc' ? metadata.redirect_uris[0] : metadata.acs?.[0]?.url;
   if (!isLocal(issuer) || isLocal(ownAddress)) return [];
-  const text =
-    `These values work only on this machine, because the server’s address is ${issuer}. Set the address first, then copy the values. ` +
-    HOW_TO_SET_THE_ADDRESS;
+  const text = sentences([
+    t('console.tabs.setup.local-address', { issuer }),
+    t('console.tabs.setup.address-first'),
+    HOW_TO_SET_THE_ADDRESS,
+  ]);
   return [{ kind: 'text', tone: 'warning', text }];
 }
 
@@ -60,7 +68,7 @@ function withHomePage({ ...metadata }: Record<string, unknown>): Record<string, 
   return { ...metadata, client_uri: metadata.client_uri ?? address };
 }
 
-type Endpoint = [label: string, values: string | readonly string[]];
+type Endpoint = [label: PageText, values: PageText | readonly string[]];
 
 function oidcEndpoints(
   application: Application,
@@ -72,36 +80,41 @@ function oidcEndpoints(
   const scopes = ['openid', 'profile', 'email', 'roles'];
   if (metadata.grant_types?.includes('refresh_token')) scopes.push('offline_access');
   return [
-    ['Issuer', issuer],
-    ['Discovery document', `${issuer}/.well-known/openid-configuration`],
-    ['Client ID', clientId],
-    ...(clientSecret ? [['Client secret', clientSecret] satisfies Endpoint] : []),
-    ['Client authentication', metadata.token_endpoint_auth_method],
-    ...(metadata.redirect_uris.length > 0 ? [['Redirect URIs', metadata.redirect_uris] satisfies Endpoint] : []),
-    ['Authorization endpoint', `${issuer}/authorize`],
-    ['Token endpoint', `${issuer}/token`],
-    ...(metadata.require_pushed_authorization_requests
-      ? [['Pushed authorization requests', `${issuer}/par`] satisfies Endpoint]
+    [t('console.tabs.value.issuer'), issuer],
+    [t('console.tabs.value.discovery'), `${issuer}/.well-known/openid-configuration`],
+    [t('console.tabs.value.client-id'), clientId],
+    ...(clientSecret ? [[t('console.tabs.value.client-secret'), clientSecret] satisfies Endpoint] : []),
+    [t('console.tabs.value.client-authentication'), metadata.token_endpoint_auth_method],
+    ...(metadata.redirect_uris.length > 0
+      ? [[t('console.tabs.value.redirect-uris'), metadata.redirect_uris] satisfies Endpoint]
       : []),
-    ['UserInfo endpoint', `${issuer}/userinfo`],
-    ['End session endpoint', `${issuer}/end-session`],
+    [t('console.tabs.value.authorization-endpoint'), `${issuer}/authorize`],
+    [t('console.tabs.value.token-endpoint'), `${issuer}/token`],
+    ...(metadata.require_pushed_authorization_requests
+      ? [[t('console.tabs.value.par-endpoint'), `${issuer}/par`] satisfies Endpoint]
+      : []),
+    [t('console.tabs.value.userinfo-endpoint'), `${issuer}/userinfo`],
+    [t('console.tabs.value.end-session-endpoint'), `${issuer}/end-session`],
     // A guide names the scopes of its product.
-    ...(hasGuide ? [] : [['Scopes', scopes.join(' ')] satisfies Endpoint]),
-    ['PKCE', `S256 (${isWithoutPkce(application) ? 'recommended' : 'required'})`],
+    ...(hasGuide ? [] : [[t('console.tabs.value.scopes'), scopes.join(' ')] satisfies Endpoint]),
+    ['PKCE', t('console.tabs.value.pkce', { pkce: isWithoutPkce(application) ? 'recommended' : 'required' })],
   ];
 }
 
 function samlEndpoints(clientId: string, issuer: string): Endpoint[] {
   return [
-    ['Metadata', `${issuer}/saml/metadata`],
-    ['Entity ID', `${issuer}/saml/metadata`],
-    ['Single sign-on URL (redirect, POST)', `${issuer}/saml/sso`],
-    ['Single logout URL (redirect, POST)', `${issuer}/saml/slo`],
-    ['Sign-in from Gatehouse', `${issuer}/saml/sso/start?sp=${encodeURIComponent(clientId)}`],
+    [t('console.tabs.value.metadata'), `${issuer}/saml/metadata`],
+    [t('console.tabs.value.entity-id'), `${issuer}/saml/metadata`],
+    [t('console.tabs.value.sso-url-bindings'), `${issuer}/saml/sso`],
+    [t('console.tabs.value.slo-url-bindings'), `${issuer}/saml/slo`],
+    [t('console.tabs.value.idp-initiated'), `${issuer}/saml/sso/start?sp=${encodeURIComponent(clientId)}`],
   ];
 }
 
 /** Where the product describes its settings. */
 function documentation({ title, documentation: href }: ProductPreset): Block {
-  return { kind: 'actions', items: [{ label: `Documentation of ${title}`, href, isNewTab: true }] };
+  return {
+    kind: 'actions',
+    items: [{ label: t('console.tabs.setup.documentation', { product: title }), href, isNewTab: true }],
+  };
 }

@@ -1,6 +1,7 @@
 // The frame of an application's tabs: its name and state, the tabs, and whether the administrator may change it.
 import type { Application } from '../../../applications/application.ts';
 import type { Context } from '../../../http/context.ts';
+import { type PageText, t } from '../../../texts/text.ts';
 import type { ConsolePage, Mark } from '../../console/blocks.ts';
 import { FILE_TAG, fileNotice } from '../../console/managed-by-file.ts';
 import type { ApplicationDetails } from '../actions.ts';
@@ -11,24 +12,24 @@ export const READ = 'gatehouse.applications:read' as const;
 
 /** The tabs of both protocols: the last part of their address, and their label. */
 const tabs = {
-  '': 'Overview',
-  setup: 'Setup guide',
-  settings: 'Settings',
-  access: 'Access',
-  claims: 'Claims',
-  credentials: 'Credentials',
-  activity: 'Activity',
+  '': t('console.tabs.overview'),
+  setup: t('console.tabs.setup'),
+  settings: t('console.tabs.settings'),
+  access: t('console.tabs.access'),
+  claims: t('console.tabs.claims'),
+  credentials: t('console.tabs.credentials'),
+  activity: t('console.tabs.activity'),
 } as const;
 export type TabPath = keyof typeof tabs;
 
 /** What each tab is for, in one sentence. The overview has the home page of the application instead. */
-const purposes: Record<Exclude<TabPath, ''>, (name: string) => string> = {
-  setup: (name) => `The settings to enter in ${name}.`,
-  settings: (name) => `The name, addresses, tokens and signatures of ${name}.`,
-  access: (name) => `Who can sign in to ${name}, and what the sign-in needs.`,
-  claims: (name) => `What ${name} learns about a user who signs in.`,
-  credentials: (name) => `How ${name} proves its identity to Gatehouse.`,
-  activity: (name) => `Sign-ins to ${name}, and changes to it.`,
+const purposes: Record<Exclude<TabPath, ''>, (name: string) => PageText> = {
+  setup: (name) => t('console.tabs.purpose.setup', { name }),
+  settings: (name) => t('console.tabs.purpose.settings', { name }),
+  access: (name) => t('console.tabs.purpose.access', { name }),
+  claims: (name) => t('console.tabs.purpose.claims', { name }),
+  credentials: (name) => t('console.tabs.purpose.credentials', { name }),
+  activity: (name) => t('console.tabs.purpose.activity', { name }),
 };
 
 /** An application, and what the administrator may do with it. */
@@ -62,12 +63,12 @@ export function tabPage(
 ): ConsolePage {
   const isFile = application.source === 'file';
   const lead = tab === '' ? homePageOf(application) : purposes[tab](application.name);
-  const test = { label: 'Test sign-in', icon: 'play', href: `/admin/test/${application.id}` };
+  const test = { label: t('console.tabs.test-sign-in'), icon: 'play', href: `/admin/test/${application.id}` };
   return {
     title: application.name,
     ...(lead && { lead }),
     logo: { name: application.name },
-    back: { href: '/admin/applications', label: 'Applications' },
+    back: { href: '/admin/applications', label: t('console.navigation.applications') },
     tags: [stateTag(application), { text: protocolName[application.protocol] }, ...(isFile ? [FILE_TAG] : [])],
     actions: [...(content.actions ?? []), ...(mayChange && application.enabled ? [test] : [])],
     tabs: tabsOf(application).map((one) => ({
@@ -85,12 +86,14 @@ export function tabsOf({ protocol }: Pick<Application, 'protocol'>): TabPath[] {
   return (Object.keys(tabs) as TabPath[]).filter((tab) => protocol === 'oidc' || tab !== 'credentials');
 }
 
-function labelOf({ protocol }: Application, tab: TabPath): string {
-  return protocol === 'saml' && tab === 'claims' ? 'Attributes' : tabs[tab];
+function labelOf({ protocol }: Application, tab: TabPath): PageText {
+  return protocol === 'saml' && tab === 'claims' ? t('console.tabs.attributes') : tabs[tab];
 }
 
 export function stateTag({ enabled }: Pick<Application, 'enabled'>): Mark {
-  return enabled ? { text: 'Enabled', tone: 'good' } : { text: 'Disabled', tone: 'bad' };
+  return enabled
+    ? { text: t('console.tabs.enabled'), tone: 'good' }
+    : { text: t('console.tabs.disabled'), tone: 'bad' };
 }
 
 /** Where people open it; undefined without one. */

@@ -5,6 +5,7 @@ import { usesSecret } from '../../../applications/fields/oidc-client.ts';
 import type { Context, Extras, State } from '../../../http/context.ts';
 import { parseQuery } from '../../../http/input.ts';
 import { within } from '../../../rbac/rights.ts';
+import { sentences, t } from '../../../texts/text.ts';
 import { visibleTo } from '../../audit/api.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../../audit/event-page.ts';
 import type { Block } from '../../console/blocks.ts';
@@ -43,25 +44,28 @@ function guideSteps({ application, path, mayWrite }: OpenApplication, firstSignI
   const { name, protocol, metadata } = application;
   const isDone = firstSignIn !== undefined;
   const hasSecret = protocol === 'oidc' && usesSecret(metadata);
-  const secret = { label: 'New client secret', href: `${path}/secret` };
+  const secret = { label: t('console.tabs.guide.new-secret'), href: `${path}/secret` };
   const home = homePageOf(application);
   return {
     kind: 'steps',
-    title: `Connect ${name}`,
+    title: t('console.tabs.guide.title', { name }),
     steps: [
-      { title: `Add ${name} to Gatehouse`, text: '', isDone: true, doneAt: application.createdAt },
+      { title: t('console.tabs.guide.add', { name }), text: '', isDone: true, doneAt: application.createdAt },
       {
-        title: `Configure ${name}`,
-        text: `Copy the values below.${hasSecret ? ' The client secret isn’t stored here: paste the one you saved, or create another one.' : ''}`,
+        title: t('console.tabs.guide.configure', { name }),
+        text: sentences([
+          t('console.tabs.guide.copy-values'),
+          ...(hasSecret ? [t('console.tabs.guide.secret-not-stored')] : []),
+        ]),
         isDone,
         ...(hasSecret && mayWrite && { action: secret }),
       },
       {
-        title: 'Sign in once',
-        text: 'Waiting for the first sign-in. Reload this page afterwards.',
+        title: t('console.tabs.guide.sign-in'),
+        text: t('console.tabs.guide.sign-in-text'),
         isDone,
         ...(firstSignIn && { doneAt: firstSignIn }),
-        ...(home && { action: { label: `Open ${name}`, href: home } }),
+        ...(home && { action: { label: t('console.tabs.guide.open', { name }), href: home } }),
       },
     ],
   };
@@ -72,7 +76,7 @@ function addActivityTab(router: Router<State, Extras>, dependencies: Application
   router.get('/:id/activity', ...frame.page(within(READ)), async (ctx) => {
     const open = await openApplication(ctx, dependencies);
     if (!frame.meets(ctx, within('gatehouse.audit:read'))) {
-      const text = 'You don’t have permission to read the activity log.';
+      const text = t('console.tabs.activity.no-permission');
       return frame.show(ctx, tabPage(open, 'activity', { blocks: [{ kind: 'text', text }] }, dependencies));
     }
     const given = parseQuery(ctx, activityQuery);
@@ -83,15 +87,15 @@ function addActivityTab(router: Router<State, Extras>, dependencies: Application
     const order = given.sort === 'at' ? 'oldest' : 'newest';
     const block: Block = {
       kind: 'events',
-      caption: `Events of this application, ${order} first`,
-      title: 'Events',
+      caption: t('console.tabs.activity.caption', { order }),
+      title: t('console.tabs.activity.title'),
       actions: items.length > 1 ? [orderLink(given, { path, filters: {} })] : [],
       items,
       empty: {
         icon: 'scroll-text',
-        title: 'No events yet',
-        text: `Sign-ins to ${name} and changes to it appear here.`,
-        action: { label: 'Setup guide', href: `${open.path}/setup` },
+        title: t('console.tabs.activity.empty'),
+        text: t('console.tabs.activity.empty-text', { name }),
+        action: { label: t('console.tabs.setup'), href: `${open.path}/setup` },
       },
       pages,
     };
@@ -111,14 +115,15 @@ async function previewAside(
   const value = account?.username ?? user;
   const search: Block = {
     kind: 'search',
-    title: 'Preview',
+    title: t('console.tabs.preview.title'),
     action: `${path}/claims`,
-    fields: [{ name: 'user', label: 'User', suggest: 'users', value }],
-    button: 'Preview',
+    fields: [{ name: 'user', label: t('console.tabs.preview.user'), suggest: 'users', value }],
+    button: t('console.tabs.preview.title'),
   };
-  if (!account) return [search, { kind: 'text', tone: 'warning', text: `There is no user ${user}.` }];
+  if (!account)
+    return [search, { kind: 'text', tone: 'warning', text: t('console.tabs.preview.unknown-user', { user }) }];
   const text = application.enabled
-    ? `As saved${application.protocol === 'oidc' ? ', with every scope that it may request' : ''}. Nobody is signed in and nothing is sent.`
-    : 'A disabled application receives nothing. Enable it to see the preview.';
+    ? t('console.tabs.preview.as-saved', { protocol: application.protocol })
+    : t('console.tabs.preview.disabled');
   return [search, ...previewBlocks(await preview(account, application)), { kind: 'text', tone: 'small', text }];
 }
