@@ -200,6 +200,15 @@ describe('an identity with the address of an account', () => {
     expect(links.map(({ purpose, data }) => [purpose, data.includes(email)])).toEqual([['change-email', true]]);
   });
 
+  it('makes one account for six first sign-ins at the same moment', async () => {
+    const email = `together-${count}@known.example`;
+    corp.upstream.user = { sub: aSubject(), email, email_verified: true };
+    const pages = await Promise.all(Array.from({ length: 6 }, () => signInOver(idp, corp.connection)));
+    expect(pages.map(({ page }) => [page.status, isIn(page)])).toEqual(pages.map(() => [303, true]));
+    expect(await idp.services.db.externalIdentity.count({ where: { subject: aSubject() } })).toBe(1);
+    expect(await idp.services.db.user.count({ where: { ssoId: aSubject() } })).toBe(1);
+  });
+
   it('makes usernames, and never finds an account by one', async () => {
     const { account } = await aUser(idp.services, { username: `taken-${count}` });
     corp.upstream.user = { sub: aSubject(), preferred_username: account.username };

@@ -12,18 +12,17 @@ import type { EndSession } from '../../logout/end-session.ts';
 import type { NotifyOwner } from '../../mail/notify-owner.ts';
 import type { Outbox } from '../../mail/outbox.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { randomToken } from '../../platform/random.ts';
 import type { RequestInfo } from '../../platform/request-info.ts';
 import type { SetConnectionRoles } from '../../rbac/connection-roles.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
-import { FederationError } from '../faults.ts';
 import type { ExternalIdentities } from '../identities.ts';
 import type { UpstreamIdentity } from '../upstream.ts';
 import { type AccountFacts, type FactsDependencies, labelOf, readFacts } from './facts.ts';
 import { type MappedProfile, mappedRoles } from './mapping.ts';
 import { type Match, matchAccount } from './match.ts';
+import { assertUser, isTakenMeanwhile, rejected, taken } from './rejections.ts';
 import { acceptableFields, updateProfile } from './update-profile.ts';
-import { userNames } from './user-name.ts';
+import { freeUserName } from './user-name.ts';
 
 export type Resolution =
   | { outcome: 'signed-in'; account: Account }
@@ -90,13 +89,11 @@ export function createResolver(dependencies: ResolverDependencies): Resolver {
   return {
     async resolve(connection, identity, context) {
       const rules = await rulesOf(connection);
-      const done = await transaction(db, async (tx) => {
-        const facts = await readFacts(dependencies, connection, identity, { ...context, ...rules }, tx);
-        assertUser(context.userId, connection, facts);
-        const match = matchAccount(facts);
-        if (match.outcome === 'rejected') throw rejected(match.fault, connection, facts);
-        if (match.outcome === 'prove') return { outcome: 'prove', accountId: match.userId } as const;
-        return apply(dependencies, { connection, identity, facts, match, rules, by: { request: context.request } }, tx);
+      const attempt = () => findOrCreate(dependencies, { connection, identity, rules }, context);
+      // The same user may sign in for the first time in two browsers at once: the second attempt finds what the other one stored.
+      const done = await attempt().catch((error) => {
+        if (isTakenMeanwhile(error)) return attempt();
+        throw error;
       });
       if (done.outcome === 'prove') return done;
       const { account, isLinked, unconfirmed } = done;
@@ -210,7 +207,8 @@ async function createFor(
   tx: Tx,
 ): Promise<Account> {
   const { profile } = facts;
-  const freeName = (from: MappedProfile) => findFreeName(accounts, from, tx);
+  const freeName = (from: MappedProfile) =>
+    freeUserName(from, async (name) => (await accounts.findByLogin(name, tx)) !== undefined);
   if (takesAddressFrom !== undefined) {
     const old = await accounts.find(takesAddressFrom, tx);
     const hadAddressAsName = old?.email != null && nameKey(old.username) === nameKey(old.email);
@@ -233,14 +231,19 @@ async function createFor(
   }
 }
 
-async function findFreeName(accounts: Pick<Accounts, 'findByLogin'>, profile: MappedProfile, tx: Tx): Promise<string> {
-  for (const name of userNames(profile, () =>
-    randomToken(4)
-      .toLowerCase()
-      .replace(/[^a-z0-9]/g, ''),
-  ))
-    if (!(await accounts.findByLogin(name, tx))) return name;
-  throw new Error('there is no free username');
+async function findOrCreate(
+  dependencies: ResolverDependencies,
+  { connection, identity, rules }: Pick<Case, 'connection' | 'identity' | 'rules'>,
+  context: ResolveContext,
+) {
+  return transaction(dependencies.db, async (tx) => {
+    const facts = await readFacts(dependencies, connection, identity, { ...context, ...rules }, tx);
+    assertUser(context.userId, connection, facts);
+    const match = matchAccount(facts);
+    if (match.outcome === 'rejected') throw rejected(match.fault, connection, facts);
+    if (match.outcome === 'prove') return { outcome: 'prove', accountId: match.userId } as const;
+    return apply(dependencies, { connection, identity, facts, match, rules, by: { request: context.request } }, tx);
+  });
 }
 
 /** Without a list of groups the connection gives no roles; an incomplete list changes none. */
@@ -261,40 +264,4 @@ async function setRoles(
   const roleIds = mappedRoles(names, rules.mappings);
   const { added, removed } = await setConnectionRoles(userId, { connectionId: connection.id, roleIds }, by, tx);
   return added.length + removed.length > 0;
-}
-
-function taken({ profile }: AccountFacts): FederationError {
-  return new FederationError('identity_taken', {
-    rule: 'account',
-    message: 'This identity is connected to another account.',
-    expected: 'an identity that no other account has',
-    received: profile.email ?? profile.username ?? 'no address',
-  });
-}
-
-/** A stronger sign-in is that of the same user; it neither links nor creates an account. */
-function assertUser(userId: string | undefined, { id }: Connection, { known, profile }: AccountFacts): void {
-  if (userId === undefined || known?.id === userId) return;
-  throw new FederationError('upstream_other_user', {
-    rule: 'account',
-    message: 'The identity belongs to a different user than the session.',
-    expected: `an identity of the signed-in user at ${id}`,
-    received: profile.email ?? profile.username ?? 'no address',
-  });
-}
-
-function rejected(
-  fault: 'account_inactive' | 'not_invited',
-  { settings }: Connection,
-  { profile }: AccountFacts,
-): FederationError {
-  return new FederationError(fault, {
-    rule: 'account',
-    message:
-      fault === 'account_inactive'
-        ? 'The user’s account is disabled.'
-        : 'The user has no account, and the connection doesn’t create accounts.',
-    expected: fault === 'account_inactive' ? 'an active account' : 'an account, or create_users: true',
-    received: `${profile.email ?? profile.username ?? 'no address'}${settings.link_only ? ' (link_only)' : ''}`,
-  });
 }

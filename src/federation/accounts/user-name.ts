@@ -1,4 +1,5 @@
-// A username for a new account, made from what the upstream calls the user. It is never matched with an existing one. Pure.
+// A username for a new account, made from what the upstream calls the user. It is never matched with an existing one.
+import { randomToken } from '../../platform/random.ts';
 
 const MAX_LENGTH = 40;
 const ATTEMPTS = 20;
@@ -12,6 +13,19 @@ export function* userNames(
   yield base;
   for (let attempt = 2; attempt <= ATTEMPTS; attempt += 1) yield `${base}-${attempt}`;
   for (;;) yield `${base}-${suffix()}`;
+}
+
+/** The first of these names that is not taken. */
+export async function freeUserName(
+  profile: Parameters<typeof userNames>[0],
+  isTaken: (name: string) => Promise<boolean>,
+): Promise<string> {
+  const suffix = () =>
+    randomToken(4)
+      .toLowerCase()
+      .replace(/[^a-z0-9]/g, '');
+  for (const name of userNames(profile, suffix)) if (!(await isTaken(name))) return name;
+  throw new Error('there is no free username');
 }
 
 /** Lower-case letters, digits and . _ - of the part before an @. */
