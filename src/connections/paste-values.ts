@@ -1,24 +1,25 @@
 // The values of this server that an administrator pastes at the vendor.
+import { type PageText, t } from '../texts/text.ts';
 import type { Connection } from './connection.ts';
 import type { PasteKey } from './presets/preset.ts';
 import { presetOf } from './presets/presets.ts';
 
 export interface PasteValue {
   key: PasteKey;
-  label: string;
+  label: PageText;
   value: string;
 }
 
-const labels: Record<PasteKey, string> = {
-  redirect_uri: 'Redirect URI',
-  post_logout_redirect_uri: 'Redirect URI after sign-out',
-  backchannel_logout_uri: 'Back-channel logout URL',
-  frontchannel_logout_uri: 'Front-channel logout URL',
-  sp_metadata_url: 'Metadata URL of this server',
-  sp_entity_id: 'Entity ID of this server',
-  acs_url: 'Assertion consumer service (ACS)',
-  slo_url: 'Single logout service',
-  server_host: 'Host of this server',
+const labels: Record<PasteKey, PageText> = {
+  redirect_uri: t('console.connection-preset.paste.redirect-uri'),
+  post_logout_redirect_uri: t('console.connection-preset.paste.post-logout-redirect-uri'),
+  backchannel_logout_uri: t('console.connection-preset.paste.backchannel-logout-uri'),
+  frontchannel_logout_uri: t('console.connection-preset.paste.frontchannel-logout-uri'),
+  sp_metadata_url: t('console.connection-preset.paste.sp-metadata-url'),
+  sp_entity_id: t('console.connection-preset.paste.sp-entity-id'),
+  acs_url: t('console.connection-preset.paste.acs-url'),
+  slo_url: t('console.connection-preset.paste.slo-url'),
+  server_host: t('console.connection-preset.paste.server-host'),
 };
 
 /** In the order of the preset. */

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { ConnectionKind } from '../../connections/connection.ts';
 import { presetOf } from '../../connections/presets/presets.ts';
 import { entrySchemas, secretPurposeByField } from '../../connections/schema.ts';
+import { sentences, t } from '../../texts/text.ts';
 import type { Field } from '../console/blocks.ts';
 import { lines } from '../console/text-area.ts';
 import { labels } from './console-labels.ts';
@@ -84,8 +85,15 @@ export function sectionFields(kind: ConnectionKind, section: Section, values: Re
 export function presetFields(kind: ConnectionKind, preset: string, given: Record<string, string>): Field[] {
   const known = new Map(knownFields(kind).map((field) => [field.key, field]));
   return (presetOf(preset, kind)?.fields ?? []).map(({ key, label, hint, placeholder, isRequired, type }): Field => {
-    const example = placeholder === undefined ? hint : [hint, `Such as ${placeholder}`].filter(Boolean).join(' ');
-    const field = { name: key, label, hint: example, required: isRequired ?? false, value: given[key] ?? '' };
+    const example = placeholder ? [t('console.preset.such-as', { example: placeholder })] : [];
+    const lines = [...(hint ? [hint] : []), ...example];
+    const field = {
+      name: key,
+      label,
+      hint: lines.length > 0 ? sentences(lines) : undefined,
+      required: isRequired ?? false,
+      value: given[key] ?? '',
+    };
     if (type === 'secret' && key === 'private_key') return { ...field, type: 'textarea', rows: 6 };
     if (type === 'secret') return { ...field, type: 'password' };
     if (type === 'date') return { ...field, type: 'date' };

@@ -6,6 +6,7 @@ import { presets } from '../../connections/presets/presets.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import { bodyLimit } from '../../http/input.ts';
+import { inLanguage } from '../../texts/text.ts';
 import { MAX_FORM_BYTES, readForm } from '../applications/form/read-form.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { lines } from '../console/text-area.ts';
@@ -20,6 +21,9 @@ export function addNewConnectionRoutes(
   router: Router<State, Extras>,
   { frame, connections, issuer }: ConnectionPagesDependencies,
 ): void {
+  const form = (ctx: Context, preset: Preset, given: Record<string, string> = {}) =>
+    newPage(preset, given, { issuer, name: inLanguage(frame.language(ctx), () => String(preset.name)) });
+
   router.get('/new', ...frame.page(WRITE), (ctx) => {
     const tile = (preset: Preset) => ({ title: preset.name, text: textOf(preset), href: addressOf(preset) });
     frame.show(ctx, {
@@ -33,9 +37,7 @@ export function addNewConnectionRoutes(
     });
   });
 
-  router.get('/new/:kind/:preset', ...frame.page(WRITE), (ctx) =>
-    frame.show(ctx, newPage(requirePreset(ctx), {}, issuer)),
-  );
+  router.get('/new/:kind/:preset', ...frame.page(WRITE), (ctx) => frame.show(ctx, form(ctx, requirePreset(ctx))));
 
   router.post('/new/:kind/:preset', bodyLimit(MAX_FORM_BYTES), ...frame.change(WRITE), async (ctx) => {
     const preset = requirePreset(ctx);
@@ -46,7 +48,7 @@ export function addNewConnectionRoutes(
         const { connection } = await connections.create(entryFrom(preset, one), frame.actor(ctx));
         frame.redirect(ctx, pathOf(connection.id), 'Connection added. Enter the values below at the provider.');
       },
-      () => newPage(preset, one, issuer),
+      () => form(ctx, preset, one),
     );
   });
 }
@@ -69,7 +71,12 @@ function entryFrom({ kind, id: preset, fields }: Preset, given: Record<string, s
   };
 }
 
-function newPage(preset: Preset, given: Record<string, string>, issuer: string): ConsolePage {
+/** @param name of the vendor, as the connection is called unless the administrator changes it */
+function newPage(
+  preset: Preset,
+  given: Record<string, string>,
+  { issuer, name }: { issuer: string; name: string },
+): ConsolePage {
   const isSent = Object.keys(given).length > 0;
   const suggested = preset.id === 'generic' ? `my-${preset.kind}` : preset.id;
   const id = given.id ?? suggested;
@@ -88,7 +95,7 @@ function newPage(preset: Preset, given: Record<string, string>, issuer: string):
           {
             name: 'name',
             label: 'Name',
-            value: given.name ?? preset.name,
+            value: given.name ?? name,
             required: true,
             hint: 'Text on the sign-in button.',
           },

@@ -1,12 +1,13 @@
 // Presets of identity providers that companies and schools run.
+import { type PageText, t } from '../../texts/text.ts';
 import { SHARED_TENANTS } from '../kinds/oidc.ts';
 import type { Preset, PresetField } from './preset.ts';
 import { clientId, clientSecret, expires } from './social.ts';
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-const issuerField = (hint: string, placeholder: string): PresetField => ({
+const issuerField = (hint: PageText, placeholder: string): PresetField => ({
   key: 'issuer',
-  label: 'Issuer',
+  label: t('console.connection-preset.issuer'),
   hint,
   placeholder,
   isRequired: true,
@@ -14,8 +15,8 @@ const issuerField = (hint: string, placeholder: string): PresetField => ({
 });
 const groups: PresetField = {
   key: 'groups_claim',
-  label: 'Claim with the groups',
-  hint: 'Role mappings need this claim. Leave empty for no groups.',
+  label: t('console.connection-preset.groups-claim'),
+  hint: t('console.connection-preset.groups-claim-hint'),
 };
 const oidcPaste = ['redirect_uri', 'post_logout_redirect_uri', 'backchannel_logout_uri'] as const;
 
@@ -39,24 +40,24 @@ export const entra: Preset = {
     {
       key: 'tenant',
       label: 'Directory (tenant) ID',
-      hint: 'The GUID of your directory. For several directories, enter organizations and fill in the list below.',
+      hint: t('console.connection-preset.entra.tenant-hint'),
       isRequired: true,
     },
     { key: 'client_id', label: 'Application (client) ID', isRequired: true },
-    { ...clientSecret, label: 'Client secret (the value, not its ID)' },
-    { ...expires, hint: 'Entra secrets expire after at most two years. Gatehouse warns you 30 and 7 days before.' },
+    { ...clientSecret, label: t('console.connection-preset.entra.secret') },
+    { ...expires, hint: t('console.connection-preset.entra.secret-expires-hint') },
     {
       key: 'allowed_tenants',
-      label: 'Only these tenant IDs',
-      hint: 'One per line. Only for several directories.',
+      label: t('console.connection-preset.entra.tenants'),
+      hint: t('console.connection-preset.entra.tenants-hint'),
       type: 'lines',
     },
-    { ...groups, hint: 'groups, if the token configuration of the app adds it. The values are GUIDs.' },
+    { ...groups, hint: t('console.connection-preset.entra.groups-hint') },
   ],
   steps: [
-    'In the Entra admin center, open App registrations and create one for “this organizational directory only”.',
-    'Add the platform “Web” with both redirect URIs below, and the front-channel logout URL.',
-    'Under Certificates & secrets, create a client secret and copy its value and expiry date into this form.',
+    t('console.connection-preset.entra.step-create'),
+    t('console.connection-preset.entra.step-redirect'),
+    t('console.connection-preset.entra.step-secret'),
   ],
   paste: ['redirect_uri', 'post_logout_redirect_uri', 'frontchannel_logout_uri'],
   quirks: { email: 'entra', groups: 'entra-overage', subject: ['tid', 'oid'] },
@@ -70,17 +71,17 @@ export const gitlab: Preset = {
   defaults: () => ({ issuer: 'https://gitlab.com', groups_claim: 'groups_direct', logout: 'never' }),
   fields: [
     {
-      ...issuerField('https://gitlab.com, or the URL of your own server.', 'https://gitlab.com'),
+      ...issuerField(
+        t('console.connection-preset.gitlab.issuer-hint', { example: 'https://gitlab.com' }),
+        'https://gitlab.com',
+      ),
       isRequired: true,
     },
     { ...clientId, label: 'Application ID' },
     { ...clientSecret, label: 'Secret' },
     groups,
   ],
-  steps: [
-    'In GitLab, open the settings of your user or group, or the admin area (for all users), and add an application.',
-    'Enter the redirect URI below, mark it as confidential, and select the scopes openid, profile and email.',
-  ],
+  steps: [t('console.connection-preset.gitlab.step-create'), t('console.connection-preset.gitlab.step-redirect')],
   paste: ['redirect_uri'],
   quirks: {},
 };
@@ -93,7 +94,10 @@ export const okta: Preset = {
   defaults: () => ({ trusted_email: 'domains' }),
   fields: [
     issuerField(
-      'The org server (https://example.okta.com) or a custom server (https://example.okta.com/oauth2/default).',
+      t('console.connection-preset.okta.issuer-hint', {
+        org: 'https://example.okta.com',
+        custom: 'https://example.okta.com/oauth2/default',
+      }),
       'https://example.okta.com',
     ),
     clientId,
@@ -101,9 +105,9 @@ export const okta: Preset = {
     groups,
   ],
   steps: [
-    'In the Okta admin console, create an app integration: OIDC, Web application.',
-    'Enter the sign-in redirect URI and the sign-out redirect URI below.',
-    'Assign the people or groups that may sign in, and copy the client ID and the secret.',
+    t('console.connection-preset.okta.step-create'),
+    t('console.connection-preset.okta.step-redirect'),
+    t('console.connection-preset.okta.step-assign'),
   ],
   paste: ['redirect_uri', 'post_logout_redirect_uri'],
   quirks: {},
@@ -116,15 +120,12 @@ export const auth0: Preset = {
   logo: 'auth0',
   defaults: () => ({ token_endpoint_auth_method: 'client_secret_post' }),
   fields: [
-    issuerField('Ends with a slash.', 'https://example.eu.auth0.com/'),
+    issuerField(t('console.connection-preset.auth0.issuer-hint'), 'https://example.eu.auth0.com/'),
     clientId,
     clientSecret,
-    { ...groups, hint: 'Custom claims have a namespace, such as https://example.com/roles.' },
+    { ...groups, hint: t('console.connection-preset.auth0.groups-hint', { example: 'https://example.com/roles' }) },
   ],
-  steps: [
-    'In the Auth0 dashboard, create an application of the type “Regular Web Application”.',
-    'Enter the redirect URI under “Allowed Callback URLs”, and the redirect URI after sign-out under “Allowed Logout URLs”.',
-  ],
+  steps: [t('console.connection-preset.auth0.step-create'), t('console.connection-preset.auth0.step-redirect')],
   paste: [...oidcPaste],
   quirks: {},
 };
@@ -136,15 +137,12 @@ export const keycloak: Preset = {
   logo: 'keycloak',
   defaults: () => ({ groups_claim: 'groups' }),
   fields: [
-    issuerField('The URL of the realm.', 'https://sso.example.com/realms/example'),
+    issuerField(t('console.connection-preset.keycloak.issuer-hint'), 'https://sso.example.com/realms/example'),
     clientId,
     clientSecret,
-    { ...groups, hint: 'groups, with a “Group Membership” mapper in the client. Full paths begin with a slash.' },
+    { ...groups, hint: t('console.connection-preset.keycloak.groups-hint') },
   ],
-  steps: [
-    'In the realm, create a client: OpenID Connect, client authentication on, standard flow.',
-    'Enter the redirect URI, the post logout redirect URI and the back-channel logout URL below.',
-  ],
+  steps: [t('console.connection-preset.keycloak.step-create'), t('console.connection-preset.keycloak.step-redirect')],
   paste: [...oidcPaste],
   quirks: { alwaysSendsIss: true },
 };
@@ -161,10 +159,7 @@ export const adfsOidc: Preset = {
     trusted_email: 'domains',
   }),
   fields: [issuerField('', 'https://adfs.example.com/adfs'), clientId, clientSecret, groups],
-  steps: [
-    'In AD FS management, add an application group: “Server application accessing a web API”.',
-    'Enter the redirect URI below, and add an issuance rule that sends the email address, the name and the groups in the ID token.',
-  ],
+  steps: [t('console.connection-preset.adfs.step-create'), t('console.connection-preset.adfs.step-rule')],
   paste: ['redirect_uri'],
   quirks: { userinfoIsEmpty: true },
 };
@@ -186,29 +181,30 @@ export const adfsSaml: Preset = {
   fields: [
     {
       key: 'metadata_url',
-      label: 'Metadata URL',
+      label: t('console.fields.metadata-url.title'),
       placeholder: 'https://adfs.example.com/FederationMetadata/2007-06/FederationMetadata.xml',
       type: 'url',
       isRequired: true,
     },
-    { ...groups, label: 'Attribute with the groups', placeholder: 'http://schemas.xmlsoap.org/claims/Group' },
+    {
+      ...groups,
+      label: t('console.connection-preset.groups-attribute'),
+      placeholder: 'http://schemas.xmlsoap.org/claims/Group',
+    },
   ],
-  steps: [
-    'In AD FS management, add a relying party trust from the metadata URL below.',
-    'Add issuance rules for the email address, the names and a persistent NameID.',
-  ],
+  steps: [t('console.connection-preset.adfs-saml.step-create'), t('console.connection-preset.adfs-saml.step-rules')],
   paste: ['sp_metadata_url', 'sp_entity_id', 'acs_url', 'slo_url'],
   quirks: {},
 };
 
 const metadataField = (placeholder: string): PresetField => ({
   key: 'metadata_url',
-  label: 'Metadata URL',
+  label: t('console.fields.metadata-url.title'),
   placeholder,
   type: 'url',
   isRequired: true,
 });
-const samlGroups: PresetField = { ...groups, label: 'Attribute with the groups' };
+const samlGroups: PresetField = { ...groups, label: t('console.connection-preset.groups-attribute') };
 const samlPaste = ['sp_metadata_url', 'sp_entity_id', 'acs_url', 'slo_url'] as const;
 
 export const entraSaml: Preset = {
@@ -228,13 +224,13 @@ export const entraSaml: Preset = {
     ),
     {
       ...samlGroups,
-      hint: 'The values are GUIDs. For users with more than 150 groups, Entra sends none, and no roles change.',
+      hint: t('console.connection-preset.entra-saml.groups-hint'),
     },
   ],
   steps: [
-    'In the Entra admin center, create your own enterprise application and choose SAML.',
-    'Enter the entity ID (Identifier), the ACS (Reply URL) and the logout URL below.',
-    'Copy the App Federation Metadata Url into this form, and add a group claim if roles should come from groups.',
+    t('console.connection-preset.entra-saml.step-create'),
+    t('console.connection-preset.entra-saml.step-enter'),
+    t('console.connection-preset.entra-saml.step-copy'),
   ],
   paste: ['sp_entity_id', 'acs_url', 'slo_url'],
   quirks: { groups: 'entra-overage' },
@@ -248,9 +244,9 @@ export const oktaSaml: Preset = {
   defaults: () => ({}),
   fields: [metadataField('https://example.okta.com/app/EXAMPLE/sso/saml/metadata'), samlGroups],
   steps: [
-    'In the Okta admin console, create an app integration: SAML 2.0.',
-    'Enter the ACS as single sign-on URL and the entity ID as audience URI, and choose Persistent as name ID format.',
-    'Add attribute statements email, firstName and lastName, and a group attribute if roles should come from groups.',
+    t('console.connection-preset.okta-saml.step-create'),
+    t('console.connection-preset.okta-saml.step-enter'),
+    t('console.connection-preset.okta-saml.step-attributes'),
   ],
   paste: ['sp_entity_id', 'acs_url', 'slo_url'],
   quirks: {},
@@ -264,18 +260,18 @@ export const googleSaml: Preset = {
   // Google has no single logout, and its metadata is a file.
   defaults: () => ({ request_authn_context: false, logout: 'never' }),
   fields: [
-    { key: 'metadata', label: 'Metadata downloaded from Google', type: 'long', isRequired: true },
+    { key: 'metadata', label: t('console.connection-preset.google-saml.metadata'), type: 'long', isRequired: true },
     {
       key: 'subject_attribute',
-      label: 'Attribute that identifies the user',
-      hint: 'Leave empty to use the persistent NameID.',
+      label: t('console.connection-preset.subject-attribute'),
+      hint: t('console.connection-preset.subject-attribute-hint'),
     },
     samlGroups,
   ],
   steps: [
-    'In the Google admin console, add a custom SAML app and download its metadata.',
-    'Enter the ACS and the entity ID below, and choose PERSISTENT as name ID format.',
-    'Map primary email, first name and last name to the attributes email, firstName and lastName.',
+    t('console.connection-preset.google-saml.step-create'),
+    t('console.connection-preset.google-saml.step-enter'),
+    t('console.connection-preset.google-saml.step-attributes'),
   ],
   paste: ['sp_entity_id', 'acs_url'],
   quirks: {},
@@ -290,9 +286,9 @@ export const keycloakSaml: Preset = {
   defaults: () => ({ groups_claim: 'groups', allow_cbc: true }),
   fields: [metadataField('https://sso.example.com/realms/example/protocol/saml/descriptor'), samlGroups],
   steps: [
-    'In the realm, create a SAML client by importing the metadata URL below.',
-    'Choose persistent as name ID format, and leave Sign documents on, because an encrypted response is accepted only if it is signed as a whole.',
-    'Add mappers for email, firstName and lastName, and a group list if roles should come from groups.',
+    t('console.connection-preset.keycloak-saml.step-create'),
+    t('console.connection-preset.keycloak-saml.step-name-id'),
+    t('console.connection-preset.keycloak-saml.step-mappers'),
   ],
   paste: [...samlPaste],
   quirks: {},

@@ -1,11 +1,12 @@
 // The presets of each protocol, for vendors without one, and Active Directory.
+import { t } from '../../texts/text.ts';
 import type { Preset, PresetField } from './preset.ts';
 import { clientId, clientSecret, expires } from './social.ts';
 
 const groups: PresetField = {
   key: 'groups_claim',
   label: 'Groups',
-  hint: 'The claim or attribute that lists the groups.',
+  hint: t('console.connection-preset.groups-hint'),
 };
 
 const oidc: Preset = {
@@ -15,16 +16,19 @@ const oidc: Preset = {
   logo: 'oidc',
   defaults: () => ({}),
   fields: [
-    { key: 'issuer', label: 'Issuer', placeholder: 'https://id.example.com', type: 'url', isRequired: true },
+    {
+      key: 'issuer',
+      label: t('console.connection-preset.issuer'),
+      placeholder: 'https://id.example.com',
+      type: 'url',
+      isRequired: true,
+    },
     clientId,
-    { ...clientSecret, label: 'Client secret' },
+    { ...clientSecret, label: t('console.connection-preset.client-secret') },
     expires,
-    { ...groups, label: 'Claim with the groups' },
+    { ...groups, label: t('console.connection-preset.groups-claim') },
   ],
-  steps: [
-    'Register a confidential client (authorization code) at the provider with the redirect URI below.',
-    'Copy the issuer, the client ID and the client secret into this form.',
-  ],
+  steps: [t('console.connection-preset.oidc.step-register'), t('console.connection-preset.oidc.step-copy')],
   paste: ['redirect_uri', 'post_logout_redirect_uri', 'backchannel_logout_uri', 'frontchannel_logout_uri'],
   quirks: {},
 };
@@ -36,19 +40,21 @@ const saml: Preset = {
   logo: 'saml',
   defaults: () => ({}),
   fields: [
-    { key: 'metadata_url', label: 'Metadata URL', hint: 'Gatehouse reads it every day.', type: 'url' },
-    { key: 'metadata', label: 'Or paste the metadata', type: 'long' },
+    {
+      key: 'metadata_url',
+      label: t('console.fields.metadata-url.title'),
+      hint: t('console.connection-preset.metadata-url-hint'),
+      type: 'url',
+    },
+    { key: 'metadata', label: t('console.connection-preset.paste-metadata'), type: 'long' },
     {
       key: 'subject_attribute',
-      label: 'Attribute that identifies the user',
-      hint: 'Leave empty to use the persistent NameID.',
+      label: t('console.connection-preset.subject-attribute'),
+      hint: t('console.connection-preset.subject-attribute-hint'),
     },
-    { ...groups, label: 'Attribute with the groups' },
+    { ...groups, label: t('console.connection-preset.groups-attribute') },
   ],
-  steps: [
-    'Register this server at the provider with the metadata URL below, or with the entity ID and the ACS.',
-    'Configure it to send a persistent NameID, with email address and name as attributes.',
-  ],
+  steps: [t('console.connection-preset.saml.step-register'), t('console.connection-preset.saml.step-name-id')],
   paste: ['sp_metadata_url', 'sp_entity_id', 'acs_url', 'slo_url'],
   quirks: {},
 };
@@ -60,35 +66,59 @@ const oauth2: Preset = {
   logo: 'oauth2',
   defaults: () => ({}),
   fields: [
-    { key: 'authorization_url', label: 'Authorization URL', type: 'url', isRequired: true },
-    { key: 'token_url', label: 'Token URL', type: 'url', isRequired: true },
-    { key: 'userinfo_url', label: 'User info URL', type: 'url', isRequired: true },
-    { key: 'subject_claim', label: 'User ID field', placeholder: 'id', isRequired: true },
-    { key: 'scopes', label: 'Scopes', hint: 'One per line.', type: 'lines' },
+    {
+      key: 'authorization_url',
+      label: t('console.connection-preset.authorization-url'),
+      type: 'url',
+      isRequired: true,
+    },
+    { key: 'token_url', label: t('console.connection-preset.token-url'), type: 'url', isRequired: true },
+    { key: 'userinfo_url', label: t('console.connection-preset.userinfo-url'), type: 'url', isRequired: true },
+    { key: 'subject_claim', label: t('console.connection-preset.subject-claim'), placeholder: 'id', isRequired: true },
+    {
+      key: 'scopes',
+      label: t('console.fields.scopes.label'),
+      hint: t('console.connection-preset.one-per-line'),
+      type: 'lines',
+    },
     clientId,
     clientSecret,
   ],
-  steps: ['Register an application at the provider with the redirect URI below.'],
+  steps: [t('console.connection-preset.oauth2.step')],
   paste: ['redirect_uri'],
   quirks: {},
 };
 
 const connectFields: readonly PresetField[] = [
-  { key: 'url', label: 'Address', placeholder: 'ldaps://directory.example.com', isRequired: true },
-  { key: 'base_dn', label: 'Base DN', placeholder: 'ou=people,dc=example,dc=com', isRequired: true },
-  { key: 'bind_dn', label: 'Bind DN' },
-  { key: 'bind_password', label: 'Bind password', type: 'secret' },
-  { key: 'filter', label: 'Filter', hint: '{username} stands for what the user entered, escaped.' },
+  {
+    key: 'url',
+    label: t('console.connection-preset.ldap.address'),
+    placeholder: 'ldaps://directory.example.com',
+    isRequired: true,
+  },
+  {
+    key: 'base_dn',
+    label: t('console.connection-preset.ldap.base-dn'),
+    placeholder: 'ou=people,dc=example,dc=com',
+    isRequired: true,
+  },
+  { key: 'bind_dn', label: t('console.connection-preset.ldap.bind-dn') },
+  { key: 'bind_password', label: t('console.connection-preset.ldap.bind-password'), type: 'secret' },
+  {
+    key: 'filter',
+    label: t('console.connection-preset.ldap.filter'),
+    hint: t('console.connection-preset.ldap.filter-hint', { placeholder: '{username}' }),
+  },
 ];
 
 const ldap: Preset = {
   id: 'generic',
   kind: 'ldap',
-  name: 'LDAP directory',
+  name: t('console.connection-preset.ldap.name'),
   logo: 'ldap',
   defaults: () => ({}),
   fields: connectFields,
-  steps: ['Create an account in the directory that can only search users.'],
+  steps: [t('console.connection-preset.ldap.step')],
   paste: [],
   quirks: {},
 };
@@ -106,7 +136,7 @@ const activeDirectory: Preset = {
     attributes: { username: 'sAMAccountName', name: 'displayName' },
   }),
   fields: connectFields,
-  steps: ['Create an account in the directory that can only read users and groups.'],
+  steps: [t('console.connection-preset.active-directory.step')],
   paste: [],
   quirks: {},
 };

@@ -1,5 +1,6 @@
 // What a preset knows about a vendor. Everything is data: the protocols in federation/ read `quirks`, the console `fields`,
 // `steps` and `paste`.
+import type { PageText } from '../../texts/text.ts';
 import type { ConnectionKind } from '../connection.ts';
 
 /** A value of this server that the administrator pastes at the vendor (paste-values.ts). */
@@ -18,8 +19,9 @@ export type PasteKey =
 export interface PresetField {
   /** A key of the entry. */
   key: string;
-  label: string;
-  hint?: string;
+  /** As the vendor names the value, in its language, or a text. */
+  label: PageText;
+  hint?: PageText;
   /** Fills the field in, as an example. */
   placeholder?: string;
   isRequired?: true;
@@ -54,7 +56,7 @@ export interface Preset {
   id: string;
   kind: ConnectionKind;
   /** As the list of vendors names it. */
-  name: string;
+  name: PageText;
   /** The mark on the button: a file in views/connections/logos. */
   logo: string;
   /** Values of the entry that it need not declare; `entry` is what it declares. */
@@ -62,7 +64,7 @@ export interface Preset {
   /** What the console asks for, beside id, name and the usual choices. */
   fields: readonly PresetField[];
   /** Sentences: what to do at the vendor, in order. */
-  steps: readonly string[];
+  steps: readonly PageText[];
   paste: readonly PasteKey[];
   quirks: Quirks;
 }

@@ -1,12 +1,18 @@
 // Presets of vendors with accounts for everybody. Their addresses are trusted only as far as each vendor proves them.
+import { t } from '../../texts/text.ts';
 import type { Preset, PresetField } from './preset.ts';
 
-const clientId: PresetField = { key: 'client_id', label: 'Client ID', isRequired: true };
-const clientSecret: PresetField = { key: 'client_secret', label: 'Client secret', isRequired: true, type: 'secret' };
+const clientId: PresetField = { key: 'client_id', label: t('console.connection-preset.client-id'), isRequired: true };
+const clientSecret: PresetField = {
+  key: 'client_secret',
+  label: t('console.connection-preset.client-secret'),
+  isRequired: true,
+  type: 'secret',
+};
 const expires: PresetField = {
   key: 'client_secret_expires_at',
-  label: 'The secret expires on',
-  hint: 'Gatehouse warns you 30 and 7 days before. Leave empty if the secret doesn’t expire.',
+  label: t('console.connection-preset.secret-expires'),
+  hint: t('console.connection-preset.secret-expires-hint'),
   type: 'date',
 };
 
@@ -28,15 +34,15 @@ export const google: Preset = {
     clientSecret,
     {
       key: 'allowed_hosted_domains',
-      label: 'Only these Workspace domains',
-      hint: 'One per line. Leave empty to allow all Google accounts.',
+      label: t('console.connection-preset.google.domains'),
+      hint: t('console.connection-preset.google.domains-hint'),
       type: 'lines',
     },
   ],
   steps: [
-    'Open the Google Cloud console, Google Auth Platform, Clients, and create a client of the type “Web application”.',
-    'Add the redirect URI below under “Authorized redirect URIs”.',
-    'Copy the client ID and the client secret into this form.',
+    t('console.connection-preset.google.step-create'),
+    t('console.connection-preset.google.step-redirect'),
+    t('console.connection-preset.google.step-copy'),
   ],
   paste: ['redirect_uri'],
   quirks: { email: 'google', emailVerifiedIsText: true },
@@ -60,12 +66,12 @@ export const apple: Preset = {
     { key: 'client_id', label: 'Services ID', placeholder: 'com.example.signin', isRequired: true },
     { key: 'team_id', label: 'Team ID', isRequired: true },
     { key: 'key_id', label: 'Key ID', isRequired: true },
-    { key: 'private_key', label: 'Private key (.p8)', type: 'secret', isRequired: true },
+    { key: 'private_key', label: t('console.connection-preset.private-key'), type: 'secret', isRequired: true },
   ],
   steps: [
-    'In the Apple developer account, create a Services ID with “Sign in with Apple”.',
-    'Register the host and the redirect URI below.',
-    'Create a key for “Sign in with Apple”, download it once, and paste its text here.',
+    t('console.connection-preset.apple.step-create'),
+    t('console.connection-preset.apple.step-register'),
+    t('console.connection-preset.apple.step-key'),
   ],
   paste: ['server_host', 'redirect_uri'],
   quirks: { emailVerifiedIsText: true, clientSecret: 'apple-jwt', nameField: 'apple-user' },
@@ -88,9 +94,9 @@ export const linkedin: Preset = {
   }),
   fields: [clientId, clientSecret],
   steps: [
-    'Create an app at LinkedIn and request the product “Sign In with LinkedIn using OpenID Connect”.',
-    'Add the redirect URI below under Auth, “Authorized redirect URLs”.',
-    'Copy the client ID and the primary client secret into this form.',
+    t('console.connection-preset.linkedin.step-create'),
+    t('console.connection-preset.linkedin.step-redirect'),
+    t('console.connection-preset.linkedin.step-copy'),
   ],
   paste: ['redirect_uri'],
   quirks: { emailVerifiedIsText: true },
@@ -115,9 +121,9 @@ export const github: Preset = {
   }),
   fields: [clientId, clientSecret],
   steps: [
-    'Open GitHub, Settings, Developer settings, OAuth Apps, and register a new application.',
-    'Enter the redirect URI below as “Authorization callback URL”.',
-    'Generate a client secret and copy both values into this form.',
+    t('console.connection-preset.github.step-register'),
+    t('console.connection-preset.github.step-redirect'),
+    t('console.connection-preset.github.step-secret'),
   ],
   paste: ['redirect_uri'],
   quirks: { email: 'github', errorsWithStatus200: true },
@@ -144,9 +150,9 @@ export const facebook: Preset = {
     { key: 'client_secret', label: 'App secret', isRequired: true, type: 'secret' },
   ],
   steps: [
-    'Create an app at Meta for Developers with the use case “Authenticate and request data from users with Facebook Login”.',
-    'Enter the redirect URI below under “Valid OAuth Redirect URIs”.',
-    'Copy the app ID and the app secret from Settings, Basic.',
+    t('console.connection-preset.facebook.step-create'),
+    t('console.connection-preset.facebook.step-redirect'),
+    t('console.connection-preset.facebook.step-copy'),
   ],
   paste: ['redirect_uri'],
   quirks: { email: 'never', appSecretProof: true },

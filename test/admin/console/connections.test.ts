@@ -89,6 +89,15 @@ describe('a new connection', () => {
     },
   );
 
+  it('has its steps and labels in the language of the administrator, with the words of the vendor in its own', async () => {
+    const german = { headers: { 'accept-language': 'de' } };
+    const github = textOf((await admin.get(`${HOME}/new/oauth2/github`, german)).text);
+    expect(github).toContain('Geben Sie die Redirect-URI unten als „Authorization callback URL“ ein.');
+    const directory = await admin.get(`${HOME}/new/ldap/generic`, german);
+    expect(directory.forms.at(-1)?.fields).toMatchObject({ name: 'LDAP-Verzeichnis' });
+    expect(textOf(directory.text)).toContain('Basis-DN Zum Beispiel ou=people,dc=example,dc=com');
+  });
+
   it('comes back as it was typed when a value is wrong', async () => {
     const page = await admin.get(`${HOME}/new/oidc/generic`);
     const typed = { id: 'Not A Slug', name: 'Wrong', issuer: 'https://sso.example.com', client_id: 'x' };
