@@ -8,7 +8,7 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { badRequest } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
 import { keyAlgs } from '../../keys/rotation.ts';
-import { plural } from '../../platform/plural.ts';
+import { t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type Cell, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
@@ -59,30 +59,38 @@ function addListRoute(router: Router<State, Extras>, { frame, resources }: ApiPa
     const all = sortedBy(await resources.list(), sort, frame.language(ctx), {
       identifier: ({ identifier }) => identifier,
     });
-    const explanation =
-      'Clients get access tokens for the APIs and scopes in their settings. You can tie a scope to a permission. Then only users with that permission get the scope.';
+    const explanation = t('console.apis.explanation');
     frame.show(ctx, {
-      title: 'APIs',
-      lead: 'Services that accept access tokens from Gatehouse.',
-      actions: frame.may(ctx, WRITE) ? [{ label: 'Add API', icon: 'plus', href: `${HOME}/new`, look: 'primary' }] : [],
+      title: t('console.apis.title'),
+      lead: t('console.apis.lead'),
+      actions: frame.may(ctx, WRITE)
+        ? [{ label: t('console.apis.add'), icon: 'plus', href: `${HOME}/new`, look: 'primary' }]
+        : [],
       blocks: [
         { kind: 'text', tone: 'small', text: explanation },
         {
           kind: 'table',
-          caption: 'APIs and their scopes',
-          columns: [sortColumn('API', 'identifier', list), 'Scopes', 'Signed with', 'Managed by'],
+          caption: t('console.apis.caption'),
+          columns: [
+            sortColumn(t('console.apis.api'), 'identifier', list),
+            t('console.apis.scopes'),
+            t('console.apis.signed-with'),
+            t('console.apis.managed-by'),
+          ],
           rows: all.map((api) => [
             { text: api.identifier, href: pathOf(api.identifier) },
             scopeCells(api),
             api.signingAlg,
-            api.source === 'file' ? { text: 'Configuration file', tone: 'plain' } : '',
+            api.source === 'file' ? { text: t('console.page.configuration-file'), tone: 'plain' } : '',
           ]),
-          count: plural(all.length, 'API'),
+          count: t('console.apis.count', { count: all.length }),
           empty: {
             icon: 'braces',
-            title: 'No APIs yet',
-            text: 'Add an API so that applications can get access tokens for it.',
-            ...(frame.may(ctx, WRITE) && { action: { label: 'Add API', icon: 'plus', href: `${HOME}/new` } }),
+            title: t('console.apis.none'),
+            text: t('console.apis.none-text'),
+            ...(frame.may(ctx, WRITE) && {
+              action: { label: t('console.apis.add'), icon: 'plus', href: `${HOME}/new` },
+            }),
           },
         },
       ],
@@ -101,7 +109,7 @@ function addNewRoutes(router: Router<State, Extras>, { frame, resources }: ApiPa
       async () => {
         check();
         const made = await resources.create(declaredBy(given.identifier, given), frame.actor(ctx));
-        frame.redirect(ctx, pathOf(made.identifier), 'API added.');
+        frame.redirect(ctx, pathOf(made.identifier), t('console.apis.added'));
       },
       () => newPage(given),
     );
@@ -123,7 +131,7 @@ function addEditRoutes(router: Router<State, Extras>, { frame, resources, config
         check();
         const { identifier, ...changes } = declaredBy(api.identifier, given);
         await resources.update(identifier, changes, frame.actor(ctx), given[VERSION]);
-        frame.redirect(ctx, pathOf(identifier), 'API saved.');
+        frame.redirect(ctx, pathOf(identifier), t('console.apis.saved'));
       },
       () => apiPage(api, given, true, configFile),
     );
@@ -134,40 +142,48 @@ function addDeletionRoutes(router: Router<State, Extras>, { frame, resources }: 
   router.get('/:identifier/delete', ...frame.page(WRITE), async (ctx) => {
     const { identifier } = await found(resources, ctx);
     const at = pathOf(identifier);
-    const lead = 'Gatehouse issues no more access tokens for it. Existing tokens stay valid until they expire.';
+    const lead = t('console.apis.delete-lead');
     frame.show(ctx, {
-      title: `Delete the API ${identifier}?`,
+      title: t('console.apis.delete-title', { identifier }),
       back: { href: at, label: identifier },
       blocks: [
-        { kind: 'form', lead, action: `${at}/delete`, fields: [], button: 'Delete', look: 'danger', cancel: at },
+        {
+          kind: 'form',
+          lead,
+          action: `${at}/delete`,
+          fields: [],
+          button: t('console.shared.delete'),
+          look: 'danger',
+          cancel: at,
+        },
       ],
     });
   });
 
   router.post('/:identifier/delete', ...frame.change(WRITE), async (ctx) => {
     await resources.remove(ctx.params.identifier ?? '', frame.actor(ctx));
-    frame.redirect(ctx, HOME, 'API deleted.');
+    frame.redirect(ctx, HOME, t('console.apis.deleted'));
   });
 }
 
 function newPage(given: ApiForm): ConsolePage {
   const identifier: Field = {
     name: 'identifier',
-    label: 'Identifier',
+    label: t('console.apis.identifier'),
     value: given.identifier,
     required: true,
-    hint: 'An absolute URI, such as https://api.example.com. It’s the audience (aud) of the access tokens. You can’t change it later.',
+    hint: t('console.apis.identifier-hint'),
   };
   return {
-    title: 'Add API',
-    lead: 'Applications get access tokens for an API, with the scopes that it knows.',
-    back: { href: HOME, label: 'APIs' },
+    title: t('console.apis.add'),
+    lead: t('console.apis.add-lead'),
+    back: { href: HOME, label: t('console.apis.title') },
     blocks: [
       {
         kind: 'form',
         action: `${HOME}/new`,
         fields: [identifier, ...fieldsOf(given)],
-        button: 'Add API',
+        button: t('console.apis.add'),
         look: 'primary',
         cancel: HOME,
       },
@@ -181,35 +197,37 @@ function apiPage(api: Resource, given: ApiForm, mayWrite: boolean, configFile: s
   const mayEdit = mayWrite && api.source !== 'file';
   const scopes: Block = {
     kind: 'table',
-    title: 'Scopes',
-    caption: 'Scopes of the API, and who gets them',
-    columns: ['Scope', 'Users', 'Clients without a user'],
+    title: t('console.apis.scopes'),
+    caption: t('console.apis.scopes-caption'),
+    columns: [t('console.apis.scope'), t('console.apis.users'), t('console.apis.clients')],
     rows: api.scopes.map((scope) => {
       const permission = permissionOfScope(api, scope);
       return [
         { text: scope, code: true },
-        permission === undefined ? 'all' : { text: permission, code: true, small: 'with this permission' },
-        permission === undefined ? 'allowed' : 'never',
+        permission === undefined
+          ? t('console.apis.all-users')
+          : { text: permission, code: true, small: t('console.apis.with-permission') },
+        permission === undefined ? t('console.apis.allowed') : t('console.apis.never'),
       ];
     }),
-    empty: 'No scopes. Tokens contain only the client and the user.',
+    empty: t('console.apis.no-scopes'),
   };
   const form: Block = {
     kind: 'form',
-    title: 'Edit',
+    title: t('console.apis.edit'),
     action: at,
     fields: [versionField(given[VERSION]), ...fieldsOf(given)],
-    button: 'Save',
+    button: t('console.shared.save'),
     cancel: HOME,
   };
   return {
     title: api.identifier,
-    back: { href: HOME, label: 'APIs' },
-    actions: mayEdit ? [{ label: 'Delete', href: `${at}/delete`, look: 'danger' }] : [],
+    back: { href: HOME, label: t('console.apis.title') },
+    actions: mayEdit ? [{ label: t('console.shared.delete'), href: `${at}/delete`, look: 'danger' }] : [],
     tags: api.source === 'file' ? [FILE_TAG] : [],
     blocks: [
       ...(api.source === 'file' ? [fileNotice(configFile, 'api')] : []),
-      { kind: 'facts', rows: [{ label: 'Access tokens are signed with', value: api.signingAlg }] },
+      { kind: 'facts', rows: [{ label: t('console.apis.signing-alg'), value: api.signingAlg }] },
       scopes,
       ...(mayEdit ? [form] : []),
     ],
@@ -220,15 +238,15 @@ function fieldsOf({ scopes, signing_alg }: ApiForm): Field[] {
   return [
     {
       name: 'scopes',
-      label: 'Scopes',
+      label: t('console.apis.scopes'),
       type: 'textarea',
       rows: Math.max(4, lines(scopes).length + 1),
       value: scopes,
-      hint: 'One per line. To tie a scope to a permission, write “scope = permission”, such as articles:write = articles:write. Only users with the permission get the scope. You can use only permissions that you have.',
+      hint: t('console.apis.scopes-hint'),
     },
     {
       name: 'signing_alg',
-      label: 'Access tokens are signed with',
+      label: t('console.apis.signing-alg'),
       type: 'select',
       value: signing_alg,
       options: keyAlgs.map((alg) => ({ value: alg, label: alg })),
@@ -270,6 +288,10 @@ function permissionOfScope(
 function scopeCells(api: Resource): Cell[] {
   return api.scopes.map((scope) => {
     const permission = permissionOfScope(api, scope);
-    return { text: scope, code: true, ...(permission !== undefined && { small: `only with ${permission}` }) };
+    return {
+      text: scope,
+      code: true,
+      ...(permission !== undefined && { small: t('console.apis.only-with', { permission }) }),
+    };
   });
 }
