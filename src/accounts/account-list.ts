@@ -35,6 +35,7 @@ export interface AccountSummary extends Record<TextFieldName, string | null> {
   emailVerified: boolean;
   phoneNumber: string | null;
   address: Address | null;
+  attributes: Record<string, unknown>;
   ssoId: string | null;
   isActive: boolean;
   source: string;
@@ -70,6 +71,7 @@ const SUMMARY = {
   ...(Object.fromEntries(textFieldNames.map((field) => [field, true])) as Record<TextFieldName, true>),
   phoneNumber: true,
   address: true,
+  attributes: true,
   ssoId: true,
   isActive: true,
   source: true,
@@ -95,6 +97,7 @@ export async function listAccounts(context: Context, query: ListAccounts): Promi
   const accounts = page.map(({ usernameKey: _username, nameKey: _name, ...row }) => ({
     ...row,
     address: addressOf(row.address),
+    attributes: JSON.parse(row.attributes) as Record<string, unknown>,
     roles: namesOf(row.roles),
   }));
   const last = page.at(-1);

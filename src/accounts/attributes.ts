@@ -3,6 +3,9 @@
 import { z } from 'zod';
 import type { FieldFault } from '../http/errors.ts';
 import { compileJsonSchema, type JsonFault } from '../platform/json-schema.ts';
+import { fieldFault } from './profile.ts';
+import { textFieldNames, textFields } from './profile-fields.ts';
+import { canonicalTag, taggableClaims, taggedName } from './tagged-values.ts';
 
 export type AttributeSchema = Readonly<Record<string, unknown>>;
 
@@ -20,8 +23,47 @@ export function attributeFaults(attributes: Record<string, unknown>, schema: Att
     if (Object.keys(schema).length > 0 || plain.safeParse(value).success) return [];
     return [{ path: [key], message: 'Use text, a number, true, false, or a list of text values.' }];
   });
-  if (Object.keys(schema).length > 0) faults.push(...compileJsonSchema(schema)(attributes));
+  faults.push(...schemaFaults(attributes, schema));
   return faults
     .slice(0, MAX_FAULTS)
     .map(({ path, message }) => ({ field: ['attributes', ...path].map(String).join('.'), message }));
+}
+
+interface TaggedAttribute {
+  /** Its whole name. */
+  key: string;
+  base: string;
+  tag: string;
+  value: unknown;
+}
+
+/** The faults of attributes and of their values in other languages, which the schema need not name. */
+function schemaFaults(attributes: Record<string, unknown>, schema: AttributeSchema): JsonFault[] {
+  const properties = (schema.properties ?? {}) as object;
+  const tagged = Object.entries(attributes).flatMap(([key, value]): TaggedAttribute[] => {
+    const parts = Object.hasOwn(properties, key) ? undefined : taggedName(key);
+    return parts ? [{ key, value, ...parts }] : [];
+  });
+  const keys = new Set(tagged.map(({ key }) => key));
+  const untagged = Object.fromEntries(Object.entries(attributes).filter(([key]) => !keys.has(key)));
+  const check = Object.keys(schema).length > 0 ? compileJsonSchema(schema) : () => [];
+  const faults = check(untagged);
+  const isNew = (fault: JsonFault) => !faults.some((one) => JSON.stringify(one) === JSON.stringify(fault));
+  const ofTagged = tagged.flatMap(({ key, base, tag, value }): JsonFault[] => {
+    const canonical = canonicalTag(tag);
+    if (canonical !== tag) return [{ path: [key], message: `Write the language as ${canonical}.` }];
+    if (taggableClaims.has(base) && !Object.hasOwn(properties, base)) return claimFaults(key, base, value);
+    // A value in another language must be one that the attribute may have.
+    const found = check({ ...untagged, [base]: value }).filter(isNew);
+    return found.map(({ path, message }) => ({ path: [key, ...path.slice(1)], message }));
+  });
+  return [...ofTagged, ...faults];
+}
+
+/** What is wrong with the value of a standard claim in another language. */
+function claimFaults(key: string, claim: string, value: unknown): JsonFault[] {
+  const field = textFieldNames.find((one) => textFields[one].claim === claim);
+  if (typeof value !== 'string') return [{ path: [key], message: 'Use text.' }];
+  const fault = field && fieldFault(field, value);
+  return fault ? [{ path: [key], message: String(fault.message) }] : [];
 }

@@ -2,6 +2,7 @@
 // provider). One list for both, so that both protocols release the same values.
 import type { Account } from './account.ts';
 import { type AddressPart, addressParts, textClaims } from './profile-fields.ts';
+import { taggableClaims } from './tagged-values.ts';
 
 type Field = (account: Account) => unknown;
 
@@ -97,6 +98,15 @@ export function isUserField(field: string): boolean {
     ATTRIBUTE.test(field) ||
     partOf(field) !== undefined
   );
+}
+
+/**
+ * The name that values of a user field have in the attributes of an account, before a language tag: `department`, `given_name`. Undefined
+ * for a field without such values: who may write attributes must not be able to replace, say, roles.
+ */
+export function taggableName(field: string): string | undefined {
+  const name = ATTRIBUTE.exec(field)?.[1] ?? (Object.hasOwn(aliases, field) ? aliases[field] : field);
+  return ATTRIBUTE.test(field) || (name !== undefined && taggableClaims.has(name)) ? name : undefined;
 }
 
 /** The value that a mapping takes from an account; undefined for a field that does not exist. */

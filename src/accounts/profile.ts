@@ -100,7 +100,11 @@ function fault(field: string, found: Parameters<typeof nameAdvice>[0] | undefine
   return found && { field, message: nameAdvice(found) };
 }
 
-function fieldFault(field: (typeof TEXT_FIELDS)[number], text: string | null | undefined): FieldFault | undefined {
+/** What is wrong with the text of a field; its path is the name of the field. */
+export function fieldFault(
+  field: (typeof TEXT_FIELDS)[number],
+  text: string | null | undefined,
+): FieldFault | undefined {
   if (!text) return undefined;
   const isUrl = field !== 'phoneNumber' && 'kind' in textFields[field] && textFields[field].kind === 'url';
   if (text.length > (isUrl ? MAX_URL : MAX_TEXT)) return { field, message: nameAdvice('too_long') };

@@ -111,7 +111,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
       }),
       importRoutes({
         frame,
-        imports: createUserImport({ accounts, connections, users }),
+        imports: createUserImport({ accounts, attributeSchema, connections, users }),
         audit,
       }),
       roleRoutes({ frame, roles, users, accounts, configFile: config.configFile }),

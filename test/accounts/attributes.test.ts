@@ -49,6 +49,17 @@ describe('custom attributes', () => {
     ]);
     expect(attributeFaults({}, schema)).toMatchObject([{ field: 'attributes.department' }]);
   });
+
+  it('custom attributes may have values in other languages, of standard claims and of what the schema allows', () => {
+    const faultsOf = (attributes: object, of: object = schema) =>
+      attributeFaults({ department: 'Library', ...attributes }, { ...of });
+    expect(faultsOf({ 'name#ja': '花子', 'department#de': 'Payroll' })).toEqual([]);
+    expect(faultsOf({ 'anything#ja': '花子' }, {})).toEqual([]);
+    for (const name of ['department#de', 'other#ja', 'level#ja', 'name#deutsch-', 'birthdate#ja'])
+      expect(faultsOf({ [name]: 'Kitchen' })).toMatchObject([{ field: `attributes.${name}` }]);
+    const named = { ...schema, properties: { ...schema.properties, 'name#ja': { type: 'integer' } } };
+    expect(faultsOf({ 'name#ja': 7 }, named)).toEqual([]);
+  });
 });
 
 describe('the schema itself', () => {

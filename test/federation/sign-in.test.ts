@@ -69,6 +69,15 @@ describe('sign-in over a connection', () => {
     expect(after?.email).toBe('after@known.example');
   });
 
+  it('takes over claims in other languages, as attributes with the tag', async () => {
+    const names = { name: 'Hanako', 'name#JA': '花子', 'given_name#ja-Kana-JP': 'ハナコ', 'email#ja': 'x@y.example' };
+    corp.upstream.user = { sub: 'tagged-1', email: 'tagged@known.example', email_verified: true, ...names };
+    await signInOver(idp, corp.connection);
+    const account = await accountOf(idp, corp.connection, 'tagged-1');
+    expect(account?.name).toBe('Hanako');
+    expect(account?.attributes).toEqual({ 'name#ja': '花子', 'given_name#ja-Kana-JP': 'ハナコ' });
+  });
+
   it('takes over no address that is not proven, and none that another user has', async () => {
     const other = await aUser(idp.services);
     corp.upstream.user = { sub: 'known-2', email: 'own@known.example', email_verified: true };

@@ -146,7 +146,9 @@ export async function withApiFieldNames<T>(work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     if (!(error instanceof AppError) || error.fields.length === 0) throw error;
-    const fields = error.fields.map(({ field, message }) => ({ field: snakeCase(field), message }));
+    // The names of attributes are those of their administrators.
+    const nameOf = (field: string) => (field.startsWith('attributes.') ? field : snakeCase(field));
+    const fields = error.fields.map(({ field, message }) => ({ field: nameOf(field), message }));
     const { code, message, detail, headers } = error;
     throw new AppError(code, {
       message,

@@ -18,21 +18,14 @@ type Type = keyof typeof TYPES;
 const declared = (schema: AttributeSchema) =>
   simpleAttributes(schema).filter(({ name }) => !COLUMNS.some((column) => column === name));
 
-/** The part of the form; with `sent`, as it was typed. Undefined where there is nothing to fill in. */
-export function attributeSection(
-  schema: AttributeSchema,
-  attributes: Attributes,
-  sent: Sent | undefined,
-): FormSection | undefined {
+/** The part of the form; with `sent`, as it was typed. */
+export function attributeSection(schema: AttributeSchema, attributes: Attributes, sent: Sent | undefined): FormSection {
   const own = declared(schema);
   const others = Object.entries(attributes).filter(([name, value]) => !hasField(own, name, value));
-  const properties = Object.keys((schema.properties ?? {}) as object);
-  const mayHaveOthers = schema.additionalProperties !== false || properties.length > own.length;
   const fields = [
     ...own.map((attribute) => fieldOf(attribute, attributes[attribute.name])),
-    ...(mayHaveOthers || others.length > 0 ? [rowsField(own, others)] : []),
+    rowsField(own, others), // whatever the schema allows, there may be values in other languages
   ];
-  if (fields.length === 0) return undefined;
   const count = Object.keys(attributes).length;
   return {
     title: 'Attributes',
@@ -129,7 +122,7 @@ function rowsField(own: readonly SimpleAttribute[], others: readonly (readonly [
       { name: 'value', label: 'Value' },
     ],
     lines: others.map(([name, value]) => [name, typeOf(value), attributeText(value)]),
-    hint: 'Separate the values of a list with commas. Applications receive an attribute as attributes.NAME.',
+    hint: 'Separate the values of a list with commas. Applications receive an attribute as attributes.NAME. The value of name in another language is name#ja.',
   };
 }
 

@@ -115,7 +115,7 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
           fields: [],
           sections: [
             ...inSections([...(await fieldsFor(dependencies, ctx, given)), firstSignIn(given, dependencies)], SECTIONS),
-            ...(attributes ? [attributes] : []),
+            attributes,
           ],
           button: 'Add user',
           cancel: '/admin/users',
@@ -171,10 +171,7 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
           kind: 'form',
           action: `${at}/edit`,
           fields: [versionField(given.version)],
-          sections: [
-            ...inSections(await fieldsFor(dependencies, ctx, given), SECTIONS),
-            ...(attributes ? [attributes] : []),
-          ],
+          sections: [...inSections(await fieldsFor(dependencies, ctx, given), SECTIONS), attributes],
           button: 'Save changes',
           cancel: at,
         },

@@ -1,9 +1,11 @@
 // Users from a CSV file: each row is checked and created on its own, so that a wrong row stops no other. A trial run checks
 // the same and creates nothing.
 import type { Accounts } from '../../accounts/accounts.ts';
+import { type AttributeSchema, attributeFaults } from '../../accounts/attributes.ts';
 import { nameKey } from '../../accounts/names.ts';
 import { profileColumns } from '../../accounts/profile.ts';
 import { addressColumn, addressPartNames, profileOfTexts, textClaims, textsOf } from '../../accounts/profile-fields.ts';
+import { taggedName } from '../../accounts/tagged-values.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { csvCell } from '../../audit/export.ts';
 import { AppError, badRequest } from '../../http/errors.ts';
@@ -36,6 +38,8 @@ export interface UserImport {
 
 export interface UserImportDependencies {
   accounts: Pick<Accounts, 'findByLogin'>;
+  /** The setting user_attributes. */
+  attributeSchema(): Promise<AttributeSchema>;
   /** Throws not_found. */
   connections: { get(id: string): Promise<unknown> };
   users: Pick<UserAdmin, 'create' | 'assertMayCreate' | 'assertMayConnect' | 'list' | 'connectionsOf'>;
@@ -49,11 +53,13 @@ export const IMPORT_COLUMNS = [
   ...addressPartNames.map(addressColumn),
   'sso_id',
   'sso_connection',
+  'attributes',
   'roles',
   'password_hash',
   'invite',
 ] as const;
-type Values = Partial<Record<(typeof IMPORT_COLUMNS)[number], string>>;
+/** Beside these, a column such as `name#ja` has the value in another language (accounts/tagged-values.ts). */
+type Values = Partial<Record<(typeof IMPORT_COLUMNS)[number] | `${string}#${string}`, string>>;
 
 /** The import and the export of users, on the same actions as single users. */
 export function createUserImport(dependencies: UserImportDependencies): UserImport {
@@ -61,7 +67,7 @@ export function createUserImport(dependencies: UserImportDependencies): UserImpo
   return {
     async run(text, { isTrial, done, limit }, by) {
       const [header, ...lines] = parseCsv(text);
-      const columns = (header?.cells ?? []).map((name) => name.trim().toLowerCase());
+      const columns = (header?.cells ?? []).map(columnName);
       if (!columns.includes('username')) {
         const message = `The first line must name the columns: ${IMPORT_COLUMNS.join(', ')}. Only username is required.`;
         throw badRequest('invalid_input', { fields: [{ field: 'csv', message }] });
@@ -99,7 +105,7 @@ export function createUserImport(dependencies: UserImportDependencies): UserImpo
 
 const EXPORT_COLUMNS = [
   ...['username', 'email', 'name', 'roles', 'active', ...textClaims.filter((claim) => claim !== 'name')],
-  ...['phone_number', ...addressPartNames.map(addressColumn), 'sso_id', 'sso_connection'],
+  ...['phone_number', ...addressPartNames.map(addressColumn), 'sso_id', 'sso_connection', 'attributes'],
 ];
 
 /** All users as CSV, the header line first. */
@@ -110,7 +116,7 @@ async function* exportUsers(users: Pick<UserAdmin, 'list' | 'connectionsOf'>, by
     const page = await users.list({ limit: 500, after }, by);
     const connections = await users.connectionsOf(page.accounts);
     yield page.accounts
-      .map(({ id, username, email, phoneNumber, roles: held, isActive, ssoId, ...account }) => {
+      .map(({ id, username, email, phoneNumber, roles: held, isActive, ssoId, attributes, ...account }) => {
         const texts = textsOf(account);
         const own = {
           username,
@@ -120,6 +126,7 @@ async function* exportUsers(users: Pick<UserAdmin, 'list' | 'connectionsOf'>, by
           active: isActive ? 'yes' : 'no',
           sso_id: ssoId,
           sso_connection: connections.get(id) ?? null,
+          attributes: Object.keys(attributes).length > 0 ? JSON.stringify(attributes) : null,
         };
         const values: Record<string, string | null> = { ...texts, ...own };
         return EXPORT_COLUMNS.map((column) => csvCell(values[column] ?? null));
@@ -131,9 +138,15 @@ async function* exportUsers(users: Pick<UserAdmin, 'list' | 'connectionsOf'>, by
 }
 
 /** What is wrong with a row; undefined where nothing is. Throws invalid_input for a wrong profile. */
-async function faultOf({ accounts, connections }: UserImportDependencies, values: Values): Promise<string | undefined> {
+async function faultOf(
+  { accounts, connections, attributeSchema }: UserImportDependencies,
+  values: Values,
+): Promise<string | undefined> {
   const { username = '', email } = values;
-  profileColumns(profileOf(values));
+  const profile = profileOf(values);
+  profileColumns(profile);
+  const wrong = profile.attributes ? attributeFaults(profile.attributes, await attributeSchema()) : [];
+  if (wrong.length > 0) throw badRequest('invalid_input', { fields: wrong });
   if (await accounts.findByLogin(username)) return 'This username is already taken.';
   if (email && (await accounts.findByLogin(email))) return 'This email address is already in use.';
   if (values.sso_connection && !values.sso_id) return 'A connection (sso_connection) needs an sso_id.';
@@ -167,8 +180,32 @@ async function problemOf(work: () => Promise<string | undefined>): Promise<strin
 function valuesOf(columns: readonly string[], cells: readonly string[]): Values {
   const parseNameValueLines = columns.map((name, index) => [name, cells[index]?.trim() ?? ''] as const);
   return Object.fromEntries(
-    parseNameValueLines.filter(([name]) => (IMPORT_COLUMNS as readonly string[]).includes(name)),
+    parseNameValueLines.filter(([name]) => (IMPORT_COLUMNS as readonly string[]).includes(name) || taggedName(name)),
   );
+}
+
+/** In lower case, but for a language tag, which has a case of its own. */
+function columnName(cell: string): string {
+  const [base = '', ...tag] = cell.trim().split('#');
+  return [base.toLowerCase(), ...tag].join('#');
+}
+
+/** The attributes of a row, if it has any: those of its JSON, and its values in other languages. */
+function attributesOf({ attributes = '', ...values }: Values): { attributes?: Record<string, unknown> } {
+  const json: unknown = attributes === '' ? {} : parsedJson(attributes);
+  if (typeof json !== 'object' || json === null || Array.isArray(json))
+    throw badRequest('invalid_input', { fields: [{ field: 'attributes', message: 'is not a JSON object' }] });
+  const tagged = Object.entries(values).filter(([name, text]) => text && taggedName(name));
+  const all = { ...json, ...Object.fromEntries(tagged) };
+  return Object.keys(all).length > 0 ? { attributes: all } : {};
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function profileOf(values: Values) {
@@ -177,6 +214,7 @@ function profileOf(values: Values) {
   const [phoneNumber, ssoId] = [phone_number, sso_id].map((text) => text.replace(/^'(?=[=+\-@|%])/, ''));
   return {
     ...profileOfTexts(values),
+    ...attributesOf(values),
     username,
     email: email || null,
     phoneNumber: phoneNumber || null,

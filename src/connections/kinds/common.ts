@@ -24,10 +24,10 @@ export const accountFields = [
 const accountField = z
   .string()
   .refine(
-    (value) => (accountFields as readonly string[]).includes(value) || /^attributes\.[\w.-]{1,64}$/.test(value),
+    (value) => (accountFields as readonly string[]).includes(value) || /^attributes\.[\w.#-]{1,64}$/.test(value),
     `must be one of ${accountFields.join(', ')}, or attributes.NAME`,
   )
-  .meta({ pattern: `^(${accountFields.join('|')}|attributes\\.[A-Za-z0-9_.-]{1,64})$` });
+  .meta({ pattern: `^(${accountFields.join('|')}|attributes\\.[A-Za-z0-9_.#-]{1,64})$` });
 
 const role = z.string().min(1).max(100);
 

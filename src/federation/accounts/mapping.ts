@@ -1,5 +1,7 @@
 // From the claims of an upstream to the fields of an account and to roles. Unmapped claims and groups are dropped. Pure.
 import { domainToASCII } from 'node:url';
+import { taggableName } from '../../accounts/claims.ts';
+import { canonicalTag, taggedName } from '../../accounts/tagged-values.ts';
 
 export interface MappingRules {
   /** Field of an account -> name or path of the claim; `attributes.NAME` is a custom attribute. */
@@ -82,7 +84,7 @@ export function mapProfile(
     locale: read('locale'),
     zoneinfo: read('zoneinfo'),
     phoneNumber: read('phone_number'),
-    attributes: customAttributes(claims, rules.attributes),
+    attributes: { ...customAttributes(claims, rules.attributes), ...inOtherLanguages(claims, rules.attributes) },
   };
 }
 
@@ -119,6 +121,30 @@ function customAttributes(
     return name !== undefined && isAttribute(value) ? [[name, value] as const] : [];
   });
   return Object.fromEntries(found);
+}
+
+const MAX_TAGGED = 50;
+
+/** The claims with a language tag (`name#ja`, OpenID Connect Core 5.2), by the names that their fields have here. */
+function inOtherLanguages(
+  claims: Readonly<Record<string, unknown>>,
+  mapping: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const tagged = Object.keys(claims).flatMap((claim) => {
+    const parts = taggedName(claim);
+    return parts ? [{ claim, ...parts }] : [];
+  });
+  const found = Object.entries(mapping).flatMap(([field, path]) => {
+    const name = taggableName(field);
+    if (name === undefined) return [];
+    return tagged
+      .filter(({ base }) => base === path)
+      .flatMap(({ claim, tag }) => {
+        const text = textOf(claims[claim]);
+        return text === undefined ? [] : [[`${name}#${canonicalTag(tag)}`, text] as const];
+      });
+  });
+  return Object.fromEntries(found.slice(0, MAX_TAGGED));
 }
 
 function isAttribute(value: unknown): boolean {

@@ -4,7 +4,8 @@
 
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
-import { claimsFor, customClaims } from '../../accounts/claims.ts';
+import { claimsFor, customClaims, taggableName } from '../../accounts/claims.ts';
+import { taggableClaims, valuesInLanguages, type WantedLanguages } from '../../accounts/tagged-values.ts';
 import { withVisibleRoles } from '../../accounts/visible-roles.ts';
 import { accessDecision } from '../../applications/access-decision.ts';
 import { claimSources } from '../../applications/fields/claim-settings.ts';
@@ -13,9 +14,10 @@ import type { Consents } from '../../consents/consents.ts';
 import { appContext } from '../engine/app-context.ts';
 import { engineSeconds } from '../engine/configuration.ts';
 import type { Account as EngineAccount, FindAccount } from '../engine/library.ts';
-import { APPLICATION_CLAIMS } from '../patches/provider/client-claims.ts';
+import { APPLICATION_CLAIMS, LOCALIZED_CLAIMS } from '../patches/provider/client-claims.ts';
 import type { ClientApplication, ClientSource } from '../store/clients.ts';
 import type { Sessions } from '../store/sessions/sessions.ts';
+import { wantedLanguages } from './wanted-languages.ts';
 
 export interface FindAccountDependencies {
   accounts: Pick<Accounts, 'find'>;
@@ -54,7 +56,11 @@ export function createFindAccount(dependencies: FindAccountDependencies): FindAc
       if (!allowed) return undefined;
       if (application && FIRST_USE.has(token.kind)) await consents.recordUse(id, application.id);
     }
-    return { accountId: id, record: account, claims: async () => ({ ...claimsOf(account, application), sub: id }) };
+    return {
+      accountId: id,
+      record: account,
+      claims: async (use) => ({ ...claimsOf(account, application, wantedLanguages(token, use)), sub: id }),
+    };
   };
 
   async function revokeAccess(
@@ -88,13 +94,39 @@ export function accountOf(found: EngineAccount): Account {
 }
 
 /** Every claim that scopes can request, and the application's own claims, each with its scope if it has one. */
-export function claimsOf(account: Account, application: Pick<ClientApplication, 'metadata'> | undefined) {
+export function claimsOf(
+  account: Account,
+  application: Pick<ClientApplication, 'metadata'> | undefined,
+  languages?: WantedLanguages,
+) {
   const { claims: applicationClaims, ...view } = application?.metadata ?? {};
   const visible = withVisibleRoles(account, view);
-  if (!applicationClaims) return claimsFor(visible);
+  const standard = { ...claimsFor(visible), ...(languages && { [LOCALIZED_CLAIMS]: standardIn(languages, account) }) };
+  if (!applicationClaims) return standard;
   const own = claimSources(applicationClaims).map(({ claim, field, scope }) => ({
     scope,
-    claims: customClaims(visible, { [claim]: field }),
+    claims: {
+      ...customClaims(visible, { [claim]: field }),
+      ...(languages && fieldIn(languages, account, { claim, field })),
+    },
   }));
-  return { ...claimsFor(visible), [APPLICATION_CLAIMS]: own };
+  return { ...standard, [APPLICATION_CLAIMS]: own };
+}
+
+function standardIn(languages: WantedLanguages, { attributes }: Account): Record<string, Record<string, unknown>> {
+  const claims = [...taggableClaims].map((claim) => [
+    claim,
+    valuesInLanguages(claim, { attributes, base: claim }, languages),
+  ]);
+  return Object.fromEntries(claims);
+}
+
+/** The values of a claim of the application's own. */
+function fieldIn(
+  languages: WantedLanguages,
+  { attributes }: Account,
+  { claim, field }: { claim: string; field: string },
+): Record<string, unknown> {
+  const base = taggableName(field);
+  return base === undefined ? {} : valuesInLanguages(claim, { attributes, base }, languages);
 }

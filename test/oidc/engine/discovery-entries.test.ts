@@ -171,6 +171,9 @@ async function assertion(clientId: string, alg: string): Promise<Record<string, 
 
 /** Entries that tests elsewhere use: file and the start of the title. */
 const usedElsewhere: Record<string, [file: string, title: string][]> = {
+  claims_locales_supported: [
+    ['oidc/claims/languages.test.ts', 'gets the claims of one language without a tag, and the others as they are'],
+  ],
   ui_locales_supported: [
     ['http/pages/language.test.ts', 'is what the application requests with ui_locales, and what the user picks comes'],
   ],

@@ -3,6 +3,7 @@
 import { decodeJwt } from 'jose';
 import { plural } from '../../../platform/plural.ts';
 import type { RuleViolation } from '../../../rejections/rules.ts';
+import { noteWantedLanguages } from '../../claims/wanted-languages.ts';
 import { rejectUnlessAllowed } from '../../rate-limits/too-many-attempts.ts';
 import type { ClientSource } from '../../store/clients.ts';
 import { appContext } from '../app-context.ts';
@@ -52,6 +53,7 @@ export function createRequestCheck(dependencies: RequestCheckDependencies) {
       throw rejection('there is no test of this application in this browser', 'a test that was begun here');
     }
     restoreOfflineAccess(ctx);
+    noteWantedLanguages(params);
     await limitSignInStarts(ctx, dependencies);
   };
 }

@@ -1,7 +1,8 @@
 // Patch: Claims.prototype.scope and .result, IdToken.prototype.issue, OIDCContext.prototype.requestParamOIDCScopes. An application may have claims of its own by its
 // registration, but the engine drops each claim that is not in the list made at its start (`claims`). So these are carried under
 // a symbol and added at the end, those of a scope only when it is granted; a scope of the application's own is requested and granted
-// like those that the engine knows. And whether ID tokens hold the claims of scopes is an
+// like those that the engine knows. Values in other languages (`name#ja`) are not in that list either, and are delivered with their claim.
+// And whether ID tokens hold the claims of scopes is an
 // option of the engine as a whole (`conformIdTokenClaims`); here the registration decides.
 import { ownScopes } from '../../../applications/fields/claim-settings.ts';
 import type { Provider } from '../../engine/library.ts';
@@ -9,10 +10,16 @@ import type { ClientSource } from '../../store/clients.ts';
 
 /** The key under which an account's claims hold those of one application. */
 export const APPLICATION_CLAIMS = Symbol('application claims');
+/** The key under which they hold, for each standard claim, what is delivered with it in other languages. */
+export const LOCALIZED_CLAIMS = Symbol('localized claims');
 const SCOPES = Symbol('scopes');
 
 interface ClaimsPrototype {
-  available: { [APPLICATION_CLAIMS]?: { scope?: string | undefined; claims: Record<string, unknown> }[] };
+  available: {
+    [APPLICATION_CLAIMS]?: { scope?: string | undefined; claims: Record<string, unknown> }[];
+    [LOCALIZED_CLAIMS]?: Record<string, Record<string, unknown>>;
+  };
+  filter: Record<string, unknown>;
   [SCOPES]?: string[];
   scope(value?: string): ClaimsPrototype;
   result(): Promise<Record<string, unknown>>;
@@ -46,7 +53,10 @@ export function addApplicationClaims(provider: Provider, { clients }: ClientClai
     const granted = (this.available[APPLICATION_CLAIMS] ?? []).filter(
       (own) => own.scope === undefined || this[SCOPES]?.includes(own.scope),
     );
-    return Object.assign(await result.call(this), ...granted.map(({ claims }) => claims));
+    const localized = Object.entries(this.available[LOCALIZED_CLAIMS] ?? {})
+      .filter(([claim]) => typeof this.filter[claim] === 'object')
+      .map(([, claims]) => claims);
+    return Object.assign(await result.call(this), ...localized, ...granted.map(({ claims }) => claims));
   };
 
   const idToken = provider.IdToken.prototype as unknown as IdTokenPrototype;

@@ -2,7 +2,11 @@ import { decodeJwt } from 'jose';
 import { afterAll, describe, expect, it } from 'vitest';
 import { routes } from '../../../../src/oidc/engine/configuration.ts';
 import type { Configuration } from '../../../../src/oidc/engine/library.ts';
-import { APPLICATION_CLAIMS, addApplicationClaims } from '../../../../src/oidc/patches/provider/client-claims.ts';
+import {
+  APPLICATION_CLAIMS,
+  addApplicationClaims,
+  LOCALIZED_CLAIMS,
+} from '../../../../src/oidc/patches/provider/client-claims.ts';
 import { httpClient } from '../../../support/http.ts';
 import { type Engine, redeem, signIn, startBareEngine } from '../../bare-engine.ts';
 
@@ -20,6 +24,7 @@ const configuration: Configuration = {
         { scope: 'openid', claims: { level: 3 } },
         { scope: 'hr', claims: { salary: 1 } },
       ],
+      [LOCALIZED_CLAIMS]: { sub: { 'sub#ja': 'アリス' }, name: { 'name#ja': 'アリ' } },
     }),
   }),
 };
@@ -53,6 +58,14 @@ describe('client-claims', () => {
     const { idToken, userinfo } = await claimsOf(patched);
     for (const claims of [idToken, userinfo]) expect(claims).toMatchObject({ sub: 'alice', department: 'research' });
     expect(Object.keys(userinfo)).not.toContain('unlisted');
+  });
+
+  it('adds values in other languages to a claim that is released, and to no other', async () => {
+    const { idToken, userinfo } = await claimsOf(patched);
+    for (const claims of [idToken, userinfo]) {
+      expect(claims).toMatchObject({ sub: 'alice', 'sub#ja': 'アリス' });
+      expect(Object.keys(claims)).not.toContain('name#ja');
+    }
   });
 
   it('client-claims adds the claims of a scope only when that scope is granted', async () => {

@@ -1,0 +1,44 @@
+// Claims in other languages (OpenID Connect Core 5.2). The engine stores the parameter `claims` with codes and tokens, but not
+// `claims_locales`, so that is carried as a member of `claims`: the standard lets members that are not understood be ignored.
+import { taggableClaims, taggedName, type WantedLanguages } from '../../accounts/tagged-values.ts';
+import { languagesOf } from '../../http/pages/language.ts';
+
+const MEMBER = 'claims_locales';
+const USES = ['id_token', 'userinfo'] as const;
+
+type Members = Record<string, unknown>;
+const membersOf = (value: unknown): Members => (typeof value === 'object' && value !== null ? (value as Members) : {});
+
+/**
+ * Adds `claims_locales` to the parameter `claims`, and the claim `name` for each `name#ja`, so that the user consents to the claim that the
+ * engine knows. `params` are those of a checked request.
+ */
+export function noteWantedLanguages(params: { claims?: unknown; claims_locales?: unknown }): void {
+  const locales = languagesOf(params.claims_locales).join(' ');
+  if (!locales && !String(params.claims ?? '').includes('#')) return;
+  const sent = membersOf(params.claims === undefined ? {} : JSON.parse(String(params.claims)));
+  const uses = USES.filter((use) => sent[use] !== undefined).map((use) => [use, withBases(membersOf(sent[use]))]);
+  const { [MEMBER]: _sent, ...others } = sent;
+  params.claims = JSON.stringify({
+    id_token: {},
+    ...others,
+    ...Object.fromEntries(uses),
+    ...(locales && { [MEMBER]: locales }),
+  });
+}
+
+function withBases(claims: Members): Members {
+  const bases = Object.entries(claims).flatMap(([name, value]) => {
+    const base = taggedName(name)?.base;
+    return base !== undefined && taggableClaims.has(base) && typeof value === 'object' ? [[base, null] as const] : [];
+  });
+  return { ...Object.fromEntries(bases), ...claims };
+}
+
+/** What the request behind a code or token wants; undefined for nothing. */
+export function wantedLanguages(token: object | undefined, use: string): WantedLanguages | undefined {
+  const claims = membersOf((token as { claims?: unknown } | undefined)?.claims);
+  const locales = languagesOf(claims[MEMBER]);
+  const names = Object.keys(membersOf(claims[use])).filter((name) => name.includes('#'));
+  return locales.length === 0 && names.length === 0 ? undefined : { locales, names };
+}
