@@ -1,6 +1,7 @@
 // Adds and removes secrets of an OIDC client, with an audit event each.
 import { conflict, notFound } from '../http/errors.ts';
 import { withinTransaction } from '../storage/database.ts';
+import { t } from '../texts/text.ts';
 import type { Change } from './changes.ts';
 import { needsSecretValue, usesSecret } from './fields/oidc-client.ts';
 import { getApplication } from './read.ts';
@@ -19,7 +20,7 @@ export function addSecret(
   return withinTransaction(context.db, outer, async (tx) => {
     const { clientId, protocol, metadata } = await genuineApplication(context, id, tx);
     if (protocol !== 'oidc' || !usesSecret(metadata)) {
-      throw conflict('conflict', { message: 'This application doesn’t use a secret.' });
+      throw conflict('conflict', { message: t('console.applications.problem.no-secret') });
     }
     const added = await context.secrets.add(id, { ...options, sealed: needsSecretValue(metadata) }, tx);
     const data = {

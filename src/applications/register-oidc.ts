@@ -2,6 +2,7 @@
 import { badRequest, conflict } from '../http/errors.ts';
 import { randomId } from '../platform/random.ts';
 import { type Tx, withinTransaction } from '../storage/database.ts';
+import { t } from '../texts/text.ts';
 import type { Application } from './application.ts';
 import type { Change, Registered } from './changes.ts';
 import {
@@ -54,8 +55,7 @@ export function updateOidc(
 ): Promise<Registered> {
   return withinTransaction(context.db, change.tx, async (tx) => {
     const before = await changeableApplication(context, id, change.source ?? 'local', tx);
-    if (before.protocol !== 'oidc')
-      throw conflict('conflict', { message: 'This isn’t an OpenID Connect application.' });
+    if (before.protocol !== 'oidc') throw conflict('conflict', { message: t('console.applications.problem.not-oidc') });
     const client = checkClient({ ...input, client_id: before.clientId });
     const application = await updateApplication(context, before, columnsOf(client), change, tx);
     return registered(application, await updateSecrets(context, id, client, change, tx));

@@ -1,6 +1,7 @@
 // Registers and changes SAML service providers.
 import { conflict } from '../http/errors.ts';
 import { withinTransaction } from '../storage/database.ts';
+import { t } from '../texts/text.ts';
 import type { Application } from './application.ts';
 import type { Change, SamlInput } from './changes.ts';
 import {
@@ -29,7 +30,7 @@ export function updateSaml(
 ): Promise<Application> {
   return withinTransaction(context.db, change.tx, async (tx) => {
     const before = await changeableApplication(context, id, change.source ?? 'local', tx);
-    if (before.protocol !== 'saml') throw conflict('conflict', { message: 'This isn’t a SAML application.' });
+    if (before.protocol !== 'saml') throw conflict('conflict', { message: t('console.applications.problem.not-saml') });
     return updateApplication(context, before, columnsOf(input), change, tx);
   });
 }

@@ -6,6 +6,7 @@ import type { KeyAlg } from '../keys/rotation.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Fault } from '../platform/faults.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
+import { t } from '../texts/text.ts';
 import { RESERVED } from './rules/identifiers.ts';
 import { formatPath } from './validation.ts';
 
@@ -52,7 +53,7 @@ export interface ResourcesDependencies {
 export function createResources({ db, audit, now, protectedRows, isReserved }: ResourcesDependencies): Resources {
   async function get(identifier: string, tx: Tx = db): Promise<Resource> {
     const row = await tx.resource.findUnique({ where: { identifier } });
-    if (!row) throw notFound({ message: 'This API doesn’t exist.' });
+    if (!row) throw notFound({ message: t('console.applications.problem.no-api') });
     return resourceOf(row);
   }
 
@@ -78,7 +79,7 @@ export function createResources({ db, audit, now, protectedRows, isReserved }: R
         await tx.resource.create({ data }).catch((error: unknown) => {
           if (!isUniqueViolation(error)) throw error;
           throw conflict('conflict', {
-            message: 'An API with this identifier already exists. Choose another one.',
+            message: t('console.applications.problem.api-exists'),
             cause: error,
           });
         });

@@ -4,10 +4,10 @@ import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { conflict } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
-import { plural } from '../platform/plural.ts';
 import { randomId, randomToken, safeEqual } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Tx } from '../storage/database.ts';
+import { t } from '../texts/text.ts';
 import { type ClientSecretColumns, clientSecretRow, isGenuineSecret } from './macs/protected-applications.ts';
 
 /** Purpose of the keyed hash, which oidc/patches/provider/client-secrets.ts compares with. */
@@ -84,7 +84,7 @@ export function createSecrets(dependencies: SecretsDependencies): Secrets {
       if (typeof replace === 'number') await endWithin(dependencies, applicationId, replace, tx);
       if ((await tx.clientSecret.count({ where: { applicationId } })) >= MAX_SECRETS) {
         throw conflict('conflict', {
-          message: `This application already has ${plural(MAX_SECRETS, 'secret')}. Revoke one first.`,
+          message: t('console.applications.problem.too-many-secrets', { count: MAX_SECRETS }),
         });
       }
       const id = randomId();

@@ -3,14 +3,23 @@ import type Router from '@koa/router';
 import type { Application } from '../../applications/application.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { within } from '../../rbac/rights.ts';
+import { t } from '../../texts/text.ts';
 import type { Block } from '../console/blocks.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
-const consequences = {
-  disable: (name: string) =>
-    `People can’t sign in to ${name}. Its sessions and tokens end now. You can enable it again.`,
-  delete: (name: string) => `Deletes ${name}, its secrets and consents. You can’t undo this.`,
+/** What needs confirmation. */
+const confirmed = {
+  disable: {
+    consequence: (name: string) => t('console.applications.disable.consequence', { name }),
+    question: (name: string) => t('console.applications.disable.question', { name }),
+    button: t('console.applications.disable.button'),
+  },
+  delete: {
+    consequence: (name: string) => t('console.applications.delete.consequence', { name }),
+    question: (name: string) => t('console.applications.delete.question', { name }),
+    button: t('console.applications.delete.button'),
+  },
 };
 
 /** The pages …/disable and …/delete, which ask for confirmation, and the action …/enable. */
@@ -18,41 +27,38 @@ export function addEnableAndDeleteRoutes(
   router: Router<State, Extras>,
   { frame, applications }: ApplicationPagesDependencies,
 ): void {
-  addConfirmedAction('disable', 'Disable', async (ctx, id) => {
+  addConfirmedAction('disable', async (ctx, id) => {
     await applications.setEnabled(id, false, frame.actor(ctx));
-    frame.redirect(ctx, `/admin/applications/${id}`, 'Application disabled.');
+    frame.redirect(ctx, `/admin/applications/${id}`, t('console.applications.disable.done'));
   });
 
-  addConfirmedAction('delete', 'Delete', async (ctx, id) => {
+  addConfirmedAction('delete', async (ctx, id) => {
     await applications.remove(id, frame.actor(ctx));
-    frame.redirect(ctx, '/admin/applications', 'Application deleted.');
+    frame.redirect(ctx, '/admin/applications', t('console.applications.delete.done'));
   });
 
   router.post('/:id/enable', ...frame.change(within(WRITE)), async (ctx) => {
     const { id = '' } = ctx.params;
     await applications.setEnabled(id, true, frame.actor(ctx));
-    frame.redirect(ctx, `/admin/applications/${id}`, 'Application enabled.');
+    frame.redirect(ctx, `/admin/applications/${id}`, t('console.applications.enable.done'));
   });
 
   /** A page that asks for confirmation, and the action behind it. */
-  function addConfirmedAction(
-    path: keyof typeof consequences,
-    verb: string,
-    act: (ctx: Context, id: string) => Promise<void>,
-  ) {
+  function addConfirmedAction(path: keyof typeof confirmed, act: (ctx: Context, id: string) => Promise<void>) {
+    const { consequence, question, button } = confirmed[path];
     router.get(`/:id/${path}`, ...frame.page(within(WRITE)), async (ctx) => {
       const { id = '' } = ctx.params;
       const { application } = await applications.get(id, frame.actor(ctx), WRITE);
       frame.show(ctx, {
-        title: `${verb} ${application.name}?`,
+        title: question(application.name),
         back: { href: `/admin/applications/${id}/settings`, label: application.name },
         blocks: [
           {
             kind: 'form',
-            lead: consequences[path](application.name),
+            lead: consequence(application.name),
             action: `/admin/applications/${id}/${path}`,
             fields: [],
-            button: verb,
+            button,
             look: 'danger',
             cancel: `/admin/applications/${id}/settings`,
           },
@@ -66,19 +72,24 @@ export function addEnableAndDeleteRoutes(
 /** The last box of its settings. */
 export function enableAndDeleteButtons({ enabled, name }: Pick<Application, 'enabled' | 'name'>, at: string): Block {
   const enable = {
-    title: 'Enable application',
-    text: `People can sign in to ${name} again.`,
-    action: { label: 'Enable', post: `${at}/enable` },
+    title: t('console.applications.enable.title'),
+    text: t('console.applications.enable.text', { name }),
+    action: { label: t('console.applications.enable.button'), post: `${at}/enable` },
   };
   const disable = {
-    title: 'Disable application',
-    text: consequences.disable(name),
-    action: { label: 'Disable', href: `${at}/disable`, look: 'danger' as const },
+    title: t('console.applications.disable.title'),
+    text: confirmed.disable.consequence(name),
+    action: { label: t('console.applications.disable.button'), href: `${at}/disable`, look: 'danger' as const },
   };
   const remove = {
-    title: 'Delete application',
-    text: consequences.delete(name),
-    action: { label: 'Delete', href: `${at}/delete`, look: 'danger' as const },
+    title: t('console.applications.delete.title'),
+    text: confirmed.delete.consequence(name),
+    action: { label: t('console.applications.delete.button'), href: `${at}/delete`, look: 'danger' as const },
   };
-  return { kind: 'tasks', title: 'Danger zone', isDanger: true, rows: [enabled ? disable : enable, remove] };
+  return {
+    kind: 'tasks',
+    title: t('console.applications.danger'),
+    isDanger: true,
+    rows: [enabled ? disable : enable, remove],
+  };
 }

@@ -7,8 +7,8 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
 import { relaxPolicy } from '../../http/security-headers.ts';
 import { limits } from '../../limits.ts';
-import { plural } from '../../platform/plural.ts';
 import { within } from '../../rbac/rights.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { Cell, Empty, Search } from '../console/blocks.ts';
 import { listQuery } from '../console/frame.ts';
 import { type ListAddress, pageLinks, sortColumn, sortedPath } from '../console/lists.ts';
@@ -55,30 +55,31 @@ export function applicationList(
     const list: ListAddress = { path: HOME, filters: { q, protocol, state }, sort, defaultSort: 'name' };
     const total = protocol ? byProtocol[protocol] : byProtocol.oidc + byProtocol.saml;
     frame.show(ctx, {
-      title: 'Applications',
-      lead: 'Services that people sign in to through Gatehouse.',
+      title: t('console.applications.title'),
+      lead: t('console.applications.lead'),
       actions: frame.may(ctx, WRITE)
         ? [
-            { label: 'Test applications', icon: 'flask-conical', href: '/admin/test' },
-            { label: 'Add application', icon: 'plus', href: `${HOME}/new`, look: 'primary' },
+            { label: t('console.applications.test'), icon: 'flask-conical', href: '/admin/test' },
+            { label: t('console.applications.add'), icon: 'plus', href: `${HOME}/new`, look: 'primary' },
           ]
         : [],
       blocks: [
         {
           kind: 'table',
-          caption: 'Applications',
+          caption: t('console.applications.title'),
           filter: filterOf(given, list, byProtocol),
           columns: [
-            sortColumn('Application', 'name', list),
-            { label: 'Protocol', isShort: true, isMinor: true },
-            'Access',
-            sortColumn('Sign-ins, 30 days', '-sign-ins', list, { isNumber: true }),
-            { label: 'Last sign-in', isShort: true },
-            'Status',
+            sortColumn(t('console.applications.list.application'), 'name', list),
+            { label: t('console.applications.list.protocol'), isShort: true, isMinor: true },
+            t('console.applications.list.access'),
+            sortColumn(t('console.applications.list.sign-ins'), '-sign-ins', list, { isNumber: true }),
+            { label: t('console.applications.list.last'), isShort: true },
+            t('console.applications.list.status'),
           ],
           rows: page.applications.map((one) => rowOf(one, counts && (counts.get(one.clientId) ?? 'none'))),
-          empty: q || protocol || state ? 'No applications match.' : noApplications(frame.may(ctx, WRITE)),
-          count: plural(total, 'application'),
+          empty:
+            q || protocol || state ? t('console.applications.list.no-match') : noApplications(frame.may(ctx, WRITE)),
+          count: t('console.applications.list.count', { count: total }),
           pages: pageLinks(list, given, page.next),
         },
       ],
@@ -93,10 +94,12 @@ function rowOf(application: Application, signIns: SignInCount | 'none' | undefin
   const logo = { name, picture: logoOf(application) };
   return [
     { text: name, href: `${HOME}/${id}`, small: clientId, logo },
-    isService ? 'Service' : protocolName[protocol],
-    isService ? 'Service account' : accessCell(application),
-    isService || signIns === undefined ? '' : { bars: used?.bars ?? [], text: (used?.total ?? 0).toLocaleString('en') },
-    isService || signIns === undefined ? '' : (used?.last ?? 'Not in 30 days'),
+    isService ? t('console.applications.list.service') : protocolName[protocol],
+    isService ? t('console.applications.list.service-account') : accessCell(application),
+    isService || signIns === undefined
+      ? ''
+      : { bars: used?.bars ?? [], text: t('console.shared.number', { value: used?.total ?? 0 }) },
+    isService || signIns === undefined ? '' : (used?.last ?? t('console.applications.list.not-recently')),
     stateTag(application),
   ];
 }
@@ -125,30 +128,36 @@ function filterOf(
   list: ListAddress,
   counts: { oidc: number; saml: number },
 ): Search {
-  const segment = (value: '' | 'oidc' | 'saml', label: string, count: number) => ({
-    ...{ label, count: count.toLocaleString('en'), isCurrent: value === protocol },
+  const segment = (value: '' | 'oidc' | 'saml', label: PageText, count: number) => ({
+    ...{ label, count: t('console.shared.number', { value: count }), isCurrent: value === protocol },
     href: sortedPath({ ...list, filters: { ...list.filters, protocol: value } }, list.sort),
   });
   return {
     action: HOME,
     fields: [
       {
-        ...{ name: 'q', label: 'Search', type: 'search', value: q, isLabelHidden: true },
-        placeholder: 'Search by name or identifier',
+        ...{ name: 'q', label: t('console.applications.list.search'), type: 'search', value: q, isLabelHidden: true },
+        placeholder: t('console.applications.list.search-by'),
       },
       {
-        ...{ name: 'state', label: 'Status', type: 'select', value: state, isLabelHidden: true },
+        ...{
+          name: 'state',
+          label: t('console.applications.list.status'),
+          type: 'select',
+          value: state,
+          isLabelHidden: true,
+        },
         options: [
-          { value: '', label: 'Any status' },
-          { value: 'enabled', label: 'Enabled' },
-          { value: 'disabled', label: 'Disabled' },
+          { value: '', label: t('console.applications.list.any-status') },
+          { value: 'enabled', label: t('console.applications.list.enabled') },
+          { value: 'disabled', label: t('console.applications.list.disabled') },
         ],
       },
       { name: 'protocol', label: '', type: 'hidden', value: protocol },
       { name: 'sort', label: '', type: 'hidden', value: sort === 'name' ? '' : sort },
     ],
     segments: [
-      segment('', 'All', counts.oidc + counts.saml),
+      segment('', t('console.applications.list.all'), counts.oidc + counts.saml),
       segment('oidc', protocolName.oidc, counts.oidc),
       segment('saml', protocolName.saml, counts.saml),
     ],
@@ -158,8 +167,8 @@ function filterOf(
 function noApplications(mayAdd: boolean): Empty {
   return {
     icon: 'layout-grid',
-    title: 'No applications yet',
-    text: 'Choose a product such as GitLab or Salesforce, or add any OpenID Connect or SAML application. It takes about five minutes.',
-    ...(mayAdd && { action: { label: 'Add your first application', icon: 'plus', href: `${HOME}/new` } }),
+    title: t('console.applications.list.none'),
+    text: t('console.applications.list.none-text'),
+    ...(mayAdd && { action: { label: t('console.applications.list.add-first'), icon: 'plus', href: `${HOME}/new` } }),
   };
 }

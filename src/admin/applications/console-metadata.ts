@@ -8,6 +8,7 @@ import { parseForm } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';
 import type { MetadataChange } from '../../saml/metadata/differences.ts';
 import type { WaitingMetadata } from '../../saml/metadata/waiting-metadata.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { Block, Cell, ConsolePage, Mark } from '../console/blocks.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 
@@ -30,7 +31,10 @@ export function addMetadataRoutes(
       ctx,
       async () => {
         await applications.decideMetadata(id, decided, documentHash, frame.actor(ctx));
-        const message = decided === 'approve' ? 'The new metadata is registered.' : 'The new metadata was dropped.';
+        const message =
+          decided === 'approve'
+            ? t('console.applications.metadata.approved')
+            : t('console.applications.metadata.dropped');
         frame.redirect(ctx, `/admin/applications/${id}`, message);
       },
       () => decisionPage(ctx, id),
@@ -40,10 +44,10 @@ export function addMetadataRoutes(
   async function decisionPage(ctx: Context, id: string): Promise<ConsolePage> {
     const { application } = await applications.get(id, frame.actor(ctx), WRITE);
     const waiting = await applications.waitingMetadata(id, frame.actor(ctx), WRITE);
-    if (!waiting) throw notFound({ message: 'No changed metadata of this application waits for approval.' });
+    if (!waiting) throw notFound({ message: t('console.applications.metadata.none-waits') });
     const path = `/admin/applications/${id}`;
     return {
-      title: `New metadata of ${application.name}`,
+      title: t('console.applications.metadata.title', { name: application.name }),
       back: { href: path, label: application.name },
       blocks: comparison(application, waiting).concat(decisionForms(`${path}/metadata`, waiting.documentHash)),
     };
@@ -53,41 +57,64 @@ export function addMetadataRoutes(
 /** What changed, and where the document comes from. */
 function comparison({ name, metadata }: Application, { documentHash, receivedAt, changes }: WaitingMetadata): Block[] {
   const url = 'metadata_url' in metadata ? metadata.metadata_url : undefined;
-  const lead =
-    'The metadata changed something that only an administrator may change. The registered metadata stays in use.';
-  const warning = `Before you approve it, ask the owners of ${name} whether this change is real: by phone, for example, not through the application itself.`;
+  const lead = t('console.applications.metadata.lead');
+  const warning = t('console.applications.metadata.warning', { name });
   return [
     { kind: 'text', text: lead },
     {
       kind: 'table',
-      caption: 'What changes',
-      columns: ['What', 'Registered', 'Received'],
+      caption: t('console.applications.metadata.caption'),
+      columns: [
+        t('console.applications.metadata.what'),
+        t('console.applications.metadata.registered'),
+        t('console.applications.metadata.received'),
+      ],
       rows: changes.map(changeRow),
-      empty: 'The registered metadata already has these changes.',
+      empty: t('console.applications.metadata.no-changes'),
     },
     {
       kind: 'facts',
       rows: [
-        { label: 'Received from', value: { text: url ?? '', code: true } },
-        { label: 'First received', value: receivedAt },
-        { label: 'SHA-256 of the document', value: { text: documentHash, code: true } },
+        { label: t('console.applications.metadata.received-from'), value: { text: url ?? '', code: true } },
+        { label: t('console.applications.metadata.first-received'), value: receivedAt },
+        { label: t('console.applications.metadata.hash'), value: { text: documentHash, code: true } },
       ],
     },
     { kind: 'text', tone: 'warning', text: warning },
   ];
 }
 
+const parts: Record<MetadataChange['what'], PageText> = {
+  'ACS addresses': t('console.applications.metadata.part.acs'),
+  'SLO addresses': t('console.applications.metadata.part.slo'),
+  'Signing keys': t('console.applications.metadata.part.signing-keys'),
+  'Encryption keys': t('console.applications.metadata.part.encryption-keys'),
+  'Signed requests (AuthnRequestsSigned)': t('console.applications.metadata.part.signed-requests'),
+  'Signed assertions (WantAssertionsSigned)': t('console.applications.metadata.part.signed-assertions'),
+};
+/** The values that are words. */
+const words: Readonly<Record<string, PageText>> = {
+  none: t('console.applications.metadata.value.none'),
+  required: t('console.applications.metadata.value.required'),
+  'not required': t('console.applications.metadata.value.not-required'),
+};
+
 function changeRow({ what, received, registered, needsApproval }: MetadataChange): Cell[] {
-  const [text = what, small] = withoutDetail(what);
+  const [, small] = withoutDetail(what);
   const [before, after] = [registered.split('\n'), received.split('\n')];
   // In a row of one value each, the columns say it already.
   const isList = before.length + after.length > 2;
   const values = (lines: string[], others: string[], tag: Mark): Cell =>
     lines.map((line) => [value(line), ...(isList ? difference(line, others, tag) : [])]);
   return [
-    [[{ text, small }], needsApproval ? { text: 'needs approval', tone: 'warn' } : 'needs no approval'],
-    values(before, after, { text: 'removed', tone: 'plain' }),
-    values(after, before, { text: 'new', tone: 'warn' }),
+    [
+      [{ text: parts[what], small }],
+      needsApproval
+        ? { text: t('console.applications.metadata.needs-approval'), tone: 'warn' }
+        : t('console.applications.metadata.needs-no-approval'),
+    ],
+    values(before, after, { text: t('console.applications.metadata.removed'), tone: 'plain' }),
+    values(after, before, { text: t('console.applications.metadata.new'), tone: 'warn' }),
   ];
 }
 
@@ -96,13 +123,13 @@ function difference(line: string, others: readonly string[], tag: Mark): Mark[] 
   if (others.includes(line)) return [];
   const [address = ''] = withoutDetail(line);
   const isKnown = /^https?:/.test(address) && others.some((other) => withoutDetail(other)[0] === address);
-  return [isKnown ? { text: 'changed', tone: 'plain' } : tag];
+  return [isKnown ? { text: t('console.applications.metadata.changed'), tone: 'plain' } : tag];
 }
 
 /** An address or a certificate, and in small letters its binding or fingerprint; or a word such as `required`. */
 function value(line: string): Mark {
   const [text = line, small] = withoutDetail(line);
-  return small === undefined ? { text } : { text, small, code: true };
+  return small === undefined ? { text: words[line] ?? line } : { text, small, code: true };
 }
 
 /** The text before a last part in brackets, and that part. */
@@ -112,7 +139,12 @@ function withoutDetail(text: string): string[] {
 
 /** The two decisions, which name the document that the page compares. */
 function decisionForms(action: string, documentHash: string): Block[] {
-  const form = (name: 'approve' | 'reject', button: string, look: 'primary' | 'secondary', lead: string): Block => ({
+  const form = (
+    name: 'approve' | 'reject',
+    button: PageText,
+    look: 'primary' | 'secondary',
+    lead: PageText,
+  ): Block => ({
     kind: 'form',
     lead,
     action,
@@ -124,18 +156,23 @@ function decisionForms(action: string, documentHash: string): Block[] {
     look,
   });
   return [
-    form('approve', 'Approve', 'primary', 'Gatehouse uses the new addresses and keys from the next sign-in on.'),
+    form(
+      'approve',
+      t('console.applications.metadata.approve'),
+      'primary',
+      t('console.applications.metadata.approve-lead'),
+    ),
     form(
       'reject',
-      'Reject',
+      t('console.applications.metadata.reject'),
       'secondary',
-      'The registered metadata stays. Gatehouse doesn’t report the same changes again.',
+      t('console.applications.metadata.reject-lead'),
     ),
   ];
 }
 
 /** For the page of the application. */
 export function waitingMetadataNotice(isWaiting: boolean): Block[] {
-  const text = 'Changed metadata of this application waits for approval.';
+  const text = t('console.applications.metadata.waits');
   return isWaiting ? [{ kind: 'text', tone: 'warning', text }] : [];
 }

@@ -6,7 +6,7 @@ import { notFound } from '../../http/errors.ts';
 import { bodyLimit, parseQuery } from '../../http/input.ts';
 import type { Tx } from '../../storage/database.ts';
 import { SOURCE_LANGUAGE } from '../../texts/languages.ts';
-import { inLanguage, type PageText } from '../../texts/text.ts';
+import { concatenated, inLanguage, listOf, type PageText, t } from '../../texts/text.ts';
 import type { Block, ConsolePage, Field, Option } from '../console/blocks.ts';
 import { listQuery } from '../console/frame.ts';
 import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
@@ -93,7 +93,7 @@ const rolesOf = ({ roles = [] }: Preset, language: string) =>
   inLanguage(language, () => roles.map(({ name, description }) => ({ name, description: String(description) })));
 
 /** The presets of no product. */
-const OWN = 'Your own application';
+const OWN = t('console.applications.new.own');
 
 const hasOwnNameField = ({ fields }: Preset) => fields.some(({ name }) => name === 'name');
 
@@ -131,24 +131,30 @@ function choicePage(filter: string, language: string): ConsolePage {
   );
   const found = [...tiles(OWN, genericPresets), ...products];
   const nothing: Block[] = [
-    { kind: 'text', text: 'No products match. Choose the type of your application instead:' },
+    { kind: 'text', text: t('console.applications.new.no-match') },
     { kind: 'tiles', title: OWN, items: genericPresets.map(tile) },
   ];
   return {
-    title: 'Add application',
-    lead: 'Choose the type of your own application, or a product whose settings Gatehouse knows.',
-    back: { href: '/admin/applications', label: 'Applications' },
+    title: t('console.applications.add'),
+    lead: t('console.applications.new.lead'),
+    back: { href: '/admin/applications', label: t('console.applications.title') },
     blocks: [
       {
         kind: 'search',
         action: '/admin/applications/new',
         fields: [
           {
-            ...{ name: 'q', label: 'Product or type', type: 'search', value: filter, isLabelHidden: true },
-            placeholder: 'Search products and types',
+            ...{
+              name: 'q',
+              label: t('console.applications.new.search'),
+              type: 'search',
+              value: filter,
+              isLabelHidden: true,
+            },
+            placeholder: t('console.applications.new.search-placeholder'),
           },
         ],
-        button: 'Filter',
+        button: t('console.applications.new.filter'),
       },
       ...(found.length > 0 ? found : nothing),
     ],
@@ -179,15 +185,15 @@ function newPage(
     ...(mayAskConsent(preset) ? consentKey('explicit').fields({}) : []),
   ];
   return {
-    title: `Add application: ${preset.title}`,
+    title: t('console.applications.new.title', { preset: preset.title }),
     lead: preset.text,
-    back: { href: '/admin/applications/new', label: 'Add application' },
+    back: { href: '/admin/applications/new', label: t('console.applications.add') },
     blocks: [
       {
         kind: 'form',
         action: `/admin/applications/new/${preset.id}`,
         fields: sent ? asTyped(fields, sent) : fields,
-        button: 'Add application',
+        button: t('console.applications.add'),
         cancel: '/admin/applications',
       },
     ],
@@ -196,10 +202,10 @@ function newPage(
 
 const nameField = ({ title }: Preset): Field => ({
   name: 'name',
-  label: 'Name',
+  label: t('console.shared.name'),
   value: String(title),
   required: true,
-  hint: 'The name that people see.',
+  hint: t('console.applications.new.name-hint'),
 });
 
 /** @param roles names with their descriptions */
@@ -207,18 +213,20 @@ function accessFields(roles: ReadonlyMap<string, PageText | undefined>): Field[]
   const names = [...roles.keys()].sort((one, other) => one.localeCompare(other, 'en'));
   return accessKey({ roles: names, roleHints: roles, connections: [], apis: [] })
     .fields({})
-    .map((field) => (field.name === 'access' ? { ...field, label: 'Who can sign in', hint: undefined } : field));
+    .map((field) =>
+      field.name === 'access' ? { ...field, label: t('console.applications.new.who'), hint: undefined } : field,
+    );
 }
 
 /** Offers to create the roles that the product reads. */
 function rolesField({ title }: Preset, roles: readonly PresetRole[]): Field {
-  const names = roles.map(({ name, description }) => `${name} (${description})`).join(', ');
+  const names = listOf(roles.map(({ name, description }) => concatenated([name, ' (', description, ')'])));
   return {
     name: CREATE_ROLES,
-    label: `Create the roles that ${title} reads`,
+    label: t('console.applications.new.create-roles', { product: title }),
     type: 'checkbox',
     checked: true,
-    hint: `${names}. New roles have no permissions in Gatehouse. Existing roles don’t change.`,
+    hint: t('console.applications.new.create-roles-hint', { roles: names }),
   };
 }
 

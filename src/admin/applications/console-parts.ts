@@ -4,6 +4,7 @@ import type { Application } from '../../applications/application.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Authority } from '../../rbac/authority.ts';
+import { t } from '../../texts/text.ts';
 import type { ConnectionAdmin } from '../connections/actions.ts';
 import type { Block, Cell } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
@@ -39,14 +40,13 @@ export const protocolName = { oidc: 'OpenID Connect', saml: 'SAML' } as const;
 
 /** The access rule as the cell of a table. */
 export function accessCell({ access }: Pick<Application, 'access'>): Cell {
-  return access === 'everyone' ? 'Everyone' : access.roles.map((role) => ({ text: role, tone: 'plain' as const }));
+  return access === 'everyone'
+    ? t('console.applications.everyone')
+    : access.roles.map((role) => ({ text: role, tone: 'plain' as const }));
 }
 
 /** Warns of an application whose requests need no PKCE challenge. */
 export function pkceWarning(application: Application): Block[] {
   if (!isWithoutPkce(application)) return [];
-  const text =
-    'Its requests need no PKCE challenge, so a code that is stolen on its way through the browser may be injected into another ' +
-    'sign-in. Require PKCE again as soon as the application sends it.';
-  return [{ kind: 'text', tone: 'warning', text }];
+  return [{ kind: 'text', tone: 'warning', text: t('console.applications.pkce-warning') }];
 }

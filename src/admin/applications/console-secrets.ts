@@ -7,6 +7,7 @@ import type { Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';
+import { t } from '../../texts/text.ts';
 import type { Block, RowAction } from '../console/blocks.ts';
 import { expiryCell } from '../console/expiry.ts';
 import type { ApplicationDetails } from './actions.ts';
@@ -15,10 +16,10 @@ import { afterSecret, newSecretPage } from './tabs/registered-page.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
 const OVERLAP_OPTIONS = [
-  { value: '3600', label: 'one hour' },
-  { value: '86400', label: 'a day' },
-  { value: '604800', label: 'a week' },
-  { value: '0', label: 'no time: revoke it immediately' },
+  { value: '3600', label: t('console.applications.secret.overlap.hour') },
+  { value: '86400', label: t('console.applications.secret.overlap.day') },
+  { value: '604800', label: t('console.applications.secret.overlap.week') },
+  { value: '0', label: t('console.applications.secret.overlap.none') },
 ];
 const overlapForm = z.object({ overlap: z.enum(['3600', '86400', '604800', '0']) });
 
@@ -32,25 +33,25 @@ export function addSecretRoutes(
     const { application } = await applications.get(id, frame.actor(ctx), WRITE);
     const replacesOldSecret = newSecretReplacesOld(application);
     frame.show(ctx, {
-      title: 'New client secret',
+      title: t('console.applications.secret.new'),
       back: { href: `/admin/applications/${id}/credentials`, label: application.name },
       blocks: [
         {
           kind: 'form',
           action: `/admin/applications/${id}/secret`,
           lead: replacesOldSecret
-            ? 'This application’s messages are signed with its secret, so the old secret is revoked immediately.'
-            : 'Both secrets are valid for this time, so that users can sign in while you change the application.',
+            ? t('console.applications.secret.replaced')
+            : t('console.applications.secret.both-valid'),
           fields: [
             {
               name: 'overlap',
-              label: 'Keep the old secret valid for',
+              label: t('console.applications.secret.keep-old'),
               type: 'select',
               value: replacesOldSecret ? '0' : '604800',
               options: OVERLAP_OPTIONS,
             },
           ],
-          button: 'Create secret',
+          button: t('console.applications.secret.create'),
           cancel: `/admin/applications/${id}/credentials`,
         },
       ],
@@ -81,16 +82,16 @@ function addRevocation(
     const { name } = application;
     const at = `/admin/applications/${id}`;
     frame.show(ctx, {
-      title: `Revoke the client secret ••••••••${secret.lastFour} of ${name}?`,
+      title: t('console.applications.secret.revoke-title', { lastFour: secret.lastFour, name }),
       back: { href: `${at}/credentials`, label: name },
       blocks: [
         { kind: 'facts', rows: secretFacts(secret) },
         {
           kind: 'form',
-          lead: `People can’t sign in to ${name} while it still uses this secret. You can’t undo this.`,
+          lead: t('console.applications.secret.revoke-lead', { name }),
           action: `${at}/secrets/${secretId}/remove`,
           fields: [],
-          button: 'Revoke secret',
+          button: t('console.applications.secret.revoke-button'),
           look: 'danger',
           cancel: `${at}/credentials`,
         },
@@ -101,7 +102,7 @@ function addRevocation(
   router.post('/:id/secrets/:secretId/remove', ...frame.change(within(WRITE)), async (ctx) => {
     const { id = '', secretId = '' } = ctx.params;
     await applications.removeSecret(id, secretId, frame.actor(ctx));
-    frame.redirect(ctx, `/admin/applications/${id}/credentials`, 'Secret revoked.');
+    frame.redirect(ctx, `/admin/applications/${id}/credentials`, t('console.applications.secret.revoked'));
   });
 }
 
@@ -117,31 +118,48 @@ export function secretBlocks(
   return [
     {
       kind: 'table',
-      title: 'Client secrets',
-      ...(secrets.length > 1 && { lead: 'Both work until the old one expires, so you can switch without downtime.' }),
-      caption: 'Active secrets',
-      actions: mayWrite ? [{ label: 'New secret', icon: 'plus', href: `${at}/secret` }] : [],
-      columns: ['Secret', 'Created', 'Last used', 'Expires', ...(mayRevoke ? ['Action'] : [])],
+      title: t('console.applications.secret.title'),
+      ...(secrets.length > 1 && { lead: t('console.applications.secret.lead') }),
+      caption: t('console.applications.secret.caption'),
+      actions: mayWrite
+        ? [{ label: t('console.applications.secret.new-button'), icon: 'plus', href: `${at}/secret` }]
+        : [],
+      columns: [
+        t('console.applications.secret.secret'),
+        t('console.applications.secret.created'),
+        t('console.applications.secret.last-used'),
+        t('console.applications.secret.expires'),
+        ...(mayRevoke ? [t('console.applications.secret.action')] : []),
+      ],
       rows: secrets.map(({ id, lastFour, createdAt, lastUsedAt, expiresAt }, index) => [
         { text: `••••••••${lastFour}`, code: true },
         createdAt,
-        lastUsedAt ?? 'Not recorded yet',
-        expiryCell(expiresAt, now) ?? 'Never',
+        lastUsedAt ?? t('console.applications.secret.not-recorded'),
+        expiryCell(expiresAt, now) ?? t('console.applications.secret.never'),
         // Newest first; the newest cannot be revoked, only replaced.
         ...(mayRevoke ? [index > 0 ? revokeLink(`${at}/secrets/${id}/remove`, lastFour) : ''] : []),
       ]),
-      empty: 'No active secret.',
+      empty: t('console.applications.secret.none'),
     },
   ];
 }
 
 function secretFacts({ createdAt, lastUsedAt }: ApplicationDetails['secrets'][number]) {
   return [
-    { label: 'Created', value: createdAt },
-    { label: 'Last used', value: lastUsedAt ?? 'Not recorded yet' },
+    { label: t('console.applications.secret.created'), value: createdAt },
+    {
+      label: t('console.applications.secret.last-used'),
+      value: lastUsedAt ?? t('console.applications.secret.not-recorded'),
+    },
   ];
 }
 
 function revokeLink(href: string, lastFour: string): RowAction {
-  return { action: { label: 'Revoke', of: `secret that ends with ${lastFour}`, href } };
+  return {
+    action: {
+      label: t('console.applications.secret.revoke'),
+      of: t('console.applications.secret.revoke-of', { lastFour }),
+      href,
+    },
+  };
 }

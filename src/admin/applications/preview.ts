@@ -9,12 +9,13 @@ import { assertionPreview } from '../../saml/messages/assertion-preview.ts';
 import type { NameIdField } from '../../saml/messages/name-id.ts';
 import { type NameIdFormatName, nameIdFormats } from '../../saml/xml/names.ts';
 import type { Db } from '../../storage/database.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { Block } from '../console/blocks.ts';
 
 export interface ApplicationPreview {
   oidc?: ClaimsPreview & { accessTokens: AccessTokenPreview[] };
   /** For a SAML application: the assertion as XML, its NameID or why it has none yet, and its attributes. */
-  saml?: { assertion: string; nameId: string; attributes: Record<string, string[]> };
+  saml?: { assertion: string; nameId: PageText; attributes: Record<string, string[]> };
 }
 
 export type ApplicationPreviews = (account: Account, application: Application) => Promise<ApplicationPreview>;
@@ -79,34 +80,48 @@ function nameIdValue(
 }
 
 /** Why there is no value. */
-const nameIdNotes: Record<NameIdFormatName, string> = {
-  persistent: 'Created at the first sign-in',
-  transient: 'Another one at each sign-in',
-  emailAddress: 'None: a sign-in is rejected without a verified email address',
+const nameIdNotes: Record<NameIdFormatName, PageText> = {
+  persistent: t('console.applications.preview.persistent'),
+  transient: t('console.applications.preview.transient'),
+  emailAddress: t('console.applications.preview.no-email'),
   unspecified: '',
 };
 
 /** The preview as parts of a page; `head` is the title of the first part, and then the others are closed. */
-export function previewBlocks({ oidc, saml }: ApplicationPreview, head?: { title: string; lead: string }): Block[] {
+export function previewBlocks({ oidc, saml }: ApplicationPreview, head?: { title: PageText; lead: PageText }): Block[] {
   const isClosed = head !== undefined;
-  const code = (title: string, value: object) =>
+  const code = (title: PageText, value: object) =>
     ({ kind: 'code', title, label: title, text: JSON.stringify(value, undefined, 2) }) as const;
   if (oidc)
     return [
-      { ...code('ID token', oidc.idToken), ...head },
+      { ...code(t('console.applications.preview.id-token'), oidc.idToken), ...head },
       { ...code('UserInfo', oidc.userinfo), isClosed },
       ...oidc.accessTokens.map(({ api, claims }) => accessTokenBlock(api, claims, isClosed)),
     ];
   if (!saml) return [];
   const attributes = Object.entries(saml.attributes).map(([label, value]) => ({ label, value }));
   return [
-    { kind: 'facts', title: 'Assertion', ...head, rows: [{ label: 'NameID', value: saml.nameId }, ...attributes] },
-    { kind: 'code', title: 'Assertion as XML', label: 'Assertion as XML', text: saml.assertion, isClosed: true },
+    {
+      kind: 'facts',
+      title: t('console.applications.preview.assertion'),
+      ...head,
+      rows: [{ label: 'NameID', value: saml.nameId }, ...attributes],
+    },
+    {
+      kind: 'code',
+      title: t('console.applications.preview.assertion-xml'),
+      label: t('console.applications.preview.assertion-xml'),
+      text: saml.assertion,
+      isClosed: true,
+    },
   ];
 }
 
 function accessTokenBlock(api: string | undefined, claims: object, isClosed: boolean): Block {
-  const title = api === undefined ? 'Access token' : `Access token for ${api}`;
-  const lead = api === undefined ? 'Opaque. Introspection answers this.' : 'A JWT for this API alone.';
+  const title =
+    api === undefined
+      ? t('console.applications.preview.access-token')
+      : t('console.applications.preview.access-token-for', { api });
+  const lead = api === undefined ? t('console.applications.preview.opaque') : t('console.applications.preview.jwt');
   return { kind: 'code', title, lead, label: title, text: JSON.stringify(claims, undefined, 2), isClosed };
 }

@@ -7,6 +7,7 @@ import { applicationEntry } from '../../config-file/export.ts';
 import { conflict } from '../../http/errors.ts';
 import type { WaitingMetadataDecisions } from '../../saml/metadata/waiting-metadata.ts';
 import { type Db, transaction } from '../../storage/database.ts';
+import { t } from '../../texts/text.ts';
 import { assertVersion, type Expected, etagOf } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { mergePatch } from './declaration-values.ts';
@@ -67,16 +68,16 @@ export function updateActions(
       const before = await manageable.find(id, by);
       const url = before.protocol === 'saml' ? before.metadata.metadata_url : undefined;
       if (before.protocol !== 'saml' || url === undefined)
-        throw conflict('conflict', { message: 'This application has no metadata URL.' });
+        throw conflict('conflict', { message: t('console.applications.problem.no-metadata-url') });
       const resolved = await declarations.resolve(applicationEntry(before));
       const { entityId, xml } = resolved;
       if (entityId !== before.clientId)
-        throw conflict('conflict', { message: `The metadata at ${url} now describes another entity, ${entityId}.` });
+        throw conflict('conflict', { message: t('console.applications.problem.other-entity', { url, entityId }) });
       if (xml === before.metadata.metadata_xml)
-        throw conflict('conflict', { message: `The metadata at ${url} still says the same as before.` });
+        throw conflict('conflict', { message: t('console.applications.problem.same-metadata', { url }) });
       if (xml !== undefined && (await dependencies.waitingMetadata.receive(before, xml))) {
-        const next = { href: `/admin/applications/${id}/metadata`, label: 'Compare and approve it' };
-        throw conflict('conflict', { message: 'The new metadata changes something that needs your approval.', next });
+        const next = { href: `/admin/applications/${id}/metadata`, label: t('console.applications.problem.compare') };
+        throw conflict('conflict', { message: t('console.applications.problem.needs-approval'), next });
       }
       return replaceSaml(before, resolved, by, 'any');
     },

@@ -4,9 +4,17 @@ import { createHash } from 'node:crypto';
 import type { Certificate } from '../xml/certificates.ts';
 import type { SpMetadata } from './parse.ts';
 
+/** What can change, for the API and emails. */
+type Part =
+  | 'ACS addresses'
+  | 'SLO addresses'
+  | 'Signing keys'
+  | 'Encryption keys'
+  | 'Signed requests (AuthnRequestsSigned)'
+  | 'Signed assertions (WantAssertionsSigned)';
+
 export interface MetadataChange {
-  /** For people, such as "ACS addresses". */
-  what: string;
+  what: Part;
   received: string;
   registered: string;
   needsApproval: boolean;
@@ -22,7 +30,7 @@ type Compared = Pick<
  * is added beside a known one or removed from beside it (a rollover).
  */
 export function metadataChanges(registered: Compared, received: Compared): MetadataChange[] {
-  const added = (what: string, before: string[], after: string[]): MetadataChange[] =>
+  const added = (what: Part, before: string[], after: string[]): MetadataChange[] =>
     same(before, after)
       ? []
       : [
@@ -55,7 +63,7 @@ export function changesKey(changes: readonly MetadataChange[]): string {
 }
 
 /** Keys may change only beside a key that stays; first keys count as a replacement, because they may sign from then on. */
-function keyChanges(what: string, before: readonly Certificate[], after: readonly Certificate[]): MetadataChange[] {
+function keyChanges(what: Part, before: readonly Certificate[], after: readonly Certificate[]): MetadataChange[] {
   const [old, now] = [before.map(keyOf), after.map(keyOf)];
   if (same(old, now)) return [];
   const overlaps = now.some((key) => old.includes(key));
@@ -63,7 +71,7 @@ function keyChanges(what: string, before: readonly Certificate[], after: readonl
 }
 
 function requirement(
-  what: string,
+  what: Part,
   registered: Compared,
   received: Compared,
   field: 'authnRequestsSigned' | 'wantAssertionsSigned',
@@ -72,7 +80,7 @@ function requirement(
   return [change(what, [yesNo(registered[field])], [yesNo(received[field])], registered[field])];
 }
 
-function change(what: string, before: string[], after: string[], needsApproval: boolean): MetadataChange {
+function change(what: Part, before: string[], after: string[], needsApproval: boolean): MetadataChange {
   return { what, received: after.join('\n') || 'none', registered: before.join('\n') || 'none', needsApproval };
 }
 

@@ -6,6 +6,7 @@ import { conflict, notFound } from '../../http/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { sha256 } from '../../platform/random.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import { t } from '../../texts/text.ts';
 import { changesKey, type MetadataChange, needsApproval } from './differences.ts';
 import { NOTHING_WAITS } from './refresh-state.ts';
 import { applyMetadata, changesTo } from './registered-document.ts';
@@ -81,9 +82,9 @@ async function findExpected(
   tx: Tx,
 ) {
   const current = await findWaiting(applications, applicationId, tx);
-  if (!current) throw notFound({ message: 'No changed metadata of this application waits for approval.' });
+  if (!current) throw notFound({ message: t('console.applications.metadata.none-waits') });
   if (current.found.documentHash !== documentHash)
-    throw conflict('conflict', { message: 'Another document has been received since. Look at its changes first.' });
+    throw conflict('conflict', { message: t('console.applications.problem.other-document') });
   return current;
 }
 
