@@ -70,22 +70,37 @@
     });
   }
 
-  // A preview has the values of its form as they are typed; a picture when it is stored.
+  // A preview has the values of its form as they are typed, also those of the choices above it. A picture is sent first, and not saved.
   for (const frame of document.querySelectorAll('[data-follows]')) {
     const form = document.getElementById(frame.dataset.follows);
-    const address = new URL(frame.src);
+    if (!form?.action) continue;
+    let address = new URL(frame.src);
+    let hasPictures = false;
     let timer;
-    form?.addEventListener('input', ({ target }) => {
-      if (!target.name || target.type === 'file') return;
+    const load = () => {
+      for (const { name, type, value, checked } of form.elements) {
+        const [field, part] = name.split('.');
+        if (part === 'remove') address.searchParams.set(field, checked ? '' : form.elements[`${field}.stored`].value);
+        else if (address.searchParams.has(name) && !['file', 'hidden'].includes(type))
+          address.searchParams.set(name, value.trim());
+      }
+      frame.contentWindow.location.replace(address);
+    };
+    const sendPictures = async () => {
+      hasPictures = false;
+      const body = new FormData(form);
+      body.set('show', '1');
+      const answer = await fetch(form.action, { method: 'POST', body });
+      const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      const shown = page.querySelector('[data-follows]')?.getAttribute('src');
+      if (answer.ok && shown) address = new URL(shown, location.href);
+      load();
+    };
+    document.addEventListener('input', ({ target }) => {
+      if (!target.name || target.form !== form) return;
+      if (target.type === 'file') hasPictures = true;
       clearTimeout(timer);
-      timer = setTimeout(() => {
-        const [name, part] = target.name.split('.');
-        if (part === 'remove') {
-          const stored = form.elements.namedItem(`${name}.stored`);
-          address.searchParams.set(name, target.checked ? '' : stored.value);
-        } else address.searchParams.set(name, target.value.trim());
-        frame.contentWindow.location.replace(address);
-      }, 250);
+      timer = setTimeout(() => (hasPictures ? sendPictures() : load()), 250);
     });
   }
 

@@ -5,22 +5,29 @@ import type { Brand, BrandSetting } from '../../brand/brand.ts';
 import type { ImageStore } from '../../brand/image-store.ts';
 import { ImageFault } from '../../brand/images/image-fault.ts';
 import { imageLimits } from '../../brand/limits.ts';
-import type { Context, Extras, State } from '../../http/context.ts';
-import { badRequest, type FieldFault } from '../../http/errors.ts';
+import type { Context, Extras, Middleware, State } from '../../http/context.ts';
+import { AppError, badRequest, type FieldFault } from '../../http/errors.ts';
 import { acceptPictures, parseForm, parseQuery } from '../../http/input.ts';
 import type { SettingEntry } from '../../settings/settings.ts';
 import type { Db } from '../../storage/database.ts';
 import { t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
-import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
-import type { Frame } from '../console/frame.ts';
+import { type Block, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
+import { type Frame, listPath } from '../console/frame.ts';
 import { fileNotice } from '../console/managed-by-file.ts';
 import type { Names } from '../console/names.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { SettingAdmin } from '../settings/actions.ts';
 import { changesOf, type Lock } from '../settings/console-fields.ts';
 import { brandSections, entriesOf, storedPictures, valueIn, withChanges, withNames } from './fields.ts';
-import { brandPreviewRoutes, previewAddress, previewFields, previewQuery } from './preview.ts';
+import {
+  applicationField,
+  brandPreviewRoutes,
+  type Choice,
+  previewAddress,
+  previewFields,
+  previewQuery,
+} from './preview.ts';
 import { brandTabs } from './tabs.ts';
 import { textRoutes } from './texts/console.ts';
 
@@ -29,7 +36,10 @@ const READ = 'gatehouse.settings:read' as const;
 const CHANGE = 'gatehouse.settings:write' as const;
 const FORM = 'brand';
 const APPLICATION = 'application';
-const form = z.record(z.string(), z.array(z.string().max(imageLimits.requestBytes * 2)));
+/** The button of the preview. */
+const SHOW = 'show';
+const MAX_MEGABYTES = imageLimits.formBytes / 1024 / 1024;
+const form = z.record(z.string(), z.array(z.string().max(imageLimits.formBytes * 2)));
 
 export interface BrandPagesDependencies {
   frame: Frame;
@@ -63,7 +73,20 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
     frame.show(ctx, await brandPage(ctx, dependencies, await settings.list(), {}));
   });
 
-  router.post('/', acceptPictures(imageLimits.requestBytes), ...frame.change(CHANGE), async (ctx) => {
+  // The form again, although nothing of it could be read.
+  const againIfTooLarge: Middleware = async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'body_too_large') throw error;
+      ctx.set(error.headers);
+      const page = await brandPage(ctx, dependencies, await settings.list(), {});
+      frame.show(ctx, { ...page, problem: t('console.branding.too-large', { size: MAX_MEGABYTES }) }, error.status);
+    }
+  };
+
+  const upload = [acceptPictures(imageLimits.formBytes), ...frame.page(CHANGE), againIfTooLarge];
+  router.post('/', ...upload, ...frame.change(CHANGE), async (ctx) => {
     const entries = await settings.list();
     let sent: Sent = await parseForm(ctx, form, { lists: 'every field' });
     await frame.attempt(
@@ -72,11 +95,12 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
         const faults: FieldFault[] = [];
         sent = await withNames(sent, storeOf(faults));
         if (faults.length > 0) throw badRequest('invalid_input', { fields: faults });
+        if (sentValue(sent, SHOW)) return frame.show(ctx, await brandPage(ctx, dependencies, entries, sent));
         const application = sentValue(sent, APPLICATION) ?? '';
         const changes = changesOf(application ? entriesOf(application, entries) : entries, sent);
         const all = application ? { brand_applications: withChanges(application, entries, changes) } : changes;
         await settings.update(all, frame.actor(ctx), sentValue(sent, VERSION) ?? '');
-        frame.redirect(ctx, addressOf(application), t('console.branding.saved'));
+        frame.redirect(ctx, addressOf(choiceOf(ctx, sent)), t('console.branding.saved'));
       },
       () => brandPage(ctx, dependencies, entries, sent),
     );
@@ -91,10 +115,9 @@ async function brandPage(
   sent: Sent,
 ): Promise<ConsolePage> {
   const mayChange = frame.may(ctx, CHANGE);
-  const query = parseQuery(ctx, previewQuery);
-  const application = sentValue(sent, APPLICATION) ?? query.application.trim();
+  const choice = choiceOf(ctx, sent);
+  const { application } = choice;
   const entries = application ? entriesOf(application, all) : all;
-  const choice = { ...query, application };
   const lockOf = ({ source }: SettingEntry): Lock =>
     source === 'file' ? 'file' : mayChange ? undefined : 'permission';
   const sections = brandSections(entries, sent, lockOf);
@@ -105,7 +128,7 @@ async function brandPage(
     {
       kind: 'form',
       id: FORM,
-      action: HERE,
+      action: addressOf({ ...UNCHOSEN, application }),
       isUpload: true,
       fields: mayChange
         ? [
@@ -117,7 +140,7 @@ async function brandPage(
       sections,
       ...(mayChange && {
         button: t('console.shared.save-changes'),
-        cancel: addressOf(application),
+        cancel: addressOf(choice),
         cancelLabel: t('console.shared.discard'),
       }),
     },
@@ -133,13 +156,36 @@ async function brandPage(
     tabs: brandTabs('look'),
     isHalved: true,
     blocks,
-    aside: previewBlocks(choice, previewAddress(choice, typed)),
+    aside: previewBlocks(ctx, choice, { src: previewAddress(choice, typed), mayChange }),
   };
 }
 
-function previewBlocks(choice: Parameters<typeof previewFields>[0], src: string): Block[] {
+/** What was chosen with the form, else in the address. */
+function choiceOf(ctx: Context, sent: Sent): Choice {
+  const query = parseQuery(ctx, previewQuery);
+  const names = Object.keys(previewQuery.shape);
+  const given = names.flatMap((name) => (sent[name] === undefined ? [] : [[name, sentValue(sent, name)]]));
+  const choice = previewQuery.parse({ ...query, ...Object.fromEntries(given) });
+  return { ...choice, application: choice.application.trim() };
+}
+
+/** The choices are sent with the form, so that nothing is lost that is typed there. */
+function previewBlocks(ctx: Context, choice: Choice, { src, mayChange }: { src: string; mayChange: boolean }): Block[] {
+  const { page, mode, language, application } = choice;
+  const hidden = (values: Record<string, string | undefined>): Field[] =>
+    Object.entries(values).map(([name, value]) => ({ name, label: '', type: 'hidden', value }));
+  const fields = previewFields(choice, ctx.state.offeredLanguages.tags, ctx.state.language());
+  const show = { action: HERE, button: t('console.branding.show') };
   return [
-    { kind: 'search', action: HERE, fields: previewFields(choice), button: t('console.branding.show') },
+    {
+      kind: 'search',
+      action: HERE,
+      fields: [applicationField(choice), ...hidden({ page, mode, language })],
+      button: t('console.branding.open'),
+    },
+    mayChange
+      ? { kind: 'search', ...show, of: FORM, fields }
+      : { kind: 'search', ...show, fields: [...hidden({ application }), ...fields] },
     { kind: 'preview', title: t('console.branding.preview'), src, follows: FORM, isTall: true },
   ];
 }
@@ -148,6 +194,13 @@ const OF_ALL = t('console.branding.lead');
 const OF_APPLICATION = t('console.branding.lead-application');
 const UNKNOWN = t('console.branding.lead-unknown');
 
-function addressOf(application: string): string {
-  return application ? `${HERE}?${new URLSearchParams({ [APPLICATION]: application })}` : HERE;
+const UNCHOSEN: Choice = previewQuery.parse({});
+
+function addressOf({ application, page, language, mode }: Choice): string {
+  return listPath(HERE, {
+    [APPLICATION]: application,
+    page: page === UNCHOSEN.page ? undefined : page,
+    language,
+    mode: mode === UNCHOSEN.mode ? undefined : mode,
+  });
 }

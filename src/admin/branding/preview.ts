@@ -6,6 +6,7 @@ import { type Brand, type BrandSetting, type BrandValues, brandSettings } from '
 import type { Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
 import { brandColor, brandLink, brandName, isImageName } from '../../settings/value-schemas.ts';
+import { languageNames, languages } from '../../texts/languages.ts';
 import { type PageText, t } from '../../texts/text.ts';
 import type { Field } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
@@ -73,10 +74,12 @@ const modes = { light: t('console.branding.mode.light'), dark: t('console.brandi
 export const previewQuery = z.object({
   page: z.enum(Object.keys(pages) as PageName[]).catch('sign-in'),
   mode: z.enum(['light', 'dark']).catch('light'),
+  /** That of the console by default. */
+  language: z.enum(languages).optional().catch(undefined),
   /** A client ID or entity ID; empty for all pages. */
   application: z.string().max(2048).catch(''),
 });
-type Choice = z.output<typeof previewQuery>;
+export type Choice = z.output<typeof previewQuery>;
 
 /** What is typed, where it is allowed; anything else is as if it was not there. */
 const image = z.string().refine((text) => text === '' || isImageName(text));
@@ -93,19 +96,30 @@ const typedValues = {
 } satisfies Record<BrandSetting, z.ZodType>;
 const addressQuery = z.looseObject(previewQuery.shape);
 
-/** The choices above the preview. */
-export function previewFields({ page, mode, application }: Choice): Field[] {
+/** The choice of the application whose brand is edited. */
+export function applicationField({ application }: Choice): Field {
+  return {
+    name: 'application',
+    label: t('console.branding.application'),
+    suggest: 'applications',
+    value: application,
+    placeholder: t('console.branding.all-pages'),
+  };
+}
+
+/** The choices above the preview. `offered`: the languages. */
+export function previewFields({ page, mode, language }: Choice, offered: readonly string[], own: string): Field[] {
   const option = ([value, label]: [string, PageText]) => ({ value, label });
   const labels = Object.entries(pages).map(([name, { label }]): [string, PageText] => [name, label]);
   return [
-    {
-      name: 'application',
-      label: t('console.branding.application'),
-      suggest: 'applications',
-      value: application,
-      placeholder: t('console.branding.all-pages'),
-    },
     { name: 'page', label: t('console.branding.page'), type: 'select', value: page, options: labels.map(option) },
+    {
+      name: 'language',
+      label: t('console.branding.language'),
+      type: 'select',
+      value: language ?? own,
+      options: languageNames(offered).map(({ tag, name }) => ({ value: tag, label: name, language: tag })),
+    },
     {
       name: 'mode',
       label: t('console.branding.mode'),
@@ -117,9 +131,10 @@ export function previewFields({ page, mode, application }: Choice): Field[] {
 }
 
 /** The address of the preview with the values of the form. */
-export function previewAddress({ page, mode, application }: Choice, typed: (name: BrandSetting) => string): string {
+export function previewAddress(choice: Choice, typed: (name: BrandSetting) => string): string {
+  const { page, mode, application, language = '' } = choice;
   const values = brandSettings.map((name): [string, string] => [name, typed(name)]);
-  return `${PATH}?${new URLSearchParams([['page', page], ['mode', mode], ['application', application], ...values])}`;
+  return `${PATH}?${new URLSearchParams([['page', page], ['mode', mode], ['language', language], ['application', application], ...values])}`;
 }
 
 export interface PreviewDependencies {
@@ -130,7 +145,8 @@ export interface PreviewDependencies {
 export function brandPreviewRoutes({ frame, brand }: PreviewDependencies): Router<State, Extras> {
   const router = new Router<State, Extras>();
   router.get(PATH, ...frame.page('gatehouse.settings:read'), (ctx) => {
-    const { page, mode, application, ...typed } = parseQuery(ctx, addressQuery);
+    const { page, mode, application, language, ...typed } = parseQuery(ctx, addressQuery);
+    if (language) ctx.state.language = () => language;
     const { template, data } = pages[page];
     ctx.set('Content-Security-Policy', POLICY);
     // Undefined where nothing is set: the look of Gatehouse, whatever is stored.

@@ -113,6 +113,8 @@ export function versionField(version: string): Field {
 export interface Search {
   title?: PageText;
   action: string;
+  /** The form elsewhere on the page that the fields are sent with; then the button has the name `show`. */
+  of?: string;
   fields: readonly Field[];
   button?: PageText;
   /** Filters that are links, beside the fields. */
