@@ -10,6 +10,7 @@ import { parseForm, parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import { within } from '../../rbac/rights.ts';
 import type { Role } from '../../rbac/roles.ts';
+import { t } from '../../texts/text.ts';
 import type { Block, Cell, ConsolePage } from '../console/blocks.ts';
 import { type Frame, listQuery } from '../console/frame.ts';
 import { countText, type ListAddress, pageLinks } from '../console/lists.ts';
@@ -48,11 +49,13 @@ export function memberPages(router: Router<State, Extras>, dependencies: MemberP
       async () => {
         const account = user ? ((await accounts.find(user)) ?? (await accounts.findByLogin(user))) : undefined;
         if (!account) {
-          const message = user ? 'No user has this username or email.' : 'must not be empty';
+          const message = user ? t('console.roles.no-such-user') : 'must not be empty';
           throw badRequest('invalid_input', { fields: [{ field: 'user', message }] });
         }
         const isNew = await users.changeRole(account.id, { add: role.name }, frame.actor(ctx));
-        const outcome = isNew ? `${nameOf(account)} added.` : `${nameOf(account)} already has this role.`;
+        const outcome = isNew
+          ? t('console.roles.member-added', { name: nameOf(account) })
+          : t('console.roles.member-already', { name: nameOf(account) });
         frame.redirect(ctx, `${pathOf(role)}/members`, outcome);
       },
       () => membersPage(dependencies, ctx, role, user),
@@ -67,7 +70,8 @@ function removalPages(router: Router<State, Extras>, { frame, roles, users }: Me
   const open = async (ctx: Params) => {
     const role = await roles.get(ctx.params.id ?? '');
     const { account, reason } = await users.check(ctx.params.user ?? '', frame.actor(ctx), ASSIGN);
-    if (!account.roles.includes(role.name)) throw notFound({ message: `${nameOf(account)} doesn’t have this role.` });
+    if (!account.roles.includes(role.name))
+      throw notFound({ message: t('console.roles.not-a-member', { name: nameOf(account) }) });
     return { role, account, reason, members: `${pathOf(role)}/members` };
   };
 
@@ -75,15 +79,15 @@ function removalPages(router: Router<State, Extras>, { frame, roles, users }: Me
     const { role, account, reason, members } = await open(ctx);
     if (reason !== undefined) throw forbidden('forbidden', { message: reason });
     frame.show(ctx, {
-      title: `Remove ${nameOf(account)} from ${role.name}?`,
+      title: t('console.roles.remove-title', { name: nameOf(account), role: role.name }),
       back: { href: members, label: role.name },
       blocks: [
         {
           kind: 'form',
-          lead: `${nameOf(account)} loses the permissions of this role and access to its applications.`,
+          lead: t('console.roles.remove-lead', { name: nameOf(account) }),
           action: `${members}/${account.id}/remove`,
           fields: [],
-          button: 'Remove',
+          button: t('console.roles.remove'),
           look: 'danger',
           cancel: members,
         },
@@ -94,8 +98,8 @@ function removalPages(router: Router<State, Extras>, { frame, roles, users }: Me
   router.post('/:id/members/:user/remove', ...frame.change(READ, CHANGE), async (ctx) => {
     const { role, account, members } = await open(ctx);
     const isDone = await users.changeRole(account.id, { remove: role.name }, frame.actor(ctx));
-    const stays = `${nameOf(account)} has this role through a connection. Change the roles by group there.`;
-    frame.redirect(ctx, members, isDone ? `${nameOf(account)} removed.` : stays);
+    const stays = t('console.roles.role-by-connection', { name: nameOf(account) });
+    frame.redirect(ctx, members, isDone ? t('console.roles.member-removed', { name: nameOf(account) }) : stays);
   });
 }
 
@@ -109,12 +113,12 @@ async function membersPage(
   const mayAssign = frame.meets(ctx, CHANGE) && (await roles.assignable(frame.actor(ctx))).includes(role.name);
   const add: Block = {
     kind: 'form',
-    title: 'Add a member',
+    title: t('console.roles.add-member-title'),
     action: `${pathOf(role)}/members`,
-    fields: [{ name: 'user', label: 'User', suggest: 'users', value: user, required: true }],
-    button: 'Add member',
+    fields: [{ name: 'user', label: t('console.roles.user'), suggest: 'users', value: user, required: true }],
+    button: t('console.roles.add-member'),
   };
-  const missing: Block = { kind: 'text', text: 'You don’t have permission to see users.' };
+  const missing: Block = { kind: 'text', text: t('console.roles.no-users-right') };
   const list = frame.meets(ctx, USERS) ? await memberTable(dependencies, ctx, role, mayAssign) : missing;
   return roleTabPage(role, 'members', dependencies, { blocks: [...(mayAssign ? [add] : []), list] });
 }
@@ -135,17 +139,24 @@ async function memberTable(
   ]);
   const path = `${pathOf(role)}/members`;
   const list: ListAddress = { path, filters: { q: search }, sort: '', defaultSort: '' };
-  const placeholder = 'Search by name, username or email';
+  const placeholder = t('console.roles.search-members');
   return {
     kind: 'table',
-    caption: 'Members',
+    caption: t('console.roles.members'),
     filter: {
       action: path,
-      fields: [{ name: 'q', label: 'Search', type: 'search', value: search, isLabelHidden: true, placeholder }],
+      fields: [
+        { name: 'q', label: t('console.page.search'), type: 'search', value: search, isLabelHidden: true, placeholder },
+      ],
     },
-    columns: ['Member', 'Email', 'Status', ...(mayAssign ? [''] : [])],
+    columns: [
+      t('console.roles.member'),
+      t('console.shared.email'),
+      t('console.shared.status'),
+      ...(mayAssign ? [''] : []),
+    ],
     rows: page.accounts.map((one) => memberRow(one, path, mayAssign)),
-    empty: search || after ? 'No members match.' : noMembers,
+    empty: search || after ? t('console.roles.no-members-match') : noMembers,
     count: found.count === undefined ? undefined : countText(found.count, 'members', found.isMore),
     pages: pageLinks(list, given, page.next),
   };
@@ -153,18 +164,20 @@ async function memberTable(
 
 const noMembers = {
   icon: 'user-round',
-  title: 'No members yet',
-  text: 'Add users here, or let a connection give the role by group.',
+  title: t('console.roles.no-members'),
+  text: t('console.roles.no-members-text'),
 };
 
 function memberRow(one: AccountSummary, path: string, mayAssign: boolean): Cell[] {
   const name = nameOf(one);
   const small = one.name === null ? undefined : one.username;
-  const remove = { label: 'Remove', of: name, href: `${path}/${one.id}/remove` };
+  const remove = { label: t('console.roles.remove'), of: name, href: `${path}/${one.id}/remove` };
   return [
     { text: name, href: `/admin/users/${one.id}`, small, logo: { name, isPerson: true } },
     one.email,
-    one.isActive ? { text: 'Active', tone: 'good' } : { text: 'Disabled', tone: 'bad' },
+    one.isActive
+      ? { text: t('console.shared.active'), tone: 'good' }
+      : { text: t('console.shared.disabled'), tone: 'bad' },
     ...(mayAssign ? [one.source === 'file' ? null : { action: remove }] : []),
   ];
 }

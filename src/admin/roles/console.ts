@@ -5,12 +5,11 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { forbidden } from '../../http/errors.ts';
 import { bodyLimit, parseForm, parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
-import { plural } from '../../platform/plural.ts';
 import type { Role } from '../../rbac/roles.ts';
-import { t } from '../../texts/text.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type Cell, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
-import { countText, sortColumn, sortedBy } from '../console/lists.ts';
+import { sortColumn, sortedBy } from '../console/lists.ts';
 import { FILE_TAG } from '../console/managed-by-file.ts';
 import { asTyped, isRowButton, type Sent, sentValue, toSent } from '../console/row-buttons.ts';
 import type { RoleAdmin } from './actions.ts';
@@ -23,14 +22,15 @@ const MATRIX = `${HOME}/permissions`;
 const MAX_FORM_BYTES = 256 * 1024;
 const form = z.record(z.string(), z.array(z.string().max(20_000)));
 const query = z.object({
+  q: z.string().trim().max(200).default(''),
   sort: z.enum(['name', '-name', 'members', '-members', 'permissions', '-permissions']).default('name'),
 });
 const SOURCES: Record<Role['source'], Cell> = {
   local: '',
-  file: { ...FILE_TAG, text: 'Configuration file', tone: 'plain' },
-  'built-in': { text: 'Built in', tone: 'plain' },
+  file: { ...FILE_TAG, text: t('console.page.configuration-file'), tone: 'plain' },
+  'built-in': { text: t('console.roles.built-in'), tone: 'plain' },
 };
-const TICK: Cell = { text: 'Yes', tone: 'good' };
+const TICK: Cell = { text: t('console.roles.yes'), tone: 'good' };
 
 export interface RolePagesDependencies extends MemberPagesDependencies {
   roles: RoleAdmin;
@@ -51,36 +51,50 @@ export function roleRoutes(dependencies: RolePagesDependencies): Router<State, E
 function roleList(router: Router<State, Extras>, { frame, roles }: RolePagesDependencies): void {
   const show = (ctx: Context, current: string, block: Block) =>
     frame.show(ctx, {
-      title: 'Roles',
-      lead: 'Roles give people access to applications and permissions.',
+      title: t('console.roles.title'),
+      lead: t('console.roles.lead'),
       actions: frame.may(ctx, WRITE)
-        ? [{ label: 'Create role', icon: 'plus', href: `${HOME}/new`, look: 'primary' }]
+        ? [{ label: t('console.roles.create'), icon: 'plus', href: `${HOME}/new`, look: 'primary' }]
         : [],
       tabs: [
-        { href: HOME, label: 'Roles', isCurrent: current === HOME },
-        { href: MATRIX, label: 'Permissions by role', isCurrent: current === MATRIX },
+        { href: HOME, label: t('console.roles.title'), isCurrent: current === HOME },
+        { href: MATRIX, label: t('console.roles.matrix'), isCurrent: current === MATRIX },
       ],
       blocks: [block],
     });
 
   router.get('/', ...frame.page(READ), async (ctx) => {
-    const { sort } = parseQuery(ctx, query);
+    const { q, sort } = parseQuery(ctx, query);
     const [all, members] = await Promise.all([roles.list(), roles.members()]);
     const membersOf = ({ id }: Role) => members.get(id) ?? 0;
-    const sorted = sortedBy(all, sort, frame.language(ctx), {
+    const sorted = sortedBy(all.filter(matching(q)), sort, frame.language(ctx), {
       name: ({ name }) => name,
       members: membersOf,
       permissions: ({ permissions }) => permissions.length,
     });
-    const list = { path: HOME, filters: {}, sort, defaultSort: 'name' };
+    const list = { path: HOME, filters: { q }, sort, defaultSort: 'name' };
     show(ctx, HOME, {
       kind: 'table',
-      caption: 'Roles',
+      caption: t('console.roles.title'),
+      filter: {
+        action: HOME,
+        fields: [
+          {
+            name: 'q',
+            label: t('console.page.search'),
+            type: 'search',
+            value: q,
+            isLabelHidden: true,
+            placeholder: t('console.roles.search'),
+          },
+          { name: 'sort', label: '', type: 'hidden', value: sort === 'name' ? '' : sort },
+        ],
+      },
       columns: [
-        sortColumn('Role', 'name', list),
-        sortColumn('Members', '-members', list, { isNumber: true }),
-        sortColumn('Permissions', '-permissions', list, { isNumber: true }),
-        'Managed by',
+        sortColumn(t('console.roles.role'), 'name', list),
+        sortColumn(t('console.roles.members'), '-members', list, { isNumber: true }),
+        sortColumn(t('console.roles.permissions'), '-permissions', list, { isNumber: true }),
+        t('console.roles.managed-by'),
       ],
       rows: sorted.map((role) => [
         { text: role.name, href: pathOf(role), small: role.description || undefined },
@@ -88,8 +102,8 @@ function roleList(router: Router<State, Extras>, { frame, roles }: RolePagesDepe
         role.permissions.length,
         SOURCES[role.source],
       ]),
-      empty: 'No roles.',
-      count: plural(all.length, 'role'),
+      empty: t('console.roles.none'),
+      count: t('console.roles.count', { count: sorted.length }),
     });
   });
 
@@ -97,15 +111,22 @@ function roleList(router: Router<State, Extras>, { frame, roles }: RolePagesDepe
     const [all, permissions] = await Promise.all([roles.list(), roles.permissions()]);
     show(ctx, MATRIX, {
       kind: 'table',
-      caption: 'Permissions by role',
-      columns: ['Permission', ...all.map(({ name }) => name)],
+      caption: t('console.roles.matrix'),
+      columns: [t('console.roles.permission'), ...all.map(({ name }) => name)],
       rows: permissions.map(({ permission, roles: holders }) => [
         { text: permission, code: true },
         ...all.map(({ name }): Cell => (holders.includes(name) ? TICK : '')),
       ]),
-      empty: 'No permissions yet.',
+      empty: t('console.roles.no-permissions'),
     });
   });
+}
+
+/** The roles whose name, description or permissions have this text. */
+function matching(search: string): (role: Role) => boolean {
+  const wanted = search.toLowerCase();
+  return ({ name, description, permissions }) =>
+    [name, description, ...permissions].some((text) => text.toLowerCase().includes(wanted));
 }
 
 /** Leads to the members. */
@@ -126,10 +147,12 @@ function newRolePages(router: Router<State, Extras>, dependencies: RolePagesDepe
   const { frame, roles } = dependencies;
   const empty = { name: '', description: '', permissions: [] };
   const page = async (sent?: Sent): Promise<ConsolePage> => ({
-    title: 'Create role',
-    lead: 'Give a group of users the same permissions and applications.',
-    back: { href: HOME, label: 'Roles' },
-    blocks: [await formBlock(dependencies, { action: `${HOME}/new`, values: empty, sent, button: 'Create role' })],
+    title: t('console.roles.create'),
+    lead: t('console.roles.create-lead'),
+    back: { href: HOME, label: t('console.roles.title') },
+    blocks: [
+      await formBlock(dependencies, { action: `${HOME}/new`, values: empty, sent, button: t('console.roles.create') }),
+    ],
   });
 
   router.get('/new', ...frame.page(WRITE), async (ctx) => frame.show(ctx, await page()));
@@ -144,7 +167,7 @@ function newRolePages(router: Router<State, Extras>, dependencies: RolePagesDepe
           { ...sentRole(sent), permissions: [...sentRole(sent).permissions] },
           frame.actor(ctx),
         );
-        frame.redirect(ctx, pathOf(role), 'Role created.');
+        frame.redirect(ctx, pathOf(role), t('console.roles.created'));
       },
       () => page(sent),
     );
@@ -170,7 +193,7 @@ function rolePages(router: Router<State, Extras>, dependencies: RolePagesDepende
         const values = sentRole(sent);
         const changes = { ...values, permissions: [...values.permissions] };
         await roles.update(role.id, changes, frame.actor(ctx), sentValue(sent, VERSION) ?? '');
-        frame.redirect(ctx, pathOf(role), 'Role saved.');
+        frame.redirect(ctx, pathOf(role), t('console.roles.saved'));
       },
       () => page(ctx, role, sent),
     );
@@ -178,7 +201,7 @@ function rolePages(router: Router<State, Extras>, dependencies: RolePagesDepende
 
   router.get('/:id/applications', ...frame.page(READ), async (ctx) => {
     const role = await roles.get(ctx.params.id ?? '');
-    const missing: Block = { kind: 'text', text: 'You don’t have permission to see applications.' };
+    const missing: Block = { kind: 'text', text: t('console.roles.no-applications-right') };
     const { applications, isMore } = await roles.applications(role.id);
     const block = frame.may(ctx, 'gatehouse.applications:read')
       ? applicationsBlock(role.name, applications, isMore)
@@ -198,14 +221,20 @@ async function permissionsPage(
   const path = pathOf(role);
   const version = (sent && sentValue(sent, VERSION)) ?? etagOf(role);
   const values = { ...role, version };
-  const button = mayChange ? { button: 'Save changes' } : {};
+  const button = mayChange ? { button: t('console.shared.save-changes') } : {};
   const blocks = [await formBlock(dependencies, { action: path, values, sent, ...button })];
-  const text = 'Members lose its permissions and app access.';
+  const text = t('console.roles.delete-consequence');
   const deletion: Block = {
     kind: 'tasks',
-    title: 'Danger zone',
+    title: t('console.shared.danger-zone'),
     isDanger: true,
-    rows: [{ title: 'Delete role', text, action: { label: 'Delete', href: `${path}/delete`, look: 'danger' } }],
+    rows: [
+      {
+        title: t('console.roles.delete'),
+        text,
+        action: { label: t('console.shared.delete'), href: `${path}/delete`, look: 'danger' },
+      },
+    ],
   };
   return roleTabPage(role, '', dependencies, { blocks: mayChange ? [...blocks, deletion] : blocks });
 }
@@ -215,7 +244,7 @@ interface RoleFormInput {
   values: RoleValues & { version?: string };
   sent: Sent | undefined;
   /** Without it the form is only displayed. */
-  button?: string;
+  button?: PageText;
 }
 
 async function formBlock(
@@ -241,19 +270,27 @@ function roleDeletion(router: Router<State, Extras>, dependencies: RolePagesDepe
     const at = pathOf(role);
     const count = (await roles.members()).get(role.id) ?? 0;
     const { counted } = limits.lists;
-    const members = countText(Math.min(count, counted), 'members', count > counted);
-    const lead = count === 0 ? 'It has no members.' : `${members} will lose its permissions and app access.`;
+    const members = { count: Math.min(count, counted), more: count > counted ? 'yes' : 'no' };
+    const lead = count === 0 ? t('console.roles.no-members-yet') : t('console.roles.delete-lead', members);
     frame.show(ctx, {
-      title: `Delete the role ${role.name}?`,
+      title: t('console.roles.delete-title', { role: role.name }),
       back: { href: at, label: role.name },
       blocks: [
-        { kind: 'form', lead, action: `${at}/delete`, fields: [], button: 'Delete', look: 'danger', cancel: at },
+        {
+          kind: 'form',
+          lead,
+          action: `${at}/delete`,
+          fields: [],
+          button: t('console.shared.delete'),
+          look: 'danger',
+          cancel: at,
+        },
       ],
     });
   });
 
   router.post('/:id/delete', ...frame.change(WRITE), async (ctx) => {
     await roles.remove(ctx.params.id ?? '', frame.actor(ctx));
-    frame.redirect(ctx, HOME, 'Role deleted.');
+    frame.redirect(ctx, HOME, t('console.roles.deleted'));
   });
 }

@@ -1,6 +1,7 @@
 // The form of a role: name, description, and its permissions as boxes by resource, with rows for all others.
 import { builtInRoles, OWN_PREFIX } from '../../rbac/built-in.ts';
 import { parsePermission } from '../../rbac/names.ts';
+import { t } from '../../texts/text.ts';
 import type { Field, FormSection } from '../console/blocks.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 
@@ -34,34 +35,34 @@ export function roleSections(
   const ticked = permissions.filter(isOwn).length;
   const sections: FormSection[] = [
     {
-      title: 'General',
+      title: t('console.roles.general'),
       fields: [
-        { name: 'name', label: 'Name', value: name, required: true, ...locked },
-        { name: 'description', label: 'Description', value: description, ...locked },
+        { name: 'name', label: t('console.shared.name'), value: name, required: true, ...locked },
+        { name: 'description', label: t('console.roles.description'), value: description, ...locked },
       ],
     },
     {
-      title: 'Permissions in applications',
-      lead: 'Each application or API decides what its permissions mean.',
+      title: t('console.roles.application-permissions'),
+      lead: t('console.roles.application-permissions-lead'),
       fields: [
         ...boxes(others),
         {
           name: PERMISSIONS,
-          label: others.size > 0 ? 'More permissions' : 'Permissions',
+          label: others.size > 0 ? t('console.roles.more-permissions') : t('console.roles.permissions'),
           type: 'rows',
-          adds: 'permission',
-          columns: [{ name: '', label: 'Permission' }],
+          adds: t('console.roles.added-permission'),
+          columns: [{ name: '', label: t('console.roles.permission') }],
           lines: rest.map((one) => [one]),
-          hint: 'Written as resource:action, such as articles:read. To limit a Gatehouse permission, name the group: gatehouse.users[role:students]:write.',
+          hint: t('console.roles.permission-hint'),
           ...locked,
         },
       ],
     },
     {
-      title: 'Permissions in Gatehouse',
-      lead: 'For administrators. You can give only permissions that you have.',
+      title: t('console.roles.own-permissions'),
+      lead: t('console.roles.own-permissions-lead'),
       isAdvanced: !isLocked,
-      summary: ticked === 0 ? 'None' : `${ticked} selected`,
+      summary: t('console.roles.selected', { count: ticked }),
       fields: boxes(own),
     },
   ];

@@ -1,7 +1,7 @@
 // The frame of a role's pages: its tabs, who manages it, and the applications that it opens.
 import type { Context } from '../../http/context.ts';
-import { plural } from '../../platform/plural.ts';
 import type { Role } from '../../rbac/roles.ts';
+import { sentences, type Text, t } from '../../texts/text.ts';
 import { productPresets } from '../applications/presets/presets.ts';
 import type { Block, ConsolePage, Mark } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
@@ -11,7 +11,11 @@ import type { OpenedApplication, RoleAdmin } from './actions.ts';
 export const READ = 'gatehouse.roles:read' as const;
 export const WRITE = 'gatehouse.roles:write' as const;
 
-const TABS = { '': 'Permissions', members: 'Members', applications: 'Applications' } as const;
+const TABS = {
+  '': t('console.roles.permissions'),
+  members: t('console.roles.members'),
+  applications: t('console.roles.applications'),
+} as const;
 export type RoleTab = keyof typeof TABS;
 
 export const pathOf = ({ id }: Pick<Role, 'id'>) => `/admin/roles/${id}`;
@@ -27,7 +31,7 @@ export function roleTabPage(
   return {
     title: role.name,
     ...(role.description && { lead: role.description }),
-    back: { href: '/admin/roles', label: 'Roles' },
+    back: { href: '/admin/roles', label: t('console.roles.title') },
     tags: tagsOf(role),
     tabs: (Object.keys(TABS) as RoleTab[]).map((one) => ({
       href: one === '' ? path : `${path}/${one}`,
@@ -40,13 +44,12 @@ export function roleTabPage(
 
 function tagsOf({ source }: Role): (Mark & { icon?: string })[] {
   if (source === 'file') return [FILE_TAG];
-  return source === 'built-in' ? [{ text: 'Built in', icon: 'lock' }] : [];
+  return source === 'built-in' ? [{ text: t('console.roles.built-in'), icon: 'lock' }] : [];
 }
 
 function ownerNotice({ source }: Role, configFile: string | undefined): Block[] {
   if (source === 'file') return [fileNotice(configFile, 'role')];
-  const text =
-    'This role is part of Gatehouse and can’t be changed. Create a role with the permissions that you need instead.';
+  const text = t('console.roles.built-in-notice');
   return source === 'built-in' ? [{ kind: 'text', tone: 'notice', text }] : [];
 }
 
@@ -64,30 +67,29 @@ export async function mayChangeRole(
 export function applicationsBlock(role: string, applications: readonly OpenedApplication[], isMore: boolean): Block {
   return {
     kind: 'table',
-    lead: 'Members can sign in to these applications because of this role.',
-    caption: 'Applications that the role opens',
-    columns: ['Application', 'Protocol', 'Status'],
+    lead: t('console.roles.applications-lead'),
+    caption: t('console.roles.applications-caption'),
+    columns: [t('console.roles.application'), t('console.roles.protocol'), t('console.shared.status')],
     rows: applications.map(({ id, name, protocol, enabled }) => [
       { text: name, href: `/admin/applications/${id}`, logo: { name } },
       protocol === 'oidc' ? 'OpenID Connect' : 'SAML',
-      enabled ? { text: 'Enabled', tone: 'good' as const } : { text: 'Disabled', tone: 'bad' as const },
+      enabled
+        ? { text: t('console.shared.enabled'), tone: 'good' as const }
+        : { text: t('console.shared.disabled'), tone: 'bad' as const },
     ]),
     empty: {
       icon: 'layout-grid',
-      title: 'No application requires it',
-      text: `${readers(role)}To limit an application to it, select this role on the tab Access of an application. Applications that are open to everyone aren’t listed.`,
-      action: { label: 'Applications', href: '/admin/applications' },
+      title: t('console.roles.no-applications'),
+      text: sentences([...readers(role), t('console.roles.no-applications-text')]),
+      action: { label: t('console.roles.applications'), href: '/admin/applications' },
     },
-    count: isMore
-      ? `The first ${plural(applications.length, 'application')}`
-      : plural(applications.length, 'application'),
+    count: t('console.roles.application-count', { count: applications.length, more: isMore ? 'yes' : 'no' }),
   };
 }
 
 /** Products that read the role, and what its members are there. */
-function readers(role: string): string {
+function readers(role: string): Text[] {
   return productPresets
     .flatMap(({ title, roles = [] }) => roles.filter(({ name }) => name === role).map((one) => ({ title, ...one })))
-    .map(({ title, description }) => `${title} reads this role (${description}). `)
-    .join('');
+    .map(({ title, description }) => t('console.roles.read-by', { title, description }));
 }
