@@ -2,6 +2,7 @@
 // called, and keys. Pure but for the metadata parser.
 import { z } from 'zod';
 import { check, formatPath } from '../applications/validation.ts';
+import { type Text, t } from '../texts/text.ts';
 import type { Connection } from './connection.ts';
 import { webUri } from './kinds/fields.ts';
 
@@ -14,6 +15,17 @@ export interface ReadMetadata {
 }
 /** Throws with a sentence for the administrator. */
 export type ParseMetadata = (xml: string) => ReadMetadata;
+
+/** Why a document can't be used, for the administrator. Its message is English, for logs. */
+export class DocumentFault extends Error {
+  override name = 'DocumentFault';
+  readonly text: Text;
+
+  constructor(text: Text, options?: ErrorOptions) {
+    super(String(text), options);
+    this.text = text;
+  }
+}
 
 /** OpenID Connect Discovery 3: what is used here; every URL in it must be one that may be called. */
 const discovery = z.looseObject({
@@ -30,7 +42,7 @@ const jwks = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(10
 const ASYMMETRIC = ['RSA', 'EC', 'OKP'];
 
 /**
- * The document in the form that is stored; throws an Error with a sentence for the administrator.
+ * The document in the form that is stored. Throws DocumentFault, and what `parse` throws.
  *
  * @param before the last good one, whose entity ID stays where the connection declares none
  */
@@ -45,24 +57,28 @@ export function checkedDocument(
     const declared = 'entity_id' in settings ? settings.entity_id : undefined;
     const expected = declared ?? (before === undefined ? undefined : parse(before).entityId);
     if (expected !== undefined && read.entityId !== expected)
-      throw new Error(`The metadata is of ${read.entityId}, but the entity ID of this connection is ${expected}.`);
+      throw new DocumentFault(t('console.connection-document.other-entity-id', { found: read.entityId, expected }));
     const isPinned = 'certificates' in settings && settings.certificates.length > 0;
     if (!isPinned && read.signingCertificates.length === 0)
-      throw new Error('The metadata has no signing certificate, so Gatehouse can’t verify assertions.');
+      throw new DocumentFault(t('console.connection-document.no-certificate'));
     return content;
   }
   const parsed = jsonOf(content);
   if (kind === 'jwks') {
-    const { keys } = assertValid(jwks, parsed, 'The JWKS');
+    const { keys } = assertValid(jwks, parsed, (fault) => t('console.connection-document.invalid-jwks', { fault }));
     const usable = keys.filter(({ kty }) => ASYMMETRIC.includes(kty));
-    if (usable.length === 0) throw new Error('The JWKS has no key that can verify a signature.');
+    if (usable.length === 0) throw new DocumentFault(t('console.connection-document.no-key'));
     return JSON.stringify({ keys: usable });
   }
-  const document = assertValid(discovery, parsed, 'The discovery document');
+  const document = assertValid(discovery, parsed, (fault) =>
+    t('console.connection-document.invalid-discovery', { fault }),
+  );
   const issuer = connectionKind === 'oidc' ? settings.issuer : undefined;
   // Character by character (OpenID Connect Discovery 4.3): a slash at the end counts.
   if (document.issuer !== issuer)
-    throw new Error(`The discovery document is of the issuer ${document.issuer}, but this connection has ${issuer}.`);
+    throw new DocumentFault(
+      t('console.connection-document.other-issuer', { found: document.issuer, expected: String(issuer) }),
+    );
   return JSON.stringify(document);
 }
 
@@ -70,13 +86,17 @@ function jsonOf(content: string): unknown {
   try {
     return JSON.parse(content);
   } catch (cause) {
-    throw new Error('The response isn’t JSON.', { cause });
+    throw new DocumentFault(t('console.connection-document.not-json'), { cause });
   }
 }
 
-function assertValid<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
+function assertValid<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  invalid: (fault: string) => Text,
+): z.output<Schema> {
   const checked = check(schema, value);
   if (checked.ok) return checked.value;
   const [fault] = checked.faults;
-  throw new Error(`${what} is invalid: ${fault ? `${formatPath(fault.path)} ${fault.message}` : 'unknown error'}.`);
+  throw new DocumentFault(invalid(fault ? `${formatPath(fault.path)} ${fault.message}` : 'unknown error'));
 }

@@ -1,5 +1,7 @@
 // The rows of documents. The MAC covers the content, so that a database writer cannot replace the keys of an upstream.
 import { limits } from '../limits.ts';
+import { readStoredText, storedText } from '../texts/stored-text.ts';
+import type { PageText } from '../texts/text.ts';
 import type { ConnectionsContext } from './context.ts';
 import type { DocumentKind } from './document-checks.ts';
 
@@ -13,13 +15,11 @@ export interface DocumentRow {
   /** The last time that it was read, or that this failed. */
   triedAt: Date;
   failingSince: Date | null;
-  lastError: string | null;
+  lastError: PageText | null;
 }
 
 type DocumentRowsContext = Pick<ConnectionsContext, 'db' | 'protectedRows'>;
 type WriteContext = DocumentRowsContext & Pick<ConnectionsContext, 'now'>;
-
-const MAX_ERROR = 500;
 
 export async function readDocumentRow(
   { db, protectedRows }: DocumentRowsContext,
@@ -66,14 +66,14 @@ export async function storeFailure(
   { db, protectedRows, now }: WriteContext,
   connectionId: string,
   kind: DocumentKind,
-  reason: string,
+  reason: PageText,
   before: DocumentRow | undefined,
 ): Promise<DocumentRow> {
   const at = now();
   const state = {
     nextReadAt: addSeconds(at, limits.connections.retrySeconds),
     failingSince: before?.failingSince ?? at,
-    lastError: reason.slice(0, MAX_ERROR),
+    lastError: storedText(reason),
   };
   const content = before?.content ?? '';
   const readAt = before?.readAt ?? at;
@@ -85,17 +85,22 @@ export async function storeFailure(
     update: before ? state : { ...state, content, mac },
     select: { kind: true },
   });
-  return { connectionId, kind, content, readAt, triedAt: at, ...state };
+  return { connectionId, kind, content, readAt, triedAt: at, ...state, lastError: reason };
 }
 
-type Stored = Omit<DocumentRow, 'kind' | 'triedAt'> & { kind: string; mac: string };
+type Stored = Omit<DocumentRow, 'kind' | 'triedAt' | 'lastError'> & {
+  kind: string;
+  lastError: string | null;
+  mac: string;
+};
 
 function fromRow(row: Stored, protectedRows: DocumentRowsContext['protectedRows']): DocumentRow | undefined {
   const { mac, ...rest } = row;
   if (!protectedRows.isGenuine('connection_documents', [row.connectionId, row.kind, row.content], mac))
     return undefined;
   const failedAt = row.failingSince && addSeconds(row.nextReadAt, -limits.connections.retrySeconds);
-  return { ...rest, kind: row.kind as DocumentKind, triedAt: failedAt ?? row.readAt };
+  const lastError = row.lastError === null ? null : readStoredText(row.lastError);
+  return { ...rest, lastError, kind: row.kind as DocumentKind, triedAt: failedAt ?? row.readAt };
 }
 
 function addSeconds(date: Date, seconds: number): Date {

@@ -6,10 +6,11 @@ import { type Clock, isWithin } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { sha256 } from '../platform/random.ts';
 import { cacheDirectory } from '../storage/directory-cache.ts';
+import { type PageText, t } from '../texts/text.ts';
 import type { Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
 import type { ConnectionsContext } from './context.ts';
-import { checkedDocument, type DocumentKind, type ParseMetadata } from './document-checks.ts';
+import { checkedDocument, DocumentFault, type DocumentKind, type ParseMetadata } from './document-checks.ts';
 import { type DocumentRow, listDocumentRows, readDocumentRow, storeDocument, storeFailure } from './document-rows.ts';
 
 /** No valid document was ever read, and reading it failed now too; the message may be displayed to administrators. */
@@ -35,7 +36,7 @@ export interface ConnectionDocuments {
    */
   getWithNewKeys(connection: Connection): Promise<ConnectionDocument>;
   /** Reads every document of the connection now, and returns the fault of each. Unlike `get` it works for drafts. */
-  readNow(connection: Connection): Promise<{ kind: DocumentKind; error: string | undefined }[]>;
+  readNow(connection: Connection): Promise<{ kind: DocumentKind; error: PageText | undefined }[]>;
   /** Reads those that are due; for the job. */
   refreshDue(signal: AbortSignal): Promise<void>;
   /** What is stored, of one connection or of all. */
@@ -76,7 +77,7 @@ export function createConnectionDocuments(dependencies: DocumentsDependencies): 
     },
 
     async readNow(connection) {
-      const results: { kind: DocumentKind; error: string | undefined }[] = [];
+      const results: { kind: DocumentKind; error: PageText | undefined }[] = [];
       for (const kind of kindsOf(connection)) {
         const { lastError } = await readOnce(connection, kind);
         results.push({ kind, error: lastError ?? undefined });
@@ -146,7 +147,7 @@ export function kindsOf({ kind, settings }: Connection): DocumentKind[] {
 }
 
 function documentOf({ kind, content, readAt, lastError }: DocumentRow): ConnectionDocument {
-  if (content === '') throw new DocumentError(lastError ?? 'This document was never read.');
+  if (content === '') throw new DocumentError(String(lastError ?? 'This document was never read.'));
   return { kind, content, readAt };
 }
 
@@ -168,7 +169,8 @@ function createReader(dependencies: DocumentsDependencies) {
         : discoveryUrl(connection.settings);
     // A redirect could lead from https to http, where an attacker on the network can replace the keys.
     const response = await outgoing(url, { redirect: 'error', headers: { accept: 'application/json' } });
-    if (!response.ok) throw new Error(`${url} answers ${response.status}.`);
+    if (!response.ok)
+      throw new DocumentFault(t('console.connection-document.status', { url, status: String(response.status) }));
     return response.text();
   }
 
@@ -189,13 +191,14 @@ function createReader(dependencies: DocumentsDependencies) {
       }
       return await storeDocument(dependencies, id, kind, content);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      logger.warn({ connection: id, document: kind, reason }, 'a document of an upstream could not be read');
+      const message = error instanceof Error ? error.message : String(error);
+      logger.warn({ connection: id, document: kind, reason: message }, 'a document of an upstream could not be read');
       // Once for each time that it begins to fail.
       if (!before?.failingSince) {
-        const data = { connection: id, document: kind, message: reason };
+        const data = { connection: id, document: kind, message };
         await audit.record({ type: 'connection.document-failed', outcome: 'failure', reason: kind, data });
       }
+      const reason = error instanceof DocumentFault ? error.text : message;
       return storeFailure(dependencies, id, kind, reason, before);
     }
   };

@@ -8,6 +8,7 @@ import { certificateEnds } from '../../src/keys/key-rows.ts';
 import { createMetadataFetch } from '../../src/saml/metadata/fetch.ts';
 import { identityProviderMetadata } from '../../src/saml/metadata/identity-provider.ts';
 import { parseIdentityProviderMetadata } from '../../src/saml/metadata/parse-identity-provider.ts';
+import { inLanguage } from '../../src/texts/text.ts';
 import { selfSigned } from '../saml/certificate.ts';
 import { anRsaKey } from '../support/applications/rsa-keys.ts';
 import { testClock } from '../support/clock.ts';
@@ -111,9 +112,13 @@ describe('the documents of an OpenID Connect upstream', () => {
     expect((await failures()).length - before).toBe(2); // discovery and JWKS, once each
     const states = await documents.states('doc-b');
     expect(states).toMatchObject([
-      { kind: 'discovery', hasContent: true, lastError: expect.stringMatching(/503/) },
+      { kind: 'discovery', hasContent: true },
       { kind: 'jwks', hasContent: true, failingSince: expect.any(Date) },
     ]);
+    // Each reader gets the stored error in the language of the page.
+    const [lastError] = states.map((state) => state.lastError);
+    expect(String(lastError)).toMatch(/openid-configuration answers 503\.$/);
+    expect(inLanguage('de', () => String(lastError))).toMatch(/openid-configuration antwortet mit 503\.$/);
     calls = [];
     await documents.refreshDue(AbortSignal.timeout(5000)); // not due
     expect(calls).toEqual([]);
@@ -164,7 +169,7 @@ describe('the metadata of a SAML upstream', () => {
     const connection = await make({ id: 'doc-s', kind: 'saml', metadata_url: `${upstream.origin}/metadata` });
     expect((await documents.get(connection, 'metadata')).content).toContain('https://a.example/sso');
     answers['/metadata'] = metadata('https://evil.example');
-    expect(await documents.readNow(connection)).toEqual([
+    expect((await documents.readNow(connection)).map((one) => ({ ...one, error: String(one.error) }))).toEqual([
       { kind: 'metadata', error: expect.stringMatching(/is of https:\/\/evil.example, but the entity ID/) },
     ]);
     expect((await documents.get(connection, 'metadata')).content).not.toContain('evil');

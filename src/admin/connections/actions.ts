@@ -7,6 +7,7 @@ import type { ParseMetadata } from '../../connections/document-checks.ts';
 import type { ConnectionDocuments } from '../../connections/documents.ts';
 import type { EndSession } from '../../logout/end-session.ts';
 import { transaction } from '../../storage/database.ts';
+import type { PageText } from '../../texts/text.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
@@ -38,7 +39,7 @@ export interface ConnectionAdmin extends SecretActions, SessionActions, Pick<Man
   remove(id: string, by: Actor, expected?: Expected): Promise<void>;
   checkDomain(id: string, domain: string, by: Actor): Promise<DomainCheck>;
   /** Reads its documents now; the fault of each. */
-  readDocuments(id: string, by: Actor): Promise<{ kind: string; error: string | undefined }[]>;
+  readDocuments(id: string, by: Actor): Promise<{ kind: string; error: PageText | undefined }[]>;
 }
 
 export interface ConnectionAdminDependencies extends ManageableConnectionsDependencies {

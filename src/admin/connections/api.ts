@@ -229,7 +229,7 @@ function maintenanceEndpoints(connections: ConnectionAdmin): Endpoint[] {
       response: z.object({ items: z.array(z.object({ kind: z.string(), error: z.string().nullable() })) }),
       async handle({ params, by }) {
         const items = await connections.readDocuments(params.id, by);
-        return { body: { items: items.map(({ kind, error }) => ({ kind, error: error ?? null })) } };
+        return { body: { items: items.map(({ kind, error }) => ({ kind, error: error ? String(error) : null })) } };
       },
     }),
     endpoint({
@@ -265,7 +265,7 @@ function connectionJson({ connection: one, entry, secrets, domains, documents, v
     })),
     documents: documents.map(({ kind, hasContent, readAt, nextReadAt, failingSince, lastError }) => ({
       ...{ kind, read_at: hasContent ? iso(readAt) : null, next_read_at: iso(nextReadAt) },
-      ...{ failing_since: iso(failingSince), error: lastError },
+      ...{ failing_since: iso(failingSince), error: lastError && String(lastError) },
     })),
   };
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type SecretPurpose, secretPurposeByField, secretPurposesOf } from '../../connections/schema.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
+import { concatenated } from '../../texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { readTypedForm } from '../console/typed-form.ts';
 import { type ConnectionPagesDependencies, describeSecret, pathOf, purposeNames, WRITE } from './console-parts.ts';
@@ -61,7 +62,8 @@ export function addMaintenanceRoutes(
     const { id = '' } = ctx.params;
     const read = await connections.readDocuments(id, frame.actor(ctx));
     const failed = read.find(({ error }) => error !== undefined);
-    frame.redirect(ctx, pathOf(id), failed ? `${failed.kind}: ${failed.error}` : 'All documents updated.');
+    const fault = failed?.error && concatenated([failed.kind, ': ', failed.error]);
+    frame.redirect(ctx, pathOf(id), fault ?? 'All documents updated.');
   });
 }
 
