@@ -7,6 +7,7 @@ import { limits } from '../limits.ts';
 import type { ResolveTxt } from '../network/txt-records.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type Tx, transaction } from '../storage/database.ts';
+import { t } from '../texts/text.ts';
 import type { Connections } from './connections.ts';
 import { type ConnectionsContext, recordChange } from './context.ts';
 import { type ConnectionDomain, listDomains, setProof } from './domains.ts';
@@ -57,7 +58,7 @@ export function createDomainChecks(dependencies: DomainChecksDependencies): Doma
     async check(connectionId, domain, by) {
       await connections.get(connectionId);
       const one = (await listDomains(dependencies, connectionId, db)).find((row) => row.domain === domain);
-      if (!one) throw notFound({ message: `This connection doesn’t have the domain ${domain}.` });
+      if (!one) throw notFound({ message: t('console.connections.fault.no-domain', { domain }) });
       return check(one, by);
     },
 

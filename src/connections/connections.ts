@@ -21,6 +21,7 @@ import {
   storeSecret,
 } from './secrets.ts';
 import {
+  type ChangeFault,
   changeFault,
   createConnection,
   getChangeable,
@@ -49,7 +50,7 @@ export interface Connections {
   /** Replaces the declaration; secrets that the entry does not name stay. */
   update(entry: ConnectionEntry, change?: Change): Promise<Connection>;
   /** Why a stored connection cannot become this entry; undefined when it can, or when there is none. */
-  changeFault(entry: ConnectionEntry): Promise<{ field: string; message: string } | undefined>;
+  changeFault(entry: ConnectionEntry): Promise<ChangeFault | undefined>;
   setEnabled(id: string, enabled: boolean, change?: Change): Promise<void>;
   remove(id: string, change?: Change): Promise<void>;
   /** Without values, newest first. */

@@ -3,6 +3,7 @@
 import { conflict } from '../http/errors.ts';
 import { randomToken } from '../platform/random.ts';
 import { isUniqueViolation, type Tx } from '../storage/database.ts';
+import { t } from '../texts/text.ts';
 import type { ConnectionsContext } from './context.ts';
 
 export interface ConnectionDomain {
@@ -65,7 +66,7 @@ export async function setDomains(
     const mac = context.protectedRows.macOf('connection_domains', domainFields(row));
     await tx.connectionDomain.create({ data: { ...row, checkedAt: provenAt, mac } }).catch((error: unknown) => {
       if (!isUniqueViolation(error)) throw error;
-      throw conflict('conflict', { message: `Another connection already has the domain ${domain}.`, cause: error });
+      throw conflict('conflict', { message: t('console.connections.fault.domain-taken', { domain }), cause: error });
     });
   }
 }

@@ -1,6 +1,7 @@
 // Reads connections. A row whose MAC is wrong is no connection: it raises an alarm and nobody signs in by it.
 import { notFound } from '../http/errors.ts';
 import type { Tx } from '../storage/database.ts';
+import { t } from '../texts/text.ts';
 import { type Connection, connectionOf, protectedFields } from './connection.ts';
 import type { ConnectionsContext } from './context.ts';
 
@@ -32,6 +33,6 @@ export async function findConnection(
 /** Throws not_found (404). */
 export async function getConnection(context: ReadContext, id: string, tx: Tx): Promise<Connection> {
   const connection = await findConnection(context, id, tx);
-  if (!connection) throw notFound({ message: `There is no connection ${id}.` });
+  if (!connection) throw notFound({ message: t('console.connections.fault.missing', { id }) });
   return connection;
 }

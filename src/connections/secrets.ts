@@ -2,9 +2,9 @@
 // stored while one is rotated, each with the time at which it ends at the upstream.
 import { conflict, notFound } from '../http/errors.ts';
 import { limits } from '../limits.ts';
-import { plural } from '../platform/plural.ts';
 import { randomId, safeEqual } from '../platform/random.ts';
 import type { Tx } from '../storage/database.ts';
+import { t } from '../texts/text.ts';
 import type { ConnectionsContext } from './context.ts';
 import type { DeclaredSecret } from './kinds/fields.ts';
 import type { SecretPurpose } from './schema.ts';
@@ -72,7 +72,7 @@ export async function storeSecret(
   tx: Tx,
 ): Promise<SecretInfo> {
   if ((await tx.connectionSecret.count({ where: { connectionId, purpose } })) >= limits.connections.maxSecrets) {
-    const message = `This connection already has ${plural(limits.connections.maxSecrets, 'secret')}. Remove one first.`;
+    const message = t('console.connections.fault.too-many-secrets', { count: limits.connections.maxSecrets });
     throw conflict('conflict', { message });
   }
   const id = randomId();
@@ -124,7 +124,7 @@ export async function secretsMatch(
 /** Throws not_found (404). */
 export async function deleteSecret(connectionId: string, secretId: string, tx: Tx): Promise<void> {
   const { count } = await tx.connectionSecret.deleteMany({ where: { id: secretId, connectionId } });
-  if (count === 0) throw notFound({ message: 'This secret doesn’t exist.' });
+  if (count === 0) throw notFound({ message: t('console.connections.fault.no-secret') });
 }
 
 interface SealedContent {

@@ -3,6 +3,7 @@ import { conflict, forbidden, notFound } from '../http/errors.ts';
 import { sha256 } from '../platform/random.ts';
 import { takeConnectionRoles } from '../rbac/connection-roles.ts';
 import { isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
+import { t } from '../texts/text.ts';
 import { type Connection, type ConnectionColumns, protectedFields } from './connection.ts';
 import { type Change, type ConnectionsContext, recordChange } from './context.ts';
 import { listDomains, setDomains } from './domains.ts';
@@ -22,7 +23,7 @@ export function createConnection(
     const at = context.now();
     await tx.connection.create({ data: { ...row, createdAt: at, updatedAt: at } }).catch((error: unknown) => {
       if (!isUniqueViolation(error)) throw error;
-      throw conflict('conflict', { message: `A connection ${entry.id} already exists.`, cause: error });
+      throw conflict('conflict', { message: t('console.connections.fault.exists', { id: entry.id }), cause: error });
     });
     const secrets = await storeRelatedRows(context, entry, { by: by ?? {}, source }, tx);
     const connection = await getConnection(context, entry.id, tx);
@@ -45,7 +46,8 @@ export function updateConnection(
     const before = await getChangeable(context, entry.id, source, tx);
     const old = await declaredParts(context, before, tx);
     const fault = await changeFault(before, entry, tx);
-    if (fault) throw conflict('conflict', { message: `The ${fault.field} ${fault.message}.` });
+    if (fault)
+      throw conflict('conflict', { message: t(`console.connections.fault.${fault.reason}`, { field: fault.field }) });
     const row = rowOf(context, entry, source);
     await tx.connection.update({ where: { id: row.id }, data: { ...row, updatedAt: context.now() } });
     const secrets = await storeRelatedRows(context, entry, { by: by ?? {}, source }, tx);
@@ -86,7 +88,7 @@ export function removeConnection(
 ): Promise<void> {
   return withinTransaction(context.db, outer, async (tx) => {
     const row = await tx.connection.findUnique({ where: { id } });
-    if (!row) throw notFound({ message: `There is no connection ${id}.` });
+    if (!row) throw notFound({ message: t('console.connections.fault.missing', { id }) });
     const isGenuine = context.protectedRows.isGenuine('connections', protectedFields(row), row.mac);
     const before = isGenuine ? await getChangeable(context, id, source, tx) : undefined;
     const old = before && (await declaredParts(context, before, tx));
@@ -161,21 +163,29 @@ function macOf({ protectedRows }: ConnectionsContext, row: ConnectionColumns): s
   return protectedRows.macOf('connections', protectedFields(row));
 }
 
+export interface ChangeFault {
+  field: string;
+  /** The half of a sentence about the field. */
+  message: string;
+  reason: 'fixed' | 'linked';
+}
+
 /** Why the declaration of `before` cannot become `entry`; undefined when it can. */
 export async function changeFault(
   before: Connection,
   entry: ConnectionEntry,
   tx: Tx,
-): Promise<{ field: string; message: string } | undefined> {
+): Promise<ChangeFault | undefined> {
   const { kind, preset, settings } = partsOf(entry);
-  if (before.kind !== kind) return { field: 'kind', message: 'of a connection can’t change: create a new connection' };
-  if (before.preset !== preset)
-    return { field: 'preset', message: 'of a connection can’t change: create a new connection' };
+  const other = before.kind !== kind ? 'kind' : before.preset !== preset ? 'preset' : undefined;
+  if (other !== undefined)
+    return { field: other, message: 'of a connection can’t change: create a new connection', reason: 'fixed' };
   const field = identityFields.find((name) => pick(before.settings, [name]) !== pick(settings, [name]));
   if (field === undefined) return undefined;
   // Subjects are unique within an issuer only: another one could name any user of this connection.
   if ((await tx.externalIdentity.count({ where: { connectionId: before.id } })) === 0) return undefined;
-  return { field, message: 'can’t change, because users are linked to this connection: create a new connection' };
+  const message = 'can’t change, because users are linked to this connection: create a new connection';
+  return { field, message, reason: 'linked' };
 }
 
 const identityFields = ['issuer', 'entity_id', 'subject_claim', 'subject_attribute', 'base_dn', 'userinfo_url'];

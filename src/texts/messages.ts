@@ -25,8 +25,13 @@ export interface Message {
   html?: IntlMessageFormat;
 }
 
-/** `{at, date, day}` is "November 21, 2026". */
-const formats = { date: { day: { dateStyle: 'long', timeZone: 'UTC' } } } as const;
+/** `{at, date, day}` is "November 21, 2026", `{at, date, minute} UTC` "November 21, 2026 at 9:45 AM UTC". */
+const formats = {
+  date: {
+    day: { dateStyle: 'long', timeZone: 'UTC' },
+    minute: { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' },
+  },
+} as const;
 
 /** For whom a text is: those of the console are not read before an administrator opens it. */
 type Part = 'people' | 'console';

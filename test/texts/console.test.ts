@@ -1,7 +1,10 @@
-// What the lists of the console do in another language: the order of names, counts, and what the navigation and settings are called.
+// What the lists of the console do in another language: the order of names, counts, and what the navigation, connections and settings are called.
 import { describe, expect, it } from 'vitest';
+import { knownFields } from '../../src/admin/connections/console-fields.ts';
+import { labels } from '../../src/admin/connections/console-labels.ts';
 import { countText, sortedBy } from '../../src/admin/console/lists.ts';
 import { settingTexts } from '../../src/admin/settings/console-texts.ts';
+import { connectionKinds } from '../../src/connections/connection.ts';
 import { inLanguage, t } from '../../src/texts/text.ts';
 
 describe('a list of the console', () => {
@@ -20,6 +23,24 @@ describe('a list of the console', () => {
     const many = countText(10_000, 'users', true);
     expect([String(many), String(countText(1, 'members', false))]).toEqual(['10,000+ users', '1 member']);
     expect(inLanguage('de', () => String(many))).toBe('Mehr als 10.000 Benutzer');
+  });
+});
+
+describe('a connection', () => {
+  it('every field of a kind has a label', () => {
+    const keys = connectionKinds.flatMap((kind) => knownFields(kind).map(({ key }) => key));
+    expect(keys.filter((key) => !(key in labels))).toEqual([]);
+  });
+
+  it('the time at which a secret was stored is in the language of the page, in UTC', () => {
+    const at = new Date('2026-11-23T14:51:00Z');
+    const title = t('console.connections.remove-secret-title', { purpose: 'client_secret', at, name: 'Okta' });
+    expect(String(title).replace('\u202f', ' ')).toBe(
+      'Remove the client secret stored on November 23, 2026 at 2:51 PM UTC of Okta?',
+    );
+    expect(inLanguage('de', () => String(title))).toBe(
+      'Das am 23. November 2026 um 14:51 UTC gespeicherte Client-Secret von Okta entfernen?',
+    );
   });
 });
 

@@ -3,7 +3,7 @@
 import type { Actor } from '../../audit/audit.ts';
 import type { DomainCheck, DomainChecks } from '../../connections/check-domains.ts';
 import type { Connections } from '../../connections/connections.ts';
-import type { ParseMetadata } from '../../connections/document-checks.ts';
+import type { DocumentKind, ParseMetadata } from '../../connections/document-checks.ts';
 import type { ConnectionDocuments } from '../../connections/documents.ts';
 import type { EndSession } from '../../logout/end-session.ts';
 import { transaction } from '../../storage/database.ts';
@@ -39,7 +39,7 @@ export interface ConnectionAdmin extends SecretActions, SessionActions, Pick<Man
   remove(id: string, by: Actor, expected?: Expected): Promise<void>;
   checkDomain(id: string, domain: string, by: Actor): Promise<DomainCheck>;
   /** Reads its documents now; the fault of each. */
-  readDocuments(id: string, by: Actor): Promise<{ kind: string; error: PageText | undefined }[]>;
+  readDocuments(id: string, by: Actor): Promise<{ kind: DocumentKind; error: PageText | undefined }[]>;
 }
 
 export interface ConnectionAdminDependencies extends ManageableConnectionsDependencies {

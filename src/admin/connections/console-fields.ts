@@ -28,11 +28,11 @@ export interface KnownField {
 
 /** Sections of the edit page; a key of no other section belongs to the upstream. */
 export const sections = {
-  upstream: 'Upstream',
-  button: 'Button and domains',
-  users: 'Accounts',
-  roles: 'Groups and roles',
-  assurance: 'Sign-in strength',
+  upstream: t('console.connections.section.upstream'),
+  button: t('console.connections.section.button'),
+  users: t('console.connections.section.users'),
+  roles: t('console.connections.section.roles'),
+  assurance: t('console.connections.section.assurance'),
 } as const;
 export type Section = keyof typeof sections;
 const sectionKeys: Record<Exclude<Section, 'upstream'>, readonly string[]> = {
@@ -145,7 +145,7 @@ function shapeOf(key: string, json: Json): Shape {
 }
 
 function fieldOf({ key, shape, options, isRequired }: KnownField, value: unknown): Field {
-  const { label = labelOf(key), hint } = labels[key] ?? {};
+  const { label = key, hint } = labels[key] ?? {};
   const shared = { name: key, label, hint, required: isRequired };
   if (shape === 'flag') return { ...shared, required: false, type: 'checkbox', checked: value === true };
   if (shape === 'choice') {
@@ -154,7 +154,7 @@ function fieldOf({ key, shape, options, isRequired }: KnownField, value: unknown
       ...shared,
       type: 'select',
       value: String(value ?? ''),
-      options: value === undefined ? [{ value: '', label: 'default' }, ...all] : all,
+      options: value === undefined ? [{ value: '', label: t('console.connections.default') }, ...all] : all,
     };
   }
   if (shape === 'number') return { ...shared, type: 'number', value: Number(value ?? 0) };
@@ -163,11 +163,6 @@ function fieldOf({ key, shape, options, isRequired }: KnownField, value: unknown
   if (shape === 'map' || shape === 'lists') return { ...shared, type: 'textarea', rows: 3, value: mapText(value) };
   const text = value === undefined ? '' : String(value);
   return LONG.includes(key) ? { ...shared, type: 'textarea', rows: 6, value: text } : { ...shared, value: text };
-}
-
-function labelOf(key: string): string {
-  const words = key.replaceAll('_', ' ');
-  return words.slice(0, 1).toUpperCase() + words.slice(1);
 }
 
 function mapText(value: unknown): string {

@@ -4,10 +4,17 @@ import { z } from 'zod';
 import { type SecretPurpose, secretPurposeByField, secretPurposesOf } from '../../connections/schema.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
-import { concatenated } from '../../texts/text.ts';
+import { t } from '../../texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { readTypedForm } from '../console/typed-form.ts';
-import { type ConnectionPagesDependencies, describeSecret, pathOf, purposeNames, WRITE } from './console-parts.ts';
+import {
+  type ConnectionPagesDependencies,
+  documentNames,
+  pathOf,
+  purposeNames,
+  selectorOf,
+  WRITE,
+} from './console-parts.ts';
 import type { ConnectionDetails } from './manageable-connections.ts';
 
 const purposes = Object.values(secretPurposeByField) as [SecretPurpose, ...SecretPurpose[]];
@@ -16,11 +23,6 @@ const secretForm = z.object({
   value: z.string().trim().min(1, 'must not be empty').max(16_384),
   expires_at: z.iso.date().or(z.literal('')).default(''),
 });
-const CHECKS = {
-  proven: 'Domain proven: the DNS record is correct.',
-  missing: 'DNS record not found. DNS changes can take an hour.',
-  unreachable: 'The name servers didn’t answer, so nothing changed.',
-} as const;
 
 export function addMaintenanceRoutes(
   router: Router<State, Extras>,
@@ -40,11 +42,7 @@ export function addMaintenanceRoutes(
         const { purpose, value, expires_at: end } = given;
         const { id } = details.connection;
         await connections.addSecret(id, purpose, { value, ...(end ? { expires_at: end } : {}) }, frame.actor(ctx));
-        frame.redirect(
-          ctx,
-          pathOf(id),
-          'Secret added. Gatehouse uses it now. Remove the old secret when it has expired.',
-        );
+        frame.redirect(ctx, pathOf(id), t('console.connections.secret-added'));
       },
       () => secretPage(details, given),
     );
@@ -55,15 +53,19 @@ export function addMaintenanceRoutes(
   router.post('/:id/domains/:domain/check', ...frame.change(WRITE), async (ctx) => {
     const { id = '', domain = '' } = ctx.params;
     const result = await connections.checkDomain(id, domain, frame.actor(ctx));
-    frame.redirect(ctx, pathOf(id), `${domain}: ${CHECKS[result]}`);
+    frame.redirect(ctx, pathOf(id), t(`console.connections.check.${result}`, { domain }));
   });
 
   router.post('/:id/documents', ...frame.change(WRITE), async (ctx) => {
     const { id = '' } = ctx.params;
     const read = await connections.readDocuments(id, frame.actor(ctx));
     const failed = read.find(({ error }) => error !== undefined);
-    const fault = failed?.error && concatenated([failed.kind, ': ', failed.error]);
-    frame.redirect(ctx, pathOf(id), fault ?? 'All documents updated.');
+    const fault = failed && { document: documentNames[failed.kind], error: failed.error ?? '' };
+    frame.redirect(
+      ctx,
+      pathOf(id),
+      fault ? t('console.connections.document-fault', fault) : t('console.connections.documents-updated'),
+    );
   });
 }
 
@@ -78,17 +80,19 @@ function addSecretRemoval(
     const at = pathOf(connection.id);
     const isOnly = !secrets.some(({ id, purpose }) => id !== secret.id && purpose === secret.purpose);
     frame.show(ctx, {
-      title: `Remove the ${describeSecret(secret)} of ${connection.name}?`,
+      title: t('console.connections.remove-secret-title', {
+        ...{ purpose: selectorOf(secret.purpose), at: secret.createdAt, name: connection.name },
+      }),
       back: { href: at, label: connection.name },
       blocks: [
         {
           kind: 'form',
           lead: isOnly
-            ? `${connection.name} has no other one, so people can’t sign in with it anymore. You can’t undo this.`
-            : 'Gatehouse uses the newest valid one that is left. You can’t undo this.',
+            ? t('console.connections.remove-only-secret', { name: connection.name })
+            : t('console.connections.remove-one-of-secrets'),
           action: `${at}/secrets/${secret.id}/remove`,
           fields: [],
-          button: 'Remove secret',
+          button: t('console.connections.remove-secret'),
           look: 'danger',
           cancel: at,
         },
@@ -99,7 +103,7 @@ function addSecretRemoval(
   router.post('/:id/secrets/:secret/remove', ...frame.change(WRITE), async (ctx) => {
     const { id = '', secret = '' } = ctx.params;
     await connections.removeSecret(id, secret, frame.actor(ctx));
-    frame.redirect(ctx, pathOf(id), 'Secret removed.');
+    frame.redirect(ctx, pathOf(id), t('console.connections.secret-removed'));
   });
 }
 
@@ -108,22 +112,30 @@ function secretPage({ connection }: ConnectionDetails, given: Record<string, unk
   const options = secretPurposesOf(connection.kind).map((value) => ({ value, label: purposeNames[value] }));
   const sent = (name: string) => (typeof given[name] === 'string' ? given[name] : '');
   return {
-    title: 'Add secret',
+    title: t('console.connections.add-secret'),
     back: { href: at, label: connection.name },
     blocks: [
       {
         kind: 'form',
-        lead: 'Create the secret at the provider first. Gatehouse stores it encrypted and never displays it again. The old secret stays until you remove it.',
+        lead: t('console.connections.add-secret-lead'),
         action: `${at}/secret`,
         fields: [
-          { name: 'purpose', label: 'Secret', type: 'select', value: sent('purpose') || options[0]?.value, options },
-          { name: 'value', label: 'Value', type: 'password', value: sent('value'), required: true },
           {
-            ...{ name: 'expires_at', label: 'Expires on', type: 'date', value: sent('expires_at') },
-            hint: 'The provider’s expiry date. Gatehouse warns you 30 and 7 days before. Leave empty if it doesn’t expire.',
+            ...{ name: 'purpose', label: t('console.connections.secret'), type: 'select', options },
+            value: sent('purpose') || options[0]?.value,
+          },
+          { name: 'value', label: t('console.shared.value'), type: 'password', value: sent('value'), required: true },
+          {
+            ...{
+              name: 'expires_at',
+              label: t('console.connections.expires-on'),
+              type: 'date',
+              value: sent('expires_at'),
+            },
+            hint: t('console.connections.expires-on-hint'),
           },
         ],
-        button: 'Add secret',
+        button: t('console.connections.add-secret'),
         cancel: at,
       },
     ],

@@ -6,7 +6,7 @@ import { presets } from '../../connections/presets/presets.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import { bodyLimit } from '../../http/input.ts';
-import { inLanguage } from '../../texts/text.ts';
+import { inLanguage, t } from '../../texts/text.ts';
 import { MAX_FORM_BYTES, readForm } from '../applications/form/read-form.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { lines } from '../console/text-area.ts';
@@ -27,12 +27,20 @@ export function addNewConnectionRoutes(
   router.get('/new', ...frame.page(WRITE), (ctx) => {
     const tile = (preset: Preset) => ({ title: preset.name, text: textOf(preset), href: addressOf(preset) });
     frame.show(ctx, {
-      title: 'Add connection',
-      lead: 'Choose the identity provider or directory that your users sign in with.',
-      back: { href: HOME, label: 'Connections' },
+      title: t('console.connections.add'),
+      lead: t('console.connections.new-lead'),
+      back: { href: HOME, label: t('console.navigation.connections') },
       blocks: [
-        { kind: 'tiles', title: 'Providers', items: presets.filter(({ id }) => !SEPARATE.includes(id)).map(tile) },
-        { kind: 'tiles', title: 'By protocol', items: presets.filter(({ id }) => SEPARATE.includes(id)).map(tile) },
+        {
+          kind: 'tiles',
+          title: t('console.connections.providers'),
+          items: presets.filter(({ id }) => !SEPARATE.includes(id)).map(tile),
+        },
+        {
+          kind: 'tiles',
+          title: t('console.connections.by-protocol'),
+          items: presets.filter(({ id }) => SEPARATE.includes(id)).map(tile),
+        },
       ],
     });
   });
@@ -46,7 +54,7 @@ export function addNewConnectionRoutes(
       ctx,
       async () => {
         const { connection } = await connections.create(entryFrom(preset, one), frame.actor(ctx));
-        frame.redirect(ctx, pathOf(connection.id), 'Connection added. Enter the values below at the provider.');
+        frame.redirect(ctx, pathOf(connection.id), t('console.connections.added'));
       },
       () => form(ctx, preset, one),
     );
@@ -82,46 +90,44 @@ function newPage(
   const id = given.id ?? suggested;
   const connection = { id, kind: preset.kind, preset: preset.id };
   return {
-    title: `Add connection: ${preset.name}`,
-    lead: `Enter the values of Gatehouse at ${preset.name}, then its values here.`,
-    back: { href: `${HOME}/new`, label: 'Add connection' },
+    title: t('console.connections.add-title', { name: preset.name }),
+    lead: t('console.connections.add-lead', { name: preset.name }),
+    back: { href: `${HOME}/new`, label: t('console.connections.add') },
     blocks: [
       ...vendorBlocks({ connection, values: pasteValuesOf(connection, issuer) }),
       {
         kind: 'form',
-        title: 'Here',
+        title: t('console.connections.here'),
         action: addressOf(preset),
         fields: [
           {
-            name: 'name',
-            label: 'Name',
-            value: given.name ?? name,
-            required: true,
-            hint: 'Text on the sign-in button.',
+            ...{ name: 'name', label: t('console.shared.name'), hint: t('console.connection-fields.name.hint') },
+            ...{ value: given.name ?? name, required: true },
           },
           {
-            ...{ name: 'id', label: 'ID', value: id, required: true },
-            hint: 'Part of the addresses above. Use a-z, 0-9, and -. You can’t change it later.',
+            ...{ name: 'id', label: t('console.shared.id'), value: id, required: true },
+            hint: t('console.connections.id-hint'),
           },
           ...presetFields(preset.kind, preset.id, given),
           {
-            ...{ name: 'domains', label: 'Email domains', type: 'textarea', rows: 2, value: given.domains ?? '' },
-            hint: 'Optional, one per line. Users with an email address in a proven domain sign in here.',
+            ...{ name: 'domains', type: 'textarea', rows: 2, value: given.domains ?? '' },
+            label: t('console.connection-fields.domains.label'),
+            hint: t('console.connections.domains-hint'),
           },
           {
-            ...{ name: 'create_users', label: 'Create an account at the first sign-in', type: 'checkbox' },
+            ...{ name: 'create_users', label: t('console.connection-fields.create-users.label'), type: 'checkbox' },
             checked: given.create_users === 'on',
           },
           {
             ...{
               name: 'enabled',
-              label: 'Enable now',
+              label: t('console.connections.enable-now'),
               type: 'checkbox',
               checked: !isSent || given.enabled === 'on',
             },
           },
         ],
-        button: 'Add connection',
+        button: t('console.connections.add'),
         cancel: HOME,
       },
     ],

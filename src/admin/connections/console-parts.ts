@@ -1,10 +1,13 @@
 // What the pages of connections share: blocks of one connection, and what is wrong with it.
 
+import type { ConnectionKind } from '../../connections/connection.ts';
+import type { DocumentKind } from '../../connections/document-checks.ts';
 import { presetOf } from '../../connections/presets/presets.ts';
-import { secretPurposesOf } from '../../connections/schema.ts';
+import { type SecretPurpose, secretPurposesOf } from '../../connections/schema.ts';
 import type { SecretInfo } from '../../connections/secrets.ts';
 import type { Tries } from '../../federation/tries.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { listOf, type PageText, t } from '../../texts/text.ts';
 import type { Action, Block, Cell, Mark } from '../console/blocks.ts';
 import { expiryCell } from '../console/expiry.ts';
 import type { Frame } from '../console/frame.ts';
@@ -28,21 +31,33 @@ export interface ConnectionPagesDependencies {
 
 export const pathOf = (id: string): string => `${HOME}/${encodeURIComponent(id)}`;
 
-const kindNames = { oidc: 'OpenID Connect', saml: 'SAML 2.0', oauth2: 'OAuth 2.0', ldap: 'Directory' } as const;
+const kindNames: Record<ConnectionKind, PageText> = {
+  oidc: 'OpenID Connect',
+  saml: 'SAML 2.0',
+  oauth2: 'OAuth 2.0',
+  ldap: t('console.connections.directory'),
+};
 export const purposeNames = {
-  'client-secret': 'Client secret',
-  'private-key': 'Private key',
-  'bind-password': 'Bind password',
+  'client-secret': t('console.connections.purpose.client-secret'),
+  'private-key': t('console.connections.purpose.private-key'),
+  'bind-password': t('console.connections.purpose.bind-password'),
 } as const;
+export const documentNames: Record<DocumentKind, PageText> = {
+  discovery: t('console.connections.document.discovery'),
+  jwks: t('console.connections.document.jwks'),
+  metadata: t('console.connections.document.metadata'),
+};
 
-export function vendorOf({ connection: { kind, preset } }: ConnectionDetails): string {
+export function vendorOf({ connection: { kind, preset } }: ConnectionDetails): PageText {
   const name = presetOf(preset, kind)?.name ?? preset;
-  return preset === 'generic' ? kindNames[kind] : `${name} (${kindNames[kind]})`;
+  return preset === 'generic' ? kindNames[kind] : t('console.connections.vendor', { name, kind: kindNames[kind] });
 }
 
 export function stateTags({ connection }: ConnectionDetails): Mark[] {
   return [
-    connection.enabled ? { text: 'enabled', tone: 'good' } : { text: 'disabled', tone: 'bad' },
+    connection.enabled
+      ? { text: t('console.connections.enabled'), tone: 'good' }
+      : { text: t('console.connections.disabled'), tone: 'bad' },
     ...(connection.source === 'file' ? [FILE_TAG] : []),
   ];
 }
@@ -60,8 +75,8 @@ export function vendorBlocks({
       ? [
           {
             kind: 'facts' as const,
-            title: 'At the provider',
-            rows: steps.map((value, at) => ({ label: `Step ${at + 1}`, value })),
+            title: t('console.connections.at-provider'),
+            rows: steps.map((value, at) => ({ label: t('console.connections.step', { number: at + 1 }), value })),
           },
         ]
       : []),
@@ -69,7 +84,7 @@ export function vendorBlocks({
       ? [
           {
             kind: 'facts' as const,
-            title: 'Values to enter there',
+            title: t('console.connections.values'),
             rows: values.map(({ label, value }) => ({ label, value: { text: value, code: true, copy: label } })),
           },
         ]
@@ -83,21 +98,33 @@ export function secretBlocks({ connection, secrets }: ConnectionDetails, mayChan
   const rows = secrets.map((secret): Cell[] => [
     purposeNames[secret.purpose],
     secret.createdAt,
-    expiryCell(secret.expiresAt, now) ?? 'No expiry date',
+    expiryCell(secret.expiresAt, now) ?? t('console.connections.no-expiry-date'),
     ...(mayChange
-      ? [{ action: { label: 'Remove', of: describeSecret(secret), href: `${at}/secrets/${secret.id}/remove` } }]
+      ? [
+          {
+            action: {
+              label: t('console.shared.remove'),
+              of: describeSecret(secret),
+              href: `${at}/secrets/${secret.id}/remove`,
+            },
+          },
+        ]
       : []),
   ]);
   return [
     {
       ...{
         kind: 'table',
-        title: 'Secrets',
-        caption: 'Stored secrets, newest first; Gatehouse uses the newest valid one',
+        title: t('console.connections.secrets'),
+        caption: t('console.connections.secrets-caption'),
       },
-      ...{ columns: ['Secret', 'Stored', 'Expires', ...(mayChange ? ['Action'] : [])], rows, empty: 'No secrets.' },
+      columns: [
+        ...[t('console.connections.secret'), t('console.connections.stored'), t('console.connections.expires')],
+        ...(mayChange ? [t('console.shared.action')] : []),
+      ],
+      ...{ rows, empty: t('console.connections.no-secrets') },
     },
-    ...actionsBlock(mayChange, [{ label: 'Add secret', href: `${at}/secret` }]),
+    ...actionsBlock(mayChange, [{ label: t('console.connections.add-secret'), href: `${at}/secret` }]),
   ];
 }
 
@@ -107,15 +134,28 @@ export function domainBlocks({ connection, domains }: ConnectionDetails, mayChan
   const isDeclared = connection.source === 'file';
   return [
     {
-      ...{ kind: 'table', title: 'Domains', caption: 'Email domains and their proof of ownership', empty: '' },
-      columns: ['Domain', 'Proof', 'TXT record', 'Value'],
+      ...{
+        kind: 'table',
+        title: t('console.connections.domains'),
+        caption: t('console.connections.domains-caption'),
+        empty: '',
+      },
+      columns: [
+        t('console.connections.domain'),
+        t('console.connections.proof'),
+        t('console.connections.txt-record'),
+        t('console.shared.value'),
+      ],
       rows: domains.map(({ domain, provenAt, checkedAt, record }) => [
         domain,
         provenAt
-          ? { text: 'proven', tone: 'good', small: isDeclared ? 'by the configuration file' : 'by DNS' }
-          : { text: checkedAt ? 'not found' : 'not checked yet', tone: 'warn' },
-        { text: record.name, code: true, copy: `TXT record of ${domain}` },
-        { text: record.value, code: true, copy: `value for ${domain}` },
+          ? {
+              ...{ text: t('console.connections.proven'), tone: 'good' },
+              small: t('console.connections.proven-by', { by: isDeclared ? 'file' : 'dns' }),
+            }
+          : { text: t('console.connections.unproven', { checked: checkedAt ? 'yes' : 'no' }), tone: 'warn' },
+        { text: record.name, code: true, copy: t('console.connections.copy-record', { domain }) },
+        { text: record.value, code: true, copy: t('console.connections.copy-value', { domain }) },
       ]),
     },
     ...actionsBlock(
@@ -123,7 +163,7 @@ export function domainBlocks({ connection, domains }: ConnectionDetails, mayChan
       isDeclared
         ? []
         : domains.map(({ domain }) => ({
-            label: `Check ${domain}`,
+            label: t('console.connections.check-domain', { domain }),
             post: `${at}/domains/${encodeURIComponent(domain)}/check`,
           })),
     ),
@@ -134,17 +174,28 @@ export function documentBlocks({ connection, documents }: ConnectionDetails, may
   if (documents.length === 0 && connection.kind !== 'oidc' && connection.kind !== 'saml') return [];
   return [
     {
-      ...{ kind: 'table', title: 'Documents', caption: 'Documents of the provider, updated every day' },
-      columns: ['Document', 'Last update', 'Next', 'Error'],
+      ...{
+        kind: 'table',
+        title: t('console.connections.documents'),
+        caption: t('console.connections.documents-caption'),
+      },
+      columns: [
+        t('console.connections.document'),
+        t('console.connections.last-update'),
+        t('console.connections.next'),
+        t('console.connections.error'),
+      ],
       rows: documents.map(({ kind, hasContent, readAt, nextReadAt, failingSince, lastError }) => [
-        kind,
-        hasContent ? readAt : { text: 'never', tone: 'bad' },
+        documentNames[kind],
+        hasContent ? readAt : { text: t('console.connections.never'), tone: 'bad' },
         nextReadAt,
-        failingSince ? { text: 'fails', tone: 'warn', small: lastError ?? undefined } : '',
+        failingSince ? { text: t('console.connections.fails'), tone: 'warn', small: lastError ?? undefined } : '',
       ]),
-      empty: 'No documents yet.',
+      empty: t('console.connections.no-documents'),
     },
-    ...actionsBlock(mayChange, [{ label: 'Update documents', post: `${pathOf(connection.id)}/documents` }]),
+    ...actionsBlock(mayChange, [
+      { label: t('console.connections.update-documents'), post: `${pathOf(connection.id)}/documents` },
+    ]),
   ];
 }
 
@@ -153,9 +204,14 @@ export function mappingBlocks({ entry }: ConnectionDetails): Block[] {
   if (mappings.length === 0) return [];
   return [
     {
-      ...{ kind: 'table', title: 'Roles by group', caption: 'Groups at the provider and their roles', empty: '' },
-      columns: ['Group', 'Roles'],
-      rows: mappings.map(([group, roles]) => [{ text: group, code: true }, roles.join(', ')]),
+      ...{
+        kind: 'table',
+        title: t('console.connections.mappings'),
+        caption: t('console.connections.mappings-caption'),
+        empty: '',
+      },
+      columns: [t('console.connections.group'), t('console.navigation.roles')],
+      rows: mappings.map(([group, roles]) => [{ text: group, code: true }, listOf(roles)]),
     },
   ];
 }
@@ -164,9 +220,10 @@ function actionsBlock(mayChange: boolean, items: Action[]): Block[] {
   return mayChange && items.length > 0 ? [{ kind: 'actions', items }] : [];
 }
 
-const stored = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+/** As the messages name it: a selector has no hyphen. */
+export const selectorOf = (purpose: SecretPurpose): string => purpose.replace('-', '_');
 
 /** `client secret stored on November 23, 2026 at 2:51 PM UTC`. */
-export function describeSecret({ purpose, createdAt }: SecretInfo): string {
-  return `${purposeNames[purpose].toLowerCase()} stored on ${stored.format(createdAt)} UTC`;
+function describeSecret({ purpose, createdAt }: SecretInfo): PageText {
+  return t('console.connections.secret-stored', { purpose: selectorOf(purpose), at: createdAt });
 }

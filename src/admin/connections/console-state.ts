@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Connection } from '../../connections/connection.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
-import { plural } from '../../platform/plural.ts';
+import { type PageText, sentences, t } from '../../texts/text.ts';
 import type { ConsolePage, Field } from '../console/blocks.ts';
 import { type ConnectionPagesDependencies, HOME, pathOf, WRITE } from './console-parts.ts';
 
@@ -17,7 +17,7 @@ export function addStateRoutes(
   router.post('/:id/enable', ...frame.change(WRITE), async (ctx) => {
     const { id = '' } = ctx.params;
     await connections.setEnabled(id, true, frame.actor(ctx));
-    frame.redirect(ctx, pathOf(id), 'Connection enabled.');
+    frame.redirect(ctx, pathOf(id), t('console.connections.enabled-notice'));
   });
 
   router.get('/:id/disable', ...frame.page(WRITE), async (ctx) => {
@@ -30,7 +30,7 @@ export function addStateRoutes(
     const { end_sessions: ends } = await parseForm(ctx, endForm.loose());
     await connections.setEnabled(id, false, frame.actor(ctx));
     const ended = ends === 'on' ? await connections.endSessions(id, frame.actor(ctx)) : undefined;
-    frame.redirect(ctx, pathOf(id), `Connection disabled.${endedText(ended)}`);
+    frame.redirect(ctx, pathOf(id), withEnded(t('console.connections.disabled-notice'), ended));
   });
 
   router.get('/:id/delete', ...frame.page(WRITE), async (ctx) => {
@@ -44,22 +44,22 @@ export function addStateRoutes(
     // First: afterwards nothing says which sessions began there.
     const ended = ends === 'on' ? await connections.endSessions(id, frame.actor(ctx)) : undefined;
     await connections.remove(id, frame.actor(ctx));
-    frame.redirect(ctx, HOME, `Connection deleted.${endedText(ended)}`);
+    frame.redirect(ctx, HOME, withEnded(t('console.connections.deleted'), ended));
   });
 }
 
 function disablePage({ id, name }: Connection, sessions: number): ConsolePage {
   const at = pathOf(id);
   return {
-    title: `Disable ${name}?`,
+    title: t('console.connections.disable-title', { name }),
     back: { href: at, label: name },
     blocks: [
       {
         kind: 'form',
-        lead: 'People can’t sign in or link an account with it. Existing links stay.',
+        lead: t('console.connections.disable-lead'),
         action: `${at}/disable`,
         fields: [endSessionsField(sessions)],
-        button: 'Disable',
+        button: t('console.shared.disable'),
         look: 'danger',
         cancel: at,
       },
@@ -68,18 +68,16 @@ function disablePage({ id, name }: Connection, sessions: number): ConsolePage {
 }
 
 function deletePage(id: string, sessions: number): ConsolePage {
-  const lead =
-    'Deletes the users’ links to it and the roles they have through it. Their accounts stay. Users without a password or passkey here can’t sign in anymore.';
   return {
-    title: `Delete the connection ${id}?`,
-    back: { href: HOME, label: 'Connections' },
+    title: t('console.connections.delete-title', { id }),
+    back: { href: HOME, label: t('console.navigation.connections') },
     blocks: [
       {
         kind: 'form',
-        lead,
+        lead: t('console.connections.delete-lead'),
         action: `${pathOf(id)}/delete`,
         fields: [endSessionsField(sessions)],
-        button: 'Delete',
+        button: t('console.shared.delete'),
         look: 'danger',
         cancel: HOME,
       },
@@ -89,11 +87,13 @@ function deletePage(id: string, sessions: number): ConsolePage {
 
 function endSessionsField(count: number): Field {
   return {
-    ...{ name: 'end_sessions', type: 'checkbox', label: 'Also end sessions from this connection' },
-    hint: `${count} now. If you don’t end them, they stay until they expire.`,
+    ...{ name: 'end_sessions', type: 'checkbox', label: t('console.connections.end-sessions') },
+    hint: t('console.connections.end-sessions-hint', { count }),
   };
 }
 
-function endedText(ended: number | undefined): string {
-  return ended === undefined ? '' : ` ${plural(ended, 'session')} ended.`;
+function withEnded(sentence: PageText, ended: number | undefined): PageText {
+  return ended === undefined
+    ? sentence
+    : sentences([sentence, t('console.connections.sessions-ended', { count: ended })]);
 }

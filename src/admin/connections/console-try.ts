@@ -6,7 +6,8 @@ import type { FailedTry, FinishedTry } from '../../federation/tries.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { forbidden } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
-import type { Block, Cell } from '../console/blocks.ts';
+import { listOf, type PageText, t } from '../../texts/text.ts';
+import type { Block, Cell, ConsolePage } from '../console/blocks.ts';
 import { type ConnectionPagesDependencies, pathOf, WRITE } from './console-parts.ts';
 
 const loginForm = z.object({ login: z.string().trim().min(1).max(254).optional() });
@@ -20,37 +21,25 @@ export function addTryRoutes(
   /** The result names an account and what an upstream says about a user. */
   const fullAdministrator = async (ctx: Context, next: () => Promise<unknown>) => {
     if (!(await connections.mayChange(frame.actor(ctx))))
-      throw forbidden('forbidden', { message: 'Only full administrators can try connections.' });
+      throw forbidden('forbidden', { message: t('console.connections.only-full-try') });
     await next();
   };
   const show = (ctx: Context, result: FinishedTry | FailedTry, login?: string) =>
     frame.show(ctx, {
-      title: result.outcome === 'finished' ? 'The sign-in succeeds' : 'The sign-in fails',
-      back: { href: pathOf(result.connectionId), label: 'Connection' },
-      actions:
-        login === undefined
-          ? [{ label: 'Try again', post: `${pathOf(result.connectionId)}/test`, look: 'primary' }]
-          : [{ label: 'Try again', href: `${pathOf(result.connectionId)}/test`, look: 'primary' }],
+      title: t('console.connections.try-result', { outcome: result.outcome }),
+      back: { href: pathOf(result.connectionId), label: t('console.connections.connection') },
+      actions: [
+        {
+          ...{ label: t('console.connections.try-again'), look: 'primary' },
+          [login === undefined ? 'post' : 'href']: `${pathOf(result.connectionId)}/test`,
+        },
+      ],
       blocks: result.outcome === 'finished' ? finishedBlocks(result) : failedBlocks(result),
     });
 
-  router.get('/:id/test', ...frame.page(WRITE), fullAdministrator, (ctx: Params) => {
-    const at = pathOf(ctx.params.id ?? '');
-    return frame.show(ctx, {
-      title: 'Look up a user',
-      back: { href: at, label: 'Connection' },
-      blocks: [
-        {
-          kind: 'form',
-          lead: 'Searches the directory for this user. No password is checked, and nothing is saved.',
-          action: `${at}/test`,
-          fields: [{ name: 'login', label: 'Username or email', required: true, autocomplete: 'off' }],
-          button: 'Look up',
-          look: 'primary',
-        },
-      ],
-    });
-  });
+  router.get('/:id/test', ...frame.page(WRITE), fullAdministrator, (ctx: Params) =>
+    frame.show(ctx, lookUpPage(pathOf(ctx.params.id ?? ''))),
+  );
 
   router.post('/:id/test', ...frame.change(WRITE), fullAdministrator, async (ctx: Params) => {
     const { login } = await parseForm(ctx, loginForm);
@@ -72,16 +61,33 @@ export function addTryRoutes(
   });
 }
 
+function lookUpPage(at: string): ConsolePage {
+  return {
+    title: t('console.connections.look-up-title'),
+    back: { href: at, label: t('console.connections.connection') },
+    blocks: [
+      {
+        kind: 'form',
+        lead: t('console.connections.look-up-lead'),
+        action: `${at}/test`,
+        fields: [{ name: 'login', label: t('console.connections.look-up-login'), required: true, autocomplete: 'off' }],
+        button: t('console.connections.look-up'),
+        look: 'primary',
+      },
+    ],
+  };
+}
+
 function failedBlocks({ code, message, rule, expected, received }: FailedTry): Block[] {
   return [
     { kind: 'text', tone: 'alert', text: message },
     {
       kind: 'facts',
       rows: [
-        { label: 'Rule', value: rule },
-        { label: 'Expected', value: cellOf(expected) },
-        { label: 'Received', value: cellOf(received) },
-        { label: 'Message for the user', value: { text: code, code: true } },
+        { label: t('console.connections.rule'), value: rule },
+        { label: t('console.connections.expected'), value: cellOf(expected) },
+        { label: t('console.page.received'), value: cellOf(received) },
+        { label: t('console.connections.user-message'), value: { text: code, code: true } },
       ],
     },
   ];
@@ -90,56 +96,61 @@ function failedBlocks({ code, message, rule, expected, received }: FailedTry): B
 function finishedBlocks(result: FinishedTry): Block[] {
   const { subject, claims, checks, acr, amr, authTime, groups, roles, hasAllGroups } = result;
   return [
-    { kind: 'text', tone: 'notice', text: 'Nothing was saved: no account, link, role, or session.' },
+    { kind: 'text', tone: 'notice', text: t('console.connections.nothing-saved') },
     {
       kind: 'facts',
-      title: 'Result of a sign-in',
+      title: t('console.connections.result'),
       rows: [
-        { label: 'Account', value: matchText(result) },
+        { label: t('console.connections.account'), value: matchText(result) },
         {
-          label: 'Roles by groups',
-          value: hasAllGroups ? roles.join(', ') || 'none' : 'unchanged: the list is incomplete',
+          label: t('console.connections.roles-by-groups'),
+          value: hasAllGroups ? namesOrNone(roles) : t('console.connections.roles-unchanged'),
         },
-        { label: 'Groups', value: groups.join(', ') || 'none' },
+        { label: t('console.connections.groups'), value: namesOrNone(groups) },
         { label: 'acr', value: { text: acr, code: true } },
         { label: 'amr', value: { text: amr.join(', '), code: true } },
-        { label: 'Signed in at the provider', value: authTime ?? 'unknown' },
+        { label: t('console.connections.signed-in-at'), value: authTime ?? t('console.connections.unknown') },
       ],
     },
     {
       kind: 'table',
-      title: 'Checks',
-      caption: 'Checks of this sign-in',
-      columns: ['Check', 'Expected', 'Received'],
+      title: t('console.connections.checks'),
+      caption: t('console.connections.checks-caption'),
+      columns: [t('console.connections.check'), t('console.connections.expected'), t('console.page.received')],
       rows: checks.map(({ name, expected, received }) => [name, cellOf(expected), cellOf(received)]),
-      empty: 'None.',
+      empty: t('console.connections.no-checks'),
     },
     {
       kind: 'table',
-      title: 'Data from the provider',
-      caption: 'Claims or attributes',
-      columns: ['Name', 'Value'],
+      title: t('console.connections.data'),
+      caption: t('console.connections.data-caption'),
+      columns: [t('console.shared.name'), t('console.shared.value')],
       rows: [['subject', cellOf(subject)], ...Object.entries(claims).map(([name, value]) => [name, cellOf(value)])],
-      empty: 'No data.',
+      empty: t('console.connections.no-data'),
     },
   ];
 }
 
-function matchText({ match, account, facts }: Preview): string {
-  const who = account?.username ?? '';
+const namesOrNone = (names: readonly string[]): PageText =>
+  names.length > 0 ? listOf(names) : t('console.connections.none');
+
+function matchText({ match, account, facts }: Preview): PageText {
+  const user = account?.username ?? '';
   switch (match.outcome) {
     case 'known':
-      return `signs in to ${who}, which is connected`;
+      return t('console.connections.match.known', { user });
     case 'link':
-      return `connects to ${who} without further proof`;
+      return t('console.connections.match.link', { user });
     case 'prove':
-      return `asks the user to sign in to ${who}, which has the same email address`;
+      return t('console.connections.match.prove', { user });
     case 'create':
-      return `creates an account${facts.isEmailTrusted ? ` with ${facts.profile.email}` : ' without a verified email address'}`;
+      return facts.isEmailTrusted
+        ? t('console.connections.match.create-with', { email: String(facts.profile.email) })
+        : t('console.connections.match.create-without');
     case 'rejected':
       return match.fault === 'not_invited'
-        ? 'rejected: no account, and none is created'
-        : 'rejected: the account is disabled';
+        ? t('console.connections.match.not-invited')
+        : t('console.connections.match.inactive');
   }
 }
 

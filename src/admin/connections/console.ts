@@ -3,6 +3,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { bodyLimit, parseQuery } from '../../http/input.ts';
+import { listOf, type PageText, t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import { MAX_FORM_BYTES, readForm } from '../applications/form/read-form.ts';
 import { type Action, type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
@@ -31,6 +32,7 @@ import { type ConnectionDetails, connectionVersion } from './manageable-connecti
 
 type Params = Context & { params: Record<string, string> };
 
+const ADD = { label: t('console.connections.add'), icon: 'plus', href: `${HOME}/new` };
 const query = z.object({ sort: z.enum(['', 'name', '-name', 'provider', '-provider']).default('') });
 
 /** All pages below /admin/connections. */
@@ -57,32 +59,20 @@ function addListRoute(router: Router<State, Extras>, { frame, connections }: Con
       provider: vendorOf,
     });
     const mayChange = await connections.mayChange(frame.actor(ctx));
-    const warning =
-      'Another program changed these connections in the database. People can’t sign in with them. Remove them and find out who changed them.';
     frame.show(ctx, {
-      title: 'Connections',
-      lead: 'Identity providers and directories that your users sign in with.',
-      actions: mayChange ? [{ label: 'Add connection', icon: 'plus', href: `${HOME}/new`, look: 'primary' }] : [],
+      title: t('console.navigation.connections'),
+      lead: t('console.connections.lead'),
+      actions: mayChange ? [{ ...ADD, look: 'primary' }] : [],
       blocks: [
-        ...(forged.length > 0
-          ? [{ kind: 'text' as const, tone: 'alert' as const, text: `${warning} ${forged.join(', ')}` }]
-          : []),
-        ...(forged.length > 0 && mayChange
-          ? [
-              {
-                kind: 'actions' as const,
-                items: forged.map((id) => ({ label: `Remove ${id}`, href: `${pathOf(id)}/delete` })),
-              },
-            ]
-          : []),
+        ...forgedBlocks(forged, mayChange),
         {
           kind: 'table',
-          caption: sort ? 'Connections' : 'Connections, in the order of the buttons',
+          caption: sort ? t('console.navigation.connections') : t('console.connections.in-order'),
           columns: [
-            sortColumn('Connection', 'name', list),
-            sortColumn('Provider', 'provider', list),
-            'State',
-            'Domains',
+            sortColumn(t('console.connections.connection'), 'name', list),
+            sortColumn(t('console.connections.provider'), 'provider', list),
+            t('console.shared.state'),
+            t('console.connections.domains'),
           ],
           rows: sorted.map((one) => [
             {
@@ -92,19 +82,33 @@ function addListRoute(router: Router<State, Extras>, { frame, connections }: Con
               logo: { name: one.connection.name },
             },
             vendorOf(one),
-            [...stateTags(one), ...(hasFault(one) ? [{ text: 'needs attention', tone: 'warn' as const }] : [])],
-            one.domains.map(({ domain }) => domain).join(', '),
+            [
+              ...stateTags(one),
+              ...(hasFault(one) ? [{ text: t('console.connections.needs-attention'), tone: 'warn' as const }] : []),
+            ],
+            listOf(one.domains.map(({ domain }) => domain)),
           ]),
           empty: {
             icon: 'plug',
-            title: 'No connections yet',
-            text: 'Let people sign in with Microsoft, Google, a directory, or another identity provider.',
-            ...(mayChange && { action: { label: 'Add connection', icon: 'plus', href: `${HOME}/new` } }),
+            title: t('console.connections.empty.title'),
+            text: t('console.connections.empty.text'),
+            ...(mayChange && { action: ADD }),
           },
         },
       ],
     });
   });
+}
+
+/** Rows that another program wrote. */
+function forgedBlocks(forged: readonly string[], mayRemove: boolean): Block[] {
+  if (forged.length === 0) return [];
+  const text = t('console.connections.forged', { ids: listOf(forged) });
+  const items = forged.map((id) => ({
+    label: t('console.connections.remove-one', { id }),
+    href: `${pathOf(id)}/delete`,
+  }));
+  return [{ kind: 'text', tone: 'alert', text }, ...(mayRemove ? [{ kind: 'actions' as const, items }] : [])];
 }
 
 function hasFault({ documents, domains }: ConnectionDetails): boolean {
@@ -125,7 +129,7 @@ function addOneRoute(
     frame.show(ctx, {
       title: connection.name,
       logo: { name: connection.name },
-      back: { href: HOME, label: 'Connections' },
+      back: { href: HOME, label: t('console.navigation.connections') },
       tags: stateTags(details),
       actions: [...(mayTry ? [tryAction(details)] : []), ...(mayChange ? changeActions(details) : [])],
       blocks: [
@@ -144,17 +148,26 @@ function addOneRoute(
 /** A directory has no page of its own to sign in at: a form asks for the login. */
 function tryAction({ connection }: ConnectionDetails): Action {
   const at = `${pathOf(connection.id)}/test`;
-  return connection.kind === 'ldap' ? { label: 'Try it', href: at } : { label: 'Try it', post: at };
+  const label = t('console.connections.try');
+  return connection.kind === 'ldap' ? { label, href: at } : { label, post: at };
 }
 
 function changeActions({ connection }: ConnectionDetails): Action[] {
   const at = pathOf(connection.id);
   return [
-    { label: 'Edit', href: `${at}/edit`, look: 'primary' },
-    connection.enabled ? { label: 'Disable', href: `${at}/disable` } : { label: 'Enable', post: `${at}/enable` },
-    { label: 'Delete', href: `${at}/delete`, look: 'danger' },
+    { label: t('console.shared.edit'), href: `${at}/edit`, look: 'primary' },
+    connection.enabled
+      ? { label: t('console.shared.disable'), href: `${at}/disable` }
+      : { label: t('console.shared.enable'), post: `${at}/enable` },
+    { label: t('console.shared.delete'), href: `${at}/delete`, look: 'danger' },
   ];
 }
+
+const trustedEmailTexts: Record<string, PageText> = {
+  never: t('console.connections.trusted-email.never'),
+  verified: t('console.connections.trusted-email.verified'),
+  domains: t('console.connections.trusted-email.domains'),
+};
 
 function factsOf(details: ConnectionDetails): Block {
   const { entry, connection } = details;
@@ -164,20 +177,21 @@ function factsOf(details: ConnectionDetails): Block {
   return {
     kind: 'facts',
     rows: [
-      { label: 'ID', value: { text: connection.id, code: true } },
-      { label: 'Provider', value: vendorOf(details) },
-      { label: 'Upstream', value: upstream ? { text: upstream, code: true } : null },
-      { label: 'New accounts', value: entry.create_users ? 'created at the first sign-in' : 'not created' },
+      { label: t('console.shared.id'), value: { text: connection.id, code: true } },
+      { label: t('console.connections.provider'), value: vendorOf(details) },
+      { label: t('console.connections.upstream'), value: upstream ? { text: upstream, code: true } : null },
       {
-        label: 'Email addresses',
-        value:
-          {
-            never: 'confirmed here',
-            verified: 'verified if the provider says so',
-            domains: 'verified in its proven domains',
-          }[String(entry.trusted_email)] ?? '',
+        label: t('console.connections.new-accounts'),
+        value: t('console.connections.new-accounts.value', { creates: entry.create_users ? 'yes' : 'no' }),
       },
-      { label: 'Sign-out at the provider', value: String(entry.logout) },
+      {
+        label: t('console.connections.email-addresses'),
+        value: trustedEmailTexts[String(entry.trusted_email)] ?? '',
+      },
+      {
+        label: t('console.connections.sign-out'),
+        value: t('console.connections.sign-out.value', { when: String(entry.logout) }),
+      },
     ],
   };
 }
@@ -197,7 +211,7 @@ function addEditRoutes(router: Router<State, Extras>, { frame, connections }: Co
       ctx,
       async () => {
         await connections.update(id, changes, frame.actor(ctx), one[VERSION] ?? '');
-        frame.redirect(ctx, pathOf(id), 'Connection saved.');
+        frame.redirect(ctx, pathOf(id), t('console.connections.saved'));
       },
       () => editPage(details, changes, one[VERSION]),
     );
@@ -211,8 +225,8 @@ function editPage(details: ConnectionDetails, changes: Record<string, unknown>, 
   const values = Object.fromEntries(given);
   const at = pathOf(connection.id);
   return {
-    title: `Edit ${connection.name}`,
-    lead: 'Each part is saved on its own.',
+    title: t('console.connections.edit-title', { name: connection.name }),
+    lead: t('console.connections.edit-lead'),
     back: { href: at, label: connection.name },
     blocks: (Object.keys(sections) as Section[]).map((section, index) => ({
       kind: 'form',
@@ -223,7 +237,7 @@ function editPage(details: ConnectionDetails, changes: Record<string, unknown>, 
         { name: 'section', label: '', type: 'hidden', value: section },
         ...sectionFields(connection.kind, section, values),
       ],
-      button: 'Save',
+      button: t('console.shared.save'),
       look: index === 0 ? 'primary' : 'secondary',
       cancel: at,
     })),

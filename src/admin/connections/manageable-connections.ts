@@ -13,6 +13,7 @@ import type { Authority } from '../../rbac/authority.ts';
 import type { Db, Tx } from '../../storage/database.ts';
 import { lockRow } from '../../storage/row-lock.ts';
 import type { Sql } from '../../storage/statements.ts';
+import { t } from '../../texts/text.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 
 export interface ConnectionDetails {
@@ -82,7 +83,7 @@ export function createManageableConnections(dependencies: ManageableConnectionsD
 
     async assertMayChange(by) {
       if (await mayChange(by)) return;
-      throw forbidden('forbidden', { message: 'Only full administrators can change connections.' });
+      throw forbidden('forbidden', { message: t('console.connections.only-full-change') });
     },
   };
 }
