@@ -91,6 +91,8 @@ describe('a new connection', () => {
 
   it('has its steps and labels in the language of the administrator, with the words of the vendor in its own', async () => {
     const german = { headers: { 'accept-language': 'de' } };
+    const vendors = await admin.get(`${HOME}/new`, german);
+    expect(textOf(vendors.text)).toContain('LDAP-Verzeichnis');
     const github = textOf((await admin.get(`${HOME}/new/oauth2/github`, german)).text);
     expect(github).toContain('Geben Sie die Redirect-URI unten als „Authorization callback URL“ ein.');
     const directory = await admin.get(`${HOME}/new/ldap/generic`, german);
