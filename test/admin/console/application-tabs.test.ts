@@ -3,13 +3,16 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { productPresets } from '../../../src/admin/applications/presets/presets.ts';
 import { oidcClient } from '../../../src/applications/fields/oidc-client.ts';
 import { serviceProvider } from '../../../src/applications/fields/service-provider.ts';
+import { addLanguage, readMessages } from '../../../src/texts/messages.ts';
 import { aClient } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { textOf } from '../../support/pages/html.ts';
+import { unbracketedWords } from '../../support/pages/pseudo-language.ts';
 import { consoleOf, staff } from './support.ts';
 
 let idp: TestIdp;
@@ -203,5 +206,45 @@ describe('the tabs of an application', () => {
       expect([tab, read.status, read.text.includes('Save changes')]).toEqual([tab, 200, false]);
       expect(read.forms.filter(({ method }) => method === 'post')).toEqual([]);
     }
+  });
+});
+
+describe('the pages of an application in German', () => {
+  const headers = { 'accept-language': 'de' };
+  const parts = ['people', 'console'] as const;
+  afterEach(() => {
+    for (const part of parts) addLanguage('de', readMessages('de', part), part);
+  });
+
+  it('display only messages, names, and values of the protocols', async () => {
+    for (const part of parts) {
+      const bracketed = Object.entries(readMessages('en', part)).map(([key, message]) => [key, `⟦${message}⟧`]);
+      addLanguage('de', Object.fromEntries(bracketed), part);
+    }
+    const values =
+      'Ann Example person Deutsch English Shop Wiki OpenID Connect SAML PKCE NameID UserInfo POST SOAP https api example com email displayName roles admin public query fragment form post jwt RS PS ES EdDSA Ed HS';
+    const data = new Set(
+      `${values} ${productPresets.map(({ title }) => String(title)).join(' ')}`.match(/\p{L}{2,}/gu),
+    );
+    const ofOidc = ['setup', 'settings', 'claims', 'credentials', 'secret', 'disable', 'delete'];
+    for (const at of [
+      ...ofOidc.map((tab) => `${oidc}/${tab}`),
+      `${saml}/setup`,
+      `${saml}/settings`,
+      `${saml}/claims`,
+    ]) {
+      const page = await admin.get(at, { headers });
+      expect(page.text, at).toContain('⟦');
+      expect([at, unbracketedWords(page.text).filter((word) => !data.has(word))]).toEqual([at, ['AE']]);
+    }
+  });
+
+  it('say after a reload, in German too, that a secret is displayed only once', async () => {
+    const german = async (at = '') => admin.get(at, { headers });
+    const sent = await admin.submit(await german(`${oidc}/secret`), {}, { headers });
+    const page = await german(sent.location);
+    expect(textOf(page.text)).toContain('Kopieren Sie das Secret jetzt.');
+    const reloaded = await german((await german(page.url)).location);
+    expect(textOf(reloaded.text)).toContain('Das Client-Secret wird nicht noch einmal angezeigt.');
   });
 });
