@@ -37,6 +37,8 @@ export type Config = Readonly<{
   checkpointUrl?: string;
   smtpUrl?: string;
   mailFrom: string;
+  /** MAIL_FROM has a name, which stays with every brand. */
+  isMailNameSet: boolean;
   trustProxy: number;
   workers: number; // 1: this process serves; else so many workers do
   drainSeconds: number; // from SIGTERM until the listener closes
@@ -97,6 +99,7 @@ export function loadConfig(env: Environment = process.env, place: Place = {}): C
     ...(values.AUDIT_CHECKPOINT_URL === undefined ? {} : { checkpointUrl: values.AUDIT_CHECKPOINT_URL }),
     ...(values.SMTP_URL === undefined ? {} : { smtpUrl: values.SMTP_URL }),
     mailFrom: values.MAIL_FROM ?? sender,
+    isMailNameSet: values.MAIL_FROM?.includes('<') ?? false,
     trustProxy: values.TRUST_PROXY ?? 0,
     workers: values.WORKERS ?? 1,
     // Without a proxy nobody reads /readyz, and Ctrl-C ends at once.

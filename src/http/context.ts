@@ -5,7 +5,6 @@ import type { RequestInfo } from '../platform/request-info.ts';
 import type { DatabaseUnavailable } from '../storage/unavailable.ts';
 import type { OfferedLanguages } from '../texts/languages.ts';
 import type { ErrorCode } from './errors.ts';
-import type { BrandLook } from './pages/brand-look.ts';
 
 export interface State {
   request: RequestInfo;
@@ -28,8 +27,6 @@ export interface State {
   /** The route pattern for metrics; routers set it, others may. */
   route?: string;
   errorCode?: ErrorCode | undefined;
-  /** The brand of the application that the page is about, instead of that of the settings. */
-  brand?: BrandLook | undefined;
   /** The database could not be used, and the response may not say so yet. */
   databaseFailure?: DatabaseUnavailable;
   /** The path where a logout continues, instead of the address that the OIDC engine redirects to. */

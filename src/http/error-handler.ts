@@ -7,17 +7,23 @@ import type { Context, Middleware } from './context.ts';
 import { databaseUnavailable, RETRY_AFTER } from './database-unavailable.ts';
 import { AppError, badRequest, type ErrorOptions, internal, methodNotAllowed, notFound } from './errors.ts';
 import { addressToReturnTo } from './pages/language.ts';
-import type { Render } from './pages/render.ts';
+import { applicationBrand, type BrandOf, type Render } from './pages/render.ts';
 
 export interface ErrorHandlerDependencies {
   /** Renders the view `error`; absent: every client is a program and gets JSON. */
   render?: Render;
+  /** The brand of its own that an application has. */
+  brandOf?: BrandOf | undefined;
   /** Paths whose clients are programs: they always get JSON. */
   jsonPaths?: readonly string[];
 }
 
 /** Second middleware, directly inside the request context. */
-export function errorHandler({ render, jsonPaths = ['/api/', '/access/'] }: ErrorHandlerDependencies = {}): Middleware {
+export function errorHandler({
+  render,
+  brandOf,
+  jsonPaths = ['/api/', '/access/'],
+}: ErrorHandlerDependencies = {}): Middleware {
   return async (ctx, next) => {
     try {
       await next();
@@ -31,7 +37,7 @@ export function errorHandler({ render, jsonPaths = ['/api/', '/access/'] }: Erro
         ctx.res.destroy();
         return;
       }
-      answer(ctx, error, wantsJson(ctx, jsonPaths) ? undefined : render);
+      answer(ctx, error, wantsJson(ctx, jsonPaths) ? {} : { render, brandOf });
     }
   };
 }
@@ -91,7 +97,11 @@ function wantsJson(ctx: Context, jsonPaths: readonly string[]): boolean {
   return ['json', 'application/problem+json'].includes(String(ctx.accepts('html', 'json', 'application/problem+json')));
 }
 
-function answer(ctx: Context, error: AppError, render: ErrorHandlerDependencies['render']): void {
+function answer(
+  ctx: Context,
+  error: AppError,
+  { render, brandOf }: Pick<ErrorHandlerDependencies, 'render' | 'brandOf'>,
+): void {
   const { requestId } = ctx.state.request;
   ctx.status = error.status;
   // Headers that the failed handler set for its own body are no longer true.
@@ -109,7 +119,7 @@ function answer(ctx: Context, error: AppError, render: ErrorHandlerDependencies[
   }
   const page = renderPage(ctx, render, {
     ...pageOf(error, requestId),
-    ...(ctx.state.brand && { brand: ctx.state.brand }),
+    ...applicationBrand(ctx, brandOf),
   });
   ctx.body = page.text;
   ctx.type = page.type;

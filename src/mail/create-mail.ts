@@ -23,6 +23,7 @@ export interface MailDependencies {
   /** The folder `views`. */
   viewsDir: string;
   brand?: () => BrandLook | undefined;
+  brandOf?: (application: string) => BrandLook | undefined;
   offered?: () => OfferedLanguages;
   texts?: () => MessageSource | undefined;
   /** Starts the delivery; called when a mail is queued, before its transaction commits. */

@@ -62,11 +62,14 @@ function createSender({ transport, logger, readPicture }: DeliveryDependencies) 
   let isServerDown = false;
   const hand = traced('mail send', transport.send, ({ outcome }) => ({ 'gatehouse.outcome': outcome }));
 
-  return async function send(job: MailJob, { text, html, logo: name }: FinishedContent): Promise<AttemptResult> {
+  return async function send(
+    job: MailJob,
+    { text, html, logo: name, sender }: FinishedContent,
+  ): Promise<AttemptResult> {
     const { id, recipient: to, subject, createdAt, tries } = job;
     const content = name && (await readPicture?.(name));
     const logo = content ? { name, content } : undefined;
-    const result = await hand({ id, to, subject, createdAt, text, html, logo });
+    const result = await hand({ id, to, subject, createdAt, text, html, logo, sender });
     if (result.outcome === 'no-server') {
       if (!isServerDown) logger.warn({ reason: result.reason }, 'mail cannot be sent; it waits and is tried again');
       isServerDown = true;

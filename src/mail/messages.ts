@@ -21,6 +21,8 @@ export interface Recipient {
   locale?: string | null | undefined;
   /** The language of the page on which the recipient requested the mail; comes after `locale`. */
   pageLanguage?: string | undefined;
+  /** The client ID or entity ID of the application whose brand the mail has. */
+  application?: string | undefined;
 }
 
 interface Owner {
@@ -32,10 +34,13 @@ interface Owner {
 }
 
 /** The owner of an account; undefined without an address. `request`: by which the owner asked for the mail. */
-export function recipientOf(account: Owner, request?: Pick<RequestInfo, 'language'>): Recipient | undefined {
+export function recipientOf(
+  account: Owner,
+  request?: Pick<RequestInfo, 'language' | 'application'>,
+): Recipient | undefined {
   const { id, username, name, email, locale } = account;
-  const pageLanguage = request?.language;
-  return email === null ? undefined : { email, userId: id, username, name, locale, pageLanguage };
+  const { language: pageLanguage, application } = request ?? {};
+  return email === null ? undefined : { email, userId: id, username, name, locale, pageLanguage, application };
 }
 
 /** Mails about the work of administrators are in English, as the console is. */

@@ -17,7 +17,7 @@ export type NotifyOwner = (
 
 export function createOwnerNotifier({ outbox, now }: { outbox: Pick<Outbox, 'send'>; now: Clock }): NotifyOwner {
   return async (account, change, request) => {
-    const to = recipientOf(account);
+    const to = recipientOf(account, request && { application: request.application });
     if (!to) return;
     const place = placeOf(request, now());
     if (change === 'password-changed') await outbox.send({ to, kind: 'password-changed', by: 'owner', place });

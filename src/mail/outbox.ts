@@ -38,6 +38,8 @@ export interface OutboxDependencies {
   renderHtml: RenderHtml;
   /** The brand of the settings; none by default. */
   brand?: () => BrandLook | undefined;
+  /** The brand of its own that an application has. */
+  brandOf?: (application: string) => BrandLook | undefined;
   /** The languages of the settings; all by default. */
   offered?: () => OfferedLanguages;
   /** The texts that an administrator wrote; none by default. */
@@ -53,6 +55,7 @@ export function createOutbox({
   issuer,
   renderHtml,
   brand = () => undefined,
+  brandOf = () => undefined,
   offered = () => allLanguages,
   texts = () => undefined,
   wakeDelivery = () => {},
@@ -71,7 +74,8 @@ export function createOutbox({
     async send(message, tx = db) {
       const { email, userId } = message.to;
       assertSingleAddress(email);
-      const look = brand();
+      const { application } = message.to;
+      const look = (application !== undefined && brandOf(application)) || brand();
       const write = () => {
         const content = compose(message, issuer);
         return { subject: content.subject, text: plainText(content, look?.name), html: renderHtml(content, look) };
@@ -83,6 +87,7 @@ export function createOutbox({
         recipient: email,
         ...written,
         ...(look?.mailLogo && { logo: look.mailLogo }),
+        ...(look?.name && { sender: look.name }),
         ...(userId && { userId }),
         expiresAt: inSeconds(usefulSeconds(message)),
       };

@@ -24,6 +24,8 @@ export interface FinishedContent {
   html: string;
   /** The picture that the HTML has as its logo, by its name. */
   logo?: string;
+  /** The name of the brand, for the sender. */
+  sender?: string;
   /** ISO 8601. A link or code that has expired is not sent. */
   expiresAt: string;
 }

@@ -69,7 +69,7 @@ export function createTestMail({
       const name = brand()?.mailLogo;
       const content = name && (await readPicture(name));
       const logo = content ? { name, content } : undefined;
-      return transport.send({ id: randomId(), to: to.email, createdAt: now(), ...mail, logo });
+      return transport.send({ id: randomId(), to: to.email, createdAt: now(), ...mail, logo, sender: brand()?.name });
     },
 
     kinds: Object.keys(examples) as MailKind[],

@@ -16,6 +16,8 @@ export interface FinishedMail {
   html: string;
   /** A part of the mail that the HTML displays. */
   logo?: { name: string; content: Buffer } | undefined;
+  /** The name of the brand. */
+  sender?: string | undefined;
   createdAt: Date;
 }
 
@@ -34,6 +36,8 @@ export interface MailTransport {
 export interface MailTransportDependencies {
   smtpUrl?: string | undefined;
   mailFrom: string;
+  /** An administrator chose the name in `mailFrom`: a brand does not replace it. */
+  isMailNameSet?: boolean;
   /** The folder for mail when there is no mail server. */
   outboxDir: string;
   issuer: string;
@@ -51,6 +55,7 @@ export function createMailTransport(dependencies: MailTransportDependencies): Ma
 function smtpTransport({
   smtpUrl,
   mailFrom,
+  isMailNameSet,
   issuer,
   mailLimits: { timeoutMs, totalMs } = limits.mail,
 }: MailTransportDependencies & { smtpUrl: string }): MailTransport {
@@ -71,9 +76,11 @@ function smtpTransport({
         smtp ??= createTransport(options);
         // The other limits are between two parts of an answer.
         const signal = AbortSignal.timeout(totalMs);
-        const sent = await smtp.sendMail({ ...envelopeOf(mail, mailFrom, issuer), signal }).catch((cause: unknown) => {
-          throw signal.aborted ? new Error(`the mail server took more than ${totalMs / 1000} s`, { cause }) : cause;
-        });
+        const sent = await smtp
+          .sendMail({ ...envelopeOf(mail, { mailFrom, isMailNameSet, issuer }), signal })
+          .catch((cause: unknown) => {
+            throw signal.aborted ? new Error(`the mail server took more than ${totalMs / 1000} s`, { cause }) : cause;
+          });
         return { outcome: 'sent', answer: String(sent.response ?? '') };
       } catch (error) {
         return outcomeOf(error);
@@ -82,13 +89,19 @@ function smtpTransport({
   };
 }
 
-function fileTransport({ outboxDir, mailFrom, issuer, logger }: MailTransportDependencies): MailTransport {
+function fileTransport({
+  outboxDir,
+  mailFrom,
+  isMailNameSet,
+  issuer,
+  logger,
+}: MailTransportDependencies): MailTransport {
   return {
     async send(mail) {
       try {
         const { createTransport } = await import('./nodemailer.ts');
         const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
-        const { message } = await composer.sendMail(envelopeOf(mail, mailFrom, issuer));
+        const { message } = await composer.sendMail(envelopeOf(mail, { mailFrom, isMailNameSet, issuer }));
         // The name is the same when the mail is written again after a crash; the rename makes the file appear complete.
         const stamp = mail.createdAt.toISOString().replace(/[-:]|\..*/g, '');
         const file = path.join(outboxDir, `${stamp}-${mail.id}.eml`);
@@ -105,12 +118,12 @@ function fileTransport({ outboxDir, mailFrom, issuer, logger }: MailTransportDep
 }
 
 function envelopeOf(
-  { id, to, subject, text, html, logo }: FinishedMail,
-  from: string,
-  issuer: string,
+  { id, to, subject, text, html, logo, sender }: FinishedMail,
+  { mailFrom, isMailNameSet, issuer }: Pick<MailTransportDependencies, 'mailFrom' | 'isMailNameSet' | 'issuer'>,
 ): SendMailOptions {
+  const address = /<([^<>]+)>$/.exec(mailFrom)?.[1] ?? mailFrom;
   return {
-    from,
+    from: sender && !isMailNameSet ? { name: sender, address } : mailFrom,
     // nodemailer parses a string as a list of addresses, but takes an object as one.
     to: { name: '', address: to },
     subject,

@@ -43,13 +43,13 @@ export function addRequestRoutes(
     ctx.render('mailed-links/request', { ...texts, action: path, button: t('mailed-link.send'), back });
   });
 
-  router.post(path, checkCsrf, async (ctx) => {
+  router.post(path, returnToSignIn.about, checkCsrf, async (ctx) => {
     const { username } = await parseForm(ctx, requestForm);
     const work = () => request(username, withLanguage(ctx), cookies.get(ctx, 'knownBrowser'));
     await answerUniformly(ctx, { rateLimits, policy: 'reset:address' }, { work, page: sentPath });
   });
 
-  router.get(sentPath, (ctx) => {
+  router.get(sentPath, returnToSignIn.about, (ctx) => {
     ctx.render('mailed-links/message', { title: t('mailed-link.sent'), ...sent(ctx) });
   });
 }

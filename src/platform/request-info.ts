@@ -6,4 +6,6 @@ export interface RequestInfo {
   userAgent: string;
   /** That of the page on which a mail is requested, for a recipient whose language is not known. */
   language?: string;
+  /** The client ID or entity ID of the application whose sign-in the request is a part of: pages and mails have its brand. */
+  application?: string;
 }

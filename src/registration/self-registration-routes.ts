@@ -47,8 +47,8 @@ export function selfRegistrationRoutes(dependencies: SelfRegistrationRoutesDepen
   router.get('/', whenOpen, returnToSignIn.note, (ctx) => {
     ctx.render('registration/request', { action: '/sign-up', signInUrl: returnToSignIn.back(ctx).href });
   });
-  router.post('/', whenOpen, checkCsrf, (ctx) => requestLink(dependencies, ctx));
-  router.get('/sent', whenOpen, showSent);
+  router.post('/', whenOpen, returnToSignIn.about, checkCsrf, (ctx) => requestLink(dependencies, ctx));
+  router.get('/sent', whenOpen, returnToSignIn.about, showSent);
 
   router.get('/finish', whenOpen, page.receiveToken, async (ctx) => {
     const { found: email } = await page.resolve(ctx, selfRegistration.find);

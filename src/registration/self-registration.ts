@@ -66,7 +66,15 @@ export function createSelfRegistration(dependencies: SelfRegistrationDependencie
         if (owner) await outbox.send({ kind: 'already-registered', to: owner }, tx);
         if (account) return;
         const token = tokenFor(dependencies, email);
-        await outbox.send({ kind: 'registration', to: { email, pageLanguage: request?.language }, token, hours }, tx);
+        await outbox.send(
+          {
+            kind: 'registration',
+            to: { email, pageLanguage: request?.language, application: request?.application },
+            token,
+            hours,
+          },
+          tx,
+        );
       });
     },
 

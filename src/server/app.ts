@@ -63,7 +63,7 @@ export function createApp({ services, http, viewsDir, tracing, routes }: AppDepe
   // Before anything can respond: error pages need them, and the engine adds the hashes of its scripts to them.
   app.use(securityHeaders());
   // Turns every error below into a response.
-  app.use(errorHandler({ render }));
+  app.use(errorHandler({ render, brandOf: brand.ofApplication }));
   // Nothing below depends on a Host or X-Forwarded header of the client.
   app.use(hostGuard({ issuerUrl: config.issuerUrl, trustProxy: config.trustProxy }));
   app.use(serveBrand(brandImages));
@@ -80,7 +80,7 @@ export function createApp({ services, http, viewsDir, tracing, routes }: AppDepe
     }),
   );
   app.use(csrf.tokens);
-  app.use(rendering({ render }));
+  app.use(rendering({ render, brandOf: brand.ofApplication }));
   for (const route of routes) app.use(route);
   return app;
 }

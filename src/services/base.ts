@@ -66,10 +66,10 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
   const audit = createAudit({ db, sql, vault, logger, now });
   const repeatedEntries = createRepeatedEntries({ audit, now, logger, networkOf: siteBlock });
   // The settings below raise an alarm, which is sent by mail.
-  const look = () => brand.current();
+  const look = { brand: () => brand.current(), brandOf: (application: string) => brand.ofApplication(application) };
   const offered = () => offeredLanguages(settings.latest());
   const { outbox, notifyOwner } = createMail({
-    ...{ db, vault, now, issuer, viewsDir, brand: look, offered, texts: () => texts(), wakeDelivery: wakeMailDelivery },
+    ...{ db, vault, now, issuer, viewsDir, ...look, offered, texts: () => texts(), wakeDelivery: wakeMailDelivery },
   });
   const notifyAdministrators = async (message: AdministratorMail, tx?: Tx) => {
     for (const administrator of await listAdministrators(db, accounts.byId)) {

@@ -60,8 +60,8 @@ export interface SignInDependencies {
   issuer: string;
   accounts: Accounts;
   audit: Audit;
-  /** The brand of the server, and that of its own which an application has. */
-  brand: { current(): BrandLook | undefined; ofApplication(clientId: string): BrandLook | undefined };
+  /** The brand of the server. */
+  brand: { current(): BrandLook | undefined };
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
   captcha: Captcha;
   clients: Pick<ClientSource, 'applicationOf'>;
@@ -112,19 +112,20 @@ export function createSignIn(dependencies: SignInDependencies) {
   const passwordChanged = afterPasswordChange(dependencies);
   const host = new URL(issuer).host;
   const enrolment = { totp, passkeys, recoveryCodes, notifyOwner, rateLimits, host, now };
-  return {
-    routers: [
-      dispatchRoutes({ flow, pages, interactions, attempts, upstream, checkCsrf }),
-      upstreamRoutes({ flow, attempts, interactions, upstream, ownClientId, invitedId, checkCsrf }),
-      passwordRoutes({
-        ...{ flow, pages, firstFactor, credentials, passwordChanged, directories, attempts, invitedId, checkCsrf },
-        hasMailServer: dependencies.hasMailServer,
-      }),
-      decisionRoutes({ flow, interactions, consents, audit, checkCsrf }),
-      secondFactorRoutes({ flow, pages, codes, attempts, codeDelivery, passkeys, audit, repeatedEntries, checkCsrf }),
-      enrolmentRoutes({ flow, pages, attempts, ...enrolment, checkCsrf }),
-    ],
-  };
+  const routers = [
+    dispatchRoutes({ flow, pages, interactions, attempts, upstream, checkCsrf }),
+    upstreamRoutes({ flow, attempts, interactions, upstream, ownClientId, invitedId, checkCsrf }),
+    passwordRoutes({
+      ...{ flow, pages, firstFactor, credentials, passwordChanged, directories, attempts, invitedId, checkCsrf },
+      hasMailServer: dependencies.hasMailServer,
+    }),
+    decisionRoutes({ flow, interactions, consents, audit, checkCsrf }),
+    secondFactorRoutes({ flow, pages, codes, attempts, codeDelivery, passkeys, audit, repeatedEntries, checkCsrf }),
+    enrolmentRoutes({ flow, pages, attempts, ...enrolment, checkCsrf }),
+  ];
+  // Before any check: error pages have the brand of the application too.
+  for (const router of routers) router.param('uid', expiredSignIns.recallApplication);
+  return { routers };
 }
 
 /** The order of the steps, and what is stored between them. */
@@ -205,7 +206,6 @@ function createPages(
 ): StepPages {
   const { factorPages, firstFactor, expiredSignIns } = parts;
   return createStepPages({
-    brandOf: brand.ofApplication,
     ownNameOf: (clientId) => (clientId === ownClientId ? brand.current()?.name : undefined),
     findClient: (clientId) => engine().Client.find(clientId),
     registeredItself: async (clientId) => (await clients.applicationOf(clientId))?.source === 'dynamic',
@@ -226,7 +226,7 @@ function createPages(
 /** Mails the owner of an account about its first sign-in in a browser, while the setting is on. */
 function newBrowserNotice({ now, outbox, settings }: SignInDependencies) {
   return async (ctx: Context, account: Account): Promise<void> => {
-    const to = recipientOf(account);
+    const to = recipientOf(account, ctx.state.request);
     if (!to || !settings.latest().new_browser_notice) return;
     await outbox.send({ to, kind: 'new-sign-in', place: placeOf(ctx.state.request, now()) });
   };

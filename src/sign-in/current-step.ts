@@ -123,6 +123,7 @@ async function resolve(
   ctx.state.requestedLanguages = languagesOf(interaction.params.ui_locales);
   ctx.state.profileLanguage = account?.locale ?? undefined;
   const clientId = String(interaction.params.client_id);
+  ctx.state.request.application = clientId;
   const application = await applicationOf(clientId);
   if (!application || (account && !account.isActive)) throw badRequest('sign_in_expired');
 

@@ -3,7 +3,6 @@
 import type { Client } from 'oidc-provider';
 import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Context } from '../http/context.ts';
-import type { BrandLook } from '../http/pages/brand-look.ts';
 import { limits } from '../limits.ts';
 import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import type { CaptchaChallenge, CaptchaWait } from '../rate-limits/captcha.ts';
@@ -50,8 +49,6 @@ export interface StepPages {
 
 export interface StepPagesDependencies {
   findClient(clientId: string): Promise<Client | undefined>;
-  /** The brand of its own that the application has. */
-  brandOf(clientId: string): BrandLook | undefined;
   /** The name of the brand for the pages of this server; undefined where the application has a name of its own. */
   ownNameOf(clientId: string): string | undefined;
   /** Whether the client chose its own name and links (RFC 7591). */
@@ -81,11 +78,10 @@ interface Page {
 }
 
 export function createStepPages(dependencies: StepPagesDependencies): StepPages {
-  const { findClient, expiredSignIns, brandOf, ownNameOf } = dependencies;
+  const { findClient, expiredSignIns, ownNameOf } = dependencies;
 
   async function show(ctx: Context, current: CurrentStep, state: PageState = {}): Promise<void> {
     expiredSignIns.noteApplication(ctx, current.attempt.uid, current.clientId);
-    ctx.state.brand = brandOf(current.clientId);
     const client = await findClient(current.clientId);
     const appName = ownNameOf(current.clientId) ?? client?.clientName ?? current.clientId;
     await showStep(dependencies, { ctx, current, client, appName, state });

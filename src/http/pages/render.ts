@@ -13,7 +13,7 @@ import {
 } from '../../texts/languages.ts';
 import { consoleLanguage, escapeHtml, type MessageSource } from '../../texts/messages.ts';
 import { inLanguage, isText, listOf, Text, t } from '../../texts/text.ts';
-import type { Middleware } from '../context.ts';
+import type { Context, Middleware } from '../context.ts';
 import { localPath } from '../local-path.ts';
 import type { Assets } from './assets.ts';
 import type { BrandLook } from './brand-look.ts';
@@ -73,12 +73,21 @@ function frameOf(template: string, wanted: string, offered: readonly string[]) {
   return { language, direction: directionOf(language), languageName: nameOf(language), languageNames: names };
 }
 
+/** The brand of its own that an application has. */
+export type BrandOf = (application: string) => BrandLook | undefined;
+
+/** The brand of a page, where the application whose sign-in it belongs to has one of its own. */
+export function applicationBrand({ state }: Context, brandOf?: BrandOf): { brand?: BrandLook } {
+  const { application } = state.request;
+  const brand = application === undefined ? undefined : brandOf?.(application);
+  return brand ? { brand } : {};
+}
+
 /** Defines `ctx.render(template, data, status)`, with `it.csrfToken` for the forms. */
-export function rendering({ render }: { render: Render }): Middleware {
+export function rendering({ render, brandOf }: { render: Render; brandOf?: BrandOf }): Middleware {
   return (ctx, next) => {
     ctx.render = (template, data = {}, status = 200) => {
-      const { brand } = ctx.state;
-      const page = { here: addressToReturnTo(ctx, status), ...(brand && { brand }), ...data };
+      const page = { here: addressToReturnTo(ctx, status), ...applicationBrand(ctx, brandOf), ...data };
       ctx.body = render(template, page, ctx.state.csrfToken, ctx.state.language());
       ctx.status = status;
       ctx.type = 'text/html; charset=utf-8';

@@ -31,7 +31,9 @@ export function createErrorPage({ rejections }: { rejections: Pick<Rejections, '
     error: errors.OIDCProviderError | Error,
   ): Promise<never> {
     const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
-    appContext(ctx).state.requestedLanguages = languagesOf(ctx.oidc.params?.ui_locales);
+    const { state } = appContext(ctx);
+    state.requestedLanguages = languagesOf(ctx.oidc.params?.ui_locales);
+    if (ctx.oidc.client) state.request.application = ctx.oidc.client.clientId;
     if (status >= 500) throw error;
     if (error instanceof TooManyAttempts) throw tooManyRequests(error.retryAfterSeconds, { cause: error });
     // The engine emits this event only after the page, which is thrown here and so ends the request.
@@ -46,7 +48,7 @@ export function createErrorPage({ rejections }: { rejections: Pick<Rejections, '
       const advice = t('error.sign_in_expired.advice');
       throw new AppError('sign_in_expired', { advice, detail, cause: error });
     }
-    const rejectionCode = rejections.codeOf(appContext(ctx).state.request);
+    const rejectionCode = rejections.codeOf(state.request);
     throw new AppError(CODES[out.error] ?? 'bad_request', {
       message: messageOf(ctx, out) ?? t('app-error.invalid'),
       advice: adviceOf(ctx.oidc.client?.clientName ?? ctx.oidc.client?.clientId),

@@ -53,7 +53,10 @@ export function createCertificateNotice(dependencies: CertificateNoticeDependenc
           // In the transaction of the mail, so that neither exists without the other.
           if (!(await isFirstUse(sql.in(tx), `certificate:${sha256(key)}`, rememberUntil))) return false;
           const facts = { application: application.name, until, isNextPublished: next !== undefined };
-          await outbox.send({ kind: 'saml-certificate', to: { email }, ...facts }, tx);
+          await outbox.send(
+            { kind: 'saml-certificate', to: { email, application: application.clientId }, ...facts },
+            tx,
+          );
           return true;
         });
         if (isSent) mails += 1;

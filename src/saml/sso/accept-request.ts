@@ -60,6 +60,7 @@ export function createAcceptRequest(dependencies: AcceptRequestDependencies): Ac
       opened = openMessage(await decode(), ['AuthnRequest'], validateXml);
       sp = await serviceProviders.find(opened.claimedIssuer);
       if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId: opened.claimedIssuer } });
+      ctx.state.request.application = sp.entityId;
       const request = readAuthnRequest(authenticateMessage(opened, sp));
       assertMetadataValid(sp, now());
       const expectation = { endpoint: `${base}/saml/sso`, now: now(), skewSeconds: skewSeconds() };

@@ -79,6 +79,7 @@ export function samlRoutes(dependencies: SamlRoutesDependencies): Router<State, 
     const { sp: entityId, RelayState } = parseQuery(ctx, startQuery);
     const sp = await serviceProviders.find(entityId);
     if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId } });
+    ctx.state.request.application = sp.entityId;
     await saveAndAuthorize(ctx, sp, idpInitiatedRequest(sp, RelayState, now()));
   });
 
