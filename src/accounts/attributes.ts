@@ -1,7 +1,9 @@
 // Checks the custom attributes of accounts against the JSON Schema of the setting `user_attributes`. Without a schema
 // they may be text, numbers, booleans and lists of text.
+
 import { z } from 'zod';
 import type { FieldFault } from '../http/errors.ts';
+import { faultMessage } from '../platform/fault-messages.ts';
 import { compileJsonSchema, type JsonFault } from '../platform/json-schema.ts';
 import { fieldFault } from './profile.ts';
 import { textFieldNames, textFields } from './profile-fields.ts';
@@ -18,10 +20,10 @@ const name = /^[^\s.\p{C}][^\s\p{C}]{0,63}$/u;
 export function attributeFaults(attributes: Record<string, unknown>, schema: AttributeSchema): FieldFault[] {
   const faults: JsonFault[] = Object.entries(attributes).flatMap(([key, value]): JsonFault[] => {
     if (!name.test(key)) {
-      return [{ path: [key.slice(0, 64)], message: 'Use up to 64 characters without spaces for the attribute name.' }];
+      return [{ path: [key.slice(0, 64)], message: faultMessage('attribute-name-form') }];
     }
     if (Object.keys(schema).length > 0 || plain.safeParse(value).success) return [];
-    return [{ path: [key], message: 'Use text, a number, true, false, or a list of text values.' }];
+    return [{ path: [key], message: faultMessage('attribute-value') }];
   });
   faults.push(...schemaFaults(attributes, schema));
   return faults

@@ -1,6 +1,8 @@
 // Checks the profile of an account and computes its columns, for create and update alike. The console, the API, the
 // configuration file and the command line all use it, so they accept the same values.
+
 import { badRequest, type FieldFault } from '../http/errors.ts';
+import { faultMessage } from '../platform/fault-messages.ts';
 import { emailFault, type NameDomains, nameAdvice, nameKey, usernameFault } from './names.ts';
 import {
   type Address,
@@ -57,7 +59,7 @@ export function profileColumns(profile: Profile, domains: NameDomains = []) {
     email === null ? undefined : fault('email', emailFault(email)),
     ...TEXT_FIELDS.map((field) => fieldFault(field, texts[field])),
     ...addressPartNames.map((part) => partFault(part, address?.[part])),
-    attributes.length > MAX_ATTRIBUTES ? { field: 'attributes', message: 'This value is too long.' } : undefined,
+    attributes.length > MAX_ATTRIBUTES ? { field: 'attributes', message: faultMessage('value-too-long') } : undefined,
   ].filter((found) => found !== undefined);
   if (faults.length > 0) throw badRequest('invalid_input', { fields: faults });
 

@@ -1,5 +1,6 @@
 // The rules between the fields of one OIDC client (RFC 7591 2, OpenID Connect Dynamic Client Registration 2).
 
+import { faultMessage } from '../platform/fault-messages.ts';
 import type { Fault } from '../platform/faults.ts';
 import { claimSources } from './fields/claim-settings.ts';
 import { deviceCodeGrant, type OidcMetadata, usesSecret } from './fields/oidc-client.ts';
@@ -43,20 +44,19 @@ function grantFaults(client: Client): Fault[] {
   const grants = new Set<string>(client.grant_types);
   const codeFlow = grants.has('authorization_code');
   if (codeFlow && client.redirect_uris.length === 0)
-    faults.push(fault('redirect_uris', 'missing: the authorization_code grant needs one'));
+    faults.push(fault('redirect_uris', faultMessage('code-needs-uri')));
   if (client.response_types?.length === 0 && codeFlow)
-    faults.push(fault('response_types', 'must be [code] with the authorization_code grant'));
-  if (client.response_types?.length && !codeFlow)
-    faults.push(fault('response_types', 'must be [] without the authorization_code grant'));
+    faults.push(fault('response_types', faultMessage('code-response')));
+  if (client.response_types?.length && !codeFlow) faults.push(fault('response_types', faultMessage('no-response')));
   if (grants.has('refresh_token') && !codeFlow && !grants.has(deviceCodeGrant))
-    faults.push(fault('grant_types', 'refresh_token needs authorization_code or the device grant too'));
+    faults.push(fault('grant_types', faultMessage('refresh-needs-grant')));
   const isPublic = client.token_endpoint_auth_method === 'none';
   if (grants.has('client_credentials') && isPublic) {
-    const message = 'must not be none: client_credentials needs client authentication';
+    const message = faultMessage('client-credentials-auth');
     faults.push(fault('token_endpoint_auth_method', message));
   }
   if (client.require_pkce === false && isPublic) {
-    const message = 'must not be false: a public client needs PKCE';
+    const message = faultMessage('public-pkce');
     faults.push(fault('require_pkce', message));
   }
   return faults;
@@ -67,12 +67,11 @@ function secretFaults(client: Client): Fault[] {
   const faults: Fault[] = [];
   if (client.client_secret !== undefined) {
     const method = client.token_endpoint_auth_method;
-    const message = `must not be set: this client doesn’t use it (token_endpoint_auth_method is ${method})`;
+    const message = faultMessage('unused-secret', { key: 'token_endpoint_auth_method', method });
     faults.push(fault('client_secret', message));
   }
   for (const field of hmacFields) {
-    if (client[field] === 'HS256')
-      faults.push(fault(field, 'must not be HS256: that needs a shared secret (a client_secret_* method)'));
+    if (client[field] === 'HS256') faults.push(fault(field, faultMessage('hs256-needs-secret')));
   }
   return faults;
 }
@@ -81,16 +80,22 @@ function secretFaults(client: Client): Fault[] {
 function keyFaults(client: Client): Fault[] {
   const faults: Fault[] = [];
   const { jwks, jwks_uri, request_object_signing_alg: requestAlg, token_endpoint_auth_method: method } = client;
-  if (jwks !== undefined && jwks_uri !== undefined) faults.push(fault('jwks_uri', 'can’t be combined with jwks'));
+  if (jwks !== undefined && jwks_uri !== undefined)
+    faults.push(fault('jwks_uri', faultMessage('not-with', { key: 'jwks' })));
   const needsKeys = method === 'private_key_jwt' || (requestAlg !== undefined && requestAlg !== 'HS256');
   if (needsKeys && jwks === undefined && jwks_uri === undefined) {
     const reason = method === 'private_key_jwt' ? 'private_key_jwt' : 'request_object_signing_alg';
-    faults.push(fault('jwks', `missing: ${reason} needs jwks or jwks_uri`));
+    faults.push(fault('jwks', faultMessage('needs-keys', { reason, key: 'jwks', other: 'jwks_uri' })));
   }
   const alg = client.token_endpoint_auth_signing_alg;
   const algFits = method === 'client_secret_jwt' ? alg === 'HS256' : method === 'private_key_jwt' && alg !== 'HS256';
   if (alg !== undefined && !algFits)
-    faults.push(fault('token_endpoint_auth_signing_alg', `does not fit token_endpoint_auth_method ${method}`));
+    faults.push(
+      fault(
+        'token_endpoint_auth_signing_alg',
+        faultMessage('alg-method', { key: 'token_endpoint_auth_method', method }),
+      ),
+    );
   return faults;
 }
 
@@ -100,22 +105,21 @@ function subjectFaults(client: Client): Fault[] {
   const isPairwise = client.subject_type === 'pairwise';
   if (isPairwise && client.sector_identifier_uri === undefined) {
     const hosts = new Set(client.redirect_uris.filter((uri) => URL.canParse(uri)).map((uri) => new URL(uri).host));
-    if (hosts.size > 1)
-      faults.push(fault('sector_identifier_uri', 'missing: pairwise subjects with several redirect hosts need it'));
+    if (hosts.size > 1) faults.push(fault('sector_identifier_uri', faultMessage('needs-sector')));
   }
   const allowed = client.scope?.split(' ');
   for (const { claim, field, scope } of claimSources(client.claims)) {
     if (isPairwise && (field === 'sub' || field === 'id'))
       faults.push({
         path: ['claims', claim],
-        message: 'must not be the subject: this application gets pairwise subjects',
+        message: faultMessage('pairwise-subject'),
       });
     if (scope !== undefined && allowed !== undefined && !allowed.includes(scope))
-      faults.push({ path: ['claims', claim], message: `belongs to ${scope}, which is not in scope` });
+      faults.push({ path: ['claims', claim], message: faultMessage('claim-scope', { scope }) });
   }
   // oidc-provider: a device has no redirect URI that would name the sector, only its key does.
   const usesDevices = (client.grant_types as readonly string[]).includes(deviceCodeGrant);
   if (isPairwise && usesDevices && client.token_endpoint_auth_method !== 'private_key_jwt')
-    faults.push(fault('subject_type', 'pairwise with the device grant needs private_key_jwt'));
+    faults.push(fault('subject_type', faultMessage('pairwise-device')));
   return faults;
 }

@@ -1,9 +1,11 @@
 // Registered APIs (RFC 8707 resources): a client that asks for one gets a JWT access token with it as the only audience.
+
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { badRequest, conflict, forbidden, notFound } from '../http/errors.ts';
 import type { KeyAlg } from '../keys/rotation.ts';
 import type { Clock } from '../platform/clock.ts';
+import { faultMessage } from '../platform/fault-messages.ts';
 import type { Fault } from '../platform/faults.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
 import { t } from '../texts/text.ts';
@@ -26,7 +28,7 @@ export function scopePermissionFaults({
 }: Pick<Resource, 'scopes' | 'scopePermissions'>): Fault[] {
   return Object.keys(scopePermissions)
     .filter((scope) => !scopes.includes(scope))
-    .map((scope) => ({ path: ['scope_permissions', scope], message: 'is not one of the scopes' }));
+    .map((scope) => ({ path: ['scope_permissions', scope], message: faultMessage('not-a-scope') }));
 }
 
 export interface Resources {

@@ -3,6 +3,7 @@
 
 import { createPublicKey } from 'node:crypto';
 import { limits } from '../limits.ts';
+import { faultMessage } from '../platform/fault-messages.ts';
 import type { Fault } from '../platform/faults.ts';
 import { type OidcMetadata, type SecurityProfile, securityProfiles } from './fields/oidc-client.ts';
 
@@ -67,25 +68,28 @@ export function profileFaults(client: OidcMetadata): Fault[] {
   if (profile === undefined) return [];
   const faults: Fault[] = [];
   const reject = (path: Fault['path'], message: string) =>
-    faults.push({ path, message: `${message} (profile ${profile})` });
+    faults.push({ path, message: faultMessage('in-profile', { fault: message, profile }) });
 
   for (const [field, value] of Object.entries(fixedFields(profile))) {
     if (JSON.stringify(client[field as keyof OidcMetadata]) !== JSON.stringify(value))
-      reject([field], `must be ${Array.isArray(value) ? `[${value}]` : value}`);
+      reject(
+        [field],
+        faultMessage('exactly', { value: Array.isArray(value) ? `[${value}]` : String(value), instead: '' }),
+      );
   }
   for (const field of [...serverAlgFields, ...otherAlgFields]) {
     const alg = client[field];
-    if (alg !== undefined && !profileAlgs.includes(alg)) reject([field], 'must be PS256, ES256 or EdDSA (Ed25519)');
+    if (alg !== undefined && !profileAlgs.includes(alg)) reject([field], faultMessage('profile-algs'));
   }
   for (const [index, grant] of client.grant_types.entries()) {
-    if (!profileGrants.includes(grant)) reject(['grant_types', index], `must not contain ${grant}`);
+    if (!profileGrants.includes(grant)) reject(['grant_types', index], faultMessage('profile-grant', { grant }));
   }
   for (const [index, uri] of client.redirect_uris.entries()) {
     const isLoopback = client.application_type === 'native' && uri.startsWith('http:');
-    if (!uri.startsWith('https:') && !isLoopback) reject(['redirect_uris', index], 'must be an https URL');
+    if (!uri.startsWith('https:') && !isLoopback) reject(['redirect_uris', index], faultMessage('https-url'));
   }
   if (client.jwks_uri !== undefined && !client.jwks_uri.startsWith('https:'))
-    reject(['jwks_uri'], 'must be an https URL');
+    reject(['jwks_uri'], faultMessage('https-url'));
   for (const [index, key] of client.jwks?.keys.entries() ?? []) {
     const fault = keyFault(key);
     if (fault !== undefined) reject(['jwks', 'keys', index], fault);
@@ -98,13 +102,13 @@ const profileGrants: readonly string[] = ['authorization_code', 'refresh_token',
 /** FAPI 2.0 Security Profile 5.4.1: RSA keys of 2048 bits or more, and the curves of the allowed algorithms. */
 function keyFault(jwk: Record<string, unknown>): string | undefined {
   if (jwk.use !== undefined && jwk.use !== 'sig') return undefined;
-  if (jwk.alg !== undefined && !profileAlgs.includes(String(jwk.alg))) return 'must be for PS256, ES256 or EdDSA';
-  if (jwk.kty === 'EC') return jwk.crv === 'P-256' ? undefined : 'must be on the curve P-256';
-  if (jwk.kty === 'OKP') return jwk.crv === 'Ed25519' ? undefined : 'must be on the curve Ed25519';
+  if (jwk.alg !== undefined && !profileAlgs.includes(String(jwk.alg))) return faultMessage('profile-key-algs');
+  if (jwk.kty === 'EC') return jwk.crv === 'P-256' ? undefined : faultMessage('curve', { curve: 'P-256' });
+  if (jwk.kty === 'OKP') return jwk.crv === 'Ed25519' ? undefined : faultMessage('curve', { curve: 'Ed25519' });
   const bits = rsaBits(jwk);
   return bits !== undefined && bits >= limits.keys.rsaBits
     ? undefined
-    : `must have ${limits.keys.rsaBits} bits or more`;
+    : faultMessage('min-bits', { bits: limits.keys.rsaBits });
 }
 
 function rsaBits(jwk: Record<string, unknown>): number | undefined {

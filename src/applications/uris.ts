@@ -1,6 +1,8 @@
 // Which URIs an application may register (RFC 9700 4.1, RFC 8252 for native apps). Each function returns the fault, or
 // undefined.
+
 import { isLoopback } from '../config/addresses.ts';
+import { faultMessage } from '../platform/fault-messages.ts';
 
 // Schemes that a browser runs or opens locally, and standard ones that belong to no app.
 const NOT_AN_APP = /^(javascript|vbscript|data|blob|file|filesystem|about|view-source|wss?|ftp|mailto|tel|sms|urn):/i;
@@ -27,43 +29,39 @@ export function webUriFault(uri: string): string | undefined {
   if (general !== undefined) return general;
   const { protocol, hostname } = new URL(uri);
   if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return undefined;
-  return protocol === 'http:'
-    ? 'must be https (http only for localhost or a loopback address)'
-    : 'must be an https URL';
+  return protocol === 'http:' ? faultMessage('https') : faultMessage('https-url');
 }
 
 /** A redirect URI (or post-logout redirect URI) of a web or native application. */
 export function redirectUriFault(uri: string, applicationType: 'web' | 'native'): string | undefined {
-  if (uri.includes('#')) return 'must not have a fragment (#…)';
-  if (uri.includes('*')) return 'must not have a wildcard: redirect URIs must match exactly';
+  if (uri.includes('#')) return faultMessage('no-fragment');
+  if (uri.includes('*')) return faultMessage('no-wildcard');
   if (applicationType === 'web') return webUriFault(uri);
   const general = uriFault(uri);
   if (general !== undefined) return general;
   const { protocol, hostname } = new URL(uri);
   if (protocol === 'http:') {
-    return isLoopback(hostname) ? undefined : 'must be http on a loopback address, https, or a scheme of the app';
+    return isLoopback(hostname) ? undefined : faultMessage('native-uri');
   }
   if (protocol === 'https:') {
-    return isLoopback(hostname)
-      ? 'must be http on a loopback address, because https certificates don’t exist there'
-      : undefined;
+    return isLoopback(hostname) ? faultMessage('loopback-http') : undefined;
   }
-  return NOT_AN_APP.test(uri) ? `must not use the scheme ${protocol.slice(0, -1)}` : undefined;
+  return NOT_AN_APP.test(uri) ? faultMessage('forbidden-scheme', { scheme: protocol.slice(0, -1) }) : undefined;
 }
 
 /** An absolute URI without fragment (RFC 8707 2). */
 export function resourceFault(uri: string): string | undefined {
-  if (uri.includes('#')) return 'must not have a fragment (#…)';
+  if (uri.includes('#')) return faultMessage('no-fragment');
   const isUri = URL.canParse(uri) && new RegExp(ABSOLUTE_URI).test(uri);
-  return isUri ? undefined : 'must be an absolute URI such as https://api.example.com';
+  return isUri ? undefined : faultMessage('uri-example');
 }
 
 function uriFault(uri: string): string | undefined {
-  if (/[\s\\\p{Cc}]/u.test(uri)) return 'must not contain spaces, backslashes or control characters';
-  if (!URL.canParse(uri)) return 'must be an absolute URI';
+  if (/[\s\\\p{Cc}]/u.test(uri)) return faultMessage('uri-characters');
+  if (!URL.canParse(uri)) return faultMessage('absolute-uri');
   const url = new URL(uri);
-  if (/^https?:/i.test(uri) && !/^https?:\/\/[^/]/i.test(uri)) return 'must be an absolute URI';
-  return url.username !== '' || url.password !== '' ? 'must not contain a username or password' : undefined;
+  if (/^https?:/i.test(uri) && !/^https?:\/\/[^/]/i.test(uri)) return faultMessage('absolute-uri');
+  return url.username !== '' || url.password !== '' ? faultMessage('uri-credentials') : undefined;
 }
 
 /** The logo of an application, only over https, where the network can neither read nor replace it. */

@@ -1,10 +1,12 @@
 // Writes the row of an application of either protocol, with the roles that may use it, and records the change in the audit
 // log.
+
 import { nameKey } from '../accounts/names.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { badRequest, conflict, forbidden } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
+import { faultMessage } from '../platform/fault-messages.ts';
 import { randomId } from '../platform/random.ts';
 import type { Authority } from '../rbac/authority.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
@@ -133,7 +135,7 @@ async function assertOwnName(name: string, tx: Tx): Promise<void> {
   const keyOf = (text: string) => nameKey(text.replace(/\p{Default_Ignorable_Code_Point}/gu, '')).replace(/\s+/gu, ' ');
   const keys = new Set(['Gatehouse', ...rows.map((row) => row.name)].map(keyOf));
   if (!keys.has(keyOf(name))) return;
-  const message = 'is the name of another application, or looks like one';
+  const message = faultMessage('name-taken');
   throw badRequest('invalid_input', { fields: [{ field: 'client_name', message }] });
 }
 
@@ -197,7 +199,7 @@ async function setAccess(
   const missing = names.filter((name) => !roles.some((role) => role.name === name));
   if (missing.length > 0) {
     throw badRequest('invalid_input', {
-      fields: [{ field: 'access.roles', message: `role doesn’t exist: ${missing.join(', ')}` }],
+      fields: [{ field: 'access.roles', message: faultMessage('unknown-role', { roles: missing.join(', ') }) }],
     });
   }
   await tx.applicationRole.deleteMany({ where: { applicationId } });

@@ -1,6 +1,8 @@
 // The pictures of brands: stored in the database under the hash of their content, so that every instance serves them. A setting or an application has only the name of its picture.
+
 import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
+import { faultMessage } from '../platform/fault-messages.ts';
 import { removeValues, storedKeys, storedRow, storeValue } from '../settings/stored-values.ts';
 import { isImageData, isImageName } from '../settings/value-schemas.ts';
 import type { Db, Tx } from '../storage/database.ts';
@@ -62,12 +64,14 @@ export function createImageStore({ db, now, protectedRows }: ImageStoreDependenc
       if (isImageName(value)) {
         const bytes = await read(value);
         if (bytes) return { name: value, bytes };
-        throw new ImageFault('isn’t stored here: send the picture again');
+        throw new ImageFault(faultMessage('picture-missing'));
       }
       if (!isImageData(value)) throw new ImageFault('can’t be a path here: send the picture as a data URL');
       const bytes = Buffer.from(value.slice(value.indexOf(',') + 1), 'base64');
       if (bytes.length > imageLimits.bytes)
-        throw new ImageFault(`has ${kilobytes(bytes.length)} KB; ${kilobytes(imageLimits.bytes)} KB are allowed`);
+        throw new ImageFault(
+          faultMessage('picture-size', { size: kilobytes(bytes.length), maximum: kilobytes(imageLimits.bytes) }),
+        );
       return reader.read(bytes);
     },
 

@@ -1,7 +1,9 @@
 // Interactive `gatehouse app add`: asks for the kind of application, then only for what that kind needs. The answers become
 // the same options that a script would pass. An invalid answer is explained, and the prompt repeated.
+
 import { access } from 'node:fs/promises';
 import { redirectUriFault, resourceFault } from '../applications/uris.ts';
+import { faultMessage } from '../platform/fault-messages.ts';
 import type { Services } from '../services.ts';
 import type { Input } from './command.ts';
 import type { Io } from './io.ts';
@@ -89,7 +91,7 @@ function required(answer: string): string | undefined {
 }
 
 function httpsUrl(answer: string): string | undefined {
-  return answer.startsWith('https://') && URL.canParse(answer) ? undefined : 'must be an https URL';
+  return answer.startsWith('https://') && URL.canParse(answer) ? undefined : faultMessage('https-url');
 }
 
 async function unreadableFault(source: string): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 // The schema of gatehouse.yaml: every key and its values. Checks that need the database (whether a role exists) run when
 // the plan is made.
+
 import { z } from 'zod';
 import { claimsByScope } from '../accounts/claims.ts';
 import { addressSchema, type TextClaim, textClaims } from '../accounts/profile-fields.ts';
@@ -12,6 +13,7 @@ import { isAcceptableHash } from '../credentials/password.ts';
 import { keyAlgs } from '../keys/rotation.ts';
 import { limits } from '../limits.ts';
 import { parseTotpKey } from '../mfa/factors/totp-key.ts';
+import { faultMessage } from '../platform/fault-messages.ts';
 import type { Fault } from '../platform/faults.ts';
 import { line } from '../platform/line-schema.ts';
 import { OWN_PREFIX } from '../rbac/built-in.ts';
@@ -22,8 +24,8 @@ import { settingSchemas } from '../settings/settings.ts';
 const reservedScopes = [...Object.keys(claimsByScope), 'offline_access'];
 const scope = z
   .string()
-  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope: visible ASCII characters without spaces, " and \\')
-  .refine((value) => !reservedScopes.includes(value), 'is a scope of OpenID Connect');
+  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, faultMessage('scope'))
+  .refine((value) => !reservedScopes.includes(value), faultMessage('openid-scope'));
 
 export const settings = z.strictObject(
   // Absent means "not declared here", so no defaults are filled in.
@@ -35,25 +37,20 @@ export const settings = z.strictObject(
 const isPermission = (value: string) => parsePermission(value) !== undefined;
 const permission = z
   .string()
-  .refine(isPermission, 'must be resource:action, such as articles:read')
-  .refine(
-    (value) => !isDeceptivePermission(value),
-    'must not look like a permission of Gatehouse or contain invisible characters',
-  )
+  .refine(isPermission, faultMessage('permission'))
+  .refine((value) => !isDeceptivePermission(value), faultMessage('like-permission'))
   .meta(permissionSchema);
 const isOrdinary = (value: string) => !value.startsWith(OWN_PREFIX);
 
 export const resource = z.strictObject({
   identifier: z.string().min(1).max(255).superRefine(reject(resourceFault)).meta(resourceSchema),
   scopes: z.array(scope).default([]),
-  scope_permissions: z
-    .record(z.string(), permission.refine(isOrdinary, 'must not be a permission of Gatehouse itself'))
-    .default({}),
+  scope_permissions: z.record(z.string(), permission.refine(isOrdinary, faultMessage('own-permission'))).default({}),
   signing_alg: z.enum(keyAlgs).default('RS256'),
 });
 
 export const role = z.strictObject({
-  name: z.string().refine(isRoleName, 'must be up to 100 letters, digits, spaces and . _ : / -'),
+  name: z.string().refine(isRoleName, faultMessage('role-name')),
   description: z.string().max(1000).default(''),
   permissions: z.array(permission.refine((text) => !isBrokenLimit(text), LIMIT_SYNTAX)).default([]),
 });

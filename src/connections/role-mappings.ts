@@ -1,5 +1,7 @@
 // Groups of the upstream that give roles. Each row has a MAC, so that a database writer cannot map a group to a role.
+
 import { badRequest, conflict } from '../http/errors.ts';
+import { faultMessage } from '../platform/fault-messages.ts';
 import { isGenuineRole } from '../rbac/protected-grants.ts';
 import { findRole } from '../rbac/role.ts';
 import type { Tx } from '../storage/database.ts';
@@ -56,7 +58,7 @@ export async function setRoleMappings(
       const role = await findRole(name, tx);
       if (!role) {
         throw badRequest('invalid_input', {
-          fields: [{ field: `role_mappings.${group}`, message: `role doesn’t exist: ${name}` }],
+          fields: [{ field: `role_mappings.${group}`, message: faultMessage('unknown-role', { roles: name }) }],
         });
       }
       await context.assertMay(by, { what: 'role', role }, tx);

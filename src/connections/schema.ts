@@ -1,7 +1,9 @@
 // An entry of `connections:` as the file, the API and the console declare it: one object per connection, checked by
 // its kind, with the defaults of its preset.
+
 import type { z } from 'zod';
 import { type Checked, check } from '../applications/validation.ts';
+import { faultMessage } from '../platform/fault-messages.ts';
 import type { Fault } from '../platform/faults.ts';
 import { type ConnectionKind, connectionKinds } from './connection.ts';
 import type { DeclaredSecret } from './kinds/fields.ts';
@@ -90,13 +92,18 @@ function kindOf(raw: Record<string, unknown>, preset: string): ConnectionKind | 
 }
 
 function kindFault({ kind }: Record<string, unknown>): Fault {
-  const allowed = connectionKinds.join(', ');
-  return { path: ['kind'], message: kind === undefined ? `missing; one of ${allowed}` : `must be one of ${allowed}` };
+  const values = connectionKinds.join(', ');
+  return {
+    path: ['kind'],
+    message:
+      kind === undefined ? faultMessage('missing-choice', { values }) : faultMessage('one-of', { values, instead: '' }),
+  };
 }
 
 function presetFault(id: string, kind: ConnectionKind): Fault {
   const kinds = presets.filter((preset) => preset.id === id).map((preset) => preset.kind);
-  if (kinds.length > 0) return { path: ['kind'], message: `must be ${kinds.join(' or ')} for the preset ${id}` };
+  if (kinds.length > 0)
+    return { path: ['kind'], message: faultMessage('preset-kind', { kinds: kinds.join(' or '), preset: id }) };
   const known = presets.filter((preset) => preset.kind === kind).map((preset) => preset.id);
-  return { path: ['preset'], message: `must be one of ${known.join(', ')}` };
+  return { path: ['preset'], message: faultMessage('one-of', { values: known.join(', '), instead: '' }) };
 }

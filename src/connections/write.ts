@@ -1,5 +1,7 @@
 // Creates, changes, enables and deletes connections, each with its audit event in one transaction.
+
 import { conflict, forbidden, notFound } from '../http/errors.ts';
+import { faultMessage } from '../platform/fault-messages.ts';
 import { sha256 } from '../platform/random.ts';
 import { takeConnectionRoles } from '../rbac/connection-roles.ts';
 import { isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
@@ -178,13 +180,12 @@ export async function changeFault(
 ): Promise<ChangeFault | undefined> {
   const { kind, preset, settings } = partsOf(entry);
   const other = before.kind !== kind ? 'kind' : before.preset !== preset ? 'preset' : undefined;
-  if (other !== undefined)
-    return { field: other, message: 'of a connection can’t change: create a new connection', reason: 'fixed' };
+  if (other !== undefined) return { field: other, message: faultMessage('fixed'), reason: 'fixed' };
   const field = identityFields.find((name) => pick(before.settings, [name]) !== pick(settings, [name]));
   if (field === undefined) return undefined;
   // Subjects are unique within an issuer only: another one could name any user of this connection.
   if ((await tx.externalIdentity.count({ where: { connectionId: before.id } })) === 0) return undefined;
-  const message = 'can’t change, because users are linked to this connection: create a new connection';
+  const message = faultMessage('linked');
   return { field, message, reason: 'linked' };
 }
 

@@ -1,10 +1,12 @@
 // The password of an account: set it, check it, import its hash. What follows from a change, such as ending sessions
 // and notices to the owner, is up to the caller.
+
 import type { Account } from '../accounts/account.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { badRequest, notFound } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
+import { faultMessage } from '../platform/fault-messages.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
 import type { Breached } from './breached.ts';
@@ -70,7 +72,7 @@ export function createCredentials(dependencies: CredentialsDependencies): Creden
     async importHash(userId, hash, by = {}, outer) {
       if (!isAcceptableHash(hash)) {
         throw badRequest('invalid_input', {
-          fields: [{ field: 'password_hash', message: 'Enter an Argon2, bcrypt, scrypt, or PBKDF2 hash.' }],
+          fields: [{ field: 'password_hash', message: faultMessage('password-hash') }],
         });
       }
       const work = async (tx: Tx) => {

@@ -1,12 +1,13 @@
 // Faults of a value as sentences for operators and users of the API; zod's own messages are for programmers. A value is
 // repeated only where it cannot be a secret.
 import type { z } from 'zod';
+import { faultMessage, typeNames } from './fault-messages.ts';
 import { plural } from './plural.ts';
 
 export type Path = readonly (string | number)[];
 export type Fault = { path: Path; message: string };
 
-const NO_BRANCH = 'fits none of the allowed forms';
+const NO_BRANCH = faultMessage('no-form');
 
 /** The same faults one level down: `at(['clients', 0], faults)`. */
 export function at(path: Path, faults: readonly Fault[]): Fault[] {
@@ -19,7 +20,10 @@ export function faultsOf(issue: z.core.$ZodIssue): Fault[] {
   if (issue.code === 'invalid_union' && issue.message === NO_BRANCH) return at(path, branchFaults(issue.errors));
   if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
   const lines = issue.message.split('\n');
-  return issue.keys.map((key, index) => ({ path: [...path, key], message: lines[index] ?? 'unknown key' }));
+  return issue.keys.map((key, index) => ({
+    path: [...path, key],
+    message: lines[index] ?? faultMessage('unknown-key', { advice: '' }),
+  }));
 }
 
 // Of several allowed forms, reports the faults of the one whose type matches, because the author probably meant it.
@@ -30,57 +34,52 @@ function branchFaults(branches: readonly z.core.$ZodIssue[][]): Fault[] {
   const types = branches
     .flat()
     .flatMap((issue) => (isOtherType(issue) && 'expected' in issue ? typeName(issue.expected) : []));
-  return [{ path: [], message: `must be ${[...new Set(types)].join(' or ')}` }];
+  return [{ path: [], message: faultMessage('one-of-types', { types: [...new Set(types)].join(' or ') }) }];
 }
 
 /** Zod's `error` option: the sentence for an issue; undefined leaves zod's message. */
 export function sentence(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      if (issue.input === undefined) return `missing; it must be ${typeName(issue.expected)}`;
-      return `must be ${typeName(issue.expected)}, not ${kindOf(issue.input)}`;
+      if (issue.input === undefined) return faultMessage('missing', { type: typeName(issue.expected) });
+      return faultMessage('type', { type: typeName(issue.expected), kind: kindOf(issue.input) });
     case 'invalid_value': {
-      const allowed = issue.values.map(String).join(', ');
-      if (issue.input === undefined) return `missing; one of ${allowed}`;
-      return `must be ${issue.values.length > 1 ? 'one of ' : ''}${allowed}${repeated(issue.input)}`;
+      const values = issue.values.map(String).join(', ');
+      if (issue.input === undefined) return faultMessage('missing-choice', { values });
+      const instead = repeated(issue.input);
+      if (issue.values.length > 1) return faultMessage('one-of', { values, instead });
+      return faultMessage('exactly', { value: values, instead });
     }
     case 'unrecognized_keys': {
       const known = knownKeys(issue.inst);
-      return issue.keys.map((key) => `unknown key${suggestion(key, known)}`).join('\n');
+      return issue.keys.map((key) => faultMessage('unknown-key', { advice: suggestion(key, known) })).join('\n');
     }
     case 'too_small':
-      return sizeOf(issue, 'at least', issue.minimum);
+      return sizeOf(issue, 'min', issue.minimum);
     case 'too_big':
-      return sizeOf(issue, 'at most', issue.maximum);
+      return sizeOf(issue, 'max', issue.maximum);
     case 'invalid_union':
       return NO_BRANCH;
     case 'invalid_key':
-      return `has a name that ${issue.issues[0]?.message ?? 'is not allowed'}`;
+      return faultMessage('bad-name', { fault: issue.issues[0]?.message ?? 'is not allowed' });
     case 'custom':
       // Its own message comes first.
       return undefined;
     default:
-      return 'has the wrong form';
+      return faultMessage('wrong-form');
   }
 }
 
-function sizeOf(issue: z.core.$ZodRawIssue & { origin?: string }, word: string, bound: number | bigint): string {
-  if (issue.origin === 'string')
-    return bound === 1 ? 'must not be empty' : `must have ${word} ${plural(Number(bound), 'character')}`;
-  if (issue.origin === 'array') return `must have ${word} ${plural(Number(bound), 'entry', 'entries')}`;
-  return `must be ${word} ${bound}${repeated(issue.input)}`;
+function sizeOf(issue: z.core.$ZodRawIssue & { origin?: string }, end: 'min' | 'max', bound: number | bigint): string {
+  if (issue.origin === 'string' && end === 'min' && bound === 1) return faultMessage('empty');
+  const count = Number(bound);
+  if (issue.origin === 'string') return faultMessage(`${end}-characters`, { characters: plural(count, 'character') });
+  if (issue.origin === 'array') return faultMessage(`${end}-entries`, { entries: plural(count, 'entry', 'entries') });
+  return faultMessage(end, { bound: String(bound), instead: repeated(issue.input) });
 }
 
 function typeName(expected: string): string {
-  const names: Record<string, string> = {
-    int: 'a whole number',
-    number: 'a number',
-    string: 'text',
-    boolean: 'true or false',
-    array: 'a list',
-    object: 'a group of keys',
-    record: 'a group of keys',
-  };
+  const names: Record<string, string> = { ...typeNames, record: typeNames.object };
   return names[expected] ?? expected;
 }
 

@@ -1,8 +1,10 @@
 // Compiles the JSON Schemas that administrators write (2020-12, without conditions and external references), with a cache. A check
 // has a time limit, because a pattern such as ^(a+)+$ takes years for some values.
+
 import vm from 'node:vm';
 import { z } from 'zod';
 import { limits } from '../limits.ts';
+import { faultMessage } from './fault-messages.ts';
 import { sentence } from './faults.ts';
 
 export interface JsonFault {
@@ -26,12 +28,12 @@ export function compileJsonSchema(schema: Readonly<Record<string, unknown>>): Js
   const compiled = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
   const check: JsonCheck = (value) => {
     const result = withinTime(() => compiled.safeParse(value, { error: sentence }));
-    if (!result) return [{ path: [], message: 'A pattern in the schema takes too long to check this value.' }];
+    if (!result) return [{ path: [], message: faultMessage('slow-pattern') }];
     if (result.success) return [];
     return result.error.issues.flatMap((issue) => {
       const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
       if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
-      return issue.keys.map((key) => ({ path: [...path, key], message: 'This attribute doesn’t exist.' }));
+      return issue.keys.map((key) => ({ path: [...path, key], message: faultMessage('unknown-attribute') }));
     });
   };
   if (cache.size >= MAX_CACHED) cache.clear();

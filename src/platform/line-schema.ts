@@ -1,5 +1,7 @@
 // Text of one line that both databases can store, as declarations have it.
+
 import { z } from 'zod';
+import { faultMessage } from './fault-messages.ts';
 
 /** 1 to `max` characters, without control characters (Unicode category Cc) and halves of a character. */
 export const lineUpTo = (max: number) =>
@@ -8,8 +10,8 @@ export const lineUpTo = (max: number) =>
     .min(1)
     .max(max)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters to reject, as the OpenAPI document can say it
-    .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, 'must not contain control characters')
-    .refine((value) => !/\p{Cs}/u.test(value), 'must not contain half a character');
+    .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, faultMessage('control-characters'))
+    .refine((value) => !/\p{Cs}/u.test(value), faultMessage('half-character'));
 export const line = lineUpTo(255);
 
 // Bidirectional overrides and characters of no width reorder or hide parts of a name; joiners belong to some scripts and to emoji.
@@ -17,4 +19,4 @@ const HIDING = /[\p{Bidi_Control}\u00ad\u115f\u1160\u200b\u2060-\u2064\u3164\ufe
 
 /** The same for a name that people read: every character of it is seen. */
 export const nameUpTo = (max: number) =>
-  lineUpTo(max).refine((value) => !HIDING.test(value), 'must not contain invisible characters');
+  lineUpTo(max).refine((value) => !HIDING.test(value), faultMessage('invisible-characters'));

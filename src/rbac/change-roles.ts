@@ -1,8 +1,10 @@
 // Creates, changes and deletes roles, with their permissions and the audit events.
+
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { AppError, badRequest, conflict } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
+import { faultMessage } from '../platform/fault-messages.ts';
 import { randomId } from '../platform/random.ts';
 import { type Db, isUniqueViolation, type Tx, transaction, withinTransaction } from '../storage/database.ts';
 import type { Authority } from './authority.ts';
@@ -10,7 +12,7 @@ import { builtInRoles } from './built-in.ts';
 import { isDeceptivePermission, isRoleName, lookAlike, looksOwn } from './names.ts';
 import type { PermissionSets } from './permission-sets.ts';
 import { genuineRole, protectRole, withNewRoleMacs } from './protected-grants.ts';
-import { isBrokenLimit, LIMIT_SYNTAX } from './rights.ts';
+import { isBrokenLimit } from './rights.ts';
 import { findRole, type NewRole, type Role, roleNamed } from './role.ts';
 
 type RoleContext = {
@@ -166,7 +168,7 @@ async function assertNoLookAlike(
   for (const permission of permissions) {
     const other = lookAlike(permission, known);
     if (other === undefined) continue;
-    const message = `“${permission}” looks like the permission ${other}.`;
+    const message = faultMessage('permission-alike', { permission, other });
     throw badRequest('invalid_input', { fields: [{ field: 'permissions', message }] });
   }
 }
@@ -175,17 +177,17 @@ async function assertNoLookAlike(
 function assertPermissionsValid(permissions: readonly string[]): void {
   const deceptive = permissions.find(isDeceptivePermission);
   if (deceptive !== undefined) {
-    const message = `“${deceptive}” looks like a Gatehouse permission or contains invisible characters.`;
+    const message = faultMessage('permission-deceptive', { permission: deceptive });
     throw badRequest('invalid_input', { fields: [{ field: 'permissions', message }] });
   }
   const broken = permissions.find(isBrokenLimit);
   if (broken === undefined) return;
-  const message = `“${broken}” ${LIMIT_SYNTAX}.`;
+  const message = faultMessage('permission-limit', { permission: broken });
   throw badRequest('invalid_input', { fields: [{ field: 'permissions', message }] });
 }
 
 function invalidName() {
-  const message = 'Use up to 100 letters, digits, spaces and . _ : / - for the role name.';
+  const message = faultMessage('role-name-form');
   return badRequest('invalid_input', { fields: [{ field: 'name', message }] });
 }
 

@@ -1,5 +1,7 @@
 // Stores the permissions of a role: a permission's row is created with its first role and deleted with its last.
+
 import { badRequest } from '../http/errors.ts';
+import { faultMessage } from '../platform/fault-messages.ts';
 import { randomId } from '../platform/random.ts';
 import type { Tx } from '../storage/database.ts';
 import type { OwnPermission } from './built-in.ts';
@@ -79,6 +81,6 @@ function limitedName(permission: OwnPermission, roleName: string): PermissionNam
 function parsed(text: string): PermissionName {
   const name = parsePermission(text);
   if (name) return name;
-  const message = `“${text}” isn’t a permission. Use resource:action, such as articles:read.`;
+  const message = faultMessage('no-permission', { permission: text });
   throw badRequest('invalid_input', { fields: [{ field: 'permissions', message }] });
 }

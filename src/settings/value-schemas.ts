@@ -1,42 +1,44 @@
 // The schemas of single values: networks, domains, the attributes of users and the SMS gateway.
+
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import { limits } from '../limits.ts';
 import { containsLoopback } from '../network/networks.ts';
+import { faultMessage } from '../platform/fault-messages.ts';
 import { compileJsonSchema } from '../platform/json-schema.ts';
 import { nameUpTo } from '../platform/line-schema.ts';
 import { textLimits } from '../texts/check-message.ts';
 import { languages, type OfferedLanguages, SOURCE_LANGUAGE } from '../texts/languages.ts';
 
-export const network = z.string().refine(isNetwork, 'must be a network such as 10.0.0.0/8 or fd00::/8');
+export const network = z.string().refine(isNetwork, faultMessage('network'));
 
 /** Never this machine: an administrator who denied every network could not undo it in the console. */
 export const deniedNetwork = network.refine((text) => !isNetwork(text) || !containsLoopback(text), {
-  message: 'must not contain 127.0.0.1 or ::1, so that you can always administer the server locally',
+  message: faultMessage('no-loopback'),
 });
 
 /** JSON Schema of the custom attributes of users; empty: text, numbers, true or false, lists of text, under any name. */
 export const attributeSchema = z.record(z.string(), z.json()).superRefine((schema, context) => {
   const reject = (message: string) => context.addIssue({ code: 'custom', message });
-  if (JSON.stringify(schema).length > limits.settings.maxSchemaBytes) return reject('is too long');
+  if (JSON.stringify(schema).length > limits.settings.maxSchemaBytes) return reject(faultMessage('too-long'));
   if (Object.keys(schema).length === 0) return undefined;
-  if (schema.type !== 'object') return reject('must be a JSON Schema with type: object');
+  if (schema.type !== 'object') return reject(faultMessage('json-schema'));
   try {
     compileJsonSchema(schema);
   } catch (error) {
-    return reject(`isn’t a usable JSON Schema: ${error instanceof Error ? error.message : String(error)}`);
+    return reject(faultMessage('unusable-schema', { reason: error instanceof Error ? error.message : String(error) }));
   }
 });
 
 export const mailDomain = z
   .string()
   .max(253)
-  .regex(/^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u, 'must be a domain, such as example.com');
+  .regex(/^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u, faultMessage('mail-domain'));
 
 /** As on the pages: longer ones would push the form out of sight. */
 export const brandName = nameUpTo(60);
 
-export const brandColor = z.string().regex(/^#[0-9a-fA-F]{6}$/, 'must be a color such as #1f6650');
+export const brandColor = z.string().regex(/^#[0-9a-fA-F]{6}$/, faultMessage('color'));
 
 const IMAGE_NAME = /^[0-9a-f]{32}\.(png|jpg|webp|svg)$/;
 const DATA_URL = /^data:[a-z0-9.+/-]*;base64,[A-Za-z0-9+/]*={0,2}$/;
@@ -51,15 +53,9 @@ export const isImageData = (text: string): boolean => DATA_URL.test(text);
 const brandImage = z
   .string()
   .max(1_500_000) // the limit of its content has words of its own
-  .refine(
-    (text) => isImageName(text) || isImageData(text) || FILE_NAME.test(text),
-    'must be a picture as a data URL such as data:image/png;base64,…',
-  );
+  .refine((text) => isImageName(text) || isImageData(text) || FILE_NAME.test(text), faultMessage('picture-data'));
 
-export const brandLink = z
-  .string()
-  .max(2048)
-  .refine(isWebAddress, 'must be an address such as https://example.com/help');
+export const brandLink = z.string().max(2048).refine(isWebAddress, faultMessage('link'));
 
 /** The look of the pages and mails for people (docs/branding.md). Pictures are stored by their name (src/brand/image-store.ts). */
 export const brandSchemas = {
@@ -87,7 +83,7 @@ export const brandSchemas = {
         terms_url: brandLink.optional(),
       }),
     )
-    .refine((brands) => Object.keys(brands).length <= 200, 'must not have more than 200 applications')
+    .refine((brands) => Object.keys(brands).length <= 200, faultMessage('too-many-brands'))
     .default({}),
 };
 
@@ -130,7 +126,7 @@ export const textsSchema = z
 
 /** The gateway that sends SMS codes (its request is in docs/accounts.md). */
 export const smsGateway = z.strictObject({
-  url: z.string().max(2048).refine(isWebAddress, 'must be an http or https URL'),
+  url: z.string().max(2048).refine(isWebAddress, faultMessage('web-url')),
   token: z.string().min(1).max(2048).optional(), // sent as Authorization: Bearer
   sender: z.string().min(1).max(20).optional(), // the sender of the SMS, if the gateway supports it
 });

@@ -9,6 +9,7 @@ import { isClosed, rolesOf } from '../../applications/rules/field-rights.ts';
 import type { UnexpiredSecret } from '../../applications/secrets.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { badRequest, notFound } from '../../http/errors.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import { type Authority, falseIfForbidden } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { SpMetadata } from '../../saml/metadata/parse.ts';
@@ -168,7 +169,7 @@ function registrationActions(
 async function assertNameUnique({ id, name }: Application, tx: Tx): Promise<void> {
   if ((await tx.application.count({ where: { name, id: { not: id } } })) === 0) return;
   throw badRequest('invalid_input', {
-    fields: [{ field: 'name', message: 'is already in use: choose a name that tells both applications apart' }],
+    fields: [{ field: 'name', message: faultMessage('name-in-use') }],
   });
 }
 

@@ -1,4 +1,5 @@
 // The declaration of a SAML service provider: checked like an entry of the configuration file, its metadata read.
+
 import {
   type ServiceProvider,
   serviceProvider,
@@ -7,6 +8,7 @@ import {
 } from '../../applications/fields/service-provider.ts';
 import { check, formatPath } from '../../applications/validation.ts';
 import { badRequest } from '../../http/errors.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
 import type { FetchMetadata } from '../../saml/metadata/fetch.ts';
 import type { SpMetadata } from '../../saml/metadata/parse.ts';
@@ -85,7 +87,7 @@ export function createSamlDeclarations(dependencies: SamlDeclarationsDependencie
     const xml = (isSame && registered.xml) || (await load(entry)) || '';
     const { entityId } = parse(xml, entry);
     if (entry.entity_id !== undefined && entry.entity_id !== entityId) {
-      throw invalidInput([{ path: ['entity_id'], message: `doesn't match the metadata, which says ${entityId}` }]);
+      throw invalidInput([{ path: ['entity_id'], message: faultMessage('metadata-entity', { entityId }) }]);
     }
     return { entry, entityId, xml };
   }

@@ -1,10 +1,12 @@
 // Changes the declaration of an application: by a merge patch, or by the metadata of a service provider, fetched again.
+
 import type { Application, OidcApplication } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import type { OidcClientInput } from '../../applications/fields/oidc-client.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { applicationEntry } from '../../config-file/export.ts';
 import { conflict } from '../../http/errors.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import type { WaitingMetadataDecisions } from '../../saml/metadata/waiting-metadata.ts';
 import { type Db, transaction } from '../../storage/database.ts';
 import { t } from '../../texts/text.ts';
@@ -58,7 +60,7 @@ export function updateActions(
       // May fetch metadata, so it runs before the transaction; assertUnchanged() then checks that nothing changed meanwhile.
       const resolved = await declarations.resolve(merged, { entry, xml: before.metadata.metadata_xml });
       if (resolved.entityId !== before.clientId) {
-        const message = `never changes; the metadata says ${resolved.entityId}`;
+        const message = faultMessage('entity-fixed', { entityId: resolved.entityId });
         throw invalidInput([{ path: ['entity_id'], message }]);
       }
       return { application: await replaceSaml(before, resolved, by, expected) };
@@ -91,7 +93,8 @@ function createReplacements(
 ) {
   async function replaceOidc(before: OidcApplication, merged: Declaration, by: Actor, expected: Expected) {
     const { client_id, client_secret, ...declaration } = merged;
-    if (client_id !== before.clientId) throw invalidInput([{ path: ['client_id'], message: 'never changes' }]);
+    if (client_id !== before.clientId)
+      throw invalidInput([{ path: ['client_id'], message: faultMessage('never-changes') }]);
     if (client_secret !== undefined)
       throw invalidInput([{ path: ['client_secret'], message: 'is made at /applications/{id}/secrets' }]);
     return transaction(db, async (tx) => {

@@ -1,8 +1,10 @@
 // Checks the declaration of a connection from the API or a form, with the metadata in it.
+
 import { formatPath } from '../../applications/validation.ts';
 import type { ParseMetadata } from '../../connections/document-checks.ts';
 import { type ConnectionEntry, checkConnection } from '../../connections/schema.ts';
 import { badRequest } from '../../http/errors.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 
 /** Throws invalid_input with every fault. */
 export function checkedEntry(input: Record<string, unknown>, parseMetadata: ParseMetadata): ConnectionEntry {
@@ -18,12 +20,12 @@ function metadataFaults(entry: ConnectionEntry, parse: ParseMetadata) {
   if (entry.kind !== 'saml') return [];
   // It would read a file of this server.
   if (entry.metadata_file !== undefined)
-    return [{ path: ['metadata_file'], message: 'can’t be a file here: use metadata' }];
+    return [{ path: ['metadata_file'], message: faultMessage('no-metadata-file') }];
   if (entry.metadata === undefined) return [];
   try {
     const { entityId } = parse(entry.metadata);
     if (entry.entity_id === undefined || entry.entity_id === entityId) return [];
-    return [{ path: ['entity_id'], message: `doesn’t match the metadata, which has ${entityId}` }];
+    return [{ path: ['entity_id'], message: faultMessage('metadata-entity', { entityId }) }];
   } catch (error) {
     return [{ path: ['metadata'], message: error instanceof Error ? error.message : String(error) }];
   }

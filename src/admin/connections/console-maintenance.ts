@@ -1,9 +1,11 @@
 // The maintenance of one connection: its secrets, the proof of its domains, and its documents.
+
 import type Router from '@koa/router';
 import { z } from 'zod';
 import { type SecretPurpose, secretPurposeByField, secretPurposesOf } from '../../connections/schema.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import { t } from '../../texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { readTypedForm } from '../console/typed-form.ts';
@@ -20,7 +22,7 @@ import type { ConnectionDetails } from './manageable-connections.ts';
 const purposes = Object.values(secretPurposeByField) as [SecretPurpose, ...SecretPurpose[]];
 const secretForm = z.object({
   purpose: z.enum(purposes),
-  value: z.string().trim().min(1, 'must not be empty').max(16_384),
+  value: z.string().trim().min(1, faultMessage('empty')).max(16_384),
   expires_at: z.iso.date().or(z.literal('')).default(''),
 });
 

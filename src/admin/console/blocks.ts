@@ -11,6 +11,7 @@ import type {
   EventItem,
   Logo,
   Mark,
+  PageFault,
   Rule,
   Stage,
   Step,
@@ -249,17 +250,6 @@ export type Block =
       /** The label of the second value, beside "Received"; "Registered" by default. */
       expectedLabel?: PageText;
     };
-
-/** A fault on a page: `field` is the name of a field there, if there is one. */
-export interface PageFault {
-  field: string | undefined;
-  /** Of a field with rows: the position of the row. */
-  row?: number | undefined;
-  /** A sentence. */
-  message: PageText;
-  /** Without `field`: the page that has the field. */
-  href?: string | undefined;
-}
 
 /** Fields on other pages that a fault of this one may be about, by the key of the configuration file. */
 export type FieldsElsewhere = Readonly<Record<string, { label: PageText; href: string }>>;

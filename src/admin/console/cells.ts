@@ -1,4 +1,4 @@
-// The smaller parts of a page: what stands in the cells of lists and facts, buttons, events, checks and answers.
+// The smaller parts of a page: what stands in the cells of lists and facts, buttons, events, checks, answers and faults.
 
 import type { PageText } from '../../texts/text.ts';
 
@@ -139,4 +139,17 @@ export interface Step {
   /** When it was done. */
   doneAt?: Date;
   action?: Action;
+}
+
+/** A fault on a page: `field` is the name of a field there, if there is one. */
+export interface PageFault {
+  field: string | undefined;
+  /** Of a field with rows: the position of the row. */
+  row?: number | undefined;
+  /** A sentence. */
+  message: PageText;
+  /** Its language, if it is another one than that of the page. */
+  language?: string;
+  /** Without `field`: the page that has the field. */
+  href?: string | undefined;
 }

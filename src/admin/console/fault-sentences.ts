@@ -1,9 +1,22 @@
 // What is wrong with a sent form, in sentences for an administrator. The faults come from the schemas of the configuration file and the API
-// (platform/faults.ts), whose messages are halves of sentences about a key; here each gets the label of its field, and leads to it.
+// (platform/fault-messages.ts), whose messages are halves of sentences about a key; here each becomes a sentence in the language of the
+// page with the label of its field, and leads to it.
 import type { FieldFault } from '../../http/errors.ts';
+import { SOURCE_LANGUAGE } from '../../texts/languages.ts';
+import { currentLanguage, type PageText, Text, t } from '../../texts/text.ts';
 import type { ConsolePage, Field, FieldsElsewhere, PageFault } from './blocks.ts';
+import { knownFault } from './known-faults.ts';
 
-/** The faults as sentences, each with its field on the page. */
+/** What the sentence is about. */
+interface Subject {
+  label: string;
+  /** Of the fields that a message may name. */
+  labels: Readonly<Record<string, string>>;
+  /** It is chosen, not typed. */
+  isChoice?: boolean;
+}
+
+/** The faults as sentences in the current language, each with its field on the page. */
 export function pageFaults(
   page: Pick<ConsolePage, 'blocks' | 'elsewhere'>,
   faults: readonly FieldFault[],
@@ -15,19 +28,12 @@ export function pageFaults(
     if (!field) {
       const [key = ''] = path.split(/[.[]/);
       const other = page.elsewhere?.[key];
-      return {
-        field: undefined,
-        message: sentenceOf(String(other?.label ?? path), String(message), labels),
-        href: other?.href,
-      };
+      const said = sentenceOf(message, { label: String(other?.label ?? path), labels });
+      return { field: undefined, ...said, href: other?.href };
     }
     const row = rowAt(field, path);
     const label = row === undefined ? String(field.label) : rowLabel(field, row);
-    return {
-      field: field.name,
-      row,
-      message: sentenceOf(label, String(message), labels, isChoice(field)),
-    };
+    return { field: field.name, row, ...sentenceOf(message, { label, labels, isChoice: isChoice(field) }) };
   });
 }
 
@@ -69,38 +75,53 @@ function rowLabel({ label, adds = label }: Field, row: number): string {
 
 const isChoice = ({ type = 'text' }: Field) => ['select', 'radios', 'checks', 'checkbox'].includes(type);
 
-/** Messages of the schemas that are about YAML or JSON, in words for a form. */
-const inForms: readonly [RegExp, string][] = [
-  [/, or \{.*\}(?= |$)/, ''],
-  [/ \(\w+ is [\w.]+\)$/, ''],
-  [/^must be (.+?), not (text|a list|a group of keys|empty|a number|a fraction|true or false)$/, 'must be $1'],
-  [/^unknown key.*$/, 'is not a known field'],
-  [/ beside it$/, ''],
-  [/ beside /, ' together with '],
-];
+/** The sentence, in English where the message has no text (platform/fault-messages.ts). */
+function sentenceOf(message: PageText, subject: Subject): Pick<PageFault, 'message' | 'language'> {
+  if (message instanceof Text) return { message: String(message) };
+  const text = translated(message, subject);
+  if (text !== undefined) return { message: String(text) };
+  const isForeign = currentLanguage() !== SOURCE_LANGUAGE;
+  return { message: inEnglish(message, subject), ...(isForeign && { language: SOURCE_LANGUAGE }) };
+}
 
-/** The whole sentence: the label of the field, and what is wrong with it. */
-function sentenceOf(
-  label: string,
-  message: string,
-  labels: Readonly<Record<string, string>>,
-  isChoice = false,
-): string {
-  // Some messages are sentences already.
-  if (/^[A-Z].*[.!?]$/s.test(message)) return message;
-  if (/^(missing; |must not be empty$|must have at least 1 entr)/.test(message))
-    return `${isChoice ? 'Select' : 'Enter'} ${uncapitalized(label)}.`;
-  if (isChoice && /^must be (one of )?/.test(message)) return `Select one of the options of ${uncapitalized(label)}.`;
-  const words = inForms.reduce((text, [pattern, instead]) => text.replace(pattern, instead), message);
-  const named = words.replace(/\b[a-z]+(?:_[a-z0-9]+)*\b/g, (word) => (word.includes('_') && labels[word]) || word);
+/** What the console says in place of a message of the schemas; undefined for one that is not in the table. */
+function translated(message: string, { label, labels, isChoice }: Subject): Text | undefined {
+  const known = knownFault(message);
+  if (!known) return undefined;
+  const { key, values } = known;
+  const name = inSentence(label);
+  if (isChoice && ENTER.has(key)) return t('console.fault.select', { name });
+  if (isChoice && message.startsWith('must be ')) return t('console.fault.choose', { name });
+  const inner = key === 'bad-name' ? String(t('console.fault.the-name')) : label;
+  const sentence =
+    values.fault === undefined ? '' : translated(String(values.fault), { label: inner, labels, isChoice: false });
+  if (sentence === undefined) return undefined;
+  const named = Object.entries(values).map(([part, value]) => [part, labeled(value, labels)] as const);
+  return new Text(`console.fault.${key}`, { field: label, name, sentence, ...Object.fromEntries(named) });
+}
+
+/** A value is missing. */
+const ENTER: ReadonlySet<string> = new Set(['empty', 'missing', 'missing-choice', 'needed-by', 'needs-metadata']);
+
+/** The whole sentence for a message that is not in the table: the label of the field, and what is wrong with it. */
+function inEnglish(message: string, { label, labels }: Subject): string {
+  if (/^[A-Z“].*[.!?]$/s.test(message)) return message;
+  const named = String(labeled(message, labels));
   return /^(must|has|have|is|are|needs?|belongs|does|never|contains|names|fits)\b/.test(named)
     ? `${label} ${named}.`
     : `${label}: ${named}.`;
 }
 
-/** A label inside a sentence: abbreviations stay as they are. */
-function uncapitalized(label: string): string {
-  return /^[A-Z][a-z]/.test(label) ? `${label[0]?.toLowerCase()}${label.slice(1)}` : label;
+/** Keys of the configuration file, such as metadata_url, as the labels of their fields. */
+function labeled(value: string | number, labels: Subject['labels']): string | number {
+  if (typeof value === 'number') return value;
+  return value.replace(/\b[a-z]+(?:_[a-z0-9]+)+\b/g, (key) => labels[key] ?? key);
+}
+
+/** A label inside an English sentence: abbreviations stay as they are. Other languages have it between quotation marks. */
+function inSentence(label: string): string {
+  const isLowered = currentLanguage() === SOURCE_LANGUAGE && /^[A-Z][a-z]/.test(label);
+  return isLowered ? `${label[0]?.toLowerCase()}${label.slice(1)}` : label;
 }
 
 function capitalized(text: string): string {

@@ -1,5 +1,7 @@
 // /api/admin/roles, and /api/admin/permissions with the roles that have each.
+
 import { z } from 'zod';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import { isRoleName, parsePermission, permissionSchema, roleNameSchema } from '../../rbac/names.ts';
 import { isBrokenLimit, LIMIT_SYNTAX } from '../../rbac/rights.ts';
 import type { Role } from '../../rbac/roles.ts';
@@ -21,13 +23,13 @@ const role = z
   })
   .meta({ id: 'Role' });
 const fields = z.strictObject({
-  name: z.string().refine(isRoleName, 'must be up to 100 letters, digits, spaces and . _ : / -').meta(roleNameSchema),
+  name: z.string().refine(isRoleName, faultMessage('role-name')).meta(roleNameSchema),
   description: z.string().max(1000).optional(),
   permissions: z
     .array(
       z
         .string()
-        .refine((text) => parsePermission(text) !== undefined, 'must be resource:action, such as articles:read')
+        .refine((text) => parsePermission(text) !== undefined, faultMessage('permission'))
         .refine((text) => !isBrokenLimit(text), LIMIT_SYNTAX)
         .meta(permissionSchema),
     )

@@ -1,4 +1,5 @@
 // /admin/roles/:id/members: who has a role, a field to add a user, and the page that asks before one is removed.
+
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Account } from '../../accounts/account.ts';
@@ -8,6 +9,7 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { badRequest, forbidden, notFound } from '../../http/errors.ts';
 import { parseForm, parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import { within } from '../../rbac/rights.ts';
 import type { Role } from '../../rbac/roles.ts';
 import { t } from '../../texts/text.ts';
@@ -49,7 +51,7 @@ export function memberPages(router: Router<State, Extras>, dependencies: MemberP
       async () => {
         const account = user ? ((await accounts.find(user)) ?? (await accounts.findByLogin(user))) : undefined;
         if (!account) {
-          const message = user ? t('console.roles.no-such-user') : 'must not be empty';
+          const message = user ? t('console.roles.no-such-user') : faultMessage('empty');
           throw badRequest('invalid_input', { fields: [{ field: 'user', message }] });
         }
         const isNew = await users.changeRole(account.id, { add: role.name }, frame.actor(ctx));

@@ -1,10 +1,12 @@
 // Changes of settings: those of the configuration file are read-only, secrets are written and never read back, and each
 // change is audited with the value before and after.
+
 import type { Actor, Audit } from '../../audit/audit.ts';
 import type { ImageStore } from '../../brand/image-store.ts';
 import { pictureNames, withStoredPictures } from '../../brand/pictures.ts';
 import { badRequest, forbidden } from '../../http/errors.ts';
 import { inNetworks } from '../../network/networks.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import {
   type SettingEntry,
@@ -123,6 +125,6 @@ async function assertMayChange(authority: Pick<Authority, 'extent'>, name: Setti
 /** An administrator who denies their own address could not undo it. */
 function assertOwnAddressAllowed({ denied_networks: networks }: SettingChanges, { request }: Actor): void {
   if (!networks || !request || !inNetworks(networks)(request.address)) return;
-  const message = `holds ${request.address}, the address that you are using right now`;
+  const message = faultMessage('own-address', { address: request.address });
   throw badRequest('invalid_input', { fields: [{ field: 'denied_networks', message }] });
 }

@@ -1,4 +1,5 @@
 // The setting user_attributes as rows: name, type, allowed values, and whether it is required. A schema that says more stays as JSON.
+
 import type { AttributeSchema } from '../../accounts/attributes.ts';
 import {
   type AttributeKind,
@@ -8,6 +9,7 @@ import {
   simpleAttributes,
 } from '../../accounts/simple-attributes.ts';
 import { badRequest } from '../../http/errors.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import { type PageText, t } from '../../texts/text.ts';
 import type { Field } from '../console/blocks.ts';
 import { linesOf, type Sent } from '../console/row-buttons.ts';
@@ -73,16 +75,15 @@ export function changedSchema(before: AttributeSchema, sent: Sent): AttributeSch
   if (JSON.stringify(lines) === JSON.stringify(linesFor(before))) return undefined;
   const attributes = lines.map(attributeOf);
   const twice = attributes.findIndex(({ name }, at) => attributes.findIndex((one) => one.name === name) !== at);
-  if (twice >= 0) throw wrong(twice, `has the name ${attributes[twice]?.name} twice`);
+  if (twice >= 0) throw wrong(twice, faultMessage('name-twice', { entry: attributes[twice]?.name ?? '' }));
   return schemaOf(attributes, before.properties ? before.additionalProperties : false);
 }
 
 function attributeOf([name = '', kind = '', values = '', required]: string[], at: number): SimpleAttribute {
-  if (!/^[^\s.\p{C}][^\s\p{C}]{0,63}$/u.test(name))
-    throw wrong(at, 'needs a name of up to 64 characters without spaces');
-  if (!Object.hasOwn(KINDS, kind)) throw wrong(at, 'needs one of the listed types');
+  if (!/^[^\s.\p{C}][^\s\p{C}]{0,63}$/u.test(name)) throw wrong(at, faultMessage('attribute-name'));
+  if (!Object.hasOwn(KINDS, kind)) throw wrong(at, faultMessage('attribute-type'));
   const allowed = values.split(',').flatMap((one) => one.trim() || []);
-  if (allowed.length > 0 && kind !== 'text') throw wrong(at, 'must be of the type text to have allowed values');
+  if (allowed.length > 0 && kind !== 'text') throw wrong(at, faultMessage('attribute-values'));
   return { name, kind: kind as AttributeKind, values: allowed, isRequired: required === 'yes' };
 }
 

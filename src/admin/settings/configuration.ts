@@ -4,6 +4,7 @@ import { isPicturePath, picturesIn } from '../../brand/pictures.ts';
 import type { ConfigFile, Plan } from '../../config-file/config-file.ts';
 import type { FileReader } from '../../config-file/file-reader.ts';
 import { badRequest } from '../../http/errors.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 
 export interface ConfigurationAdmin {
   /** Hides secrets (`PlanOptions`). Throws invalid_input with the line and column of every fault. */
@@ -35,7 +36,7 @@ export function createConfigurationAdmin(dependencies: ConfigurationAdminDepende
       const paths = (['service_providers', 'connections'] as const).flatMap((section) =>
         parsed.declared[section].flatMap((entry, index) =>
           'metadata_file' in entry && entry.metadata_file !== undefined
-            ? [{ path: [section, index, 'metadata_file'], message: 'can’t be a file here: use metadata' }]
+            ? [{ path: [section, index, 'metadata_file'], message: faultMessage('no-metadata-file') }]
             : [],
         ),
       );

@@ -1,7 +1,9 @@
 // Settings as fields of a form, and the sent form as changes. A setting of the file, or without permission, is displayed and locked.
+
 import { z } from 'zod';
 import type { AttributeSchema } from '../../accounts/attributes.ts';
 import { badRequest } from '../../http/errors.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import { faultsOf, sentence } from '../../platform/faults.ts';
 import {
   defaultSettings,
@@ -200,6 +202,6 @@ function settingValueOf(name: SettingName, fallback: unknown, text: string): unk
   try {
     return JSON.parse(text);
   } catch {
-    throw badRequest('invalid_input', { fields: [{ field: name, message: 'is not valid JSON' }] });
+    throw badRequest('invalid_input', { fields: [{ field: name, message: faultMessage('json') }] });
   }
 }

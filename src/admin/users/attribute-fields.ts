@@ -1,8 +1,10 @@
 // The custom attributes of a user in a form: a field for each attribute that the setting user_attributes declares in a simple way, and rows
 // with name, type and value for all others.
+
 import type { AttributeSchema } from '../../accounts/attributes.ts';
 import { type SimpleAttribute, simpleAttributes } from '../../accounts/simple-attributes.ts';
 import { badRequest } from '../../http/errors.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import { plural } from '../../platform/plural.ts';
 import type { Field, FormSection } from '../console/blocks.ts';
 import { asTyped, linesOf, type Sent, sentValue } from '../console/row-buttons.ts';
@@ -47,7 +49,7 @@ export function sentAttributes(schema: AttributeSchema, before: Attributes, sent
   const twice = rows.find(([name], at) =>
     [...own.map((one) => one.name), ...rows.slice(0, at).map(([one]) => one)].includes(name),
   );
-  if (twice) throw wrong(twice[0], 'is there twice');
+  if (twice) throw wrong(twice[0], faultMessage('there-twice'));
   const after = Object.fromEntries([...typed, ...rows].filter(([, value]) => value !== undefined));
   return sorted(after) === sorted(before) ? undefined : after;
 }
@@ -147,7 +149,7 @@ function sentAttribute({ name, kind }: SimpleAttribute, before: unknown, sent: S
 }
 
 function rowValue([name = '', type = '', text = '']: string[]): [name: string, value: unknown] {
-  if (!name) throw badRequest('invalid_input', { fields: [{ field: ROWS, message: 'need a name each' }] });
+  if (!name) throw badRequest('invalid_input', { fields: [{ field: ROWS, message: faultMessage('need-names') }] });
   return [name, parsed(name, type as Type, text)];
 }
 
@@ -155,12 +157,12 @@ function parsed(name: string, type: Type, text: string): unknown {
   switch (type) {
     case 'number': {
       const number = Number(text);
-      if (text === '' || !Number.isFinite(number)) throw wrong(name, 'must be a number');
+      if (text === '' || !Number.isFinite(number)) throw wrong(name, faultMessage('number'));
       return number;
     }
     case 'flag': {
       const flag = { yes: true, true: true, no: false, false: false }[text.toLowerCase()];
-      if (flag === undefined) throw wrong(name, 'must be yes or no');
+      if (flag === undefined) throw wrong(name, faultMessage('yes-or-no'));
       return flag;
     }
     case 'list':
@@ -169,7 +171,7 @@ function parsed(name: string, type: Type, text: string): unknown {
       try {
         return JSON.parse(text);
       } catch {
-        throw wrong(name, 'is not valid JSON');
+        throw wrong(name, faultMessage('json'));
       }
     default:
       return text;

@@ -1,7 +1,9 @@
 // Schemas for what an application learns about users: the role and permission filters of both protocols, and the custom
 // claims of an OIDC client.
+
 import { z } from 'zod';
 import { claimsByScope, isUserField } from '../../accounts/claims.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 
 const name = z.string().min(1).max(255);
 const pattern = name.refine((value) => value.indexOf('*') === value.lastIndexOf('*'), 'can have only one *');
@@ -18,7 +20,7 @@ export const presetField = {
   preset: z
     .string()
     .max(64)
-    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be lower-case letters and digits with hyphens between')
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, faultMessage('preset'))
     .optional(),
 };
 
@@ -31,7 +33,7 @@ const RESERVED = new Set(
 );
 
 /** A user field that a claim or attribute is taken from. */
-export const userField = name.refine(isUserField, 'must be a field of the user');
+export const userField = name.refine(isUserField, faultMessage('user-field'));
 
 /** A user field, alone or with the scope that the claim belongs to: one of OpenID Connect, or one of the application's own. */
 const claimSource = z.union(
@@ -43,10 +45,10 @@ const claimSource = z.union(
         .string()
         .max(100)
         .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope: visible ASCII characters, but no spaces, " or \\')
-        .refine((scope) => scope !== 'offline_access', 'is a scope without claims'),
+        .refine((scope) => scope !== 'offline_access', faultMessage('scope-without-claims')),
     }),
   ],
-  { error: 'must be a field of the user, or { field, scope }' },
+  { error: faultMessage('claim-source') },
 );
 
 /** Claim -> user field. A claim without a scope is in ID token and UserInfo for every scope. */
@@ -55,8 +57,8 @@ export const ownClaims = z.record(
     .string()
     .min(1)
     .max(100)
-    .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be visible ASCII characters without spaces')
-    .refine((claim) => !RESERVED.has(claim), 'is a claim that only Gatehouse sets'),
+    .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, faultMessage('visible-ascii'))
+    .refine((claim) => !RESERVED.has(claim), faultMessage('reserved-claim')),
   claimSource,
 );
 export type OwnClaims = z.output<typeof ownClaims>;

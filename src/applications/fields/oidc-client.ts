@@ -1,9 +1,11 @@
 // The schema of an OIDC client: the field names of OpenID Connect Dynamic Client Registration, with consent and access
 // rules of this server. Every way to register a client uses it.
+
 import { z } from 'zod';
 import { keyAlgs } from '../../keys/rotation.ts';
 import { limits } from '../../limits.ts';
 import { acrValues } from '../../mfa/acr.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import { line, nameUpTo } from '../../platform/line-schema.ts';
 import { redirectUriSchema, webUriFault, webUriSchema } from '../uris.ts';
 import { ownClaims, presetField, viewFields } from './claim-settings.ts';
@@ -34,18 +36,16 @@ export const displayName = nameUpTo(255);
 const webUri = z.string().max(2048).superRefine(reject(webUriFault)).meta(webUriSchema);
 const redirectUri = z.string().max(2048).meta(redirectUriSchema);
 const httpsUri = webUri
-  .refine((uri) => uri.startsWith('https:'), 'must be an https URL')
+  .refine((uri) => uri.startsWith('https:'), faultMessage('https-url'))
   .meta({ ...webUriSchema, allOf: [{ pattern: '^https:' }] });
-const scopes = z
-  .string()
-  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/, 'must be scopes separated by one space');
+const scopes = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/, faultMessage('scopes'));
 const email = z
   .string()
   .regex(/^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)*$/, 'must be an email address');
 const uniqueList = <Item extends z.ZodType>(item: Item) =>
   z
     .array(item)
-    .refine((list) => new Set(list).size === list.length, 'must not repeat an entry')
+    .refine((list) => new Set(list).size === list.length, faultMessage('unique'))
     .meta({ uniqueItems: true });
 
 const jwks = z.object({
@@ -53,7 +53,7 @@ const jwks = z.object({
     .array(
       z
         .looseObject({ kty: z.enum(['RSA', 'EC', 'OKP']) })
-        .refine((key) => !('d' in key || 'k' in key), 'must contain only the public part of the key'),
+        .refine((key) => !('d' in key || 'k' in key), faultMessage('public-key')),
     )
     .min(1),
 });
@@ -62,19 +62,19 @@ export const clientId = z
   .string()
   .min(1)
   .max(255)
-  .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters without spaces');
+  .regex(/^[\x21-\x7e]+$/, faultMessage('visible-ascii'));
 
 /** At least 256 bits, because it may be the key of an HMAC (RFC 7518 3.2). */
 export const clientSecret = z
   .string()
   .max(512)
-  .regex(visible, 'must be printable ASCII characters')
-  .refine((value) => Buffer.byteLength(value) >= limits.symmetricKey.minBytes, 'must have at least 32 bytes')
+  .regex(visible, faultMessage('printable-ascii'))
+  .refine((value) => Buffer.byteLength(value) >= limits.symmetricKey.minBytes, faultMessage('min-bytes'))
   .meta({ minLength: limits.symmetricKey.minBytes });
 
 /** Who may open an application, OIDC or SAML. */
 export const access = z.union([z.literal('everyone'), z.strictObject({ roles: uniqueList(line).min(1) })], {
-  error: 'must be everyone, or { roles: [...] } with at least one role',
+  error: faultMessage('access'),
 });
 export const consent = z.enum(['explicit', 'implicit']);
 
@@ -82,7 +82,7 @@ export const consent = z.enum(['explicit', 'implicit']);
 export const signInFields = {
   connections: z
     .union([z.literal('all'), uniqueList(z.string().min(1).max(64)).max(100)], {
-      error: 'must be all, or a list of the ids of connections',
+      error: faultMessage('connections'),
     })
     .optional(),
   local_sign_in: z.boolean().optional(),

@@ -1,8 +1,10 @@
 // The schemas of a SAML service provider: as it is declared, by metadata or by hand, and as `applications.metadata` stores
 // it. The metadata XML itself is read in saml/metadata/.
+
 import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { limits } from '../../limits.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { webUriFault, webUriSchema } from '../uris.ts';
 import { presetField, userField, viewFields } from './claim-settings.ts';
@@ -22,7 +24,7 @@ export const entityId = z
   .string()
   .min(1)
   .max(1024)
-  .regex(/^[^\s<>"]+$/, 'must be a URI without spaces');
+  .regex(/^[^\s<>"]+$/, faultMessage('uri-spaces'));
 
 const pem = z
   .string()
@@ -68,7 +70,7 @@ const answer = z.strictObject({
   start_url: webUri.optional(), // where the portal opens it; it then starts a sign-in itself
   logo_uri: webUri.optional(),
   allow_sha1: z.boolean().default(false),
-  contacts: z.array(z.string().regex(/^[^\s@]+@[^\s@]+$/, 'must be an email address')).optional(),
+  contacts: z.array(z.string().regex(/^[^\s@]+@[^\s@]+$/, faultMessage('email'))).optional(),
   ...presetField, // whose setup guide the console displays
 });
 
@@ -113,31 +115,31 @@ const sources = ['metadata_file', 'metadata_url', 'metadata', 'acs_url'] as cons
 /** Exactly one way to know the service provider, and only what belongs to it. */
 export function serviceProviderRules(entry: ServiceProvider): Fault[] {
   const given = sources.filter((source) => entry[source] !== undefined);
-  const ways = 'metadata_file, metadata_url, metadata, or entity_id with acs_url';
-  if (given.length === 0) return [{ path: ['name'], message: `needs one of ${ways} too` }];
+  if (given.length === 0) return [{ path: ['name'], message: faultMessage('sources') }];
   if (given.length > 1)
-    return [{ path: [given[1] ?? 'name'], message: `can’t be combined with ${given[0]}: use one of ${ways}` }];
+    return [{ path: [given[1] ?? 'name'], message: faultMessage('one-source', { key: String(given[0]) }) }];
   if (given[0] === 'acs_url') {
     if (entry.metadata_certificate !== undefined)
-      return [{ path: ['metadata_certificate'], message: 'needs metadata_url too' }];
-    if (entry.entity_id === undefined) return [{ path: ['acs_url'], message: 'needs entity_id too' }];
+      return [{ path: ['metadata_certificate'], message: faultMessage('needs-key', { key: 'metadata_url' }) }];
+    if (entry.entity_id === undefined)
+      return [{ path: ['acs_url'], message: faultMessage('needs-key', { key: 'entity_id' }) }];
     return [...acsFaults(entry.acs_url ?? []), ...keyFaults(entry)];
   }
   if (entry.metadata_certificate !== undefined && entry.metadata_url === undefined)
-    return [{ path: ['metadata_certificate'], message: 'needs metadata_url too' }];
+    return [{ path: ['metadata_certificate'], message: faultMessage('needs-key', { key: 'metadata_url' }) }];
   return (['slo_url', 'certificates'] as const)
     .filter((field) => entry[field] !== undefined)
     .map((field) => ({
       path: [field],
-      message: 'belongs to entity_id with acs_url; with metadata, the metadata decides',
+      message: faultMessage('with-acs', { key: 'entity_id', other: 'acs_url' }),
     }));
 }
 
 function acsFaults(endpoints: NonNullable<ServiceProvider['acs_url']>): Fault[] {
   const fault = (message: string): Fault[] => [{ path: ['acs_url'], message }];
   const indexes = withIndexes(endpoints).map(({ index }) => index);
-  if (new Set(indexes).size < indexes.length) return fault('must not contain an index twice');
-  if (endpoints.filter((endpoint) => endpoint.default).length > 1) return fault('must have at most one default');
+  if (new Set(indexes).size < indexes.length) return fault(faultMessage('index-twice'));
+  if (endpoints.filter((endpoint) => endpoint.default).length > 1) return fault(faultMessage('one-default'));
   return [];
 }
 
@@ -147,9 +149,9 @@ function keyFaults({ certificates = [], require_signed_requests, encrypt_asserti
   const isThere = (use: 'signing' | 'encryption') => uses.some((known) => known === undefined || known === use);
   const faults: Fault[] = [];
   if (require_signed_requests === true && !isThere('signing'))
-    faults.push({ path: ['require_signed_requests'], message: 'needs a signing certificate too' });
+    faults.push({ path: ['require_signed_requests'], message: faultMessage('needs-signing-certificate') });
   if (encrypt_assertion === 'always' && !isThere('encryption'))
-    faults.push({ path: ['encrypt_assertion'], message: 'needs an encryption certificate too' });
+    faults.push({ path: ['encrypt_assertion'], message: faultMessage('needs-encryption-certificate') });
   return faults;
 }
 
@@ -190,11 +192,11 @@ function certificateFault(value: string): string | undefined {
   try {
     key = new X509Certificate(value).publicKey;
   } catch {
-    return 'must be an X.509 certificate in PEM form';
+    return faultMessage('certificate');
   }
   const bits = key.asymmetricKeyDetails?.modulusLength;
   if (key.asymmetricKeyType === 'rsa' && (bits ?? 0) < limits.saml.minRsaBits) {
-    return `has an RSA key of ${bits} bits; at least ${limits.saml.minRsaBits} are needed`;
+    return faultMessage('rsa-bits', { bits: bits ?? 0, minimum: limits.saml.minRsaBits });
   }
-  return ['rsa', 'ec'].includes(key.asymmetricKeyType ?? '') ? undefined : 'must have an RSA or EC key';
+  return ['rsa', 'ec'].includes(key.asymmetricKeyType ?? '') ? undefined : faultMessage('rsa-or-ec');
 }

@@ -1,9 +1,11 @@
 // Identifiers of applications and APIs that belong to Gatehouse itself: registered for something else they would mislead users,
 // services and administrators, who read them with less care than a computer.
+
 import { nameKey } from '../../accounts/names.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 
 /** What is wrong with a reserved identifier. */
-export const RESERVED = 'is an identifier that only Gatehouse uses, or looks like one';
+export const RESERVED = faultMessage('reserved');
 
 /** Decoding again and again ends here: nobody reads more layers. */
 const MAX_LAYERS = 5;

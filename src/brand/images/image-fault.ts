@@ -1,5 +1,6 @@
 // Why a picture cannot be used, as the end of a sentence that begins with the name of its field.
 
+import { faultMessage } from '../../platform/fault-messages.ts';
 import { imageLimits } from '../limits.ts';
 
 export class ImageFault extends Error {
@@ -17,11 +18,10 @@ export interface CheckedImage {
 
 /** Throws ImageFault when the picture is larger than browsers should have to decode, or has no size. */
 export function assertSize(width: number, height: number): void {
-  if (width < 1 || height < 1) throw new ImageFault('is damaged: it has no dimensions');
+  if (width < 1 || height < 1) throw new ImageFault(faultMessage('picture-dimensions'));
   if (width > imageLimits.side || height > imageLimits.side || width * height > imageLimits.pixels)
-    throw new ImageFault(
-      `has ${width} × ${height} pixels; ${imageLimits.side} on a side and 9 million in all are allowed`,
-    );
+    throw new ImageFault(faultMessage('picture-pixels', { width, height, side: imageLimits.side }));
 }
 
-export const damaged = (kind: string): ImageFault => new ImageFault(`is damaged or isn’t a real ${kind} file`);
+export const damaged = (kind: string): ImageFault =>
+  new ImageFault(faultMessage('picture-kind-damaged', { format: kind }));

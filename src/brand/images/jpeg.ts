@@ -1,6 +1,7 @@
 // JPEG (ITU-T T.81): writes the file again from the segments that a picture is decoded with. Comments, EXIF with its place and
 // thumbnail, color profiles, and what is behind the end are left out. The compressed pixels are copied: decoding and compressing them
 // again would make the picture worse each time.
+import { faultMessage } from '../../platform/fault-messages.ts';
 import { assertSize, type CheckedImage, damaged, ImageFault } from './image-fault.ts';
 
 const [SOI, EOI, SOS] = [0xd8, 0xd9, 0xda];
@@ -36,7 +37,7 @@ export function checkJpeg(bytes: Buffer): CheckedImage {
       size = frameSize(data);
       written.push(bytes.subarray(at, end));
     } else if (KEPT.includes(code) || (code === ADOBE && isAdobe(data))) written.push(bytes.subarray(at, end));
-    else if (!isLeftOut(code)) throw new ImageFault('is a kind of JPEG that browsers can’t display');
+    else if (!isLeftOut(code)) throw new ImageFault(faultMessage('picture-jpeg'));
     at = end;
     if (code !== SOS) continue;
     scans += 1;

@@ -1,6 +1,8 @@
 // SVG: reads the file as XML and writes a new one with only the elements and attributes of the tables below. No script, no link, no
 // address, no embedded page or picture, no animation, no entity; what is not listed is left out. A link becomes a group of its shapes.
+
 import { DOMParser } from '@xmldom/xmldom';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import { assertSize, type CheckedImage, damaged, ImageFault } from './image-fault.ts';
 import { PROPERTIES, safeDeclarations, safeRules, safeValue, withoutReferences } from './svg-style.ts';
 
@@ -41,8 +43,7 @@ export function checkSvg(bytes: Buffer): CheckedImage {
 function rootOf(text: string): Element {
   // One without declarations of its own says only which SVG it is, and is left out.
   const plain = text.replace(/<!DOCTYPE[^[\]<>]*>/i, '');
-  if (/<!(DOCTYPE|ENTITY)/i.test(plain))
-    throw new ImageFault('has entity declarations, which aren’t allowed in a picture');
+  if (/<!(DOCTYPE|ENTITY)/i.test(plain)) throw new ImageFault(faultMessage('picture-entities'));
   const reject = () => {
     throw damaged('SVG');
   };
@@ -63,7 +64,7 @@ function sizeOf(root: Element): { width: number; height: number } {
       ? box.slice(2)
       : ['width', 'height'].map((name) => Number.parseFloat(root.getAttribute(name) ?? ''));
   if (!(Number.isFinite(width) && Number.isFinite(height) && Number(width) > 0 && Number(height) > 0))
-    throw new ImageFault('has no viewBox, so that browsers can’t scale it');
+    throw new ImageFault(faultMessage('picture-view-box'));
   return { width: Number(width), height: Number(height) };
 }
 
@@ -76,10 +77,9 @@ interface Place {
 function written(element: Element, place: Place): string {
   const { budget, depth } = place;
   budget.elements -= 1;
-  if (budget.elements < 0 || depth > MAX_DEPTH) throw new ImageFault('is too complex: simplify its paths');
+  if (budget.elements < 0 || depth > MAX_DEPTH) throw new ImageFault(faultMessage('picture-complex'));
   const name = element.localName === 'a' ? 'g' : element.localName;
-  if (REJECTED.has(name))
-    throw new ImageFault(`has a <${name}> element, which isn’t allowed: convert it to paths in your drawing program`);
+  if (REJECTED.has(name)) throw new ImageFault(faultMessage('picture-element', { element: name }));
   const mayRefer = place.mayRefer && !NO_REFERENCES.has(name);
   const attributes = attributesOf(element, mayRefer);
   if (name === 'style') {
@@ -112,7 +112,7 @@ function attributesOf(element: Element, mayRefer: boolean): string {
 
 /** The value of an allowed attribute; undefined for any other, and for one that names something outside of the picture. */
 function safeAttribute(name: string, value: string): string | undefined {
-  if (value.length > MAX_VALUE) throw new ImageFault('is too complex: simplify its paths');
+  if (value.length > MAX_VALUE) throw new ImageFault(faultMessage('picture-complex'));
   if (name === 'style') return safeDeclarations(value) || undefined;
   if (PROPERTIES.has(name)) return safeValue(value);
   if (!ATTRIBUTES.has(name)) return undefined;

@@ -1,5 +1,6 @@
 // The task of the worker thread that checks pictures and writes them again (image-store.ts): inflating and compressing the pixels of
 // one takes up to a second.
+import { faultMessage } from '../../platform/fault-messages.ts';
 import { type CheckedImage, ImageFault } from './image-fault.ts';
 import { checkJpeg, isJpeg } from './jpeg.ts';
 import { checkPng, isPng } from './png.ts';
@@ -19,7 +20,7 @@ export function perform({ bytes }: ImageTask): ImageResult {
   } catch (error) {
     if (error instanceof ImageFault) return { fault: error.message };
     // A number beyond the end of a damaged file.
-    if (error instanceof RangeError) return { fault: 'is damaged' };
+    if (error instanceof RangeError) return { fault: faultMessage('picture-damaged') };
     throw error;
   }
 }
@@ -29,5 +30,5 @@ function checked(bytes: Buffer): CheckedImage {
   if (isJpeg(bytes)) return checkJpeg(bytes);
   if (isWebp(bytes)) return checkWebp(bytes);
   if (isSvg(bytes)) return checkSvg(bytes);
-  throw new ImageFault('must be a PNG, JPEG, WebP or SVG picture');
+  throw new ImageFault(faultMessage('picture-kind'));
 }

@@ -1,5 +1,6 @@
 // WebP (RFC 9649): writes the file again from its picture and its transparency. Metadata, profiles and animations are left out.
 // The compressed pixels are copied, as those of a JPEG.
+import { faultMessage } from '../../platform/fault-messages.ts';
 import { assertSize, type CheckedImage, damaged, ImageFault } from './image-fault.ts';
 
 export const isWebp = (bytes: Buffer): boolean =>
@@ -14,7 +15,7 @@ interface Chunk {
 export function checkWebp(bytes: Buffer): CheckedImage {
   const chunks = chunksOf(bytes);
   if (chunks.some(({ type }) => type.startsWith('ANIM') || type === 'ANMF'))
-    throw new ImageFault('is an animation; choose a still picture');
+    throw new ImageFault(faultMessage('picture-animation'));
   const picture = chunks.find(({ type }) => type === 'VP8 ' || type === 'VP8L');
   if (!picture) throw damaged('WebP');
   const size = picture.type === 'VP8 ' ? lossySize(picture.data) : losslessSize(picture.data);

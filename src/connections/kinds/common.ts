@@ -1,5 +1,7 @@
 // What every kind of connection declares: its identity, who may sign in with it, and which of its statements are trusted.
+
 import { z } from 'zod';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import { line, lineUpTo } from '../../platform/line-schema.ts';
 import { claimPath, domain } from './fields.ts';
 
@@ -25,7 +27,7 @@ const accountField = z
   .string()
   .refine(
     (value) => (accountFields as readonly string[]).includes(value) || /^attributes\.[\w.#-]{1,64}$/.test(value),
-    `must be one of ${accountFields.join(', ')}, or attributes.NAME`,
+    faultMessage('account-field', { values: accountFields.join(', ') }),
   )
   .meta({ pattern: `^(${accountFields.join('|')}|attributes\\.[A-Za-z0-9_.#-]{1,64})$` });
 
@@ -33,7 +35,7 @@ const role = z.string().min(1).max(100);
 
 /** The columns and lists of a connection. */
 export const head = {
-  id: z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, 'must be up to 64 of a-z 0-9 -, such as example-corp'),
+  id: z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, faultMessage('connection-id')),
   preset: lineUpTo(40).default('generic'),
   name: lineUpTo(100),
   enabled: z.boolean().default(true),
@@ -46,7 +48,7 @@ export const head = {
 export const commonSettings = {
   logo: z
     .string()
-    .regex(/^[a-z0-9-]{1,40}$/, 'must be the name of a mark, such as github')
+    .regex(/^[a-z0-9-]{1,40}$/, faultMessage('mark'))
     .optional(), // absent: that of the preset
   show_button: z.boolean().default(true), // false: only by domain, login_hint or the parameter `connection`
   link_only: z.boolean().default(false), // users link it in their account and never arrive by it first

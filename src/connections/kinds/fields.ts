@@ -1,9 +1,11 @@
 // Field schemas that several kinds of connection use.
+
 import { X509Certificate } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 import { webUriFault, webUriSchema } from '../../applications/uris.ts';
 import { limits } from '../../limits.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import { line } from '../../platform/line-schema.ts';
 
 /** https, or http on a loopback address; the outgoing fetch checks the address again at each call. */
@@ -22,17 +24,14 @@ export const claimPath = line;
 export const scope = z
   .string()
   .max(255)
-  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope: visible ASCII characters without spaces, " and \\');
+  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, faultMessage('scope'));
 
 /** The part of an address after the last @: ASCII (punycode), lower case. */
 export const domain = z
   .string()
   .max(253)
   .transform((value) => domainToASCII(value.trim()).toLowerCase())
-  .refine(
-    (value) => /^(?=.{4,253}$)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+$/.test(value),
-    'must be a domain such as example.com',
-  );
+  .refine((value) => /^(?=.{4,253}$)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+$/.test(value), faultMessage('domain'));
 
 /** A certificate in PEM form with an RSA key of at least 2048 bits or an EC key. */
 export const certificate = z
@@ -47,7 +46,7 @@ export const certificate = z
 export const authority = z
   .string()
   .trim()
-  .refine((value) => readCertificate(value) !== undefined, 'must be an X.509 certificate in PEM form');
+  .refine((value) => readCertificate(value) !== undefined, faultMessage('certificate'));
 
 /** One secret, or several with the time at which each ends at the upstream. */
 export const secretValues = z.union([
@@ -80,9 +79,9 @@ function readCertificate(value: string): X509Certificate | undefined {
 
 function certificateFault(value: string): string | undefined {
   const key = readCertificate(value)?.publicKey;
-  if (!key) return 'must be an X.509 certificate in PEM form';
+  if (!key) return faultMessage('certificate');
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
   if (key.asymmetricKeyType === 'rsa' && bits < limits.saml.minRsaBits)
-    return `has an RSA key of ${bits} bits; at least ${limits.saml.minRsaBits} are needed`;
-  return ['rsa', 'ec'].includes(key.asymmetricKeyType ?? '') ? undefined : 'must have an RSA or EC key';
+    return faultMessage('rsa-bits', { bits, minimum: limits.saml.minRsaBits });
+  return ['rsa', 'ec'].includes(key.asymmetricKeyType ?? '') ? undefined : faultMessage('rsa-or-ec');
 }

@@ -1,6 +1,8 @@
 // The settings of a directory (LDAP, Active Directory): a bind behind the password form, read only.
+
 import { z } from 'zod';
 import { isLoopback } from '../../config/addresses.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { line, lineUpTo } from '../../platform/line-schema.ts';
 import { commonSettings, head, trustedEmail } from './common.ts';
@@ -11,14 +13,14 @@ const filter = z
   .string()
   .min(3)
   .max(2048)
-  .regex(/^\(.*\)$/s, 'must be an LDAP filter in parentheses (RFC 4515)');
+  .regex(/^\(.*\)$/s, faultMessage('ldap-filter'));
 
 export const ldapSettings = {
   ...commonSettings,
   url: z
     .string()
     .max(2048)
-    .regex(/^ldaps?:\/\/[^\s/?#@]+\/?$/i, 'must be ldaps://HOST[:PORT] or ldap://HOST[:PORT]'),
+    .regex(/^ldaps?:\/\/[^\s/?#@]+\/?$/i, faultMessage('ldap-url')),
   start_tls: z.boolean().default(false),
   ca: z.array(authority).max(10).default([]), // authorities beside those of the system
   bind_dn: dn.optional(), // the account that searches; absent: anonymous
@@ -63,15 +65,16 @@ export function ldapRules(entry: z.output<typeof ldapEntry>): Fault[] {
   const reject = (field: string, message: string) => faults.push({ path: [field], message });
   const isPlain = /^ldap:/i.test(entry.url);
   const host = URL.canParse(entry.url) ? new URL(entry.url).hostname : '';
-  if (host === '') reject('url', 'must be ldaps://HOST[:PORT] or ldap://HOST[:PORT]');
+  if (host === '') reject('url', faultMessage('ldap-url'));
   if (isPlain && !entry.start_tls && !isLoopback(host))
-    reject('url', 'must be ldaps, or start_tls must be set: passwords cross the network');
-  if (!isPlain && entry.start_tls) reject('start_tls', 'must not be set with ldaps');
-  if (!entry.filter.includes('{username}')) reject('filter', 'must contain {username}');
+    reject('url', faultMessage('ldap-encryption', { key: 'start_tls' }));
+  if (!isPlain && entry.start_tls) reject('start_tls', faultMessage('no-start-tls'));
+  if (!entry.filter.includes('{username}')) reject('filter', faultMessage('must-contain', { text: '{username}' }));
   if (/^(dn|mail|cn|uid)$/i.test(entry.subject_attribute))
-    reject('subject_attribute', 'must be an identifier that is never reused, such as entryUUID or objectGUID');
+    reject('subject_attribute', faultMessage('stable-identifier'));
   if (entry.bind_password !== undefined && entry.bind_dn === undefined)
-    reject('bind_dn', 'missing; bind_password needs it');
-  if (entry.required_for_domains && entry.domains.length === 0) reject('required_for_domains', 'needs domains');
+    reject('bind_dn', faultMessage('needed-by', { key: 'bind_password' }));
+  if (entry.required_for_domains && entry.domains.length === 0)
+    reject('required_for_domains', faultMessage('needs-domains'));
   return faults;
 }

@@ -1,5 +1,7 @@
 // The settings of an OAuth 2.0 upstream without OpenID Connect: the user comes from an API after the token.
+
 import { z } from 'zod';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { lineUpTo } from '../../platform/line-schema.ts';
 import { commonSettings, head, trustedEmail } from './common.ts';
@@ -41,9 +43,9 @@ export function oauth2Rules(entry: z.output<typeof oauth2Entry>): Fault[] {
   if (/(^|\.)e?mail$/i.test(entry.subject_claim))
     faults.push({
       path: ['subject_claim'],
-      message: 'must not be the email address, because addresses can move to another user',
+      message: faultMessage('subject-email'),
     });
   if (entry.required_for_domains && entry.domains.length === 0)
-    faults.push({ path: ['required_for_domains'], message: 'needs domains' });
+    faults.push({ path: ['required_for_domains'], message: faultMessage('needs-domains') });
   return faults;
 }

@@ -1,5 +1,7 @@
 // The settings of an OpenID Connect upstream.
+
 import { z } from 'zod';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { line, lineUpTo } from '../../platform/line-schema.ts';
 import { commonSettings, head, logout, trustedEmail } from './common.ts';
@@ -36,10 +38,7 @@ const ownParameters =
 /** Extra parameters of the authorization request, such as `audience` or `hd`. */
 export const extraParameters = z
   .record(z.string().regex(/^[\w.-]{1,64}$/), lineUpTo(1024))
-  .refine(
-    (value) => !Object.keys(value).some((name) => ownParameters.test(name)),
-    'must not name a parameter that the server sets itself',
-  )
+  .refine((value) => !Object.keys(value).some((name) => ownParameters.test(name)), faultMessage('own-parameter'))
   .default({});
 
 export const oidcSettings = {
@@ -81,20 +80,19 @@ export function oidcRules(entry: z.output<typeof oidcEntry>): Fault[] {
   const faults: Fault[] = [];
   const reject = (field: string, message: string) => faults.push({ path: [field], message });
   const checked = webUri.safeParse(entry.issuer.replace('{tenantid}', 'x'));
-  if (!checked.success) reject('issuer', checked.error.issues[0]?.message ?? 'must be an https URL');
-  else if (/[?#]/.test(entry.issuer)) reject('issuer', 'must have no query and no fragment');
+  if (!checked.success) reject('issuer', checked.error.issues[0]?.message ?? faultMessage('https-url'));
+  else if (/[?#]/.test(entry.issuer)) reject('issuer', faultMessage('no-query'));
   if (entry.issuer.includes('{tenantid}')) {
-    if (entry.preset !== 'entra') reject('issuer', 'must name one issuer');
-    else if (entry.allowed_tenants.length === 0)
-      reject('allowed_tenants', 'must list the tenants; otherwise users of every tenant can sign in');
+    if (entry.preset !== 'entra') reject('issuer', faultMessage('one-issuer'));
+    else if (entry.allowed_tenants.length === 0) reject('allowed_tenants', faultMessage('tenants'));
   }
   const isOneTenant = entry.tenant !== undefined && !SHARED_TENANTS.includes(entry.tenant);
   if (entry.preset === 'entra' && isOneTenant && !entry.issuer.split('/').includes(entry.tenant ?? ''))
-    reject('tenant', 'doesn’t match the issuer');
-  if (!entry.scopes.includes('openid')) reject('scopes', 'must include openid');
+    reject('tenant', faultMessage('tenant'));
+  if (!entry.scopes.includes('openid')) reject('scopes', faultMessage('include-openid'));
   // LinkedIn supports neither; there only the binding to the browser remains.
-  if (!entry.nonce && !entry.pkce && entry.preset !== 'linkedin')
-    reject('pkce', 'must stay on when nonce is off (RFC 9700 2.1.1)');
-  if (entry.required_for_domains && entry.domains.length === 0) reject('required_for_domains', 'needs domains');
+  if (!entry.nonce && !entry.pkce && entry.preset !== 'linkedin') reject('pkce', faultMessage('pkce-or-nonce'));
+  if (entry.required_for_domains && entry.domains.length === 0)
+    reject('required_for_domains', faultMessage('needs-domains'));
   return faults;
 }

@@ -1,6 +1,8 @@
 // The settings of a SAML 2.0 upstream: its metadata from a URL, a document, or by hand.
+
 import { z } from 'zod';
 import { limits } from '../../limits.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { commonSettings, head, logout, trustedEmail } from './common.ts';
 import { certificate, claimPath, webUri } from './fields.ts';
@@ -10,7 +12,7 @@ const entityId = z
   .string()
   .min(1)
   .max(1024)
-  .regex(/^[^\s<>"]+$/, 'must be a URI without spaces');
+  .regex(/^[^\s<>"]+$/, faultMessage('uri-spaces'));
 
 export const samlSettings = {
   ...commonSettings,
@@ -52,21 +54,26 @@ export function samlRules(entry: z.output<typeof samlEntry>): Fault[] {
   const sources = (['metadata_file', 'metadata_url', 'metadata'] as const).filter(
     (field) => entry[field] !== undefined,
   );
-  if (sources.length > 1) reject(sources[1] as string, `can’t be combined with ${sources[0]}`);
+  if (sources.length > 1) reject(sources[1] as string, faultMessage('not-with', { key: String(sources[0]) }));
   if (sources.length === 0) {
-    if (entry.sso_url === undefined) reject('metadata_url', 'missing; set metadata_url, metadata_file, or sso_url');
+    if (entry.sso_url === undefined)
+      reject(
+        'metadata_url',
+        faultMessage('needs-metadata', { key: 'metadata_url', other: 'metadata_file', third: 'sso_url' }),
+      );
     else {
-      if (entry.entity_id === undefined) reject('entity_id', 'missing; sso_url needs it');
+      if (entry.entity_id === undefined) reject('entity_id', faultMessage('needed-by', { key: 'sso_url' }));
       if (entry.certificates.length === 0)
-        reject('certificates', 'must contain a signing certificate, because sso_url is set');
+        reject('certificates', faultMessage('needs-certificate', { key: 'sso_url' }));
     }
   }
   if (entry.metadata_certificate !== undefined && entry.metadata_url === undefined)
-    reject('metadata_certificate', 'needs a metadata_url');
+    reject('metadata_certificate', faultMessage('needs-a-key', { key: 'metadata_url' }));
   if (entry.name_id_format === 'unspecified' && entry.subject_attribute === undefined)
-    reject('subject_attribute', 'must be set, because an unspecified NameID may change');
+    reject('subject_attribute', faultMessage('unspecified-name-id'));
   if (entry.name_id_format === 'emailAddress' && entry.subject_attribute === undefined)
-    reject('subject_attribute', 'must be set, because email addresses can move to another user');
-  if (entry.required_for_domains && entry.domains.length === 0) reject('required_for_domains', 'needs domains');
+    reject('subject_attribute', faultMessage('email-name-id'));
+  if (entry.required_for_domains && entry.domains.length === 0)
+    reject('required_for_domains', faultMessage('needs-domains'));
   return faults;
 }

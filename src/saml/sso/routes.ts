@@ -1,5 +1,6 @@
 // /saml/metadata, /saml/sso and /saml/sso/start. An accepted AuthnRequest is saved and continues at the authorization
 // endpoint, where session, sign-in policy and access rule are the same for both protocols; response-mode.ts answers it.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import { readBody } from '../../http/body.ts';
@@ -8,6 +9,7 @@ import { badRequest, unsupportedMediaType } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import { decodePost, decodeRedirect } from '../messages/decode.ts';
 import type { ServiceProvider, ServiceProviders } from '../metadata/service-providers.ts';
 import type { AcceptRequest } from './accept-request.ts';
@@ -34,7 +36,7 @@ const startQuery = z.object({
   sp: z.string().min(1).max(1024),
   RelayState: z
     .string()
-    .refine((value) => Buffer.byteLength(value) <= limits.saml.relayStateBytes, 'is too long')
+    .refine((value) => Buffer.byteLength(value) <= limits.saml.relayStateBytes, faultMessage('too-long'))
     .optional(),
 });
 const continueQuery = z.object({ request: z.string().min(1).max(64) });

@@ -10,12 +10,15 @@ import { consoleOf, staff } from './support.ts';
 
 let idp: TestIdp;
 let admin: HttpClient;
+let german: HttpClient;
 let oidc: string;
 let saml: string;
 
 beforeAll(async () => {
   idp = await startIdp();
-  admin = await consoleOf(idp, await staff(idp, 'admin'));
+  const user = await staff(idp, 'admin');
+  [admin, german] = [await consoleOf(idp, user), await consoleOf(idp, user)];
+  await german.get('/language/de?next=/admin');
   const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://shop.example.com/cb'] });
   oidc = `/admin/applications/${applicationId}`;
   const fields = { name: 'Wiki', entity_id: 'https://wiki.example.com', acs_url: 'https://wiki.example.com/acs' };
@@ -34,18 +37,18 @@ const ANY = /<(?:input|select|textarea)\b[^>]*? name="([^"]+)"/g;
 const TYPED = /<(?:input class="input[^"]*"|textarea)\b[^>]*? name="([^"]+)"/g;
 
 /** Sends the form with this value in every field; with `TYPED` in those that are typed into. */
-async function sendBad(at: string, value: string, fields: RegExp = ANY): Promise<Page> {
-  const page = await admin.get(at);
+async function sendBad(at: string, value: string, fields: RegExp = ANY, client = admin): Promise<Page> {
+  const page = await client.get(at);
   const form = page.text.slice(page.text.indexOf('<form method="post"'));
   const names = [...form.matchAll(fields)].map(([, name = '']) => unescapeHtml(name));
   const typed = names.filter((name) => !['_csrf', 'version', 'metadata_source'].includes(name));
-  return admin.submit(page, Object.fromEntries([...new Set(typed)].map((name) => [name, value])));
+  return client.submit(page, Object.fromEntries([...new Set(typed)].map((name) => [name, value])));
 }
 
 /** The entries of the summary. */
 function summaryOf(page: Page): { href: string; text: string }[] {
   const [box = ''] = /<div class="note bad" role="alert"[\s\S]*?<\/div>/.exec(page.text) ?? [];
-  return [...box.matchAll(/<li>(?:<a href="([^"]*)">)?([\s\S]*?)<\/li>/g)].map(([, href = '', text = '']) => ({
+  return [...box.matchAll(/<li[^>]*>(?:<a href="([^"]*)">)?([\s\S]*?)<\/li>/g)].map(([, href = '', text = '']) => ({
     href: unescapeHtml(href),
     text: textOf(text),
   }));
@@ -67,6 +70,17 @@ function expectSentences(page: Page, at: string): void {
   }
 }
 
+/** Throws unless the form has as many faults in German, and each is in German. */
+async function expectGerman(page: Page, at: string, value: string, fields: RegExp = ANY): Promise<void> {
+  const translated = await sendBad(at, value, fields, german);
+  expect([at, translated.status]).toEqual([at, page.status]);
+  expect(translated.text).toContain('<html lang="de"');
+  const [box = ''] = /<div class="note bad" role="alert"[\s\S]*?<\/div>/.exec(translated.text) ?? [];
+  const inEnglish = [...box.matchAll(/<li lang="en">(.*?)<\/li>/g)].map(([, text = '']) => `${at}: ${textOf(text)}`);
+  expect(inEnglish).toEqual([]);
+  expect(summaryOf(translated).map(({ href }) => href)).toEqual(summaryOf(page).map(({ href }) => href));
+}
+
 describe('bad values in every field', () => {
   it('of the tabs of an application are explained in sentences at their fields', async () => {
     const paths = [
@@ -77,7 +91,9 @@ describe('bad values in every field', () => {
       for (const value of BAD) {
         const page = await sendBad(at, value);
         // Some of the values are right for some of the forms.
-        if (page.status !== 303) expectSentences(page, `${at} ${value.slice(0, 20)}`);
+        if (page.status === 303) continue;
+        expectSentences(page, `${at} ${value.slice(0, 20)}`);
+        await expectGerman(page, at, value);
       }
       expect(summaryOf(await sendBad(at, BAD[0] ?? '')).length, at).toBeGreaterThan(0);
     }
@@ -88,7 +104,9 @@ describe('bad values in every field', () => {
     for (const kind of kinds) {
       const page = await sendBad(`/admin/applications/new/${kind}`, 'no <address>');
       // A product without a field of its own to fill in is registered.
-      if (page.status !== 303) expectSentences(page, kind);
+      if (page.status === 303) continue;
+      expectSentences(page, kind);
+      await expectGerman(page, `/admin/applications/new/${kind}`, 'no <address>');
     }
   });
 
@@ -119,7 +137,9 @@ describe('bad values in every field', () => {
         const page = await sendBad(at, value, TYPED);
         expect([201, 303, 400], at).toContain(page.status);
         expect(textOf(page.text), at).not.toMatch(RAW);
-        if (page.status === 400) expectSentences(page, at);
+        if (page.status !== 400) continue;
+        expectSentences(page, at);
+        await expectGerman(page, at, value, TYPED);
       }
     }
   });

@@ -1,7 +1,9 @@
 // The fields of a tab, and the JSON merge patch that a sent form of it stands for.
+
 import type { Application } from '../../../applications/application.ts';
 import { applicationEntry } from '../../../config-file/export.ts';
 import { badRequest } from '../../../http/errors.ts';
+import { faultMessage } from '../../../platform/fault-messages.ts';
 import { type PageText, t } from '../../../texts/text.ts';
 import type { Field, FormSection } from '../../console/blocks.ts';
 import { asTyped, type Sent, sentValue, untouched } from '../../console/row-buttons.ts';
@@ -98,6 +100,6 @@ function sourcePatch(application: Application, values: Values, patch: Declaratio
   if (application.protocol !== 'saml' || key === undefined) return {};
   const value = key in patch ? patch[key] : values[key];
   if (value === null || value === undefined || (Array.isArray(value) && value.length === 0))
-    throw badRequest('invalid_input', { fields: [{ field: key, message: 'must not be empty' }] });
+    throw badRequest('invalid_input', { fields: [{ field: key, message: faultMessage('empty') }] });
   return source === 'hand' && values.acs_url === undefined ? { entity_id: application.clientId } : {};
 }

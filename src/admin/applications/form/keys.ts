@@ -1,6 +1,8 @@
 // A key of an application's declaration as a field of a form: how it is displayed, and what a sent form makes of it. Each function makes
 // one kind of field; the tables of keys are in oidc-keys.ts and saml-keys.ts.
+
 import { badRequest } from '../../../http/errors.ts';
+import { faultMessage } from '../../../platform/fault-messages.ts';
 import type { PageText } from '../../../texts/text.ts';
 import type { Field, Option, RowColumn } from '../../console/blocks.ts';
 import { linesOf, type Sent, sentValue } from '../../console/row-buttons.ts';
@@ -177,7 +179,7 @@ export function jsonKey(about: About): Key {
       try {
         return JSON.parse(typed) as unknown;
       } catch {
-        throw badRequest('invalid_input', { fields: [{ field: key, message: 'is not valid JSON' }] });
+        throw badRequest('invalid_input', { fields: [{ field: key, message: faultMessage('json') }] });
       }
     },
   };
@@ -188,7 +190,7 @@ export function assertDistinct(key: string, lines: readonly string[][]): void {
   const names = lines.map(([name = '']) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice === undefined) return;
-  throw badRequest('invalid_input', { fields: [{ field: key, message: `must not have ${twice} twice` }] });
+  throw badRequest('invalid_input', { fields: [{ field: key, message: faultMessage('twice', { entry: twice }) }] });
 }
 
 export function nonEmpty<T>(list: readonly T[]): readonly T[] | undefined {

@@ -1,5 +1,7 @@
 // The keys that applications of both protocols have, with what there is to choose from.
+
 import { badRequest } from '../../../http/errors.ts';
+import { faultMessage } from '../../../platform/fault-messages.ts';
 import { type PageText, t } from '../../../texts/text.ts';
 import type { Field } from '../../console/blocks.ts';
 import { sentValue } from '../../console/row-buttons.ts';
@@ -79,7 +81,7 @@ export const accessKey = ({ roles, roleHints }: Choices): Key => ({
     if (sentValue(sent, 'access') !== 'roles') return 'everyone';
     const named = sent['access.roles'] ?? [];
     if (named.length > 0) return { roles: named };
-    throw badRequest('invalid_input', { fields: [{ field: 'access.roles', message: 'must not be empty' }] });
+    throw badRequest('invalid_input', { fields: [{ field: 'access.roles', message: faultMessage('empty') }] });
   },
 });
 

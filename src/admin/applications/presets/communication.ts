@@ -1,4 +1,5 @@
 // Communication: chat, meetings and the help desk.
+import { faultMessage } from '../../../platform/fault-messages.ts';
 import { t } from '../../../texts/text.ts';
 import { code, quoted } from './guide-text.ts';
 import {
@@ -151,7 +152,7 @@ export const zoom: ProductPreset = {
   protocol: 'saml',
   fields: [hostField('vanity', t('console.preset.zoom.vanity'), '.zoom.us')],
   toDeclaration: (answers) => {
-    const host = `${answer(answers, 'vanity', DNS_LABEL, 'must be only the first part of the host name').toLowerCase()}.zoom.us`;
+    const host = `${answer(answers, 'vanity', DNS_LABEL, faultMessage('dns-label')).toLowerCase()}.zoom.us`;
     return {
       name: 'Zoom',
       entity_id: host,

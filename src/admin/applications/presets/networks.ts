@@ -1,4 +1,5 @@
 // Infrastructure as well: proxies and networks that sign users in before they reach an application.
+import { faultMessage } from '../../../platform/fault-messages.ts';
 import { t } from '../../../texts/text.ts';
 import { code, quoted } from './guide-text.ts';
 import {
@@ -65,7 +66,7 @@ export const tailscale: ProductPreset = {
   ],
   toDeclaration: (answers) => ({
     client_name: 'Tailscale',
-    client_uri: `https://${answer(answers, 'domain', DOMAIN, 'must be a domain name').toLowerCase()}`,
+    client_uri: `https://${answer(answers, 'domain', DOMAIN, faultMessage('domain-name')).toLowerCase()}`,
     redirect_uris: ['https://login.tailscale.com/a/oauth_response'],
     require_pkce: false,
     consent: 'implicit',
@@ -102,7 +103,7 @@ export const cloudflareAccess: ProductPreset = {
   fields: [hostField('team', t('console.preset.cloudflare-access.team'), '.cloudflareaccess.com')],
   // Access reads groups only from a claim of this name.
   toDeclaration: (answers) => {
-    const team = answer(answers, 'team', DNS_LABEL, 'must be only the first part of the host name').toLowerCase();
+    const team = answer(answers, 'team', DNS_LABEL, faultMessage('dns-label')).toLowerCase();
     const origin = `https://${team}.cloudflareaccess.com`;
     return {
       ...webApplication('Cloudflare Access', origin, ['/cdn-cgi/access/callback']),

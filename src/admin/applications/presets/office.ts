@@ -1,4 +1,5 @@
 // Office and cloud: learning, teams and files.
+import { faultMessage } from '../../../platform/fault-messages.ts';
 import { t } from '../../../texts/text.ts';
 import { code, powerShellWord } from './guide-text.ts';
 import {
@@ -75,8 +76,8 @@ export const atlassian: ProductPreset = {
   ],
   toDeclaration: (answers) => ({
     name: 'Atlassian Cloud',
-    entity_id: answer(answers, 'entity_id', /^https:\/\/\S+$/, 'must be an https address'),
-    acs_url: answer(answers, 'acs_url', /^https:\/\/\S+$/, 'must be an https address'),
+    entity_id: answer(answers, 'entity_id', /^https:\/\/\S+$/, faultMessage('https-address')),
+    acs_url: answer(answers, 'acs_url', /^https:\/\/\S+$/, faultMessage('https-address')),
     name_id_format: 'emailAddress',
     attributes: {
       'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/givenname': 'given_name',

@@ -1,5 +1,7 @@
 // What a preset is, and what presets share: fields, and checks of what was entered.
+
 import { badRequest } from '../../../http/errors.ts';
+import { faultMessage } from '../../../platform/fault-messages.ts';
 import { concatenated, type PageText, type Text, t } from '../../../texts/text.ts';
 import type { Field } from '../../console/blocks.ts';
 import { code } from './guide-text.ts';
@@ -106,7 +108,7 @@ export function baseOf(url: string | undefined): string {
   const text = (url ?? '').trim();
   const whole = /^https?:\/\//i.test(text) ? text : `https://${text}`;
   if (text === '' || !URL.canParse(whole)) {
-    throw badRequest('invalid_input', { fields: [{ field: 'url', message: 'is not a web address' }] });
+    throw badRequest('invalid_input', { fields: [{ field: 'url', message: faultMessage('web-address') }] });
   }
   const { origin, pathname } = new URL(whole);
   return `${origin}${pathname}`.replace(/\/+$/, '');

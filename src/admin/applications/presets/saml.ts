@@ -1,4 +1,5 @@
 // The first products that signed in by SAML; others are in the files of their kinds.
+import { faultMessage } from '../../../platform/fault-messages.ts';
 import { t } from '../../../texts/text.ts';
 import { code } from './guide-text.ts';
 import { answer, DNS_LABEL, DOMAIN, hostField, type ProductPreset, samlSettings, suchAs, TICKED } from './parts.ts';
@@ -30,10 +31,10 @@ export const aws: ProductPreset = {
     { name: 'role', label: t('console.preset.aws.role'), hint: t('console.preset.aws.role-hint'), required: true },
   ],
   toDeclaration: (answers) => {
-    const account = answer(answers, 'account', /^\d{12}$/, 'must be twelve digits');
-    const provider = answer(answers, 'provider', /^[\w._-]{1,128}$/, 'must be letters, digits and . _ -');
-    const iamRole = answer(answers, 'iam_role', /^[\w+=,.@/-]{1,512}$/, 'must be the name of an IAM role');
-    const role = answer(answers, 'role', /\S/, 'must not be empty');
+    const account = answer(answers, 'account', /^\d{12}$/, faultMessage('aws-account'));
+    const provider = answer(answers, 'provider', /^[\w._-]{1,128}$/, faultMessage('aws-provider'));
+    const iamRole = answer(answers, 'iam_role', /^[\w+=,.@/-]{1,512}$/, faultMessage('aws-role'));
+    const role = answer(answers, 'role', /\S/, faultMessage('empty'));
     const arn = `arn:aws:iam::${account}:role/${iamRole},arn:aws:iam::${account}:saml-provider/${provider}`;
     return {
       name: 'AWS',
@@ -89,7 +90,7 @@ export const googleWorkspace: ProductPreset = {
     { name: 'domain', label: t('console.preset.google-workspace.domain'), hint: suchAs('example.com'), required: true },
   ],
   toDeclaration: (answers) => {
-    const domain = answer(answers, 'domain', DOMAIN, 'must be a domain name').toLowerCase();
+    const domain = answer(answers, 'domain', DOMAIN, faultMessage('domain-name')).toLowerCase();
     return {
       name: 'Google Workspace',
       entity_id: `google.com/a/${domain}`,
@@ -121,7 +122,7 @@ export const salesforce: ProductPreset = {
   protocol: 'saml',
   fields: [hostField('my_domain', t('console.preset.salesforce.my-domain'), '.my.salesforce.com')],
   toDeclaration: (answers) => {
-    const origin = `https://${answer(answers, 'my_domain', DNS_LABEL, 'must be only the first part of the host name').toLowerCase()}.my.salesforce.com`;
+    const origin = `https://${answer(answers, 'my_domain', DNS_LABEL, faultMessage('dns-label')).toLowerCase()}.my.salesforce.com`;
     return {
       name: 'Salesforce',
       entity_id: origin,
@@ -161,7 +162,7 @@ export const slack: ProductPreset = {
   protocol: 'saml',
   fields: [hostField('workspace', t('console.preset.slack.workspace'), '.slack.com')],
   toDeclaration: (answers) => {
-    const origin = `https://${answer(answers, 'workspace', DNS_LABEL, 'must be only the first part of the host name').toLowerCase()}.slack.com`;
+    const origin = `https://${answer(answers, 'workspace', DNS_LABEL, faultMessage('dns-label')).toLowerCase()}.slack.com`;
     return {
       name: 'Slack',
       entity_id: 'https://slack.com',
