@@ -4,13 +4,13 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Audit, AuditEntry } from '../audit/audit.ts';
 import type { EventKind } from '../audit/sentences/event-text.ts';
-import { type Mention, sentenceOf, sentenceText, typesOfKind } from '../audit/sentences/sentence.ts';
+import { type Mention, mentionsIn, named, sentenceOf, typesOfKind } from '../audit/sentences/sentence.ts';
 import type { Extras, State } from '../http/context.ts';
 import { parseQuery } from '../http/input.ts';
 import { browserName } from '../mail/browser-name.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';
 import type { Db } from '../storage/database.ts';
-import type { PageText } from '../texts/text.ts';
+import { type PageText, t } from '../texts/text.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
 
 export interface ActivityRoutesDependencies {
@@ -35,13 +35,14 @@ export function activityRoutes({ db, page, audit }: ActivityRoutesDependencies):
     const shown = entries.slice(0, PAGE);
     const names = await namesIn(db, shown);
     const nameOf = ({ of, id }: Mention) =>
-      of !== 'user' ? (names.get(id) ?? id) : id === account.id ? account.username : 'an administrator';
+      of === 'user' && id !== account.id
+        ? t('activity.actor.administrator')
+        : named(of === 'user' ? account.username : (names.get(id) ?? id));
     ctx.render('account/activity', {
       events: shown.map((entry) => ({
         at: entry.at,
         isBad: entry.outcome !== 'success',
-        // A user name stays as it is.
-        text: sentenceText(sentenceOf(entry), nameOf).replace(/^an /, 'An '),
+        text: sentenceOf(entry, nameOf),
         // The address of an administrator is not the user's.
         place: entry.actorId === null || entry.actorId === account.id ? placeOf(entry) : [],
       })),
@@ -58,7 +59,7 @@ function placeOf({ userAgent, address }: AuditEntry): PageText[] {
 
 /** The names of the applications and connections that the events mention. */
 async function namesIn(db: Db, events: readonly AuditEntry[]): Promise<Map<string, string>> {
-  const mentions = events.flatMap(sentenceOf).filter((part): part is Mention => typeof part !== 'string');
+  const mentions = mentionsIn(events);
   const idsOf = (of: Mention['of']) => [...new Set(mentions.flatMap((one) => (one.of === of ? [one.id] : [])))];
   const [applications, connections] = await Promise.all([
     db.application.findMany({

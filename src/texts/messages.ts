@@ -10,7 +10,7 @@ export type Messages = Record<string, string>;
 export type Value = string | number | Date | Words;
 
 /** A text (text.ts). */
-interface Words {
+export interface Words {
   toString(): string;
   toHtml(): string;
 }
@@ -107,6 +107,20 @@ export function formatHtml(
   return String(message.html.format(hasTags(message.text) ? { ...escaped, ...htmlTags(values) } : escaped));
 }
 
+/** The message as its words and its values in their order, without tags. Values that are no string, number or date stay as they are. */
+export function formatParts(
+  language: string,
+  key: string,
+  values: Record<string, Value> = {},
+  overrides?: MessageSource,
+): (string | Words)[] {
+  const message = messageOf(language, key, overrides);
+  if (!message.needsParser) return [message.text];
+  message.plain ??= new IntlMessageFormat(message.text, language, formats);
+  const parts = message.plain.formatToParts<Words>({ ...values, ...tagsOfParts });
+  return parts.map(({ value }) => (typeof value === 'object' && 'toHtml' in value ? value : String(value)));
+}
+
 /** Numbers and dates stay as they are, for their formats. */
 function mapped(values: Record<string, Value>, write: (value: string | Words) => string) {
   const written: Record<string, string | number | Date> = {};
@@ -148,6 +162,11 @@ const plainTags = {
   hidden: joined,
   reference: joined,
 };
+
+/** What stands between tags, part by part. */
+const tagsOfParts = Object.fromEntries(
+  Object.keys(plainTags).map((name) => [name, (chunks: (string | Words)[]) => chunks]),
+) as unknown as Record<string, Words>;
 
 /** `a` leads to the value `href`, `datetime` is about the value `at`; `hidden` is only for screen readers. */
 function htmlTags({ href, at }: Record<string, Value>): Record<keyof typeof plainTags, (chunks: Chunks) => string> {

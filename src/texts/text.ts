@@ -2,7 +2,15 @@
 // being rendered, and in English everywhere else, such as logs and JSON. So code that finds out what to say needs not know to whom.
 import type { TextArguments, TextKey } from '../generated/texts.ts';
 import { SOURCE_LANGUAGE } from './languages.ts';
-import { escapeHtml, formatHtml, formatPlain, hasMessage, type MessageSource, type Value } from './messages.ts';
+import {
+  escapeHtml,
+  formatHtml,
+  formatParts,
+  formatPlain,
+  hasMessage,
+  type MessageSource,
+  type Value,
+} from './messages.ts';
 
 export type { TextKey } from '../generated/texts.ts';
 
@@ -57,9 +65,42 @@ export class Text {
     return formatHtml(current, this.key, this.values, currentOverrides);
   }
 
+  /** Its words and the slots among them, in the order of the current language. */
+  toParts(): TextPart[] {
+    const parts = formatParts(current, this.key, this.values, currentOverrides);
+    return parts.flatMap((part): TextPart[] => {
+      if (part instanceof Text) return part.toParts();
+      return [part instanceof Slot ? part : String(part)];
+    });
+  }
+
   toJSON(): string {
     return this.toString();
   }
+}
+
+/** A value that a page displays in its own way, such as a name as a link, wherever the language puts it. Elsewhere it is its text. */
+export class Slot<Content extends { text: PageText } = { text: PageText }> {
+  readonly content: Content;
+
+  constructor(content: Content) {
+    this.content = content;
+  }
+
+  toString(): string {
+    return String(this.content.text);
+  }
+
+  toHtml(): string {
+    return htmlOf(this.content.text);
+  }
+}
+
+export type TextPart = string | Slot;
+
+/** Its words and the slots among them, in the order of the current language. */
+export function partsOf(text: PageText): TextPart[] {
+  return typeof text === 'string' ? [text] : text.toParts();
 }
 
 /** Whether it can be printed as it is: a text or a string. */
@@ -95,9 +136,46 @@ class Joined extends Text {
   }
 
   override toHtml(): string {
-    return this.#join(this.#parts.map((one) => (typeof one === 'string' ? escapeHtml(one) : one.toHtml())));
+    return this.#join(this.#parts.map(htmlOf));
+  }
+
+  override toParts(): TextPart[] {
+    return [this.toString()];
   }
 }
+
+const htmlOf = (text: PageText) => (typeof text === 'string' ? escapeHtml(text) : text.toHtml());
+
+class Capitalized extends Text {
+  readonly #text: Text;
+
+  constructor(text: Text) {
+    super(text.key, text.values);
+    this.#text = text;
+  }
+
+  override toString(): string {
+    return this.toParts().map(String).join('');
+  }
+
+  override toHtml(): string {
+    return this.toParts()
+      .map((part) => (typeof part === 'string' ? escapeHtml(part) : part.toHtml()))
+      .join('');
+  }
+
+  override toParts(): TextPart[] {
+    const [first = '', ...rest] = this.#text.toParts();
+    return [typeof first === 'string' ? capitalized(first) : first, ...rest];
+  }
+}
+
+/** The text with a capital at its beginning, but for a slot: a name stays as it is. */
+export function sentenceCase(text: Text): Text {
+  return new Capitalized(text);
+}
+
+const capitalized = (text: string) => text.charAt(0).toLocaleUpperCase(current) + text.slice(1);
 
 /** Several sentences as one text. Japanese has no space between sentences. */
 export function sentences(parts: readonly PageText[]): Text {
@@ -121,10 +199,12 @@ export function oneOf(parts: readonly PageText[]): Text {
 
 /** `Authenticator app, 2 passkeys`: a list that begins with a capital. */
 export function enumeration(parts: readonly PageText[]): Text {
-  return new Joined(parts, (words) => {
-    const text = listed(words);
-    return text.charAt(0).toLocaleUpperCase(current) + text.slice(1);
-  });
+  return new Joined(parts, (words) => capitalized(listed(words)));
+}
+
+/** `a password and a passkey`: all of them, in a sentence. */
+export function allOf(parts: readonly PageText[]): Text {
+  return new Joined(parts, (words) => new Intl.ListFormat(current, { type: 'conjunction' }).format(words));
 }
 
 const listed = (words: string[]) => new Intl.ListFormat(current, { type: 'unit', style: 'short' }).format(words);

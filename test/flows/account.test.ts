@@ -63,6 +63,14 @@ describe('the account page', () => {
     expect(textOf(text)).toContain(`An administrator removed every second step of ${user.username}`);
     for (const { username, account } of [other, boss])
       for (const secret of [username, account.id]) expect(text).not.toContain(secret);
+    const french = await (await signedIn(user)).get('/account/activity', { headers: { 'Accept-Language': 'fr' } });
+    expect(textOf(french.text)).toContain(
+      `${user.username} a ouvert une session dans l’application Gatehouse avec un mot`,
+    );
+    expect(textOf(french.text)).toContain(
+      `Un administrateur a réinitialisé la validation en deux étapes du compte ${user.username}`,
+    );
+    expect(french.text).not.toContain('<strong lang=');
   });
 
   it('changes the password and signs out the other browsers', async () => {

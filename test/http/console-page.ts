@@ -1,5 +1,6 @@
 // A page of the console with one of everything that a page can be made of.
 import type { ConsolePage } from '../../src/admin/console/blocks.ts';
+import { Slot, t } from '../../src/texts/text.ts';
 
 const page: ConsolePage = {
   title: 'Wiki',
@@ -312,7 +313,11 @@ const page: ConsolePage = {
           at: new Date('2026-11-20T10:00:00Z'),
           icon: 'log-in',
           tone: 'good',
-          sentence: [{ text: 'ann', href: '/admin/users/u1' }, ' signed in to ', { text: 'Wiki' }, ' with a passkey'],
+          sentence: t('activity.event.signed-in-to-app', {
+            user: new Slot({ text: 'ann', href: '/admin/users/u1' }),
+            app: new Slot({ text: 'Wiki' }),
+            with: t('activity.method.passkey'),
+          }),
           place: 'Firefox on Linux · 192.0.2.7',
           details: [{ label: 'Event', value: { text: 'sign-in.completed', code: true } }],
         },
@@ -320,7 +325,7 @@ const page: ConsolePage = {
           at: new Date('2026-11-20T09:00:00Z'),
           icon: 'circle-x',
           tone: 'bad',
-          sentence: ['A wrong password'],
+          sentence: 'A wrong password',
           place: '',
           details: [],
         },

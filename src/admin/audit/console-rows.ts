@@ -1,10 +1,11 @@
 // Audit events as items of a page: a sentence with links, where it came from, and the raw event for developers.
 import type { AuditEntry } from '../../audit/audit.ts';
 import type { EventKind } from '../../audit/sentences/event-text.ts';
-import { eventTexts, type Mention, sentenceOf } from '../../audit/sentences/sentence.ts';
+import { eventTexts, type Mention, mentionsIn, sentenceOf } from '../../audit/sentences/sentence.ts';
 import { browserName } from '../../mail/browser-name.ts';
 import { plural } from '../../platform/plural.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../../rp/first-party-client.ts';
+import { Slot } from '../../texts/text.ts';
 import type { EventItem, Mark } from '../console/blocks.ts';
 import { applicationCell, type Names, userCell } from '../console/names.ts';
 
@@ -24,8 +25,7 @@ const FAILED = { icon: 'circle-x' };
 
 /** The items for these events, with the names of users, applications and connections. */
 export async function eventItems(events: readonly AuditEntry[], names: Names): Promise<EventItem[]> {
-  const sentences = events.map(sentenceOf);
-  const mentions = sentences.flat().filter((part): part is Mention => typeof part !== 'string');
+  const mentions = mentionsIn(events);
   const idsOf = (of: Mention['of']) => mentions.flatMap((one) => (one.of === of ? [one.id] : []));
   const [applications, users, connections] = await Promise.all([
     names.applications(idsOf('application')),
@@ -40,11 +40,11 @@ export async function eventItems(events: readonly AuditEntry[], names: Names): P
         : { text: name };
     return { text: connections.get(id) ?? id, ...(connections.has(id) && { href: `/admin/connections/${id}` }) };
   };
-  return events.map((event, index) => ({
+  return events.map((event) => ({
     at: event.at,
     ...(isFailure(event) ? FAILED : KIND_ICONS[kindOf(event)]),
     ...toneOf(event),
-    sentence: (sentences[index] ?? []).map((part) => (typeof part === 'string' ? part : markOf(part))),
+    sentence: sentenceOf(event, (mention) => new Slot(markOf(mention))),
     place: placeOf(event),
     details: detailsOf(event),
   }));

@@ -66,7 +66,8 @@ export interface EventItem {
   /** A name at lucide.dev. */
   icon: string;
   tone?: 'good' | 'bad' | undefined;
-  sentence: readonly (PageText | Mark)[];
+  /** With a slot for each link. */
+  sentence: PageText;
   /** Where it came from, such as `Firefox on Linux · 192.0.2.1`. */
   place: PageText;
   /** The raw event, for developers; closed until it is opened. */

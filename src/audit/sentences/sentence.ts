@@ -1,9 +1,10 @@
 // Audit events in sentences, such as `Ann signed in to Payroll with a passkey`, for the activity log and every page that lists events.
+import { allOf, type PageText, Slot, sentenceCase, Text, t } from '../../texts/text.ts';
 import type { AuditEntry } from '../audit.ts';
 import type { AuditEventType } from '../events.ts';
 import { accountTexts } from './accounts.ts';
 import { applicationTexts } from './applications.ts';
-import type { EventKind, EventText, Template } from './event-text.ts';
+import type { EventKind, EventText, SentenceKey, Template } from './event-text.ts';
 import { reasonTexts } from './reasons.ts';
 import { signInTexts } from './sign-ins.ts';
 
@@ -17,12 +18,13 @@ export interface Mention {
   name?: string | undefined;
 }
 
-export type SentencePart = string | Mention;
-
 type Event = Pick<
   AuditEntry,
   'type' | 'outcome' | 'reason' | 'actorId' | 'actorApp' | 'subjectId' | 'clientId' | 'data'
 >;
+
+/** How a page displays a mention: a slot for a name, a text for words. */
+export type Naming = (mention: Mention) => Slot | Text;
 
 /** The event types of a kind. */
 export function typesOfKind(kind: EventKind): AuditEventType[] {
@@ -30,58 +32,75 @@ export function typesOfKind(kind: EventKind): AuditEventType[] {
 }
 
 /** The event as one sentence without its full stop. An event of a later version is named by its type. */
-export function sentenceOf(event: Event): SentencePart[] {
+export function sentenceOf(event: Event, nameOf: Naming): PageText {
   const text = (eventTexts as Partial<Record<string, EventText>>)[event.type];
-  if (!text) return [event.type];
-  const template = templateOf(text, event);
-  const parts = template.split(/(\{\w+\})/).flatMap((piece): SentencePart[] => {
-    const name = /^\{(\w+)\}$/.exec(piece)?.[1];
-    return name === undefined ? [piece] : partsFor(name, event);
-  });
+  if (!text) return event.type;
+  const said = withOutcome(text, event, new Text(keyOf(text, event), valuesOf(event, nameOf)));
   const reason = text.saysReason || event.outcome === 'success' ? undefined : reasonTexts[event.reason ?? ''];
-  return capitalized(merged([...parts, ...(reason ? [`: ${reason}`] : [])]));
+  return sentenceCase(reason ? t('activity.event.reason', { event: said, reason }) : said);
 }
 
-/** The sentence as text. @param nameOf the name of a mention */
-export function sentenceText(parts: readonly SentencePart[], nameOf: (mention: Mention) => string): string {
-  return parts.map((part) => (typeof part === 'string' ? part : nameOf(part))).join('');
+/** What the sentences of these events can mention, so that a page reads the names before it writes them. */
+export function mentionsIn(events: readonly Event[]): Mention[] {
+  return events.flatMap((event) => {
+    const mentions: Mention[] = [];
+    valuesOf(event, (mention) => {
+      mentions.push(mention);
+      return named('');
+    });
+    return mentions;
+  });
 }
 
-function templateOf({ done, own, passive, failed }: EventText, event: Event): string {
+/** A name in a sentence, which stays as it is at its beginning. */
+export const named = (name: string) => new Slot({ text: name });
+
+function keyOf({ done, own, passive, failed }: EventText, event: Event): SentenceKey {
   const { actorId, actorApp, subjectId, outcome } = event;
-  if (outcome !== 'success') return failed ? textOf(failed, event) : `${textOf(done, event)} (failed)`;
-  if (actorId !== null && actorId === subjectId) return textOf(own ?? passive ?? done, event);
-  return textOf(actorId === null && actorApp === null ? (passive ?? done) : done, event);
+  if (outcome !== 'success') return chosen(failed ?? done, event);
+  if (actorId !== null && actorId === subjectId) return chosen(own ?? passive ?? done, event);
+  return chosen(actorId === null && actorApp === null ? (passive ?? done) : done, event);
 }
 
-function textOf(template: Template, event: Parameters<Exclude<Template, string>>[0]): string {
+function withOutcome({ failed }: EventText, { outcome }: Event, said: Text): Text {
+  return outcome === 'success' || failed ? said : t('activity.event.failed', { event: said });
+}
+
+function chosen(template: Template, event: Event): SentenceKey {
   return typeof template === 'string' ? template : template(event);
 }
 
-function partsFor(name: string, event: Event): SentencePart[] {
-  const { actorId, actorApp, subjectId, clientId, data } = event;
-  switch (name) {
-    case 'actor':
-      if (actorId !== null) return [{ of: 'user', id: actorId }];
-      return actorApp === null ? [serverName(data)] : [{ of: 'application', id: actorApp }];
-    case 'user':
-      return subjectId === null ? ['an unknown user'] : [{ of: 'user', id: subjectId, name: nameIn(data, 'username') }];
-    case 'app':
-      return clientId === null ? ['an application'] : [{ of: 'application', id: clientId, name: nameIn(data, 'name') }];
-    case 'connection':
-      return typeof data.connection === 'string'
-        ? [{ of: 'connection', id: data.connection }]
-        : ['an identity provider'];
-    case 'with':
-      return [`${signInMethods(data.amr)}`, ...upstreamOf(data)];
-    default:
-      return [nameIn(data, name) ?? '…'];
-  }
+/** The values of all placeholders of the sentences. */
+function valuesOf(event: Event, nameOf: Naming): Record<string, string | Slot | Text> {
+  const { subjectId, clientId, data } = event;
+  const own = ['name', 'roleName', 'setting', 'number', 'recipient', 'message', 'domain'];
+  const connection =
+    typeof data.connection === 'string' ? nameOf({ of: 'connection', id: data.connection }) : undefined;
+  return {
+    ...Object.fromEntries(own.map((name) => [name, named(nameIn(data, name) ?? '…')])),
+    actor: actorOf(event, nameOf),
+    user:
+      subjectId === null
+        ? t('activity.unknown.user')
+        : nameOf({ of: 'user', id: subjectId, name: nameIn(data, 'username') }),
+    app:
+      clientId === null
+        ? t('activity.unknown.application')
+        : nameOf({ of: 'application', id: clientId, name: nameIn(data, 'name') }),
+    connection: connection ?? t('activity.unknown.connection'),
+    with: methodsOf(data.amr, connection),
+    method: data.method === 'recovery-code' ? 'recovery' : String(data.method),
+    channel: String(data.channel),
+  };
 }
 
-/** The actor of an event that has none: the server itself, the command line or the configuration file. */
-const serverName = (data: Record<string, unknown>) =>
-  data.by === 'file' || data.source === 'file' ? 'the configuration file' : 'the server';
+/** Without a user or an application it is the server itself, the command line or the configuration file. */
+function actorOf({ actorId, actorApp, data }: Event, nameOf: Naming): Slot | Text {
+  if (actorId !== null) return nameOf({ of: 'user', id: actorId });
+  if (actorApp !== null) return nameOf({ of: 'application', id: actorApp });
+  const isFile = data.by === 'file' || data.source === 'file';
+  return isFile ? t('activity.actor.configuration-file') : t('activity.actor.server');
+}
 
 /** A text of the event's data, also of what it says before or after the change. */
 function nameIn(data: Record<string, unknown>, name: string): string | undefined {
@@ -92,42 +111,23 @@ function nameIn(data: Record<string, unknown>, name: string): string | undefined
   return name === 'name' ? nameIn(data, 'identifier') : undefined;
 }
 
-const METHOD_NAMES: [string, string][] = [
-  ['pwd', 'a password'],
-  ['otp', 'an authenticator app'],
-  ['sms', 'a code by SMS'],
-  ['email', 'a code by email'],
-  ['recovery', 'a recovery code'],
-  ['hwk', 'a passkey'],
-  ['swk', 'a passkey'],
+const METHODS: [string, Text][] = [
+  ['pwd', t('activity.method.password')],
+  ['otp', t('activity.method.authenticator-app')],
+  ['sms', t('activity.method.sms')],
+  ['email', t('activity.method.email')],
+  ['recovery', t('activity.method.recovery-code')],
+  ['hwk', t('activity.method.passkey')],
+  ['swk', t('activity.method.passkey')],
 ];
 
-/** `a password and a passkey`, from the authentication methods (RFC 8176). */
-function signInMethods(amr: unknown): string {
+/** `a password and a passkey`, from the authentication methods (RFC 8176), or the identity provider of the sign-in. */
+function methodsOf(amr: unknown, connection: Slot | Text | undefined): Slot | Text {
   const proven = Array.isArray(amr) ? amr : [];
-  const names = [...new Set(METHOD_NAMES.flatMap(([value, text]) => (proven.includes(value) ? [text] : [])))];
-  if (names.length < 2) return names[0] ?? (proven.includes('fed') ? '' : 'an unknown method');
-  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
-}
-
-function upstreamOf({ amr, connection }: Record<string, unknown>): SentencePart[] {
-  if (typeof connection !== 'string') return Array.isArray(amr) && amr.includes('fed') ? ['an identity provider'] : [];
-  const isAlone = signInMethods(amr) === '';
-  return [isAlone ? '' : ' at ', { of: 'connection', id: connection }];
-}
-
-function merged(parts: readonly SentencePart[]): SentencePart[] {
-  const result: SentencePart[] = [];
-  for (const part of parts) {
-    const last = result.at(-1);
-    if (part === '') continue;
-    if (typeof part === 'string' && typeof last === 'string') result[result.length - 1] = last + part;
-    else result.push(part);
-  }
-  return result;
-}
-
-function capitalized([first, ...rest]: SentencePart[]): SentencePart[] {
-  if (first === undefined) return [];
-  return [typeof first === 'string' ? first.charAt(0).toUpperCase() + first.slice(1) : first, ...rest];
+  const methods = [...new Set(METHODS.flatMap(([value, text]) => (proven.includes(value) ? [text] : [])))];
+  const provider = connection ?? (proven.includes('fed') ? t('activity.unknown.connection') : undefined);
+  if (methods.length === 0) return provider ?? t('activity.method.unknown');
+  return provider
+    ? t('activity.method.at-connection', { methods: allOf(methods), connection: provider })
+    : allOf(methods);
 }

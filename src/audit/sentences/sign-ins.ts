@@ -1,60 +1,49 @@
 // Sentences of sign-ins, sessions and sign-outs.
 import type { AuditEventType } from '../events.ts';
-import type { EventText, Template } from './event-text.ts';
+import type { EventText, SentenceKey, Template } from './event-text.ts';
 
-const NO_PASSWORD: Record<string, string> = {
-  wrong_password: '{user} entered a wrong password',
-  too_many_tries: '{user} entered a password while sign-in was paused',
-  no_password: '{user} entered a password, but has none',
-  disabled_account: '{user} entered the right password, but the account is disabled',
+const NO_PASSWORD: Record<string, SentenceKey> = {
+  wrong_password: 'activity.event.password-wrong',
+  too_many_tries: 'activity.event.password-while-paused',
+  no_password: 'activity.event.password-none',
+  disabled_account: 'activity.event.password-disabled',
 };
 
 const passwordFailed: Template = ({ reason, subjectId }) => {
-  if (subjectId === null) return 'A password was entered for an unknown username or email';
-  return NO_PASSWORD[reason ?? ''] ?? 'The password of {user} was rejected';
+  if (subjectId === null) return 'console.events.unknown-password';
+  return NO_PASSWORD[reason ?? ''] ?? 'activity.event.password-rejected';
 };
 
-const THROTTLED: Record<string, string> = {
-  too_many_codes: '{user} entered too many wrong codes and has to wait',
-  too_many_tries: '{sign-in} was paused after too many wrong passwords',
-  captcha_unsolved: '{sign-in} didn’t solve the CAPTCHA',
-  too_many_at_once: '{sign-in} was paused, because too many came at once',
-};
-const throttled = ({ reason, subjectId }: Parameters<Exclude<Template, string>>[0]) =>
-  (THROTTLED[reason ?? ''] ?? '{sign-in} was paused').replace(
-    '{sign-in}',
-    subjectId === null ? 'A sign-in' : 'A sign-in of {user}',
-  );
-
-const METHODS: Record<string, string> = {
-  totp: 'from the authenticator app',
-  email: 'from an email',
-  sms: 'from an SMS',
-  'recovery-code': 'from the recovery codes',
+/** For a known user, and for an unknown one. */
+const THROTTLED: Record<string, readonly [SentenceKey, SentenceKey]> = {
+  too_many_codes: ['activity.event.too-many-codes', 'console.events.unknown-too-many-codes'],
+  too_many_tries: ['activity.event.paused-by-passwords', 'console.events.unknown-paused-by-passwords'],
+  captcha_unsolved: ['activity.event.captcha-unsolved', 'console.events.unknown-captcha-unsolved'],
+  too_many_at_once: ['activity.event.paused-by-load', 'console.events.unknown-paused-by-load'],
 };
 
-const codeText =
-  (what: string): Template =>
-  ({ data }) =>
-    `{user} entered ${what} ${METHODS[String(data.method)] ?? 'of the second step'}`;
-
-const ENDED: Record<string, string> = {
-  'signed-out': '{user} signed out',
-  'application-signed-out': '{app} signed {user} out',
-  'upstream-signed-out': 'The identity provider signed {user} out',
-  'ended-by-person': '{user} ended other sessions',
-  'ended-by-admin': '{actor} ended a session of {user}',
-  'session-limit': 'The oldest session of {user} ended, because there were too many',
-  expired: 'A session of {user} expired',
+const throttled: Template = ({ reason, subjectId }) => {
+  const [known, unknown] = THROTTLED[reason ?? ''] ?? ['activity.event.paused', 'console.events.unknown-paused'];
+  return subjectId === null ? unknown : known;
 };
 
-const ALL_ENDED: Record<string, string> = {
-  'password-reset': 'Every session of {user} ended after a new password',
-  'account-disabled': 'Every session of {user} ended, because the account was disabled',
-  'account-deleted': 'Every session of {user} ended, because the account was deleted',
-  'roles-changed': 'Every session of {user} ended after a change of roles',
-  'identity-linked': 'Every session of {user} ended after an identity was linked',
-  'ended-by-admin': '{actor} ended every session of {user}',
+const ENDED: Record<string, SentenceKey> = {
+  'signed-out': 'activity.event.signed-out',
+  'application-signed-out': 'activity.event.signed-out-by-app',
+  'upstream-signed-out': 'activity.event.signed-out-by-provider',
+  'ended-by-person': 'activity.event.other-sessions-ended',
+  'ended-by-admin': 'activity.event.session-ended-by-admin',
+  'session-limit': 'activity.event.session-limit',
+  expired: 'activity.event.session-expired',
+};
+
+const ALL_ENDED: Record<string, SentenceKey> = {
+  'password-reset': 'activity.event.sessions-ended-password',
+  'account-disabled': 'activity.event.sessions-ended-disabled',
+  'account-deleted': 'activity.event.sessions-ended-deleted',
+  'roles-changed': 'activity.event.sessions-ended-roles',
+  'identity-linked': 'activity.event.sessions-ended-identity',
+  'ended-by-admin': 'activity.event.sessions-ended-by-admin',
 };
 
 type Types = Extract<
@@ -71,26 +60,26 @@ type Types = Extract<
 export const signInTexts: Record<Types, EventText> = {
   'sign-in.password': {
     kind: 'sign-in',
-    done: '{user} entered the right password',
+    done: 'activity.event.password-right',
     failed: passwordFailed,
     saysReason: true,
   },
   'sign-in.passkey': {
     kind: 'sign-in',
-    done: '{user} used a passkey',
-    failed: ({ subjectId }) => (subjectId === null ? 'A passkey was rejected' : 'A passkey of {user} was rejected'),
+    done: 'activity.event.passkey-used',
+    failed: ({ subjectId }) =>
+      subjectId === null ? 'console.events.unknown-passkey' : 'activity.event.passkey-rejected',
   },
   'sign-in.upstream': {
     kind: 'sign-in',
-    done: '{connection} confirmed the sign-in of {user}',
-    failed: 'A sign-in at {connection} was rejected',
+    done: 'activity.event.connection-confirmed',
+    failed: 'console.events.connection-sign-in-rejected',
   },
-  'sign-in.second-factor': { kind: 'sign-in', done: codeText('a right code'), failed: codeText('a wrong code') },
-  'sign-in.recovery-code': { kind: 'sign-in', done: '{user} used a recovery code' },
+  'sign-in.second-factor': { kind: 'sign-in', done: 'activity.event.code-right', failed: 'activity.event.code-wrong' },
+  'sign-in.recovery-code': { kind: 'sign-in', done: 'activity.event.recovery-code-used' },
   'sign-in.completed': {
     kind: 'sign-in',
-    done: ({ clientId }) =>
-      clientId === null ? '{user} signed in with {with}' : '{user} signed in to {app} with {with}',
+    done: ({ clientId }) => (clientId === null ? 'activity.event.signed-in' : 'activity.event.signed-in-to-app'),
   },
   'sign-in.throttled': {
     kind: 'sign-in',
@@ -100,36 +89,36 @@ export const signInTexts: Record<Types, EventText> = {
   },
   'sign-in.unlocked': {
     kind: 'sign-in',
-    done: '{actor} unlocked {user}',
-    own: '{user} ended the sign-in pause with a link from an email',
+    done: 'activity.event.unlocked',
+    own: 'activity.event.unlocked-by-link',
   },
-  'sign-in.new-browser': { kind: 'sign-in', done: '{user} signed in with a new browser' },
+  'sign-in.new-browser': { kind: 'sign-in', done: 'activity.event.new-browser' },
   'session.ended': {
     kind: 'session',
-    done: ({ reason }) => ENDED[reason ?? ''] ?? ALL_ENDED[reason ?? ''] ?? 'A session of {user} ended',
+    done: ({ reason }) => ENDED[reason ?? ''] ?? ALL_ENDED[reason ?? ''] ?? 'activity.event.session-ended',
     saysReason: true,
   },
   'sessions.ended-all': {
     kind: 'session',
-    done: ({ reason }) => ALL_ENDED[reason ?? ''] ?? 'Every session of {user} ended',
+    done: ({ reason }) => ALL_ENDED[reason ?? ''] ?? 'activity.event.sessions-ended',
     saysReason: true,
   },
-  'logout.delivered': { kind: 'session', done: '{app} received the sign-out of {user}' },
+  'logout.delivered': { kind: 'session', done: 'activity.event.sign-out-delivered' },
   'logout.failed': {
     kind: 'session',
-    done: '{app} didn’t receive the sign-out of {user}',
-    failed: '{app} didn’t receive the sign-out of {user}',
+    done: 'activity.event.sign-out-undelivered',
+    failed: 'activity.event.sign-out-undelivered',
   },
   'sign-out.refused': {
     kind: 'session',
-    done: 'A sign-out was rejected',
-    failed: 'A sign-out from {app} was rejected',
+    done: 'console.events.sign-out-rejected',
+    failed: 'console.events.sign-out-rejected-of-app',
   },
-  'upstream.logout': { kind: 'session', done: '{connection} signed {user} out' },
-  'browser.remembered': { kind: 'factor', done: '{user} chose to skip the second step in a browser' },
+  'upstream.logout': { kind: 'session', done: 'activity.event.signed-out-by-connection' },
+  'browser.remembered': { kind: 'factor', done: 'activity.event.browser-trusted' },
   'browser.forgotten': {
     kind: 'factor',
-    done: '{actor} removed a trusted browser of {user}',
-    own: '{user} removed a trusted browser',
+    done: 'activity.event.browser-forgotten',
+    own: 'activity.event.browser-forgotten-own',
   },
 };

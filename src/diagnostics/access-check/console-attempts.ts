@@ -1,10 +1,11 @@
 // The recent attempts on the page of the access check: events in sentences, with the reference of a rejected request where one was stored.
 import { eventItems } from '../../admin/audit/console-rows.ts';
-import type { Block, EventItem } from '../../admin/console/blocks.ts';
+import type { Block, EventItem, Mark } from '../../admin/console/blocks.ts';
 import { listPath } from '../../admin/console/frame.ts';
 import { applicationCell, type Names, userCell } from '../../admin/console/names.ts';
 import { plural } from '../../platform/plural.ts';
 import type { Rejection } from '../../rejections/rejections.ts';
+import { Slot, type Text, t } from '../../texts/text.ts';
 import type { AccessCheck } from './access-check.ts';
 import type { AttemptsQuery } from './attempts.ts';
 
@@ -56,13 +57,11 @@ async function rejectionItems(rejections: readonly Rejection[], names: Names): P
     at,
     ...DENIED,
     tone: 'bad' as const,
-    sentence: [
-      'A request',
-      ...(subjectId ? [' of ', userCell(subjectId, users) ?? ''] : []),
-      ...(clientId && endpoint !== 'upstream' ? [' at ', applicationCell(clientId, applications) ?? ''] : []),
-      ' was rejected, error reference ',
-      { text: code, href: `/admin/refusals/${code}` },
-    ],
+    sentence: rejectedSentence(
+      code,
+      subjectId ? userCell(subjectId, users) : null,
+      clientId && endpoint !== 'upstream' ? applicationCell(clientId, applications) : null,
+    ),
     place: message,
     details: [
       { label: 'Reason', value: { text: reason, code: true } },
@@ -70,4 +69,13 @@ async function rejectionItems(rejections: readonly Rejection[], names: Names): P
       { label: 'Request ID', value: { text: requestId, code: true } },
     ],
   }));
+}
+
+function rejectedSentence(code: string, user: Mark | null, app: Mark | null): Text {
+  return t('console.access-check.rejected', {
+    about: user && app ? 'both' : user ? 'user' : app ? 'application' : 'none',
+    user: new Slot(user ?? { text: '' }),
+    app: new Slot(app ?? { text: '' }),
+    code: new Slot({ text: code, href: `/admin/refusals/${code}` }),
+  });
 }

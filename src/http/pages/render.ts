@@ -12,7 +12,7 @@ import {
   SOURCE_LANGUAGE,
 } from '../../texts/languages.ts';
 import { consoleLanguage, escapeHtml, type MessageSource } from '../../texts/messages.ts';
-import { inLanguage, isText, listOf, Text, t } from '../../texts/text.ts';
+import { inLanguage, isText, listOf, partsOf, Text, t } from '../../texts/text.ts';
 import type { Context, Middleware } from '../context.ts';
 import { localPath } from '../local-path.ts';
 import type { Assets } from './assets.ts';
@@ -54,10 +54,24 @@ export function createRenderer({
     cache: production,
     autoTrim: [false, 'nl'],
     escapeFunction: (value) => (value instanceof Text ? value.toHtml() : escapeHtml(value)),
-    functionHeader: 'const { t, isText, asset, webLink, day, moment, plural, listOf, color, hueOf, initials } = it;',
+    functionHeader:
+      'const { t, isText, partsOf, asset, webLink, day, moment, plural, listOf, color, hueOf, initials } = it;',
   };
   const eta = new Eta(config);
-  const helpers = { t, isText, asset: assets.url, webLink, day, moment, plural, listOf, color, hueOf, initials };
+  const helpers = {
+    t,
+    isText,
+    partsOf,
+    asset: assets.url,
+    webLink,
+    day,
+    moment,
+    plural,
+    listOf,
+    color,
+    hueOf,
+    initials,
+  };
   return (template, data, csrfToken, language = SOURCE_LANGUAGE) => {
     const frame = frameOf(template, language, offered().tags);
     const page = new Page({ ...helpers, brand: brand(), ...frame }, data, csrfToken);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { webLink } from '../../../src/http/pages/render.ts';
+import { Slot, Text } from '../../../src/texts/text.ts';
 import { formsOf } from '../../support/pages/html.ts';
 import { addPseudoLanguage, PSEUDO, unbracketedWords } from '../../support/pages/pseudo-language.ts';
 import { filesUnder } from '../../support/source/imports.ts';
@@ -14,23 +15,20 @@ const templates = filesUnder('views', '.eta');
 const constantKeys = ['kind', 'state', 'icon'];
 
 // Every text of the data, however deep, becomes hostile.
-function poisoned(value: unknown): unknown {
-  if (typeof value === 'string') return evil;
-  if (Array.isArray(value)) return value.map(poisoned);
-  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, entry]) => [key, constantKeys.includes(key) ? entry : poisoned(entry)]),
-  );
-}
+const poisoned = (data: unknown) => withTexts(data, () => evil);
 
-/** The data with numbers for texts, so that every letter on the page is of the template. */
-function withoutWords(value: unknown): unknown {
-  if (typeof value === 'string') return '1';
-  if (Array.isArray(value)) return value.map(withoutWords);
+/** The data with numbers for texts, so that every letter on the page is of the template or of a message. */
+const withoutWords = (data: unknown) => withTexts(data, () => '1');
+
+function withTexts(value: unknown, write: () => string): unknown {
+  if (typeof value === 'string') return write();
+  if (Array.isArray(value)) return value.map((one) => withTexts(one, write));
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, entry]) => [key, constantKeys.includes(key) ? entry : withoutWords(entry)]),
+  const copy = Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [key, constantKeys.includes(key) ? entry : withTexts(entry, write)]),
   );
+  if (value instanceof Text) return new Text(value.key, copy.values as Text['values']);
+  return value instanceof Slot ? new Slot(copy.content as Slot['content']) : copy;
 }
 
 addPseudoLanguage();

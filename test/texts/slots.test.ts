@@ -1,0 +1,34 @@
+// Names in a text that a page displays in their own way, such as links.
+import { describe, expect, it } from 'vitest';
+import { allOf, inLanguage, partsOf, Slot, sentenceCase, t } from '../../src/texts/text.ts';
+
+describe('a slot in a text', () => {
+  const ann = new Slot({ text: 'ann', href: '/users/ann' });
+  const wiki = new Slot({ text: '<Wiki>' });
+  const methods = allOf([t('activity.method.password'), t('activity.method.passkey')]);
+  const text = t('activity.event.signed-in-to-app', { user: ann, app: wiki, with: methods });
+
+  it('stands where the language puts it, also in a text inside of the text', () => {
+    expect(partsOf(text)).toEqual([ann, ' signed in to ', wiki, ' with ', 'a password and a passkey']);
+    expect(inLanguage('de', () => partsOf(text))).toEqual([
+      ...[ann, ' hat sich mit ', 'einem Passwort und einem Passkey', ' bei ', wiki, ' angemeldet'],
+    ]);
+    expect(partsOf(t('activity.event.failed', { event: text }))).toContain(ann);
+    expect(partsOf('ann')).toEqual(['ann']);
+  });
+
+  it('is its text outside of such a page, escaped in HTML', () => {
+    expect(String(text)).toBe('ann signed in to <Wiki> with a password and a passkey');
+    expect(text.toHtml()).toBe('ann signed in to &lt;Wiki&gt; with a password and a passkey');
+  });
+
+  it('stays as it is at the beginning of a sentence, where other words have a capital', () => {
+    const removed = (actor: Slot | ReturnType<typeof t>) =>
+      sentenceCase(t('activity.event.factors-reset', { actor, user: ann }));
+    expect(String(removed(t('activity.actor.administrator')))).toBe(
+      'An administrator removed every second step of ann',
+    );
+    expect(String(removed(ann))).toBe('ann removed every second step of ann');
+    expect(removed(t('activity.actor.server')).toHtml()).toBe('The server removed every second step of ann');
+  });
+});
