@@ -16,8 +16,8 @@ const labels: Record<PasteKey, PageText> = {
   backchannel_logout_uri: t('console.connection-preset.paste.backchannel-logout-uri'),
   frontchannel_logout_uri: t('console.connection-preset.paste.frontchannel-logout-uri'),
   sp_metadata_url: t('console.connection-preset.paste.sp-metadata-url'),
-  sp_entity_id: t('console.connection-preset.paste.sp-entity-id'),
-  acs_url: t('console.connection-preset.paste.acs-url'),
+  sp_entity_id: t('console.connection-fields.sp-entity-id.label'),
+  acs_url: t('console.fields.acs.title'),
   slo_url: t('console.connection-preset.paste.slo-url'),
   server_host: t('console.connection-preset.paste.server-host'),
 };

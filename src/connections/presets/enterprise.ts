@@ -7,7 +7,7 @@ import { clientId, clientSecret, expires } from './social.ts';
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const issuerField = (hint: PageText, placeholder: string): PresetField => ({
   key: 'issuer',
-  label: t('console.connection-preset.issuer'),
+  label: t('console.connection-fields.issuer.label'),
   hint,
   placeholder,
   isRequired: true,
@@ -263,7 +263,7 @@ export const googleSaml: Preset = {
     { key: 'metadata', label: t('console.connection-preset.google-saml.metadata'), type: 'long', isRequired: true },
     {
       key: 'subject_attribute',
-      label: t('console.connection-preset.subject-attribute'),
+      label: t('console.connection-fields.subject-attribute.label'),
       hint: t('console.connection-preset.subject-attribute-hint'),
     },
     samlGroups,

@@ -18,13 +18,13 @@ const oidc: Preset = {
   fields: [
     {
       key: 'issuer',
-      label: t('console.connection-preset.issuer'),
+      label: t('console.connection-fields.issuer.label'),
       placeholder: 'https://id.example.com',
       type: 'url',
       isRequired: true,
     },
     clientId,
-    { ...clientSecret, label: t('console.connection-preset.client-secret') },
+    { ...clientSecret, label: t('console.connections.purpose.client-secret') },
     expires,
     { ...groups, label: t('console.connection-preset.groups-claim') },
   ],
@@ -49,7 +49,7 @@ const saml: Preset = {
     { key: 'metadata', label: t('console.connection-preset.paste-metadata'), type: 'long' },
     {
       key: 'subject_attribute',
-      label: t('console.connection-preset.subject-attribute'),
+      label: t('console.connection-fields.subject-attribute.label'),
       hint: t('console.connection-preset.subject-attribute-hint'),
     },
     { ...groups, label: t('console.connection-preset.groups-attribute') },
@@ -68,12 +68,12 @@ const oauth2: Preset = {
   fields: [
     {
       key: 'authorization_url',
-      label: t('console.connection-preset.authorization-url'),
+      label: t('console.connection-fields.authorization-url.label'),
       type: 'url',
       isRequired: true,
     },
-    { key: 'token_url', label: t('console.connection-preset.token-url'), type: 'url', isRequired: true },
-    { key: 'userinfo_url', label: t('console.connection-preset.userinfo-url'), type: 'url', isRequired: true },
+    { key: 'token_url', label: t('console.connection-fields.token-url.label'), type: 'url', isRequired: true },
+    { key: 'userinfo_url', label: t('console.connection-fields.userinfo-url.label'), type: 'url', isRequired: true },
     { key: 'subject_claim', label: t('console.connection-preset.subject-claim'), placeholder: 'id', isRequired: true },
     {
       key: 'scopes',
@@ -92,21 +92,21 @@ const oauth2: Preset = {
 const connectFields: readonly PresetField[] = [
   {
     key: 'url',
-    label: t('console.connection-preset.ldap.address'),
+    label: t('console.connection-fields.url.label'),
     placeholder: 'ldaps://directory.example.com',
     isRequired: true,
   },
   {
     key: 'base_dn',
-    label: t('console.connection-preset.ldap.base-dn'),
+    label: t('console.connection-fields.base-dn.label'),
     placeholder: 'ou=people,dc=example,dc=com',
     isRequired: true,
   },
-  { key: 'bind_dn', label: t('console.connection-preset.ldap.bind-dn') },
-  { key: 'bind_password', label: t('console.connection-preset.ldap.bind-password'), type: 'secret' },
+  { key: 'bind_dn', label: t('console.connection-fields.bind-dn.label') },
+  { key: 'bind_password', label: t('console.connections.purpose.bind-password'), type: 'secret' },
   {
     key: 'filter',
-    label: t('console.connection-preset.ldap.filter'),
+    label: t('console.connection-fields.filter.label'),
     hint: t('console.connection-preset.ldap.filter-hint', { placeholder: '{username}' }),
   },
 ];

@@ -2,10 +2,14 @@
 import { t } from '../../texts/text.ts';
 import type { Preset, PresetField } from './preset.ts';
 
-const clientId: PresetField = { key: 'client_id', label: t('console.connection-preset.client-id'), isRequired: true };
+const clientId: PresetField = {
+  key: 'client_id',
+  label: t('console.connection-fields.client-id.label'),
+  isRequired: true,
+};
 const clientSecret: PresetField = {
   key: 'client_secret',
-  label: t('console.connection-preset.client-secret'),
+  label: t('console.connections.purpose.client-secret'),
   isRequired: true,
   type: 'secret',
 };
@@ -34,7 +38,7 @@ export const google: Preset = {
     clientSecret,
     {
       key: 'allowed_hosted_domains',
-      label: t('console.connection-preset.google.domains'),
+      label: t('console.connection-fields.allowed-hosted-domains.label'),
       hint: t('console.connection-preset.google.domains-hint'),
       type: 'lines',
     },

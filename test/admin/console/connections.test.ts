@@ -97,7 +97,7 @@ describe('a new connection', () => {
     expect(github).toContain('Geben Sie die Redirect-URI unten als „Authorization callback URL“ ein.');
     const directory = await admin.get(`${HOME}/new/ldap/generic`, german);
     expect(directory.forms.at(-1)?.fields).toMatchObject({ name: 'LDAP-Verzeichnis' });
-    expect(textOf(directory.text)).toContain('Basis-DN Zum Beispiel ou=people,dc=example,dc=com');
+    expect(textOf(directory.text)).toContain('Base-DN Zum Beispiel ou=people,dc=example,dc=com');
   });
 
   it('comes back as it was typed when a value is wrong', async () => {

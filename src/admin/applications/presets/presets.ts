@@ -18,7 +18,7 @@ import { aws, googleWorkspace, salesforce, slack } from './saml.ts';
 const name: Field = {
   name: 'name',
   label: t('console.shared.name'),
-  hint: t('console.preset.name-hint'),
+  hint: t('console.applications.new.name-hint'),
   required: true,
 };
 const redirectUris: Field = {
@@ -40,7 +40,7 @@ const afterLogout: Field = {
 const homePage: Field = {
   name: 'client_uri',
   label: t('console.fields.home-page.label'),
-  hint: t('console.preset.home-page-hint'),
+  hint: t('console.fields.home-page.hint'),
 };
 
 const genericPresets: readonly Preset[] = [
@@ -55,7 +55,7 @@ const genericPresets: readonly Preset[] = [
   },
   {
     id: 'fapi2',
-    title: t('console.preset.fapi2.title'),
+    title: t('console.fields.profile.fapi2'),
     icon: 'landmark',
     text: t('console.preset.fapi2.text'),
     protocol: 'oidc',
@@ -151,7 +151,7 @@ const genericPresets: readonly Preset[] = [
         rows: 5,
         hint: t('console.preset.saml.metadata-hint'),
       },
-      { name: 'entity_id', label: t('console.preset.saml.entity-id') },
+      { name: 'entity_id', label: t('console.tabs.value.entity-id') },
       { name: 'acs_url', label: t('console.preset.saml.acs-url') },
       {
         name: 'attributes',
