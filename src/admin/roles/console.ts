@@ -8,7 +8,7 @@ import { limits } from '../../limits.ts';
 import type { Role } from '../../rbac/roles.ts';
 import { type PageText, t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
-import { type Block, type Cell, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
+import { type Block, type Cell, type ConsolePage, type Search, VERSION, versionField } from '../console/blocks.ts';
 import { sortColumn, sortedBy } from '../console/lists.ts';
 import { FILE_TAG } from '../console/managed-by-file.ts';
 import { asTyped, isRowButton, type Sent, sentValue, toSent } from '../console/row-buttons.ts';
@@ -76,20 +76,7 @@ function roleList(router: Router<State, Extras>, { frame, roles }: RolePagesDepe
     show(ctx, HOME, {
       kind: 'table',
       caption: t('console.roles.title'),
-      filter: {
-        action: HOME,
-        fields: [
-          {
-            name: 'q',
-            label: t('console.page.search'),
-            type: 'search',
-            value: q,
-            isLabelHidden: true,
-            placeholder: t('console.roles.search'),
-          },
-          { name: 'sort', label: '', type: 'hidden', value: sort === 'name' ? '' : sort },
-        ],
-      },
+      filter: filterOf(q, sort),
       columns: [
         sortColumn(t('console.roles.role'), 'name', list),
         sortColumn(t('console.roles.members'), '-members', list, { isNumber: true }),
@@ -120,6 +107,23 @@ function roleList(router: Router<State, Extras>, { frame, roles }: RolePagesDepe
       empty: t('console.roles.no-permissions'),
     });
   });
+}
+
+function filterOf(q: string, sort: string): Search {
+  return {
+    action: HOME,
+    fields: [
+      {
+        name: 'q',
+        label: t('console.page.search'),
+        type: 'search',
+        value: q,
+        isLabelHidden: true,
+        placeholder: t('console.roles.search'),
+      },
+      { name: 'sort', label: '', type: 'hidden', value: sort === 'name' ? '' : sort },
+    ],
+  };
 }
 
 /** The roles whose name, description or permissions have this text. */
