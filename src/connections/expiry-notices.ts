@@ -30,7 +30,7 @@ export function createExpiryNotices({ db, sql, now, warnings, notifyAdministrato
         // In the transaction of the mails, so that neither exists without the other.
         if (!(await isFirstUse(sql.in(tx), `connection-end:${sha256(key)}`, rememberUntil))) return false;
         const about = connection ? { connection: connection.name, connectionId: connection.id } : {};
-        await notifyAdministrators({ kind: 'connection-end', text, until, ...about }, tx);
+        await notifyAdministrators({ kind: 'connection-end', text: String(text), until, ...about }, tx);
         return true;
       });
       if (isNew) notices += 1;

@@ -5,7 +5,7 @@ import { X509Certificate } from 'node:crypto';
 import type { KeyUse } from '../keys/rotation.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
-import { plural } from '../platform/plural.ts';
+import { type Text, t } from '../texts/text.ts';
 import type { Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
 import type { ParseMetadata } from './document-checks.ts';
@@ -17,9 +17,10 @@ export interface ConnectionWarning {
   connection?: Pick<Connection, 'id' | 'name'>;
   problem: 'ends' | 'own-certificate' | 'document' | 'domain' | 'forged';
   /** One sentence with the name of the connection. */
-  text: string;
+  text: Text;
   /** When `what` expires. */
   until?: Date;
+  /** Names it in the key of a notice that was sent, so the words stay the same in all versions. */
   what?: string;
   /** Users cannot sign in, or will not be able to within a week. */
   isUrgent: boolean;
@@ -35,10 +36,11 @@ export interface ConnectionWarningsDependencies {
 }
 
 const DAY_MS = 86_400_000;
-const secretNames = {
-  'client-secret': 'client secret',
-  'private-key': 'private key',
-  'bind-password': 'password for the directory',
+const names = {
+  'client-secret': 'the client secret',
+  'private-key': 'the private key',
+  'bind-password': 'the password for the directory',
+  certificate: 'the last signing certificate',
 } as const;
 
 /** The warnings of all enabled connections. It reads the database only. */
@@ -47,7 +49,7 @@ export async function connectionWarnings(dependencies: ConnectionWarningsDepende
   const warnings = (await connections.forgedIds()).map(
     (id): ConnectionWarning => ({
       ...{ problem: 'forged', isUrgent: true },
-      text: `Another program changed the connection ${id} in the database, so people can’t sign in with it.`,
+      text: t('console.connection-warning.forged', { id }),
     }),
   );
   const enabled = await connections.enabled();
@@ -67,7 +69,7 @@ async function expiringSecrets(connection: Connection, { connections, now }: Con
   return purposes.flatMap((purpose) => {
     // During a rotation several are valid: only the last expiry matters.
     const end = lastExpiry(secrets.filter((secret) => secret.purpose === purpose));
-    return end ? expiryWarnings(connection, `the ${secretNames[purpose]}`, end, now()) : [];
+    return end ? expiryWarnings(connection, purpose, end, now()) : [];
   });
 }
 
@@ -87,7 +89,7 @@ async function expiringCertificates(
   const ends = certificates.map((pem) => new Date(new X509Certificate(pem).validTo).getTime());
   if (ends.length === 0 && content !== undefined) ends.push(...expiryDatesIn(content, parseMetadata));
   if (ends.length === 0) return [];
-  return expiryWarnings(connection, 'the last signing certificate', new Date(Math.max(...ends)), now());
+  return expiryWarnings(connection, 'certificate', new Date(Math.max(...ends)), now());
 }
 
 function expiryDatesIn(content: string, parseMetadata: ParseMetadata): number[] {
@@ -99,29 +101,47 @@ function expiryDatesIn(content: string, parseMetadata: ParseMetadata): number[] 
 }
 
 async function expiringOwnCertificates({ ownCertificates, now }: ConnectionWarningsDependencies) {
-  return (await ownCertificates()).flatMap(({ use, until }) => {
-    const name = use === 'saml-sp' ? 'signing' : 'encryption';
-    const what = `the ${name} certificate of this server as SAML service provider`;
-    const end = soonExpiring(what, until, now());
-    return end ? [{ ...end, problem: 'own-certificate' as const, text: `SAML connections: ${end.text}` }] : [];
+  return (await ownCertificates()).flatMap(({ use: keyUse, until }): ConnectionWarning[] => {
+    const use = keyUse === 'saml-sp' ? 'signing' : 'encryption';
+    const end = soonExpiring(until, now());
+    if (!end) return [];
+    const { days, isUrgent } = end;
+    const text =
+      days < 0
+        ? t('console.connection-warning.own-expired', { use, until })
+        : days === 0
+          ? t('console.connection-warning.own-expires-today', { use })
+          : t('console.connection-warning.own-expires-in', { use, count: days });
+    const what = `the ${use} certificate of this server as SAML service provider`;
+    return [{ problem: 'own-certificate', what, until, text, isUrgent }];
   });
 }
 
-function expiryWarnings(connection: Connection, what: string, until: Date, now: Date): ConnectionWarning[] {
-  const end = soonExpiring(what, until, now);
-  return end ? [{ ...end, connection, problem: 'ends', text: `${connection.name}: ${end.text}` }] : [];
+function expiryWarnings(
+  connection: Connection,
+  expires: keyof typeof names,
+  until: Date,
+  now: Date,
+): ConnectionWarning[] {
+  const end = soonExpiring(until, now);
+  if (!end) return [];
+  const { days, isUrgent } = end;
+  const { name } = connection;
+  // A selector of a message has no hyphen.
+  const what = expires.replace('-', '_');
+  const text =
+    days < 0
+      ? t('console.connection-warning.expired', { name, what, until })
+      : days === 0
+        ? t('console.connection-warning.expires-today', { name, what })
+        : t('console.connection-warning.expires-in', { name, what, count: days });
+  return [{ connection, problem: 'ends', what: names[expires], until, text, isUrgent }];
 }
 
-function soonExpiring(what: string, until: Date, now: Date) {
+function soonExpiring(until: Date, now: Date): { days: number; isUrgent: boolean } | undefined {
   const days = Math.floor((until.getTime() - now.getTime()) / DAY_MS);
   if (days >= limits.connections.warnDays) return undefined;
-  return { what, until, text: `${what} ${expiryText(days, until)}.`, isUrgent: days < limits.connections.remindDays };
-}
-
-function expiryText(days: number, until: Date): string {
-  if (days < 0) return `expired on ${until.toISOString().slice(0, 10)}`;
-  if (days === 0) return 'expires in less than a day';
-  return `expires in ${plural(days, 'day')}`;
+  return { days, isUrgent: days < limits.connections.remindDays };
 }
 
 async function unreadDocuments(
@@ -133,7 +153,10 @@ async function unreadDocuments(
     .filter(({ failingSince, hasContent }) => failingSince && (failingSince.getTime() <= since || !hasContent))
     .map(({ kind, lastError, hasContent }) => ({
       ...{ connection, problem: 'document', isUrgent: !hasContent },
-      text: `${connection.name}: the ${kind} document can’t be read: ${lastError ?? 'unknown error'}`,
+      text: t('console.connection-warning.document', {
+        ...{ name: connection.name, document: kind },
+        error: lastError ?? t('console.connection-warning.unknown-error'),
+      }),
     }));
 }
 
@@ -145,6 +168,6 @@ async function unprovenDomains(
     .filter(({ provenAt, checkedAt }) => provenAt === null && checkedAt !== null)
     .map(({ domain, record }) => ({
       ...{ connection, problem: 'domain', isUrgent: false },
-      text: `${connection.name}: ${domain} has no TXT record ${record.name} with its value, so Gatehouse doesn’t send its users there.`,
+      text: t('console.connection-warning.domain', { name: connection.name, domain, record: record.name }),
     }));
 }

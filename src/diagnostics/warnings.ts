@@ -9,11 +9,11 @@ import type { ConnectionWarning } from '../connections/warnings.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import type { Clock } from '../platform/clock.ts';
-import { plural } from '../platform/plural.ts';
 import type { Lockout } from '../rate-limits/lockout.ts';
 import { certificateEnds } from '../saml/metadata/certificate-ends.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Db } from '../storage/database.ts';
+import { type PageText, t } from '../texts/text.ts';
 
 export interface WarningsDependencies {
   db: Db;
@@ -51,7 +51,7 @@ export function createWarnings(dependencies: WarningsDependencies): () => Promis
     const faults = upstreams
       .filter(({ until, isUrgent }) => !until || isUrgent)
       .map(({ text, isUrgent }) => ({
-        what: 'Connections',
+        what: t('console.navigation.connections'),
         state: isUrgent ? ('bad' as const) : ('warn' as const),
         text,
       }));
@@ -107,14 +107,22 @@ async function endingSoon({ db, now, keyring }: WarningsDependencies): Promise<W
   const own = keyring
     .samlCertificates()
     .filter(({ state, until }) => state !== 'retired' && until <= soon)
-    .map(({ until }) => ({ what: 'SAML signing certificate of this server', until }));
+    .map(({ until }) => ({ what: t('console.health.own-certificate'), until }));
   const ofProviders = providers.flatMap(({ id, name, metadata }) =>
     certificateEnds(readMetadata('saml', metadata))
       .filter((until) => until <= soon)
-      .map((until) => ({ what: `Certificate of ${name}`, until, applicationId: id })),
+      .map((until) => ({ what: t('console.health.certificate-of', { name }), until, applicationId: id })),
   );
   const ofClients = secrets.flatMap(({ expiresAt, application }) =>
-    expiresAt ? [{ what: `Old secret of ${application.name}`, until: expiresAt, applicationId: application.id }] : [],
+    expiresAt
+      ? [
+          {
+            what: t('console.health.old-secret-of', { name: application.name }),
+            until: expiresAt,
+            applicationId: application.id,
+          },
+        ]
+      : [],
   );
   return [...own, ...ofProviders, ...ofClients].sort((a, b) => a.until.getTime() - b.until.getTime()).slice(0, 50);
 }
@@ -132,22 +140,38 @@ async function healthOf({ db, now, keyring, settings, config }: WarningsDependen
     where: { protocol: 'oidc', enabled: true, metadata: { contains: '"require_pkce":false' } },
   });
   const active = keys.filter(({ state }) => state === 'active').length;
-  const row = (what: string, state: 'good' | 'warn' | 'bad', text: string) => ({ what, state, text });
+  const row = (what: PageText, state: 'good' | 'warn' | 'bad', text: PageText) => ({ what, state, text });
   return [
-    row('Database', 'good', 'Reachable'),
-    ...(waitingMetadata > 0 ? [row('SAML metadata', 'warn', `${waitingMetadata} waiting for approval`)] : []),
-    ...(withoutPkce > 0 ? [row('PKCE', 'warn', `${plural(withoutPkce, 'application')} without PKCE`)] : []),
-    active > 0 ? row('Signing keys', 'good', `${active} active`) : row('Signing keys', 'bad', 'No active key'),
+    row(t('console.health.database'), 'good', t('console.health.reachable')),
+    ...(waitingMetadata > 0
+      ? [
+          row(
+            t('console.health.saml-metadata'),
+            'warn',
+            t('console.health.metadata-waiting', { count: waitingMetadata }),
+          ),
+        ]
+      : []),
+    ...(withoutPkce > 0 ? [row('PKCE', 'warn', t('console.health.without-pkce', { count: withoutPkce }))] : []),
+    active > 0
+      ? row(t('console.navigation.signing-keys'), 'good', t('console.health.keys-active', { count: active }))
+      : row(t('console.navigation.signing-keys'), 'bad', t('console.health.no-active-key')),
     config.smtpUrl
       ? row(
-          'Email',
+          t('console.navigation.mail'),
           minutes > 15 ? 'warn' : 'good',
-          minutes > 15 ? `Oldest waiting ${plural(minutes, 'minute')}` : 'Delivered',
+          minutes > 15 ? t('console.health.mail-late', { count: minutes }) : t('console.health.mail-delivered'),
         )
-      : row('Email', 'warn', 'SMTP_URL isn’t set, so email is written to files'),
+      : row(t('console.navigation.mail'), 'warn', t('console.health.mail-to-files')),
     config.secure || config.loopback
-      ? row('Address', config.secure ? 'good' : 'warn', config.secure ? 'HTTPS' : 'HTTP, on this machine only')
-      : row('Address', 'bad', 'HTTP, not encrypted'),
-    settings.latest().rate_limits ? row('Rate limits', 'good', 'On') : row('Rate limits', 'bad', 'Off in the settings'),
+      ? row(
+          t('console.health.address'),
+          config.secure ? 'good' : 'warn',
+          config.secure ? 'HTTPS' : t('console.health.http-local'),
+        )
+      : row(t('console.health.address'), 'bad', t('console.health.http-open')),
+    settings.latest().rate_limits
+      ? row(t('console.health.rate-limits'), 'good', t('console.health.rate-limits-on'))
+      : row(t('console.health.rate-limits'), 'bad', t('console.health.rate-limits-off')),
   ];
 }

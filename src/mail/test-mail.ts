@@ -8,7 +8,14 @@ import type { MessageSource } from '../texts/messages.ts';
 import { inLanguage } from '../texts/text.ts';
 import { plainText } from './content.ts';
 import { createHtmlRenderer, LOGO_ID } from './html.ts';
-import { compose, type FactorChange, type MailKind, type MailMessage, type Recipient } from './messages.ts';
+import {
+  compose,
+  type FactorChange,
+  type MailKind,
+  type MailMessage,
+  mailLanguage,
+  type Recipient,
+} from './messages.ts';
 import { createMailTransport, type MailTransportDependencies, type SendOutcome } from './transport.ts';
 
 /** A mail as its recipient sees it. */
@@ -25,8 +32,8 @@ export interface TestMail {
   send(to: Recipient): Promise<SendOutcome>;
   /** Every kind of mail. */
   kinds: readonly MailKind[];
-  /** The mail with example data; its links lead nowhere. */
-  example(kind: MailKind): RenderedMail;
+  /** The mail with example data; its links lead nowhere. @param language of a mail for people; English by default */
+  example(kind: MailKind, language?: string): RenderedMail;
 }
 
 export interface TestMailDependencies extends Omit<MailTransportDependencies, 'mailLimits'> {
@@ -52,13 +59,13 @@ export function createTestMail({
 }: TestMailDependencies): TestMail {
   const { issuer, smtpUrl, mailFrom, outboxDir } = dependencies;
   const renderHtml = createHtmlRenderer(viewsDir);
-  const rendered = (message: MailMessage): RenderedMail => {
+  const rendered = (message: MailMessage, language = SOURCE_LANGUAGE): RenderedMail => {
     const look = brand();
     const write = () => {
       const content = compose(message, issuer);
       return { subject: content.subject, text: plainText(content, look?.name), html: renderHtml(content, look) };
     };
-    return inLanguage(SOURCE_LANGUAGE, write, texts());
+    return inLanguage(language, write, texts());
   };
   return {
     server: { host: smtpUrl && new URL(smtpUrl).host, sender: mailFrom, folder: outboxDir },
@@ -73,8 +80,10 @@ export function createTestMail({
     },
 
     kinds: Object.keys(examples) as MailKind[],
-    example(kind) {
-      const mail = rendered(examples[kind](now()));
+    example(kind, language = SOURCE_LANGUAGE) {
+      const message = examples[kind](now());
+      const reader: Recipient = { ...message.to, pageLanguage: language };
+      const mail = rendered(message, mailLanguage({ ...message, to: reader }));
       // A browser cannot display a part of a mail.
       return { ...mail, html: mail.html.replace(`src="cid:${LOGO_ID}"`, `src="${brand()?.logo}"`) };
     },

@@ -7,9 +7,3 @@ const numbers = new Intl.NumberFormat('en-US');
 export function plural(count: number, one: string, other = `${one}s`): string {
   return `${numbers.format(count)} ${rules.select(count) === 'one' ? one : other}`;
 }
-
-/** A duration in words, for pages. */
-export function timeInWords(seconds: number): string {
-  const whole = Math.max(1, Math.ceil(seconds));
-  return whole < 90 ? plural(whole, 'second') : plural(Math.ceil(whole / 60), 'minute');
-}

@@ -207,7 +207,7 @@ describe('the warnings of connections', () => {
   const warnings = async () => {
     return (await all())
       .filter(({ connection }) => connection?.id === 'warn')
-      .map(({ text, isUrgent }) => [text, isUrgent]);
+      .map(({ text, isUrgent }) => [String(text), isUrgent]);
   };
 
   it('name a secret 30 days and more urgently 7 days before it ends, until there is one that lasts', async () => {
@@ -258,7 +258,7 @@ describe('the warnings of connections', () => {
     const pem = selfSigned(privateKey, publicKey, { notAfter: days(25) });
     const sso = { sso_url: 'https://idp.example/sso', entity_id: 'https://idp.example', certificates: [pem] };
     await make({ id: 'mail-saml', kind: 'saml', name: 'School', enabled: true, ...sso });
-    expect((await all()).map(({ text }) => text)).toEqual([
+    expect((await all()).map(({ text }) => String(text))).toEqual([
       'SAML connections: the signing certificate of this server as SAML service provider expires in 20 days.',
       'School: the last signing certificate expires in 25 days.',
     ]);

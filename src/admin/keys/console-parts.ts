@@ -1,41 +1,42 @@
 // The names of the uses of keys, and the list of those who verify SAML signatures.
 import type { KeyUse } from '../../keys/rotation.ts';
-import { plural } from '../../platform/plural.ts';
+import { type PageText, sentences, t } from '../../texts/text.ts';
 import type { Block, Cell } from '../console/blocks.ts';
 import type { Verifier } from './readiness.ts';
 
-export const TITLES: Record<KeyUse, string> = {
+export const TITLES: Record<KeyUse, PageText> = {
   oidc: 'OpenID Connect',
   saml: 'SAML',
-  'saml-sp': 'SAML at upstream identity providers: signatures',
-  'saml-sp-encryption': 'SAML at upstream identity providers: decryption',
+  'saml-sp': t('console.keys.title.saml-sp'),
+  'saml-sp-encryption': t('console.keys.title.saml-sp-encryption'),
 };
 
-export const LEADS: Record<KeyUse, string> = {
-  oidc: 'Next keys are published before they sign, so that applications know them. Rotation is automatic.',
-  saml: 'Service providers have to read the metadata again before the next certificate signs.',
-  'saml-sp': 'Signs requests to identity providers, which read it from /saml/sp/metadata.',
-  'saml-sp-encryption': 'Identity providers encrypt assertions for it.',
+export const LEADS: Record<KeyUse, PageText> = {
+  oidc: t('console.keys.lead.oidc'),
+  saml: t('console.keys.lead.saml'),
+  'saml-sp': t('console.keys.lead.saml-sp'),
+  'saml-sp-encryption': t('console.keys.lead.saml-sp-encryption'),
 };
-
-const UNKNOWN =
-  'Gatehouse can’t see which certificate an application trusts, or when it last read the metadata of this server.';
 
 /** The service providers, and what is known about each. */
 export function verifierTable(verifiers: readonly Verifier[], isMore: boolean, hasNext: boolean): Block {
-  const lead = hasNext
-    ? `${UNKNOWN} Ask each owner before you activate the next certificate: sign-in breaks where only the active one is trusted.`
-    : `${UNKNOWN} After you publish the next certificate, ask each owner to update the metadata.`;
-  const count = plural(verifiers.length, 'application');
+  const advice = hasNext ? t('console.keys.verifiers-before-activation') : t('console.keys.verifiers-after-publishing');
+  const count = verifiers.length;
   return {
     kind: 'table',
-    title: 'Applications that verify SAML signatures',
-    lead,
-    caption: 'SAML applications',
-    columns: ['Application', 'Last sign-in', 'Its metadata', 'Contacts', 'Trusts the next certificate'],
+    title: t('console.keys.verifiers'),
+    lead: sentences([t('console.keys.verifiers-unknown'), advice]),
+    caption: t('console.keys.verifiers-caption'),
+    columns: [
+      t('console.keys.application'),
+      t('console.keys.last-sign-in'),
+      t('console.keys.its-metadata'),
+      t('console.keys.contacts'),
+      t('console.keys.trusts-next'),
+    ],
     rows: verifiers.map((one) => rowOf(one, hasNext)),
-    empty: 'No SAML applications.',
-    count: isMore ? `The first ${count}` : count,
+    empty: t('console.keys.no-verifiers'),
+    count: isMore ? t('console.keys.first-count', { count }) : t('console.keys.count', { count }),
   };
 }
 
@@ -44,16 +45,20 @@ function rowOf({ application, lastSignIn, nextReadAt, isWaiting }: Verifier, has
   const contacts = 'contacts' in metadata ? (metadata.contacts ?? []) : [];
   const byUrl = 'metadata_url' in metadata && metadata.metadata_url !== undefined;
   const source: Cell = byUrl
-    ? ['From its URL, again', nextReadAt ?? 'soon']
+    ? [t('console.keys.from-url'), nextReadAt ?? t('console.keys.soon')]
     : 'metadata_xml' in metadata && metadata.metadata_xml
-      ? 'A pasted document'
-      : 'Entered by hand';
-  const waiting = { text: 'Change waits', href: `/admin/applications/${id}/metadata`, tone: 'warn' as const };
+      ? t('console.keys.pasted')
+      : t('console.keys.by-hand');
+  const waiting = {
+    text: t('console.keys.change-waits'),
+    href: `/admin/applications/${id}/metadata`,
+    tone: 'warn' as const,
+  };
   return [
     { text: name, href: `/admin/applications/${id}`, logo: { name } },
-    lastSignIn ?? 'None in 30 days',
+    lastSignIn ?? t('console.keys.no-sign-in'),
     isWaiting ? [source, waiting] : source,
     contacts.join(', '),
-    hasNext ? { text: 'Unknown', tone: 'warn' as const } : null,
+    hasNext ? { text: t('console.keys.unknown'), tone: 'warn' as const } : null,
   ];
 }

@@ -1,13 +1,14 @@
 // The keys of one use in their order: next, active, retired, each with its dates.
 import type { KeyInfo } from '../../keys/keyring.ts';
 import type { KeyState, RotationPolicy } from '../../keys/rotation.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { Block, Cell, Stage } from '../console/blocks.ts';
 import { expiryCell } from '../console/expiry.ts';
 
 const NAMES: Record<KeyState, Pick<Stage, 'title' | 'empty' | 'tone'>> = {
-  next: { title: 'Next', empty: 'None published', tone: 'warn' },
-  active: { title: 'Active', empty: 'None', tone: 'good' },
-  retired: { title: 'Retired', empty: 'None', tone: 'plain' },
+  next: { title: t('console.keys.stage.next'), empty: t('console.keys.none-published'), tone: 'warn' },
+  active: { title: t('console.keys.stage.active'), empty: t('console.keys.none'), tone: 'good' },
+  retired: { title: t('console.keys.stage.retired'), empty: t('console.keys.none'), tone: 'plain' },
 };
 const ORDER: readonly KeyState[] = ['next', 'active', 'retired'];
 
@@ -33,22 +34,24 @@ const plus = (from: Date | null, seconds: number) => from && new Date(from.getTi
 
 function itemOf(key: KeyInfo, { policy, now }: Dates): Stage['items'][number] {
   const { kid, alg, use, state, createdAt, activatedAt, retiredAt, certificate } = key;
-  const rows: Record<KeyState, { label: string; value: Cell }[]> = {
+  const rows: Record<KeyState, { label: PageText; value: Cell }[]> = {
     next: [
-      { label: 'Published', value: createdAt },
-      { label: 'Can sign from', value: plus(createdAt, policy.publishAheadSeconds) },
+      { label: t('console.keys.published'), value: createdAt },
+      { label: t('console.keys.can-sign-from'), value: plus(createdAt, policy.publishAheadSeconds) },
     ],
     active: [
-      { label: 'Signs since', value: activatedAt ?? createdAt },
+      { label: t('console.keys.signs-since'), value: activatedAt ?? createdAt },
       ...(use === 'oidc'
-        ? [{ label: 'Rotates', value: plus(activatedAt ?? createdAt, policy.rotateAfterSeconds) }]
+        ? [{ label: t('console.keys.rotates'), value: plus(activatedAt ?? createdAt, policy.rotateAfterSeconds) }]
         : []),
     ],
     retired: [
-      { label: 'Retired', value: retiredAt },
-      { label: 'Removed', value: plus(retiredAt ?? createdAt, policy.retireAfterSeconds) },
+      { label: t('console.keys.retired-at'), value: retiredAt },
+      { label: t('console.keys.removed'), value: plus(retiredAt ?? createdAt, policy.retireAfterSeconds) },
     ],
   };
-  const expires = certificate ? [{ label: 'Certificate expires', value: expiryCell(certificate.until, now) }] : [];
+  const expires = certificate
+    ? [{ label: t('console.keys.certificate-expires'), value: expiryCell(certificate.until, now) }]
+    : [];
   return { name: { text: alg, small: kid }, rows: [...rows[state], ...expires] };
 }

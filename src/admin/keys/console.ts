@@ -7,6 +7,7 @@ import { parseForm, parseQuery } from '../../http/input.ts';
 import type { KeyInfo } from '../../keys/keyring.ts';
 import { type KeyUse, keyUses, type RotationPolicy } from '../../keys/rotation.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { Action, Block } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { KeyAdmin } from './actions.ts';
@@ -21,12 +22,12 @@ const ROTATE = '/admin/keys/rotate';
 const step = z.enum(['rotate', 'publish', 'activate', 'force']);
 const rotateForm = z.object({ use: z.enum(keyUses), step });
 const rotateQuery = rotateForm.partial();
-const OUTCOMES: Record<string, string> = {
-  rotated: 'Next key activated.',
-  published: 'Next certificate published.',
-  'too-early': 'The next key is too new. Applications may not have read it yet.',
-  'published-already': 'The next certificate is already published.',
-  'nothing-to-activate': 'Publish the next certificate first.',
+const OUTCOMES: Record<string, PageText> = {
+  rotated: t('console.keys.outcome.rotated'),
+  published: t('console.keys.outcome.published'),
+  'too-early': t('console.keys.outcome.too-early'),
+  'published-already': t('console.keys.outcome.published-already'),
+  'nothing-to-activate': t('console.keys.outcome.nothing-to-activate'),
 };
 
 export interface KeyPagesDependencies {
@@ -52,8 +53,8 @@ export function keyRoutes(dependencies: KeyPagesDependencies): Router<State, Ext
     });
     const [oidc, saml, ...others] = boxes;
     frame.show(ctx, {
-      title: 'Signing keys',
-      lead: 'The keys that sign tokens and assertions: next, active, and retired.',
+      title: t('console.navigation.signing-keys'),
+      lead: t('console.keys.lead'),
       blocks: [oidc, saml, ...(await samlVerifiers(dependencies, ctx, all)), ...others].filter(
         (one) => one !== undefined,
       ),
@@ -68,7 +69,7 @@ export function keyRoutes(dependencies: KeyPagesDependencies): Router<State, Ext
     const breaks = use === 'saml' && wanted === 'activate';
     frame.show(ctx, {
       title: rotation.question,
-      back: { href: '/admin/keys', label: 'Signing keys' },
+      back: { href: '/admin/keys', label: t('console.navigation.signing-keys') },
       blocks: [
         {
           kind: 'form',
@@ -103,12 +104,12 @@ function linkTo({ use, step: wanted, button, title }: Rotation): Action {
 /** Every step, with its consequence. */
 function showSteps(frame: Frame, ctx: Context): void {
   frame.show(ctx, {
-    title: 'Rotate keys',
-    back: { href: '/admin/keys', label: 'Signing keys' },
+    title: t('console.keys.rotate-title'),
+    back: { href: '/admin/keys', label: t('console.navigation.signing-keys') },
     blocks: [
       {
         kind: 'tasks',
-        title: 'Steps',
+        title: t('console.keys.steps'),
         isDanger: true,
         rows: ROTATIONS.map((one) => ({
           title: one.title,

@@ -1,35 +1,36 @@
 // The steps of a rotation, with their consequences: OpenID Connect takes one, SAML two, because the other side has to read the metadata again.
 import type { KeyInfo } from '../../keys/keyring.ts';
 import type { KeyUse } from '../../keys/rotation.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import { TITLES } from './console-parts.ts';
 
 export interface Rotation {
   use: KeyUse;
   step: 'rotate' | 'publish' | 'activate';
-  title: string;
+  title: PageText;
   /** The title of the page that asks. */
-  question: string;
+  question: PageText;
   /** The consequence. */
-  lead: string;
-  button: string;
+  lead: PageText;
+  button: PageText;
 }
 
 const upstream = (use: 'saml-sp' | 'saml-sp-encryption'): Rotation[] => [
   {
     use,
     step: 'publish',
-    title: `${TITLES[use]}, first step`,
-    question: 'Publish the next certificate for identity providers?',
-    button: 'Publish next certificate',
-    lead: 'Publishes the next certificate in the metadata at /saml/sp/metadata. Then ask each identity provider to update it.',
+    title: t('console.keys.first-step', { use: TITLES[use] }),
+    question: t('console.keys.upstream.publish-question'),
+    button: t('console.keys.publish'),
+    lead: t('console.keys.upstream.publish-lead'),
   },
   {
     use,
     step: 'activate',
-    title: `${TITLES[use]}, second step`,
-    question: 'Activate the next key for identity providers?',
-    button: 'Activate key',
-    lead: 'Uses the published key. Identity providers that haven’t updated the metadata don’t know it.',
+    title: t('console.keys.second-step', { use: TITLES[use] }),
+    question: t('console.keys.upstream.activate-question'),
+    button: t('console.keys.activate-key'),
+    lead: t('console.keys.upstream.activate-lead'),
   },
 ];
 
@@ -38,25 +39,25 @@ export const ROTATIONS: readonly Rotation[] = [
     use: 'oidc',
     step: 'rotate',
     title: 'OpenID Connect',
-    question: 'Rotate the OpenID Connect keys?',
-    button: 'Rotate',
-    lead: 'Activates the next key. Applications follow automatically. The old key stays published until everything it signed has expired.',
+    question: t('console.keys.oidc.question'),
+    button: t('console.keys.rotate'),
+    lead: t('console.keys.oidc.lead'),
   },
   {
     use: 'saml',
     step: 'publish',
-    title: 'SAML, first step',
-    question: 'Publish the next SAML certificate?',
-    button: 'Publish next certificate',
-    lead: 'Publishes the next certificate next to the active one. Then ask the owner of each application to update the metadata.',
+    title: t('console.keys.first-step', { use: 'SAML' }),
+    question: t('console.keys.saml.publish-question'),
+    button: t('console.keys.publish'),
+    lead: t('console.keys.saml.publish-lead'),
   },
   {
     use: 'saml',
     step: 'activate',
-    title: 'SAML, second step',
-    question: 'Activate the next SAML certificate?',
-    button: 'Activate certificate',
-    lead: 'Signs with the published certificate. People can’t sign in to an application that hasn’t updated the metadata.',
+    title: t('console.keys.second-step', { use: 'SAML' }),
+    question: t('console.keys.saml.activate-question'),
+    button: t('console.keys.activate-certificate'),
+    lead: t('console.keys.saml.activate-lead'),
   },
   ...upstream('saml-sp'),
   ...upstream('saml-sp-encryption'),

@@ -10,6 +10,8 @@ import type { SendOutcome } from '../../mail/transport.ts';
 import type { MailLimits } from '../../rate-limits/mail-limits.ts';
 import { type Db, transaction } from '../../storage/database.ts';
 
+import { t } from '../../texts/text.ts';
+
 export type MailState = 'waiting' | 'sent' | 'failed';
 
 export interface MailView {
@@ -92,7 +94,7 @@ export function createMailAdmin(dependencies: MailAdminDependencies): MailAdmin 
 
     async retry(id, by) {
       await transaction(db, async (tx) => {
-        if (!(await outbox.retry(id, tx))) throw notFound({ message: 'This email doesn’t exist or was already sent.' });
+        if (!(await outbox.retry(id, tx))) throw notFound({ message: t('console.mail.fault.no-mail') });
         await audit.record({ ...by, type: 'mail.retried', outcome: 'success', data: { mail: id } }, tx);
       });
       wakeMailDelivery();
@@ -128,7 +130,7 @@ function deliveryActions({
 
     async sendTest(account, by) {
       const to = recipientOf(account);
-      if (!to) throw conflict('conflict', { message: 'Your account has no email. Add one, then send the test again.' });
+      if (!to) throw conflict('conflict', { message: t('console.mail.fault.no-address') });
       const verdict = await mailLimits.to(to.email, 'test');
       if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
       const result = await testMail.send(to);

@@ -6,6 +6,7 @@ import { notFound } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
 import type { MailKind } from '../../mail/messages.ts';
 import type { SendOutcome } from '../../mail/transport.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { Action, Block, Cell, ConsolePage, Mark, Search, Tone } from '../console/blocks.ts';
 import { type Frame, trailField } from '../console/frame.ts';
 import { type ListAddress, pageLinks, sortColumn } from '../console/lists.ts';
@@ -21,16 +22,18 @@ const query = z.object({
   trail: trailField,
   sort: z.enum(['created', '-created']).default('-created'),
 });
-const STATES: Record<MailState, { text: string; tone: Tone }> = {
-  sent: { text: 'Sent', tone: 'good' },
-  waiting: { text: 'Waiting', tone: 'plain' },
-  failed: { text: 'Failed', tone: 'bad' },
+const STATES: Record<MailState, { text: PageText; tone: Tone }> = {
+  sent: { text: t('console.mail.state.sent'), tone: 'good' },
+  waiting: { text: t('console.mail.state.waiting'), tone: 'plain' },
+  failed: { text: t('console.mail.state.failed'), tone: 'bad' },
 };
 /** Without a mail server. */
-const WRITTEN: { text: string; tone: Tone } = { text: 'Written to a file', tone: 'warn' };
+const WRITTEN: { text: PageText; tone: Tone } = { text: t('console.mail.state.written'), tone: 'warn' };
 /** What a template may load: nothing, and no script. */
 const TEMPLATE_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'self'; sandbox";
+
+const SEND_TEST = { label: t('console.mail.send-test'), icon: 'send', post: `${HERE}/test` };
 
 export interface MailPagesDependencies {
   frame: Frame;
@@ -61,7 +64,7 @@ export function mailRoutes(dependencies: MailPagesDependencies): Router<State, E
 
   router.post('/:id/retry', ...frame.change(WRITE), async (ctx) => {
     await mail.retry(ctx.params.id ?? '', frame.actor(ctx));
-    frame.redirect(ctx, HERE, 'Email queued.');
+    frame.redirect(ctx, HERE, t('console.mail.queued'));
   });
 
   templateRoutes(router, { frame, mail });
@@ -83,28 +86,28 @@ async function queuePage(
   const list: ListAddress = { path: HERE, filters: { state }, sort, defaultSort: '-created' };
   const mayWrite = frame.may(ctx, WRITE);
   return {
-    title: 'Email',
-    lead: 'How email leaves this server, and what was sent.',
+    title: t('console.navigation.mail'),
+    lead: t('console.mail.lead'),
     tabs: tabs('queue'),
-    actions: mayWrite ? [{ label: 'Send test email', icon: 'send', post: `${HERE}/test`, look: 'primary' }] : [],
+    actions: mayWrite ? [{ ...SEND_TEST, look: 'primary' }] : [],
     blocks: [
       ...result,
       stateBlock(mail.server, counts),
       {
         kind: 'table',
-        title: 'Queue',
+        title: t('console.mail.queue'),
         filter: stateFilter(given, mail.server),
-        caption: 'Email',
+        caption: t('console.navigation.mail'),
         columns: [
-          ...['To', 'Subject', 'State'],
-          sortColumn('Created', '-created', list),
-          'Attempts',
-          ...(mayWrite ? ['Action'] : []),
+          ...[t('console.mail.to'), t('console.mail.subject'), t('console.shared.state')],
+          sortColumn(t('console.mail.created'), '-created', list),
+          t('console.mail.attempts'),
+          ...(mayWrite ? [t('console.shared.action')] : []),
         ],
         rows: page.items.map((one) => mailCells(one, mayWrite, mail.server)),
         empty: state
-          ? 'No email matches.'
-          : { icon: 'mail', title: 'No email yet', text: 'Send a test email to see whether email arrives.' },
+          ? t('console.mail.no-match')
+          : { icon: 'mail', title: t('console.mail.empty.title'), text: t('console.mail.empty.text') },
         pages: pageLinks(list, given, page.next),
       },
     ],
@@ -112,8 +115,8 @@ async function queuePage(
 }
 
 const tabs = (current: 'queue' | 'templates') => [
-  { href: HERE, label: 'Delivery', isCurrent: current === 'queue' },
-  { href: `${HERE}/templates`, label: 'Templates', isCurrent: current === 'templates' },
+  { href: HERE, label: t('console.mail.delivery'), isCurrent: current === 'queue' },
+  { href: `${HERE}/templates`, label: t('console.mail.templates'), isCurrent: current === 'templates' },
 ];
 
 function mailCells(
@@ -121,7 +124,8 @@ function mailCells(
   mayWrite: boolean,
   { host }: MailAdmin['server'],
 ): Cell[] {
-  const retry: Action = { label: 'Retry', of: `${subject}, to ${recipient}`, post: `${HERE}/${id}/retry` };
+  const of = t('console.mail.retry-of', { subject, recipient });
+  const retry: Action = { label: t('console.mail.retry'), of, post: `${HERE}/${id}/retry` };
   return [
     { text: recipient, small: state === 'sent' ? undefined : (lastError ?? undefined) },
     subject,
@@ -138,23 +142,23 @@ function stateBlock(
 ): Block {
   const isStuck = waiting > 0 && lastError !== null;
   const state: Mark = isStuck
-    ? { text: 'Not delivering', tone: 'bad' }
+    ? { text: t('console.mail.not-delivering'), tone: 'bad' }
     : failed > 0
-      ? { text: 'Some failed', tone: 'warn' }
-      : { text: host ? 'Ready' : 'Written to files', tone: host ? 'good' : 'warn' };
+      ? { text: t('console.mail.some-failed'), tone: 'warn' }
+      : { text: host ? t('console.mail.ready') : t('console.mail.written-to-files'), tone: host ? 'good' : 'warn' };
   return {
     kind: 'facts',
-    title: 'Delivery',
+    title: t('console.mail.delivery'),
     rows: [
-      { label: 'State', value: state },
+      { label: t('console.shared.state'), value: state },
       {
-        label: 'Mail server',
-        value: host ?? { text: 'None', small: `Email is written to ${folder}. Set SMTP_URL, then restart.` },
+        label: t('console.mail.server'),
+        value: host ?? { text: t('console.mail.no-server'), small: t('console.mail.no-server-hint', { folder }) },
       },
-      { label: 'Sender', value: sender },
-      { label: 'Waiting', value: waiting },
-      { label: 'Failed', value: failed },
-      ...(lastError ? [{ label: 'Last error', value: lastError }] : []),
+      { label: t('console.mail.sender'), value: sender },
+      { label: t('console.mail.state.waiting'), value: waiting },
+      { label: t('console.mail.state.failed'), value: failed },
+      ...(lastError ? [{ label: t('console.mail.last-error'), value: lastError }] : []),
     ],
   };
 }
@@ -165,35 +169,43 @@ function testBlocks(result: SendOutcome, email: string, { host }: MailAdmin['ser
   const texts = {
     sent: host
       ? {
-          title: 'The mail server accepted the test email',
-          text: `Look for it in the mailbox of ${email}, also under spam.`,
+          title: t('console.mail.test.accepted'),
+          text: t('console.mail.test.accepted-text', { email }),
         }
-      : { title: 'The test email was written to a file', text: 'No mail server is set, so nothing was sent.' },
-    rejected: { title: 'The mail server rejected the test email', text: `It doesn’t accept this sender or ${email}.` },
+      : { title: t('console.mail.test.written'), text: t('console.mail.test.written-text') },
+    rejected: { title: t('console.mail.test.rejected'), text: t('console.mail.test.rejected-text', { email }) },
     'no-server': {
-      title: 'The mail server can’t be used',
-      text: 'Check the address, the user and the password in SMTP_URL, and that this server can reach it.',
+      title: t('console.mail.test.no-server'),
+      text: t('console.mail.test.no-server-text'),
     },
   };
   return [
     { kind: 'verdict', isGood: result.outcome === 'sent', ...texts[result.outcome], causes: [] },
     ...(answer
-      ? [{ kind: 'code' as const, title: 'Details for the developer', label: 'Answer', text: answer, isClosed: true }]
+      ? [
+          {
+            kind: 'code' as const,
+            title: t('console.mail.details'),
+            label: t('console.mail.answer'),
+            text: answer,
+            isClosed: true,
+          },
+        ]
       : []),
   ];
 }
 
 function stateFilter({ state, sort }: z.output<typeof query>, { host }: MailAdmin['server']): Search {
   const options = [
-    { value: '', label: 'Any state' },
+    { value: '', label: t('console.mail.any-state') },
     ...Object.entries(host ? STATES : { ...STATES, sent: WRITTEN }).map(([value, { text }]) => ({
       value,
       label: text,
     })),
   ];
-  const field = { name: 'state', label: 'State', type: 'select' as const, value: state, options };
+  const field = { name: 'state', label: t('console.shared.state'), type: 'select' as const, value: state, options };
   const order = { name: 'sort', label: '', type: 'hidden' as const, value: sort === '-created' ? '' : sort };
-  return { action: HERE, button: 'Filter', fields: [field, order] };
+  return { action: HERE, button: t('console.mail.filter'), fields: [field, order] };
 }
 
 /** The mails with example data, in HTML and as text. */
@@ -206,17 +218,17 @@ function templateRoutes(router: Router<State, Extras>, { frame, mail: { template
 
   router.get('/templates', ...frame.page(READ), (ctx) =>
     frame.show(ctx, {
-      title: 'Email',
-      lead: 'Every email that this server sends, with example data.',
+      title: t('console.navigation.mail'),
+      lead: t('console.mail.templates-lead'),
       tabs: tabs('templates'),
       blocks: [
         {
           kind: 'table',
-          caption: 'Templates',
-          columns: ['Email', 'Subject'],
+          caption: t('console.mail.templates'),
+          columns: [t('console.navigation.mail'), t('console.mail.subject')],
           rows: templates.kinds.map((kind) => [
             { text: templateNames[kind], href: `${HERE}/templates/${kind}` },
-            templates.example(kind).subject,
+            templates.example(kind, frame.language(ctx)).subject,
           ]),
           empty: '',
         },
@@ -226,14 +238,14 @@ function templateRoutes(router: Router<State, Extras>, { frame, mail: { template
 
   router.get('/templates/:kind', ...frame.page(READ), (ctx) => {
     const kind = kindOf(ctx);
-    const { subject, text } = templates.example(kind);
+    const { subject, text } = templates.example(kind, frame.language(ctx));
     frame.show(ctx, {
       title: templateNames[kind],
       lead: subject,
-      back: { href: `${HERE}/templates`, label: 'Templates' },
+      back: { href: `${HERE}/templates`, label: t('console.mail.templates') },
       blocks: [
         { kind: 'preview', title: 'HTML', src: `${HERE}/templates/${kind}/html` },
-        { kind: 'code', title: 'Text', label: 'Text', text },
+        { kind: 'code', title: t('console.mail.text'), label: t('console.mail.text'), text },
       ],
     });
   });
@@ -241,6 +253,6 @@ function templateRoutes(router: Router<State, Extras>, { frame, mail: { template
   router.get('/templates/:kind/html', ...frame.page(READ), (ctx) => {
     ctx.set('Content-Security-Policy', TEMPLATE_POLICY);
     ctx.type = 'text/html; charset=utf-8';
-    ctx.body = templates.example(kindOf(ctx)).html;
+    ctx.body = templates.example(kindOf(ctx), frame.language(ctx)).html;
   });
 }

@@ -2,8 +2,9 @@
 import Router from '@koa/router';
 import type { Extras, State } from '../../http/context.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { plural, timeInWords } from '../../platform/plural.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../../rp/first-party-client.ts';
+import { waitText } from '../../texts/durations.ts';
+import { type PageText, sentences, t } from '../../texts/text.ts';
 import { type Block, maxBarValue } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { Names } from '../console/names.ts';
@@ -15,8 +16,8 @@ export interface Warnings {
   /** Users whose first second factor needs an approval. */
   waiting: { id: string; username: string; requestedAt: Date }[];
   /** Certificates and secrets, the soonest first; those that have ended are among them. */
-  ending: { what: string; until: Date; applicationId?: string; connectionId?: string }[];
-  health: { what: string; state: 'good' | 'warn' | 'bad'; text: string }[];
+  ending: { what: PageText; until: Date; applicationId?: string; connectionId?: string }[];
+  health: { what: PageText; state: 'good' | 'warn' | 'bad'; text: PageText }[];
 }
 
 export interface OverviewDependencies extends FirstStepsDependencies {
@@ -56,19 +57,19 @@ export function overviewRoutes({
     });
     const steps = await firstSteps(frame.account(ctx).id, counted, (need) => frame.meets(ctx, need));
     frame.show(ctx, {
-      title: 'Overview',
-      lead: `Sign-ins in the last ${plural(DAYS, 'day')}, and what needs your attention.`,
+      title: t('console.navigation.overview'),
+      lead: t('console.overview.lead', { count: DAYS }),
       blocks: [
         ...steps,
         numbers(counted, warned),
         days(counted, now()),
         {
           kind: 'bars',
-          title: 'Sign-ins by application',
-          summary: `Last ${plural(DAYS, 'day')}.`,
+          title: t('console.overview.by-application'),
+          summary: t('console.overview.last-days', { count: DAYS }),
           bars,
           max: maxBarValue(bars),
-          empty: 'No sign-ins yet.',
+          empty: t('console.overview.no-sign-ins'),
         },
       ],
       aside: warningBlocks(warned, {
@@ -86,16 +87,24 @@ function numbers({ users, applications, sessions, mail }: Statistics, { locked }
   return {
     kind: 'stats',
     items: [
-      { label: 'Users', value: users.total, href: '/admin/users' },
-      { label: 'Two-step verification', value: users.withSecondFactor },
-      { label: 'Applications', value: applications.oidc + applications.saml, href: '/admin/applications' },
-      { label: 'Live sessions', value: sessions, href: '/admin/sessions' },
+      { label: t('console.navigation.users'), value: users.total, href: '/admin/users' },
+      { label: t('console.overview.two-step'), value: users.withSecondFactor },
       {
-        ...{ label: 'Locked now', value: locked.length, tone: locked.length > 0 ? 'warn' : 'plain' },
+        label: t('console.navigation.applications'),
+        value: applications.oidc + applications.saml,
+        href: '/admin/applications',
+      },
+      { label: t('console.overview.live-sessions'), value: sessions, href: '/admin/sessions' },
+      {
+        ...{
+          label: t('console.overview.locked-now'),
+          value: locked.length,
+          tone: locked.length > 0 ? 'warn' : 'plain',
+        },
         ...(locked.length > 0 && { href: '/admin/users?state=locked' }),
       },
       {
-        label: 'Unsent email',
+        label: t('console.overview.unsent-mail'),
         value: mail.failed,
         tone: mail.failed > 0 ? 'bad' : 'plain',
         ...(mail.failed > 0 && { href: '/admin/mail?state=failed' }),
@@ -109,9 +118,9 @@ function days({ at, days: counted }: Statistics, today: Date): Block {
   const signIns = bars.reduce((all, { value }) => all + value, 0);
   const failures = bars.reduce((all, { bad }) => all + bad, 0);
   const minutes = Math.round((today.getTime() - at.getTime()) / 60_000);
-  const age = minutes < 1 ? '' : ` Counted ${plural(minutes, 'minute')} ago, like all numbers above.`;
-  const summary = `${plural(signIns, 'sign-in')} and ${plural(failures, 'failed attempt')} in the last ${plural(DAYS, 'day')}.${age}`;
-  return { kind: 'days', title: 'Sign-ins', summary, bars, max: maxBarValue(bars) };
+  const counts = t('console.overview.days-summary', { signIns, failures, count: DAYS });
+  const summary = minutes < 1 ? counts : sentences([counts, t('console.overview.counted', { count: minutes })]);
+  return { kind: 'days', title: t('console.overview.sign-ins'), summary, bars, max: maxBarValue(bars) };
 }
 
 /** Users who cannot sign in before an administrator allows their first second factor. */
@@ -120,9 +129,9 @@ function waitingBlock(waiting: Warnings['waiting']): Block[] {
   return [
     {
       kind: 'table',
-      title: 'Waiting for approval',
-      caption: 'Users who need an administrator’s approval to set up two-step verification',
-      columns: ['User', 'Since'],
+      title: t('console.overview.waiting'),
+      caption: t('console.overview.waiting-caption'),
+      columns: [t('console.overview.user'), t('console.overview.since')],
       rows: waiting.map(({ id, username, requestedAt }) => [
         { text: username, href: `/admin/users/${id}`, logo: { name: username, isPerson: true } },
         requestedAt,
@@ -139,22 +148,28 @@ function warningBlocks(
   return [
     {
       kind: 'table',
-      title: 'Locked now',
-      caption: 'Accounts that are locked after wrong passwords',
-      columns: ['User', 'Locked for', ...(mayUnlock ? ['Action'] : [])],
+      title: t('console.overview.locked-now'),
+      caption: t('console.overview.locked-caption'),
+      columns: [
+        t('console.overview.user'),
+        t('console.overview.locked-for'),
+        ...(mayUnlock ? [t('console.shared.action')] : []),
+      ],
       rows: locked.map(({ id, username, seconds }) => [
         { text: username, href: `/admin/users/${id}`, logo: { name: username, isPerson: true } },
-        timeInWords(seconds),
-        ...(mayUnlock ? [{ action: { label: 'Unlock', of: username, post: `/admin/users/${id}/unlock` } }] : []),
+        waitText(seconds),
+        ...(mayUnlock
+          ? [{ action: { label: t('console.overview.unlock'), of: username, post: `/admin/users/${id}/unlock` } }]
+          : []),
       ]),
-      empty: 'No locked accounts.',
+      empty: t('console.overview.no-locked'),
     },
     ...waitingBlock(waiting),
     {
       kind: 'table',
-      title: 'Expires soon',
-      caption: 'Certificates and secrets that expire within 30 days',
-      columns: ['What', 'Until'],
+      title: t('console.overview.expires-soon'),
+      caption: t('console.overview.expires-caption'),
+      columns: [t('console.overview.what'), t('console.overview.until')],
       rows: ending.map(({ what, until, applicationId, connectionId }) => [
         applicationId && mayOpen
           ? { text: what, href: `/admin/applications/${applicationId}` }
@@ -163,13 +178,13 @@ function warningBlocks(
             : what,
         until,
       ]),
-      empty: 'No certificates or secrets expire within 30 days.',
+      empty: t('console.overview.nothing-expires'),
     },
     {
       kind: 'table',
-      title: 'Health',
-      caption: 'State of the server’s parts',
-      columns: ['Part', 'State'],
+      title: t('console.overview.health'),
+      caption: t('console.overview.health-caption'),
+      columns: [t('console.overview.part'), t('console.shared.state')],
       rows: health.map(({ what, state, text }) => [what, { text, tone: state }]),
       empty: '',
     },

@@ -2,6 +2,7 @@
 import type { Config } from '../../config.ts';
 import type { AccountFactors } from '../../mfa/account-factors.ts';
 import type { Need } from '../../rbac/rights.ts';
+import { sentences, t } from '../../texts/text.ts';
 import { HOW_TO_SET_THE_ADDRESS } from '../applications/tabs/setup-guide.ts';
 import type { Block, Step } from '../console/blocks.ts';
 import type { Statistics } from './statistics.ts';
@@ -20,39 +21,54 @@ export function createFirstSteps({ config, factors }: FirstStepsDependencies) {
   ): Promise<Block[]> {
     const steps: Step[] = [
       {
-        title: 'Protect your account',
-        text: 'Add a passkey or an authenticator app, and save your recovery codes.',
+        title: t('console.overview.step.protect'),
+        text: t('console.overview.step.protect-text'),
         isDone: await factors.hasSecondFactor(userId),
-        action: { label: 'Set up', of: 'two-step verification', href: '/account/factors' },
+        action: {
+          label: t('console.overview.step.protect-action'),
+          of: t('console.overview.step.protect-action-of'),
+          href: '/account/factors',
+        },
       },
       {
-        title: 'Choose the server’s address',
-        text: `People and applications use it. Right now it is ${config.issuer}, which works only on this machine. ${HOW_TO_SET_THE_ADDRESS}`,
+        title: t('console.overview.step.address'),
+        text: sentences([t('console.overview.step.address-text', { issuer: config.issuer }), HOW_TO_SET_THE_ADDRESS]),
         isDone: !config.loopback,
       },
       {
-        title: 'Connect an email server',
-        text: 'Invitations and password resets need it. Set SMTP_URL and restart. Until then, Gatehouse writes email to files.',
+        title: t('console.overview.step.mail'),
+        text: t('console.overview.step.mail-text'),
         isDone: config.smtpUrl !== undefined,
-        ...(may('gatehouse.mail:read') && { action: { label: 'Open email', href: '/admin/mail' } }),
-      },
-      {
-        title: 'Add your first application',
-        text: 'Choose a product from the list and copy the values into it.',
-        isDone: applications.oidc + applications.saml > 0,
-        ...(may('gatehouse.applications:write') && {
-          action: { label: 'Add application', href: '/admin/applications/new' },
+        ...(may('gatehouse.mail:read') && {
+          action: { label: t('console.overview.step.mail-action'), href: '/admin/mail' },
         }),
       },
       {
-        title: 'Invite people',
-        text: 'Add a user with a role, or import a list.',
+        title: t('console.overview.step.application'),
+        text: t('console.overview.step.application-text'),
+        isDone: applications.oidc + applications.saml > 0,
+        ...(may('gatehouse.applications:write') && {
+          action: { label: t('console.overview.step.application-action'), href: '/admin/applications/new' },
+        }),
+      },
+      {
+        title: t('console.overview.step.people'),
+        text: t('console.overview.step.people-text'),
         isDone: users.total > 1,
-        ...(may('gatehouse.users:write') && { action: { label: 'Add user', href: '/admin/users/new' } }),
+        ...(may('gatehouse.users:write') && {
+          action: { label: t('console.overview.step.people-action'), href: '/admin/users/new' },
+        }),
       },
     ];
     const done = steps.filter(({ isDone }) => isDone).length;
     if (done === steps.length) return [];
-    return [{ kind: 'steps', title: 'First steps', lead: `${done} of ${steps.length} done.`, steps }];
+    return [
+      {
+        kind: 'steps',
+        title: t('console.overview.first-steps'),
+        lead: t('console.overview.first-steps-done', { done, total: steps.length }),
+        steps,
+      },
+    ];
   };
 }

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
 import { hueOf, initials } from '../../http/pages/tokens.ts';
-import { plural } from '../../platform/plural.ts';
 import { within } from '../../rbac/rights.ts';
+import { inLanguage, type Text, t } from '../../texts/text.ts';
 import type { ApplicationAdmin } from '../applications/actions.ts';
 import type { Frame } from '../console/frame.ts';
 import { SUGGEST, type SuggestionKind } from '../console/suggest.ts';
@@ -40,7 +40,10 @@ export function suggestionRoutes({ frame, users, applications, roles }: Suggesti
       const { q } = parseQuery(ctx, query);
       const found = q === '' ? [] : await find(q, ctx);
       ctx.set('Cache-Control', 'no-store');
-      ctx.body = { suggestions: found, summary: summaryOf(found.length) };
+      ctx.body = {
+        suggestions: found,
+        summary: inLanguage(frame.language(ctx), () => String(summaryOf(found.length))),
+      };
     });
 
   offer('users', frame.page(within('gatehouse.users:read')), async (search, ctx) => {
@@ -79,7 +82,8 @@ function logoOf(name: string, isPerson: boolean) {
 }
 
 /** What a screen reader says. */
-function summaryOf(count: number): string {
-  if (count === 0) return 'No matches';
-  return count === MAX ? `The first ${count} matches` : plural(count, 'match', 'matches');
+function summaryOf(count: number): Text {
+  return count === MAX
+    ? t('console.suggestions.first-matches', { count })
+    : t('console.suggestions.matches', { count });
 }
