@@ -13,12 +13,12 @@ const confirmed = {
   disable: {
     consequence: (name: string) => t('console.applications.disable.consequence', { name }),
     question: (name: string) => t('console.applications.disable.question', { name }),
-    button: t('console.applications.disable.button'),
+    button: t('console.shared.disable'),
   },
   delete: {
     consequence: (name: string) => t('console.applications.delete.consequence', { name }),
     question: (name: string) => t('console.applications.delete.question', { name }),
-    button: t('console.applications.delete.button'),
+    button: t('console.shared.delete'),
   },
 };
 
@@ -74,21 +74,21 @@ export function enableAndDeleteButtons({ enabled, name }: Pick<Application, 'ena
   const enable = {
     title: t('console.applications.enable.title'),
     text: t('console.applications.enable.text', { name }),
-    action: { label: t('console.applications.enable.button'), post: `${at}/enable` },
+    action: { label: t('console.shared.enable'), post: `${at}/enable` },
   };
   const disable = {
     title: t('console.applications.disable.title'),
     text: confirmed.disable.consequence(name),
-    action: { label: t('console.applications.disable.button'), href: `${at}/disable`, look: 'danger' as const },
+    action: { label: t('console.shared.disable'), href: `${at}/disable`, look: 'danger' as const },
   };
   const remove = {
     title: t('console.applications.delete.title'),
     text: confirmed.delete.consequence(name),
-    action: { label: t('console.applications.delete.button'), href: `${at}/delete`, look: 'danger' as const },
+    action: { label: t('console.shared.delete'), href: `${at}/delete`, look: 'danger' as const },
   };
   return {
     kind: 'tasks',
-    title: t('console.applications.danger'),
+    title: t('console.shared.danger-zone'),
     isDanger: true,
     rows: [enabled ? disable : enable, remove],
   };

@@ -74,7 +74,7 @@ export function applicationList(
             t('console.applications.list.access'),
             sortColumn(t('console.applications.list.sign-ins'), '-sign-ins', list, { isNumber: true }),
             { label: t('console.applications.list.last'), isShort: true },
-            t('console.applications.list.status'),
+            t('console.shared.status'),
           ],
           rows: page.applications.map((one) => rowOf(one, counts && (counts.get(one.clientId) ?? 'none'))),
           empty:
@@ -142,15 +142,15 @@ function filterOf(
       {
         ...{
           name: 'state',
-          label: t('console.applications.list.status'),
+          label: t('console.shared.status'),
           type: 'select',
           value: state,
           isLabelHidden: true,
         },
         options: [
           { value: '', label: t('console.applications.list.any-status') },
-          { value: 'enabled', label: t('console.applications.list.enabled') },
-          { value: 'disabled', label: t('console.applications.list.disabled') },
+          { value: 'enabled', label: t('console.shared.enabled') },
+          { value: 'disabled', label: t('console.shared.disabled') },
         ],
       },
       { name: 'protocol', label: '', type: 'hidden', value: protocol },

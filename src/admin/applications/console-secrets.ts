@@ -129,7 +129,7 @@ export function secretBlocks(
         t('console.applications.secret.created'),
         t('console.applications.secret.last-used'),
         t('console.applications.secret.expires'),
-        ...(mayRevoke ? [t('console.applications.secret.action')] : []),
+        ...(mayRevoke ? [t('console.shared.action')] : []),
       ],
       rows: secrets.map(({ id, lastFour, createdAt, lastUsedAt, expiresAt }, index) => [
         { text: `••••••••${lastFour}`, code: true },

@@ -17,7 +17,7 @@ export const claimsKey = rowsKey(
     adds: t('console.fields.own-claims.adds'),
     columns: [
       { name: 'name', label: t('console.fields.own-claims.claim') },
-      { name: 'field', label: t('console.fields.value'), suggestions: userFields },
+      { name: 'field', label: t('console.shared.value'), suggestions: userFields },
       { name: 'scope', label: t('console.fields.own-claims.scope') },
     ],
     toLines: (value) => claimSources(value as OwnClaims).map(({ claim, field, scope = '' }) => [claim, field, scope]),

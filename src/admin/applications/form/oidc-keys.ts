@@ -15,7 +15,7 @@ export const oidcSettings: readonly KeySection[] = [
       textKey(
         {
           key: 'client_name',
-          label: t('console.fields.name.label'),
+          label: t('console.shared.name'),
           hint: t('console.fields.name.hint'),
           isHalf: true,
         },

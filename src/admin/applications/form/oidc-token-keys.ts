@@ -79,7 +79,7 @@ const tokenSection: KeySection = {
     numberKey({
       key: 'default_max_age',
       label: t('console.fields.max-age.label'),
-      unit: t('console.fields.max-age.unit'),
+      unit: t('console.shared.unit.seconds'),
       hint: t('console.fields.max-age.hint'),
     }),
     switchKey({

@@ -17,7 +17,7 @@ export const samlSettings: readonly KeySection[] = [
       textKey(
         {
           key: 'name',
-          label: t('console.fields.name.label'),
+          label: t('console.shared.name'),
           hint: t('console.fields.name.hint'),
           isHalf: true,
         },
@@ -143,7 +143,7 @@ export const samlAttributes: readonly KeySection[] = [
       choiceKey(
         {
           key: 'name_id_field',
-          label: t('console.fields.value'),
+          label: t('console.shared.value'),
           hint: t('console.fields.name-id-field.hint'),
         },
         {
@@ -175,7 +175,7 @@ export const samlAttributes: readonly KeySection[] = [
         t('console.fields.attributes.adds'),
         [
           { name: 'name', label: t('console.fields.attributes.attribute') },
-          { name: 'field', label: t('console.fields.value'), suggestions: userFields },
+          { name: 'field', label: t('console.shared.value'), suggestions: userFields },
         ],
       ),
     ],

@@ -92,8 +92,8 @@ function labelOf({ protocol }: Application, tab: TabPath): PageText {
 
 export function stateTag({ enabled }: Pick<Application, 'enabled'>): Mark {
   return enabled
-    ? { text: t('console.tabs.enabled'), tone: 'good' }
-    : { text: t('console.tabs.disabled'), tone: 'bad' };
+    ? { text: t('console.shared.enabled'), tone: 'good' }
+    : { text: t('console.shared.disabled'), tone: 'bad' };
 }
 
 /** Where people open it; undefined without one. */
