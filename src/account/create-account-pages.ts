@@ -33,7 +33,7 @@ import { overviewRoutes } from './overview-routes.ts';
 import { passwordRoutes } from './password/routes.ts';
 import { createSingleFactorPasswordRule } from './password/single-factor-rule.ts';
 import { strengthRoutes } from './password/strength-routes.ts';
-import { createPortal } from './portal/applications.ts';
+import { createPortal, type PortalDependencies } from './portal/applications.ts';
 import { portalRoutes } from './portal/routes.ts';
 import { emailRoutes } from './profile/email-routes.ts';
 import { profilePhoneRoutes } from './profile/phone-routes.ts';
@@ -68,19 +68,21 @@ export interface AccountPagesDependencies {
   notifyOwner: NotifyOwner;
   /** The browser of a request, for a logout that goes through it. */
   logoutBrowserOf: SessionRoutesDependencies['logoutBrowserOf'];
+  /** The name of a SAML application in the language of the page. */
+  titleOf: PortalDependencies['titleOf'];
 }
 
 export function createAccountPages(dependencies: AccountPagesDependencies) {
   const { db, vault, now, issuer, accounts, audit, codeDelivery, consents, cookies, credentials, csrf } = dependencies;
   const { emailVerification, endSession, mfa, protectedRows, rateLimits, rpSessions, serviceNames, sessions } =
     dependencies;
-  const { signedIn, strengthMeter, notifyOwner, logoutBrowserOf } = dependencies;
+  const { signedIn, strengthMeter, notifyOwner, logoutBrowserOf, titleOf } = dependencies;
   const { factors, firstEnrolment, knownBrowsers, passkeys, phones, recoveryCodes, totp } = mfa;
   const checkCsrf = csrf.check;
   const page = createAccountPageHelpers({ signedIn, checkCsrf, cookies, notifyOwner, factors, firstEnrolment });
   const factorRecoveryCodes = createFactorRecoveryCodes({ page, recoveryCodes, host: new URL(issuer).host, now });
   const singleFactorPasswordRule = createSingleFactorPasswordRule({ page, credentials, factors });
-  const portal = createPortal({ db, audit, now, issuer, protectedRows });
+  const portal = createPortal({ db, audit, now, issuer, protectedRows, titleOf });
   return {
     page,
     routers: [
@@ -108,7 +110,7 @@ export function createAccountPages(dependencies: AccountPagesDependencies) {
       browserRoutes({ page, cookies, knownBrowsers, audit }),
       activityRoutes({ db, page, audit }),
       consentRoutes({ db, page, sessions, consents, audit }),
-      sessionRoutes({ page, db, sessions, endSession, logoutBrowserOf }),
+      sessionRoutes({ page, db, sessions, endSession, logoutBrowserOf, titleOf }),
     ],
   };
 }

@@ -12,6 +12,7 @@ import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';
 import type { Db } from '../storage/database.ts';
 import { listOf, type PageText, sentences, t } from '../texts/text.ts';
 import type { AccountPageHelpers } from './account-page-helpers.ts';
+import type { PortalDependencies } from './portal/applications.ts';
 
 export interface SessionRoutesDependencies {
   page: AccountPageHelpers;
@@ -20,6 +21,8 @@ export interface SessionRoutesDependencies {
   endSession: EndSession;
   /** The browser of a request, for a logout that goes through it. */
   logoutBrowserOf(ctx: Context): LogoutBrowser;
+  /** The name of a SAML application in the language of the page. */
+  titleOf: PortalDependencies['titleOf'];
 }
 
 const endForm = z.object({ uid: z.string().min(1).max(64) });
@@ -34,12 +37,13 @@ export function sessionRoutes(dependencies: SessionRoutesDependencies): Router<S
   return router;
 }
 
-async function showSessions({ page, db, sessions }: SessionRoutesDependencies, ctx: Context): Promise<void> {
+async function showSessions(dependencies: SessionRoutesDependencies, ctx: Context): Promise<void> {
+  const { page, db, sessions } = dependencies;
   const { account, session: here } = page.signedIn.userOf(ctx);
   const live = await sessions.list(account.id);
   const devices = await db.sessionDevice.findMany({ where: { uid: { in: live.map(({ uid }) => uid) } } });
   const nameOf = await applicationNames(
-    db,
+    dependencies,
     live.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)),
   );
   ctx.render('account/sessions', {
@@ -61,12 +65,12 @@ async function showSessions({ page, db, sessions }: SessionRoutesDependencies, c
   });
 }
 
-async function applicationNames(db: Db, clientIds: string[]): Promise<Map<string, string>> {
-  const applications = await db.application.findMany({
-    where: { clientId: { in: [...new Set(clientIds)] } },
-    select: { clientId: true, name: true },
-  });
-  return new Map(applications.map(({ clientId, name }) => [clientId, name]));
+async function applicationNames(
+  { db, titleOf }: Pick<SessionRoutesDependencies, 'db' | 'titleOf'>,
+  clientIds: string[],
+): Promise<Map<string, PageText>> {
+  const rows = await db.application.findMany({ where: { clientId: { in: [...new Set(clientIds)] } } });
+  return new Map(rows.map((row) => [row.clientId, row.protocol === 'saml' ? titleOf(row) : row.name]));
 }
 
 async function endOne({ page, sessions, endSession }: SessionRoutesDependencies, ctx: Context): Promise<void> {

@@ -5,9 +5,10 @@ import { z } from 'zod';
 import type { FieldFault } from '../http/errors.ts';
 import { faultMessage } from '../platform/fault-messages.ts';
 import { compileJsonSchema, type JsonFault } from '../platform/json-schema.ts';
+import { canonicalTag } from '../texts/languages.ts';
 import { fieldFault } from './profile.ts';
 import { textFieldNames, textFields } from './profile-fields.ts';
-import { canonicalTag, taggableClaims, taggedName } from './tagged-values.ts';
+import { taggableClaims, taggedName } from './tagged-values.ts';
 
 export type AttributeSchema = Readonly<Record<string, unknown>>;
 

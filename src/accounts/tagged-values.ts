@@ -1,5 +1,6 @@
 // Values in other languages (OpenID Connect Core 5.2): attributes of an account under tagged names, such as `name#ja` for the claim `name`
 // and `department#ja` for the attribute `department`.
+import { canonicalTag } from '../texts/languages.ts';
 import { textClaims } from './profile-fields.ts';
 
 /** The standard claims that have values in other languages. */
@@ -20,15 +21,6 @@ const TAGGED = /^([^#]+)#([a-z]{2,8}(?:-[a-z0-9]{1,8})*)$/i;
 export function taggedName(name: string): TaggedName | undefined {
   const [, base, tag] = TAGGED.exec(name) ?? [];
   return base !== undefined && tag !== undefined && canonicalTag(tag) !== undefined ? { base, tag } : undefined;
-}
-
-/** The tag in the case of its registration: `ja-Hani-JP`; undefined for what is no tag. */
-export function canonicalTag(tag: string): string | undefined {
-  try {
-    return Intl.getCanonicalLocales(tag)[0];
-  } catch {
-    return undefined;
-  }
 }
 
 /** What a request wants of values in other languages. */

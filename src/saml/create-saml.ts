@@ -6,6 +6,7 @@ import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Context } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
+import type { BrandLook } from '../http/pages/brand-look.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import type { Sessions } from '../oidc/store/sessions/sessions.ts';
@@ -16,6 +17,7 @@ import type { Vault } from '../platform/vault.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import type { Rejections } from '../rejections/rejections.ts';
 import type { Settings } from '../settings/settings.ts';
+import { offeredLanguages } from '../settings/value-schemas.ts';
 import type { Db } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
 import { samlRateLimit } from './messages/rate-limit.ts';
@@ -23,6 +25,7 @@ import { createSeenMessages } from './messages/seen-messages.ts';
 import { createCertificateNotice } from './metadata/certificate-notice.ts';
 import type { FetchMetadata } from './metadata/fetch.ts';
 import { samlJobs } from './metadata/jobs.ts';
+import { presentationOf } from './metadata/presentation.ts';
 import { createMetadataRefresh, type MetadataRefreshDependencies } from './metadata/refresh.ts';
 import { createServiceProviders } from './metadata/service-providers.ts';
 import { createSigningIdentity } from './metadata/signing-identity.ts';
@@ -41,6 +44,7 @@ import { loadSamlSchemas } from './xml/schema.ts';
 export interface SamlDependencies {
   /** Public base URL, the OIDC issuer. */
   base: string;
+  brand: { current(): BrandLook | undefined };
   db: Db;
   sql: Sql;
   now: Clock;
@@ -73,6 +77,7 @@ export function createSaml(dependencies: SamlDependencies) {
   const { serviceProviders, pendingAuthnRequests, seenMessages, sessionParticipants, parameterChecks } = services;
 
   return {
+    presentation: services.presentation,
     /** Changed metadata that waits for an administrator. */
     waitingMetadata: createWaitingMetadata({ db, now, audit, applications }),
     routes: samlRoutes({
@@ -85,6 +90,9 @@ export function createSaml(dependencies: SamlDependencies) {
       browser,
       now,
     }),
+    /** The name of a service provider in the language of a page. */
+    titleOf: serviceProviders.titleOf,
+    titleOfEntity: async (id: string) => (await serviceProviders.find(id))?.title,
     /** What a pending AuthnRequest requires of the sign-in. */
     requirements: parameterChecks.requirements,
     engine: engineHooks(dependencies, services),
@@ -105,14 +113,18 @@ type SamlServices = ReturnType<typeof createSamlServices>;
 
 /** What the routes, the engine, the logout and the jobs share. */
 function createSamlServices(dependencies: SamlDependencies) {
-  const { base, db, sql, now, protectedRows, cookies, keyring, rejections, repeatedEntries, settings } = dependencies;
+  const { base, brand, db, sql, now, protectedRows, cookies, keyring, rejections, repeatedEntries, settings } =
+    dependencies;
   const entityId = `${base}/saml/metadata`;
   const { protocol: validateXml } = loadSamlSchemas();
   const skewSeconds = () => settings.latest().clock_skew_seconds;
   const requireSignedRequests = () => settings.latest().saml_signed_requests;
   const browser = createRequestBrowser({ cookies });
 
-  const { signer, metadata } = createSigningIdentity({ base, entityId, keyring, requireSignedRequests });
+  const presentation = () => presentationOf(brand.current(), offeredLanguages(settings.latest()));
+  const { signer, metadata } = createSigningIdentity({
+    ...{ base, entityId, keyring, requireSignedRequests, presentation },
+  });
   const serviceProviders = createServiceProviders({ db, sql, protectedRows, requireSignedRequests });
   const seenMessages = createSeenMessages({ sql, now });
   const pendingAuthnRequests = createPendingAuthnRequests({ db, sql, now, protectedRows });
@@ -122,6 +134,7 @@ function createSamlServices(dependencies: SamlDependencies) {
     entityId,
     validateXml,
     skewSeconds,
+    presentation,
     signer,
     metadata,
     rateLimit: samlRateLimit(dependencies),

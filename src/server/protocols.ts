@@ -32,6 +32,7 @@ function samlIdentityProvider({ services, http }: ProtocolsDependencies): Saml {
   return createSaml({
     ...{ db, sql, vault: services.vault, protectedRows, now },
     base: config.issuer,
+    brand: services.brand,
     logger,
     cookies: http.cookies,
     metrics: http.metrics,
@@ -103,6 +104,7 @@ function samlServiceProvider({ services }: ProtocolsDependencies, saml: Saml): S
   const { audit, config, connections, connectionDocuments, endSession, keyring, now, repeatedEntries } = services;
   return createSamlUpstream({
     ...{ issuer: config.issuer, now, keyring, documents: connectionDocuments, saml: saml.slo },
+    presentation: saml.presentation,
     logout: { connections, sessions: services.upstreamSessions, endSession, audit, repeatedEntries },
   });
 }

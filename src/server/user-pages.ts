@@ -116,7 +116,7 @@ function federationPages({ services, http, protocols }: UserPagesDependencies, r
 }
 
 function accountPages(
-  { services, http }: UserPagesDependencies,
+  { services, http, protocols }: UserPagesDependencies,
   { rp, registration, federation }: { rp: Rp; registration: Registration; federation: Federation },
 ) {
   const { accounts, audit, codeDelivery, config, consents, credentials, db, endSession, mfa, notifyOwner } = services;
@@ -146,6 +146,7 @@ function accountPages(
     strengthMeter,
     notifyOwner,
     logoutBrowserOf: createLogoutBrowserOf({ cookies }),
+    titleOf: protocols.saml.titleOf,
     emailVerification: registration.emailVerification,
     links: federation.links,
   });
@@ -162,6 +163,7 @@ function signInPages(
   const { oidc, saml } = protocols;
   return createSignIn({
     brand,
+    serviceProviderTitle: saml.titleOfEntity,
     db,
     sql,
     protectedRows,

@@ -31,6 +31,7 @@ import type { Rejections } from '../rejections/rejections.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Db } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
+import type { PageText } from '../texts/text.ts';
 import { createAttempts } from './attempts.ts';
 import { createSteps, type SamlRequirements } from './current-step.ts';
 import { decisionRoutes } from './decision-routes.ts';
@@ -62,6 +63,8 @@ export interface SignInDependencies {
   audit: Audit;
   /** The brand of the server. */
   brand: { current(): BrandLook | undefined };
+  /** The name of a SAML application in the language of the page. */
+  serviceProviderTitle(entityId: string): Promise<PageText | undefined>;
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
   captcha: Captcha;
   clients: Pick<ClientSource, 'applicationOf'>;
@@ -201,12 +204,17 @@ function createFactorChecks(dependencies: SignInDependencies, browserCookie: Kno
 
 /** The page of each step. */
 function createPages(
-  { brand, engine, clients, ownClientId, rejections, repeatedEntries, mfa, settings, upstream }: SignInDependencies,
+  dependencies: SignInDependencies,
   parts: { factorPages: FactorPages; firstFactor: FirstFactor; expiredSignIns: ExpiredSignIns },
 ): StepPages {
+  const { brand, engine, clients, ownClientId, rejections, repeatedEntries, mfa, settings, upstream } = dependencies;
   const { factorPages, firstFactor, expiredSignIns } = parts;
   return createStepPages({
     ownNameOf: (clientId) => (clientId === ownClientId ? brand.current()?.name : undefined),
+    async titleOf(clientId) {
+      const isSaml = (await clients.applicationOf(clientId))?.protocol === 'saml';
+      return isSaml ? dependencies.serviceProviderTitle(clientId) : undefined;
+    },
     findClient: (clientId) => engine().Client.find(clientId),
     registeredItself: async (clientId) => (await clients.applicationOf(clientId))?.source === 'dynamic',
     factorPages,

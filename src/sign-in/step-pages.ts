@@ -51,6 +51,8 @@ export interface StepPagesDependencies {
   findClient(clientId: string): Promise<Client | undefined>;
   /** The name of the brand for the pages of this server; undefined where the application has a name of its own. */
   ownNameOf(clientId: string): string | undefined;
+  /** The name of a SAML application in the language of the page. */
+  titleOf(clientId: string): Promise<PageText | undefined>;
   /** Whether the client chose its own name and links (RFC 7591). */
   registeredItself(clientId: string): Promise<boolean>;
   factorPages: FactorPages;
@@ -73,17 +75,18 @@ interface Page {
   ctx: Context;
   current: CurrentStep;
   client: Client | undefined;
-  appName: string;
+  appName: PageText;
   state: PageState;
 }
 
 export function createStepPages(dependencies: StepPagesDependencies): StepPages {
-  const { findClient, expiredSignIns, ownNameOf } = dependencies;
+  const { findClient, expiredSignIns, ownNameOf, titleOf } = dependencies;
 
   async function show(ctx: Context, current: CurrentStep, state: PageState = {}): Promise<void> {
     expiredSignIns.noteApplication(ctx, current.attempt.uid, current.clientId);
     const client = await findClient(current.clientId);
-    const appName = ownNameOf(current.clientId) ?? client?.clientName ?? current.clientId;
+    const appName =
+      ownNameOf(current.clientId) ?? (await titleOf(current.clientId)) ?? client?.clientName ?? current.clientId;
     await showStep(dependencies, { ctx, current, client, appName, state });
   }
 

@@ -85,6 +85,15 @@ function scriptOf(tag: string): string | undefined {
   }
 }
 
+/** A BCP 47 tag in the case of its registration: `ja-Hani-JP`; undefined for what is no tag. */
+export function canonicalTag(tag: string): string | undefined {
+  try {
+    return tag === '' ? undefined : Intl.getCanonicalLocales(tag)[0];
+  } catch {
+    return undefined;
+  }
+}
+
 const MAX_WISHES = 20;
 
 /** The tags of the header Accept-Language, the most wanted first (RFC 9110, section 12.5.4). */

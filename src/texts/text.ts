@@ -1,7 +1,7 @@
 // `t('sign-in.identify.title')` is a text of views/texts. It becomes words where it is written: in the language of the page or mail that is
 // being rendered, and in English everywhere else, such as logs and JSON. So code that finds out what to say needs not know to whom.
 import type { TextArguments, TextKey } from '../generated/texts.ts';
-import { SOURCE_LANGUAGE } from './languages.ts';
+import { bestLanguage, SOURCE_LANGUAGE } from './languages.ts';
 import {
   escapeHtml,
   formatHtml,
@@ -205,6 +205,35 @@ export function enumeration(parts: readonly PageText[]): Text {
 /** `a password and a passkey`: all of them, in a sentence. */
 export function allOf(parts: readonly PageText[]): Text {
   return new Joined(parts, (words) => new Intl.ListFormat(current, { type: 'conjunction' }).format(words));
+}
+
+class Named extends Text {
+  readonly #name: string;
+  readonly #names: Readonly<Record<string, string>>;
+
+  constructor(name: string, names: Readonly<Record<string, string>>) {
+    super('');
+    this.#name = name;
+    this.#names = names;
+  }
+
+  override toString(): string {
+    const language = bestLanguage([current], Object.keys(this.#names));
+    return (language && this.#names[language]) ?? this.#name;
+  }
+
+  override toHtml(): string {
+    return escapeHtml(this.toString());
+  }
+
+  override toParts(): TextPart[] {
+    return [this.toString()];
+  }
+}
+
+/** A name that is another one in some languages. `names`: language -> name. */
+export function nameIn(name: string, names: Readonly<Record<string, string>>): Text {
+  return new Named(name, names);
 }
 
 const listed = (words: string[]) => new Intl.ListFormat(current, { type: 'unit', style: 'short' }).format(words);

@@ -8,9 +8,10 @@ import type { Audit } from '../../audit/audit.ts';
 import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Db } from '../../storage/database.ts';
+import { inLanguage, type PageText } from '../../texts/text.ts';
 
 export interface Tile {
-  name: string;
+  name: PageText;
   url: string;
   logo: string | undefined;
   isRecent: boolean;
@@ -20,7 +21,7 @@ export interface Portal {
   /** Applications used lately or in a live session come first, the most recent one first; then the others by name. */
   tiles(
     account: AccessSubject & { id: string },
-    options: { search: string; inSession: ReadonlySet<string> },
+    options: { search: string; inSession: ReadonlySet<string>; language: string },
   ): Promise<Tile[]>;
 }
 
@@ -31,13 +32,15 @@ export interface PortalDependencies {
   issuer: string;
   /** A row whose MAC is not ours gets no tile: its URL could be an attacker's. */
   protectedRows: Pick<ProtectedRows, 'isGenuine'>;
+  /** The name of a SAML application in the language of the page. */
+  titleOf(row: { id: string; clientId: string; name: string; updatedAt: Date; metadata: string }): PageText;
 }
 
 const MAX_TILES = 500;
 const RECENT_DAYS = 30;
 const RECENT_EVENTS = 200;
 
-export function createPortal({ db, audit, now, issuer, protectedRows }: PortalDependencies): Portal {
+export function createPortal({ db, audit, now, issuer, protectedRows, titleOf }: PortalDependencies): Portal {
   /** Client ids of the applications that the user used lately, the most recent one first. */
   async function recentClientIds(userId: string): Promise<string[]> {
     const events = await audit.list({
@@ -50,20 +53,29 @@ export function createPortal({ db, audit, now, issuer, protectedRows }: PortalDe
     return [...new Set(events.flatMap(({ clientId }) => clientId ?? []))];
   }
 
+  /** The names in the language of the page, of SAML applications. */
+  async function titlesOf(allowed: readonly { id: string; protocol: string }[]): Promise<Map<string, PageText>> {
+    const ids = allowed.filter(({ protocol }) => protocol === 'saml').map(({ id }) => id);
+    const rows = ids.length > 0 ? await db.application.findMany({ where: { id: { in: ids } } }) : [];
+    return new Map(rows.map((row) => [row.id, titleOf(row)]));
+  }
+
   return {
-    async tiles(account, { search, inSession }) {
+    async tiles(account, { search, inSession, language }) {
+      const textOf = (text: PageText) => inLanguage(language, () => String(text));
       // A test by an administrator is in the session too, but is no use.
       const used = await recentClientIds(account.id);
       const recent = [...new Set([...used, ...inSession])];
       const rank = (clientId: string) => (recent.includes(clientId) ? recent.indexOf(clientId) : recent.length);
       const allowed = await db.application.findMany({
         where: accessDecisionFilter(account),
-        select: { id: true, clientId: true, name: true },
+        select: { id: true, clientId: true, name: true, protocol: true },
         orderBy: { name: 'asc' },
       });
+      const titles = search ? await titlesOf(allowed) : new Map<string, PageText>();
       const wanted = fold(search);
       const found = allowed
-        .filter(({ name }) => fold(name).includes(wanted))
+        .filter(({ id, name }) => [name, titles.get(id) ?? ''].some((one) => fold(textOf(one)).includes(wanted)))
         .sort((a, b) => rank(a.clientId) - rank(b.clientId))
         .slice(0, MAX_TILES);
       const rows = await db.application.findMany({
@@ -75,7 +87,14 @@ export function createPortal({ db, audit, now, issuer, protectedRows }: PortalDe
         const registration = registrationOf(row);
         const url = startUrl(clientId, registration, issuer);
         return url
-          ? [{ name, url, logo: safeLogo(registration.metadata.logo_uri), isRecent: used.includes(clientId) }]
+          ? [
+              {
+                name: row.protocol === 'saml' ? titleOf(row) : name,
+                url,
+                logo: safeLogo(registration.metadata.logo_uri),
+                isRecent: used.includes(clientId),
+              },
+            ]
           : [];
       });
     },

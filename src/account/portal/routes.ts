@@ -45,7 +45,7 @@ export function portalRoutes(dependencies: PortalRoutesDependencies): Router<Sta
     const { q } = parseQuery(ctx, query);
     const live = await sessions.list(account.id);
     const inSession = new Set(live.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)));
-    const tiles = await portal.tiles(account, { search: q, inSession });
+    const tiles = await portal.tiles(account, { search: q, inSession, language: ctx.state.language() });
     const logoOrigins = tiles.flatMap(({ logo }) => (logo ? [new URL(logo).origin] : []));
     if (logoOrigins.length > 0) {
       relaxPolicy(ctx, {

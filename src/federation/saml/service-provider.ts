@@ -2,6 +2,7 @@
 
 import type { SamlConnection } from '../../connections/connection.ts';
 import type { Keyring } from '../../keys/keyring.ts';
+import { type Presentation, userInterface } from '../../saml/metadata/presentation.ts';
 import { acceptedEncryption } from '../../saml/xml/decrypt.ts';
 import { algorithms, bindings, nameIdFormats, namespaces } from '../../saml/xml/names.ts';
 import { createSigner, type Signer } from '../../saml/xml/sign.ts';
@@ -21,12 +22,14 @@ export interface ServiceProvider {
 export interface ServiceProviderDependencies {
   /** Public base URL. */
   issuer: string;
+  /** The name and the languages of the settings. */
+  presentation(): Presentation;
   keyring: Pick<Keyring, 'serviceProviderCredential' | 'serviceProviderCertificates' | 'decryptionKeys'>;
 }
 
 const CACHE_SECONDS = 3600;
 
-export function createServiceProvider({ issuer, keyring }: ServiceProviderDependencies): ServiceProvider {
+export function createServiceProvider({ issuer, keyring, presentation }: ServiceProviderDependencies): ServiceProvider {
   const entityId = `${issuer}/saml/sp/metadata`;
   const [acsUrl, sloUrl] = [`${issuer}/saml/acs`, `${issuer}/saml/sp/slo`];
   const entityIdFor: ServiceProvider['entityIdFor'] = ({ settings }) => settings.sp_entity_id ?? entityId;
@@ -53,6 +56,7 @@ export function createServiceProvider({ issuer, keyring }: ServiceProviderDepend
         element(
           'md:SPSSODescriptor',
           { AuthnRequestsSigned: 'true', WantAssertionsSigned: 'true', protocolSupportEnumeration: namespaces.samlp },
+          userInterface(presentation(), { describes: false }),
           ...pemOf('saml-sp').map((pem) => keyDescriptor('signing', pem)),
           ...pemOf('saml-sp-encryption').map((pem) => keyDescriptor('encryption', pem)),
           ...(['redirect', 'post', 'soap'] as const).map((binding) =>

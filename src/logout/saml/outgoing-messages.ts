@@ -161,7 +161,7 @@ function sendResponse(
   const offered = sp.slo.filter((endpoint) => endpoint.binding !== 'soap');
   const target = offered.find((endpoint) => endpoint.binding === binding) ?? offered[0];
   if (!target) {
-    ctx.render('logout/done', { appName: sp.name });
+    ctx.render('logout/done', { appName: sp.title });
     return;
   }
   const destination = target.responseLocation ?? target.location;
@@ -182,5 +182,5 @@ function sendResponse(
     SAMLResponse: postMessage(message, signer()),
     ...(relayState === undefined ? {} : { RelayState: relayState }),
   };
-  ctx.render('form-post', { action: destination, fields, appName: sp.name });
+  ctx.render('form-post', { action: destination, fields, appName: sp.title });
 }

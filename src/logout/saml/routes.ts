@@ -61,7 +61,7 @@ export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<S
       // An unknown sender is logged and not audited: anyone could fill the audit log.
       if (sp) await logoutRequests.record(ctx, sp, 'failure', error.code);
       const runId = sp ? undefined : await runOfUnreadable(text, error);
-      if (runId === undefined) throw samlErrorPage(error, sp?.name);
+      if (runId === undefined) throw samlErrorPage(error, sp?.title);
       redirectToRun(ctx, runId);
     }
   }

@@ -69,6 +69,14 @@ export const engineSeconds = () => Math.floor(Date.now() / 1000);
 
 const profileChecks = createProfileChecks(engineSeconds);
 
+/** Entries of the discovery document beside the engine's own. */
+const discovery = {
+  // OpenID Connect Front-Channel Logout 1.0, section 3: served by src/logout.
+  frontchannel_logout_supported: true,
+  frontchannel_logout_session_supported: true,
+  prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+};
+
 export function createConfiguration(dependencies: ConfigurationDependencies): Configuration {
   return {
     jwks: dependencies.jwks,
@@ -118,12 +126,7 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
     interactions: { policy: dependencies.prompts, url: (_ctx, interaction) => `/signin/${interaction.uid}` },
     // `connection`: the upstream identity provider to go to, without the choice on the sign-in page.
     extraParams: { [REQUEST_CHECK_PARAMETER]: dependencies.checkRequest, connection: null },
-    discovery: {
-      // OpenID Connect Front-Channel Logout 1.0, section 3: served by src/logout.
-      frontchannel_logout_supported: true,
-      frontchannel_logout_session_supported: true,
-      prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
-    },
+    discovery,
     renderError: dependencies.pages.renderError,
     fetch: dependencies.fetch,
 

@@ -1,7 +1,7 @@
 // A rejected SAML message as an error page: the one place where a SamlError becomes an HTTP error.
 
 import { AppError } from '../../http/errors.ts';
-import { t } from '../../texts/text.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import { SamlError } from '../xml/errors.ts';
 
 /**
@@ -10,7 +10,7 @@ import { SamlError } from '../xml/errors.ts';
  * @param application name of the service provider, if it is known
  * @param rejectionCode code of the stored rejection, displayed on the page
  */
-export function samlErrorPage(error: unknown, application?: string, rejectionCode?: string): unknown {
+export function samlErrorPage(error: unknown, application?: PageText, rejectionCode?: string): unknown {
   if (error instanceof AppError && rejectionCode) {
     const { code, text: message, advice, detail, fields, next, technical } = error;
     return new AppError(code, {
@@ -32,7 +32,7 @@ export function samlErrorPage(error: unknown, application?: string, rejectionCod
       { label: t('error-page.reason'), value: error.message },
       { label: t('error-page.saml-error'), value: error.code },
     ],
-    detail: { saml: error.code, application, detail: error.detail },
+    detail: { saml: error.code, application: application?.toString(), detail: error.detail },
     cause: error,
     ...(rejectionCode && { rejectionCode }),
   });

@@ -4,18 +4,17 @@ import { bindings, nameIdFormats, namespaces } from '../xml/names.ts';
 import { type Signer, signElement } from '../xml/sign.ts';
 import { acceptedUris } from '../xml/signature-algorithms.ts';
 import { canonical, element, samlTime, wireFormat, type XmlElement } from '../xml/write.ts';
+import { inEachLanguage, type Presentation, userInterface } from './presentation.ts';
 
-export interface IdpMetadataInput {
+export interface IdpMetadataInput extends Presentation {
   entityId: string;
   ssoUrl: string;
   sloUrl: string;
   /** PEM or base64 DER; the active one first. */
   signingCertificates: readonly string[];
   wantAuthnRequestsSigned: boolean;
-  displayName: string;
   /** Home page of the organization. */
   url: string;
-  language?: string;
   cacheSeconds?: number;
   validUntil?: Date;
   /** Needed when the document is signed. */
@@ -61,15 +60,7 @@ function roleDescriptor(input: IdpMetadataInput): XmlElement {
       WantAuthnRequestsSigned: String(input.wantAuthnRequestsSigned),
       protocolSupportEnumeration: namespaces.samlp,
     },
-    element(
-      'md:Extensions',
-      {},
-      element(
-        'mdui:UIInfo',
-        {},
-        element('mdui:DisplayName', { 'xml:lang': input.language ?? 'en' }, input.displayName),
-      ),
-    ),
+    userInterface(input, { describes: true }),
     ...input.signingCertificates.map(signingKey),
     endpoint('SingleLogoutService', 'redirect', input.sloUrl),
     endpoint('SingleLogoutService', 'post', input.sloUrl),
@@ -89,13 +80,13 @@ function signingKey(certificate: string): XmlElement {
   );
 }
 
-function organization({ displayName, url, language = 'en' }: IdpMetadataInput): XmlElement {
-  const lang = { 'xml:lang': language };
+function organization({ url, ...presentation }: IdpMetadataInput): XmlElement {
+  const name = () => presentation.displayName;
   return element(
     'md:Organization',
     {},
-    element('md:OrganizationName', lang, displayName),
-    element('md:OrganizationDisplayName', lang, displayName),
-    element('md:OrganizationURL', lang, url),
+    ...inEachLanguage('md:OrganizationName', presentation, name),
+    ...inEachLanguage('md:OrganizationDisplayName', presentation, name),
+    ...inEachLanguage('md:OrganizationURL', presentation, () => url),
   );
 }

@@ -5,10 +5,10 @@ import { SamlError } from '../xml/errors.ts';
 import { bindings, namespaces } from '../xml/names.ts';
 import { parseXml } from '../xml/parse.ts';
 import { attribute, booleanAttribute, childrenOf, textOf } from '../xml/read.ts';
-import { readDisplayName } from './contacts.ts';
 import { checkEndpointUrl } from './endpoint-url.ts';
 import { earliestValidUntil, readSlo, rejected, type SloEndpoint, singleEntityDescriptor } from './entity.ts';
 import { type MetadataKeys, readKeys } from './keys.ts';
+import { readDisplayName } from './presentation.ts';
 
 export interface SsoEndpoint {
   binding: 'redirect' | 'post';

@@ -5,13 +5,6 @@ import { SamlError } from '../xml/errors.ts';
 import { bindings, namespaces } from '../xml/names.ts';
 import { parseXml } from '../xml/parse.ts';
 import { attribute, booleanAttribute, childrenOf, numberAttribute, textOf } from '../xml/read.ts';
-import {
-  type Contact,
-  type RequestedAttribute,
-  readContacts,
-  readDisplayName,
-  readRequestedAttributes,
-} from './contacts.ts';
 import { checkEndpointUrl } from './endpoint-url.ts';
 import {
   earliestValidUntil,
@@ -22,6 +15,14 @@ import {
   singleEntityDescriptor,
 } from './entity.ts';
 import { type MetadataKeys, readKeys } from './keys.ts';
+import {
+  type Contact,
+  type RequestedAttribute,
+  readContacts,
+  readDisplayName,
+  readNames,
+  readRequestedAttributes,
+} from './presentation.ts';
 import { readWithSamlify } from './samlify.ts';
 
 export interface AcsEndpoint {
@@ -35,6 +36,8 @@ export interface AcsEndpoint {
 export interface SpMetadata extends MetadataKeys {
   entityId: string;
   displayName: string | undefined;
+  /** Language -> name. */
+  names: Record<string, string>;
   acs: AcsEndpoint[];
   slo: SloEndpoint[];
   authnRequestsSigned: boolean;
@@ -67,6 +70,7 @@ export function parseServiceProviderMetadata(xml: string, now: Date): SpMetadata
     ...keys,
     entityId,
     displayName: readDisplayName(entity, descriptor),
+    names: readNames(descriptor),
     acs: readAcs(descriptor),
     slo: readSlo(descriptor),
     authnRequestsSigned,

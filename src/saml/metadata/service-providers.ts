@@ -10,6 +10,7 @@ import { limits } from '../../limits.ts';
 import type { Db } from '../../storage/database.ts';
 import { hotStatements, type Sql } from '../../storage/statements.ts';
 import { isStorable } from '../../storage/storable-text.ts';
+import { nameIn, type PageText } from '../../texts/text.ts';
 import type { NameIdChoice } from '../messages/name-id.ts';
 import { readCertificate } from '../xml/certificates.ts';
 import type { SenderKeys } from '../xml/enveloped-signature.ts';
@@ -21,6 +22,8 @@ import { type AcsEndpoint, parseServiceProviderMetadata, type SpMetadata } from 
 export interface ServiceProvider extends NameIdChoice, SenderKeys {
   applicationId: string;
   name: string;
+  /** The name for pages, in their language. */
+  title: PageText;
   acs: readonly AcsEndpoint[];
   slo: readonly SloEndpoint[];
   requireSigned: boolean;
@@ -36,8 +39,16 @@ export interface ServiceProvider extends NameIdChoice, SenderKeys {
 export interface ServiceProviders {
   /** The enabled application of this entity ID. */
   find(entityId: string): Promise<ServiceProvider | undefined>;
+  /** The name of a SAML application for pages. Reads nothing: its row was read. */
+  titleOf(row: TitleRow): PageText;
   /** Its ACS URLs, which are the redirect URIs of the engine's client. */
   assertionConsumerUrls(entityId: string): Promise<string[]>;
+}
+
+export interface TitleRow extends Row {
+  clientId: string;
+  /** The column. */
+  metadata: string;
 }
 
 export interface ServiceProvidersDependencies {
@@ -74,17 +85,25 @@ export function createServiceProviders({
     if (!isStorable(entityId)) return undefined;
     const [row] = await sql.query<Row>(statements.find, entityId);
     if (!row) return undefined;
-    const version = row.updatedAt.getTime();
-    const cached = parsed.get(entityId);
-    if (cached?.version === version && cached.provider.applicationId === row.id) return cached.provider;
+    const known = cached(entityId, row);
+    if (known) return known;
     // The metadata may be long, and is read only when it is new.
     const stored = await db.application.findFirst({
       where: { clientId: entityId, protocol: 'saml', enabled: true },
     });
     if (!stored || !isGenuineApplication(stored, protectedRows)) return undefined;
-    const provider = build(entityId, row, stored.metadata);
+    return add(entityId, row, stored.metadata);
+  }
+
+  function cached(entityId: string, { id, updatedAt }: Row): ServiceProvider | undefined {
+    const known = parsed.get(entityId);
+    return known?.version === updatedAt.getTime() && known.provider.applicationId === id ? known.provider : undefined;
+  }
+
+  function add(entityId: string, row: Row, metadata: string): ServiceProvider {
+    const provider = build(entityId, row, metadata);
     if (parsed.size >= MAX_CACHED) parsed.clear();
-    parsed.set(entityId, { version, provider });
+    parsed.set(entityId, { version: row.updatedAt.getTime(), provider });
     return provider;
   }
 
@@ -94,6 +113,15 @@ export function createServiceProviders({
       return provider && requireSignedRequests() && !provider.requireSigned
         ? { ...provider, requireSigned: true }
         : provider;
+    },
+
+    titleOf(row) {
+      try {
+        return (cached(row.clientId, row) ?? add(row.clientId, row, row.metadata)).title;
+      } catch (error) {
+        if (!(error instanceof SamlError)) throw error;
+        return row.name; // its sign-ins fail with this error
+      }
     },
 
     async assertionConsumerUrls(entityId) {
@@ -129,6 +157,11 @@ export function sloEndpoints(settings: ServiceProviderSettings): readonly SloEnd
   return partsOf(settings).slo;
 }
 
+/** A name that is none of the metadata is the one that an administrator chose, for all languages. */
+function titleIn(name: string, names: Readonly<Record<string, string>>): PageText {
+  return Object.values(names).includes(name) ? nameIn(name, names) : name;
+}
+
 function build(entityId: string, { id, name }: Row, metadata: string): ServiceProvider {
   const settings = readMetadata('saml', metadata);
   const parts = partsOf(settings);
@@ -137,6 +170,7 @@ function build(entityId: string, { id, name }: Row, metadata: string): ServicePr
     applicationId: id,
     entityId,
     name,
+    title: titleIn(name, parts.names),
     acs: parts.acs,
     slo: parts.slo,
     contacts: parts.contacts.flatMap(({ emails }) => emails),
@@ -153,6 +187,7 @@ function build(entityId: string, { id, name }: Row, metadata: string): ServicePr
 
 type Parts = Pick<
   SpMetadata,
+  | 'names'
   | 'acs'
   | 'slo'
   | 'contacts'
@@ -187,6 +222,7 @@ function partsOf(settings: ServiceProviderSettings): Parts {
     })),
     signingCertificates: forUse('signing'),
     encryptionCertificates: forUse('encryption').filter(({ kind }) => kind === 'rsa'),
+    names: {},
     contacts: [],
     nameIdFormats: [],
     authnRequestsSigned: false,

@@ -3,6 +3,7 @@
 import type { Keyring } from '../../keys/keyring.ts';
 import { createSigner, type Signer } from '../xml/sign.ts';
 import { identityProviderMetadata } from './identity-provider.ts';
+import type { Presentation } from './presentation.ts';
 
 export interface SigningIdentity {
   signer(): Signer;
@@ -17,6 +18,8 @@ export interface SigningIdentityDependencies {
   keyring: Pick<Keyring, 'samlCredential' | 'samlCertificates'>;
   /** The setting `saml_signed_requests`. */
   requireSignedRequests(): boolean;
+  /** The name and the languages of the settings. */
+  presentation(): Presentation;
 }
 
 export function createSigningIdentity(dependencies: SigningIdentityDependencies): SigningIdentity {
@@ -28,7 +31,8 @@ export function createSigningIdentity(dependencies: SigningIdentityDependencies)
     const published = keyring.samlCertificates();
     const wantAuthnRequestsSigned = requireSignedRequests();
     const keys = published.map((certificate) => `${certificate.state}:${certificate.kid}`).join(' ');
-    const version = `${keys} ${wantAuthnRequestsSigned}`;
+    const presentation = dependencies.presentation();
+    const version = `${keys} ${wantAuthnRequestsSigned} ${JSON.stringify(presentation)}`;
     if (cached?.version !== version) {
       const metadata = identityProviderMetadata({
         entityId,
@@ -36,7 +40,7 @@ export function createSigningIdentity(dependencies: SigningIdentityDependencies)
         sloUrl: `${base}/saml/slo`,
         signingCertificates: published.map(({ certificatePem }) => certificatePem),
         wantAuthnRequestsSigned,
-        displayName: 'Gatehouse',
+        ...presentation,
         url: base,
         cacheSeconds: 3600,
       });

@@ -78,7 +78,7 @@ export function createAcceptRequest(dependencies: AcceptRequestDependencies): Ac
       // An unknown sender is logged and not audited: anyone could fill the audit log.
       if (sp && error instanceof SamlError) await auditRejection(dependencies, ctx, sp, error);
       if (!(error instanceof SamlError || error instanceof AppError)) throw error;
-      throw samlErrorPage(error, sp?.name, recordRejection(dependencies, ctx, error, opened));
+      throw samlErrorPage(error, sp?.title, recordRejection(dependencies, ctx, error, opened));
     }
   };
   return traced('saml AuthnRequest', acceptRequest, (accepted) => ({ 'gatehouse.client_id': accepted?.sp.entityId }));

@@ -26,7 +26,7 @@ export function idpInitiatedRequest(
   try {
     assertMetadataValid(sp, now);
   } catch (error) {
-    throw samlErrorPage(error, sp.name);
+    throw samlErrorPage(error, sp.title);
   }
   const acs = defaultAcs(sp.acs);
   if (!acs) throw badRequest('saml_request_invalid', { detail: 'no usable assertion consumer service' });

@@ -53,7 +53,7 @@ export interface SamlResponses {
   /** Answers with the form that posts the Response to the ACS. */
   post(
     ctx: Context,
-    sp: Pick<ServiceProvider, 'name'>,
+    sp: Pick<ServiceProvider, 'title'>,
     to: Pick<PendingAuthnRequest, 'acsUrl' | 'relayState'>,
     xml: string,
   ): void;
@@ -95,7 +95,7 @@ export function createSamlResponses(dependencies: SamlResponsesDependencies): Sa
 
     post(ctx, sp, { acsUrl, relayState }, xml) {
       const fields = { SAMLResponse: encodePost(xml), ...(relayState === undefined ? {} : { RelayState: relayState }) };
-      ctx.render('form-post', { action: acsUrl, fields, appName: sp.name });
+      ctx.render('form-post', { action: acsUrl, fields, appName: sp.title });
     },
   };
 }

@@ -37,7 +37,7 @@ export interface FactorPageState {
 export interface Foot {
   who: string | undefined;
   cancelAction: string;
-  appName: string;
+  appName: PageText;
 }
 
 export interface FactorPagesDependencies {
