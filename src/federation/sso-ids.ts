@@ -1,9 +1,11 @@
 // `sso_id` of a user together with its connection: the identity that the account came from, or one that an administrator, an import or
 // the configuration file declares. It is an external identity like one that the user connected, so a sign-in finds it by its subject.
+
 import type { Account } from '../accounts/account.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { Connections } from '../connections/connections.ts';
 import { badRequest, forbidden } from '../http/errors.ts';
+import { faultMessage } from '../platform/fault-messages.ts';
 import { type Authority, falseIfForbidden } from '../rbac/authority.ts';
 import type { SetConnectionRoles } from '../rbac/connection-roles.ts';
 import { findRole } from '../rbac/role.ts';
@@ -71,9 +73,10 @@ export function createSsoIds({ authority, connections, identities, setConnection
       const { id, ssoId: subject } = account;
       const own = await identities.ofUser(id, tx);
       const old = before === null ? undefined : own.find((one) => one.subject === before);
-      if (subject === null && connectionId) throw invalid('This needs sso_id too.');
+      if (subject === null && connectionId) throw invalid(faultMessage('needs-sso-id'));
       const wanted = subject === null ? null : connectionId === undefined ? (old?.connectionId ?? null) : connectionId;
-      if (wanted !== null && !(await connections.find(wanted, tx))) throw invalid(`There is no connection ${wanted}.`);
+      if (wanted !== null && !(await connections.find(wanted, tx)))
+        throw invalid(faultMessage('no-connection', { id: wanted }));
       const isSame = old?.connectionId === wanted && old?.subject === subject;
       if (isSame || (old === undefined && wanted === null)) return false;
       if (old) {

@@ -181,6 +181,13 @@ const messages = {
   'picture-size': 'has {size} KB; {maximum} KB are allowed',
   'limit-syntax':
     'can’t be limited like this. Use gatehouse.users[role:NAME]:write or gatehouse.applications[application:ID]:write',
+  'needs-sso-id': 'This needs sso_id too.',
+  'no-connection': 'There is no connection {id}.',
+  'choose-permission': 'Choose a permission.',
+  'not-own-permission': '“{permission}” isn’t a permission in Gatehouse.',
+  'api-key-days': 'An API key is valid for 1 to {days} (setting api_key_max_days).',
+  'json-object': 'is not a JSON object',
+  'texts-too-long': 'must not have more than 200,000 characters in all',
 } as const;
 
 export type FaultKey = keyof typeof messages;

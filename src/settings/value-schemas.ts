@@ -120,7 +120,7 @@ export function offeredLanguages(settings: LanguageSettings): OfferedLanguages {
 export const textsSchema = z
   .record(z.string().min(1).max(35), z.record(z.string().min(1).max(100), z.string().min(1).max(textLimits.characters)))
   .refine((texts) => JSON.stringify(texts).length <= textLimits.total, {
-    message: 'must not have more than 200,000 characters in all',
+    message: faultMessage('texts-too-long'),
   })
   .default({});
 

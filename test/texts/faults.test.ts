@@ -7,7 +7,7 @@ import { knownFault } from '../../src/admin/console/known-faults.ts';
 import { faultEntries, faultMessage } from '../../src/platform/fault-messages.ts';
 import { faultsOf, sentence } from '../../src/platform/faults.ts';
 import { formatPlain, hasMessage, readMessages } from '../../src/texts/messages.ts';
-import { inLanguage } from '../../src/texts/text.ts';
+import { inLanguage, type PageText, t } from '../../src/texts/text.ts';
 
 /** For the values whose words are of one kind; any text for others. */
 const samples: Record<string, [words: string, value: string | number]> = {
@@ -16,6 +16,7 @@ const samples: Record<string, [words: string, value: string | number]> = {
   kind: ['a list', 'a list'],
   characters: ['1,000 characters', 1000],
   entries: ['1 entry', 1],
+  days: ['365 days', 365],
   bound: ['-5', -5],
   key: ['metadata_url', 'metadata_url'],
   value: ['everyone', 'everyone'],
@@ -61,7 +62,7 @@ describe('the faults of a form in German', () => {
       },
     ],
   };
-  const inGerman = (field: string, message: string) =>
+  const inGerman = (field: string, message: PageText) =>
     inLanguage('de', () => pageFaults(page, [{ field, message }]).map((one) => [String(one.message), one.language]));
 
   it('says what a schema rejects, with the numbers of the language', () => {
@@ -89,6 +90,15 @@ describe('the faults of a form in German', () => {
         undefined,
       ],
     ]);
+  });
+
+  it('a text is a sentence, or the rest of one after the label', () => {
+    expect(inGerman('hours', t('console.languages.choose'))).toEqual([
+      [inLanguage('de', () => String(t('console.languages.choose'))), undefined],
+    ]);
+    const half = t('console.text-fault.empty');
+    expect(inGerman('hours', half)).toEqual([[`Dauer: ${inLanguage('de', () => String(half))}.`, undefined]]);
+    expect(pageFaults(page, [{ field: 'hours', message: half }])[0]?.message).toBe('Dauer must not be empty.');
   });
 
   it('is in English, and says so, where the message has no text', () => {

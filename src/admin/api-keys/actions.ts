@@ -1,11 +1,13 @@
 // API keys, as administrators use them: created for themselves, with no more permissions than they have, and revoked. An actor sees and
 // revokes the own keys and those of users whom the actor could change: no key of a user with more permissions.
+
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { ApiKey, ApiKeys } from '../../api-keys/api-keys.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { badRequest, type FieldFault, forbidden, notFound } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
 import type { NotifyOwner } from '../../mail/notify-owner.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import { plural } from '../../platform/plural.ts';
 import { type Authority, type Change, falseIfForbidden } from '../../rbac/authority.ts';
 import { ADMIN_ROLE, type OwnPermission, ownPermissions } from '../../rbac/built-in.ts';
@@ -181,15 +183,16 @@ const NO_OWNER = 'An API key belongs to a user. An application calls the API wit
 /** Throws invalid_input unless these are permissions for Gatehouse. */
 function assertGrantable(permissions: readonly string[]): void {
   const fault = (message: string): FieldFault => ({ field: 'permissions', message });
-  if (permissions.length === 0) throw badRequest('invalid_input', { fields: [fault('Choose a permission.')] });
+  if (permissions.length === 0)
+    throw badRequest('invalid_input', { fields: [fault(faultMessage('choose-permission'))] });
   const other = permissions.find((permission) => !isOwnPermission(permission));
   if (other === undefined) return;
-  throw badRequest('invalid_input', { fields: [fault(`“${other}” isn’t a permission in Gatehouse.`)] });
+  throw badRequest('invalid_input', { fields: [fault(faultMessage('not-own-permission', { permission: other }))] });
 }
 
 function assertLifetime(days: number, maxDays: number): void {
   if (Number.isInteger(days) && days >= 1 && days <= maxDays) return;
-  const message = `An API key is valid for 1 to ${plural(maxDays, 'day')} (setting api_key_max_days).`;
+  const message = faultMessage('api-key-days', { days: plural(maxDays, 'day') });
   throw badRequest('invalid_input', { fields: [{ field: 'expires_in_days', message }] });
 }
 

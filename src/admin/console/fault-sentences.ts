@@ -77,11 +77,17 @@ const isChoice = ({ type = 'text' }: Field) => ['select', 'radios', 'checks', 'c
 
 /** The sentence, in English where the message has no text (platform/fault-messages.ts). */
 function sentenceOf(message: PageText, subject: Subject): Pick<PageFault, 'message' | 'language'> {
-  if (message instanceof Text) return { message: String(message) };
+  if (message instanceof Text) return { message: ofText(String(message), subject) };
   const text = translated(message, subject);
   if (text !== undefined) return { message: String(text) };
   const isForeign = currentLanguage() !== SOURCE_LANGUAGE;
   return { message: inEnglish(message, subject), ...(isForeign && { language: SOURCE_LANGUAGE }) };
+}
+
+/** A text is a sentence, or the rest of one. */
+function ofText(words: string, { label }: Subject): string {
+  if (/[.!?]$/.test(words)) return words;
+  return currentLanguage() === SOURCE_LANGUAGE ? `${label} ${words}.` : `${label}: ${words}.`;
 }
 
 /** What the console says in place of a message of the schemas; undefined for one that is not in the table. */

@@ -25,6 +25,7 @@ const shapes: Record<string, Shape> = {
   kind: { pattern: `${types}|empty|a fraction`, read: asText },
   characters: { pattern: '[\\d,]+ characters?', read: count },
   entries: { pattern: '[\\d,]+ entr(?:y|ies)', read: count },
+  days: { pattern: '[\\d,]+ days?', read: count },
   bound: { pattern: '-?\\d[\\d.]*', read: Number },
   key: { pattern: '\\S+?', read: asText },
   value: { pattern: '\\S+?', read: asText },

@@ -1,5 +1,6 @@
 // Users from a CSV file: each row is checked and created on its own, so that a wrong row stops no other. A trial run checks
 // the same and creates nothing.
+
 import type { Accounts } from '../../accounts/accounts.ts';
 import { type AttributeSchema, attributeFaults } from '../../accounts/attributes.ts';
 import { nameKey } from '../../accounts/names.ts';
@@ -9,6 +10,7 @@ import { taggedName } from '../../accounts/tagged-values.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { csvCell } from '../../audit/export.ts';
 import { AppError, badRequest } from '../../http/errors.ts';
+import { faultMessage } from '../../platform/fault-messages.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { UserAdmin } from './actions.ts';
 import { parseCsv } from './csv.ts';
@@ -194,7 +196,7 @@ function columnName(cell: string): string {
 function attributesOf({ attributes = '', ...values }: Values): { attributes?: Record<string, unknown> } {
   const json: unknown = attributes === '' ? {} : parsedJson(attributes);
   if (typeof json !== 'object' || json === null || Array.isArray(json))
-    throw badRequest('invalid_input', { fields: [{ field: 'attributes', message: 'is not a JSON object' }] });
+    throw badRequest('invalid_input', { fields: [{ field: 'attributes', message: faultMessage('json-object') }] });
   const tagged = Object.entries(values).filter(([name, text]) => text && taggedName(name));
   const all = { ...json, ...Object.fromEntries(tagged) };
   return Object.keys(all).length > 0 ? { attributes: all } : {};
