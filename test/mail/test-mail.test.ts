@@ -20,6 +20,12 @@ it('a test email says that the mail server cannot be used, with its answer and w
   expect(JSON.stringify(result)).not.toContain('secret');
 });
 
+it('an example of a mail for people is in the language of the reader, and one for administrators in English', () => {
+  expect(mail.example('password-reset', 'de').html).toContain('<html lang="de"');
+  expect(mail.example('password-reset', 'de').subject).not.toBe(mail.example('password-reset').subject);
+  expect(mail.example('connection-end', 'de')).toEqual(mail.example('connection-end'));
+});
+
 it('every kind of mail has an example in HTML and as text, and a name in the console', () => {
   expect(Object.keys(templateNames).sort()).toEqual([...mail.kinds].sort());
   for (const kind of mail.kinds) {

@@ -46,7 +46,7 @@ function itemOf(key: KeyInfo, { policy, now }: Dates): Stage['items'][number] {
         : []),
     ],
     retired: [
-      { label: t('console.keys.retired-at'), value: retiredAt },
+      { label: t('console.keys.stage.retired'), value: retiredAt },
       { label: t('console.keys.removed'), value: plus(retiredAt ?? createdAt, policy.retireAfterSeconds) },
     ],
   };
