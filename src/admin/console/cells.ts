@@ -88,8 +88,8 @@ export interface Rule {
   /** `later`: at the next sign-in. `skipped`: it does not apply. `unknown`: an earlier one failed. */
   state: 'passed' | 'failed' | 'warning' | 'later' | 'skipped' | 'unknown';
   explanation?: PageText | undefined;
-  received?: string | undefined;
-  registered?: string | undefined;
+  received?: PageText | undefined;
+  registered?: PageText | undefined;
 }
 
 /** One of several states that follow each other, and what is in it. */

@@ -6,6 +6,7 @@ import { applicationCell, type Names, userCell } from '../../admin/console/names
 import { plural } from '../../platform/plural.ts';
 import type { Rejection } from '../../rejections/rejections.ts';
 import { Slot, type Text, t } from '../../texts/text.ts';
+import { rejectionText } from '../rejections/rule-texts.ts';
 import type { AccessCheck } from './access-check.ts';
 import type { AttemptsQuery } from './attempts.ts';
 
@@ -53,7 +54,7 @@ async function rejectionItems(rejections: readonly Rejection[], names: Names): P
     names.applications(rejections.map(({ clientId }) => clientId ?? null)),
     names.users(rejections.map(({ subjectId }) => subjectId ?? null)),
   ]);
-  return rejections.map(({ at, code, clientId, endpoint, message, reason, requestId, subjectId }) => ({
+  return rejections.map(({ at, code, clientId, endpoint, rules, reason, requestId, subjectId }) => ({
     at,
     ...DENIED,
     tone: 'bad' as const,
@@ -62,7 +63,7 @@ async function rejectionItems(rejections: readonly Rejection[], names: Names): P
       subjectId ? userCell(subjectId, users) : null,
       clientId && endpoint !== 'upstream' ? applicationCell(clientId, applications) : null,
     ),
-    place: message,
+    place: rejectionText({ rules }),
     details: [
       { label: 'Reason', value: { text: reason, code: true } },
       { label: 'Endpoint', value: { text: endpoint, code: true } },

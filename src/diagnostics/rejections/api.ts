@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../admin/api/endpoint.ts';
 import { iso, paged, pageOf, text, time } from '../../admin/api/parts.ts';
 import type { Rejection } from '../../rejections/rejections.ts';
+import type { PageText } from '../../texts/text.ts';
 import type { Explanation, RejectionAdmin } from './explanation.ts';
 
 const tag = 'Refusals';
@@ -82,13 +83,15 @@ function explanationJson({ rejection: rejected, rules, isFixed, fixes }: Explana
   return {
     refusal: rejectionJson(rejected),
     rules: rules.map((one) => ({
-      rule: one.label,
+      rule: String(one.label),
       state: one.state,
-      received: one.received ?? null,
-      registered: one.registered ?? null,
-      explanation: one.explanation ?? null,
+      received: textOrNull(one.received),
+      registered: textOrNull(one.registered),
+      explanation: textOrNull(one.explanation),
     })),
     mended: isFixed,
-    mends: fixes.map(({ label }) => label),
+    mends: fixes.map(({ label }) => String(label)),
   };
 }
+
+const textOrNull = (text: PageText | undefined) => (text === undefined ? null : String(text));

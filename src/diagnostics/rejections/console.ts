@@ -10,8 +10,10 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { parseForm, parseQuery } from '../../http/input.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { Rejection } from '../../rejections/rejections.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { Explanation, RejectionAdmin } from './explanation.ts';
 import type { Fix } from './fix.ts';
+import { rejectionText } from './rule-texts.ts';
 
 export interface RejectionPagesDependencies {
   frame: Frame;
@@ -30,19 +32,22 @@ const query = z.object({
 });
 const NONE: Empty = {
   icon: 'circle-check',
-  title: 'No rejected requests',
-  text: 'Requests that Gatehouse rejected in the last 14 days appear here, with the reason.',
-  action: { label: 'Access check', href: '/admin/why' },
+  title: t('console.rejections.none'),
+  text: t('console.rejections.none-text'),
+  action: { label: t('console.rejections.access-check'), href: '/admin/why' },
 };
 const fixForm = z.object({ fix: z.string().min(1).max(200) });
 /** The page of the console for a broken rule that no button fixes. */
-const edit = { label: 'Edit application', path: (id: string) => `/admin/applications/${id}/settings` };
-const PAGES: Record<string, { label: string; path(id: string): string }> = {
-  secret: { label: 'Create secret', path: (id) => `/admin/applications/${id}/secret` },
+const edit = {
+  label: t('console.rejections.edit-application'),
+  path: (id: string) => `/admin/applications/${id}/settings`,
+};
+const PAGES: Record<string, { label: PageText; path(id: string): string }> = {
+  secret: { label: t('console.rejections.create-secret'), path: (id) => `/admin/applications/${id}/secret` },
   post_logout_redirect_uri: edit,
   certificate: edit,
   acs: edit,
-  access: { label: 'Change access', path: (id) => `/admin/applications/${id}/access` },
+  access: { label: t('console.rejections.change-access'), path: (id) => `/admin/applications/${id}/access` },
 };
 
 export function rejectionRoutes({ frame, names, rejections }: RejectionPagesDependencies): Router<State, Extras> {
@@ -72,23 +77,29 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
       names.users(page.rejections.map(({ subjectId }) => subjectId ?? null)),
     ]);
     frame.show(ctx, {
-      title: 'Rejected requests',
-      lead: 'Find out why a request was rejected, and fix it.',
+      title: t('console.rejections.title'),
+      lead: t('console.rejections.lead'),
       blocks: [
         {
           kind: 'table',
           filter: {
             action: '/admin/refusals',
-            button: 'Find',
+            button: t('console.rejections.find'),
             fields: [
-              { name: 'code', label: 'Error reference', type: 'search' },
-              { name: 'client', label: 'Application', value: client, suggest: 'applications' },
-              { name: 'request', label: 'Request ID', value: request },
+              { name: 'code', label: t('console.rejections.reference'), type: 'search' },
+              { name: 'client', label: t('console.rejections.application'), value: client, suggest: 'applications' },
+              { name: 'request', label: t('console.rejections.request-id'), value: request },
               { name: 'sort', label: '', type: 'hidden', value: sort === '-at' ? '' : sort },
             ],
           },
-          caption: 'Rejected requests',
-          columns: ['Error reference', sortColumn('When', '-at', list), 'Application or connection', 'User', 'Reason'],
+          caption: t('console.rejections.title'),
+          columns: [
+            t('console.rejections.reference'),
+            sortColumn(t('console.rejections.when'), '-at', list),
+            t('console.rejections.application-or-connection'),
+            t('console.rejections.user'),
+            t('console.rejections.reason'),
+          ],
           rows: page.rejections.map((one) => [
             { text: one.code, href: `/admin/refusals/${one.code}` },
             one.at,
@@ -96,9 +107,9 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
               ? { text: one.clientId ?? '', href: `/admin/connections/${one.clientId}` }
               : withInitials(applicationCell(one.clientId ?? null, applications)),
             withInitials(userCell(one.subjectId ?? null, users), true),
-            { text: one.message, small: `${one.endpoint}: ${one.reason}` },
+            { text: rejectionText(one), small: `${one.endpoint}: ${one.reason}` },
           ]),
-          empty: client || user || request || after ? 'No rejected requests match.' : NONE,
+          empty: client || user || request || after ? t('console.rejections.no-match') : NONE,
           pages: pageLinks(list, given, page.next),
         },
       ],
@@ -129,7 +140,7 @@ function rejectionDetails(
       ctx,
       async () => {
         const { isFixed } = await rejections.fix(code, fix, frame.actor(ctx));
-        frame.redirect(ctx, address, isFixed ? 'Fixed.' : 'Changed.');
+        frame.redirect(ctx, address, isFixed ? t('console.rejections.fixed') : t('console.rejections.changed'));
       },
       () => (wanted ? fixPage(address, wanted) : detailsPage(explanation, mayOf(ctx))),
     );
@@ -139,9 +150,9 @@ function rejectionDetails(
 function detailsPage(explanation: Explanation, may: May): ConsolePage {
   const { rejection } = explanation;
   return {
-    title: `Rejected request ${rejection.code}`,
-    lead: rejection.message,
-    back: { href: '/admin/refusals', label: 'Rejected requests' },
+    title: t('console.rejections.one-title', { code: rejection.code }),
+    lead: rejectionText(rejection),
+    back: { href: '/admin/refusals', label: t('console.rejections.title') },
     actions: accessCheckLink(explanation, may),
     blocks: [
       ...fixBlocks(explanation, may),
@@ -156,7 +167,7 @@ function detailsPage(explanation: Explanation, may: May): ConsolePage {
 function accessCheckLink({ rejection, application, account }: Explanation, may: May): Action[] {
   if (rejection.endpoint === 'upstream' || !may('gatehouse.users:read') || !(account || application)) return [];
   const href = listPath('/admin/why', { user: account?.username, app: application?.clientId });
-  return [{ label: 'Check access', icon: 'search-check', href }];
+  return [{ label: t('console.rejections.check-access'), icon: 'search-check', href }];
 }
 
 /** One fix on a page of its own: after a fault, and after the sign-in that it needs. */
@@ -164,9 +175,11 @@ function fixPage(address: string, { id, label, adds, warning }: Fix): ConsolePag
   const added: Cell = { text: adds ?? '', code: true };
   return {
     title: label,
-    back: { href: address, label: 'Rejected request' },
+    back: { href: address, label: t('console.rejections.one') },
     blocks: [
-      ...(adds === undefined ? [] : [{ kind: 'facts' as const, rows: [{ label: 'Address', value: added }] }]),
+      ...(adds === undefined
+        ? []
+        : [{ kind: 'facts' as const, rows: [{ label: t('console.rejections.address'), value: added }] }]),
       ...(warning ? [{ kind: 'text' as const, tone: 'warning' as const, text: warning }] : []),
       {
         kind: 'form',
@@ -187,7 +200,7 @@ function fixBlocks(explanation: Explanation, may: May): Block[] {
   const items = [...fixButtons(explanation, may), ...fixLinks(explanation, may)];
   const blocks: Block[] = [];
   if (isFixed) {
-    blocks.push({ kind: 'text', tone: 'notice', text: 'This is fixed. The failed check now passes.' });
+    blocks.push({ kind: 'text', tone: 'notice', text: t('console.rejections.is-fixed') });
   }
   if (note) blocks.push({ kind: 'text', tone: 'small', text: note });
   for (const { warning, needs } of fixes) {
@@ -196,10 +209,10 @@ function fixBlocks(explanation: Explanation, may: May): Block[] {
   const [first, ...more] = items;
   if (first) {
     const main = isFixed ? first : { ...first, look: 'primary' as const };
-    blocks.push({ kind: 'actions', title: 'Fix', items: [main, ...more] });
+    blocks.push({ kind: 'actions', title: t('console.rejections.fix'), items: [main, ...more] });
   }
   if (application?.source === 'file') {
-    const text = 'The configuration file manages this application. Fix it there.';
+    const text = t('console.rejections.file-manages');
     blocks.push({ kind: 'text', tone: 'small', text });
   }
   return blocks;
@@ -223,26 +236,30 @@ function fixLinks(explanation: Explanation, may: May): Action[] {
     return connection && may(READ_CONNECTIONS) ? connectionLinks(explanation, connection) : [];
   if (!may('gatehouse.applications:write')) return [];
   if (!application) {
-    return rejection.clientId ? [{ label: 'Add application', href: '/admin/applications/new' }] : [];
+    return rejection.clientId
+      ? [{ label: t('console.rejections.add-application'), href: '/admin/applications/new' }]
+      : [];
   }
   const failed = rules.find(({ state }) => state === 'failed');
   const page = failed && PAGES[failed.id];
   const hasButton = fixButtons(explanation, may).length > 0;
   if (!page || hasButton || isFixed || application.source === 'file') return [];
-  return [{ label: note ? 'Paste new metadata' : page.label, href: page.path(application.id) }];
+  return [{ label: note ? t('console.rejections.paste-metadata') : page.label, href: page.path(application.id) }];
 }
 
 /** The pages of the connection where an administrator changes what the rule says. */
 function connectionLinks({ rules }: Explanation, { id }: Connection): Action[] {
   const href = `/admin/connections/${id}`;
   const isSecret = rules.some((rule) => rule.state === 'failed' && rule.id === 'secret');
-  return isSecret ? [{ label: 'Add secret', href: `${href}/secret` }] : [{ label: 'Open connection', href }];
+  return isSecret
+    ? [{ label: t('console.rejections.add-secret'), href: `${href}/secret` }]
+    : [{ label: t('console.rejections.open-connection'), href }];
 }
 
 function rulesBlock({ rules }: Explanation): Block {
   return {
     kind: 'rules',
-    title: 'Checks',
+    title: t('console.rejections.checks'),
     rules: rules.map(({ label, state, explanation, received, registered }) => ({
       label,
       state,
@@ -254,34 +271,43 @@ function rulesBlock({ rules }: Explanation): Block {
 function requestBlock({ rejection, application, account, connection }: Explanation): Block {
   return {
     kind: 'facts',
-    title: 'The request',
+    title: t('console.rejections.the-request'),
     rows: [
-      { label: 'When', value: rejection.at },
+      { label: t('console.rejections.when'), value: rejection.at },
       rejection.endpoint === 'upstream'
         ? {
-            label: 'Connection',
+            label: t('console.rejections.connection'),
             value: connection
               ? { text: connection.name, href: `/admin/connections/${connection.id}` }
               : (rejection.clientId ?? null),
           }
         : {
-            label: 'Application',
+            label: t('console.rejections.application'),
             value: application
               ? { text: application.name, href: `/admin/applications/${application.id}` }
               : (rejection.clientId ?? null),
           },
-      { label: 'User', value: account ? { text: account.username, href: `/admin/users/${account.id}` } : null },
+      {
+        label: t('console.rejections.user'),
+        value: account ? { text: account.username, href: `/admin/users/${account.id}` } : null,
+      },
     ],
   };
 }
 
 /** What the protocol says: the error, and the received parameters. */
 function developerBlock({ endpoint, reason, message, requestId, received }: Rejection): Block {
-  const values = { Endpoint: endpoint, Error: reason, Description: message, 'Request ID': requestId, ...received };
+  const values: (readonly [PageText, string])[] = [
+    [t('console.rejections.endpoint'), endpoint],
+    [t('console.rejections.error'), reason],
+    [t('console.rejections.description'), message],
+    [t('console.rejections.request-id'), requestId],
+    ...Object.entries(received),
+  ];
   return {
     kind: 'facts',
-    title: 'Details for the developer',
-    rows: Object.entries(values).map(([label, value]) => ({ label, value: { text: value, code: true } })),
+    title: t('console.rejections.developer'),
+    rows: values.map(([label, value]) => ({ label, value: { text: value, code: true } })),
     isClosed: true,
   };
 }

@@ -7,8 +7,9 @@ import type { Connection } from '../../connections/connection.ts';
 import { NOT_ENABLED } from '../../federation/upstream-sign-in.ts';
 import { type EvaluatedRequest, passesRule } from '../../oidc/engine/requests/request-rules.ts';
 import type { Rejection } from '../../rejections/rejections.ts';
-import type { RuleId, RuleResult, RuleViolation } from '../../rejections/rules.ts';
-import { ruleTexts } from './rule-texts.ts';
+import type { RuleId, RuleResult } from '../../rejections/rules.ts';
+import { type PageText, t } from '../../texts/text.ts';
+import { ruleExplanation, ruleLabel } from './rule-texts.ts';
 
 /** A rejection with what is registered now. */
 export interface Case {
@@ -29,11 +30,11 @@ export interface Case {
 
 export interface ExplainedRule {
   id: RuleId;
-  label: string;
+  label: PageText;
   state: RuleResult['state'];
-  received?: string | undefined;
-  registered?: string | undefined;
-  explanation?: string | undefined;
+  received?: PageText | undefined;
+  registered?: PageText | undefined;
+  explanation?: PageText | undefined;
 }
 
 /** Every rule of the request in the order of its checks, in words. */
@@ -86,32 +87,39 @@ function evaluatedRequest({ rejection, application, account }: Case): EvaluatedR
 }
 
 /** For the rules that are decided where the registration is not at hand. */
-function registeredNow(rule: RuleId, about: Case): Omit<RuleViolation, 'rule'> | undefined {
+function registeredNow(
+  rule: RuleId,
+  about: Case,
+): { received?: PageText | undefined; expected?: PageText | undefined } | undefined {
   const { rejection, application, certificates } = about;
   if (rule === 'client') {
-    const registered = application && `${application.clientId}${application.enabled ? '' : ' (disabled)'}`;
+    const registered = application && nameNow(application);
     return { received: rejection.clientId, expected: registered };
   }
   if (rule === 'access') return evaluatedRequest(about).access;
   if (rule !== 'certificate') return undefined;
   const { certificate, signed } = rejection.received;
-  const unnamed = signed === 'yes' ? 'a signature, without its certificate' : undefined;
+  const unnamed = signed === 'yes' ? t('console.rejections.unnamed-signature') : undefined;
   return {
     received: certificate ? fingerprint(certificate) : unnamed,
     expected: certificates.map(fingerprint).join('\n'),
   };
 }
 
-function labelOf(rule: RuleId, { rejection: { endpoint } }: Case): string {
-  if (rule === 'grant' && endpoint !== 'token') return 'The application exists and is enabled';
-  if (rule === 'request' && endpoint === 'token') return 'The request is complete';
-  return ruleTexts[rule].label;
+function labelOf(rule: RuleId, { rejection: { endpoint } }: Case): PageText {
+  if (rule === 'grant' && endpoint !== 'token') return t('console.rejections.client-enabled');
+  if (rule === 'request' && endpoint === 'token') return t('console.rejections.request-complete');
+  return ruleLabel(rule);
 }
 
-function explanationOf(rule: RuleId, { rejection, application }: Case): string | undefined {
-  if (rule === 'client') return application ? 'Application is disabled.' : 'No application has this identifier.';
-  return rule === 'hint' ? rejection.message : ruleTexts[rule].explanation;
+function explanationOf(rule: RuleId, { application }: Case): PageText | undefined {
+  if (rule === 'client')
+    return application ? t('console.rejections.is-disabled') : t('console.rejections.unknown-identifier');
+  return ruleExplanation(rule);
 }
+
+const nameNow = ({ clientId, enabled }: Application): PageText =>
+  enabled ? clientId : t('console.rejections.disabled-client', { client: clientId });
 
 /** SHA-256 of a certificate; the text itself where it is none. */
 function fingerprint(pem: string): string {

@@ -7,6 +7,7 @@ import type { Connection } from '../../connections/connection.ts';
 import type { Connections } from '../../connections/connections.ts';
 import { conflict, notFound } from '../../http/errors.ts';
 import type { Rejection, Rejections } from '../../rejections/rejections.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import { type Case, type ExplainedRule, explainedRules, passesNow } from './evaluation.ts';
 import type { ApplicableFix, Fix } from './fix.ts';
 import { type FixDependencies, fixesOf, noteOn } from './fixes.ts';
@@ -22,7 +23,7 @@ export interface Explanation {
   isFixed: boolean;
   fixes: Fix[];
   /** Why no fix is offered, or what the fix cannot know. */
-  note?: string | undefined;
+  note?: PageText | undefined;
 }
 
 export interface RejectionAdmin {
@@ -51,8 +52,7 @@ export function createRejectionAdmin(dependencies: RejectionAdminDependencies): 
 
   async function caseOf(code: string): Promise<Case> {
     const rejection = await rejections.find(code);
-    if (!rejection)
-      throw notFound({ message: 'No rejected request has this error reference, or it is older than 14 days.' });
+    if (!rejection) throw notFound({ message: t('console.rejections.not-found') });
     const { clientId, endpoint } = rejection;
     const [application, connection, account] = await Promise.all([
       clientId === undefined || endpoint === 'upstream' ? undefined : applications.find(clientId),
@@ -95,7 +95,7 @@ export function createRejectionAdmin(dependencies: RejectionAdminDependencies): 
     async fix(code, id, by) {
       const { fixes } = await explained(code);
       const wanted = fixes.find((one) => one.id === id);
-      if (!wanted) throw conflict('conflict', { message: 'This fix is no longer available.' });
+      if (!wanted) throw conflict('conflict', { message: t('console.rejections.fix-gone') });
       await wanted.apply(by);
       return (await explained(code)).explanation;
     },

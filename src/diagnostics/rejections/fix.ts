@@ -1,13 +1,14 @@
 // A change that fixes a broken rule.
 import type { Actor } from '../../audit/audit.ts';
+import type { PageText } from '../../texts/text.ts';
 
 export interface Fix {
   id: string;
-  label: string;
+  label: PageText;
   /** The address that it registers. */
   adds?: string | undefined;
   /** What to find out before it. */
-  warning?: string | undefined;
+  warning?: PageText | undefined;
   /** The permission for the change. */
   needs: 'gatehouse.applications:write' | 'gatehouse.roles:write' | 'gatehouse.connections:write';
 }

@@ -8,6 +8,7 @@ import { rightsOfApplication } from '../../applications/rules/field-rights.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { EVERYTHING_SCOPE, OWN_PREFIX } from '../../rbac/built-in.ts';
 import type { RuleId } from '../../rejections/rules.ts';
+import { listOf, type PageText, t } from '../../texts/text.ts';
 import { type Case, isRegistered } from './evaluation.ts';
 import type { ApplicableFix } from './fix.ts';
 import { type UpstreamFixDependencies, upstreamFixesOf } from './upstream-fixes.ts';
@@ -20,7 +21,7 @@ export interface FixDependencies extends UpstreamFixDependencies {
 /** A change of the fields of an application. */
 interface Change {
   id: string;
-  label: string;
+  label: PageText;
   /** The address that it registers, and those that the application has. */
   address?: { added: string; registered: readonly string[] };
   patch: Record<string, unknown>;
@@ -40,7 +41,14 @@ export function fixesOf(rule: RuleId, about: Case, dependencies: FixDependencies
   const needs = 'gatehouse.applications:write';
   if (rule === 'client') {
     if (application.enabled) return [];
-    return [{ id: 'enable', label: `Enable ${name}`, needs, apply: (by) => applicationAdmin.setEnabled(id, true, by) }];
+    return [
+      {
+        id: 'enable',
+        label: t('console.rejections.enable', { name }),
+        needs,
+        apply: (by) => applicationAdmin.setEnabled(id, true, by),
+      },
+    ];
   }
   if (rule === 'access') {
     if (!account) return [];
@@ -48,14 +56,14 @@ export function fixesOf(rule: RuleId, about: Case, dependencies: FixDependencies
       .slice(0, MAX_ROLES)
       .map((role) => ({
         id: `role ${role}`,
-        label: `Give ${account.username} the role ${role}`,
+        label: t('console.rejections.give-role', { user: account.username, role }),
         needs: 'gatehouse.roles:write',
         apply: (by) => userAdmin.setRoles(account.id, [...account.roles, role], by),
       }));
   }
   if (application.protocol === 'saml' && isSetByMetadata(rule, application)) {
     if (application.metadata.metadata_url === undefined) return [];
-    const label = 'Update metadata';
+    const label = t('console.rejections.update-metadata');
     return [{ id: 'metadata', label, needs, apply: (by) => applicationAdmin.readMetadataAgain(id, by) }];
   }
   const change =
@@ -69,10 +77,10 @@ export function fixesOf(rule: RuleId, about: Case, dependencies: FixDependencies
 }
 
 /** Anyone can send a request with an address of their own, and so have its fix offered. */
-function newOriginWarning(name: string, added: string, registered: readonly string[]): string | undefined {
+function newOriginWarning(name: string, added: string, registered: readonly string[]): PageText | undefined {
   const origin = originOf(added);
   if (registered.some((uri) => originOf(uri) === origin)) return undefined;
-  return `${origin} is new for ${name}. The server there would receive the sign-ins of your users. Anyone can send a request like this. Add the address only if the people who run ${name} confirm it.`;
+  return t('console.rejections.new-origin', { origin, name });
 }
 
 /** Scheme, host and port; the scheme alone for `com.example.app:/callback` (RFC 8252 7.1). */
@@ -105,22 +113,26 @@ function givesRights(application: Application, { id, patch }: Change, { ownApis 
 const isOwnScope = (scope: string) => scope === EVERYTHING_SCOPE || scope.startsWith(OWN_PREFIX);
 
 /** Why no fix is offered, or what the fix cannot know. */
-export function noteOn(rule: RuleId, about: Case): string | undefined {
+export function noteOn(rule: RuleId, about: Case): PageText | undefined {
   const { application } = about;
   if (application?.protocol === 'oidc') {
     if (rule === 'resource' && about.missingApis.length > 0)
-      return `No API ${about.missingApis.join(', ')} is registered. If it’s yours, add the API first.`;
+      return t('console.rejections.no-api', { apis: listOf(about.missingApis) });
     const change = oidcChange(rule, application, about);
     if (!change || !givesRights(application, change, about)) return undefined;
-    return `${application.name} asks for permissions in Gatehouse. If it should have them, edit the application.`;
+    return t('console.rejections.asks-rights', { name: application.name });
   }
   if (application?.protocol !== 'saml' || application.source === 'file' || !isSetByMetadata(rule, application))
     return undefined;
-  const what = rule === 'acs' ? 'which ACS URLs are allowed' : 'which certificates may sign its requests';
-  const { metadata_url } = application.metadata;
-  return metadata_url === undefined
-    ? `${application.name} is registered by metadata that was pasted, and that says ${what}. So nothing is added here automatically: paste the new metadata of the application.`
-    : `${application.name} is registered by its metadata at ${metadata_url}, which says ${what} and is read again each day. So nothing is added here automatically: the application has to publish it there, and then you can read it at once.`;
+  const { name } = application;
+  const url = application.metadata.metadata_url;
+  if (rule === 'acs')
+    return url === undefined
+      ? t('console.rejections.pasted-acs', { name })
+      : t('console.rejections.metadata-acs', { name, url });
+  return url === undefined
+    ? t('console.rejections.pasted-certificates', { name })
+    : t('console.rejections.metadata-certificates', { name, url });
 }
 
 /** Only new metadata fixes what metadata says: the next refresh would undo any other change. */
@@ -133,25 +145,25 @@ function oidcChange(rule: RuleId, { metadata }: OidcApplication, { rejection }: 
   if (rule === 'redirect_uri' && redirect_uri) {
     const patch = { redirect_uris: [...metadata.redirect_uris, redirect_uri] };
     const address = { added: redirect_uri, registered: metadata.redirect_uris };
-    return { id: 'redirect-uri', label: 'Add redirect URI', address, patch };
+    return { id: 'redirect-uri', label: t('console.rejections.add-redirect-uri'), address, patch };
   }
   if (rule === 'post_logout_redirect_uri' && post_logout_redirect_uri) {
     const patch = { post_logout_redirect_uris: [...metadata.post_logout_redirect_uris, post_logout_redirect_uri] };
     const registered = [...metadata.redirect_uris, ...metadata.post_logout_redirect_uris];
     const address = { added: post_logout_redirect_uri, registered };
-    return { id: 'post-logout-redirect-uri', label: 'Add post-logout redirect URI', address, patch };
+    return { id: 'post-logout-redirect-uri', label: t('console.rejections.add-post-logout'), address, patch };
   }
   if (rule === 'grant' && grant_type) {
     const patch = { grant_types: [...metadata.grant_types, grant_type] };
-    return { id: 'grant', label: `Allow the grant ${grant_type}`, patch };
+    return { id: 'grant', label: t('console.rejections.allow-grant', { grant: grant_type }), patch };
   }
   if (rule === 'scope' && metadata.scope) {
     const scopes = [...new Set([...metadata.scope.split(' '), ...scope.split(' ')])].filter(Boolean);
-    return { id: 'scope', label: 'Allow scopes', patch: { scope: scopes.join(' ') } };
+    return { id: 'scope', label: t('console.rejections.allow-scopes'), patch: { scope: scopes.join(' ') } };
   }
   if (rule === 'resource' && resource) {
     const resources = [...new Set([...(metadata.resources ?? []), ...resource.split(' ')])];
-    return { id: 'resource', label: 'Allow API', patch: { resources } };
+    return { id: 'resource', label: t('console.rejections.allow-api'), patch: { resources } };
   }
   return undefined;
 }
@@ -164,17 +176,17 @@ function samlChange(
   const { AssertionConsumerServiceURL: acs, certificate, NameIDPolicy = '' } = rejection.received;
   const format = NameIDPolicy.split(':').at(-1) ?? '';
   if (rule === 'name_id' && NAME_ID_FORMATS.includes(format)) {
-    return { id: 'name-id', label: `Use ${format} identifiers`, patch: { name_id_format: format } };
+    return { id: 'name-id', label: t('console.rejections.use-name-id', { format }), patch: { name_id_format: format } };
   }
   if (rule === 'acs' && acs) {
     const registered = (metadata.acs ?? []).map(({ url }) => url);
     const address = { added: acs, registered };
-    return { id: 'acs', label: 'Add ACS URL', address, patch: { acs_url: [...registered, acs] } };
+    return { id: 'acs', label: t('console.rejections.add-acs'), address, patch: { acs_url: [...registered, acs] } };
   }
   // Named only when its key made the signature of the request (saml/sso/rejected-requests.ts).
   if (rule === 'certificate' && certificate && !isRegistered(certificate, certificates)) {
     const patch = { certificates: [...(metadata.certificates ?? []), { use: 'signing', pem: certificate }] };
-    return { id: 'certificate', label: 'Add certificate', patch };
+    return { id: 'certificate', label: t('console.rejections.add-certificate'), patch };
   }
   return undefined;
 }
