@@ -97,7 +97,7 @@ describe('the faults of a form in German', () => {
       [inLanguage('de', () => String(t('console.languages.choose'))), undefined],
     ]);
     const half = t('console.text-fault.empty');
-    expect(inGerman('hours', half)).toEqual([[`Dauer: ${inLanguage('de', () => String(half))}.`, undefined]]);
+    expect(inGerman('hours', half)).toEqual([['Dauer darf nicht leer sein.', undefined]]);
     expect(pageFaults(page, [{ field: 'hours', message: half }])[0]?.message).toBe('Dauer must not be empty.');
   });
 

@@ -86,8 +86,7 @@ function sentenceOf(message: PageText, subject: Subject): Pick<PageFault, 'messa
 
 /** A text is a sentence, or the rest of one. */
 function ofText(words: string, { label }: Subject): string {
-  if (/[.!?]$/.test(words)) return words;
-  return currentLanguage() === SOURCE_LANGUAGE ? `${label} ${words}.` : `${label}: ${words}.`;
+  return /[.!?]$/.test(words) ? words : `${label} ${words}.`;
 }
 
 /** What the console says in place of a message of the schemas; undefined for one that is not in the table. */
