@@ -110,7 +110,7 @@ const ENTER: ReadonlySet<string> = new Set(['empty', 'missing', 'missing-choice'
 
 /** The whole sentence for a message that is not in the table: the label of the field, and what is wrong with it. */
 function inEnglish(message: string, { label, labels }: Subject): string {
-  if (/^[A-Z“].*[.!?]$/s.test(message)) return message;
+  if (/^[A-Z\u201c].*[.!?]$/s.test(message)) return message;
   const named = String(labeled(message, labels));
   return /^(must|has|have|is|are|needs?|belongs|does|never|contains|names|fits)\b/.test(named)
     ? `${label} ${named}.`
