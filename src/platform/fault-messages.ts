@@ -173,6 +173,7 @@ const messages = {
   'picture-kind': 'must be a PNG, JPEG, WebP or SVG picture',
   'picture-animation': 'is an animation; choose a still picture',
   'picture-jpeg': 'is a kind of JPEG that browsers can’t display',
+  'picture-recoded': 'has more than {maximum} KB when it is encoded again: choose a smaller picture',
   'picture-entities': 'has entity declarations, which aren’t allowed in a picture',
   'picture-view-box': 'has no viewBox, so that browsers can’t scale it',
   'picture-complex': 'is too complex: simplify its paths',

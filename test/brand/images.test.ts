@@ -99,6 +99,84 @@ describe('a picture', () => {
   });
 });
 
+describe('a JPEG', () => {
+  const marker = (bytes: Buffer, code: number) => bytes.indexOf(Buffer.from([0xff, code]));
+
+  it('is written from its pixels alone: each file of the same pixels gives the same one', () => {
+    const baseline = written(aJpeg());
+    for (const kind of ['restarts', 'progressive'] as const)
+      expect(written(aJpeg({ kind })).bytes.equals(baseline.bytes), kind).toBe(true);
+    // The tables, one frame and one scan, and no application data.
+    const codes = [...baseline.text.matchAll(/\xff([^\0])/g)].map(([, code = '']) => code.charCodeAt(0).toString(16));
+    expect(codes).toEqual(['d8', 'db', 'db', 'c0', 'c4', 'c4', 'c4', 'c4', 'da', 'd9']);
+  });
+
+  it('loses what hides between the end of the pixels and the next marker', () => {
+    const secret = Buffer.from("PK\x03\x04 '/*<script>alert(1)</script>");
+    for (const kind of ['baseline', 'restarts', 'progressive'] as const) {
+      const bytes = aJpeg({ kind });
+      const end = bytes.length - 2;
+      const polyglot = Buffer.concat([bytes.subarray(0, end), secret, bytes.subarray(end)]);
+      expect(written(polyglot).bytes.equals(written(aJpeg()).bytes), kind).toBe(true);
+    }
+  });
+
+  it('is rejected wherever it is cut off', () => {
+    for (const kind of ['baseline', 'restarts', 'progressive'] as const) {
+      const bytes = aJpeg({ kind });
+      const end = Buffer.from([0xff, 0xd9]);
+      // The last byte of pixels can be padding.
+      for (let length = 3; length < bytes.length - 4; length += 1) {
+        expect(faultOf(bytes.subarray(0, length)), `${kind} ${length}`).toMatch(/damaged/);
+        const closed = faultOf(Buffer.concat([bytes.subarray(0, length), end]));
+        if (kind !== 'progressive') expect(closed, `${kind} ${length}`).toMatch(/damaged/);
+      }
+    }
+  });
+
+  it('is rejected when it is a bomb', () => {
+    const bytes = aJpeg({ kind: 'progressive' });
+    const frame = marker(bytes, 0xc2) + 5;
+    const large = Buffer.from(bytes);
+    large.writeUInt16BE(65_535, frame);
+    expect(faultOf(large)).toMatch(/65535 pixels/);
+    // The size that is allowed, and the pixels of a few blocks.
+    const short = Buffer.from(bytes);
+    short.writeUInt16BE(3000, frame);
+    short.writeUInt16BE(3000, frame + 2);
+    expect(faultOf(short)).toMatch(/damaged/);
+    const [scan, end] = [marker(bytes, 0xda), bytes.length - 2];
+    const scans = Array.from({ length: 200 }, () => bytes.subarray(scan, end));
+    expect(faultOf(Buffer.concat([bytes.subarray(0, scan), ...scans, bytes.subarray(end)]))).toMatch(/damaged/);
+  });
+
+  it('is rejected with coefficients that no picture has', () => {
+    const bytes = aJpeg();
+    const tables = marker(bytes, 0xc4);
+    for (let at = tables + 4; at < bytes.length - 2; at += 1)
+      for (const value of [0, 0x0f, 0xf1, 0xff]) {
+        const broken = Buffer.from(bytes);
+        broken[at] = value;
+        const result = perform({ bytes: broken });
+        if ('fault' in result) continue;
+        // What is accepted is a picture that gives itself again.
+        const { image } = result;
+        expect(written(Buffer.from(image.bytes)).bytes.equals(Buffer.from(image.bytes)), `${at} ${value}`).toBe(true);
+      }
+  });
+});
+
+describe('a WebP', () => {
+  it('is rejected wherever it is cut off, and loses what is behind its picture', () => {
+    const bytes = aWebp();
+    for (let length = 13; length < bytes.length; length += 1)
+      expect(faultOf(bytes.subarray(0, length)), String(length)).toMatch(/damaged|must be/);
+    expect(written(Buffer.concat([bytes, Buffer.from('<script>')])).bytes.equals(written(bytes).bytes)).toBe(true);
+    const inside = aWebp([['HTML', Buffer.from('<script>')]]);
+    expect(written(inside).text).not.toContain('<script>');
+  });
+});
+
 describe('an SVG', () => {
   it.each([
     ['<script>alert(1)</script>'],

@@ -34,20 +34,24 @@ export function aPng({ width = 8, height = 4, interlace = 0, lines, before = [],
   return Buffer.concat([signature, ...chunks, pngChunk('IEND', Buffer.alloc(0)), ...(after ? [after] : [])]);
 }
 
-/** The segments of a JPEG with 16 × 8 pixels, which no browser has to decode. */
-export function aJpeg({ extra = Buffer.alloc(0), after = Buffer.alloc(0) } = {}): Buffer {
-  const segment = (code: number, data: number[]) =>
-    Buffer.from([0xff, code, (data.length + 2) >> 8, (data.length + 2) & 255, ...data]);
-  return Buffer.concat([
-    Buffer.from([0xff, 0xd8]),
-    extra,
-    segment(0xdb, [0, ...Array.from({ length: 64 }, () => 1)]),
-    segment(0xc0, [8, 0, 8, 0, 16, 1, 1, 0x11, 0]),
-    segment(0xc4, [0, ...Array.from({ length: 16 }, () => 0)]),
-    segment(0xda, [1, 1, 0, 0, 63, 0]),
-    Buffer.from([0x12, 0xff, 0x00, 0x34, 0xff, 0xd0, 0x56, 0xff, 0xd9]),
-    after,
-  ]);
+/** The same 16 × 8 pixels by libjpeg: baseline, with a marker behind each block (jpegtran -restart 1B), and progressive. */
+const JPEGS = {
+  baseline:
+    '/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDABQODxIPDRQSEBIXFRQYHjIhHhwcHj0sLiQySUBMS0dARkVQWnNiUFVtVkVGZIhlbXd7gYKBTmCNl4x9lnN+gXz/2wBDARUXFx4aHjshITt8U0ZTfHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHz/wAARCAAIABADAREAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAABQb/xAAaEAEAAgMBAAAAAAAAAAAAAAABABEFEiFh/8QAFwEAAwEAAAAAAAAAAAAAAAAAAAECA//EABcRAAMBAAAAAAAAAAAAAAAAAAABMRH/2gAMAwEAAhEDEQA/AA8c7JQs1W0hop8ejrfe35CQWn//2Q==',
+  restarts:
+    '/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDABQODxIPDRQSEBIXFRQYHjIhHhwcHj0sLiQySUBMS0dARkVQWnNiUFVtVkVGZIhlbXd7gYKBTmCNl4x9lnN+gXz/2wBDARUXFx4aHjshITt8U0ZTfHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHz/wAARCAAIABADAREAAhEBAxEB/8QAHwAAAQUBAQEBAQEAAAAAAAAAAAECAwQFBgcICQoL/8QAtRAAAgEDAwIEAwUFBAQAAAF9AQIDAAQRBRIhMUEGE1FhByJxFDKBkaEII0KxwRVS0fAkM2JyggkKFhcYGRolJicoKSo0NTY3ODk6Q0RFRkdISUpTVFVWV1hZWmNkZWZnaGlqc3R1dnd4eXqDhIWGh4iJipKTlJWWl5iZmqKjpKWmp6ipqrKztLW2t7i5usLDxMXGx8jJytLT1NXW19jZ2uHi4+Tl5ufo6erx8vP09fb3+Pn6/8QAHwEAAwEBAQEBAQEBAQAAAAAAAAECAwQFBgcICQoL/8QAtREAAgECBAQDBAcFBAQAAQJ3AAECAxEEBSExBhJBUQdhcRMiMoEIFEKRobHBCSMzUvAVYnLRChYkNOEl8RcYGRomJygpKjU2Nzg5OkNERUZHSElKU1RVVldYWVpjZGVmZ2hpanN0dXZ3eHl6goOEhYaHiImKkpOUlZaXmJmaoqOkpaanqKmqsrO0tba3uLm6wsPExcbHyMnK0tPU1dbX2Nna4uPk5ebn6Onq8vP09fb3+Pn6/90ABAAB/9oADAMBAAIRAxEAPwDD047iMAmtVfcho//Qt6eQdueec+1a7bGdz//Z',
+  progressive:
+    '/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDABQODxIPDRQSEBIXFRQYHjIhHhwcHj0sLiQySUBMS0dARkVQWnNiUFVtVkVGZIhlbXd7gYKBTmCNl4x9lnN+gXz/2wBDARUXFx4aHjshITt8U0ZTfHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHz/wgARCAAIABADAREAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAABAX/xAAVAQEBAAAAAAAAAAAAAAAAAAAAAv/aAAwDAQACEAMQAAABDU0z/8QAFRABAQAAAAAAAAAAAAAAAAAAAAP/2gAIAQEAAQUCmm//xAAUEQEAAAAAAAAAAAAAAAAAAAAQ/9oACAEDAQE/AT//xAAUEQEAAAAAAAAAAAAAAAAAAAAQ/9oACAECAQE/AT//xAAUEAEAAAAAAAAAAAAAAAAAAAAQ/9oACAEBAAY/Aj//xAAWEAEBAQAAAAAAAAAAAAAAAAAAIUH/2gAIAQEAAT8hph//2gAMAwEAAgADAAAAEHv/xAAWEQEBAQAAAAAAAAAAAAAAAAAAARH/2gAIAQMBAT8Qsa//xAAXEQADAQAAAAAAAAAAAAAAAAAAATER/9oACAECAQE/EFtJD//EABgQAQADAQAAAAAAAAAAAAAAAAEAESFh/9oACAEBAAE/EHYoWIdbt8n/2Q==',
+};
+
+/** A JPEG with a segment more at its beginning, or something behind its end. */
+export function aJpeg({
+  kind = 'baseline' as keyof typeof JPEGS,
+  extra = Buffer.alloc(0),
+  after = Buffer.alloc(0),
+} = {}): Buffer {
+  const bytes = Buffer.from(JPEGS[kind], 'base64');
+  return Buffer.concat([bytes.subarray(0, 2), extra, bytes.subarray(2), after]);
 }
 
 /** A WebP of 1 × 1 pixels with the chunks of a real one, lossless. */
