@@ -4,6 +4,7 @@ import type { Actor, Audit } from '../audit/audit.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { conflict, notFound } from '../http/errors.ts';
 import { type Db, type Tx, withinTransaction } from '../storage/database.ts';
+import { t } from '../texts/text.ts';
 import type { Authority } from './authority.ts';
 import { ADMIN_ROLE } from './built-in.ts';
 import { grantRow, isGenuineGrant, isGenuineRole } from './protected-grants.ts';
@@ -81,7 +82,7 @@ export async function managedRole(
 ): Promise<Role> {
   const role = await findRole(name, tx);
   await assertMay(by, { what: 'role', role: role ?? { name, permissions: [] } }, tx);
-  if (!role) throw notFound({ message: `The role ${name} doesn’t exist.` });
+  if (!role) throw notFound({ message: t('console.roles.problem.unknown', { name }) });
   return role;
 }
 

@@ -4,6 +4,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Actor } from '../audit/audit.ts';
 import { AppError, forbidden, notFound } from '../http/errors.ts';
 import type { Tx } from '../storage/database.ts';
+import { t } from '../texts/text.ts';
 import { type ActorRights, createActorRights } from './actor-rights.ts';
 import { ADMIN_ROLE, OWN_PREFIX, type OwnPermission } from './built-in.ts';
 import { extentOf, includesPermission, limitsOf, permits, type Rights } from './rights.ts';
@@ -42,8 +43,8 @@ interface Held {
   roles: readonly string[];
 }
 
-const MORE_THAN_YOU = 'You can’t change this account, because it has more permissions than you.';
-const noSuchUser = (id: string) => notFound({ message: 'This user doesn’t exist.', detail: { accountId: id } });
+const MORE_THAN_YOU = t('console.roles.problem.more-than-you');
+const noSuchUser = (id: string) => notFound({ message: t('console.person.unknown'), detail: { accountId: id } });
 
 export function createAuthority({ accounts }: { accounts: Pick<Accounts, 'find'> }): Authority {
   const actorRights = createActorRights({ accounts });
@@ -97,7 +98,7 @@ async function assertMayChangeUser(
   if (target === 'everything' || !holdsOwn(actor, target)) throw forbidden('forbidden', { message: MORE_THAN_YOU });
   const other = roles.find((name) => !mayManageRole(actor, name, needs));
   if (other !== undefined) {
-    const message = `You can’t change this account, because you neither have nor manage its role ${other}.`;
+    const message = t('console.roles.problem.other-role', { role: other });
     throw forbidden('forbidden', { message });
   }
 }
@@ -123,7 +124,7 @@ function holdsOwn({ rights }: Held, permissions: readonly string[]): boolean {
 
 function assertMayUseRole(actor: Held, role: { name: string; permissions: readonly string[] }): void {
   if (mayUseRole(actor, role)) return;
-  const message = `You neither have nor manage the role ${role.name}.`;
+  const message = t('console.roles.problem.not-yours', { role: role.name });
   throw forbidden('forbidden', { message, detail: { role: role.name } });
 }
 
@@ -133,31 +134,30 @@ function assertMayOpen(
 ): void {
   // The roles that it named were deleted: no role can be the right to open it again.
   if (isClosed && !permits(actor.rights, 'gatehouse.roles:manage')) {
-    const message = 'The access rule contains no existing role. To change it, you need permission to manage all roles.';
-    throw forbidden('forbidden', { message });
+    throw forbidden('forbidden', { message: t('console.roles.problem.closed') });
   }
   const other = roles.find((name) => !mayManageRole(actor, name, []));
   if (other === undefined) return;
-  const message = `The access rule contains the role ${other}, which you neither have nor manage.`;
+  const message = t('console.roles.problem.access-role', { role: other });
   throw forbidden('forbidden', { message });
 }
 
 function assertMayRename(actor: Held, roles: readonly string[]): void {
   const other = roles.find((name) => !mayManageRole(actor, name, []));
   if (other === undefined) return;
-  const message = `The renamed roles contain the role ${other}, which you neither have nor manage.`;
+  const message = t('console.roles.problem.renamed-role', { role: other });
   throw forbidden('forbidden', { message });
 }
 
 function assertHolds(rights: Rights, permissions: readonly string[]): void {
   const missing = permissions.filter((permission) => !includesPermission(rights, permission));
   if (missing.length === 0) return;
-  throw forbidden('forbidden', { message: 'You can’t grant permissions that you don’t have.', detail: { missing } });
+  throw forbidden('forbidden', { message: t('console.roles.problem.grant'), detail: { missing } });
 }
 
 function assertCoversApplication(rights: Rights, identifier: string): void {
   if (permits(rights, 'gatehouse.applications:write', { application: identifier })) return;
-  throw notFound({ message: 'This application doesn’t exist.', detail: { identifier } });
+  throw notFound({ message: t('console.roles.problem.no-application'), detail: { identifier } });
 }
 
 /** The result of a check that threw: false for forbidden and not_found. Throws any other error again. */

@@ -1,4 +1,5 @@
 // The built-in roles and permissions for Gatehouse itself; stored in the same tables as those for applications.
+import { type Text, t } from '../texts/text.ts';
 
 const RESOURCES = [
   'gatehouse.users',
@@ -45,11 +46,11 @@ const HELP: OwnPermission[] = [
   'gatehouse.sessions:end',
 ];
 
-/** Created at the first start and updated at each later one. */
-export const builtInRoles: readonly { name: string; description: string; permissions: readonly OwnPermission[] }[] = [
+/** Created at the first start and updated at each later one, with their descriptions in English. */
+export const builtInRoles: readonly { name: string; description: Text; permissions: readonly OwnPermission[] }[] = [
   {
     name: ADMIN_ROLE,
-    description: 'Full access to Gatehouse',
+    description: t('console.roles.built-in.admin'),
     permissions: [
       ...new Set([
         ...[...all('read'), ...all('write'), ...HELP],
@@ -59,23 +60,22 @@ export const builtInRoles: readonly { name: string; description: string; permiss
   },
   {
     name: 'user-manager',
-    description: 'Can create, change, and delete users who have no more permissions',
+    description: t('console.roles.built-in.user-manager'),
     permissions: ['gatehouse.users:write', 'gatehouse.roles:read', ...HELP],
   },
   {
     name: 'application-manager',
-    description: 'Can add, change, and delete applications',
+    description: t('console.roles.built-in.application-manager'),
     permissions: ['gatehouse.applications:read', 'gatehouse.applications:write', 'gatehouse.roles:read'],
   },
   {
     name: 'auditor',
-    description: 'Can view everything in Gatehouse, but can’t change anything',
+    description: t('console.roles.built-in.auditor'),
     permissions: all('read'),
   },
   {
     name: 'support',
-    description:
-      'Can help people who can’t sign in: unlock accounts, reset passwords and two-step verification, end sessions',
+    description: t('console.roles.built-in.support'),
     permissions: [...HELP, 'gatehouse.audit:read'],
   },
 ];

@@ -7,6 +7,7 @@ import type { Clock } from '../platform/clock.ts';
 import { faultMessage } from '../platform/fault-messages.ts';
 import { randomId } from '../platform/random.ts';
 import { type Db, isUniqueViolation, type Tx, transaction, withinTransaction } from '../storage/database.ts';
+import { t } from '../texts/text.ts';
 import type { Authority } from './authority.ts';
 import { builtInRoles } from './built-in.ts';
 import { isDeceptivePermission, isRoleName, lookAlike, looksOwn } from './names.ts';
@@ -96,7 +97,8 @@ export async function ensureBuiltInRoles(context: RoleContext): Promise<void> {
 }
 
 async function makeBuiltInRoles(context: RoleContext, tx: Tx): Promise<void> {
-  for (const role of builtInRoles) {
+  for (const builtIn of builtInRoles) {
+    const role = { ...builtIn, description: String(builtIn.description) };
     const existing = await findRole(role.name, tx);
     if (!existing) await createRole(context, { ...role, source: 'built-in' }, {}, tx);
     else if (existing.source === 'built-in') await changeRole(context, role.name, role, {}, tx);
@@ -154,14 +156,14 @@ async function assertNoLookAlike(
   before?: string,
 ): Promise<void> {
   if (name !== before && looksOwn(name))
-    throw conflict('role_name_taken', { message: 'This name looks like a Gatehouse permission. Choose another name.' });
+    throw conflict('role_name_taken', { message: t('console.roles.problem.looks-own') });
   const isFile = source === 'file';
   const where = isFile ? { source: 'built-in' } : {};
   const roles = name === before ? [] : await tx.role.findMany({ where, select: { name: true } });
   const others = roles.map((role) => role.name).filter((other) => other !== before);
   const role = lookAlike(name, others);
   if (role !== undefined)
-    throw conflict('role_name_taken', { message: `This name looks like the role ${role}. Choose another name.` });
+    throw conflict('role_name_taken', { message: t('console.roles.problem.looks-like', { role }) });
   if (isFile || permissions.length === 0) return;
   const rows = await tx.permission.findMany({ select: { resource: true, action: true } });
   const known = [...rows.map(({ resource, action }) => `${resource}:${action}`), ...permissions];
@@ -192,5 +194,5 @@ function invalidName() {
 }
 
 function builtIn() {
-  return conflict('conflict', { message: 'You can’t change a built-in role.' });
+  return conflict('conflict', { message: t('console.roles.problem.built-in') });
 }

@@ -1,6 +1,8 @@
 // A role as the rest of the code sees it, and how it is read from its rows.
 import { notFound } from '../http/errors.ts';
 import type { Db, Tx } from '../storage/database.ts';
+import { type PageText, t } from '../texts/text.ts';
+import { builtInRoles } from './built-in.ts';
 
 export type RoleSource = 'local' | 'file' | 'built-in';
 
@@ -20,6 +22,12 @@ export interface NewRole {
   source?: RoleSource;
 }
 
+/** For pages: that of a built-in role is in the language of the page. */
+export function descriptionOf({ name, description, source }: Role): PageText {
+  const builtIn = source === 'built-in' ? builtInRoles.find((one) => one.name === name) : undefined;
+  return builtIn?.description ?? description;
+}
+
 const withPermissions = { permissions: { select: { permission: true } } } as const;
 
 export async function findRole(name: string, tx: Tx): Promise<Role | undefined> {
@@ -30,7 +38,7 @@ export async function findRole(name: string, tx: Tx): Promise<Role | undefined> 
 /** By name; throws not_found (404). */
 export async function roleNamed(name: string, tx: Tx): Promise<Role> {
   const role = await findRole(name, tx);
-  if (!role) throw notFound({ message: `The role ${name} doesn’t exist.` });
+  if (!role) throw notFound({ message: t('console.roles.problem.unknown', { name }) });
   return role;
 }
 

@@ -14,6 +14,7 @@ import { ADMIN_ROLE, type OwnPermission, ownPermissions } from '../../rbac/built
 import { isOwnPermission } from '../../rbac/rights.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { type Db, transaction } from '../../storage/database.ts';
+import { t } from '../../texts/text.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 
@@ -79,7 +80,7 @@ export function createApiKeyAdmin(dependencies: ApiKeyAdminDependencies): ApiKey
 
   async function get(id: string, by: Actor, needs: OwnPermission): Promise<KeyView> {
     const key = await apiKeys.get(id);
-    if (!(await covers(by, key.ownerId, needs))) throw notFound({ message: 'This API key doesn’t exist.' });
+    if (!(await covers(by, key.ownerId, needs))) throw notFound({ message: t('console.api-keys.problem.unknown') });
     return viewOf(key);
   }
 
@@ -178,7 +179,7 @@ async function visibleKeys(
   }
 }
 
-const NO_OWNER = 'An API key belongs to a user. An application calls the API with its client credentials.';
+const NO_OWNER = t('console.api-keys.problem.no-owner');
 
 /** Throws invalid_input unless these are permissions for Gatehouse. */
 function assertGrantable(permissions: readonly string[]): void {

@@ -1,7 +1,7 @@
 // What the pages of API keys consist of: the list, the form, one key, and the question before its revocation.
 import { z } from 'zod';
 import { maskedKey } from '../../api-keys/key-text.ts';
-import { plural } from '../../platform/plural.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { Action, Block, Cell, ConsolePage, Mark, Option, Search } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
 import { pageLinks } from '../console/lists.ts';
@@ -12,11 +12,11 @@ const DAY_MS = 24 * 3600 * 1000;
 /** The tag of a key warns from so many days before its end. */
 const SOON_DAYS = 14;
 const CHOICES = [7, 30, 90, 180, 365];
-const back = { href: HOME, label: 'API keys' };
-const CREATE: Action = { label: 'Create API key', icon: 'plus', href: `${HOME}/new` };
+const back = { href: HOME, label: t('console.navigation.api-keys') };
+const CREATE: Action = { label: t('console.api-keys.create'), icon: 'plus', href: `${HOME}/new` };
 
 export const keyForm = z.object({
-  name: z.string().trim().min(1, 'Enter a name.').max(100).default(''),
+  name: z.string().trim().max(100).default(''),
   expires_in_days: z
     .string()
     .regex(/^\d{1,4}$/)
@@ -44,24 +44,28 @@ export function keyListPage(
   const filters = filtersOf(state, user);
   const hasActions = mayWrite && state === 'active';
   return {
-    title: 'API keys',
-    lead: 'With an API key, a script can call the admin API on behalf of its owner.',
+    title: t('console.navigation.api-keys'),
+    lead: t('console.api-keys.lead'),
     actions: [
-      { label: 'API documentation', icon: 'book-open', href: '/api/docs' },
+      { label: t('console.api-keys.documentation'), icon: 'book-open', href: '/api/docs' },
       ...(mayWrite ? [{ ...CREATE, look: 'primary' as const }] : []),
     ],
     blocks: [
       {
         kind: 'table',
-        caption: state === 'active' ? 'API keys' : 'API keys that expired or were revoked',
+        caption: state === 'active' ? t('console.navigation.api-keys') : t('console.api-keys.caption.ended'),
         filter: filterOf(state, user),
         columns: [
-          ...['Key', 'Owner', { label: 'Permissions', isNumber: true }, 'Created', 'Last used'],
-          state === 'active' ? 'Expires' : 'State',
-          ...(hasActions ? ['Action'] : []),
+          t('console.api-keys.key'),
+          t('console.api-keys.owner'),
+          { label: t('console.api-keys.permissions'), isNumber: true },
+          t('console.api-keys.created-at'),
+          t('console.api-keys.last-used'),
+          t(state === 'active' ? 'console.api-keys.expires' : 'console.api-keys.state'),
+          ...(hasActions ? [t('console.api-keys.action')] : []),
         ],
         rows: keys.map((key) => [...keyCells(key, now), ...(hasActions ? [revokeCell(key)] : [])]),
-        empty: isEmpty ? noKeys(mayWrite) : user === '' ? NONE[state] : `No API keys of ${user}.`,
+        empty: isEmpty ? noKeys(mayWrite) : user === '' ? NONE[state] : t('console.api-keys.none-of-user', { user }),
         pages: pageLinks({ path: HOME, filters, sort: '', defaultSort: '' }, { after, trail }, next),
       },
     ],
@@ -71,8 +75,8 @@ export function keyListPage(
 const filtersOf = (state: ListOptions['state'], user: string) => ({ state: state === 'active' ? '' : state, user });
 
 function filterOf(state: ListOptions['state'], user: string): Search {
-  const placeholder = 'Username or email of the owner';
-  const segment = (value: ListOptions['state'], label: string) => ({
+  const placeholder = t('console.api-keys.search');
+  const segment = (value: ListOptions['state'], label: PageText) => ({
     href: listPath(HOME, filtersOf(value, user)),
     label,
     isCurrent: state === value,
@@ -83,17 +87,17 @@ function filterOf(state: ListOptions['state'], user: string): Search {
       { name: 'user', label: placeholder, value: user, suggest: 'users', isLabelHidden: true, placeholder },
       { name: 'state', label: '', type: 'hidden', value: filtersOf(state, user).state },
     ],
-    segments: [segment('active', 'Active'), segment('ended', 'Expired or revoked')],
+    segments: [segment('active', t('console.api-keys.active')), segment('ended', t('console.api-keys.ended'))],
   };
 }
 
-const NONE = { active: 'No active API keys.', ended: 'No API keys expired or were revoked in the last 30 days.' };
+const NONE = { active: t('console.api-keys.none-active'), ended: t('console.api-keys.none-ended') };
 
 function noKeys(mayWrite: boolean) {
   return {
     icon: 'key-square',
-    title: 'No API keys yet',
-    text: 'Create an API key for a script, a backup, or monitoring.',
+    title: t('console.api-keys.none'),
+    text: t('console.api-keys.none.text'),
     ...(mayWrite && { action: CREATE }),
   };
 }
@@ -104,13 +108,13 @@ function keyCells(key: KeyView, now: Date): Cell[] {
     ownerCell(key),
     key.permissions.length,
     key.createdAt,
-    key.lastUsedAt ?? 'Never',
+    key.lastUsedAt ?? t('console.api-keys.never'),
     endTag(key, now),
   ];
 }
 
 function revokeCell({ id, name }: KeyView): Cell {
-  return { action: { label: 'Revoke', of: name, href: `${HOME}/${id}/revoke` } };
+  return { action: { label: t('console.api-keys.revoke'), of: name, href: `${HOME}/${id}/revoke` } };
 }
 
 function ownerCell({ username, ownerId }: KeyView): Mark {
@@ -118,17 +122,17 @@ function ownerCell({ username, ownerId }: KeyView): Mark {
   return { text: name, href: `/admin/users/${ownerId}`, logo: { name, isPerson: true } };
 }
 
-/** `in 12 days`, or how it ended. */
-function endTag({ state, expiresAt }: Pick<KeyView, 'state' | 'expiresAt'>, now: Date): Mark {
-  if (state === 'revoked') return { text: 'Revoked', tone: 'plain' };
-  if (state === 'expired') return { text: 'Expired', tone: 'bad' };
+/** `in 12 days` or, as a sentence, `Expires in 12 days`; or how it ended. */
+function endTag({ state, expiresAt }: Pick<KeyView, 'state' | 'expiresAt'>, now: Date, isSentence = false): Mark {
+  if (state === 'revoked') return { text: t('console.api-keys.revoked'), tone: 'plain' };
+  if (state === 'expired') return { text: t('console.api-keys.expired'), tone: 'bad' };
   const days = Math.ceil((expiresAt.getTime() - now.getTime()) / DAY_MS);
-  return { text: days <= 1 ? 'within a day' : `in ${plural(days, 'day')}`, tone: days <= SOON_DAYS ? 'warn' : 'good' };
-}
-
-function titleTag(key: KeyView, now: Date): Mark {
-  const tag = endTag(key, now);
-  return key.state === 'active' ? { ...tag, text: `Expires ${tag.text}` } : tag;
+  const beginning = isSentence ? 'expires-' : '';
+  const text =
+    days <= 1
+      ? t(`console.api-keys.${beginning}within-a-day`)
+      : t(`console.api-keys.${beginning}in-days`, { count: days });
+  return { text, tone: days <= SOON_DAYS ? 'warn' : 'good' };
 }
 
 /** One key. */
@@ -136,31 +140,31 @@ export function keyPage(key: KeyView, { now, mayWrite }: { now: Date; mayWrite: 
   const { id, name, state, permissions } = key;
   const danger: Block = {
     kind: 'tasks',
-    title: 'Danger zone',
+    title: t('console.api-keys.danger'),
     isDanger: true,
     rows: [
       {
-        title: 'Revoke API key',
-        text: 'Scripts that use this key stop working right away.',
-        action: { label: 'Revoke', of: name, href: `${HOME}/${id}/revoke`, look: 'danger' },
+        title: t('console.api-keys.revoke.task'),
+        text: t('console.api-keys.revoke.consequence'),
+        action: { label: t('console.api-keys.revoke'), of: name, href: `${HOME}/${id}/revoke`, look: 'danger' },
       },
     ],
   };
-  const ended = { revoked: 'Revoked', expired: 'Expired', active: 'Expires' }[state];
+  const ended = t(`console.api-keys.${state === 'active' ? 'expires' : state}`);
   return {
     title: name,
     back,
-    tags: [titleTag(key, now)],
+    tags: [endTag(key, now, true)],
     blocks: [
       {
         kind: 'facts',
         rows: [
-          { label: 'Key', value: { text: maskedKey(key), code: true } },
-          { label: 'Owner', value: ownerCell(key) },
-          { label: 'Permissions', value: permissions.map((text) => ({ text, code: true })) },
-          { label: 'Created', value: key.createdAt },
-          { label: 'Created by', value: createdBy(key) },
-          { label: 'Last used', value: key.lastUsedAt ?? 'Never' },
+          { label: t('console.api-keys.key'), value: { text: maskedKey(key), code: true } },
+          { label: t('console.api-keys.owner'), value: ownerCell(key) },
+          { label: t('console.api-keys.permissions'), value: permissions.map((text) => ({ text, code: true })) },
+          { label: t('console.api-keys.created-at'), value: key.createdAt },
+          { label: t('console.api-keys.created-by'), value: createdBy(key) },
+          { label: t('console.api-keys.last-used'), value: key.lastUsedAt ?? t('console.api-keys.never') },
           { label: ended, value: key.revokedAt ?? key.expiresAt },
         ],
       },
@@ -170,11 +174,10 @@ export function keyPage(key: KeyView, { now, mayWrite }: { now: Date; mayWrite: 
   };
 }
 
-const RIGHTS =
-  'The key can never do more than its owner can at that moment. It stops working while its owner is disabled.';
+const RIGHTS = t('console.api-keys.rights');
 
 function createdBy({ createdBy: id, ownerId, username }: KeyView): Cell {
-  if (id === null) return 'The command line';
+  if (id === null) return t('console.api-keys.command-line');
   return id === ownerId ? username || ownerId : { text: id, code: true };
 }
 
@@ -188,8 +191,8 @@ interface FormChoices {
 export function newKeyPage(given: KeyForm, { options, maxDays, defaultDays }: FormChoices): ConsolePage {
   const days = [...new Set([...CHOICES.filter((one) => one < maxDays), defaultDays, maxDays])].sort((a, b) => a - b);
   return {
-    title: 'Create API key',
-    lead: 'The key acts on your behalf and never has more permissions than you.',
+    title: t('console.api-keys.create'),
+    lead: t('console.api-keys.form.lead'),
     back,
     blocks: [
       {
@@ -198,32 +201,35 @@ export function newKeyPage(given: KeyForm, { options, maxDays, defaultDays }: Fo
         fields: [
           {
             name: 'name',
-            label: 'Name',
+            label: t('console.shared.name'),
             value: given.name,
             required: true,
             isHalf: true,
-            placeholder: 'Nightly export',
-            hint: 'What the key is for. The name appears in the activity log.',
+            placeholder: t('console.api-keys.form.name.example'),
+            hint: t('console.api-keys.form.name.hint'),
           },
           {
             name: 'expires_in_days',
-            label: 'Valid for',
+            label: t('console.api-keys.form.valid-for'),
             type: 'select',
             isHalf: true,
             value: given.expires_in_days,
-            options: days.map((one) => ({ value: String(one), label: plural(one, 'day') })),
+            options: days.map((one) => ({
+              value: String(one),
+              label: t('console.api-keys.form.days', { count: one }),
+            })),
           },
           {
             name: 'permissions',
-            label: 'Permissions',
+            label: t('console.api-keys.permissions'),
             type: 'checks',
             isWide: true,
             values: given.permissions,
             options,
-            hint: 'A key can’t make changes that need a fresh sign-in, such as giving roles or changing settings. Use an application with client credentials for those.',
+            hint: t('console.api-keys.form.permissions.hint'),
           },
         ],
-        button: 'Create API key',
+        button: t('console.api-keys.create'),
         cancel: HOME,
       },
     ],
@@ -233,15 +239,15 @@ export function newKeyPage(given: KeyForm, { options, maxDays, defaultDays }: Fo
 /** The question before the revocation. */
 export function revocationPage({ id, name, username, ownerId }: KeyView): ConsolePage {
   return {
-    title: `Revoke the API key ${name}?`,
+    title: t('console.api-keys.revoke.title', { name }),
     back: { href: `${HOME}/${id}`, label: name },
     blocks: [
       {
         kind: 'form',
-        lead: `The key belongs to ${username || ownerId}. Scripts that use it stop working right away. You can’t undo this.`,
+        lead: t('console.api-keys.revoke.lead', { owner: username || ownerId }),
         action: `${HOME}/${id}/revoke`,
         fields: [],
-        button: 'Revoke',
+        button: t('console.api-keys.revoke'),
         look: 'danger',
         cancel: HOME,
       },

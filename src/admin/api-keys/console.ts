@@ -3,9 +3,11 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
+import { badRequest } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import { adminApi } from '../../rbac/built-in.ts';
+import { t } from '../../texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { type Frame, trailField } from '../console/frame.ts';
 import { readTypedForm } from '../console/typed-form.ts';
@@ -64,7 +66,7 @@ export function apiKeyRoutes(dependencies: ApiKeyPagesDependencies): Router<Stat
 
   router.post('/:id/revoke', ...frame.change(READ, WRITE), async (ctx) => {
     const { name } = await apiKeys.revoke(ctx.params.id ?? '', frame.actor(ctx));
-    frame.redirect(ctx, HOME, `API key ${name} revoked.`);
+    frame.redirect(ctx, HOME, t('console.api-keys.revoke.done', { name }));
   });
 
   return router;
@@ -89,6 +91,10 @@ function addCreation(router: Router<State, Extras>, { frame, apiKeys, issuer }: 
       async () => {
         check();
         const { name, permissions, expires_in_days: days } = given;
+        if (name === '') {
+          const message = t('console.api-keys.form.name.missing');
+          throw badRequest('invalid_input', { fields: [{ field: 'name', message }] });
+        }
         const { key, text } = await apiKeys.create({ name, permissions, days: Number(days) }, frame.actor(ctx));
         frame.show(ctx, createdPage(key, text));
       },
@@ -98,25 +104,25 @@ function addCreation(router: Router<State, Extras>, { frame, apiKeys, issuer }: 
 
   function createdPage({ name, expiresAt }: { name: string; expiresAt: Date }, text: string): ConsolePage {
     return {
-      title: 'API key created',
-      back: { href: HOME, label: 'API keys' },
+      title: t('console.api-keys.created'),
+      back: { href: HOME, label: t('console.navigation.api-keys') },
       blocks: [
-        { kind: 'secret', label: 'API key', text, lead: 'Copy the key now. You won’t see it again.' },
+        { kind: 'secret', label: t('console.api-keys.created.key'), text, lead: t('console.api-keys.created.copy') },
         {
           kind: 'facts',
           rows: [
-            { label: 'Name', value: name },
-            { label: 'Expires', value: expiresAt },
+            { label: t('console.shared.name'), value: name },
+            { label: t('console.api-keys.expires'), value: expiresAt },
           ],
         },
         {
           kind: 'code',
-          title: 'Try it',
-          lead: 'Set the environment variable API_KEY to the key first.',
-          label: 'Example call',
+          title: t('console.api-keys.created.try'),
+          lead: t('console.api-keys.created.try.lead'),
+          label: t('console.api-keys.created.example'),
           text: `curl -H "Authorization: Bearer $API_KEY" ${adminApi(issuer)}/me`,
         },
-        { kind: 'actions', items: [{ label: 'Done', href: HOME, look: 'primary' }] },
+        { kind: 'actions', items: [{ label: t('console.api-keys.created.done'), href: HOME, look: 'primary' }] },
       ],
     };
   }

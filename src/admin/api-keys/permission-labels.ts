@@ -2,25 +2,26 @@
 // an API key cannot prove (docs/decisions/0045-api-keys.md).
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { parseLimited, withoutLimit } from '../../rbac/rights.ts';
+import { type PageText, type Text, t } from '../../texts/text.ts';
 import type { Option } from '../console/blocks.ts';
 
-const LABELS: Partial<Record<OwnPermission, string>> = {
-  'gatehouse.users:read': 'View users',
-  'gatehouse.users:write': 'Add users without roles and edit profiles',
-  'gatehouse.users:unlock': 'Unlock users',
-  'gatehouse.users:reset-password': 'Send password reset links',
-  'gatehouse.roles:read': 'View roles',
-  'gatehouse.sessions:read': 'View sessions',
-  'gatehouse.applications:read': 'View applications and APIs',
-  'gatehouse.applications:write': 'Change names, logos, and links of applications',
-  'gatehouse.connections:read': 'View identity providers',
-  'gatehouse.audit:read': 'View the activity log',
-  'gatehouse.mail:read': 'View queued email',
-  'gatehouse.mail:write': 'Retry queued email',
-  'gatehouse.settings:read': 'View settings',
-  'gatehouse.keys:read': 'View signing keys',
-  'gatehouse.api-keys:read': 'View API keys',
-  'gatehouse.api-keys:write': 'Revoke your API keys',
+const LABELS: Partial<Record<OwnPermission, Text>> = {
+  'gatehouse.users:read': t('console.api-keys.permission.users-read'),
+  'gatehouse.users:write': t('console.api-keys.permission.users-write'),
+  'gatehouse.users:unlock': t('console.api-keys.permission.users-unlock'),
+  'gatehouse.users:reset-password': t('console.api-keys.permission.users-reset-password'),
+  'gatehouse.roles:read': t('console.api-keys.permission.roles-read'),
+  'gatehouse.sessions:read': t('console.api-keys.permission.sessions-read'),
+  'gatehouse.applications:read': t('console.api-keys.permission.applications-read'),
+  'gatehouse.applications:write': t('console.api-keys.permission.applications-write'),
+  'gatehouse.connections:read': t('console.api-keys.permission.connections-read'),
+  'gatehouse.audit:read': t('console.api-keys.permission.audit-read'),
+  'gatehouse.mail:read': t('console.api-keys.permission.mail-read'),
+  'gatehouse.mail:write': t('console.api-keys.permission.mail-write'),
+  'gatehouse.settings:read': t('console.api-keys.permission.settings-read'),
+  'gatehouse.keys:read': t('console.api-keys.permission.keys-read'),
+  'gatehouse.api-keys:read': t('console.api-keys.permission.api-keys-read'),
+  'gatehouse.api-keys:write': t('console.api-keys.permission.api-keys-write'),
 };
 const ORDER = Object.keys(LABELS);
 
@@ -33,9 +34,11 @@ export function permissionOptions(grantable: readonly string[]): Option[] {
     .map((permission) => ({ value: permission, label: labelOf(permission), hint: permission }));
 }
 
-function labelOf(permission: string): string {
-  const label = LABELS[withoutLimit(permission) as OwnPermission] ?? permission;
-  const limit = parseLimited(permission)?.limit;
-  if (!limit) return label;
-  return limit.kind === 'role' ? `${label}, members of ${limit.name} only` : `${label}, ${limit.name} only`;
+function labelOf(text: string): PageText {
+  const permission = LABELS[withoutLimit(text) as OwnPermission] ?? text;
+  const limit = parseLimited(text)?.limit;
+  if (!limit) return permission;
+  return limit.kind === 'role'
+    ? t('console.api-keys.permission.members-only', { permission, role: limit.name })
+    : t('console.api-keys.permission.application-only', { permission, application: limit.name });
 }

@@ -136,7 +136,8 @@ function storedPages({ page: own, storedForms }: Pick<FrameDependencies, 'page' 
   return {
     /** Leads to the confirmation page, which later shows `page` again. */
     async confirm(ctx: Context, { change }: StepUpNeeded, page: ConsolePage): Promise<void> {
-      const value = await storedForms.add(ownerOf(ctx), { change, path: ctx.path, page: written(ctx, page) });
+      const form = written(ctx, { change, path: ctx.path, page });
+      const value = await storedForms.add(ownerOf(ctx), form);
       own.redirectWithNotice(ctx, `${CONFIRM}/${value}`);
     },
 
@@ -150,11 +151,11 @@ function storedPages({ page: own, storedForms }: Pick<FrameDependencies, 'page' 
 }
 
 /** The button that was pressed, on a page of its own; Cancel leads back to where it was. */
-async function pressedButton(ctx: Context, { change }: StepUpNeeded): Promise<ConsolePage> {
+async function pressedButton(ctx: Context, { title }: StepUpNeeded): Promise<ConsolePage> {
   const { _csrf, ...fields } = await readForm(ctx, { lists: 'every field' });
   const referer = ctx.get('Referer');
   const from = URL.canParse(referer) ? new URL(referer).pathname : '';
-  return pressedButtonPage(change, ctx.path, fields, from.startsWith('/admin/') ? from : '/admin');
+  return pressedButtonPage(title, ctx.path, fields, from.startsWith('/admin/') ? from : '/admin');
 }
 
 /** What the page says about a fault that the administrator can fix. Throws any other. */

@@ -3,7 +3,7 @@ import type { Account } from '../../accounts/account.ts';
 import type { Proof } from '../../audit/audit.ts';
 import type { Fields } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
-import { plural } from '../../platform/plural.ts';
+import { type PageText, sentences, t } from '../../texts/text.ts';
 import type { ConsolePage, Field, FormBlock, TextBlock } from '../console/blocks.ts';
 import type { StoredForm } from './stored-forms.ts';
 
@@ -14,31 +14,32 @@ export function confirmationPage(
   { change, page }: StoredForm,
   { account, proof, signInUrl }: { account: Account; proof: Proof | undefined; signInUrl: string },
 ): ConsolePage {
-  const missing = proof?.mailedCode ? 'a code from your mailbox' : 'your strongest factor';
-  const reason = proof?.isRecent
-    ? `This needs ${missing}, which you didn’t use at your last sign-in.`
-    : `This needs a sign-in from the last ${plural(MINUTES, 'minute')}. It protects you if someone else uses your computer.`;
+  const missing = t(`console.proof.needs-${proof?.mailedCode ? 'mailed-code' : 'factor'}`);
+  const old = [t('console.proof.needs-recent', { count: MINUTES }), t('console.proof.protects')];
   return {
-    title: 'Confirm it’s you',
-    lead: `You’re about to ${change}. ${reason}`,
+    title: t('console.proof.title'),
+    lead: sentences([t('console.proof.about', { change }), ...(proof?.isRecent ? [missing] : old)]),
     ...(page.back && { back: page.back }),
     blocks: [
       {
         kind: 'facts',
         rows: [
-          { label: 'Signed in as', value: { text: account.name ?? account.username, small: account.username } },
-          { label: 'Last sign-in', value: proof?.authTime },
+          {
+            label: t('console.proof.signed-in-as'),
+            value: { text: account.name ?? account.username, small: account.username },
+          },
+          { label: t('console.proof.last-sign-in'), value: proof?.authTime },
         ],
       },
       {
         kind: 'text',
-        text: 'Nothing has changed yet. After you sign in, one more click makes the change.',
+        text: t('console.proof.nothing-changed'),
       },
       {
         kind: 'actions',
         items: [
-          { label: 'Sign in again', href: signInUrl, look: 'primary' },
-          { label: 'Cancel', href: page.back?.href ?? '/admin', look: 'secondary' },
+          { label: t('console.proof.sign-in'), href: signInUrl, look: 'primary' },
+          { label: t('console.page.cancel'), href: page.back?.href ?? '/admin', look: 'secondary' },
         ],
       },
     ],
@@ -51,7 +52,7 @@ const CONFIRMED = 'confirmed';
 export function filledInPage({ change, path, page }: StoredForm): ConsolePage {
   const form = page.blocks.find((block): block is FormBlock => block.kind === 'form' && block.action === path);
   const button = form?.button;
-  const text = `Identity confirmed. Now select “${button ?? 'Continue'}” to ${change}.`;
+  const text = t('console.proof.confirmed', { button: button ?? t('console.proof.continue'), change });
   const notice: TextBlock = { kind: 'text', tone: 'notice', text };
   if (!form || !button || !hasFields(form)) return { ...page, blocks: [notice, ...page.blocks] };
   const sendable: FormBlock = { ...form, id: CONFIRMED, look: 'secondary' };
@@ -66,13 +67,13 @@ const hasFields = ({ fields, sections = [] }: FormBlock) =>
   [...fields, ...sections.flatMap((section) => section.fields)].some(({ type }) => type !== 'hidden');
 
 /** A button that was pressed on a page without fields: the same button on a page of its own. */
-export function pressedButtonPage(change: string, path: string, sent: Fields, cancel: string): ConsolePage {
+export function pressedButtonPage(title: PageText, path: string, sent: Fields, cancel: string): ConsolePage {
   const fields = Object.entries(sent).flatMap(([name, values]) =>
     [values].flat().map((value): Field => ({ name, label: '', type: 'hidden', value })),
   );
   return {
-    title: `${change.charAt(0).toUpperCase()}${change.slice(1)}`,
-    back: { href: cancel, label: 'Back' },
-    blocks: [{ kind: 'form', action: path, fields, button: 'Continue', look: 'danger', cancel }],
+    title,
+    back: { href: cancel, label: t('console.page.back') },
+    blocks: [{ kind: 'form', action: path, fields, button: t('console.proof.continue'), look: 'danger', cancel }],
   };
 }

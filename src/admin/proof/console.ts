@@ -5,6 +5,7 @@ import Router from '@koa/router';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import type { SignedIn } from '../../rp/signed-in.ts';
+import { t } from '../../texts/text.ts';
 import type { Frame } from '../console/frame.ts';
 import { confirmationPage, filledInPage } from './confirmation-pages.ts';
 import { CONFIRM, RESULT, type StoredForms } from './stored-forms.ts';
@@ -27,8 +28,8 @@ export function confirmationRoutes({ frame, storedForms, signedIn }: Confirmatio
     const stored = await storedForms.find(ownerOf(ctx), ctx.params.form ?? '');
     if (!stored) {
       throw notFound({
-        message: 'This form has expired, or belongs to another user. Nothing changed.',
-        next: { href: '/admin', label: 'Overview' },
+        message: t('console.proof.form-expired'),
+        next: { href: '/admin', label: t('console.navigation.overview') },
       });
     }
     const signInUrl = signedIn.stepUpUrl(ctx, ctx.path);
@@ -40,8 +41,8 @@ export function confirmationRoutes({ frame, storedForms, signedIn }: Confirmatio
     const stored = await storedForms.takeResult(ownerOf(ctx), ctx.params.result ?? '');
     if (!stored) {
       throw notFound({
-        message: 'This page has expired, or belongs to another user.',
-        next: { href: '/admin', label: 'Overview' },
+        message: t('console.proof.result-expired'),
+        next: { href: '/admin', label: t('console.navigation.overview') },
       });
     }
     const { page, after } = stored;

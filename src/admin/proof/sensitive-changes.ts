@@ -4,58 +4,58 @@ import type { Actor, Proof } from '../../audit/audit.ts';
 import { AppError } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
 import { MAILED_CODE_CLAIMS, MFA_ACR } from '../../mfa/acr.ts';
-import { plural } from '../../platform/plural.ts';
+import { type PageText, type Text, t } from '../../texts/text.ts';
 
-/** What the confirmation page says; `…` is the name of what changes. */
-const sensitiveChanges = {
-  'user.create-with-roles': 'add the user … with roles',
-  'user.change-login': 'change the username, email address or attributes of …',
-  'user.change-roles': 'change the roles of …',
-  'user.set-password': 'set a password for …',
-  'user.force-password-change': 'require a password change from …',
-  'user.reset-factors': 'reset two-step verification for …',
-  'user.allow-factor': 'allow two-step verification for …',
-  'session.end': 'end a session of …',
-  'user.end-sessions': 'end every session of …',
-  'user.enable': 'enable the account of …',
-  'user.disable': 'disable the account of …',
-  'user.delete': 'delete the user …',
-  'users.enable': 'enable …',
-  'users.disable': 'disable …',
-  'users.change-roles': 'change the roles of …',
-  'users.force-password-change': 'require a password change from …',
-  'users.end-sessions': 'end every session of …',
-  'users.delete': 'delete …',
-  'users.import-with-roles': 'import users with roles',
-  'role.create': 'create the role …',
-  'role.change': 'change the name or the permissions of the role …',
-  'role.delete': 'delete the role …',
-  'application.register': 'add the application …',
-  'application.change': 'change the application …',
-  'application.enable': 'enable the application …',
-  'application.disable': 'disable the application …',
-  'application.end-sessions': 'end every session at …',
-  'application.delete': 'delete the application …',
-  'application.add-secret': 'create a client secret for …',
-  'application.remove-secret': 'revoke a client secret of …',
-  'resource.create': 'add the API …',
-  'resource.change': 'change the API …',
-  'resource.delete': 'delete the API …',
-  'connection.create': 'add the connection …',
-  'connection.change': 'change the connection …',
-  'connection.enable': 'enable the connection …',
-  'connection.disable': 'disable the connection …',
-  'connection.delete': 'delete the connection …',
-  'connection.add-secret': 'add a secret to the connection …',
-  'connection.remove-secret': 'remove a secret of the connection …',
-  'connection.end-sessions': 'end every session of the connection …',
-  'api-key.create': 'create the API key …',
-  'api-key.revoke': 'revoke the API key …',
-  'keys.rotate': 'rotate the signing keys',
-  'settings.change': 'change the settings',
-} as const satisfies Record<string, string>;
+/** Of each the confirmation page says what it is: `console.proof.change.…`. */
+const sensitiveChanges = [
+  'user.create-with-roles',
+  'user.change-login',
+  'user.change-roles',
+  'user.set-password',
+  'user.force-password-change',
+  'user.reset-factors',
+  'user.allow-factor',
+  'session.end',
+  'user.end-sessions',
+  'user.enable',
+  'user.disable',
+  'user.delete',
+  'users.enable',
+  'users.disable',
+  'users.change-roles',
+  'users.force-password-change',
+  'users.end-sessions',
+  'users.delete',
+  'users.import-with-roles',
+  'role.create',
+  'role.change',
+  'role.delete',
+  'application.register',
+  'application.change',
+  'application.enable',
+  'application.disable',
+  'application.end-sessions',
+  'application.delete',
+  'application.add-secret',
+  'application.remove-secret',
+  'resource.create',
+  'resource.change',
+  'resource.delete',
+  'connection.create',
+  'connection.change',
+  'connection.enable',
+  'connection.disable',
+  'connection.delete',
+  'connection.add-secret',
+  'connection.remove-secret',
+  'connection.end-sessions',
+  'api-key.create',
+  'api-key.revoke',
+  'keys.rotate',
+  'settings.change',
+] as const;
 
-export type SensitiveChange = keyof typeof sensitiveChanges;
+export type SensitiveChange = (typeof sensitiveChanges)[number];
 
 const MAILED_CODE = `Sign in again. The request for it has the parameter claims=${MAILED_CODE_CLAIMS}.`;
 const WITHOUT_KEY = 'Use the console, or an access token.';
@@ -64,19 +64,31 @@ const WITHOUT_KEY = 'Use the console, or an access token.';
 export class StepUpNeeded extends AppError {
   override name = 'StepUpNeeded';
   /** What the user is about to do, such as `delete the user bob`. */
-  readonly change: string;
+  readonly change: Text;
+  /** The same as a title: `Delete the user bob`. */
+  readonly title: Text;
 
-  constructor(change: string, { acr, mailedCode }: Pick<Proof, 'acr' | 'mailedCode'>, isApiKey = false) {
-    const minutes = limits.recentAuthentication.seconds / 60;
+  constructor(
+    { change: kind, name }: { change: SensitiveChange; name: PageText },
+    { acr, mailedCode }: Pick<Proof, 'acr' | 'mailedCode'>,
+    isApiKey = false,
+  ) {
+    const change = changeText(kind, name, 'sentence');
+    const count = limits.recentAuthentication.seconds / 60;
     super('proof_needed', {
       message: isApiKey
-        ? `To ${change}, you need a fresh sign-in, which an API key can’t prove.`
-        : `To ${change}, you need a sign-in from the last ${plural(minutes, 'minute')} with ${mailedCode ? 'a code by email' : 'your strongest factor'}.`,
-      advice: isApiKey ? WITHOUT_KEY : mailedCode ? MAILED_CODE : 'Sign in again.',
+        ? t('console.proof.problem.api-key', { change })
+        : t(`console.proof.problem.${mailedCode ? 'mailed-code' : 'factor'}`, { change, count }),
+      advice: isApiKey ? WITHOUT_KEY : mailedCode ? MAILED_CODE : t('console.proof.problem.sign-in'),
       headers: { 'WWW-Authenticate': stepUpChallenge({ acr, maxAge: limits.recentAuthentication.seconds }) },
     });
     this.change = change;
+    this.title = changeText(kind, name, 'title');
   }
+}
+
+function changeText(change: SensitiveChange, name: PageText, form: 'title' | 'sentence'): Text {
+  return t(`console.proof.change.${change}`, { name, form });
 }
 
 /** The challenge of RFC 9470 section 3. @param maxAge in seconds; absent where only the acr is too low */
@@ -94,12 +106,8 @@ export function stepUpChallenge({ acr, maxAge }: { acr: string; maxAge?: number 
  * Throws StepUpNeeded (401) unless the user who acts signed in within `limits.recentAuthentication`, with the strongest factor
  * of the account. @param name of what changes
  */
-export function assertFreshProof(by: Actor, change: SensitiveChange, name = ''): void {
+export function assertFreshProof(by: Actor, change: SensitiveChange, name: PageText = ''): void {
   if (by.actorId === undefined) return;
   if (by.proof?.isFresh) return;
-  throw new StepUpNeeded(
-    sensitiveChanges[change].replace('…', () => name),
-    by.proof ?? { acr: MFA_ACR },
-    by.apiKey !== undefined,
-  );
+  throw new StepUpNeeded({ change, name }, by.proof ?? { acr: MFA_ACR }, by.apiKey !== undefined);
 }

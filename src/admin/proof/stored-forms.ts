@@ -17,7 +17,7 @@ export const RESULT = '/admin/result';
 
 export interface StoredForm {
   /** What the user is about to do (`StepUpNeeded`). */
-  change: string;
+  change: PageText;
   /** The path that the form was sent to. */
   path: string;
   /** The page with the filled-in form. */

@@ -3,12 +3,14 @@ import type { Actor } from '../../audit/audit.ts';
 import { forbidden } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
 import type { Authority } from '../../rbac/authority.ts';
+import { descriptionOf } from '../../rbac/role.ts';
 import type { NewRole, Role, Roles } from '../../rbac/roles.ts';
 import { inChunks } from '../../storage/chunks.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
 import { fragment, joinFragments } from '../../storage/fragments.ts';
 import { lockRow } from '../../storage/row-lock.ts';
 import type { Sql } from '../../storage/statements.ts';
+import type { PageText } from '../../texts/text.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
@@ -28,7 +30,7 @@ export interface RoleAdmin {
   /** Names of the roles that the actor may give and take. */
   assignable(by: Actor): Promise<string[]>;
   /** The same as choices of a form, by name, with their descriptions. */
-  choices(by: Actor): Promise<{ value: string; label: string; hint?: string }[]>;
+  choices(by: Actor): Promise<{ value: string; label: string; hint?: PageText }[]>;
   get(id: string): Promise<Role>;
   /** `onCreated` runs in the transaction. */
   create(role: Omit<NewRole, 'source'>, by: Actor, onCreated?: OnCreated<Role>): Promise<Role>;
@@ -69,7 +71,7 @@ export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependen
     async choices(by) {
       const found = await authority.assignable(by, await roles.list());
       return found
-        .map(({ name, description }) => ({ value: name, label: name, ...(description && { hint: description }) }))
+        .map((role) => ({ value: role.name, label: role.name, ...(role.description && { hint: descriptionOf(role) }) }))
         .sort((one, other) => one.label.localeCompare(other.label, 'en'));
     },
     get: (id) => roles.get(id),

@@ -3,35 +3,22 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { forbidden } from '../../http/errors.ts';
-import { bodyLimit, parseForm, parseQuery } from '../../http/input.ts';
+import { bodyLimit, parseForm } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
-import type { Role } from '../../rbac/roles.ts';
+import type { Role } from '../../rbac/role.ts';
 import { type PageText, t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
-import { type Block, type Cell, type ConsolePage, type Search, VERSION, versionField } from '../console/blocks.ts';
-import { sortColumn, sortedBy } from '../console/lists.ts';
-import { FILE_TAG } from '../console/managed-by-file.ts';
+import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
 import { asTyped, isRowButton, type Sent, sentValue, toSent } from '../console/row-buttons.ts';
 import type { RoleAdmin } from './actions.ts';
+import { roleList } from './console-lists.ts';
 import { type MemberPagesDependencies, memberPages } from './console-members.ts';
 import { type RoleValues, roleSections, sentRole } from './role-form.ts';
 import { applicationsBlock, mayChangeRole, pathOf, READ, roleTabPage, WRITE } from './role-page.ts';
 
 const HOME = '/admin/roles';
-const MATRIX = `${HOME}/permissions`;
 const MAX_FORM_BYTES = 256 * 1024;
 const form = z.record(z.string(), z.array(z.string().max(20_000)));
-const query = z.object({
-  q: z.string().trim().max(200).default(''),
-  sort: z.enum(['name', '-name', 'members', '-members', 'permissions', '-permissions']).default('name'),
-});
-const SOURCES: Record<Role['source'], Cell> = {
-  local: '',
-  file: { ...FILE_TAG, text: t('console.page.configuration-file'), tone: 'plain' },
-  'built-in': { text: t('console.roles.built-in'), tone: 'plain' },
-};
-const TICK: Cell = { text: t('console.roles.yes'), tone: 'good' };
-
 export interface RolePagesDependencies extends MemberPagesDependencies {
   roles: RoleAdmin;
 }
@@ -46,101 +33,6 @@ export function roleRoutes(dependencies: RolePagesDependencies): Router<State, E
   memberPages(router, dependencies);
   roleDeletion(router, dependencies);
   return router;
-}
-
-function roleList(router: Router<State, Extras>, { frame, roles }: RolePagesDependencies): void {
-  const show = (ctx: Context, current: string, block: Block) =>
-    frame.show(ctx, {
-      title: t('console.roles.title'),
-      lead: t('console.roles.lead'),
-      actions: frame.may(ctx, WRITE)
-        ? [{ label: t('console.roles.create'), icon: 'plus', href: `${HOME}/new`, look: 'primary' }]
-        : [],
-      tabs: [
-        { href: HOME, label: t('console.roles.title'), isCurrent: current === HOME },
-        { href: MATRIX, label: t('console.roles.matrix'), isCurrent: current === MATRIX },
-      ],
-      blocks: [block],
-    });
-
-  router.get('/', ...frame.page(READ), async (ctx) => {
-    const { q, sort } = parseQuery(ctx, query);
-    const [all, members] = await Promise.all([roles.list(), roles.members()]);
-    const membersOf = ({ id }: Role) => members.get(id) ?? 0;
-    const sorted = sortedBy(all.filter(matching(q)), sort, frame.language(ctx), {
-      name: ({ name }) => name,
-      members: membersOf,
-      permissions: ({ permissions }) => permissions.length,
-    });
-    const list = { path: HOME, filters: { q }, sort, defaultSort: 'name' };
-    show(ctx, HOME, {
-      kind: 'table',
-      caption: t('console.roles.title'),
-      filter: filterOf(q, sort),
-      columns: [
-        sortColumn(t('console.roles.role'), 'name', list),
-        sortColumn(t('console.roles.members'), '-members', list, { isNumber: true }),
-        sortColumn(t('console.roles.permissions'), '-permissions', list, { isNumber: true }),
-        t('console.roles.managed-by'),
-      ],
-      rows: sorted.map((role) => [
-        { text: role.name, href: pathOf(role), small: role.description || undefined },
-        membersCell(role, membersOf(role)),
-        role.permissions.length,
-        SOURCES[role.source],
-      ]),
-      empty: t('console.roles.none'),
-      count: t('console.roles.count', { count: sorted.length }),
-    });
-  });
-
-  router.get('/permissions', ...frame.page(READ), async (ctx) => {
-    const [all, permissions] = await Promise.all([roles.list(), roles.permissions()]);
-    show(ctx, MATRIX, {
-      kind: 'table',
-      caption: t('console.roles.matrix'),
-      columns: [t('console.roles.permission'), ...all.map(({ name }) => name)],
-      rows: permissions.map(({ permission, roles: holders }) => [
-        { text: permission, code: true },
-        ...all.map(({ name }): Cell => (holders.includes(name) ? TICK : '')),
-      ]),
-      empty: t('console.roles.no-permissions'),
-    });
-  });
-}
-
-function filterOf(q: string, sort: string): Search {
-  return {
-    action: HOME,
-    fields: [
-      {
-        name: 'q',
-        label: t('console.page.search'),
-        type: 'search',
-        value: q,
-        isLabelHidden: true,
-        placeholder: t('console.roles.search'),
-      },
-      { name: 'sort', label: '', type: 'hidden', value: sort === 'name' ? '' : sort },
-    ],
-  };
-}
-
-/** The roles whose name, description or permissions have this text. */
-function matching(search: string): (role: Role) => boolean {
-  const wanted = search.toLowerCase();
-  return ({ name, description, permissions }) =>
-    [name, description, ...permissions].some((text) => text.toLowerCase().includes(wanted));
-}
-
-/** Leads to the members. */
-function membersCell(role: Role, count: number): Cell {
-  const { counted } = limits.lists;
-  const text = t('console.shared.number-or-more', {
-    value: Math.min(count, counted),
-    more: count > counted ? 'yes' : 'no',
-  });
-  return count === 0 ? text : { text, href: `${pathOf(role)}/members` };
 }
 
 async function readSent(ctx: Context): Promise<Sent> {

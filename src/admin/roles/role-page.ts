@@ -1,6 +1,6 @@
 // The frame of a role's pages: its tabs, who manages it, and the applications that it opens.
 import type { Context } from '../../http/context.ts';
-import type { Role } from '../../rbac/roles.ts';
+import { descriptionOf, type Role } from '../../rbac/role.ts';
 import { sentences, type Text, t } from '../../texts/text.ts';
 import { productPresets } from '../applications/presets/presets.ts';
 import type { Block, ConsolePage, Mark } from '../console/blocks.ts';
@@ -30,7 +30,7 @@ export function roleTabPage(
   const path = pathOf(role);
   return {
     title: role.name,
-    ...(role.description && { lead: role.description }),
+    ...(role.description && { lead: descriptionOf(role) }),
     back: { href: '/admin/roles', label: t('console.roles.title') },
     tags: tagsOf(role),
     tabs: (Object.keys(TABS) as RoleTab[]).map((one) => ({

@@ -10,6 +10,7 @@ import type { OwnPermission } from '../../rbac/built-in.ts';
 import { isMemberOf } from '../../rbac/members.ts';
 import type { Db } from '../../storage/database.ts';
 import { fragment, trustedText } from '../../storage/fragments.ts';
+import { t } from '../../texts/text.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 
 const READ = 'gatehouse.sessions:read' as const;
@@ -72,7 +73,7 @@ export function createSessionAdmin(dependencies: SessionAdminDependencies): Sess
     async ofUser(userId, by) {
       await authority.assertCovers(by, READ, userId);
       if ((await db.user.count({ where: { id: userId } })) === 0)
-        throw notFound({ message: 'This user doesn’t exist.' });
+        throw notFound({ message: t('console.person.unknown') });
       return viewsOf(db, await sessions.list(userId));
     },
 
@@ -93,7 +94,7 @@ export function createSessionAdmin(dependencies: SessionAdminDependencies): Sess
 }
 
 function throwNoSession(): never {
-  throw notFound({ message: 'This session doesn’t exist or has already ended.' });
+  throw notFound({ message: t('console.sessions.unknown') });
 }
 
 /** The live sessions after the cursor, at most `limit`. */

@@ -7,6 +7,7 @@ import { parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import { browserName } from '../../mail/browser-name.ts';
 import { within } from '../../rbac/rights.ts';
+import { t } from '../../texts/text.ts';
 import type { Cell, Empty, Search } from '../console/blocks.ts';
 import { type Frame, trailField } from '../console/frame.ts';
 import { pageLinks, sortColumn } from '../console/lists.ts';
@@ -21,7 +22,7 @@ const query = z.object({
   user: z.string().trim().max(254).default(''),
   sort: z.enum(['since', '-since']).default('-since'),
 });
-const back = { href: '/admin/sessions', label: 'Sessions' };
+const back = { href: '/admin/sessions', label: t('console.navigation.sessions') };
 
 export interface SessionPagesDependencies {
   frame: Frame;
@@ -52,21 +53,23 @@ function sessionList(router: Router<State, Extras>, dependencies: SessionPagesDe
       page.sessions.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)),
     );
     frame.show(ctx, {
-      title: 'Sessions',
-      lead: 'Who is signed in now, on which device and in which applications.',
+      title: t('console.navigation.sessions'),
+      lead: t('console.sessions.lead'),
       blocks: [
         {
           kind: 'table',
-          caption: 'Live sessions',
+          caption: t('console.sessions.caption'),
           filter: filterOf(user, sort),
           columns: [
-            ...['User', 'Device', 'Applications'],
-            sortColumn('Signed in', '-since', list),
-            'Last used',
-            ...(mayEnd ? ['Action'] : []),
+            t('console.person.user'),
+            t('console.sessions.column.device'),
+            t('console.person.applications'),
+            sortColumn(t('console.sessions.column.since'), '-since', list),
+            t('console.sessions.column.last-used'),
+            ...(mayEnd ? [t('console.sessions.column.action')] : []),
           ],
           rows: page.sessions.map((one) => [...sessionCells(one, applications), ...(mayEnd ? [endCell(one)] : [])]),
-          empty: user ? `${user} isn’t signed in.` : NOBODY,
+          empty: user ? t('console.sessions.not-signed-in', { user }) : NOBODY,
           pages: pageLinks(list, given, page.next),
         },
       ],
@@ -77,23 +80,33 @@ function sessionList(router: Router<State, Extras>, dependencies: SessionPagesDe
 function sessionEnd(router: Router<State, Extras>, { frame, sessions }: SessionPagesDependencies): void {
   router.get('/:uid/end', ...frame.page(within(END)), async (ctx) => {
     const { uid, username } = await sessions.get(ctx.params.uid ?? '', frame.actor(ctx), END);
-    const lead = `Signs ${username} out on this device and notifies the applications of the session.`;
+    const lead = t('console.sessions.end.lead', { user: username });
     const action = `/admin/sessions/${uid}/end`;
     frame.show(ctx, {
-      title: `End the session of ${username}?`,
+      title: t('console.sessions.end.title', { user: username }),
       back,
-      blocks: [{ kind: 'form', lead, action, fields: [], button: 'End session', look: 'danger', cancel: back.href }],
+      blocks: [
+        {
+          kind: 'form',
+          lead,
+          action,
+          fields: [],
+          button: t('console.sessions.end.button'),
+          look: 'danger',
+          cancel: back.href,
+        },
+      ],
     });
   });
 
   router.post('/:uid/end', ...frame.change(within(END)), async (ctx) => {
     await sessions.end(ctx.params.uid ?? '', frame.actor(ctx));
-    frame.redirect(ctx, '/admin/sessions', 'Session ended');
+    frame.redirect(ctx, '/admin/sessions', t('console.sessions.ended'));
   });
 }
 
 function filterOf(user: string, sort: string): Search {
-  const text = 'Username or email';
+  const text = t('console.sessions.search');
   return {
     action: back.href,
     fields: [
@@ -105,12 +118,18 @@ function filterOf(user: string, sort: string): Search {
 
 const NOBODY: Empty = {
   icon: 'monitor-smartphone',
-  title: 'No live sessions',
-  text: 'Sessions appear here when people sign in.',
+  title: t('console.sessions.none'),
+  text: t('console.sessions.none.text'),
 };
 
 function endCell({ uid, username }: SessionView): Cell {
-  return { action: { label: 'End', of: `session of ${username}`, href: `/admin/sessions/${uid}/end` } };
+  return {
+    action: {
+      label: t('console.sessions.end'),
+      of: t('console.sessions.end.of', { user: username }),
+      href: `/admin/sessions/${uid}/end`,
+    },
+  };
 }
 
 function sessionCells(
@@ -120,7 +139,9 @@ function sessionCells(
   const name = username || accountId;
   return [
     { text: name, href: `/admin/users/${accountId}`, logo: { name, isPerson: true } },
-    device ? { text: String(browserName(device.userAgent) ?? 'Unknown browser'), small: device.address } : null,
+    device
+      ? { text: browserName(device.userAgent) ?? t('console.person.unknown-browser'), small: device.address }
+      : null,
     participants.map(({ clientId }) => applicationCell(clientId, applications)),
     signedInAt,
     device?.lastSeenAt,
