@@ -20,13 +20,20 @@ async function connect(): Promise<{ socket: Socket; answer: Promise<string> }> {
   return { socket, answer };
 }
 
+/** `arrived` resolves with the first request. */
 function slowRoute(ms: number) {
-  return {
+  let arrive = () => {};
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  const routes = {
     'GET /slow': async (ctx: { body: unknown }) => {
+      arrive();
       await pause(ms);
       ctx.body = 'finished';
     },
   };
+  return { routes, arrived };
 }
 
 describe('a slow client is disconnected', () => {
@@ -79,9 +86,10 @@ describe('input that is not HTTP', () => {
 
 describe('a stop', () => {
   it('completes a running request with Connection: close, and accepts no new one', async () => {
-    app = await startApp({ routes: slowRoute(300) });
+    const { routes, arrived } = slowRoute(300);
+    app = await startApp({ routes });
     const slow = app.client.get('/slow');
-    await pause(100);
+    await arrived;
     expect(app.isDraining()).toBe(false);
     const drained = app.drain({ seconds: 5 });
     expect(app.isDraining()).toBe(true);
@@ -108,9 +116,10 @@ describe('a stop', () => {
   });
 
   it('ends requests that do not finish in time', async () => {
-    app = await startApp({ routes: slowRoute(5000) });
+    const { routes, arrived } = slowRoute(5000);
+    app = await startApp({ routes });
     const slow = app.client.get('/slow').catch(() => 'cut off');
-    await pause(100);
+    await arrived;
     expect(await app.drain({ seconds: 0.3 })).toBe('cut off');
     expect(await slow).toBe('cut off');
   });
