@@ -3,9 +3,8 @@ import type { AuditEntry } from '../../audit/audit.ts';
 import type { EventKind } from '../../audit/sentences/event-text.ts';
 import { eventTexts, type Mention, mentionsIn, sentenceOf } from '../../audit/sentences/sentence.ts';
 import { browserName } from '../../mail/browser-name.ts';
-import { plural } from '../../platform/plural.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../../rp/first-party-client.ts';
-import { Slot } from '../../texts/text.ts';
+import { concatenated, type PageText, Slot, t } from '../../texts/text.ts';
 import type { EventItem, Mark } from '../console/blocks.ts';
 import { applicationCell, type Names, userCell } from '../console/names.ts';
 
@@ -63,11 +62,20 @@ function toneOf(event: AuditEntry): { tone?: 'good' | 'bad' } {
   return type === 'sign-in.completed' ? { tone: 'good' } : {};
 }
 
-function placeOf({ userAgent, address, data }: AuditEntry): string {
-  const times = typeof data.repeated === 'number' ? `${plural(data.repeated + 1, 'time')}` : undefined;
-  const { apiKey } = data as { apiKey?: { name?: unknown } };
-  const key = typeof apiKey?.name === 'string' ? `API key ${apiKey.name}` : undefined;
-  return [times, key, browserName(userAgent), address].filter(Boolean).join(' · ');
+function placeOf({ userAgent, address, data }: AuditEntry): PageText {
+  const { apiKey, repeated } = data as { apiKey?: { name?: unknown }; repeated?: unknown };
+  return dotted([
+    typeof repeated === 'number' ? t('console.audit.times', { count: repeated + 1 }) : undefined,
+    typeof apiKey?.name === 'string' ? t('console.audit.api-key', { name: apiKey.name }) : undefined,
+    browserName(userAgent),
+    address,
+  ]);
+}
+
+/** `2 times · Firefox on Linux`: those that there are. */
+export function dotted(parts: readonly (PageText | null | undefined)[]): PageText {
+  const given = parts.flatMap((part) => part || []);
+  return given.length === 0 ? '' : concatenated(given.flatMap((part, index) => (index === 0 ? [part] : [' · ', part])));
 }
 
 /** Every column of the entry that has a value. */
@@ -75,19 +83,19 @@ function detailsOf(event: AuditEntry): EventItem['details'] {
   const code = (text: string | number | null) =>
     text === null || text === '' ? null : { text: String(text), code: true };
   const rows = [
-    { label: 'Event', value: code(event.type) },
-    { label: 'Outcome', value: code(event.outcome) },
-    { label: 'Reason', value: code(event.reason) },
-    { label: 'Time', value: code(event.at.toISOString()) },
-    { label: 'Actor', value: code(event.actorId ?? event.actorApp) },
-    { label: 'User', value: code(event.subjectId) },
-    { label: 'Application', value: code(event.clientId) },
-    { label: 'IP address', value: code(event.address) },
-    { label: 'Browser', value: code(event.userAgent) },
-    { label: 'Request ID', value: code(event.requestId) },
-    { label: 'Event ID', value: code(event.id) },
+    { label: t('console.audit.event'), value: code(event.type) },
+    { label: t('console.audit.outcome'), value: code(event.outcome) },
+    { label: t('console.audit.reason'), value: code(event.reason) },
+    { label: t('console.audit.time'), value: code(event.at.toISOString()) },
+    { label: t('console.audit.actor'), value: code(event.actorId ?? event.actorApp) },
+    { label: t('console.audit.user'), value: code(event.subjectId) },
+    { label: t('console.audit.application'), value: code(event.clientId) },
+    { label: t('console.audit.ip-address'), value: code(event.address) },
+    { label: t('console.audit.browser'), value: code(event.userAgent) },
+    { label: t('console.audit.request-id'), value: code(event.requestId) },
+    { label: t('console.audit.event-id'), value: code(event.id) },
     {
-      label: 'Data',
+      label: t('console.audit.data'),
       value: Object.keys(event.data).length > 0 ? code(JSON.stringify(event.data, undefined, 2)) : null,
     },
   ];

@@ -12,6 +12,7 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import { within } from '../../rbac/rights.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { ApplicationAdmin } from '../applications/actions.ts';
 import type { Empty, Field, Search } from '../console/blocks.ts';
 import { type Frame, listPath } from '../console/frame.ts';
@@ -62,12 +63,12 @@ export function auditRoutes(dependencies: AuditPagesDependencies): Router<State,
     const { items, pages, isFirst } = await readEventPage(dependencies, wanted, at, { path: HERE, filters: given });
     const isFiltered = Object.values(given).some(Boolean);
     frame.show(ctx, {
-      title: 'Activity log',
-      lead: 'What happened, who did it and when.',
+      title: t('console.audit.title'),
+      lead: t('console.audit.lead'),
       actions: [
-        ...(isFiltered ? [{ label: 'Clear filters', href: HERE }] : []),
+        ...(isFiltered ? [{ label: t('console.audit.clear'), href: HERE }] : []),
         ...(['csv', 'jsonl'] as const).map((format) => ({
-          label: format === 'csv' ? 'Export CSV' : 'Export JSON Lines',
+          label: format === 'csv' ? t('console.audit.export-csv') : t('console.audit.export-json-lines'),
           icon: 'download',
           href: listPath(`${HERE}/export`, { ...given, format }),
         })),
@@ -75,12 +76,12 @@ export function auditRoutes(dependencies: AuditPagesDependencies): Router<State,
       blocks: [
         {
           kind: 'events',
-          title: 'Events',
+          title: t('console.audit.events'),
           actions: items.length > 1 ? [orderLink({ sort }, { path: HERE, filters: given })] : [],
-          caption: sort === 'at' ? 'Events, oldest first' : 'Events, newest first',
+          caption: sort === 'at' ? t('console.audit.oldest-caption') : t('console.audit.newest-caption'),
           filter: filterForm(given, orderField({ sort })),
           items,
-          empty: isFiltered || !isFirst ? 'No events match.' : NOTHING_YET,
+          empty: isFiltered || !isFirst ? t('console.audit.no-match') : NOTHING_YET,
           pages,
         },
       ],
@@ -103,8 +104,8 @@ export function auditRoutes(dependencies: AuditPagesDependencies): Router<State,
 
 const NOTHING_YET: Empty = {
   icon: 'scroll-text',
-  title: 'No events yet',
-  text: 'Sign-ins and changes appear here as they happen.',
+  title: t('console.audit.none'),
+  text: t('console.audit.none-text'),
 };
 
 function filterForm({ kind, type, outcome, user, client, request, from, until }: Filters, order: Field): Search {
@@ -113,48 +114,51 @@ function filterForm({ kind, type, outcome, user, client, request, from, until }:
       ? [
           {
             name: 'type',
-            label: 'Event',
+            label: t('console.audit.event'),
             type: 'select' as const,
             value: type,
-            options: choices('Every event', [type]),
+            options: choices(t('console.audit.every-event'), [type]),
           },
         ]
       : []),
-    ...(request ? [{ name: 'request', label: 'Request ID', value: request }] : []),
+    ...(request ? [{ name: 'request', label: t('console.audit.request-id'), value: request }] : []),
   ];
   return {
     action: HERE,
-    button: 'Filter',
+    button: t('console.audit.filter'),
     fields: [
-      { name: 'user', label: 'User', value: user, suggest: 'users' },
-      { name: 'client', label: 'Application', value: client, suggest: 'applications' },
+      { name: 'user', label: t('console.audit.user'), value: user, suggest: 'users' },
+      { name: 'client', label: t('console.audit.application'), value: client, suggest: 'applications' },
       {
         name: 'kind',
-        label: 'Kind',
+        label: t('console.audit.kind'),
         type: 'select',
         value: kind,
-        options: [{ value: '', label: 'Everything' }, ...kinds.map((value) => ({ value, label: eventKinds[value] }))],
+        options: [
+          { value: '', label: t('console.audit.everything') },
+          ...kinds.map((value) => ({ value, label: eventKinds[value] })),
+        ],
       },
       {
         name: 'outcome',
-        label: 'Outcome',
+        label: t('console.audit.outcome'),
         type: 'select',
         value: outcome,
         options: [
-          { value: '', label: 'Any' },
-          { value: 'success', label: 'Succeeded' },
-          { value: 'failure', label: 'Failed' },
+          { value: '', label: t('console.audit.any') },
+          { value: 'success', label: t('console.audit.succeeded') },
+          { value: 'failure', label: t('console.audit.failed') },
         ],
       },
-      { name: 'from', label: 'From', type: 'date', value: from },
-      { name: 'until', label: 'Through', type: 'date', value: until },
+      { name: 'from', label: t('console.audit.from'), type: 'date', value: from },
+      { name: 'until', label: t('console.audit.through'), type: 'date', value: until },
       order,
       ...rare,
     ],
   };
 }
 
-function choices(all: string, values: readonly string[]) {
+function choices(all: PageText, values: readonly string[]) {
   return [{ value: '', label: all }, ...values.map((value) => ({ value, label: value }))];
 }
 

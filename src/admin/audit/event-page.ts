@@ -1,6 +1,7 @@
 // One page of audit events in the console, from the newest or from the oldest on.
 import { z } from 'zod';
 import type { Audit, AuditFilter } from '../../audit/audit.ts';
+import { t } from '../../texts/text.ts';
 import type { Action, EventItem, Field, PageLinks } from '../console/blocks.ts';
 import { listPath, trailField } from '../console/frame.ts';
 import { pageLinks } from '../console/lists.ts';
@@ -21,7 +22,8 @@ type Given = z.output<z.ZodObject<typeof eventPageQuery>>;
 
 /** The link that turns the order round, for the head of the list. @param list its path and filters */
 export function orderLink({ sort }: Pick<Given, 'sort'>, { path, filters }: EventListAddress): Action {
-  const [label, other] = sort === '-at' ? ['Oldest first', 'at'] : ['Newest first', ''];
+  const [label, other] =
+    sort === '-at' ? ([t('console.audit.oldest'), 'at'] as const) : ([t('console.audit.newest'), ''] as const);
   return { label, icon: 'arrow-up-down', href: listPath(path, { ...filters, sort: other }) };
 }
 

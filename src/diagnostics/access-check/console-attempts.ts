@@ -1,9 +1,8 @@
 // The recent attempts on the page of the access check: events in sentences, with the reference of a rejected request where one was stored.
-import { eventItems } from '../../admin/audit/console-rows.ts';
+import { dotted, eventItems } from '../../admin/audit/console-rows.ts';
 import type { Block, EventItem, Mark } from '../../admin/console/blocks.ts';
 import { listPath } from '../../admin/console/frame.ts';
 import { applicationCell, type Names, userCell } from '../../admin/console/names.ts';
-import { plural } from '../../platform/plural.ts';
 import type { Rejection } from '../../rejections/rejections.ts';
 import { Slot, type Text, t } from '../../texts/text.ts';
 import { rejectionText } from '../rejections/rule-texts.ts';
@@ -25,12 +24,15 @@ export async function attemptsBlock(
   const { userId, clientId, requestId } = about;
   return {
     kind: 'events',
-    title: 'Recent attempts',
-    caption: 'Recent attempts, newest first',
+    title: t('console.access-check.attempts'),
+    caption: t('console.access-check.attempts-caption'),
     items: grouped(items.sort((one, other) => other.at.getTime() - one.at.getTime())).slice(0, MAX_ITEMS),
-    empty: 'No attempts yet.',
+    empty: t('console.access-check.no-attempts'),
     actions: [
-      { label: 'Activity log', href: listPath('/admin/audit', { user: userId, client: clientId, request: requestId }) },
+      {
+        label: t('console.audit.title'),
+        href: listPath('/admin/audit', { user: userId, client: clientId, request: requestId }),
+      },
     ],
   };
 }
@@ -45,7 +47,7 @@ function grouped(items: readonly EventItem[]): EventItem[] {
     else groups.push({ item, look, count: 1 });
   }
   return groups.map(({ item, count }) =>
-    count === 1 ? item : { ...item, place: [plural(count, 'time'), item.place].filter(Boolean).join(' · ') },
+    count === 1 ? item : { ...item, place: dotted([t('console.audit.times', { count }), item.place]) },
   );
 }
 
@@ -65,9 +67,9 @@ async function rejectionItems(rejections: readonly Rejection[], names: Names): P
     ),
     place: rejectionText({ rules }),
     details: [
-      { label: 'Reason', value: { text: reason, code: true } },
-      { label: 'Endpoint', value: { text: endpoint, code: true } },
-      { label: 'Request ID', value: { text: requestId, code: true } },
+      { label: t('console.audit.reason'), value: { text: reason, code: true } },
+      { label: t('console.audit.endpoint'), value: { text: endpoint, code: true } },
+      { label: t('console.audit.request-id'), value: { text: requestId, code: true } },
     ],
   }));
 }
