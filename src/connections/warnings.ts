@@ -108,7 +108,7 @@ async function expiringOwnCertificates({ ownCertificates, now }: ConnectionWarni
     const { days, isUrgent } = end;
     const text =
       days < 0
-        ? t('console.connection-warning.own-expired', { use, until })
+        ? t('console.connection-warning.own-expired', { use, day: isoDay(until) })
         : days === 0
           ? t('console.connection-warning.own-expires-today', { use })
           : t('console.connection-warning.own-expires-in', { use, count: days });
@@ -131,12 +131,15 @@ function expiryWarnings(
   const what = expires.replace('-', '_');
   const text =
     days < 0
-      ? t('console.connection-warning.expired', { name, what, until })
+      ? t('console.connection-warning.expired', { name, what, day: isoDay(until) })
       : days === 0
         ? t('console.connection-warning.expires-today', { name, what })
         : t('console.connection-warning.expires-in', { name, what, count: days });
   return [{ connection, problem: 'ends', what: names[expires], until, text, isUrgent }];
 }
+
+/** As `gatehouse doctor` prints dates. */
+const isoDay = (at: Date): string => at.toISOString().slice(0, 10);
 
 function soonExpiring(until: Date, now: Date): { days: number; isUrgent: boolean } | undefined {
   const days = Math.floor((until.getTime() - now.getTime()) / DAY_MS);
