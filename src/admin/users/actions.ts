@@ -22,6 +22,7 @@ import type { PasswordReset } from '../../recovery/password-reset.ts';
 import type { Invitations } from '../../registration/invitation.ts';
 import { type Db, transaction } from '../../storage/database.ts';
 import type { Sql } from '../../storage/statements.ts';
+import type { PageText } from '../../texts/text.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
@@ -63,7 +64,7 @@ export interface UserAdmin extends RoleActions, RecoveryActions {
   /** For a form: throws what the change would throw, so that nobody fills in a form in vain. */
   getForChange(id: string, by: Actor, needs: OwnPermission): Promise<UserDetails>;
   /** The account, and why the actor may not change it with one of these permissions. Throws not_found as `get` does. */
-  check(id: string, by: Actor, needs: readonly OwnPermission[]): Promise<{ account: Account; reason?: string }>;
+  check(id: string, by: Actor, needs: readonly OwnPermission[]): Promise<{ account: Account; reason?: PageText }>;
   /** Throws forbidden unless the actor may create a user with these roles. */
   assertMayCreate(roleNames: readonly string[], by: Actor): Promise<void>;
   /** Throws forbidden unless the actor may connect users to this connection. */
@@ -172,7 +173,7 @@ function readActions(
         else await authority.assertMay(by, { what: 'user', id, needs });
         return { account };
       } catch (error) {
-        if (error instanceof AppError && [403, 404].includes(error.status)) return { account, reason: error.message };
+        if (error instanceof AppError && [403, 404].includes(error.status)) return { account, reason: error.text };
         throw error;
       }
     },

@@ -5,7 +5,7 @@ import type { AttributeSchema } from '../../accounts/attributes.ts';
 import { type SimpleAttribute, simpleAttributes } from '../../accounts/simple-attributes.ts';
 import { badRequest } from '../../http/errors.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
-import { plural } from '../../platform/plural.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { Field, FormSection } from '../console/blocks.ts';
 import { asTyped, linesOf, type Sent, sentValue } from '../console/row-buttons.ts';
 
@@ -13,8 +13,8 @@ export type Attributes = Readonly<Record<string, unknown>>;
 
 const ROWS = 'attributes';
 const COLUMNS = ['name', 'type', 'value'] as const;
-const TYPES = { text: 'Text', number: 'Number', flag: 'Yes or no', list: 'List of text values', json: 'JSON' } as const;
-type Type = keyof typeof TYPES;
+const TYPES = ['text', 'number', 'flag', 'list', 'json'] as const;
+type Type = (typeof TYPES)[number];
 
 /** The attributes with a field of their own; the names of the columns belong to the rows. */
 const declared = (schema: AttributeSchema) =>
@@ -30,9 +30,12 @@ export function attributeSection(schema: AttributeSchema, attributes: Attributes
   ];
   const count = Object.keys(attributes).length;
   return {
-    title: 'Attributes',
+    title: t('console.users.form.attributes'),
     fields: sent ? asTyped(fields, sent) : fields,
-    ...(own.length === 0 && { isAdvanced: true, summary: count === 0 ? 'None' : plural(count, 'attribute') }),
+    ...(own.length === 0 && {
+      isAdvanced: true,
+      summary: count === 0 ? t('console.page.none') : t('console.users.form.attributes.count', { count }),
+    }),
   };
 }
 
@@ -83,18 +86,31 @@ function typeOf(value: unknown): Type {
 }
 
 function fieldOf({ name, kind, values, isRequired }: SimpleAttribute, value: unknown): Field {
-  const field = { name: `${ROWS}.${name}`, label: name, ...(isRequired && { hint: 'Required.' }) };
-  const option = (one: string, label = one) => ({ value: one, label });
+  const field = {
+    name: `${ROWS}.${name}`,
+    label: name,
+    ...(isRequired && { hint: t('console.users.form.attributes.required') }),
+  };
+  const option = (one: string, label: PageText = one) => ({ value: one, label });
   switch (kind) {
     case 'list':
       return {
-        ...{ ...field, type: 'rows', adds: 'value', columns: [{ name: '', label: name }] },
+        ...{
+          ...field,
+          type: 'rows',
+          adds: t('console.users.form.attributes.adds-value'),
+          columns: [{ name: '', label: name }],
+        },
         lines: isTexts(value) ? value.map((one) => [one]) : [],
       };
     case 'flag':
       return {
         ...{ ...field, type: 'select', isHalf: true, value: typeof value === 'boolean' ? (value ? 'yes' : 'no') : '' },
-        options: [option('', '–'), option('yes', 'Yes'), option('no', 'No')],
+        options: [
+          option('', '–'),
+          option('yes', t('console.users.form.attributes.yes')),
+          option('no', t('console.users.form.attributes.no')),
+        ],
       };
     case 'number':
       return { ...field, isHalf: true, value: typeof value === 'number' ? value : '' };
@@ -110,26 +126,32 @@ function fieldOf({ name, kind, values, isRequired }: SimpleAttribute, value: unk
 function rowsField(own: readonly SimpleAttribute[], others: readonly (readonly [string, unknown])[]): Field {
   return {
     name: ROWS,
-    label: own.length > 0 ? 'More attributes' : 'Attributes',
+    label: own.length > 0 ? t('console.users.form.attributes.more') : t('console.users.form.attributes'),
     type: 'rows',
-    adds: 'attribute',
+    adds: t('console.users.form.attributes.adds'),
     columns: [
-      { name: 'name', label: 'Name' },
+      { name: 'name', label: t('console.shared.name') },
       {
         name: 'type',
-        label: 'Type',
+        label: t('console.users.form.attributes.type'),
         type: 'select',
-        options: Object.entries(TYPES).map(([value, label]) => ({ value, label })),
+        options: TYPES.map((value) => ({ value, label: t(`console.users.form.attributes.kind.${value}`) })),
       },
-      { name: 'value', label: 'Value' },
+      { name: 'value', label: t('console.users.form.attributes.value') },
     ],
     lines: others.map(([name, value]) => [name, typeOf(value), attributeText(value)]),
-    hint: 'Separate the values of a list with commas. Applications receive an attribute as attributes.NAME. The value of name in another language is name#ja.',
+    hint: t('console.users.form.attributes.hint'),
   };
 }
 
-/** The value in words, as in a row. */
-export function attributeText(value: unknown): string {
+/** The value for people. */
+export function attributeWords(value: unknown): PageText {
+  if (typeof value === 'boolean') return value ? t('console.users.yes') : t('console.users.no');
+  return attributeText(value);
+}
+
+/** The value as it is typed into a row. */
+function attributeText(value: unknown): string {
   const type = typeOf(value);
   if (type === 'json') return JSON.stringify(value);
   if (type === 'flag') return value === true ? 'yes' : 'no';

@@ -7,26 +7,26 @@ import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { type Need, within } from '../../rbac/rights.ts';
+import { type PageText, type Text, t } from '../../texts/text.ts';
 import { assertFreshProof, type SensitiveChange, StepUpNeeded } from '../proof/sensitive-changes.ts';
 import type { UserAdmin } from './actions.ts';
 
 /** The page that asks, and that makes the change. */
 export const BULK = '/admin/users/bulk';
 
+type BulkName =
+  | ('enable' | 'disable' | 'add-role' | 'remove-role')
+  | ('force-change' | 'send-reset' | 'end-sessions' | 'delete');
+
 export interface BulkAction {
-  name: string;
-  /** Of the choice, such as `Disable`. */
-  label: string;
+  name: BulkName;
+  /** The beginning of the keys of its texts; its name by default. */
+  texts?: BulkName | 'send-reset-file';
+  /** The same where no mail server is set. */
+  fileTexts?: 'send-reset-file';
   /** One of these, for each user. */
   needs: readonly [OwnPermission, ...OwnPermission[]];
-  /** The title of the page that asks, less the question mark, and its button; `…` is the users, such as `3 users`. */
-  question: string;
-  consequence: string;
-  /** What the next page says; `…` as above. */
-  done: string;
   isDangerous?: true;
-  /** The same where no mail server is set. */
-  withoutMailServer?: { label: string; question: string; done: string; consequence: string };
   /** Its change is about a role, which the page asks for. */
   hasRole?: true;
   /** The number of users has to be typed. */
@@ -34,9 +34,9 @@ export interface BulkAction {
   /** What the page that asks for a sign-in says; absent for what needs none. */
   change?: SensitiveChange;
   /** Why there is nothing to do for this user. */
-  skips?(account: Account): string | undefined;
+  skips?(account: Account): Text | undefined;
   /** Returns why nothing changed; nothing when it did. Throws what the change of one user throws. */
-  run(users: BulkUsers, id: string, by: Actor, role: string): Promise<string | undefined>;
+  run(users: BulkUsers, id: string, by: Actor, role: string): Promise<Text | undefined>;
 }
 
 export type BulkUsers = Pick<
@@ -48,87 +48,77 @@ const WRITE = 'gatehouse.users:write' as const;
 const ASSIGN = [WRITE, 'gatehouse.roles:write'] as const;
 export const END = 'gatehouse.sessions:end' as const;
 const changed = () => undefined;
-const fromFile = ({ source }: Account) => (source === 'file' ? 'Is managed by the configuration file' : undefined);
+const fromFile = ({ source }: Account) => (source === 'file' ? t('console.bulk.reason.file') : undefined);
 
-function hasNoPassword(error: unknown): string {
-  if (error instanceof AppError && error.status === 404) return 'Has no password';
+function hasNoPassword(error: unknown): Text {
+  if (error instanceof AppError && error.status === 404) return t('console.bulk.reason.no-password');
   throw error;
 }
 
 export const bulkActions: readonly BulkAction[] = [
   {
-    ...{ name: 'enable', label: 'Enable', needs: [WRITE], change: 'users.enable' },
-    ...{ question: 'Enable …', done: 'Enabled …' },
-    consequence: 'They can sign in again.',
-    skips: (account) => (account.isActive ? 'Already active' : undefined),
+    ...{ name: 'enable', needs: [WRITE], change: 'users.enable' },
+    skips: (account) => (account.isActive ? t('console.bulk.reason.active') : undefined),
     run: (users, id, by) => users.setActive(id, true, by).then(changed),
   },
   {
-    ...{ name: 'disable', label: 'Disable', needs: [WRITE], change: 'users.disable', isDangerous: true },
-    ...{ question: 'Disable …', done: 'Disabled …' },
-    consequence: 'They can’t sign in, and their sessions end now.',
-    skips: (account) => (account.isActive ? undefined : 'Already disabled'),
+    ...{ name: 'disable', needs: [WRITE], change: 'users.disable', isDangerous: true },
+    skips: (account) => (account.isActive ? undefined : t('console.bulk.reason.disabled')),
     run: (users, id, by) => users.setActive(id, false, by).then(changed),
   },
   {
-    ...{ name: 'add-role', label: 'Add role', needs: ASSIGN, change: 'users.change-roles', hasRole: true },
-    ...{ question: 'Add a role to …', done: 'Added the role to …' },
-    consequence: 'They get the permissions of the role and access to its applications.',
+    ...{ name: 'add-role', needs: ASSIGN, change: 'users.change-roles', hasRole: true },
     skips: fromFile,
     run: async (users, id, by, role) =>
-      (await users.changeRole(id, { add: role }, by)) ? undefined : 'Already has the role',
+      (await users.changeRole(id, { add: role }, by)) ? undefined : t('console.bulk.reason.has-role'),
   },
   {
-    ...{ name: 'remove-role', label: 'Remove role', needs: ASSIGN, change: 'users.change-roles', hasRole: true },
-    ...{ question: 'Remove a role from …', done: 'Removed the role from …', isDangerous: true },
-    consequence: 'They lose the permissions of the role and access to its applications.',
+    ...{ name: 'remove-role', needs: ASSIGN, change: 'users.change-roles', hasRole: true },
+    isDangerous: true,
     skips: fromFile,
     run: async (users, id, by, role) =>
-      (await users.changeRole(id, { remove: role }, by))
-        ? undefined
-        : 'Doesn’t have the role, or has it through a connection',
+      (await users.changeRole(id, { remove: role }, by)) ? undefined : t('console.bulk.reason.no-role'),
   },
   {
     ...{
       name: 'force-change',
-      label: 'Require password change',
       needs: [WRITE],
       change: 'users.force-password-change',
     },
-    ...{ question: 'Require a new password from …', done: 'Required a new password from …' },
-    consequence: 'Their sessions end, and they choose a new password at the next sign-in.',
     run: (users, id, by) => users.forcePasswordChange(id, by).then(changed, hasNoPassword),
   },
   {
-    ...{ name: 'send-reset', label: 'Send password reset', needs: ['gatehouse.users:reset-password'] },
-    ...{ question: 'Send a password reset to …', done: 'Sent a password reset to …' },
-    consequence: 'Each of them gets an email with a link to set a new password.',
-    withoutMailServer: {
-      ...{ label: 'Write password reset to a file', question: 'Write a password reset to a file for …' },
-      done: 'Wrote a password reset to a file for …',
-      consequence: 'No mail server is set: each email is written to a file, and nobody receives it.',
-    },
-    skips: (account) => (account.email ? undefined : 'Has no email'),
+    ...{ name: 'send-reset', needs: ['gatehouse.users:reset-password'] },
+    fileTexts: 'send-reset-file',
+    skips: (account) => (account.email ? undefined : t('console.bulk.reason.no-email')),
     run: (users, id, by) => users.sendPasswordReset(id, by).then(changed),
   },
   {
-    ...{ name: 'end-sessions', label: 'End sessions', needs: [END], change: 'users.end-sessions' },
-    ...{ question: 'End all sessions of …', done: 'Ended the sessions of …', isDangerous: true },
-    consequence: 'They are signed out everywhere, and their applications are notified.',
-    run: async (users, id, by) => ((await users.endSessions(id, by)) > 0 ? undefined : 'Had no session'),
+    ...{ name: 'end-sessions', needs: [END], change: 'users.end-sessions' },
+    isDangerous: true,
+    run: async (users, id, by) =>
+      (await users.endSessions(id, by)) > 0 ? undefined : t('console.bulk.reason.no-session'),
   },
   {
-    ...{ name: 'delete', label: 'Delete', needs: [WRITE], change: 'users.delete', isDangerous: true, isFinal: true },
-    ...{ question: 'Delete …', done: 'Deleted …' },
-    consequence: 'Deletes their accounts. You can’t undo this.',
+    ...{ name: 'delete', needs: [WRITE], change: 'users.delete', isDangerous: true, isFinal: true },
     skips: fromFile,
     run: (users, id, by) => users.remove(id, by).then(changed),
   },
 ];
 
+/** Of the choice, such as `Disable`. */
+export const labelOf = ({ name, texts = name }: BulkAction): Text => t(`console.bulk.${texts}`);
+/** The title of the page that asks, less the question mark, and its button. */
+export const questionOf = ({ name, texts = name }: BulkAction, users: PageText): Text =>
+  t(`console.bulk.${texts}.question`, { users });
+export const consequenceOf = ({ name, texts = name }: BulkAction): Text => t(`console.bulk.${texts}.consequence`);
+/** What the next page says. */
+export const doneOf = ({ name, texts = name }: BulkAction, users: PageText): Text =>
+  t(`console.bulk.${texts}.done`, { users });
+
 /** What this administrator may do with some users at least. */
 export function offeredBulkActions(meets: (need: Need) => boolean, hasMailServer: boolean): BulkAction[] {
-  const all = bulkActions.map((one) => ({ ...one, ...(hasMailServer ? {} : one.withoutMailServer) }));
+  const all = bulkActions.map((one) => ({ ...one, ...(!hasMailServer && one.fileTexts && { texts: one.fileTexts }) }));
   return all.filter(({ needs }) => needs.some((need) => meets(within(need))));
 }
 
@@ -136,7 +126,7 @@ export interface BulkOutcome {
   id: string;
   state: 'done' | 'skipped' | 'failed' | 'waiting';
   /** Why it is not done. */
-  reason?: string;
+  reason?: PageText;
 }
 
 /**
@@ -146,7 +136,7 @@ export interface BulkOutcome {
  */
 export async function runBulk(
   dependencies: { users: BulkUsers; now: Clock },
-  { action, ids, role, named }: { action: BulkAction; ids: readonly string[]; role: string; named: string },
+  { action, ids, role, named }: { action: BulkAction; ids: readonly string[]; role: string; named: PageText },
   by: Actor,
 ): Promise<BulkOutcome[]> {
   if (action.change) assertFreshProof(by, action.change, named);
@@ -156,7 +146,9 @@ export async function runBulk(
   for (const id of ids) {
     const isLate = outcomes.length > 0 && now().getTime() - start >= limits.bulk.seconds * 1000;
     outcomes.push(
-      isLate ? { id, state: 'waiting', reason: 'Not done yet' } : await runOne(action, users, id, by, role),
+      isLate
+        ? { id, state: 'waiting', reason: t('console.bulk.reason.not-yet') }
+        : await runOne(action, users, id, by, role),
     );
   }
   return outcomes;
@@ -168,8 +160,8 @@ async function runOne(action: BulkAction, users: BulkUsers, id: string, by: Acto
     return reason ? { id, state: 'skipped', reason } : { id, state: 'done' };
   } catch (error) {
     // The sign-in became too old meanwhile.
-    if (error instanceof StepUpNeeded) return { id, state: 'waiting', reason: 'Needs a fresh sign-in' };
-    if (error instanceof AppError && error.status < 500) return { id, state: 'failed', reason: error.message };
+    if (error instanceof StepUpNeeded) return { id, state: 'waiting', reason: t('console.bulk.reason.sign-in') };
+    if (error instanceof AppError && error.status < 500) return { id, state: 'failed', reason: error.text };
     throw error;
   }
 }

@@ -5,9 +5,9 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import type { Actor, Audit } from '../../audit/audit.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { forbidden } from '../../http/errors.ts';
-import { plural } from '../../platform/plural.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { within } from '../../rbac/rights.ts';
+import { sentences, type Text, t } from '../../texts/text.ts';
 import type { Frame } from '../console/frame.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
 import { disabledBy, disabledSentence } from './disabled-by.ts';
@@ -17,143 +17,141 @@ const WRITE = 'gatehouse.users:write' as const;
 export interface UserAction {
   /** Below /admin/users/:id. */
   path: string;
-  label: string;
+  label: Text;
   /** It sends an email. The label where no mail server is set, so that the email becomes a file. */
-  fileLabel?: string;
+  fileLabel?: Text;
   needs: OwnPermission;
   /** The warning on a confirmation page, behind a recent sign-in. Absent: one button is enough. */
-  consequence?: string;
-  /** The title of that page; `…` is the username. */
-  question?: string;
+  consequence?: Text;
+  /** The title of that page. */
+  question?(user: string): Text;
   /** It gives nothing away and can be taken back: no part of the danger zone. */
   isHarmless?: boolean;
   isOffered(details: UserDetails): boolean;
   /** Returns what the next page says. */
-  run(users: UserAdmin, id: string, by: Actor): Promise<string>;
+  run(users: UserAdmin, id: string, by: Actor): Promise<Text>;
 }
 
 export const userActions: readonly UserAction[] = [
   {
     path: 'unlock',
-    label: 'Unlock',
+    label: t('console.user-action.unlock'),
     needs: 'gatehouse.users:unlock',
     isOffered: ({ lockedSeconds }) => lockedSeconds > 0,
     run: async (users, id, by) => {
       await users.unlock(id, by);
-      return 'User unlocked.';
+      return t('console.user-action.unlock.done');
     },
   },
   {
     path: 'invite',
-    label: 'Send invitation',
-    fileLabel: 'Write invitation to a file',
+    label: t('console.user-action.invite'),
+    fileLabel: t('console.user-action.invite.file'),
     needs: WRITE,
     isOffered: ({ hasCredentials, account }) => !hasCredentials && Boolean(account.email),
     run: async (users, id, by) => {
       await users.invite(id, by);
-      return 'Invitation sent.';
+      return t('console.user-action.invite.done');
     },
   },
   {
     path: 'send-reset',
-    label: 'Send password reset',
-    fileLabel: 'Write password reset to a file',
+    label: t('console.user-action.send-reset'),
+    fileLabel: t('console.user-action.send-reset.file'),
     needs: 'gatehouse.users:reset-password',
     isOffered: ({ account }) => Boolean(account.email),
     run: async (users, id, by) => {
       await users.sendPasswordReset(id, by);
-      return 'Password reset sent.';
+      return t('console.user-action.send-reset.done');
     },
   },
   {
     path: 'force-change',
-    label: 'Require password change',
+    label: t('console.user-action.force-change'),
     needs: WRITE,
     isOffered: ({ password }) => password?.mustChange === false,
-    question: 'Require a password change from …?',
-    consequence: 'Ends all sessions. The user must choose a new password at the next sign-in.',
+    question: (user) => t('console.user-action.force-change.question', { user }),
+    consequence: t('console.user-action.force-change.consequence'),
     run: async (users, id, by) => {
       await users.forcePasswordChange(id, by);
-      return 'Password change required at the next sign-in.';
+      return t('console.user-action.force-change.done');
     },
   },
   {
     path: 'enable',
-    label: 'Enable',
+    label: t('console.user-action.enable'),
     needs: WRITE,
     isOffered: ({ account }) => !account.isActive,
-    question: 'Enable …?',
-    consequence: 'If you enable it, the user can sign in again.',
+    question: (user) => t('console.user-action.enable.question', { user }),
+    consequence: t('console.user-action.enable.consequence'),
     isHarmless: true,
     run: async (users, id, by) => {
       await users.setActive(id, true, by);
-      return 'User enabled.';
+      return t('console.user-action.enable.done');
     },
   },
   {
     path: 'reset-factors',
-    label: 'Reset two-step verification',
-    question: 'Reset two-step verification for …?',
+    label: t('console.user-action.reset-factors'),
+    question: (user) => t('console.user-action.reset-factors.question', { user }),
     needs: 'gatehouse.users:reset-factors',
-    consequence:
-      'Removes all two-step verification methods, passkeys, and recovery codes, and ends all sessions. Verify who asked you for this.',
+    consequence: t('console.user-action.reset-factors.consequence'),
     isOffered: ({ factors }) => factors.totp || factors.passkeys > 0 || factors.phone !== undefined,
     run: async (users, id, by) => {
       await users.resetFactors(id, by);
-      return 'Two-step verification reset.';
+      return t('console.user-action.reset-factors.done');
     },
   },
   {
     path: 'allow-factor',
-    label: 'Allow two-step verification',
-    question: 'Allow two-step verification for …?',
+    label: t('console.user-action.allow-factor'),
+    question: (user) => t('console.user-action.allow-factor.question', { user }),
     needs: 'gatehouse.users:reset-factors',
-    consequence:
-      'For seven days, the password is enough to set up two-step verification. Verify that the request comes from the user.',
+    consequence: t('console.user-action.allow-factor.consequence'),
     isOffered: ({ firstEnrolment }) => firstEnrolment.requestedAt !== null,
     run: async (users, id, by) => {
       await users.allowFirstFactor(id, by);
-      return 'The user can now set up two-step verification.';
+      return t('console.user-action.allow-factor.done');
     },
   },
   {
     path: 'end-sessions',
-    label: 'Sign out everywhere',
-    question: 'Sign … out everywhere?',
+    label: t('console.user-action.end-sessions'),
+    question: (user) => t('console.user-action.end-sessions.question', { user }),
     needs: 'gatehouse.sessions:end',
     isOffered: () => true,
-    consequence: 'Ends all sessions of this user and notifies the applications.',
-    run: async (users, id, by) => `${plural(await users.endSessions(id, by), 'session')} ended.`,
+    consequence: t('console.user-action.end-sessions.consequence'),
+    run: async (users, id, by) =>
+      t('console.user-action.end-sessions.done', { count: await users.endSessions(id, by) }),
   },
   {
     path: 'disable',
-    label: 'Disable',
-    question: 'Disable …?',
+    label: t('console.user-action.disable'),
+    question: (user) => t('console.user-action.disable.question', { user }),
     needs: WRITE,
     isOffered: ({ account }) => account.isActive,
-    consequence: 'The user can’t sign in anymore, and all sessions end now.',
+    consequence: t('console.user-action.disable.consequence'),
     run: async (users, id, by) => {
       await users.setActive(id, false, by);
-      return 'User disabled.';
+      return t('console.user-action.disable.done');
     },
   },
   {
     path: 'delete',
-    label: 'Delete',
-    question: 'Delete …?',
+    label: t('console.user-action.delete'),
+    question: (user) => t('console.user-action.delete.question', { user }),
     needs: WRITE,
     isOffered: ({ account }) => account.source !== 'file',
-    consequence: 'Deletes the account. You can’t undo this.',
+    consequence: t('console.user-action.delete.consequence'),
     run: async (users, id, by) => {
       await users.remove(id, by);
-      return 'User deleted.';
+      return t('console.user-action.delete.done');
     },
   },
 ];
 
 /** What a page says instead of `sent` where no mail server is set. */
-export const WRITTEN_TO_FILE =
-  'No mail server is set, so the email was written to a file and nobody received it. Create a temporary password instead.';
+export const WRITTEN_TO_FILE = t('console.user-action.written-to-file');
 
 export interface UserActionDependencies {
   frame: Frame;
@@ -168,15 +166,15 @@ async function disabledText(
   { frame, ...dependencies }: UserActionDependencies,
   ctx: Context,
   account: Account,
-): Promise<string> {
+): Promise<Text[]> {
   const found = frame.may(ctx, 'gatehouse.audit:read') ? await disabledBy(dependencies, account) : undefined;
-  return found ? `This account is disabled. ${disabledSentence(found)}` : 'This account is disabled.';
+  return [t('console.users.disabled.account'), ...(found ? [disabledSentence(found)] : [])];
 }
 
 /** One action of the table each: a confirmation page where it has a consequence, and the form's target. */
 export function userActionPages(router: Router<State, Extras>, dependencies: UserActionDependencies): void {
   const { frame, users, hasMailServer } = dependencies;
-  for (const { path, label, fileLabel, needs, consequence, question = label, isHarmless, run } of userActions) {
+  for (const { path, label, fileLabel, needs, consequence, question = () => label, isHarmless, run } of userActions) {
     const done = async (ctx: Context & { params: { id?: string } }) => {
       const { id = '' } = ctx.params;
       const done = await run(users, id, frame.actor(ctx));
@@ -194,14 +192,15 @@ export function userActionPages(router: Router<State, Extras>, dependencies: Use
       if (path === 'delete' && account.source === 'file') throw forbidden('owned_by_file');
       const at = `/admin/users/${account.id}`;
       frame.show(ctx, {
-        title: question.replace('…', () => account.username),
+        title: question(account.username),
         back: { href: at, label: account.username },
         blocks: [
           {
             kind: 'form',
-            lead: [path === 'enable' ? await disabledText(dependencies, ctx, account) : '', consequence]
-              .join(' ')
-              .trim(),
+            lead: sentences([
+              ...(path === 'enable' ? await disabledText(dependencies, ctx, account) : []),
+              consequence,
+            ]),
             action: `${at}/${path}`,
             fields: [],
             button: label,

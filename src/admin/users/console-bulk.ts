@@ -9,11 +9,23 @@ import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { plural } from '../../platform/plural.ts';
 import { within } from '../../rbac/rights.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { Block, Cell, ConsolePage, Field } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { UserAdmin } from './actions.ts';
-import { BULK, type BulkAction, type BulkOutcome, bulkActions, offeredBulkActions, runBulk } from './bulk-actions.ts';
+import {
+  BULK,
+  type BulkAction,
+  type BulkOutcome,
+  bulkActions,
+  consequenceOf,
+  doneOf,
+  labelOf,
+  offeredBulkActions,
+  questionOf,
+  runBulk,
+} from './bulk-actions.ts';
 
 export interface BulkPagesDependencies {
   frame: Frame;
@@ -26,7 +38,7 @@ export interface BulkPagesDependencies {
 /** A selected user, and why nothing will change. */
 interface Target {
   account: Account;
-  reason?: string | undefined;
+  reason?: PageText | undefined;
 }
 
 const HOME = '/admin/users';
@@ -57,7 +69,7 @@ export function bulkPages(router: Router<State, Extras>, dependencies: BulkPages
   router.get('/bulk', ...frame.page(within(READ)), async (ctx) => {
     const { action: name, id, list } = parseQuery(ctx, selected, { lists: ['id'] });
     const action = permitted(dependencies, ctx, name);
-    if (id.length === 0) return frame.redirect(ctx, list, 'Select at least one user.');
+    if (id.length === 0) return frame.redirect(ctx, list, t('console.bulk.select-one'));
     const targets = await targetsOf(dependencies, ctx, action, id);
     frame.show(ctx, await questionPage(dependencies, ctx, action, targets, { role: '', list }));
   });
@@ -74,7 +86,7 @@ export function bulkPages(router: Router<State, Extras>, dependencies: BulkPages
         const change = { action, ids: given.id, role: given.role, named };
         const outcomes = await runBulk(dependencies, change, frame.actor(ctx));
         const isWhole = outcomes.every(({ state }) => state === 'done');
-        if (isWhole) frame.redirect(ctx, given.list, `${action.done.replace('…', () => named)}.`);
+        if (isWhole) frame.redirect(ctx, given.list, doneOf(action, named));
         else frame.show(ctx, resultPage(action, targets, outcomes, given.list));
       },
       () => questionPage(dependencies, ctx, action, targets, given),
@@ -90,11 +102,13 @@ function permitted({ frame, hasMailServer }: BulkPagesDependencies, ctx: Context
 
 function assertComplete(action: BulkAction, { id, role, confirm }: Confirmed): void {
   if (id.length === 0)
-    throw badRequest('invalid_input', { fields: [{ field: 'id', message: 'Select at least one user.' }] });
+    throw badRequest('invalid_input', { fields: [{ field: 'id', message: t('console.bulk.select-one') }] });
   if (action.hasRole && role === '')
-    throw badRequest('invalid_input', { fields: [{ field: 'role', message: 'Choose a role.' }] });
+    throw badRequest('invalid_input', { fields: [{ field: 'role', message: t('console.bulk.choose-role') }] });
   if (action.isFinal && confirm !== String(id.length))
-    throw badRequest('invalid_input', { fields: [{ field: 'confirm', message: `Type ${id.length} to confirm.` }] });
+    throw badRequest('invalid_input', {
+      fields: [{ field: 'confirm', message: t('console.bulk.type.sentence', { number: String(id.length) }) }],
+    });
 }
 
 /** The users with these ids, in their order; those that the administrator may not see are left out. */
@@ -118,9 +132,9 @@ function undefinedIfUnknown(error: unknown): undefined {
 }
 
 /** `3 users`, or the name of the only one. */
-function namesOf(targets: readonly Target[]): string {
+function namesOf(targets: readonly Target[]): PageText {
   const [first, ...others] = targets;
-  return first && others.length === 0 ? nameOf(first.account) : plural(targets.length, 'user');
+  return first && others.length === 0 ? nameOf(first.account) : t('console.bulk.users', { count: targets.length });
 }
 
 const nameOf = ({ name, username }: Account) => name ?? username;
@@ -138,41 +152,47 @@ async function questionPage(
   const hidden = [['action', action.name], ['list', list], ...changing.map(({ account }) => ['id', account.id])];
   const fields: Field[] = hidden.map(([name = '', value]) => ({ name, label: '', type: 'hidden', value }));
   if (action.hasRole) fields.push(roleField(await roles.assignable(frame.actor(ctx)), role));
-  if (action.isFinal) fields.push({ name: 'confirm', label: `Type ${changing.length} to confirm`, required: true });
-  const title = action.question.replace('…', () => named);
+  if (action.isFinal)
+    fields.push({
+      name: 'confirm',
+      label: t('console.bulk.type', { number: String(changing.length) }),
+      required: true,
+    });
+  const question = questionOf(action, named);
   const form: Block = {
     kind: 'form',
-    lead: action.consequence,
+    lead: consequenceOf(action),
     action: BULK,
     fields,
-    button: action.hasRole ? action.label : title,
+    button: action.hasRole ? labelOf(action) : question,
     look: action.isDangerous ? 'danger' : 'primary',
     cancel: list,
   };
   return {
-    title: changing.length > 0 ? `${title}?` : 'Nothing to change',
-    back: { href: list, label: 'Users' },
+    title: changing.length > 0 ? t('console.bulk.question', { question }) : t('console.bulk.nothing'),
+    back: { href: list, label: t('console.navigation.users') },
     blocks: [
-      ...(changing.length > 0 ? [form, usersTable(plural(changing.length, 'user'), changing)] : []),
-      ...(staying.length > 0
-        ? [usersTable(`${plural(staying.length, 'user doesn’t', 'users don’t')} change`, staying)]
-        : []),
+      ...(changing.length > 0 ? [form, usersTable(t('console.bulk.users', { count: changing.length }), changing)] : []),
+      ...(staying.length > 0 ? [usersTable(t('console.bulk.unchanged', { count: staying.length }), staying)] : []),
     ],
   };
 }
 
 function roleField(names: readonly string[], value: string): Field {
-  const options = [{ value: '', label: 'Choose a role' }, ...names.map((name) => ({ value: name, label: name }))];
-  return { name: 'role', label: 'Role', type: 'select', value, options, required: true };
+  const options = [
+    { value: '', label: t('console.bulk.choose-a-role') },
+    ...names.map((name) => ({ value: name, label: name })),
+  ];
+  return { name: 'role', label: t('console.roles.role'), type: 'select', value, options, required: true };
 }
 
-function usersTable(title: string, targets: readonly Target[]): Block {
+function usersTable(title: PageText, targets: readonly Target[]): Block {
   const hasReasons = targets.some(({ reason }) => reason !== undefined);
   return {
     kind: 'table',
     title,
     caption: title,
-    columns: ['User', 'Email', ...(hasReasons ? ['Reason'] : [])],
+    columns: [t('console.person.user'), t('console.shared.email'), ...(hasReasons ? [t('console.bulk.reason')] : [])],
     rows: targets.map(({ account, reason }) => [userCell(account), account.email, ...(hasReasons ? [reason] : [])]),
     empty: '',
   };
@@ -185,10 +205,10 @@ function userCell(account: Account): Cell {
 }
 
 const STATES = {
-  done: { text: 'Done', tone: 'good' },
-  skipped: { text: 'Unchanged', tone: 'plain' },
-  failed: { text: 'Not changed', tone: 'bad' },
-  waiting: { text: 'Not done', tone: 'warn' },
+  done: { text: t('console.bulk.state.done'), tone: 'good' },
+  skipped: { text: t('console.bulk.state.skipped'), tone: 'plain' },
+  failed: { text: t('console.bulk.state.failed'), tone: 'bad' },
+  waiting: { text: t('console.bulk.state.waiting'), tone: 'warn' },
 } as const;
 
 /** What became of each, those that were not changed first. */
@@ -204,22 +224,22 @@ function resultPage(
   const account = (id: string) => targets.find((one) => one.account.id === id)?.account;
   const sorted = [...outcomes].sort((a, b) => Number(a.state === 'done') - Number(b.state === 'done'));
   return {
-    title: `${action.label}: ${done} of ${plural(outcomes.length, 'user')} changed`,
-    back: { href: list, label: 'Users' },
+    title: t('console.bulk.result.title', { action: labelOf(action), done, count: outcomes.length }),
+    back: { href: list, label: t('console.navigation.users') },
     actions: waiting.length
       ? [
           {
-            label: `Continue with ${plural(waiting.length, 'user')}`,
+            label: t('console.bulk.continue', { count: waiting.length }),
             href: `${BULK}?${query}`,
             look: 'primary',
           },
         ]
-      : [{ label: 'Back to users', href: list }],
+      : [{ label: t('console.bulk.back'), href: list }],
     blocks: [
       {
         kind: 'table',
-        caption: 'Result for each user',
-        columns: ['User', 'Reason', 'Result'],
+        caption: t('console.bulk.result.caption'),
+        columns: [t('console.person.user'), t('console.bulk.reason'), t('console.bulk.result')],
         rows: sorted.map(({ id, state, reason }) => {
           const user = account(id);
           return [user ? userCell(user) : { text: id, code: true }, reason, STATES[state]];

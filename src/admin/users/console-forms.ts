@@ -18,6 +18,7 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { forbidden } from '../../http/errors.ts';
 import { readForm } from '../../http/input.ts';
 import { within } from '../../rbac/rights.ts';
+import { t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import { type ConsolePage, type Field, versionField } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
@@ -59,11 +60,14 @@ const userForm = z.object({
 type UserForm = z.output<typeof userForm>;
 
 const SECTIONS: readonly SectionRule[] = [
-  { title: 'Account', names: ['username', 'email', 'email_verified', 'name', 'given_name', 'family_name'] },
-  { title: 'First sign-in', names: ['begin'] },
-  { title: 'Roles', names: ['roles'] },
-  { title: 'Profile', names: 'rest', isAdvanced: true },
-  { title: 'Address', names: addressPartNames.map(addressColumn), isAdvanced: true },
+  {
+    title: t('console.users.form.account'),
+    names: ['username', 'email', 'email_verified', 'name', 'given_name', 'family_name'],
+  },
+  { title: t('console.users.form.first-sign-in'), names: ['begin'] },
+  { title: t('console.users.roles'), names: ['roles'] },
+  { title: t('console.users.form.profile'), names: 'rest', isAdvanced: true },
+  { title: t('console.users.form.address'), names: addressPartNames.map(addressColumn), isAdvanced: true },
 ];
 
 /** The pages …/new and …/:id/edit. */
@@ -94,7 +98,7 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
           roles: given.roles,
         };
         const { account, oneTimePassword } = await users.create(profile, frame.actor(ctx));
-        const invited = dependencies.hasMailServer ? 'Invitation sent.' : WRITTEN_TO_FILE;
+        const invited = dependencies.hasMailServer ? t('console.user-action.invite.done') : WRITTEN_TO_FILE;
         if (!oneTimePassword) return frame.redirect(ctx, `/admin/users/${account.id}`, invited);
         showOneTimePassword(dependencies, ctx, account, oneTimePassword, 201);
       },
@@ -105,9 +109,9 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
   async function newPage(ctx: Context, given: UserForm | undefined, sent?: Sent): Promise<ConsolePage> {
     const attributes = attributeSection(await dependencies.attributeSchema(), {}, sent);
     return {
-      title: 'Add user',
-      lead: 'Create an account, and choose how its owner signs in first.',
-      back: { href: '/admin/users', label: 'Users' },
+      title: t('console.users.add'),
+      lead: t('console.users.form.add.lead'),
+      back: { href: '/admin/users', label: t('console.navigation.users') },
       blocks: [
         {
           kind: 'form',
@@ -117,7 +121,7 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
             ...inSections([...(await fieldsFor(dependencies, ctx, given)), firstSignIn(given, dependencies)], SECTIONS),
             attributes,
           ],
-          button: 'Add user',
+          button: t('console.users.add'),
           cancel: '/admin/users',
         },
       ],
@@ -146,7 +150,7 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
         const profile = { ...profileOf(given), ...(attributes && { attributes }) };
         const changes = { ...profile, username: given.username, roles: held };
         await users.update(account.id, changes, frame.actor(ctx), given.version);
-        frame.redirect(ctx, `/admin/users/${account.id}`, 'User saved.');
+        frame.redirect(ctx, `/admin/users/${account.id}`, t('console.users.form.saved'));
       },
       () => editPage(ctx, account, given, sent),
     );
@@ -163,8 +167,8 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
     const attributes = attributeSection(await dependencies.attributeSchema(), account.attributes, sent);
     const at = `/admin/users/${account.id}`;
     return {
-      title: `Edit ${account.username}`,
-      lead: 'Profile, roles and attributes of the account.',
+      title: t('console.users.form.edit.title', { user: account.username }),
+      lead: t('console.users.form.edit.lead'),
       back: { href: at, label: account.username },
       blocks: [
         {
@@ -172,7 +176,7 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
           action: `${at}/edit`,
           fields: [versionField(given.version)],
           sections: [...inSections(await fieldsFor(dependencies, ctx, given), SECTIONS), attributes],
-          button: 'Save changes',
+          button: t('console.shared.save-changes'),
           cancel: at,
         },
       ],
@@ -201,11 +205,17 @@ async function readUserForm(ctx: Context) {
 async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, given?: UserForm): Promise<Field[]> {
   const names = await roles.choices(frame.actor(ctx));
   return [
-    { name: 'username', label: 'Username', value: given?.username ?? '', required: true, isHalf: true },
-    { name: 'email', label: 'Email', type: 'email', value: given?.email ?? '', isHalf: true },
+    {
+      name: 'username',
+      label: t('console.users.username'),
+      value: given?.username ?? '',
+      required: true,
+      isHalf: true,
+    },
+    { name: 'email', label: t('console.shared.email'), type: 'email', value: given?.email ?? '', isHalf: true },
     {
       name: 'email_verified',
-      label: 'Email is verified',
+      label: t('console.users.form.email-verified'),
       type: 'checkbox',
       checked: given?.email_verified === 'on',
     },
@@ -214,7 +224,7 @@ async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, 
       ? [
           {
             name: 'roles',
-            label: 'Roles of this user',
+            label: t('console.users.form.roles'),
             type: 'checks' as const,
             values: given?.roles ?? [],
             options: names,
@@ -225,16 +235,16 @@ async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, 
 }
 
 function firstSignIn(given: UserForm | undefined, { hasMailServer }: UserFormsDependencies): Field {
-  const invite = hasMailServer ? 'Send an invitation by email' : 'Write an invitation to a file, which nobody receives';
+  const invite = t(`console.users.form.begin.${hasMailServer ? 'invite' : 'invite-file'}`);
   return {
     name: 'begin',
-    label: 'How this user first signs in',
+    label: t('console.users.form.begin'),
     type: 'select',
     value: given?.begin ?? (hasMailServer ? 'invite' : 'password'),
-    ...(!hasMailServer && { hint: 'No mail server is set, so Gatehouse can’t send an invitation.' }),
+    ...(!hasMailServer && { hint: t('console.users.form.begin.no-mail') }),
     options: [
       { value: 'invite', label: invite },
-      { value: 'password', label: 'Create a temporary password to hand over' },
+      { value: 'password', label: t('console.users.form.begin.password') },
     ],
   };
 }
@@ -243,14 +253,19 @@ function firstSignIn(given: UserForm | undefined, { hasMailServer }: UserFormsDe
 function profileFields(given: Partial<UserForm>): Field[] {
   const texts = textFieldNames.map((field): Field => {
     const { claim, label, ...rest } = textFields[field];
-    const hint = 'hint' in rest && { hint: String(rest.hint) };
-    return { name: claim, label: String(label), value: given[claim] ?? '', isHalf: field !== 'name', ...hint };
+    const hint = 'hint' in rest && { hint: rest.hint };
+    return { name: claim, label, value: given[claim] ?? '', isHalf: field !== 'name', ...hint };
   });
-  const phone: Field = { name: 'phone_number', label: 'Phone number', value: given.phone_number ?? '', isHalf: true };
+  const phone: Field = {
+    name: 'phone_number',
+    label: t('console.users.phone'),
+    value: given.phone_number ?? '',
+    isHalf: true,
+  };
   const parts = addressPartNames.map((part): Field => {
     const { label, lines } = addressParts[part];
     const name = addressColumn(part);
-    const field = { name, label: String(label), value: given[name] ?? '' };
+    const field = { name, label, value: given[name] ?? '' };
     return lines > 1 ? { ...field, type: 'textarea', rows: lines } : { ...field, isHalf: true };
   });
   return [...texts, phone, ...parts];

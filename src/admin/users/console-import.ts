@@ -7,8 +7,8 @@ import type { Audit } from '../../audit/audit.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { badRequest } from '../../http/errors.ts';
 import { acceptUploads, parseForm } from '../../http/input.ts';
-import { plural } from '../../platform/plural.ts';
 import { within } from '../../rbac/rights.ts';
+import { inLanguage, type PageText, t } from '../../texts/text.ts';
 import type { Block, ConsolePage, FormBlock } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import { IMPORT_COLUMNS, type ImportResult, type UserImport } from './import.ts';
@@ -65,7 +65,9 @@ export function importRoutes({ frame, imports, audit }: ImportDependencies): Rou
       async () => {
         const limit = isTrial ? BATCH.trial : BATCH.import;
         const result = await imports.run(csv, { isTrial, done, limit }, frame.actor(ctx));
-        frame.show(ctx, resultPage(result, { csv, isTrial, before }));
+        // Faults are passed on in a field of the form, as words.
+        const page = inLanguage(frame.language(ctx), () => resultPage(result, { csv, isTrial, before }));
+        frame.show(ctx, page);
       },
       () => (done === 0 ? importPage(csv, isTrial) : resumePage({ csv, isTrial, ...before })),
     );
@@ -85,26 +87,32 @@ export function importRoutes({ frame, imports, audit }: ImportDependencies): Rou
 /** The form, with what was typed into it; the content of a file is its text. */
 function importPage(csv: string, isTrial: boolean): ConsolePage {
   return {
-    title: 'Import users',
-    lead: 'Add many users from a CSV file. A trial run shows what would happen.',
-    back: { href: '/admin/users', label: 'Users' },
-    actions: [{ label: 'All users as CSV', href: '/admin/import/export' }],
+    title: t('console.import.title'),
+    lead: t('console.import.lead'),
+    back: { href: '/admin/users', label: t('console.navigation.users') },
+    actions: [{ label: t('console.import.export'), href: '/admin/import/export' }],
     blocks: [
       {
         kind: 'form',
-        lead: `The first line names the columns: ${IMPORT_COLUMNS.join(', ')}. Only username is required. Separate roles with semicolons. Users without a password hash or invitation set a password with “Forgot password?”.`,
+        lead: t('console.import.columns', { columns: IMPORT_COLUMNS.join(', ') }),
         action: '/admin/import',
         fields: [
-          { name: 'file', label: 'CSV file', type: 'file', accept: '.csv,text/csv', hint: 'UTF-8, up to 4 MB.' },
-          { name: 'csv', label: 'Or paste the CSV', type: 'textarea', rows: 8, value: csv },
+          {
+            name: 'file',
+            label: t('console.import.file'),
+            type: 'file',
+            accept: '.csv,text/csv',
+            hint: t('console.import.file.hint'),
+          },
+          { name: 'csv', label: t('console.import.paste'), type: 'textarea', rows: 8, value: csv },
           {
             name: 'trial',
-            label: 'Trial run: check each row without creating users',
+            label: t('console.import.trial'),
             type: 'checkbox',
             checked: isTrial,
           },
         ],
-        button: 'Import users',
+        button: t('console.import.title'),
         cancel: '/admin/users',
         isUpload: true,
       },
@@ -115,11 +123,11 @@ function importPage(csv: string, isTrial: boolean): ConsolePage {
 /** An import that stopped between two requests, for want of a fresh sign-in. */
 function resumePage(state: Progress & { csv: string; isTrial: boolean }): ConsolePage {
   return {
-    title: 'Import users',
-    back: { href: '/admin/import', label: 'Import' },
+    title: t('console.import.title'),
+    back: { href: '/admin/import', label: t('console.import.back') },
     blocks: [
-      { kind: 'text', text: `${plural(state.done, 'row')} done.` },
-      { ...continueForm(state, 'Continue with the rest'), autoSubmit: false },
+      { kind: 'text', text: t('console.import.rows-done', { count: state.done }) },
+      { ...continueForm(state, t('console.import.continue-rest')), autoSubmit: false },
     ],
   };
 }
@@ -130,34 +138,44 @@ function resultPage(
   { csv, isTrial, before }: { csv: string; isTrial: boolean; before: Progress },
 ): ConsolePage {
   const wrong = rows.flatMap(({ line, username, problem }) =>
-    problem === undefined ? [] : [{ line, username: username.slice(0, 100), problem: problem.slice(0, 400) }],
+    problem === undefined ? [] : [{ line, username: username.slice(0, 100), problem: String(problem).slice(0, 400) }],
   );
   const done = before.done + rows.length;
   const failed = before.failed + wrong.length;
   const faults = [...before.faults, ...wrong].slice(0, MAX_FAULTS);
   const isFinished = done >= total;
   return {
-    title: isTrial ? 'Import users: trial run' : 'Import users',
-    back: { href: '/admin/import', label: 'Import' },
+    title: isTrial ? t('console.import.title.trial') : t('console.import.title'),
+    back: { href: '/admin/import', label: t('console.import.back') },
     blocks: [
       {
         kind: 'text',
         tone: failed > 0 ? 'warning' : 'notice',
-        text: `${done} of ${plural(total, 'row')}: ${done - failed} ${isTrial ? 'can be created' : 'created'}, ${failed} not.`,
+        text: t(`console.import.${isTrial ? 'result.trial' : 'result'}`, {
+          done,
+          total,
+          created: done - failed,
+          failed,
+        }),
       },
-      ...(isFinished ? [] : [{ kind: 'progress' as const, label: 'Progress', done, total }]),
+      ...(isFinished ? [] : [{ kind: 'progress' as const, label: t('console.import.progress'), done, total }]),
       isFinished
         ? nextStep(isTrial, csv)
-        : continueForm({ csv, isTrial, done, failed, faults }, `Continue with the other ${total - done}`),
+        : continueForm(
+            { csv, isTrial, done, failed, faults },
+            t('console.import.continue-others', { count: total - done }),
+          ),
       {
         kind: 'table',
-        title: isTrial ? 'Can’t be created' : 'Not created',
-        caption: 'Rows with errors',
-        columns: ['Line', 'Username', 'Error'],
+        title: isTrial ? t('console.import.faults.trial') : t('console.import.faults'),
+        caption: t('console.import.faults.caption'),
+        columns: [t('console.import.faults.line'), t('console.users.username'), t('console.import.faults.error')],
         rows: faults.map(({ line, username, problem }) => [line, username, problem]),
-        empty: 'No errors.',
+        empty: t('console.import.faults.none'),
       },
-      ...(failed > faults.length ? [{ kind: 'text' as const, text: `And ${failed - faults.length} more.` }] : []),
+      ...(failed > faults.length
+        ? [{ kind: 'text' as const, text: t('console.import.faults.more', { count: failed - faults.length }) }]
+        : []),
     ],
   };
 }
@@ -172,7 +190,7 @@ const hidden = (name: string, value: string | number) => ({ name, label: '', typ
 
 function continueForm(
   { csv, isTrial, done, failed, faults }: Progress & { csv: string; isTrial: boolean },
-  button: string,
+  button: PageText,
 ): FormBlock {
   const state = [hidden('done', done), hidden('failed', failed), hidden('faults', JSON.stringify(faults))];
   return {
@@ -187,11 +205,12 @@ function continueForm(
 }
 
 function nextStep(isTrial: boolean, csv: string): Block {
-  if (!isTrial) return { kind: 'actions', items: [{ label: 'Back to users', href: '/admin/users', look: 'primary' }] };
+  if (!isTrial)
+    return { kind: 'actions', items: [{ label: t('console.bulk.back'), href: '/admin/users', look: 'primary' }] };
   const form = {
     action: '/admin/import',
     fields: [hidden('csv', csv)],
-    button: 'Import users',
+    button: t('console.import.title'),
     cancel: '/admin/import',
   };
   return { kind: 'form', ...form, isUpload: true };

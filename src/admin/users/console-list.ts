@@ -6,11 +6,12 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import { within } from '../../rbac/rights.ts';
+import { t } from '../../texts/text.ts';
 import type { Block, Cell, Mark, Search, Selection } from '../console/blocks.ts';
 import { type Frame, listPath, listQuery } from '../console/frame.ts';
 import { countText, type ListAddress, pageLinks, sortColumn } from '../console/lists.ts';
 import type { UserAdmin } from './actions.ts';
-import { BULK, offeredBulkActions } from './bulk-actions.ts';
+import { BULK, labelOf, offeredBulkActions } from './bulk-actions.ts';
 
 export interface UserListDependencies {
   frame: Frame;
@@ -47,12 +48,12 @@ export function userList(
     const mayAdd = frame.meets(ctx, within('gatehouse.users:write'));
     const list: ListAddress = { path: HOME, filters: { q: search, state, role }, sort, defaultSort: NEWEST };
     frame.show(ctx, {
-      title: 'Users',
-      lead: 'People with an account.',
+      title: t('console.navigation.users'),
+      lead: t('console.users.lead'),
       actions: mayAdd
         ? [
-            { label: 'Import', icon: 'upload', href: '/admin/import' },
-            { label: 'Add user', icon: 'plus', href: `${HOME}/new`, look: 'primary' },
+            { label: t('console.users.import'), icon: 'upload', href: '/admin/import' },
+            { label: t('console.users.add'), icon: 'plus', href: `${HOME}/new`, look: 'primary' },
           ]
         : [],
       blocks: [
@@ -60,17 +61,17 @@ export function userList(
         {
           kind: 'table',
           filter: filterOf(given),
-          caption: 'Users',
+          caption: t('console.navigation.users'),
           columns: [
-            sortColumn('User', 'name', list),
-            'Email',
-            'Roles',
-            { label: 'Last sign-in', isShort: true },
-            sortColumn('Created', '-created', list, { isShort: true, isMinor: true }),
-            'Status',
+            sortColumn(t('console.person.user'), 'name', list),
+            t('console.shared.email'),
+            t('console.users.roles'),
+            { label: t('console.users.last-sign-in'), isShort: true },
+            sortColumn(t('console.users.created'), '-created', list, { isShort: true, isMinor: true }),
+            t('console.shared.status'),
           ],
           rows: page.accounts.map((one) => rowOf(one, lastSignIns.get(one.id), locked)),
-          empty: isFiltered(given) ? 'No users match.' : noUsers(mayAdd),
+          empty: isFiltered(given) ? t('console.users.none-match') : noUsers(mayAdd),
           selection: selectionOf({ frame, hasMailServer }, ctx, given, page.accounts),
           count: found.count === undefined ? undefined : countText(found.count, 'users', found.isMore),
           pages: pageLinks(list, given, page.next),
@@ -92,7 +93,7 @@ function isFiltered({ q, state, role, after }: Query): boolean {
 /** A search by index finds at most so many of each kind, so that a page does not have to sort them all. */
 function cutNotice(search: string, { count, isMore }: { count: number | undefined; isMore: boolean }): Block[] {
   if (!search || !isMore || count === undefined || count >= limits.lists.counted) return [];
-  const text = `Only the first ${limits.lists.matches.toLocaleString('en')} matches are listed. Enter more of the name to find others.`;
+  const text = t('console.users.cut', { count: limits.lists.matches });
   return [{ kind: 'text', tone: 'notice', text }];
 }
 
@@ -115,16 +116,18 @@ function rowOf(one: AccountSummary, lastSignIn: Date | undefined, locked: Readon
 
 /** The state of an account: locked is a state of an active one. */
 export function statusTag({ isActive }: Pick<AccountSummary, 'isActive'>, isLocked: boolean): Mark {
-  if (!isActive) return { text: 'Disabled', tone: 'bad' };
-  return isLocked ? { text: 'Locked', tone: 'warn' } : { text: 'Active', tone: 'good' };
+  if (!isActive) return { text: t('console.shared.disabled'), tone: 'bad' };
+  return isLocked
+    ? { text: t('console.person.locked'), tone: 'warn' }
+    : { text: t('console.shared.active'), tone: 'good' };
 }
 
 function noUsers(mayAdd: boolean) {
   return {
     icon: 'user-round',
-    title: 'No users yet',
-    text: 'Add a user, or import users from a CSV file.',
-    ...(mayAdd && { action: { label: 'Add user', icon: 'plus', href: `${HOME}/new` } }),
+    title: t('console.users.none'),
+    text: t('console.users.none.text'),
+    ...(mayAdd && { action: { label: t('console.users.add'), icon: 'plus', href: `${HOME}/new` } }),
   };
 }
 
@@ -133,17 +136,24 @@ function filterOf({ q, role, state, sort }: Query): Search {
     action: HOME,
     fields: [
       {
-        ...{ name: 'q', label: 'Search', type: 'search', value: q, isLabelHidden: true },
-        placeholder: 'Search by name, username or email',
+        ...{ name: 'q', label: t('console.page.search'), type: 'search', value: q, isLabelHidden: true },
+        placeholder: t('console.person.search'),
       },
-      { name: 'role', label: 'Role', value: role, suggest: 'roles', isLabelHidden: true, placeholder: 'Any role' },
       {
-        ...{ name: 'state', label: 'Status', type: 'select', value: state, isLabelHidden: true },
+        name: 'role',
+        label: t('console.roles.role'),
+        value: role,
+        suggest: 'roles',
+        isLabelHidden: true,
+        placeholder: t('console.users.any-role'),
+      },
+      {
+        ...{ name: 'state', label: t('console.shared.status'), type: 'select', value: state, isLabelHidden: true },
         options: [
-          { value: '', label: 'Any status' },
-          { value: 'active', label: 'Active' },
-          { value: 'locked', label: 'Locked' },
-          { value: 'disabled', label: 'Disabled' },
+          { value: '', label: t('console.users.any-status') },
+          { value: 'active', label: t('console.shared.active') },
+          { value: 'locked', label: t('console.person.locked') },
+          { value: 'disabled', label: t('console.shared.disabled') },
         ],
       },
       { name: 'sort', label: '', type: 'hidden', value: sort === NEWEST ? '' : sort },
@@ -160,7 +170,7 @@ function selectionOf(
 ): Selection | undefined {
   const offered = offeredBulkActions((need) => frame.meets(ctx, need), hasMailServer);
   if (offered.length === 0) return undefined;
-  const options = offered.map(({ name, label }) => ({ value: name, label }));
+  const options = offered.map((action) => ({ value: action.name, label: labelOf(action) }));
   return {
     action: BULK,
     rows: accounts.map(({ id, username, name }) => ({ id, name: name ?? username })),
@@ -168,8 +178,8 @@ function selectionOf(
     allHref: listPath(HOME, { ...given, select: 'all' }),
     fields: [
       { name: 'list', label: '', type: 'hidden', value: listPath(HOME, given) },
-      { name: 'action', label: 'Action', type: 'select', isLabelHidden: true, options },
+      { name: 'action', label: t('console.shared.action'), type: 'select', isLabelHidden: true, options },
     ],
-    button: 'Continue',
+    button: t('console.users.continue'),
   };
 }

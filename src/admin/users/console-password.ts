@@ -3,6 +3,7 @@ import type Router from '@koa/router';
 import type { Account } from '../../accounts/account.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { within } from '../../rbac/rights.ts';
+import { t } from '../../texts/text.ts';
 import type { Frame } from '../console/frame.ts';
 import type { UserAdmin } from './actions.ts';
 
@@ -18,15 +19,15 @@ export function oneTimePasswordPages(
     const { account } = await users.getForChange(ctx.params.id ?? '', frame.actor(ctx), WRITE);
     const at = `/admin/users/${account.id}`;
     frame.show(ctx, {
-      title: `Create a temporary password for ${account.username}`,
+      title: t('console.users.temporary.title', { user: account.username }),
       back: { href: at, label: account.username },
       blocks: [
         {
           kind: 'form',
-          lead: 'Replaces the current password and ends all sessions. The user must change it at the next sign-in.',
+          lead: t('console.users.temporary.lead'),
           action: `${at}/password`,
           fields: [],
-          button: 'Create password',
+          button: t('console.users.temporary.button'),
           look: 'danger',
           cancel: at,
         },
@@ -52,21 +53,27 @@ export function showOneTimePassword(
   frame.show(
     ctx,
     {
-      title: `${account.username} can sign in`,
+      title: t('console.users.temporary.created', { user: account.username }),
       back: { href: `/admin/users/${account.id}`, label: account.username },
       blocks: [
         {
           kind: 'text',
           tone: 'warning',
-          text: 'Copy the password now. You won’t see it again. The user must change it at the next sign-in.',
+          text: t('console.users.temporary.copy'),
         },
-        { kind: 'code', label: 'Temporary password', text: password },
+        { kind: 'code', label: t('console.users.temporary.label'), text: password },
         {
           kind: 'facts',
-          title: 'Also give the user',
+          title: t('console.users.temporary.also'),
           rows: [
-            { label: 'Sign-in page', value: { text: `${issuer}/dashboard`, copy: 'sign-in page' } },
-            { label: 'Username', value: { text: account.username, copy: 'username' } },
+            {
+              label: t('console.users.temporary.page'),
+              value: { text: `${issuer}/dashboard`, copy: t('console.users.temporary.page.copy') },
+            },
+            {
+              label: t('console.users.username'),
+              value: { text: account.username, copy: t('console.users.temporary.username.copy') },
+            },
           ],
         },
       ],

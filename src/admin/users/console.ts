@@ -7,10 +7,10 @@ import type { Actor, Audit } from '../../audit/audit.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { browserName } from '../../mail/browser-name.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { plural } from '../../platform/plural.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { within } from '../../rbac/rights.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import { visibleTo } from '../audit/api.ts';
 import { eventItems } from '../audit/console-rows.ts';
 import type { Action, Block, Cell, Mark } from '../console/blocks.ts';
@@ -20,7 +20,7 @@ import { applicationCell, type Names } from '../console/names.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { SessionAdmin } from '../sessions/actions.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
-import { attributeText } from './attribute-fields.ts';
+import { attributeWords } from './attribute-fields.ts';
 import { type UserAction, userActionPages, userActions } from './console-actions.ts';
 import { bulkPages } from './console-bulk.ts';
 import { userFormPages } from './console-forms.ts';
@@ -89,12 +89,15 @@ function userPage(router: Router<State, Extras>, dependencies: UserPagesDependen
       title: account.name ?? account.username,
       ...(account.name && { lead: account.username }),
       logo: { name: account.name ?? account.username, isPerson: true },
-      back: { href: '/admin/users', label: 'Users' },
+      back: { href: '/admin/users', label: t('console.navigation.users') },
       tags: tagsOf(details),
       actions: [
-        { label: 'Access check', href: `/admin/why?${new URLSearchParams({ user: account.username })}` },
+        {
+          label: t('console.navigation.access-check'),
+          href: `/admin/why?${new URLSearchParams({ user: account.username })}`,
+        },
         ...(mayWrite && account.source !== 'file'
-          ? [{ label: 'Edit', href: `${at}/edit`, look: 'primary' as const }]
+          ? [{ label: t('console.shared.edit'), href: `${at}/edit`, look: 'primary' as const }]
           : []),
       ],
       blocks: [
@@ -118,11 +121,11 @@ async function activityBlock(
   const events = await audit.list({ partyId: id, ...(await visibleTo(authority, by)), limit: RECENT_EVENTS });
   return {
     kind: 'events',
-    title: 'Activity',
-    caption: 'Recent events, newest first',
-    actions: [{ label: 'Activity log', href: listPath('/admin/audit', { user: username }) }],
+    title: t('console.users.activity'),
+    caption: t('console.users.activity.caption'),
+    actions: [{ label: t('console.navigation.activity-log'), href: listPath('/admin/audit', { user: username }) }],
     items: await eventItems(events, names),
-    empty: 'No events yet.',
+    empty: t('console.users.activity.none'),
   };
 }
 
@@ -137,7 +140,7 @@ function actionsBlocks(
   mayWrite: boolean,
 ): { actions: Block[]; danger: Block[] } {
   const items: Action[] = [
-    ...(mayWrite ? [{ label: 'Create temporary password', href: `${at}/password` }] : []),
+    ...(mayWrite ? [{ label: t('console.users.temporary'), href: `${at}/password` }] : []),
     ...offered.flatMap(({ path, label, consequence, isHarmless }): Action[] => {
       if (consequence === undefined) return [{ label, post: `${at}/${path}` }];
       return isHarmless ? [{ label, href: `${at}/${path}` }] : [];
@@ -149,8 +152,8 @@ function actionsBlocks(
       : [{ text: consequence, action: { label, href: `${at}/${path}`, look: 'danger' as const } }],
   );
   return {
-    actions: items.length > 0 ? [{ kind: 'actions', title: 'Actions', items }] : [],
-    danger: rows.length > 0 ? [{ kind: 'tasks', title: 'Danger zone', isDanger: true, rows }] : [],
+    actions: items.length > 0 ? [{ kind: 'actions', title: t('console.users.actions'), items }] : [],
+    danger: rows.length > 0 ? [{ kind: 'tasks', title: t('console.shared.danger-zone'), isDanger: true, rows }] : [],
   };
 }
 
@@ -163,15 +166,17 @@ async function sessionsBlock(
   );
   return {
     kind: 'table',
-    title: 'Sessions',
-    caption: 'Active sessions',
-    columns: ['Since', 'Browser', 'Applications'],
+    title: t('console.navigation.sessions'),
+    caption: t('console.users.sessions.caption'),
+    columns: [t('console.users.sessions.since'), t('console.users.sessions.browser'), t('console.person.applications')],
     rows: live.map(({ signedInAt, device, participants }) => [
       signedInAt,
-      device ? { text: String(browserName(device.userAgent) ?? 'Unknown browser'), small: device.address } : null,
+      device
+        ? { text: browserName(device.userAgent) ?? t('console.person.unknown-browser'), small: device.address }
+        : null,
       participants.map(({ clientId }) => applicationCell(clientId, found)),
     ]),
-    empty: 'No sessions.',
+    empty: t('console.users.sessions.none'),
   };
 }
 
@@ -180,54 +185,72 @@ function detailsBlock(
   disabled: DisabledBy | undefined,
 ): Block {
   const second = [
-    factors.totp && 'Authenticator app',
-    factors.passkeys > 0 && plural(factors.passkeys, 'passkey'),
-    factors.phone && 'Text message codes',
-  ].filter((one): one is string => typeof one === 'string');
-  const waiting: { label: string; value: Cell }[] = firstEnrolment.requestedAt
-    ? [{ label: 'Two-step setup', value: { text: 'Needs approval', tone: 'warn' } }]
+    ...(factors.totp ? [t('console.users.factor.app')] : []),
+    ...(factors.passkeys > 0 ? [t('console.users.factor.passkeys', { count: factors.passkeys })] : []),
+    ...(factors.phone ? [t('console.users.factor.sms')] : []),
+  ];
+  const waiting: { label: PageText; value: Cell }[] = firstEnrolment.requestedAt
+    ? [
+        {
+          label: t('console.users.factors.setup'),
+          value: { text: t('console.users.factors.needs-approval'), tone: 'warn' },
+        },
+      ]
     : [];
   return {
     kind: 'facts',
     rows: [
-      { label: 'Username', value: account.username },
+      { label: t('console.users.username'), value: account.username },
       {
-        label: 'Email',
+        label: t('console.shared.email'),
         value: account.email
-          ? { text: account.email, small: account.emailVerified ? 'Verified' : 'Not verified' }
+          ? {
+              text: account.email,
+              small: account.emailVerified ? t('console.users.verified') : t('console.users.not-verified'),
+            }
           : null,
       },
       ...textFieldNames.flatMap((field) => {
         const value = account[field];
-        return value ? [{ label: String(textFields[field].label), value }] : [];
+        return value ? [{ label: textFields[field].label, value }] : [];
       }),
       ...(account.phoneNumber
         ? [
             {
-              label: 'Phone number',
-              value: { text: account.phoneNumber, small: account.phoneNumberVerified ? 'Verified' : 'Not verified' },
+              label: t('console.users.phone'),
+              value: {
+                text: account.phoneNumber,
+                small: account.phoneNumberVerified ? t('console.users.verified') : t('console.users.not-verified'),
+              },
             },
           ]
         : []),
       ...addressPartNames.flatMap((part) => {
         const value = account.address?.[part];
-        return value ? [{ label: String(addressParts[part].label), value }] : [];
+        return value ? [{ label: addressParts[part].label, value }] : [];
       }),
-      ...Object.entries(account.attributes).map(([label, value]) => ({ label, value: attributeText(value) })),
-      { label: 'Roles', value: account.roles.map((text) => ({ text, tone: 'plain' as const })) },
+      ...Object.entries(account.attributes).map(([label, value]) => ({ label, value: attributeWords(value) })),
+      { label: t('console.users.roles'), value: account.roles.map((text) => ({ text, tone: 'plain' as const })) },
       {
-        label: password?.mustChange === false ? 'Password changed' : 'Password',
+        label: password?.mustChange === false ? t('console.users.password.changed') : t('console.users.password'),
         value: password
           ? password.mustChange
-            ? 'Must be changed at the next sign-in'
+            ? t('console.users.password.must-change')
             : password.changedAt
-          : 'Not set',
+          : t('console.users.password.not-set'),
       },
-      { label: 'Two-step verification', value: second.length > 0 ? second : 'Not set up' },
+      { label: t('console.users.factors'), value: second.length > 0 ? second : t('console.users.factors.none') },
       ...waiting,
-      ...(disabled ? [{ label: 'Disabled', value: [disabled.at, ...(disabled.by ? [`by ${disabled.by}`] : [])] }] : []),
-      { label: 'Identifier (sub)', value: { text: account.id, copy: 'identifier' } },
-      { label: 'Created', value: account.createdAt },
+      ...(disabled
+        ? [
+            {
+              label: t('console.users.disabled'),
+              value: [disabled.at, ...(disabled.by ? [t('console.users.disabled.by', { user: disabled.by })] : [])],
+            },
+          ]
+        : []),
+      { label: t('console.users.sub'), value: { text: account.id, copy: t('console.users.sub.copy') } },
+      { label: t('console.users.created'), value: account.createdAt },
     ],
   };
 }

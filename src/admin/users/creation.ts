@@ -10,6 +10,7 @@ import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { Roles } from '../../rbac/roles.ts';
 import type { Invitations } from '../../registration/invitation.ts';
 import { type Db, transaction } from '../../storage/database.ts';
+import { oneOf, t } from '../../texts/text.ts';
 import type { OnCreated } from '../api/idempotency.ts';
 import type { UserLookup } from './lookup.ts';
 import { assertMailed, INVITED_WITH_PASSWORD, passwordRejected } from './outcomes.ts';
@@ -53,11 +54,13 @@ export async function assertMayCreate({ authority, roles }: CreationDependencies
   }
   const extent = await authority.extent(by, 'gatehouse.users:write');
   if (extent !== 'all' && !names.some((name) => extent.includes(name))) {
-    const message = `You can create only users with the role ${extent.join(' or ')}.`;
+    const message = t('console.users.problem.roles-only', { roles: oneOf(extent) });
     throw forbidden('forbidden', { message });
   }
   if (unknown.length > 0)
-    throw unprocessable('unknown_role', { message: `The role doesn’t exist: ${unknown.join(', ')}.` });
+    throw unprocessable('unknown_role', {
+      message: t('console.users.problem.unknown-roles', { roles: unknown.join(', ') }),
+    });
 }
 
 /** With the given password, or a temporary password. */

@@ -2,6 +2,7 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { Audit } from '../../audit/audit.ts';
+import { type Text, t } from '../../texts/text.ts';
 
 /** `by`: a username; undefined for the command line and the configuration file. */
 export interface DisabledBy {
@@ -21,10 +22,9 @@ export async function disabledBy(
   return { by: actor?.username, at: event.at };
 }
 
-const times = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
-
 /** In a sentence, where a page can't write the viewer's own time. */
-export function disabledSentence({ by, at }: DisabledBy): string {
-  const when = `${times.format(at)} UTC`;
-  return by ? `${by} disabled it on ${when}.` : `It was disabled on ${when}.`;
+export function disabledSentence({ by, at }: DisabledBy): Text {
+  return by
+    ? t('console.users.disabled.sentence', { user: by, at })
+    : t('console.users.disabled.sentence-without-user', { at });
 }

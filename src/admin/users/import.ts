@@ -11,6 +11,7 @@ import type { Actor } from '../../audit/audit.ts';
 import { csvCell } from '../../audit/export.ts';
 import { AppError, badRequest } from '../../http/errors.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
+import { concatenated, type PageText, sentences, t } from '../../texts/text.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { UserAdmin } from './actions.ts';
 import { parseCsv } from './csv.ts';
@@ -21,7 +22,7 @@ export interface ImportRow {
   line: number;
   username: string;
   /** Absent where the row is right. */
-  problem?: string;
+  problem?: PageText;
 }
 
 export interface ImportResult {
@@ -71,7 +72,7 @@ export function createUserImport(dependencies: UserImportDependencies): UserImpo
       const [header, ...lines] = parseCsv(text);
       const columns = (header?.cells ?? []).map(columnName);
       if (!columns.includes('username')) {
-        const message = `The first line must name the columns: ${IMPORT_COLUMNS.join(', ')}. Only username is required.`;
+        const message = t('console.import.problem.columns', { columns: IMPORT_COLUMNS.join(', ') });
         throw badRequest('invalid_input', { fields: [{ field: 'csv', message }] });
       }
       const givesRoles = lines
@@ -88,7 +89,7 @@ export function createUserImport(dependencies: UserImportDependencies): UserImpo
         if (before === undefined) lineOfUser.set(nameKey(username), line);
         if (index < done) continue;
         const problem = before
-          ? `Line ${before} has the same username.`
+          ? t('console.import.problem.same-username', { line: before })
           : await problemOf(async () => {
               await users.assertMayCreate(rolesOf(values), by);
               if (values.sso_connection) await users.assertMayConnect(values.sso_connection, by);
@@ -143,17 +144,17 @@ async function* exportUsers(users: Pick<UserAdmin, 'list' | 'connectionsOf'>, by
 async function faultOf(
   { accounts, connections, attributeSchema }: UserImportDependencies,
   values: Values,
-): Promise<string | undefined> {
+): Promise<PageText | undefined> {
   const { username = '', email } = values;
   const profile = profileOf(values);
   profileColumns(profile);
   const wrong = profile.attributes ? attributeFaults(profile.attributes, await attributeSchema()) : [];
   if (wrong.length > 0) throw badRequest('invalid_input', { fields: wrong });
-  if (await accounts.findByLogin(username)) return 'This username is already taken.';
-  if (email && (await accounts.findByLogin(email))) return 'This email address is already in use.';
-  if (values.sso_connection && !values.sso_id) return 'A connection (sso_connection) needs an sso_id.';
+  if (await accounts.findByLogin(username)) return t('console.import.problem.username-taken');
+  if (email && (await accounts.findByLogin(email))) return t('console.import.problem.email-taken');
+  if (values.sso_connection && !values.sso_id) return t('console.import.problem.connection-without-id');
   if (values.sso_connection) await connections.get(values.sso_connection);
-  if (values.invite && !email) return 'An invitation needs an email address.';
+  if (values.invite && !email) return t('console.import.problem.invitation-without-email');
   if (values.invite && values.password_hash) return INVITED_WITH_PASSWORD;
   return undefined;
 }
@@ -170,12 +171,13 @@ function newUserOf(values: Values) {
 }
 
 /** The sentence for an expected error of `work`, or the one that it returns. */
-async function problemOf(work: () => Promise<string | undefined>): Promise<string | undefined> {
+async function problemOf(work: () => Promise<PageText | undefined>): Promise<PageText | undefined> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error;
-    return error.fields.map(({ field, message }) => `${field}: ${message}`).join(' ') || error.message;
+    if (error.fields.length === 0) return error.text;
+    return sentences(error.fields.map(({ field, message }) => concatenated([`${field}: `, message])));
   }
 }
 

@@ -10,6 +10,7 @@ import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { Tx } from '../../storage/database.ts';
 import { lockRow } from '../../storage/row-lock.ts';
 import type { Sql } from '../../storage/statements.ts';
+import { t } from '../../texts/text.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 
 export interface UserLookupDependencies {
@@ -27,7 +28,7 @@ export type UserLookup = ReturnType<typeof createUserLookup>;
 export function createUserLookup({ sql, accounts, authority, ssoIds }: UserLookupDependencies) {
   async function find(id: string, tx?: Tx): Promise<Account> {
     const account = await accounts.find(id, tx);
-    if (!account) throw notFound({ message: 'This user doesn’t exist.', detail: { accountId: id } });
+    if (!account) throw notFound({ message: t('console.person.unknown'), detail: { accountId: id } });
     return account;
   }
 

@@ -2,15 +2,16 @@
 import { passwordAdvice } from '../../credentials/password-advice.ts';
 import type { PasswordFault } from '../../credentials/password-policy.ts';
 import { badRequest, conflict } from '../../http/errors.ts';
+import { t } from '../../texts/text.ts';
 
 type Mailed = 'sent' | 'no-address' | 'disabled' | 'has-credentials';
 
-export const INVITED_WITH_PASSWORD = 'Choose either a password or an invitation, not both.';
+export const INVITED_WITH_PASSWORD = t('console.users.problem.password-and-invitation');
 
 const notSent = {
-  disabled: 'This account is disabled, so Gatehouse sent no email.',
-  'no-address': 'This user has no email address.',
-  'has-credentials': 'This user can already sign in. Send a password reset instead of an invitation.',
+  disabled: t('console.users.problem.mail-disabled'),
+  'no-address': t('console.users.problem.mail-no-address'),
+  'has-credentials': t('console.users.problem.mail-has-credentials'),
 };
 
 /** Throws conflict unless the mail was sent. */
@@ -23,7 +24,7 @@ export function assertMailed(outcome: Mailed): void {
 export function passwordRejected(faults: readonly PasswordFault[], hasSecondFactor: boolean) {
   const fields = faults.map((fault) => ({
     field: 'password',
-    message: String(passwordAdvice(fault, hasSecondFactor)),
+    message: passwordAdvice(fault, hasSecondFactor),
   }));
   return badRequest('password_refused', { fields });
 }
