@@ -1,18 +1,17 @@
 // /admin/refusals: why a request was rejected, by the code on the user's page, with one button for each safe fix.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Action, Block, Cell, ConsolePage, Empty } from '../../admin/console/blocks.ts';
+import type { Action, Block, ConsolePage, Empty } from '../../admin/console/blocks.ts';
 import { type Frame, listPath, trailField } from '../../admin/console/frame.ts';
 import { pageLinks, sortColumn } from '../../admin/console/lists.ts';
 import { applicationCell, type Names, userCell, withInitials } from '../../admin/console/names.ts';
-import type { Connection } from '../../connections/connection.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { parseForm, parseQuery } from '../../http/input.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { Rejection } from '../../rejections/rejections.ts';
 import { type PageText, t } from '../../texts/text.ts';
+import { fixBlocks, fixPage, type May } from './console-fixes.ts';
 import type { Explanation, RejectionAdmin } from './explanation.ts';
-import type { Fix } from './fix.ts';
 import { rejectionText } from './rule-texts.ts';
 
 export interface RejectionPagesDependencies {
@@ -22,7 +21,6 @@ export interface RejectionPagesDependencies {
 }
 
 const READ = 'gatehouse.audit:read' as const;
-const READ_CONNECTIONS = 'gatehouse.connections:read' as const;
 const text = z.string().trim().max(1024).default('');
 const query = z.object({
   ...{ code: text, client: text, user: text, request: text },
@@ -37,19 +35,6 @@ const NONE: Empty = {
   action: { label: t('console.rejections.access-check'), href: '/admin/why' },
 };
 const fixForm = z.object({ fix: z.string().min(1).max(200) });
-/** The page of the console for a broken rule that no button fixes. */
-const edit = {
-  label: t('console.rejections.edit-application'),
-  path: (id: string) => `/admin/applications/${id}/settings`,
-};
-const PAGES: Record<string, { label: PageText; path(id: string): string }> = {
-  secret: { label: t('console.rejections.create-secret'), path: (id) => `/admin/applications/${id}/secret` },
-  post_logout_redirect_uri: edit,
-  certificate: edit,
-  acs: edit,
-  access: { label: t('console.rejections.change-access'), path: (id) => `/admin/applications/${id}/access` },
-};
-
 export function rejectionRoutes({ frame, names, rejections }: RejectionPagesDependencies): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: '/admin/refusals' });
   rejectionList(router, { frame, names, rejections });
@@ -168,92 +153,6 @@ function accessCheckLink({ rejection, application, account }: Explanation, may: 
   if (rejection.endpoint === 'upstream' || !may('gatehouse.users:read') || !(account || application)) return [];
   const href = listPath('/admin/why', { user: account?.username, app: application?.clientId });
   return [{ label: t('console.rejections.check-access'), icon: 'search-check', href }];
-}
-
-/** One fix on a page of its own: after a fault, and after the sign-in that it needs. */
-function fixPage(address: string, { id, label, adds, warning }: Fix): ConsolePage {
-  const added: Cell = { text: adds ?? '', code: true };
-  return {
-    title: label,
-    back: { href: address, label: t('console.rejections.one') },
-    blocks: [
-      ...(adds === undefined
-        ? []
-        : [{ kind: 'facts' as const, rows: [{ label: t('console.rejections.address'), value: added }] }]),
-      ...(warning ? [{ kind: 'text' as const, tone: 'warning' as const, text: warning }] : []),
-      {
-        kind: 'form',
-        action: address,
-        fields: [{ name: 'fix', label: '', type: 'hidden', value: id }],
-        button: label,
-        cancel: address,
-      },
-    ],
-  };
-}
-
-type May = (permission: OwnPermission) => boolean;
-
-/** What is known about a fix, and the buttons that this administrator may use. */
-function fixBlocks(explanation: Explanation, may: May): Block[] {
-  const { application, isFixed, note, fixes } = explanation;
-  const items = [...fixButtons(explanation, may), ...fixLinks(explanation, may)];
-  const blocks: Block[] = [];
-  if (isFixed) {
-    blocks.push({ kind: 'text', tone: 'notice', text: t('console.rejections.is-fixed') });
-  }
-  if (note) blocks.push({ kind: 'text', tone: 'small', text: note });
-  for (const { warning, needs } of fixes) {
-    if (warning && may(needs)) blocks.push({ kind: 'text', tone: 'warning', text: warning });
-  }
-  const [first, ...more] = items;
-  if (first) {
-    const main = isFixed ? first : { ...first, look: 'primary' as const };
-    blocks.push({ kind: 'actions', title: t('console.rejections.fix'), items: [main, ...more] });
-  }
-  if (application?.source === 'file') {
-    const text = t('console.rejections.file-manages');
-    blocks.push({ kind: 'text', tone: 'small', text });
-  }
-  return blocks;
-}
-
-function fixButtons({ rejection, fixes }: Explanation, may: May): Action[] {
-  return fixes
-    .filter(({ needs }) => may(needs))
-    .map(({ id, label }) => ({
-      label,
-      post: `/admin/refusals/${rejection.code}`,
-      fields: { fix: id },
-      look: 'secondary',
-    }));
-}
-
-/** Pages of the console for a rule that no button fixes. */
-function fixLinks(explanation: Explanation, may: May): Action[] {
-  const { rejection, application, connection, rules, isFixed, note } = explanation;
-  if (rejection.endpoint === 'upstream')
-    return connection && may(READ_CONNECTIONS) ? connectionLinks(explanation, connection) : [];
-  if (!may('gatehouse.applications:write')) return [];
-  if (!application) {
-    return rejection.clientId
-      ? [{ label: t('console.rejections.add-application'), href: '/admin/applications/new' }]
-      : [];
-  }
-  const failed = rules.find(({ state }) => state === 'failed');
-  const page = failed && PAGES[failed.id];
-  const hasButton = fixButtons(explanation, may).length > 0;
-  if (!page || hasButton || isFixed || application.source === 'file') return [];
-  return [{ label: note ? t('console.rejections.paste-metadata') : page.label, href: page.path(application.id) }];
-}
-
-/** The pages of the connection where an administrator changes what the rule says. */
-function connectionLinks({ rules }: Explanation, { id }: Connection): Action[] {
-  const href = `/admin/connections/${id}`;
-  const isSecret = rules.some((rule) => rule.state === 'failed' && rule.id === 'secret');
-  return isSecret
-    ? [{ label: t('console.rejections.add-secret'), href: `${href}/secret` }]
-    : [{ label: t('console.rejections.open-connection'), href }];
 }
 
 function rulesBlock({ rules }: Explanation): Block {
