@@ -117,12 +117,15 @@ const cases: [string, CheckId, Partial<AccessFacts>, string, string][] = [
 describe('a check', () => {
   it.each(cases)('a check of %s says so', (_what, id, changes, state, sentence) => {
     const found = checksOf({ ...facts, ...changes }).find((one) => one.id === id);
-    expect(found).toMatchObject({ state, explanation: expect.stringContaining(sentence) });
+    expect(found?.state).toBe(state);
+    expect(String(found?.explanation)).toContain(sentence);
   });
 
   it('sends a link for a password only where a mail server is set', () => {
     const labels = (hasMailServer: boolean, changes: Partial<AccessFacts> = {}) =>
-      offersFor({ hasMailServer } as FixActions, 'password', { ...facts, ...changes }).map(({ fix }) => fix.label);
+      offersFor({ hasMailServer } as FixActions, 'password', { ...facts, ...changes }).map(({ fix }) =>
+        String(fix.label),
+      );
     expect(labels(true)).toEqual(['Send password link']);
     expect(labels(true, { password: undefined })).toEqual(['Invite Ann', 'Create temporary password']);
     expect(labels(false)).toEqual(['Create temporary password']);

@@ -52,9 +52,9 @@ export function accessCheckEndpoints(accessCheck: AccessCheck): Endpoint[] {
             may_open: mayOpen,
             can_sign_in: canSignIn,
             rules: checks.map(({ label, state, explanation }) => ({
-              rule: label,
+              rule: String(label),
               met: state !== 'failed',
-              explanation,
+              explanation: String(explanation),
             })),
             refusals: attempts.rejections.map(rejectionJson),
           },

@@ -3,7 +3,7 @@
 import { disabledSentence } from '../../admin/users/disabled-by.ts';
 import { type AccessDenial, grantingRoles } from '../../applications/access-decision.ts';
 import { MFA_ACR, PHISHING_RESISTANT_ACR } from '../../mfa/acr.ts';
-import { plural } from '../../platform/plural.ts';
+import { allOf, listOf, oneOf, type PageText, sentences, type Text, t } from '../../texts/text.ts';
 import type { AccessFacts } from './facts.ts';
 
 export type CheckId =
@@ -21,41 +21,49 @@ export type CheckId =
 
 export interface Check {
   id: CheckId;
-  label: string;
+  label: PageText;
   /** `later`: the person does something at the sign-in. `warning`: it blocks nothing, but may be the cause. `skipped`: it does not apply. */
   state: 'passed' | 'failed' | 'warning' | 'later' | 'skipped';
   /** A sentence; empty where the label says everything. */
-  explanation: string;
+  explanation: PageText;
 }
 
 type Result = Pick<Check, 'state' | 'explanation'>;
 
-const passed = (explanation = ''): Result => ({ state: 'passed', explanation });
-const failed = (explanation: string): Result => ({ state: 'failed', explanation });
-const later = (explanation: string): Result => ({ state: 'later', explanation });
-const warning = (explanation: string): Result => ({ state: 'warning', explanation });
-const skipped = (explanation: string): Result => ({ state: 'skipped', explanation });
+const passed = (explanation: PageText = ''): Result => ({ state: 'passed', explanation });
+const failed = (explanation: PageText): Result => ({ state: 'failed', explanation });
+const later = (explanation: PageText): Result => ({ state: 'later', explanation });
+const warning = (explanation: PageText): Result => ({ state: 'warning', explanation });
+const skipped = (explanation: PageText): Result => ({ state: 'skipped', explanation });
 
 /** Every check; those that cannot apply to the application's protocol are left out. */
 export function checksOf(facts: AccessFacts): Check[] {
   const isOidc = facts.application.protocol === 'oidc';
   return [
     ...facts.conditions.map(({ denial, isMet }) => ({ id: denial, ...ofRule(denial, isMet, facts) })),
-    ...(isOidc ? [{ id: 'grant' as const, label: 'Application signs people in', ...grant(facts) }] : []),
-    { id: 'method', label: 'There’s a way to sign in', ...method(facts) },
-    { id: 'password', label: 'Password works', ...password(facts) },
-    { id: 'lockout', label: 'Account isn’t locked', ...lockout(facts) },
-    { id: 'factor', label: 'Two-step verification', ...factor(facts) },
-    ...(facts.codeWaitSeconds > 0 ? [{ id: 'codes' as const, label: 'Codes are accepted', ...codes(facts) }] : []),
-    ...(facts.emailProduct
-      ? [{ id: 'email' as const, label: 'User has an email address', ...email(facts, facts.emailProduct) }]
+    ...(isOidc ? [{ id: 'grant' as const, label: t('console.access-check.label.grant'), ...grant(facts) }] : []),
+    { id: 'method', label: t('console.access-check.label.method'), ...method(facts) },
+    { id: 'password', label: t('console.access-check.label.password'), ...password(facts) },
+    { id: 'lockout', label: t('console.access-check.label.lockout'), ...lockout(facts) },
+    { id: 'factor', label: t('console.access-check.label.factor'), ...factor(facts) },
+    ...(facts.codeWaitSeconds > 0
+      ? [{ id: 'codes' as const, label: t('console.access-check.label.codes'), ...codes(facts) }]
       : []),
-    { id: 'network', label: 'Network isn’t blocked', ...network(facts) },
+    ...(facts.emailProduct
+      ? [{ id: 'email' as const, label: t('console.access-check.label.email'), ...email(facts, facts.emailProduct) }]
+      : []),
+    { id: 'network', label: t('console.access-check.label.network'), ...network(facts) },
     ...(facts.secrets === 'unused'
       ? []
-      : [{ id: 'secret' as const, label: 'Client secret is valid', ...secret(facts) }]),
+      : [{ id: 'secret' as const, label: t('console.access-check.label.secret'), ...secret(facts) }]),
     ...(facts.metadataEndsAt
-      ? [{ id: 'metadata' as const, label: 'Metadata is valid', ...metadata(facts, facts.metadataEndsAt) }]
+      ? [
+          {
+            id: 'metadata' as const,
+            label: t('console.access-check.label.metadata'),
+            ...metadata(facts, facts.metadataEndsAt),
+          },
+        ]
       : []),
   ];
 }
@@ -71,31 +79,45 @@ function ofRule(
   const who = nameOf(account);
   if (denial === 'application_disabled')
     return {
-      label: 'Application is enabled',
-      ...(isMet ? passed() : failed(`${application.name} is disabled, so people can’t sign in to it.`)),
+      label: t('console.access-check.label.application'),
+      ...(isMet ? passed() : failed(t('console.access-check.application-disabled', { app: application.name }))),
     };
   if (denial === 'account_disabled')
     return {
-      label: 'Account is active',
+      label: t('console.access-check.label.account'),
       ...(isMet
         ? passed()
-        : failed(`The account of ${who} is disabled.${disabled ? ` ${disabledSentence(disabled)}` : ''}`)),
+        : failed(
+            sentences([
+              t('console.access-check.account-disabled', { who }),
+              ...(disabled ? [disabledSentence(disabled)] : []),
+            ]),
+          )),
     };
-  const label = 'User has a required role';
+  const label = t('console.access-check.label.role');
   const { access } = application;
-  if (access === 'everyone') return { label, ...skipped(`${application.name} is open to everyone.`) };
+  if (access === 'everyone') return { label, ...skipped(t('console.access-check.open', { app: application.name })) };
   if (isMet)
-    return { label, ...passed(`${who} has access through the role ${grantingRoles(access, account).join(', ')}.`) };
-  const has = account.roles.length > 0 ? `${who} has: ${account.roles.join(', ')}.` : `${who} has no roles.`;
+    return {
+      label,
+      ...passed(t('console.access-check.has-role', { who, roles: listOf(grantingRoles(access, account)) })),
+    };
+  const has =
+    account.roles.length > 0
+      ? t('console.access-check.has', { who, roles: listOf(account.roles) })
+      : t('console.access-check.has-none', { who });
   if (access.roles.length === 0)
-    return { label, ...failed(`The access rule of ${application.name} names no role, so nobody has access.`) };
-  return { label, ...failed(`${application.name} requires the role ${joined(access.roles, 'or')}. ${has}`) };
+    return { label, ...failed(t('console.access-check.no-role-named', { app: application.name })) };
+  return {
+    label,
+    ...failed(
+      sentences([t('console.access-check.requires-role', { app: application.name, roles: oneOf(access.roles) }), has]),
+    ),
+  };
 }
 
 function email({ account }: AccessFacts, product: string): Result {
-  return account.email
-    ? passed()
-    : warning(`${nameOf(account)} has no email address, and ${product} rejects users without one.`);
+  return account.email ? passed() : warning(t('console.access-check.no-email', { who: nameOf(account), app: product }));
 }
 
 const INTERACTIVE: readonly string[] = ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'];
@@ -104,7 +126,7 @@ function grant({ application }: AccessFacts): Result {
   if (application.protocol === 'saml') return passed();
   const isInteractive = application.metadata.grant_types.some((one) => INTERACTIVE.includes(one));
   if (isInteractive) return passed();
-  return failed(`${application.name} is registered as a service: it has no grant with which people sign in.`);
+  return failed(t('console.access-check.no-grant', { app: application.name }));
 }
 
 /** Whether a password or passkey of this server is accepted. */
@@ -116,136 +138,137 @@ function method(facts: AccessFacts): Result {
   const { account, application, required, linked, offered } = facts;
   const who = nameOf(account);
   if (required) {
-    const only = `${who} signs in with ${required.name} only, because of the domain of the email address`;
-    if (required.isAccepted) return passed(`${only}.`);
-    return failed(`${only}. ${application.name} doesn’t accept ${required.name}.`);
+    const only = t('console.access-check.only', { who, connection: required.name });
+    if (required.isAccepted) return passed(only);
+    const connection = required.name;
+    return failed(sentences([only, t('console.access-check.not-accepted', { app: application.name, connection })]));
   }
   const ways = [...(isLocalAccepted(facts) ? localWays(facts) : []), ...linked];
-  if (ways.length > 0) return passed(`${who} can use ${joined(ways, 'or')}.`);
+  if (ways.length > 0) return passed(t('console.access-check.can-use', { who, ways: oneOf(ways) }));
   if (offered.length > 0) {
-    const first = `${who} isn’t linked to ${joined(offered, 'or')} yet. The first sign-in there can link the account.`;
-    return isLocalAccepted(facts) ? later(first) : later(`${noLocal(facts)} ${first}`);
+    const first = t('console.access-check.not-linked', { who, connections: oneOf(offered) });
+    return isLocalAccepted(facts) ? later(first) : later(sentences([noLocal(facts), first]));
   }
   if (!isLocalAccepted(facts)) return failed(noLocal(facts));
-  return failed(`${who} has no password, no passkey and no linked identity provider.`);
+  return failed(t('console.access-check.no-way', { who }));
 }
 
-const noLocal = ({ application }: AccessFacts) =>
-  `${application.name} doesn’t accept passwords and passkeys of this server.`;
+const noLocal = ({ application }: AccessFacts) => t('console.access-check.no-local', { app: application.name });
 
-function localWays({ password: stored, factors }: AccessFacts): string[] {
-  return [...(stored ? ['a password'] : []), ...(factors.passkeys > 0 ? ['a passkey'] : [])];
+function localWays({ password: stored, factors }: AccessFacts): PageText[] {
+  return [
+    ...(stored ? [t('console.access-check.way.password')] : []),
+    ...(factors.passkeys > 0 ? [t('console.access-check.way.passkey')] : []),
+  ];
 }
 
 function password(facts: AccessFacts): Result {
   const { account, password: stored, requirements, wrongPasswords } = facts;
-  if (!isLocalAccepted(facts)) return skipped('No password of this server is used.');
-  if (!stored) return skipped(`${nameOf(account)} has no password.`);
+  if (!isLocalAccepted(facts)) return skipped(t('console.access-check.password-unused'));
+  if (!stored) return skipped(t('console.access-check.no-password', { who: nameOf(account) }));
   if (wrongPasswords > 0) {
-    const count =
-      wrongPasswords === 1 ? 'The last password was wrong' : `The last ${wrongPasswords} passwords were wrong`;
-    return warning(`${count}. A new password helps if ${nameOf(account)} forgot it.`);
+    return warning(t('console.access-check.wrong-passwords', { count: wrongPasswords, who: nameOf(account) }));
   }
-  if (requirements.mustChangePassword) return later(`${nameOf(account)} chooses a new password at the next sign-in.`);
-  return passed(`Last changed on ${dateText(stored.changedAt)}.`);
+  if (requirements.mustChangePassword) return later(t('console.access-check.new-password', { who: nameOf(account) }));
+  return passed(t('console.access-check.password-changed', { at: stored.changedAt }));
 }
 
 function lockout({ locks, account }: AccessFacts): Result {
   if (locks.length === 0) return passed();
-  const by = { username: `the username ${account.username}`, email: `the email ${account.email}`, all: 'all names' };
+  const by = {
+    username: t('console.access-check.locked-username', { username: account.username }),
+    email: t('console.access-check.locked-email', { email: account.email ?? '' }),
+    all: t('console.access-check.locked-all'),
+  };
   const under = locks.some((one) => one.by !== 'all') ? locks.filter((one) => one.by !== 'all') : locks;
   const wait = waitText(Math.max(...locks.map(({ seconds }) => seconds)));
-  const names = joined(
-    under.map((one) => by[one.by]),
-    'and',
-  );
-  return failed(`Too many wrong passwords under ${names}. A new browser waits ${wait}.`);
+  const names = allOf(under.map((one) => by[one.by]));
+  return failed(t('console.access-check.locked', { names, time: wait }));
 }
 
 function codes({ codeWaitSeconds, account }: AccessFacts): Result {
-  return failed(
-    `${nameOf(account)} entered too many wrong codes and waits ${waitText(codeWaitSeconds)}. The wait ends by itself.`,
-  );
+  return failed(t('console.access-check.too-many-codes', { who: nameOf(account), time: waitText(codeWaitSeconds) }));
 }
 
-const FACTOR_NAMES: Record<string, string> = {
-  totp: 'an authenticator app',
-  passkey: 'a passkey',
-  email: 'a code by email',
-  sms: 'a code by SMS',
-  'recovery-code': 'a recovery code',
+const FACTOR_NAMES: Record<string, Text> = {
+  totp: t('console.access-check.way.totp'),
+  passkey: t('console.access-check.way.second-passkey'),
+  email: t('console.access-check.way.email'),
+  sms: t('console.access-check.way.sms'),
+  'recovery-code': t('console.access-check.way.recovery-code'),
 };
 
-function factor({ account, application, requirements, afterFactor, required }: AccessFacts): Result {
+function factor(facts: AccessFacts): Result {
+  const { account, application, requirements, afterFactor, required } = facts;
   const who = nameOf(account);
   const { missing, level, lacked } = requirements;
   const names = factorNames(requirements);
-  const unless = required ? `, unless ${required.name} proves it` : '';
-  const noFirst = `${who} has no second step yet, and an administrator has to allow setting one up.`;
+  const connection = required?.name;
+  const noFirst = t('console.access-check.needs-approval', { who });
   const tooWeak = (acr: string) =>
-    warning(`${application.name} requests ${levelText(acr)}, which ${who} can’t prove. The application decides.`);
+    warning(t('console.access-check.too-weak', { app: application.name, level: levelOf(acr), who }));
   if (missing === 'second-factor') {
-    if (afterFactor?.missing === 'enrolment')
-      return later(
-        `${who} confirms the sign-in with ${names}${unless}, then has to add ${factorNames(afterFactor)}: ` +
-          `${demandedBy(application)} ${levelText(afterFactor.level)}.`,
-      );
+    if (afterFactor?.missing === 'enrolment') return later(thenAdds(facts, names, afterFactor));
     if (afterFactor?.missing === 'approval') return failed(noFirst);
     if (afterFactor?.lacked) return tooWeak(afterFactor.lacked);
-    return passed(`${who} confirms the sign-in with ${names}${unless}.`);
+    return passed(
+      connection === undefined
+        ? t('console.access-check.confirms', { who, ways: names })
+        : t('console.access-check.confirms-unless', { who, ways: names, connection }),
+    );
   }
-  if (missing === 'enrolment') return later(`${who} sets up ${names} at the next sign-in${unless}.`);
+  if (missing === 'enrolment')
+    return later(
+      connection === undefined
+        ? t('console.access-check.sets-up', { who, ways: names })
+        : t('console.access-check.sets-up-unless', { who, ways: names, connection }),
+    );
   if (missing === 'approval') return failed(noFirst);
   if (lacked) return tooWeak(lacked);
   if (level === MFA_ACR || level === PHISHING_RESISTANT_ACR) return passed();
-  return skipped(`${application.name} doesn’t require a second step of ${who}.`);
+  return skipped(t('console.access-check.no-factor-needed', { app: application.name, who }));
 }
 
-const factorNames = ({ methods }: AccessFacts['requirements']) =>
-  joined(
-    methods.map((one) => FACTOR_NAMES[one] ?? one),
-    'or',
-  );
+const factorNames = ({ methods }: AccessFacts['requirements']) => oneOf(methods.map((one) => FACTOR_NAMES[one] ?? one));
 
-const demandedBy = ({ name, metadata }: AccessFacts['application']) =>
-  metadata.mfa === undefined ? 'the sign-in needs' : `${name} requires`;
+/** A second step that proves less than what is needed. */
+function thenAdds(
+  { account, application, required }: AccessFacts,
+  ways: Text,
+  after: NonNullable<AccessFacts['afterFactor']>,
+): Text {
+  const values = {
+    ...{ who: nameOf(account), ways, more: factorNames(after), app: application.name },
+    by: application.metadata.mfa === undefined ? 'sign-in' : 'app',
+    level: levelOf(after.level),
+  };
+  return required
+    ? t('console.access-check.then-adds-unless', { ...values, connection: required.name })
+    : t('console.access-check.then-adds', values);
+}
 
-const levelText = (level: string) =>
-  level === PHISHING_RESISTANT_ACR ? 'a phishing-resistant sign-in' : 'two-step verification';
+const levelOf = (level: string) => (level === PHISHING_RESISTANT_ACR ? 'phr' : 'mfa');
 
 function network({ network: used, account }: AccessFacts): Result {
-  if (!used) return skipped(`No network of ${nameOf(account)} is known yet.`);
+  if (!used) return skipped(t('console.access-check.no-network', { who: nameOf(account) }));
   const { address, isDenied, waitSeconds } = used;
-  if (isDenied) return failed(`${address}, the last address of ${nameOf(account)}, is in a blocked network.`);
-  if (waitSeconds > 0)
-    return failed(
-      `Too many attempts came from ${address}. It waits ${waitText(waitSeconds)}, and the wait ends by itself.`,
-    );
-  return passed(`Last used from ${address}.`);
+  if (isDenied) return failed(t('console.access-check.network-blocked', { address, who: nameOf(account) }));
+  if (waitSeconds > 0) return failed(t('console.access-check.network-waits', { address, time: waitText(waitSeconds) }));
+  return passed(t('console.access-check.last-from', { address }));
 }
 
 function secret({ application, secrets }: AccessFacts): Result {
   if (secrets === 'valid') return passed();
-  return failed(`No client secret of ${application.name} is valid, so the sign-in fails at its last step.`);
+  return failed(t('console.access-check.no-secret', { app: application.name }));
 }
 
 function metadata({ application, now }: AccessFacts, endsAt: Date): Result {
-  if (endsAt > now) return passed(`It is used until ${dateText(endsAt)}.`);
-  return failed(`The metadata of ${application.name} expired, and is no longer used since ${dateText(endsAt)}.`);
+  if (endsAt > now) return passed(t('console.access-check.metadata-until', { at: endsAt }));
+  return failed(t('console.access-check.metadata-expired', { app: application.name, at: endsAt }));
 }
 
 /** `28 seconds`, `1 minute`, `12 minutes`. */
-function waitText(seconds: number): string {
-  if (seconds < 60) return plural(Math.max(1, Math.ceil(seconds)), 'second');
-  const minutes = Math.max(1, Math.ceil(seconds / 60));
-  return minutes === 1 ? '1 minute' : `${plural(minutes, 'minute')}`;
-}
-
-const dates = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
-const dateText = (date: Date) => dates.format(date);
-
-/** `a, b or c`. */
-function joined(words: readonly string[], conjunction: 'and' | 'or'): string {
-  if (words.length < 2) return words.join('');
-  return `${words.slice(0, -1).join(', ')} ${conjunction} ${words.at(-1)}`;
+function waitText(seconds: number): Text {
+  if (seconds < 60) return t('console.access-check.seconds', { count: Math.max(1, Math.ceil(seconds)) });
+  return t('console.access-check.minutes', { count: Math.ceil(seconds / 60) });
 }

@@ -2,6 +2,7 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Action, Block, ConsolePage, Field } from '../../admin/console/blocks.ts';
 import type { Application } from '../../applications/application.ts';
+import { sentences, type Text, t } from '../../texts/text.ts';
 import type { AccessReport } from './access-check.ts';
 import { type Check, nameOf } from './checks.ts';
 import type { AccessFix } from './fix-offers.ts';
@@ -32,9 +33,15 @@ export function verdictBlock(
   return {
     kind: 'verdict',
     isGood: canSignIn,
-    title: `${nameOf(account)} ${canSignIn ? 'can' : 'can’t'} sign in to ${application.name}`,
+    title: canSignIn
+      ? t('console.access-check.can', { who: nameOf(account), app: application.name })
+      : t('console.access-check.can-not', { who: nameOf(account), app: application.name }),
     text: canSignIn
-      ? later.join(' ') || (causes.length === 0 ? 'Every check passed.' : 'Nothing in Gatehouse blocks it.')
+      ? later.length > 0
+        ? sentences(later)
+        : causes.length === 0
+          ? t('console.access-check.all-passed')
+          : t('console.access-check.nothing-blocks')
       : '',
     causes: causes.map(({ check, fixes, links, note }) => ({
       text: check.explanation,
@@ -55,21 +62,26 @@ export function verdictBlock(
 }
 
 /** What the page says when a fix is sent whose cause has ended since. @param id of the fix */
-export function endedText(id: string, account: Account, { name }: Application): string {
+export function endedText(id: string, account: Account, { name }: Application): Text {
   const who = nameOf(account);
-  const texts: Record<string, string> = {
-    unlock: `${who} isn’t locked anymore.`,
-    enable: `The account of ${who} is already enabled.`,
-    'enable-application': `${name} is already enabled.`,
-    'allow-factor': `${who} can already set up a second step.`,
-  };
-  return `${texts[id] ?? 'This problem is already solved.'} Nothing was changed.`;
+  switch (id) {
+    case 'unlock':
+      return t('console.access-check.ended.unlock', { who });
+    case 'enable':
+      return t('console.access-check.ended.enable', { who });
+    case 'enable-application':
+      return t('console.access-check.ended.enable-application', { app: name });
+    case 'allow-factor':
+      return t('console.access-check.ended.allow-factor', { who });
+    default:
+      return t('console.access-check.ended.other');
+  }
 }
 
 export function checksBlock(checks: readonly Check[]): Block {
   return {
     kind: 'rules',
-    title: 'Checks',
+    title: t('console.access-check.checks'),
     rules: checks.map(({ label, state, explanation }) => ({ label, state, ...(explanation && { explanation }) })),
   };
 }
@@ -82,8 +94,8 @@ export function fixPage(
 ): ConsolePage {
   const hidden = (name: string, value: string): Field => ({ name, label: '', type: 'hidden', value });
   return {
-    title: asksFirst ? `${label}?` : label,
-    back: { href: here, label: 'Access check' },
+    title: asksFirst ? t('console.access-check.question', { action: label }) : label,
+    back: { href: here, label: t('console.access-check.title') },
     blocks: [
       {
         kind: 'form',

@@ -11,6 +11,7 @@ import type { Application } from '../../applications/application.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { conflict, notFound } from '../../http/errors.ts';
 import { parseForm, parseQuery } from '../../http/input.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { AccessCheck } from './access-check.ts';
 import { attemptsBlock } from './console-attempts.ts';
 import { checksBlock, endedText, fixPage, verdictBlock } from './console-blocks.ts';
@@ -47,8 +48,8 @@ export function accessCheckRoutes(dependencies: AccessCheckPagesDependencies): R
     const fix = causes.flatMap(({ fixes }) => fixes).find((one) => one.id === id);
     if (causes.some(({ denied }) => denied.includes(id)))
       throw conflict('conflict', {
-        message: 'You don’t have the right to use this fix. Check access again.',
-        next: { href: here, label: 'Access check' },
+        message: t('console.access-check.no-right'),
+        next: { href: here, label: t('console.access-check.title') },
       });
     // The cause ended after the page was displayed, such as a lockout: the new check says what is left.
     if (!fix) return frame.redirect(ctx, here, endedText(id, account, application));
@@ -84,9 +85,9 @@ async function checkPage(
     app ? accessCheck.findApplication(app) : undefined,
   ]);
   const page: ConsolePage = {
-    title: 'Access check',
-    lead: 'Find out why a person can or can’t sign in to an application, and what it would receive. Nobody is signed in.',
-    actions: [{ label: 'Look up an error reference', icon: 'search', href: '/admin/refusals' }],
+    title: t('console.access-check.title'),
+    lead: t('console.access-check.lead'),
+    actions: [{ label: t('console.access-check.look-up'), icon: 'search', href: '/admin/refusals' }],
     blocks: [],
   };
   const above: Block[] = [
@@ -94,8 +95,8 @@ async function checkPage(
       { user: account?.username ?? user, app: application ? await labelOf(accessCheck, application) : app, request },
       { isPrimary: !(account && application) },
     ),
-    ...(user && !account ? [unknown(`No user matches ${user}.`)] : []),
-    ...(app && !application ? [unknown(`No application matches ${app}, or more than one does.`)] : []),
+    ...(user && !account ? [unknown(t('console.access-check.no-user', { user }))] : []),
+    ...(app && !application ? [unknown(t('console.access-check.no-application', { app }))] : []),
   ];
   const isKnown = (account || !user) && (application || !app);
   const attempts =
@@ -120,8 +121,10 @@ async function checkPage(
     blocks: [checksBlock(diagnosis.checks)],
     aside: [
       ...previewBlocks(preview, {
-        title: `What ${application.name} would receive`,
-        lead: `${diagnosis.mayOpen ? 'W' : 'If access were given, w'}ith every scope that it may request.`,
+        title: t('console.access-check.would-receive', { app: application.name }),
+        lead: diagnosis.mayOpen
+          ? t('console.access-check.every-scope')
+          : t('console.access-check.every-scope-with-access'),
       }),
       ...attempts,
     ],
@@ -134,18 +137,18 @@ async function labelOf(accessCheck: AccessCheck, { id, clientId, name }: Applica
   return (await accessCheck.findApplication(name))?.id === id ? name : clientId;
 }
 
-const unknown = (sentence: string): Block => ({ kind: 'text', tone: 'warning', text: sentence });
+const unknown = (sentence: PageText): Block => ({ kind: 'text', tone: 'warning', text: sentence });
 
 function searchBlock({ user, app, request }: Query, { isPrimary }: { isPrimary: boolean }): Block {
   return {
     kind: 'search',
     isPrimary,
     action: HERE,
-    button: 'Check access',
+    button: t('console.access-check.check'),
     fields: [
-      { name: 'user', label: 'User', value: user, suggest: 'users' },
-      { name: 'app', label: 'Application', value: app, suggest: 'applications' },
-      ...(request ? [{ name: 'request', label: 'Request ID', value: request }] : []),
+      { name: 'user', label: t('console.access-check.user'), value: user, suggest: 'users' },
+      { name: 'app', label: t('console.access-check.application'), value: app, suggest: 'applications' },
+      ...(request ? [{ name: 'request', label: t('console.access-check.request-id'), value: request }] : []),
     ],
   };
 }

@@ -6,24 +6,25 @@ import { disabledSentence } from '../../admin/users/disabled-by.ts';
 import { missingRoles } from '../../applications/access-decision.ts';
 import type { Actor } from '../../audit/audit.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
+import { type PageText, sentences, t } from '../../texts/text.ts';
 import { type CheckId, nameOf } from './checks.ts';
 import type { AccessFacts } from './facts.ts';
 
 export interface AccessFix {
   id: string;
-  label: string;
+  label: PageText;
   /** What happens, on the page that asks before the fix. */
-  consequence: string;
+  consequence: PageText;
   /** It changes something for more than this sign-in, so the page asks first. */
   asksFirst?: boolean;
   /** What the page says after it. */
-  done: string;
+  done: PageText;
   apply(by: Actor): Promise<unknown>;
 }
 
 /** A page where the cause is fixed by hand. */
 export interface FixLink {
-  label: string;
+  label: PageText;
   href: string;
 }
 
@@ -60,10 +61,10 @@ export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFa
           needs: { of: 'application' },
           fix: {
             id: 'enable-application',
-            label: `Enable ${name}`,
-            consequence: `People who have access to ${name} can sign in to it again.`,
+            label: t('console.access-check.enable', { name }),
+            consequence: t('console.access-check.app-enable-why', { app: name }),
             asksFirst: true,
-            done: `${name} is enabled.`,
+            done: t('console.access-check.app-enabled', { app: name }),
             apply: (by) => applicationAdmin.setEnabled(application.id, true, by),
           },
         },
@@ -80,10 +81,15 @@ export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFa
     case 'factor':
       return factorOffers(dependencies, facts);
     case 'email':
-      return [userLink(facts, 'Add email', 'edit')];
+      return [userLink(facts, t('console.access-check.add-email'), 'edit')];
     case 'network':
       return facts.network?.isDenied
-        ? [{ needs: { of: 'settings' }, fix: { label: 'Change blocked networks', href: '/admin/security/protection' } }]
+        ? [
+            {
+              needs: { of: 'settings' },
+              fix: { label: t('console.access-check.change-networks'), href: '/admin/security/protection' },
+            },
+          ]
         : [];
     case 'metadata':
       return [
@@ -91,30 +97,30 @@ export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFa
           needs: { of: 'application' },
           fix: {
             id: 'metadata',
-            label: 'Read its metadata again',
-            consequence: `Gatehouse reads the metadata of ${application.name} at its address now.`,
-            done: 'The metadata was read again.',
+            label: t('console.access-check.read-metadata'),
+            consequence: t('console.access-check.read-metadata-why', { app: application.name }),
+            done: t('console.access-check.metadata-read'),
             apply: (by) => applicationAdmin.readMetadataAgain(application.id, by),
           },
         },
       ];
     case 'secret':
-      return [link(facts, 'Create a client secret', 'secret')];
+      return [link(facts, t('console.access-check.create-secret'), 'secret')];
     case 'grant':
-      return [link(facts, 'Change its grants', 'settings')];
+      return [link(facts, t('console.access-check.change-grants'), 'settings')];
     case 'codes':
       return [];
   }
 }
 
-function link({ application }: AccessFacts, label: string, page: string): Offer {
+function link({ application }: AccessFacts, label: PageText, page: string): Offer {
   return {
     needs: { of: 'application' },
     fix: { label, href: `/admin/applications/${application.id}/${page}` },
   };
 }
 
-function userLink({ account }: AccessFacts, label: string, page: string): Offer {
+function userLink({ account }: AccessFacts, label: PageText, page: string): Offer {
   return {
     needs: { of: 'user', anyOf: WRITE_USERS },
     fix: { label, href: `/admin/users/${account.id}/${page}` },
@@ -133,9 +139,9 @@ function accountOffers(
         needs: { of: 'user', anyOf: ['gatehouse.users:unlock'] },
         fix: {
           id: 'unlock',
-          label: `Unlock ${who}`,
-          consequence: `${who} can try again at once.`,
-          done: `${who} can try again.`,
+          label: t('console.access-check.unlock', { who }),
+          consequence: t('console.access-check.unlock-why', { who }),
+          done: t('console.access-check.unlocked', { who }),
           apply: (by) => userAdmin.unlock(account.id, by),
         },
       },
@@ -145,10 +151,14 @@ function accountOffers(
       needs: { of: 'user', anyOf: WRITE_USERS },
       fix: {
         id: 'enable',
-        label: `Enable ${who}`,
-        consequence: `This account is disabled. ${disabled ? `${disabledSentence(disabled)} ` : ''}If you enable it, ${who} can sign in again.`,
+        label: t('console.access-check.enable', { name: who }),
+        consequence: sentences([
+          t('console.access-check.is-disabled'),
+          ...(disabled ? [disabledSentence(disabled)] : []),
+          t('console.access-check.enable-why', { who }),
+        ]),
         asksFirst: true,
-        done: `The account of ${who} is enabled.`,
+        done: t('console.access-check.enabled', { who }),
         apply: (by) => userAdmin.setActive(account.id, true, by),
       },
     },
@@ -165,14 +175,14 @@ function roleOffers({ userAdmin }: FixActions, facts: AccessFacts): Offer[] {
         needs: { of: 'role', name: role },
         fix: {
           id: `role ${role}`,
-          label: `Give ${who} the role ${role}`,
-          consequence: `${who} gets every permission of the role ${role}, and access to the applications that require it.`,
-          done: `${who} has the role ${role}.`,
+          label: t('console.access-check.give-role', { who, role }),
+          consequence: t('console.access-check.give-role-why', { who, role }),
+          done: t('console.access-check.role-given', { who, role }),
           apply: (by) => userAdmin.setRoles(account.id, [...account.roles, role], by),
         },
       }),
     ),
-    link(facts, 'Change access rule', 'access'),
+    link(facts, t('console.access-check.change-rule'), 'access'),
   ];
 }
 
@@ -180,35 +190,35 @@ function roleOffers({ userAdmin }: FixActions, facts: AccessFacts): Offer[] {
 function passwordOffers({ userAdmin, applicationAdmin, hasMailServer }: FixActions, facts: AccessFacts): Offer[] {
   const { account, application, password, required, rule } = facts;
   const who = nameOf(account);
-  if (required) return [link(facts, 'Change accepted sign-in methods', 'access')];
+  if (required) return [link(facts, t('console.access-check.change-methods'), 'access')];
   if (rule?.isLocalAllowed === false)
     return [
       {
         needs: { of: 'application' },
         fix: {
           id: 'local-sign-in',
-          label: 'Accept passwords and passkeys',
-          consequence: `${application.name} then accepts passwords and passkeys of this server.`,
+          label: t('console.access-check.accept-local'),
+          consequence: t('console.access-check.accept-local-why', { app: application.name }),
           asksFirst: true,
-          done: `${application.name} accepts passwords and passkeys of this server.`,
+          done: t('console.access-check.local-accepted', { app: application.name }),
           apply: (by) => applicationAdmin.update(application.id, { local_sign_in: true }, by),
         },
       },
     ];
-  const byHand = userLink(facts, 'Create temporary password', 'password');
+  const byHand = userLink(facts, t('console.access-check.temporary-password'), 'password');
   if (!account.email || !hasMailServer) return [byHand];
   const reset: AccessFix = {
     id: 'reset',
-    label: 'Send password link',
-    consequence: `${who} gets a link for a new password at ${account.email}.`,
-    done: `The password reset link is on its way to ${account.email}.`,
+    label: t('console.access-check.send-link'),
+    consequence: t('console.access-check.send-link-why', { who, email: account.email }),
+    done: t('console.access-check.link-sent', { email: account.email }),
     apply: (by) => userAdmin.sendPasswordReset(account.id, by),
   };
   const invite: AccessFix = {
     id: 'invite',
-    label: `Invite ${who}`,
-    consequence: `${who} gets a link to set a password at ${account.email}.`,
-    done: `The invitation is on its way to ${account.email}.`,
+    label: t('console.access-check.invite', { who }),
+    consequence: t('console.access-check.invite-why', { who, email: account.email }),
+    done: t('console.access-check.invited', { email: account.email }),
     apply: (by) => userAdmin.invite(account.id, by),
   };
   return password
@@ -224,9 +234,9 @@ function factorOffers({ userAdmin, applicationAdmin }: FixActions, facts: Access
     needs: { of: 'user', anyOf: ['gatehouse.users:reset-factors'] },
     fix: {
       id: 'allow-factor',
-      label: `Let ${who} set up a second step`,
-      consequence: `For a week, the password of ${who} is enough to set up a second step. Verify that the request comes from ${who}.`,
-      done: `${who} can set up a second step at the next sign-in.`,
+      label: t('console.access-check.let-set-up', { who }),
+      consequence: t('console.access-check.let-set-up-why', { who }),
+      done: t('console.access-check.let-set-up-done', { who }),
       apply: (by) => userAdmin.allowFirstFactor(account.id, by),
     },
   };
@@ -234,16 +244,16 @@ function factorOffers({ userAdmin, applicationAdmin }: FixActions, facts: Access
     needs: { of: 'application' },
     fix: {
       id: 'lower-factor',
-      label: `Don’t require it for ${application.name}`,
-      consequence: `Everyone can then sign in to ${application.name} with a password alone, unless the settings require a second step.`,
+      label: t('console.access-check.no-mfa', { app: application.name }),
+      consequence: t('console.access-check.no-mfa-why', { app: application.name }),
       asksFirst: true,
-      done: `${application.name} no longer requires a second step.`,
+      done: t('console.access-check.no-mfa-done', { app: application.name }),
       apply: (by) => applicationAdmin.update(application.id, { mfa: null }, by),
     },
   };
   const settings: Offer = {
     needs: { of: 'settings' },
-    fix: { label: 'Change two-step settings', href: '/admin/security/two-step' },
+    fix: { label: t('console.access-check.change-two-step'), href: '/admin/security/two-step' },
   };
   return [
     ...(requirements.missing === 'approval' ? [allow] : []),

@@ -4,6 +4,7 @@ import type { RoleAdmin } from '../../admin/roles/actions.ts';
 import type { UserAdmin } from '../../admin/users/actions.ts';
 import type { Actor } from '../../audit/audit.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
+import { oneOf, type PageText, t } from '../../texts/text.ts';
 import { type Check, nameOf } from './checks.ts';
 import type { AccessFacts } from './facts.ts';
 import { type AccessFix, type FixActions, type FixLink, type Offer, offersFor } from './fix-offers.ts';
@@ -16,7 +17,7 @@ export interface Cause {
   /** Ids of the fixes that the actor may not use. */
   denied: string[];
   /** Why the actor has no button. */
-  note?: string | undefined;
+  note?: PageText | undefined;
 }
 
 export interface AccessFixDependencies {
@@ -54,7 +55,7 @@ export async function causesOf(
 
 /** To give roles: one of these, and the right to manage the role. */
 const ASSIGN = ['gatehouse.users:write', 'gatehouse.roles:write'] as const;
-const FILE = (what: string) => `The configuration file manages ${what}. Change it there.`;
+const FILE = (what: string) => t('console.access-check.file', { what });
 
 /** Why the actor cannot use this fix; undefined when the actor can. */
 async function obstacle(
@@ -62,24 +63,26 @@ async function obstacle(
   { needs, fix }: Offer,
   { account, application }: AccessFacts,
   { by, mayOpen }: { by: Actor; mayOpen(permission: OwnPermission): boolean },
-): Promise<string | undefined> {
-  const lacks = (what: string) => `“${fix.label}” needs ${what}. Ask an administrator who has it.`;
+): Promise<PageText | undefined> {
+  const action = fix.label;
+  const lacks = (permission: PageText, name: string) =>
+    t('console.access-check.lacks-permission-for', { action, permission, name });
   const mayChangeUser = (anyOf: readonly OwnPermission[]) => userAdmin.mayChange(account.id, by, anyOf);
   switch (needs.of) {
     case 'user':
       if (await mayChangeUser(needs.anyOf)) return undefined;
-      return lacks(`the permission ${needs.anyOf.join(' or ')} for ${nameOf(account)}`);
+      return lacks(oneOf(needs.anyOf), nameOf(account));
     case 'role':
       if (account.source === 'file') return FILE(nameOf(account));
       if ((await roleAdmin.assignable(by)).includes(needs.name) && (await mayChangeUser(ASSIGN))) return undefined;
-      return lacks(`the right to give the role ${needs.name} to ${nameOf(account)}`);
+      return t('console.access-check.lacks-role', { action, role: needs.name, name: nameOf(account) });
     case 'application':
       if (!(await applicationAdmin.mayChange(application.id, by)))
-        return lacks(`the permission gatehouse.applications:write for ${application.name}`);
+        return lacks('gatehouse.applications:write', application.name);
       return application.source === 'file' ? FILE(application.name) : undefined;
     case 'settings':
       return mayOpen('gatehouse.settings:write-security')
         ? undefined
-        : lacks('the permission gatehouse.settings:write-security');
+        : t('console.access-check.lacks-permission', { action, permission: 'gatehouse.settings:write-security' });
   }
 }
