@@ -12,6 +12,7 @@ import { sortColumn, sortedBy } from '../console/lists.ts';
 import { FILE_TAG } from '../console/managed-by-file.ts';
 import type { RoleAdmin } from './actions.ts';
 import { pathOf, READ, WRITE } from './role-page.ts';
+import { permissionQuery, searchForm } from './role-search.ts';
 
 const HOME = '/admin/roles';
 const MATRIX = `${HOME}/permissions`;
@@ -82,22 +83,27 @@ export function roleList(
   });
 
   router.get('/permissions', ...frame.page(READ), async (ctx) => {
+    const { q } = parseQuery(ctx, permissionQuery);
     const [all, permissions] = await Promise.all([roles.list(), roles.permissions()]);
-    show(ctx, MATRIX, matrix(all, permissions));
+    show(ctx, MATRIX, matrix(all, permissions, q));
   });
 }
 
 /** Which role has which permission. */
-function matrix(all: readonly Role[], permissions: Awaited<ReturnType<RoleAdmin['permissions']>>): Block {
+function matrix(all: readonly Role[], permissions: Awaited<ReturnType<RoleAdmin['permissions']>>, q: string): Block {
+  const wanted = q.toLowerCase();
+  const found = permissions.filter(({ permission }) => permission.toLowerCase().includes(wanted));
   return {
     kind: 'table',
     caption: t('console.roles.matrix'),
+    filter: searchForm(MATRIX, q),
     columns: [t('console.roles.permission'), ...all.map(({ name }) => name)],
-    rows: permissions.map(({ permission, roles: holders }) => [
+    rows: found.map(({ permission, roles: holders }) => [
       { text: permission, code: true },
       ...all.map(({ name }): Cell => (holders.includes(name) ? TICK : '')),
     ]),
-    empty: t('console.roles.no-permissions'),
+    empty: t(q ? 'console.roles.no-permissions-match' : 'console.roles.no-permissions'),
+    count: t('console.roles.permission-count', { count: found.length }),
   };
 }
 

@@ -3,7 +3,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { forbidden } from '../../http/errors.ts';
-import { bodyLimit, parseForm } from '../../http/input.ts';
+import { bodyLimit, parseForm, parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import type { Role } from '../../rbac/role.ts';
 import { type PageText, t } from '../../texts/text.ts';
@@ -15,6 +15,7 @@ import { roleList } from './console-lists.ts';
 import { type MemberPagesDependencies, memberPages } from './console-members.ts';
 import { type RoleValues, roleSections, sentRole } from './role-form.ts';
 import { applicationsBlock, mayChangeRole, pathOf, READ, roleTabPage, WRITE } from './role-page.ts';
+import { permissionQuery, permissionSearch, searchedSections, searchNotice } from './role-search.ts';
 
 const HOME = '/admin/roles';
 const MAX_FORM_BYTES = 256 * 1024;
@@ -46,9 +47,10 @@ function newRolePages(router: Router<State, Extras>, dependencies: RolePagesDepe
     title: t('console.roles.create'),
     lead: t('console.roles.create-lead'),
     back: { href: HOME, label: t('console.roles.title') },
-    blocks: [
-      await formBlock(dependencies, { action: `${HOME}/new`, values: empty, sent, button: t('console.roles.create') }),
-    ],
+    blocks: await formBlocks(dependencies, {
+      ...{ action: `${HOME}/new`, values: empty, sent },
+      button: t('console.roles.create'),
+    }),
   });
 
   router.get('/new', ...frame.page(WRITE), async (ctx) => frame.show(ctx, await page()));
@@ -118,7 +120,8 @@ async function permissionsPage(
   const version = (sent && sentValue(sent, VERSION)) ?? etagOf(role);
   const values = { ...role, version };
   const button = mayChange ? { button: t('console.shared.save-changes') } : {};
-  const blocks = [await formBlock(dependencies, { action: path, values, sent, ...button })];
+  const search = sent ? '' : parseQuery(ctx, permissionQuery).q;
+  const blocks = await formBlocks(dependencies, { action: path, values, sent, search, ...button });
   const text = t('console.roles.delete-consequence');
   const deletion: Block = {
     kind: 'tasks',
@@ -139,23 +142,30 @@ interface RoleFormInput {
   action: string;
   values: RoleValues & { version?: string };
   sent: Sent | undefined;
+  /** Only boxes with this are displayed. */
+  search?: string;
   /** Without it the form is only displayed. */
   button?: PageText;
 }
 
-async function formBlock(
+async function formBlocks(
   { roles }: RolePagesDependencies,
-  { action, values, sent, button }: RoleFormInput,
-): Promise<Block> {
+  { action, values, sent, search = '', button }: RoleFormInput,
+): Promise<Block[]> {
   const known = (await roles.permissions()).map(({ permission }) => permission);
-  const sections = roleSections(values, known, button === undefined);
-  return {
+  const isLocked = button === undefined;
+  const all = roleSections(values, known, isLocked);
+  const { sections, hidden } = searchedSections(all, search);
+  const version = values.version !== undefined && button ? [versionField(values.version)] : [];
+  const form: Block = {
     kind: 'form',
     action,
-    fields: values.version !== undefined && button ? [versionField(values.version)] : [],
+    fields: [...version, ...(isLocked ? [] : hidden)],
     sections: sent ? sections.map((one) => ({ ...one, fields: asTyped(one.fields, sent) })) : sections,
     ...(button && { button, cancel: HOME }),
   };
+  const searches = values.version === undefined ? [] : permissionSearch(action, all, search);
+  return [...searches, ...searchNotice(sections, search, isLocked ? 0 : hidden.length), form];
 }
 
 function roleDeletion(router: Router<State, Extras>, dependencies: RolePagesDependencies): void {

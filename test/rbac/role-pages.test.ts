@@ -1,0 +1,62 @@
+// Roles in the console: searches of long lists, and built-in roles in the language of the page.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { consoleOf, staff } from '../admin/console/support.ts';
+import type { HttpClient } from '../support/http.ts';
+import { startIdp, type TestIdp } from '../support/idp.ts';
+import { textOf } from '../support/pages/html.ts';
+
+let idp: TestIdp;
+let admin: HttpClient;
+let path: string;
+const permissions = Array.from({ length: 30 }, (_, at) => [`crate${at}:read`, `crate${at}:write`]).flat();
+
+beforeAll(async () => {
+  idp = await startIdp();
+  admin = await consoleOf(idp, await staff(idp, 'admin'));
+  const { id } = await idp.services.roles.create({ name: 'warehouse', description: 'Boxes and crates', permissions });
+  path = `/admin/roles/${id}`;
+});
+afterAll(() => idp?.stop());
+
+describe('a search', () => {
+  it('a search finds roles by name and by description', async () => {
+    const page = await admin.get('/admin/roles?q=CRATES');
+    expect(textOf(page.text)).toContain('warehouse');
+    expect(textOf(page.text)).toContain('1 role');
+    expect(textOf(page.text)).not.toContain('auditor');
+    expect(textOf((await admin.get('/admin/roles?q=nothing')).text)).toContain('No roles match.');
+  });
+
+  it('a search finds permissions of the table of all roles', async () => {
+    const page = await admin.get('/admin/roles/permissions?q=crate7:');
+    expect(textOf(page.text)).toContain('2 permissions');
+    expect(page.text).not.toContain('crate8:read');
+  });
+
+  it('a search of one role takes no permission away when the form is saved', async () => {
+    const page = await admin.get(`${path}?q=crate3:`);
+    expect(textOf(page.text)).toContain('This search hides 58 other permissions of the role. Saving keeps them.');
+    expect(page.text).not.toContain('type="checkbox" name="permissions.crate4"');
+    const saved = await admin.submit(page, { 'permissions.crate3': ['crate3:read'] });
+    expect(saved.status).toBe(303);
+    const { permissions: after } = await idp.services.roles.get(path.replace('/admin/roles/', ''));
+    expect([...after].sort()).toEqual(permissions.filter((one) => one !== 'crate3:write').sort());
+  });
+
+  it('a search in a role says so when nothing matches', async () => {
+    expect(textOf((await admin.get(`${path}?q=nothing`)).text)).toContain('No permissions match.');
+  });
+});
+
+describe('a built-in role', () => {
+  it('a built-in role has its description in the language of the page, and in English in the API', async () => {
+    const german = await admin.get('/admin/roles', { headers: { 'accept-language': 'de' } });
+    expect(textOf(german.text)).toContain('Voller Zugriff auf Gatehouse');
+    expect((await idp.services.roles.find('admin'))?.description).toBe('Full access to Gatehouse');
+  });
+
+  it('a search finds a built-in role by its description in the language of the page', async () => {
+    const german = await admin.get('/admin/roles?q=voller', { headers: { 'accept-language': 'de' } });
+    expect(textOf(german.text)).toContain('1 Rolle');
+  });
+});
