@@ -95,7 +95,6 @@ export function createImageStore({ db, now, protectedRows }: ImageStoreDependenc
 const TYPES: Record<string, string> = {
   png: 'image/png',
   jpg: 'image/jpeg',
-  webp: 'image/webp',
   svg: 'image/svg+xml',
 };
 

@@ -6,7 +6,7 @@ import { type ImageStore, imageType } from './image-store.ts';
 import { sheetNamed } from './sheet.ts';
 
 const PREFIX = '/assets/brand';
-const IMAGE = /^\/assets\/brand-([0-9a-f]{32}\.(png|jpg|webp|svg))$/;
+const IMAGE = /^\/assets\/brand-([0-9a-f]{32}\.(png|jpg|svg))$/;
 const IMAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 const FOREVER = 'public, max-age=31536000, immutable';
 

@@ -40,9 +40,9 @@ export const brandName = nameUpTo(60);
 
 export const brandColor = z.string().regex(/^#[0-9a-fA-F]{6}$/, faultMessage('color'));
 
-const IMAGE_NAME = /^[0-9a-f]{32}\.(png|jpg|webp|svg)$/;
+const IMAGE_NAME = /^[0-9a-f]{32}\.(png|jpg|svg)$/;
 const DATA_URL = /^data:[a-z0-9.+/-]*;base64,[A-Za-z0-9+/]*={0,2}$/;
-const FILE_NAME = /^[^:?#\p{C}]{1,255}\.(png|jpe?g|webp|svg)$/iu;
+const FILE_NAME = /^[^:?#\p{C}]{1,255}\.(png|jpe?g|svg)$/iu;
 
 /** Whether the text is the name of a stored picture, by which it is known from then on. */
 export const isImageName = (text: string): boolean => IMAGE_NAME.test(text);

@@ -29,7 +29,7 @@ const SECTIONS: readonly { title: PageText; lead?: PageText; names: readonly Bra
     names: ['brand_help_url', 'brand_privacy_url', 'brand_terms_url'],
   },
 ];
-const ACCEPTED = '.png,.jpg,.jpeg,.webp,.svg,image/png,image/jpeg,image/webp,image/svg+xml';
+const ACCEPTED = '.png,.jpg,.jpeg,.svg,image/png,image/jpeg,image/svg+xml';
 
 type Entries = readonly SettingEntry[];
 

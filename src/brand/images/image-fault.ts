@@ -10,7 +10,7 @@ export class ImageFault extends Error {
 /** A picture that was checked and written again. */
 export interface CheckedImage {
   /** The end of its name, which decides its media type. */
-  kind: 'png' | 'jpg' | 'webp' | 'svg';
+  kind: 'png' | 'jpg' | 'svg';
   bytes: Buffer;
   width: number;
   height: number;

@@ -5,7 +5,6 @@ import { type CheckedImage, ImageFault } from './image-fault.ts';
 import { checkJpeg, isJpeg } from './jpeg.ts';
 import { checkPng, isPng } from './png.ts';
 import { checkSvg, isSvg } from './svg.ts';
-import { checkWebp, isWebp } from './webp.ts';
 
 export interface ImageTask {
   bytes: Uint8Array;
@@ -28,7 +27,6 @@ export function perform({ bytes }: ImageTask): ImageResult {
 function checked(bytes: Buffer): CheckedImage {
   if (isPng(bytes)) return checkPng(bytes);
   if (isJpeg(bytes)) return checkJpeg(bytes);
-  if (isWebp(bytes)) return checkWebp(bytes);
   if (isSvg(bytes)) return checkSvg(bytes);
   throw new ImageFault(faultMessage('picture-kind'));
 }
