@@ -144,6 +144,16 @@ describe('bad values in every field', () => {
     }
   });
 
+  it('are explained where an application has no name, or one of spaces', async () => {
+    for (const [at, field] of [
+      [oidc, 'client_name'],
+      [saml, 'name'],
+    ]) {
+      const page = await admin.submit(await admin.get(`${at}/settings`), { [field ?? '']: ' ' });
+      expect(summaryOf(page)).toEqual([{ href: `#f-${field}`, text: 'Enter name.' }]);
+    }
+  });
+
   it('name the row of a list, and lead to the tab that has the missing key', async () => {
     const uris = ['https://shop.example.com/cb', '', 'http://shop.example.com/cb'];
     const page = await admin.submit(await admin.get(`${oidc}/settings`), { redirect_uris: uris });

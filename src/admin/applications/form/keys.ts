@@ -43,7 +43,8 @@ export function textKey(about: About, options: Pick<Field, 'isCode' | 'required'
     fields: (values) => [
       { ...base(about), ...options, ...(options.rows && { type: 'textarea' }), value: text(values[key]) },
     ],
-    read: (sent) => sentValue(sent, key)?.replace(/\r\n/g, '\n') || undefined,
+    // One that is required and empty is for the schema to reject; left out, it would fall back to its default.
+    read: (sent) => sentValue(sent, key)?.replace(/\r\n/g, '\n') || (options.required ? '' : undefined),
   };
 }
 
