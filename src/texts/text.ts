@@ -236,4 +236,12 @@ export function nameIn(name: string, names: Readonly<Record<string, string>>): T
   return new Named(name, names);
 }
 
-const listed = (words: string[]) => new Intl.ListFormat(current, { type: 'unit', style: 'short' }).format(words);
+/** Where the list of Intl has only spaces, or joins its "and" to the next name, which stands on the wrong side of one in Latin letters. */
+const SEPARATORS: Readonly<Record<string, string>> = { ar: '، ', ja: '、' };
+
+function listed(words: string[]): string {
+  const separator = SEPARATORS[current];
+  return separator
+    ? words.join(separator)
+    : new Intl.ListFormat(current, { type: 'unit', style: 'short' }).format(words);
+}

@@ -113,6 +113,16 @@ describe('a name in a mail', () => {
   });
 });
 
+it('a mail from right to left has its address and its code from left to right', () => {
+  const [reset, code] = inLanguage('ar', () => [
+    renderHtml(compose({ kind: 'password-reset', to: ann, token: `${token}_`, minutes: 20 }, issuer)),
+    renderHtml(compose({ kind: 'one-time-code', to: ann, code: '204815', minutes: 10 }, issuer)),
+  ]);
+  expect(reset).toContain('dir="rtl"');
+  expect(reset).toMatch(/<a [^>]*dir="ltr"[^>]*>https:\/\/id\.example\.com\/reset-password\?token=/);
+  expect(code).toMatch(/<p class="code" dir="ltr"[^>]*>204815</);
+});
+
 it('a mail is in the language of its recipient, and in English about the work of administrators', () => {
   const to = { ...ann, locale: 'de-AT' };
   const reset = { kind: 'password-reset', to, token, minutes: 20 } as const;

@@ -10,7 +10,7 @@ import {
   nameOf,
 } from '../../src/texts/languages.ts';
 import { formatHtml, formatPlain, readMessages, tagNames } from '../../src/texts/messages.ts';
-import { sentences, t } from '../../src/texts/text.ts';
+import { enumeration, inLanguage, listOf, sentences, t } from '../../src/texts/text.ts';
 import { filesUnder } from '../support/source/imports.ts';
 
 const english = { ...readMessages('en'), ...readMessages('en', 'console') };
@@ -126,6 +126,15 @@ describe('a text', () => {
     expect(JSON.stringify(text)).toBe('"Too many attempts. Wait 30 seconds, then try again."');
     expect(formatPlain('en', 'duration.seconds', { count: 1 })).toBe('1 second');
     expect(formatHtml('en', 'password.too-long', { count: 1000 })).toBe('Use at most 1,000 characters.');
+  });
+
+  it('separates the names of a list, also in Japanese, and has no Arabic letter at a name in Latin letters', () => {
+    const names = ['Wiki', 'Field Notes', 'Payroll'];
+    const inEach = (language: string) =>
+      inLanguage(language, () => [String(listOf(names)), enumeration(names.slice(0, 2)).toHtml()]);
+    expect(inEach('ja')).toEqual(['Wiki、Field Notes、Payroll', 'Wiki、Field Notes']);
+    expect(inEach('ar')).toEqual(['Wiki، Field Notes، Payroll', 'Wiki، Field Notes']);
+    expect(inEach('en')).toEqual(['Wiki, Field Notes, Payroll', 'Wiki, Field Notes']);
   });
 });
 
