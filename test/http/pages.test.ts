@@ -2,6 +2,7 @@
 // reads it in one of the four forms, by turns, and one sample of each layout in all four: colors and sizes come from the layout.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../src/http/context.ts';
+import { languages } from '../../src/texts/languages.ts';
 import {
   axe,
   type Browser,
@@ -230,6 +231,17 @@ it('sends a form once, however often the button is pressed', async () => {
   await page.waitForURL('**/signin/**');
   expect(posts).toBe(1);
   await page.close();
+});
+
+it.each(languages)('the links of the bar above the account stand in one line on a phone: %s', async (locale) => {
+  const context = await browser.newContext({ locale, viewport: viewports.phone });
+  const page = await context.newPage();
+  await page.goto(`${app.origin}/account`);
+  expect(await page.getAttribute('html', 'lang')).toBe(locale);
+  const tops =
+    '[...document.querySelectorAll(".topbar a")].map((link) => Math.round(link.getBoundingClientRect().top))';
+  expect(new Set(await page.evaluate<number[]>(tops)).size).toBe(1);
+  await context.close();
 });
 
 it('works without script: the form is complete, and has no button for showing the password', async () => {

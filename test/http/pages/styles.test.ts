@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createAssets } from '../../../src/http/pages/assets.ts';
 import { hueOf, initials, tokens } from '../../../src/http/pages/tokens.ts';
+import { t } from '../../../src/texts/text.ts';
 import { filesUnder } from '../../support/source/imports.ts';
 
 const built = (name: string) => readFileSync(`dist/assets/${name}`, 'utf8');
@@ -34,6 +35,13 @@ describe('the built files', () => {
     const files = loaded.filter((address) => !address.startsWith('data:'));
     expect(files.map((address) => `/assets/${address}`)).toEqual([url('inter-ext.woff2'), url('inter.woff2')]);
     expect(built(name)).not.toContain('@import');
+  });
+
+  it('have the classes of an error reference, which stays in one line and is selected by a click', () => {
+    const html = t('error-page.reference', { number: 'K7F3-2Q9M' }).toHtml();
+    const classes = /class="([^"]+)"/.exec(html)?.[1]?.split(' ') ?? [];
+    expect(classes).toHaveLength(2);
+    for (const name of classes) expect(built('people.css')).toContain(`.${name}{`);
   });
 
   it('the sprite has every icon that a template uses', () => {
