@@ -1,18 +1,19 @@
 // What the pages of the test bench share.
 import type { Block } from '../admin/console/blocks.ts';
 import { badRequest } from '../http/errors.ts';
+import { type PageText, t } from '../texts/text.ts';
 
 export const TEST_HOME = '/admin/test';
 
 /** A value as indented JSON under a heading. */
-export function json(title: string, value: unknown, { isClosed = false } = {}): Block {
+export function json(title: PageText, value: unknown, { isClosed = false } = {}): Block {
   return { kind: 'code', title, label: title, text: JSON.stringify(value, undefined, 2), isClosed };
 }
 
 /** For an answer that belongs to no test of this administrator in this browser. */
 export function testNotBegun() {
   return badRequest('state_mismatch', {
-    message: 'This response doesn’t belong to a test that you started in this browser.',
-    next: { href: '/admin/applications', label: 'Applications' },
+    message: t('console.test-bench.not-begun'),
+    next: { href: '/admin/applications', label: t('console.test-bench.applications') },
   });
 }

@@ -3,6 +3,7 @@
 import { productOf } from '../admin/applications/presets/presets.ts';
 import type { Block, Cell } from '../admin/console/blocks.ts';
 import type { Application } from '../applications/application.ts';
+import { type PageText, t } from '../texts/text.ts';
 
 /**
  * @param claims of the ID token and UserInfo
@@ -11,26 +12,28 @@ import type { Application } from '../applications/application.ts';
 export function receivedSummary(
   application: Application,
   claims: Readonly<Record<string, unknown>>,
-): { lead: string; blocks: Block[] } {
+): { lead: PageText; blocks: Block[] } {
   const product = productOf(application);
   const text = (name: string) => (typeof claims[name] === 'string' ? claims[name] : undefined);
   const roles = Array.isArray(claims.roles) ? claims.roles.map(String) : [];
   const isEmailMissing = product?.needsEmail === true && text('email') === undefined;
   const given = product?.roles?.find(({ name }) => roles.includes(name))?.description ?? product?.withoutRoles;
-  const none: Cell = { text: 'None', tone: isEmailMissing ? 'bad' : 'plain' };
-  const rows: { label: string; value: Cell }[] = [
-    { label: 'Username', value: text('preferred_username') ?? 'None' },
-    { label: 'Name', value: text('name') ?? 'None' },
-    { label: 'Email', value: text('email') ?? none },
-    { label: 'Roles', value: roles.length > 0 ? roles.join(', ') : 'None' },
-    ...(product && given ? [{ label: `Role in ${product.title}`, value: given }] : []),
+  const none: Cell = { text: t('console.test-bench.none'), tone: isEmailMissing ? 'bad' : 'plain' };
+  const rows: { label: PageText; value: Cell }[] = [
+    { label: t('console.test-bench.username'), value: text('preferred_username') ?? t('console.test-bench.none') },
+    { label: t('console.test-bench.name'), value: text('name') ?? t('console.test-bench.none') },
+    { label: t('console.test-bench.email'), value: text('email') ?? none },
+    {
+      label: t('console.test-bench.roles'),
+      value: roles.length > 0 ? roles.join(', ') : t('console.test-bench.no-roles'),
+    },
+    ...(product && given ? [{ label: t('console.test-bench.role-in', { product: product.title }), value: given }] : []),
   ];
-  const facts: Block = { kind: 'facts', title: 'About you', rows };
-  if (!product || !isEmailMissing)
-    return { lead: 'The sign-in works. The application would receive this.', blocks: [facts] };
-  const warning = `${product.title} rejects users without an email address, and you have none. Add one to your account, then test again.`;
+  const facts: Block = { kind: 'facts', title: t('console.test-bench.about-you'), rows };
+  if (!product || !isEmailMissing) return { lead: t('console.test-bench.works.would-receive'), blocks: [facts] };
+  const warning = t('console.test-bench.email-missing', { product: product.title });
   return {
-    lead: `The sign-in works here, but ${product.title} would reject it.`,
+    lead: t('console.test-bench.would-reject', { product: product.title }),
     blocks: [{ kind: 'text', tone: 'warning', text: warning }, facts],
   };
 }

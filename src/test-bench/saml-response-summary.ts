@@ -1,6 +1,7 @@
 // Displays a SAML Response of this server: its main facts, and the XML with one element per line. Regular expressions are
 // enough, because this server has written the XML itself.
 import type { Block, Cell } from '../admin/console/blocks.ts';
+import { type PageText, t } from '../texts/text.ts';
 
 /**
  * @param isDelivered whether the application really received it
@@ -10,36 +11,37 @@ export function samlBlocks(xml: string, isDelivered = false, details: Block[] = 
   const isSuccess = xml.includes('urn:oasis:names:tc:SAML:2.0:status:Success');
   const isEncrypted = xml.includes('EncryptedAssertion');
   const codes = [...xml.matchAll(/StatusCode Value="([^"]+)"/g)].map(([, code = '']) => code.split(':').at(-1) ?? code);
-  const rows: { label: string; value: Cell }[] = [
-    { label: 'Status', value: codes.map((text) => ({ text, tone: isSuccess ? ('good' as const) : ('bad' as const) })) },
-    { label: 'Message', value: content(xml, 'StatusMessage') },
-    { label: 'Sent to', value: attribute(xml, 'Response', 'Destination') },
+  const rows: { label: PageText; value: Cell }[] = [
+    {
+      label: t('console.test-bench.status'),
+      value: codes.map((text) => ({ text, tone: isSuccess ? ('good' as const) : ('bad' as const) })),
+    },
+    { label: t('console.test-bench.message'), value: content(xml, 'StatusMessage') },
+    { label: t('console.test-bench.sent-to'), value: attribute(xml, 'Response', 'Destination') },
     { label: 'NameID', value: content(xml, 'NameID') },
-    { label: 'NameID format', value: attribute(xml, 'NameID', 'Format') },
+    { label: t('console.test-bench.name-id-format'), value: attribute(xml, 'NameID', 'Format') },
     { label: 'Audience', value: content(xml, 'Audience') },
-    { label: 'Authentication context', value: content(xml, 'AuthnContextClassRef') },
-    { label: 'Valid until', value: attribute(xml, 'Conditions', 'NotOnOrAfter') },
-    { label: 'Session', value: attribute(xml, 'AuthnStatement', 'SessionIndex') },
+    { label: t('console.test-bench.authentication-context'), value: content(xml, 'AuthnContextClassRef') },
+    { label: t('console.test-bench.valid-until'), value: attribute(xml, 'Conditions', 'NotOnOrAfter') },
+    { label: t('console.test-bench.session'), value: attribute(xml, 'AuthnStatement', 'SessionIndex') },
   ];
-  const attributes = [...xml.matchAll(/<saml:Attribute [^>]*?Name="([^"]+)"[^>]*>([\s\S]*?)<\/saml:Attribute>/g)].map(
-    ([, name = '', values = '']): Cell[] => [
-      { text: unescaped(name), code: true },
-      [...values.matchAll(/<saml:AttributeValue[^>]*>([^<]*)</g)].map(([, value = '']) => ({ text: unescaped(value) })),
-    ],
-  );
   return [
     {
       kind: 'text',
       text: isSuccess
-        ? `The sign-in works. The application ${isDelivered ? 'received' : 'would receive'} this.`
-        : `The sign-in was rejected. The application ${isDelivered ? 'received' : 'would receive'} this.`,
+        ? isDelivered
+          ? t('console.test-bench.works.received')
+          : t('console.test-bench.works.would-receive')
+        : isDelivered
+          ? t('console.test-bench.rejected.received')
+          : t('console.test-bench.rejected.would-receive'),
     },
     ...(isEncrypted
       ? [
           {
             kind: 'text' as const,
             tone: 'notice' as const,
-            text: 'The assertion is encrypted for the application, so its content can’t be displayed here.',
+            text: t('console.test-bench.encrypted'),
           },
         ]
       : []),
@@ -48,17 +50,27 @@ export function samlBlocks(xml: string, isDelivered = false, details: Block[] = 
       ? [
           {
             kind: 'table' as const,
-            title: 'Attributes',
-            caption: 'Attributes',
-            columns: ['Name', 'Values'],
-            rows: attributes,
-            empty: 'None.',
+            title: t('console.test-bench.attributes'),
+            caption: t('console.test-bench.attributes'),
+            columns: [t('console.test-bench.name'), t('console.test-bench.values')],
+            rows: attributesOf(xml),
+            empty: t('console.test-bench.no-attributes'),
           },
         ]
       : []),
     ...details,
-    { kind: 'code', title: 'Response', label: 'SAML Response', text: indented(xml) },
+    { kind: 'code', title: t('console.test-bench.response'), label: 'SAML Response', text: indented(xml) },
   ];
+}
+
+/** A row of the table for each attribute. */
+function attributesOf(xml: string): Cell[][] {
+  return [...xml.matchAll(/<saml:Attribute [^>]*?Name="([^"]+)"[^>]*>([\s\S]*?)<\/saml:Attribute>/g)].map(
+    ([, name = '', values = '']): Cell[] => [
+      { text: unescaped(name), code: true },
+      [...values.matchAll(/<saml:AttributeValue[^>]*>([^<]*)</g)].map(([, value = '']) => ({ text: unescaped(value) })),
+    ],
+  );
 }
 
 function content(xml: string, name: string): string | undefined {

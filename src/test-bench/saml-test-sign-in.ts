@@ -8,6 +8,7 @@ import type { ServiceProviders } from '../saml/metadata/service-providers.ts';
 import { defaultAcs } from '../saml/sso/assertion-consumer-service.ts';
 import { authorizationParameters } from '../saml/sso/authorization-parameters.ts';
 import type { PendingAuthnRequest, PendingAuthnRequests } from '../saml/sso/pending-authn-requests.ts';
+import { t } from '../texts/text.ts';
 
 /** What a test sign-in asks for. */
 export interface SamlTestOptions {
@@ -41,8 +42,7 @@ export function createSamlTestSignIn(dependencies: SamlTestSignInDependencies): 
     async begin(ctx, entityId, { forceAuthn, isUnsolicited, acr }) {
       const sp = await serviceProviders.find(entityId);
       const acs = sp && defaultAcs(sp.acs);
-      if (!sp || !acs)
-        throw notFound({ message: 'This application is disabled, or has no address to send an answer to.' });
+      if (!sp || !acs) throw notFound({ message: t('console.test-bench.no-acs') });
       const request: PendingAuthnRequest = {
         entityId,
         requestId: isUnsolicited ? undefined : newMessageId(),

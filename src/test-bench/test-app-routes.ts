@@ -10,6 +10,7 @@ import { parseForm, parseQuery } from '../http/input.ts';
 import type { InternalRequest } from '../http/internal-request.ts';
 import type { TestTicket, TestTickets } from '../oidc/store/test-tickets.ts';
 import type { Vault } from '../platform/vault.ts';
+import { type PageText, t } from '../texts/text.ts';
 import { TEST_HOME as HOME, json, testNotBegun } from './page-parts.ts';
 import { TEST_CLIENT_ID, testAppUris } from './test-registrations.ts';
 
@@ -37,9 +38,9 @@ type Tokens = z.output<typeof tokens>;
 
 /** What happened at the token endpoint. */
 interface Exchange {
-  lead: string;
+  lead: PageText;
   messages: Block[];
-  facts?: { label: string; value: string }[];
+  facts?: { label: PageText; value: PageText }[];
 }
 
 /** The pages of the test application; `received` shows the response to an authorization request. */
@@ -76,10 +77,10 @@ async function redeemCode(
   const response = tokens.parse(body);
   if (decodeJwt(response.id_token).nonce !== ticket.nonce) throw testNotBegun();
   await show(dependencies, ctx, ticket, response, {
-    lead: 'The sign-in works. This is what the application sent and received.',
+    lead: t('console.test-bench.works.exchange'),
     messages: [
-      json('Authorization request', JSON.parse(ticket.sent)),
-      json('Authorization response', answer),
+      json(t('console.test-bench.authorization-request'), JSON.parse(ticket.sent)),
+      json(t('console.test-bench.authorization-response'), answer),
       ...tokenMessages(form, body),
     ],
   });
@@ -96,9 +97,20 @@ function refreshRoute(router: Router<State, Extras>, dependencies: TestAppDepend
     if (status !== 200) return showError(frame, ctx, body);
     const renewed = tokens.parse(body);
     await show(dependencies, ctx, ticket, renewed, {
-      lead: 'The refresh works. These tokens replace the previous ones.',
-      messages: [...tokenMessages(form, body), json('Previous ID token', decodeJwt(stored.idToken))],
-      facts: [{ label: 'Refresh token', value: renewed.refresh_token === refreshToken ? 'unchanged' : 'new' }],
+      lead: t('console.test-bench.refresh.works'),
+      messages: [
+        ...tokenMessages(form, body),
+        json(t('console.test-bench.previous-id-token'), decodeJwt(stored.idToken)),
+      ],
+      facts: [
+        {
+          label: t('console.test-bench.refresh-token'),
+          value:
+            renewed.refresh_token === refreshToken
+              ? t('console.test-bench.refresh-token.unchanged')
+              : t('console.test-bench.refresh-token.new'),
+        },
+      ],
     });
   });
 }
@@ -118,12 +130,18 @@ function logoutRoutes(router: Router<State, Extras>, dependencies: TestAppDepend
     const { state } = parseQuery(ctx, endQuery.loose());
     const ticket = ticketOf(dependencies, ctx, state);
     frame.show(ctx, {
-      title: 'The sign-out works',
-      lead: 'Your session ended, and the browser returned to the test application. Then you signed in again.',
-      back: { href: HOME, label: 'Test applications' },
+      title: t('console.test-bench.sign-out.works'),
+      lead: t('console.test-bench.sign-out.returned'),
+      back: { href: HOME, label: t('console.test-bench.title') },
       blocks: [
-        json('Sign-out request', { ...logoutRequest(issuer, ticket), id_token_hint: 'the ID token of the test' }),
-        json('Sign-out response', { post_logout_redirect_uri: testAppUris(issuer).postLogoutRedirectUri, state }),
+        json(t('console.test-bench.sign-out.request'), {
+          ...logoutRequest(issuer, ticket),
+          id_token_hint: 'the ID token of the test',
+        }),
+        json(t('console.test-bench.sign-out.response'), {
+          post_logout_redirect_uri: testAppUris(issuer).postLogoutRedirectUri,
+          state,
+        }),
       ],
     });
   });
@@ -174,10 +192,10 @@ function showError(frame: Frame, ctx: Context, body: Record<string, unknown>): v
   frame.show(
     ctx,
     {
-      title: 'The token endpoint rejected the request',
-      lead: 'The application received this error.',
-      back: { href: HOME, label: 'Test applications' },
-      blocks: [json('Error', { error: body.error, error_description: body.error_description })],
+      title: t('console.test-bench.token-error'),
+      lead: t('console.test-bench.token-error.lead'),
+      back: { href: HOME, label: t('console.test-bench.title') },
+      blocks: [json(t('console.test-bench.error'), { error: body.error, error_description: body.error_description })],
     },
     400,
   );
@@ -203,28 +221,34 @@ function tokenPage(
     { name: 'sealed', label: '', type: 'hidden' as const, value: sealed },
   ];
   return {
-    title: 'Test application',
+    title: t('console.test-bench.test-application'),
     lead,
-    back: { href: HOME, label: 'Test applications' },
-    actions: [{ label: 'Test again', href: `${HOME}/${applicationId}` }],
+    back: { href: HOME, label: t('console.test-bench.title') },
+    actions: [{ label: t('console.test-bench.again'), href: `${HOME}/${applicationId}` }],
     blocks: [
       ...(facts.length > 0 ? [{ kind: 'facts' as const, rows: facts }] : []),
       ...messages,
-      json('ID token', decodeJwt(idToken)),
-      json('Header of the ID token', decodeProtectedHeader(idToken)),
-      json('Access token', decoded(accessToken)),
+      json(t('console.test-bench.id-token'), decodeJwt(idToken)),
+      json(t('console.test-bench.id-token-header'), decodeProtectedHeader(idToken)),
+      json(t('console.test-bench.access-token'), decoded(accessToken)),
       json('UserInfo', userinfo),
       refreshToken
-        ? { kind: 'form', title: 'Refresh', action: `${HOME}/refresh`, fields, button: 'Refresh' }
-        : { kind: 'text', text: 'There is no refresh token, because the scope offline_access wasn’t granted.' },
-      json('Sign-out request', logoutRequest),
+        ? {
+            kind: 'form',
+            title: t('console.test-bench.refresh'),
+            action: `${HOME}/refresh`,
+            fields,
+            button: t('console.test-bench.refresh'),
+          }
+        : { kind: 'text', text: t('console.test-bench.no-refresh-token') },
+      json(t('console.test-bench.sign-out.request'), logoutRequest),
       {
         kind: 'form',
-        title: 'Sign-out',
-        lead: 'This really signs you out, also from the console, and notifies every application that you opened. Sign in again to see the response.',
+        title: t('console.test-bench.sign-out'),
+        lead: t('console.test-bench.sign-out.lead'),
         action: `${HOME}/sign-out`,
         fields,
-        button: 'Sign out',
+        button: t('console.test-bench.sign-out.button'),
         look: 'danger',
       },
     ],
@@ -245,7 +269,10 @@ function tokenMessages(request: Record<string, string>, response: Record<string,
     isToken(name) ? `${String(value).slice(0, 8)}…` : value,
   ]);
   return [
-    json('Token request', { ...parameters, ...(refresh_token && { refresh_token: `${refresh_token.slice(0, 8)}…` }) }),
-    json('Token response', Object.fromEntries(shortened)),
+    json(t('console.test-bench.token-request'), {
+      ...parameters,
+      ...(refresh_token && { refresh_token: `${refresh_token.slice(0, 8)}…` }),
+    }),
+    json(t('console.test-bench.token-response'), Object.fromEntries(shortened)),
   ];
 }

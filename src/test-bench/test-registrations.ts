@@ -7,6 +7,7 @@ import type { Frame } from '../admin/console/frame.ts';
 import type { Application } from '../applications/application.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { Extras, State } from '../http/context.ts';
+import { type PageText, t } from '../texts/text.ts';
 import { TEST_HOME as HOME } from './page-parts.ts';
 import type { TestSp } from './test-sp.ts';
 
@@ -39,7 +40,7 @@ export function testRegistrationRoutes(dependencies: TestRegistrationDependencie
   router.post('/', ...frame.change(WRITE), async (ctx) => {
     // What is registered is always the same, so it takes no right to manage the role that it names.
     await register(dependencies, { ...frame.actor(ctx), holds: 'everything' });
-    frame.redirect(ctx, HOME, 'Test applications added.');
+    frame.redirect(ctx, HOME, t('console.test-bench.added'));
   });
 
   return router;
@@ -53,26 +54,24 @@ interface Registrations {
 }
 
 function registrationPage({ rp, sp, hasKey }: Registrations): ConsolePage {
-  const tile = ({ id }: Application, title: string, text: string) => ({ title, text, href: `${HOME}/${id}` });
+  const tile = ({ id }: Application, title: string, text: PageText) => ({ title, text, href: `${HOME}/${id}` });
   const tiles = [
-    ...(rp ? [tile(rp, 'OpenID Connect', 'Sign-in, step-up, prompt=login, refresh and sign-out.')] : []),
-    ...(sp ? [tile(sp, 'SAML', 'Sign-in, step-up, ForceAuthn, IdP-initiated and sign-out.')] : []),
+    ...(rp ? [tile(rp, 'OpenID Connect', t('console.test-bench.tile.oidc'))] : []),
+    ...(sp ? [tile(sp, 'SAML', t('console.test-bench.tile.saml'))] : []),
   ];
-  const lead = 'Try a sign-in with a built-in OpenID Connect or SAML application, and see what it receives.';
+  const lead = t('console.test-bench.lead');
   const missing: Block = {
     kind: 'form',
-    lead: hasKey
-      ? 'They are added like any other application, for users with the role admin. You can delete them.'
-      : 'The test service provider has the key of another server.',
+    lead: hasKey ? t('console.test-bench.add.lead') : t('console.test-bench.other-key'),
     action: HOME,
     fields: [],
-    button: hasKey ? 'Add test applications' : 'Use the key of this server',
+    button: hasKey ? t('console.test-bench.add') : t('console.test-bench.use-key'),
     look: 'primary',
   };
   return {
-    title: 'Test applications',
+    title: t('console.test-bench.title'),
     lead,
-    back: { href: '/admin/applications', label: 'Applications' },
+    back: { href: '/admin/applications', label: t('console.test-bench.applications') },
     blocks: [
       ...(tiles.length > 0 ? [{ kind: 'tiles' as const, items: tiles }] : []),
       ...(rp && sp && hasKey ? [] : [missing]),

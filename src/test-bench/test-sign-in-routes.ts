@@ -16,6 +16,7 @@ import { TEST_MODE } from '../oidc/engine/test-response-mode.ts';
 import type { TestTickets } from '../oidc/store/test-tickets.ts';
 import { randomToken, sha256 } from '../platform/random.ts';
 import { undefinedIfAnswered } from '../storage/unavailable.ts';
+import { type PageText, t } from '../texts/text.ts';
 import { json, testNotBegun } from './page-parts.ts';
 import { receivedSummary } from './received-summary.ts';
 import { samlBlocks } from './saml-response-summary.ts';
@@ -39,10 +40,13 @@ export interface TestSignInDependencies {
 
 const WRITE = 'gatehouse.applications:write' as const;
 const ACR_OPTIONS = [
-  { value: '', label: 'As the application requires' },
+  { value: '', label: t('console.test-bench.acr.default') },
   ...acrValues.map((value, index) => ({
     value,
-    label: ['Password', 'Two-step verification', 'Passkey'][index] ?? value,
+    label:
+      [t('console.test-bench.acr.password'), t('console.test-bench.acr.two-step'), t('console.test-bench.acr.passkey')][
+        index
+      ] ?? value,
   })),
 ];
 const SCOPE = 'openid profile email roles';
@@ -86,14 +90,14 @@ function responseRoutes(router: Router<State, Extras>, dependencies: TestSignInD
       const { lead, blocks } = receivedSummary(application, { ...redeemed.idToken, ...redeemed.userinfo });
       return show(frame, ctx, application, lead, [
         ...blocks,
-        json('ID token', redeemed.idToken, { isClosed: true }),
+        json(t('console.test-bench.id-token'), redeemed.idToken, { isClosed: true }),
         json('UserInfo', redeemed.userinfo, { isClosed: true }),
-        json('Header of the ID token', redeemed.header, { isClosed: true }),
+        json(t('console.test-bench.id-token-header'), redeemed.header, { isClosed: true }),
       ]);
     }
     if (!answer.error) throw testNotBegun();
-    show(frame, ctx, application, 'The sign-in was rejected. The application would receive this error.', [
-      json('Error', { error: answer.error, error_description: answer.error_description }),
+    show(frame, ctx, application, t('console.test-bench.rejected.error'), [
+      json(t('console.test-bench.error'), { error: answer.error, error_description: answer.error_description }),
     ]);
   });
 
@@ -102,8 +106,8 @@ function responseRoutes(router: Router<State, Extras>, dependencies: TestSignInD
     const xml = await samlTestSignIn.response(ctx, request);
     if (!xml) throw testNotBegun();
     frame.show(ctx, {
-      title: 'The SAML Response',
-      back: { href: '/admin/applications', label: 'Applications' },
+      title: t('console.test-bench.saml-response'),
+      back: { href: '/admin/applications', label: t('console.test-bench.applications') },
       blocks: samlBlocks(xml),
     });
   });
@@ -116,17 +120,17 @@ function beginRoutes(router: Router<State, Extras>, dependencies: TestSignInDepe
   router.get('/:id', ...frame.page(WRITE), async (ctx) => {
     const { application } = await applications.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
     frame.show(ctx, {
-      title: `Test sign-in to ${application.name}`,
+      title: t('console.test-bench.form.title', { application: application.name }),
       back: { href: `/admin/applications/${application.id}`, label: application.name },
       blocks: [
         {
           kind: 'form',
           lead: isBuiltIn(application, testSp)
-            ? 'Sign in as usual. Afterwards you see every message that the test application sent and received.'
-            : 'Sign in under the rules of this application. You see what it would receive. Nothing is sent to it.',
+            ? t('console.test-bench.form.lead-built-in')
+            : t('console.test-bench.form.lead'),
           action: `/admin/test/${application.id}`,
           ...optionsOf(application, isBuiltIn(application, testSp)),
-          button: 'Test sign-in',
+          button: t('console.test-bench.form.button'),
           cancel: `/admin/applications/${application.id}`,
         },
       ],
@@ -178,12 +182,12 @@ function isBuiltIn({ clientId }: Application, testSp: TestSignInDependencies['te
   return clientId === TEST_CLIENT_ID || clientId === testSp.entityId;
 }
 
-function show(frame: Frame, ctx: Context, application: Application, lead: string, blocks: Block[]): void {
+function show(frame: Frame, ctx: Context, application: Application, lead: PageText, blocks: Block[]): void {
   frame.show(ctx, {
-    title: `Test of ${application.name}`,
+    title: t('console.test-bench.result.title', { application: application.name }),
     lead,
     back: { href: `/admin/applications/${application.id}`, label: application.name },
-    actions: [{ label: 'Test again', href: `/admin/test/${application.id}`, look: 'primary' }],
+    actions: [{ label: t('console.test-bench.again'), href: `/admin/test/${application.id}`, look: 'primary' }],
     blocks,
   });
 }
@@ -191,10 +195,10 @@ function show(frame: Frame, ctx: Context, application: Application, lead: string
 /** The parameters of an authorization request, and what has to be remembered of it. Throws conflict. */
 function authorizationRequest({ id, metadata, clientId }: OidcApplication, { scope, acr, again }: TestOptions) {
   const [redirectUri] = metadata.redirect_uris;
-  if (!redirectUri) throw conflict('conflict', { message: 'People don’t sign in to this application.' });
+  if (!redirectUri) throw conflict('conflict', { message: t('console.test-bench.no-sign-in') });
   if (metadata.require_pushed_authorization_requests || metadata.require_signed_request_object) {
     throw conflict('conflict', {
-      message: 'This application must push or sign its requests, so only the application can start a sign-in.',
+      message: t('console.test-bench.must-push'),
     });
   }
   const [state, nonce, verifier] = [randomToken(), randomToken(), randomToken(limits.pkceVerifier.bytes)];
@@ -220,25 +224,41 @@ function optionsOf(application: Application, isInSight: boolean): { fields: Fiel
   const fields = fieldsFor(application);
   return isInSight
     ? { fields }
-    : { fields: [], sections: [{ title: 'Options', isAdvanced: true, summary: 'A usual sign-in', fields }] };
+    : {
+        fields: [],
+        sections: [
+          {
+            title: t('console.test-bench.options'),
+            isAdvanced: true,
+            summary: t('console.test-bench.options.usual'),
+            fields,
+          },
+        ],
+      };
 }
 
 function fieldsFor({ protocol, clientId }: Application): Field[] {
-  const acr: Field = { name: 'acr', label: 'Authentication', type: 'select', value: '', options: ACR_OPTIONS };
+  const acr: Field = {
+    name: 'acr',
+    label: t('console.test-bench.field.acr'),
+    type: 'select',
+    value: '',
+    options: ACR_OPTIONS,
+  };
   return protocol === 'oidc'
     ? [
         {
           name: 'scope',
-          label: 'Scopes',
-          hint: 'The data that it asks for.',
+          label: t('console.test-bench.field.scopes'),
+          hint: t('console.test-bench.field.scopes.hint'),
           value: clientId === TEST_CLIENT_ID ? `${SCOPE} offline_access` : SCOPE,
         },
         acr,
-        { name: 'again', label: 'Sign in again, even with an active session (prompt=login)', type: 'checkbox' },
+        { name: 'again', label: t('console.test-bench.field.again-oidc'), type: 'checkbox' },
       ]
     : [
         acr,
-        { name: 'again', label: 'Sign in again (ForceAuthn)', type: 'checkbox' },
-        { name: 'unsolicited', label: 'Start at Gatehouse (IdP-initiated)', type: 'checkbox' },
+        { name: 'again', label: t('console.test-bench.field.again-saml'), type: 'checkbox' },
+        { name: 'unsolicited', label: t('console.test-bench.field.unsolicited'), type: 'checkbox' },
       ];
 }

@@ -4,12 +4,13 @@ import { SamlError } from '../saml/xml/errors.ts';
 import { statusCodes } from '../saml/xml/names.ts';
 import { parseXml } from '../saml/xml/parse.ts';
 import { attribute, childOf, textOf, timeAttribute } from '../saml/xml/read.ts';
+import { type PageText, t } from '../texts/text.ts';
 
 /** One check of a received message. */
 export interface Check {
-  label: string;
+  label: PageText;
   passed: boolean;
-  received?: string | undefined;
+  received?: PageText | undefined;
   expected?: string | undefined;
 }
 
@@ -36,12 +37,12 @@ export function headChecks(
   const inner = code && childOf(code, 'samlp:StatusCode');
   const received = inner ? attribute(inner, 'Value') : code && attribute(code, 'Value');
   return [
-    equalityCheck('Issuer is this server', issuerElement && textOf(issuerElement), issuer),
-    equalityCheck('Destination is the URL that it was sent to', attribute(root, 'Destination'), destination),
+    equalityCheck(t('console.test-bench.check.issuer'), issuerElement && textOf(issuerElement), issuer),
+    equalityCheck(t('console.test-bench.check.destination'), attribute(root, 'Destination'), destination),
     inResponseTo === undefined
-      ? equalityCheck('It answers no request (IdP-initiated)', attribute(root, 'InResponseTo'), undefined)
-      : equalityCheck('It answers the request that was sent', attribute(root, 'InResponseTo'), inResponseTo),
-    equalityCheck('Status', received, statusCodes.Success),
+      ? equalityCheck(t('console.test-bench.check.unsolicited'), attribute(root, 'InResponseTo'), undefined)
+      : equalityCheck(t('console.test-bench.check.in-response-to'), attribute(root, 'InResponseTo'), inResponseTo),
+    equalityCheck(t('console.test-bench.status'), received, statusCodes.Success),
   ];
 }
 
@@ -50,7 +51,7 @@ export function assertionChecks(
   assertion: Element | undefined,
   { audience: entityId, recipient, now }: { audience: string; recipient: string; now: Date },
 ): Check[] {
-  if (!assertion) return [{ label: 'It contains an assertion', passed: false }];
+  if (!assertion) return [{ label: t('console.test-bench.check.assertion'), passed: false }];
   const conditions = childOf(assertion, 'saml:Conditions');
   const restriction = conditions && childOf(conditions, 'saml:AudienceRestriction');
   const audience = restriction && childOf(restriction, 'saml:Audience');
@@ -59,24 +60,27 @@ export function assertionChecks(
   const from = conditions && timeAttribute(conditions, 'NotBefore');
   const until = conditions && timeAttribute(conditions, 'NotOnOrAfter');
   return [
-    equalityCheck('Audience is this service provider', audience && textOf(audience), entityId),
-    equalityCheck('Recipient is its ACS URL', data && attribute(data, 'Recipient'), recipient),
+    equalityCheck(t('console.test-bench.check.audience'), audience && textOf(audience), entityId),
+    equalityCheck(t('console.test-bench.check.recipient'), data && attribute(data, 'Recipient'), recipient),
     {
-      label: 'It is valid now',
+      label: t('console.test-bench.check.valid-now'),
       passed: from !== undefined && until !== undefined && from <= now && now < until,
-      received: `${from?.toISOString()} to ${until?.toISOString()}`,
+      received: t('console.test-bench.period', {
+        from: String(from?.toISOString()),
+        until: String(until?.toISOString()),
+      }),
       expected: now.toISOString(),
     },
   ];
 }
 
-function equalityCheck(label: string, received: string | undefined, expected: string | undefined): Check {
+function equalityCheck(label: PageText, received: string | undefined, expected: string | undefined): Check {
   return { label, passed: received === expected, received, expected };
 }
 
 /** The signed part; when the signature is invalid, the message as it was received, to display it with the failed check. */
 export function checkedSignature(read: () => Element, xml: string): { checks: Check[]; root: Element } {
-  const label = 'It is signed with a key from the metadata of this server';
+  const label = t('console.test-bench.check.signature');
   try {
     return { root: read(), checks: [{ label, passed: true }] };
   } catch (error) {

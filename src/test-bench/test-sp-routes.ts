@@ -13,6 +13,7 @@ import type { TestTicket, TestTickets } from '../oidc/store/test-tickets.ts';
 import { randomToken } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
 import { samlErrorPage } from '../saml/messages/error-page.ts';
+import { type PageText, t } from '../texts/text.ts';
 import { TEST_HOME, testNotBegun } from './page-parts.ts';
 import { indented, samlBlocks } from './saml-response-summary.ts';
 import type { SamlTestOptions } from './saml-test-sign-in.ts';
@@ -82,7 +83,7 @@ function acsRoute(router: Router<State, Extras>, dependencies: TestSpRoutesDepen
     const { session } = received;
     show(frame, ctx, ticket, received, [
       ...samlBlocks(received.xml, true, [
-        checks('What the service provider checks in the Response', received),
+        checks(t('console.test-bench.checks.response'), received),
         ...(ticket.sent ? [xml('AuthnRequest', ticket.sent)] : []),
       ]),
       ...(session ? [logoutForm(vault, ticket, session)] : []),
@@ -120,12 +121,10 @@ function sloRoutes(router: Router<State, Extras>, dependencies: TestSpRoutesDepe
       sp.logoutResponse(ctx.querystring, requestId),
     );
     const isGood = received.checks.every(({ passed }) => passed);
-    const lead = isGood
-      ? 'The sign-out works. Your session ended, and the browser returned to the test service provider. Then you signed in again.'
-      : 'The sign-out was answered, but not as a service provider expects.';
+    const lead = isGood ? t('console.test-bench.sign-out.sp-returned') : t('console.test-bench.sign-out.sp-unexpected');
     show(frame, ctx, ticket, received, [
       { kind: 'text', text: lead },
-      checks('What the service provider checks in the LogoutResponse', received),
+      checks(t('console.test-bench.checks.logout-response'), received),
       xml('LogoutRequest', ticket.sent),
       xml('LogoutResponse', received.xml),
     ]);
@@ -161,14 +160,14 @@ async function answerTo<Answer extends ReceivedMessage>(
 function logoutForm(vault: Vault, ticket: TestTicket, session: SpSession): Block {
   return {
     kind: 'form',
-    title: 'Sign-out',
-    lead: 'This really signs you out, also from the console, and notifies every application that you opened. Sign in again to see the response.',
+    title: t('console.test-bench.sign-out'),
+    lead: t('console.test-bench.sign-out.lead'),
     action: `${TEST_HOME}/sp/sign-out`,
     fields: [
       { name: 'state', label: '', type: 'hidden', value: ticket.state },
       { name: 'sealed', label: '', type: 'hidden', value: vault.seal(JSON.stringify(session), contextOf(ticket)) },
     ],
-    button: 'Send a LogoutRequest',
+    button: t('console.test-bench.sign-out.send'),
     look: 'danger',
   };
 }
@@ -184,23 +183,26 @@ function openSession(vault: Vault, sealed: string, ticket: TestTicket): SpSessio
 function show(frame: Frame, ctx: Context, ticket: TestTicket, received: ReceivedMessage, blocks: Block[]): void {
   const failed = received.checks.filter(({ passed }) => !passed).length;
   frame.show(ctx, {
-    title: 'Test service provider',
-    tags: failed === 0 ? [{ text: 'all checks passed', tone: 'good' }] : [{ text: 'a check failed', tone: 'bad' }],
-    back: { href: TEST_HOME, label: 'Test applications' },
-    actions: [{ label: 'Test again', href: `${TEST_HOME}/${ticket.applicationId}` }],
+    title: t('console.test-bench.test-sp'),
+    tags:
+      failed === 0
+        ? [{ text: t('console.test-bench.checks.passed'), tone: 'good' }]
+        : [{ text: t('console.test-bench.checks.failed'), tone: 'bad' }],
+    back: { href: TEST_HOME, label: t('console.test-bench.title') },
+    actions: [{ label: t('console.test-bench.again'), href: `${TEST_HOME}/${ticket.applicationId}` }],
     blocks,
   });
 }
 
 const contextOf = ({ state, userId }: TestTicket) => `console test sp ${userId} ${state}`;
 
-const xml = (name: string, text: string): Block => ({ kind: 'code', title: name, label: name, text: indented(text) });
+const xml = (name: PageText, text: string): Block => ({ kind: 'code', title: name, label: name, text: indented(text) });
 
-function checks(title: string, { checks }: ReceivedMessage): Block {
+function checks(title: PageText, { checks }: ReceivedMessage): Block {
   const rules = checks.map(({ label, passed, received, expected }) => ({
     label,
     state: passed ? ('passed' as const) : ('failed' as const),
     ...(passed ? { explanation: received } : { received, registered: expected }),
   }));
-  return { kind: 'rules', title, rules, expectedLabel: 'Expected' };
+  return { kind: 'rules', title, rules, expectedLabel: t('console.test-bench.expected') };
 }
