@@ -54,22 +54,8 @@ export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFa
   const { applicationAdmin } = dependencies;
   const { application } = facts;
   switch (id) {
-    case 'application_disabled': {
-      const { name } = application;
-      return [
-        {
-          needs: { of: 'application' },
-          fix: {
-            id: 'enable-application',
-            label: t('console.access-check.enable', { name }),
-            consequence: t('console.access-check.app-enable-why', { app: name }),
-            asksFirst: true,
-            done: t('console.access-check.app-enabled', { app: name }),
-            apply: (by) => applicationAdmin.setEnabled(application.id, true, by),
-          },
-        },
-      ];
-    }
+    case 'application_disabled':
+      return [enableOffer(dependencies, facts)];
     case 'account_disabled':
     case 'lockout':
       return accountOffers(dependencies, id, facts);
@@ -111,6 +97,21 @@ export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFa
     case 'codes':
       return [];
   }
+}
+
+function enableOffer({ applicationAdmin }: FixActions, { application }: AccessFacts): Offer {
+  const { name } = application;
+  return {
+    needs: { of: 'application' },
+    fix: {
+      id: 'enable-application',
+      label: t('console.access-check.enable', { name }),
+      consequence: t('console.access-check.app-enable-why', { app: name }),
+      asksFirst: true,
+      done: t('console.access-check.app-enabled', { app: name }),
+      apply: (by) => applicationAdmin.setEnabled(application.id, true, by),
+    },
+  };
 }
 
 function link({ application }: AccessFacts, label: PageText, page: string): Offer {
