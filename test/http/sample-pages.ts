@@ -130,6 +130,10 @@ export const samplePages: Record<string, [string, object]> = {
       passkey: { action: '/x', mode: 'autofill', options: '{}', label: 'Sign in with a passkey' },
     },
   ],
+  identifyLongName: [
+    'sign-in/identify',
+    { action: '/signin/abc/password', appName: 'W'.repeat(255), cancelAction: '/signin/abc/cancel' },
+  ],
   identifyError: [
     'sign-in/identify',
     {
@@ -194,6 +198,10 @@ export const samplePages: Record<string, [string, object]> = {
       ],
       resources: [{ name: 'Articles API', scopes: ['articles:read', 'articles:write'] }],
     },
+  ],
+  consentLongName: [
+    'sign-in/consent',
+    { action: '/x', appName: 'W'.repeat(255), account: alice, scopes: [{ name: 'openid', label: 'Sign you in' }] },
   ],
   selectAccount: ['sign-in/select-account', { action: '/x', appName: 'Wiki', account: alice }],
   secondFactor: [

@@ -58,7 +58,8 @@ export const ownClaims = z.record(
     .min(1)
     .max(100)
     .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, faultMessage('visible-ascii'))
-    .refine((claim) => !RESERVED.has(claim), faultMessage('reserved-claim')),
+    // Also in another language (`sub#ja`).
+    .refine((claim) => !RESERVED.has(claim.split('#', 1).join('')), faultMessage('reserved-claim')),
   claimSource,
 );
 export type OwnClaims = z.output<typeof ownClaims>;

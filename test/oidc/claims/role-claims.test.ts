@@ -98,7 +98,7 @@ describe('claims of an application', () => {
     expect((await claimsOf({}, { scope: 'openid' })).id).not.toHaveProperty('dept');
   });
 
-  it.each(['sub', 'iss', 'aud', 'exp', 'acr', 'nonce', 'email', 'email_verified', 'a b', ''])(
+  it.each(['sub', 'iss', 'aud', 'exp', 'acr', 'nonce', 'email', 'email_verified', 'sub#ja', 'a b', ''])(
     'claims of an application cannot be named %j',
     async (claim) => {
       const claims = JSON.parse(`{${JSON.stringify(claim)}: "username"}`) as Record<string, string>;
