@@ -45,16 +45,18 @@ export interface LanguageName {
   name: string;
 }
 
-const sorted = new Map<readonly string[], readonly LanguageName[]>();
+/** By the tags, because a list of offered languages is made again with each read of the settings. */
+const sorted = new Map<string, readonly LanguageName[]>();
 
 /** Every language with its name, sorted by name. */
 export function languageNames(of = languages): readonly LanguageName[] {
-  const known = sorted.get(of);
+  const tags = of.join();
+  const known = sorted.get(tags);
   if (known) return known;
   const names = of
     .map((tag) => ({ tag, name: nameOf(tag) }))
     .sort((a, b) => a.name.localeCompare(b.name, SOURCE_LANGUAGE));
-  sorted.set(of, names);
+  sorted.set(tags, names);
   return names;
 }
 

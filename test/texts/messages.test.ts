@@ -6,6 +6,7 @@ import {
   bestLanguage,
   consoleLanguages,
   directionOf,
+  languageNames,
   languages,
   nameOf,
 } from '../../src/texts/languages.ts';
@@ -149,6 +150,11 @@ describe('the choice of a language', () => {
     ['de;q=0', undefined],
   ])('Accept-Language %s leads to %s', (header, found) => {
     expect(bestLanguage(acceptedLanguages(header), ['de', 'en', 'fr', 'pt-BR'])).toBe(found);
+  });
+
+  it('sorts the names of the same languages once', () => {
+    expect(languageNames(['en', 'de'])).toBe(languageNames(['en', 'de']));
+    expect(languageNames(['en', 'de']).map(({ name }) => name)).toEqual(['Deutsch', 'English']);
   });
 
   it('names a language in itself, and knows its direction', () => {
