@@ -3,14 +3,14 @@
 
 import type { Interaction } from 'oidc-provider';
 import type { Account } from '../accounts/account.ts';
-import { type Address, addressPartNames, textFieldNames } from '../accounts/profile-fields.ts';
+import { type Address, addressPartNames, textFieldNames, textFields } from '../accounts/profile-fields.ts';
 import type { Granted } from '../consents/consents.ts';
 import { type PageText, t } from '../texts/text.ts';
 
 export interface ConsentScope {
   name: string;
   label: PageText;
-  values: string[];
+  values: PageText[];
 }
 
 interface PromptDetails {
@@ -35,6 +35,12 @@ const scopes: Record<string, { label: PageText; values(account: Account): string
   permissions: { label: t('consent.scope-permissions'), values: (account) => account.permissions },
 };
 
+const claimLabels: ReadonlyMap<string, PageText> = new Map<string, PageText>([
+  ...textFieldNames.map((field): [string, PageText] => [textFields[field].claim, textFields[field].label]),
+  ['email', t('email.title')],
+  ['phone_number', t('phone.number')],
+]);
+
 /** The scopes that a user consents to here; other scopes belong to resources. */
 const consentScopes: ReadonlySet<string> = new Set([...Object.keys(scopes), 'offline_access']);
 
@@ -54,14 +60,14 @@ export function requestedGrant(interaction: Pick<Interaction, 'params' | 'prompt
 
 /** A grant as the sentences of the consent page and of the user's list of applications. */
 export function describeGrant(granted: Granted, account: Account) {
-  const unique = (values: string[]) => [...new Set(values)];
+  const unique = <T>(values: T[]) => [...new Set(values)];
   const named = granted.scopes.filter((name) => name !== 'offline_access');
   const lines: ConsentScope[] = named.map((name) => {
     const scope = scopes[name];
     return { name, label: scope?.label ?? name, values: unique(scope?.values(account) ?? []) };
   });
   if (granted.claims.length > 0)
-    lines.push({ name: 'claims', label: t('consent.claims'), values: granted.claims.map(withSpaces) });
+    lines.push({ name: 'claims', label: t('consent.claims'), values: unique(granted.claims.map(claimText)) });
   return {
     scopes: lines,
     resources: Object.entries(granted.resources).map(([name, list]) => ({ name, scopes: list })),
@@ -75,7 +81,9 @@ function addressLine({ formatted, ...parts }: Address): string {
   return (formatted ?? inOrder.join('\n')).replace(/\s*\n\s*/g, ', ');
 }
 
-/** `phone_number` as `phone number`. */
-function withSpaces(claim: string): string {
-  return claim.replaceAll('_', ' ');
+/** A claim that was requested by its name, as the pages name its field; any other with spaces for underscores. */
+function claimText(requested: string): PageText {
+  // `birthdate#ja` requests a language of it (OpenID Connect Core 5.2).
+  const [claim = requested] = requested.split('#', 1);
+  return claimLabels.get(claim) ?? claim.replaceAll('_', ' ');
 }

@@ -9,7 +9,7 @@ import { type Sent, sentValue } from '../console/row-buttons.ts';
 const languageSettings = ['default_language', 'languages'] as const;
 
 /** Says that the form had the boxes: a browser sends only those that are ticked. */
-const HAS_BOXES = 'languages.shown';
+const HAS_BOXES = 'languages.listed';
 
 export type LanguageSetting = (typeof languageSettings)[number];
 

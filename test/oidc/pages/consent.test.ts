@@ -93,10 +93,14 @@ describe('the consent page', () => {
 
   it('names requested claims and APIs', async () => {
     const app = await asking(forApi(api, 'articles:read', 'articles:write'));
-    const claims = JSON.stringify({ userinfo: { phone_number: null } });
-    const { page } = await atQuestion(app, { scope: 'openid articles:read', claims, resource: api });
-    const words = textOf(page.text);
-    expect(words).toContain('phone number');
+    const claims = JSON.stringify({ userinfo: { phone_number: null, birthdate: null } });
+    const request = { scope: 'openid articles:read', claims, resource: api };
+    const words = textOf((await atQuestion(app, request)).page.text);
+    expect(words).toContain('Phone number');
+    expect(words).toContain('Date of birth');
+    const german = textOf((await atQuestion(app, { ...request, ui_locales: 'de' })).page.text);
+    expect(german).toContain('Telefonnummer');
+    expect(german).toContain('Geburtsdatum');
     expect(words).toContain(api);
     expect(words).toContain('articles:read');
     expect(words).not.toContain('articles:write');
