@@ -1,6 +1,7 @@
 // Permissions limited to the members of a role or to one application, in the API and in the console: lists, pages, searches,
 // exports, sessions, the audit log, and every change.
 import { beforeAll, describe, expect, it } from 'vitest';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser } from '../support/factories.ts';
 import type { HttpClient, Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
@@ -103,7 +104,7 @@ describe('a right for the members of one role', () => {
     await idp.services.accounts.remove(id);
   });
 
-  it('creates users with the role and no others, also from a CSV file', async () => {
+  itOnSqlite('creates users with the role and no others, also from a CSV file', async () => {
     const create = (username: string, roles?: string[]) => desk.send('POST', '/users', { username, roles });
     for (const roles of [undefined, [], ['limit teachers'], [STUDENTS, 'limit teachers'], ['admin']])
       expect(await status(create('limit-new', roles)), String(roles)).toBe(403);
@@ -263,7 +264,7 @@ describe('a right for one application', () => {
     expect(await status(owner.send('POST', '/applications', declared))).toBe(403);
   });
 
-  it('gives the same access in the console', async () => {
+  itOnSqlite('gives the same access in the console', async () => {
     if (!owner.user) throw new Error('there is no user');
     const own = await consoleOf(idp, owner.user);
     const list = await own.get('/admin/applications');

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeKeyPair } from '../../src/keys/key-pair.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { anInstance, smallRsaKeys, statesOf } from './support.ts';
 
 let test: TestDatabase;
@@ -46,7 +47,7 @@ describe('the first start', () => {
     }
   });
 
-  it('the first start does not block the event loop while it creates RSA keys', async () => {
+  itOnSqlite('the first start does not block the event loop while it creates RSA keys', async () => {
     let turns = 0;
     const turn = () => {
       turns += 1;

@@ -8,6 +8,7 @@ import { createLogoutDeliveries, type DeliveryResult } from '../../src/logout/de
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 
 let test: TestDatabase;
 let clock: TestClock;
@@ -60,7 +61,7 @@ async function until(condition: () => boolean): Promise<void> {
 
 const callsOf = (clientId: string) => called.filter((one) => one === clientId).length;
 
-it('delivers to an application at once while another one with many deliveries does not respond', async () => {
+itOnSqlite('delivers to an application at once while another one with many deliveries does not respond', async () => {
   await queued('dead', 200);
   await queued('live', 3);
   const stopping = new AbortController();

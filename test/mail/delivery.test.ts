@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { openDatabase } from '../../src/storage/database.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { type FaultySmtpServer, faultySmtpServer } from './smtp.ts';
 import { ann, type MailService, mailService, resetMail } from './support.ts';
 
@@ -56,7 +57,7 @@ it.each([{ recipient: 'mallory@example.net' }, { recipient: '' }, { subject: 'Ca
   },
 );
 
-it('retries a temporarily rejected mail with growing pauses, under the same Message-ID', async () => {
+itOnSqlite('retries a temporarily rejected mail with growing pauses, under the same Message-ID', async () => {
   smtp.rejections.set(ann.email, 451);
   await mail.outbox.send(notice);
   for (const seconds of [10, 20, 40]) {
@@ -103,7 +104,7 @@ it('gives a mail up after three days', async () => {
   expect((await mail.audit.list({ types: ['mail.failed'] }))[0]?.reason).toContain('451');
 });
 
-it('tries a mail server that is down once a run, and delivers everything when it is back', async () => {
+itOnSqlite('tries a mail server that is down once a run, and delivers everything when it is back', async () => {
   await smtp.close();
   const addresses = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((name) => `${name}@example.com`);
   for (const email of addresses) await mail.outbox.send({ ...notice, to: { email } });
