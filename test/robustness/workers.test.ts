@@ -1,5 +1,7 @@
 // WORKERS=2: two processes behind one port are one server. They are replaced under load, and one is killed.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, it } from 'vitest';
@@ -7,6 +9,7 @@ import { type Application, anApplication, signIn } from '../oidc/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { freePort, startIdp, type TestIdp } from '../support/idp.ts';
+import { programArguments } from '../support/program.ts';
 import { steadyLoad } from './load.ts';
 import { type ServerProcess, serverProcess } from './support.ts';
 
@@ -77,4 +80,21 @@ it('replaces a worker that was killed, and serves meanwhile', async () => {
   await expect.poll(() => server.printed()).toContain('a worker ended, and another one is started');
   await expect.poll(() => countOf('"server.started"'), { timeout: 90_000 }).toBe(5);
   expect(await signInAnew()).toMatchObject({ token_type: 'bearer' });
+});
+
+it('ends in order when it is stopped while a worker begins', async () => {
+  const child = spawn(process.execPath, programArguments('main'), {
+    env: { PATH: process.env.PATH, ...idp.environment, PORT: String(await freePort()), WORKERS: '2' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    errors += text;
+  });
+  const ended = once(child, 'exit');
+  const hasWorker = () => readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'latin1').trim() !== '';
+  while (!hasWorker()) await sleep(5);
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+  expect(errors).toBe('');
 });

@@ -31,8 +31,10 @@ export function createWorkerProcesses({ logger, current }: WorkerProcessesDepend
       running.add(worker);
       return new Promise((resolve) => {
         worker.on('message', (message: ToPrimary) => {
-          if (message.type === 'online') tell(worker, { type: 'start', number, isFirst });
-          else if (message.type === 'ready') resolve(worker);
+          // A process that is not online yet does not receive the order to stop.
+          if (message.type === 'online') {
+            tell(worker, isStopping ? { type: 'stop' } : { type: 'start', number, isFirst });
+          } else if (message.type === 'ready') resolve(worker);
           else metrics.receive(worker, message);
         });
         worker.once('exit', () => {

@@ -17,7 +17,8 @@ export async function runWorker(config: Config, primaryLogger: Logger): Promise<
   for (const signal of STOP_SIGNALS) process.on(signal, () => {});
   send({ type: 'online' });
   const [start] = (await once(process, 'message')) as [ToWorker];
-  if (start.type !== 'start') throw new Error(`the first message is ${start.type}`);
+  // The server was stopped while this process began.
+  if (start.type !== 'start') return process.exit(0);
   const { number, isFirst } = start;
   const logger = primaryLogger.child({ worker: number });
   // Before the start: the order to stop may come while it lasts.

@@ -51,7 +51,8 @@ const SAME_EXPIRY: Expiry = { above: Number.MAX_SAFE_INTEGER, value: 0 };
 const TEXT = 'CAST(? AS TEXT)';
 export const statements = hotStatements('sessions', {
   insert: `INSERT INTO oidc_artifacts (id, model, payload, uid, account_id, expires_at, mac)
-    SELECT ${TEXT}, 'Session', ${TEXT}, ${TEXT}, ${TEXT}, CAST(? AS BIGINT), ${TEXT} WHERE ${notEnded(TEXT)}`,
+    SELECT ${TEXT}, 'Session', ${TEXT}, ${TEXT}, ${TEXT}, CAST(? AS BIGINT), ${TEXT} WHERE ${notEnded(TEXT)}
+    ON CONFLICT (id) DO NOTHING`,
   replace: `UPDATE oidc_artifacts SET id = ?, payload = ?, account_id = ?, mac = ?,
       expires_at = CASE WHEN expires_at > ? THEN CAST(? AS BIGINT) ELSE expires_at END
     WHERE id = ? AND payload = ?`,
@@ -88,7 +89,7 @@ function createSessionRows({ sql, protectedRows }: SessionStoreDependencies) {
       return row && isGenuineArtifact(row, protectedRows) ? row : undefined;
     },
 
-    /** False when the session has ended. */
+    /** False when the session has ended, or is stored already. */
     async insert(session: SavedSession): Promise<boolean> {
       const { id, payload } = session;
       const { uid, accountId = null } = payload;
@@ -115,7 +116,12 @@ function createSessionRows({ sql, protectedRows }: SessionStoreDependencies) {
 async function saveSession({ find, insert, replace }: SessionRows, session: SavedSession): Promise<boolean> {
   const { id, oldId = id, asRead, payload } = session;
   const { uid } = payload;
-  if (asRead === undefined) return insert(session);
+  if (asRead === undefined) {
+    if (await insert(session)) return true;
+    // The engine saves once more when a save fails, and the database may have stored what it gave no answer to.
+    const stored = await find(uid);
+    return stored?.id === id && replace({ ...stored, uid }, id, payload, expiryOf(session, undefined));
+  }
   // The engine saves the session at the end of every request, changed or not.
   if (id === oldId && JSON.stringify(payload) === asRead) return true;
   const read: SessionPayload = JSON.parse(asRead);
@@ -125,7 +131,8 @@ async function saveSession({ find, insert, replace }: SessionRows, session: Save
   for (;;) {
     const stored = await find(uid);
     if (!stored) return false;
-    const hasMoved = stored.id !== oldId;
+    // Nobody but this request knows its new value: a row that has it was renamed by an earlier try, whose answer was lost.
+    const hasMoved = stored.id !== oldId && stored.id !== id;
     const merged = mergeSession(read, payload, JSON.parse(stored.payload), { hasMoved });
     if (!merged) return false;
     const mergedExpiry = merged.exp === payload.exp ? expiry : SAME_EXPIRY;
