@@ -5,7 +5,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { PrismaBetterSqlite3 } from '@prisma/adapter-better-sqlite3';
 import {
   ColumnTypeEnum,
   type SqlDriverAdapter,
@@ -15,11 +14,12 @@ import type { DatabaseKind } from '../src/storage/database-url.ts';
 import { startMigrationEngine } from '../src/storage/migrations/engine.ts';
 import { migrationsFolder, readMigrations } from '../src/storage/migrations/files.ts';
 import { migrate } from '../src/storage/migrations/migrate.ts';
+import { SqliteFactory } from '../src/storage/sqlite/connections.ts';
 
 const KINDS: DatabaseKind[] = ['sqlite', 'postgresql'];
 const schemaFile = path.join(import.meta.dirname, 'schema.prisma');
 const migratedSchemaFile = path.join(migrationsFolder, 'migrated-schema.prisma');
-const sqliteInMemory = new PrismaBetterSqlite3({ url: ':memory:' });
+const sqliteInMemory = new SqliteFactory({ url: ':memory:' });
 
 async function create([name = '']: string[]): Promise<void> {
   if (!/^[a-z][a-z0-9_]{1,60}$/.test(name)) fail(`a migration needs a name like add_labels, not "${name}"`);
@@ -49,7 +49,7 @@ async function check(): Promise<void> {
   try {
     const url = `file:${path.join(folder, 'check.db')}`;
     await migrate(url);
-    const factory = new PrismaBetterSqlite3({ url });
+    const factory = new SqliteFactory({ url });
     const engine = await startMigrationEngine('sqlite', factory);
     const schema = schemaFor('sqlite', schemaFile);
     // The engine (7.10) does not find the partial indexes of a SQLite database, so they are compared and taken away here.
@@ -64,7 +64,7 @@ async function check(): Promise<void> {
 }
 
 /** Drops the partial indexes of the database and returns their statements, sorted. */
-async function takePartialIndexes(factory: PrismaBetterSqlite3): Promise<string[]> {
+async function takePartialIndexes(factory: SqliteFactory): Promise<string[]> {
   const connection = await factory.connect();
   const partial = `SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql LIKE '% WHERE %'`;
   const { rows } = await connection.queryRaw({ sql: partial, args: [], argTypes: [] });

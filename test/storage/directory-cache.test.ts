@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccountLookup } from '../../src/accounts/account.ts';
 import { requestStorage } from '../../src/oidc/engine/library.ts';
@@ -7,6 +6,7 @@ import { type Database, openDatabase, transaction } from '../../src/storage/data
 import { cacheDirectory } from '../../src/storage/directory-cache.ts';
 import { DIRECTORY_TABLES } from '../../src/storage/directory-tables.ts';
 import { findRequestsIn, shareReads } from '../../src/storage/request-reads.ts';
+import { clientOf, connectSqlite } from '../../src/storage/sqlite/connections.ts';
 import type { Revision } from '../../src/storage/statements.ts';
 import { databaseKind, type TestDatabase, testDatabase } from '../support/database/database.ts';
 
@@ -82,7 +82,7 @@ describe('the directory cache', () => {
       return requestStorage.run(request as never, () => database.sql.revision());
     };
     const nextTurn = async () => void (await setImmediate(await setImmediate()));
-    const other = new Sqlite(test.url.replace(/^file:/, ''));
+    const other = clientOf(await connectSqlite(test.url.replace(/^file:/, '')));
     await nextTurn();
     const before = seen();
     other.exec("UPDATE users SET name = 'after' WHERE id = 'seven'");

@@ -15,18 +15,41 @@ export const BUSY_MILLISECONDS = 20;
 const references: object[] = [];
 
 /** Opens a new connection to the file. */
-export async function connectSqlite(file: string): Promise<SqlDriverAdapter> {
-  const connection = await new PrismaBetterSqlite3({ url: `file:${file}`, timeout: BUSY_MILLISECONDS }).connect();
-  const client = clientOf(connection);
-  const prepare = client.prepare.bind(client);
-  const prepareAndReference = (text: string) => {
-    const statement = prepare(text);
-    references.push(statement);
-    return statement;
-  };
-  references.push(client);
-  Object.assign(client, { prepare: prepareAndReference });
+export function connectSqlite(file: string): Promise<SqlDriverAdapter> {
+  return new SqliteFactory({ url: `file:${file}`, timeout: BUSY_MILLISECONDS }).connect();
+}
+
+/** Opens connections, also for the migration engine, and references what they make. */
+export class SqliteFactory extends PrismaBetterSqlite3 {
+  override async connect() {
+    return referenced(await super.connect());
+  }
+  override async connectToShadowDb() {
+    return referenced(await super.connectToShadowDb());
+  }
+}
+
+function referenced<Connection extends SqlDriverAdapter>(connection: Connection): Connection {
+  const native = nativeOf(clientOf(connection));
+  // `pragma` and `backup` of better-sqlite3 make objects that their caller never gets.
+  for (const name of ['prepare', 'backup'] as const) {
+    const make = native[name].bind(native);
+    native[name] = (...values) => {
+      const made = make(...values);
+      references.push(made);
+      return made;
+    };
+  }
+  references.push(native);
   return connection;
+}
+
+/** The object in C++ behind a connection, which makes its statements and backups. */
+function nativeOf(client: Sqlite.Database) {
+  const [symbol] = Object.getOwnPropertySymbols(client);
+  const native = symbol && (client as never)[symbol];
+  if (!native) throw new Error('better-sqlite3 changed: its connection has no native object');
+  return native as Record<'prepare' | 'backup', (...values: unknown[]) => object>;
 }
 
 /** The better-sqlite3 connection, a private field of Prisma's adapter. */
