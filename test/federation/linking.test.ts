@@ -130,17 +130,17 @@ describe('the sessions of a connection', () => {
         await browser.follow(await browser.get(`/login?connection=${gone.connection}&return_to=/account`));
         browsers.push(browser);
       }
-      const isIn = async () => Promise.all(browsers.map(async (one) => (await one.get('/account')).status === 200));
-      expect(await isIn()).toEqual([true, true]);
+      const account = async () => Promise.all(browsers.map(async (one) => (await one.get('/account')).status));
+      expect(await account()).toEqual([200, 200]);
       const at = `/admin/connections/${gone.connection}`;
       const form = await admin.get(`${at}/${what}`);
       expect(form.text).toContain('2 now.');
       if (what === 'disable') {
         await admin.submit(form, {}, { form: '/disable' });
-        expect(await isIn()).toEqual([true, true]);
+        expect(await account()).toEqual([200, 200]);
         await admin.submit(await admin.get(`${at}/${what}`), { end_sessions: 'on' }, { form: '/disable' });
       } else await admin.submit(form, { end_sessions: 'on' }, { form: '/delete' });
-      expect(await isIn()).toEqual([false, false]);
+      expect(await account()).toEqual([303, 303]);
       if (what === 'disable') await idp.services.connections.remove(gone.connection);
       await gone.upstream.stop();
     },

@@ -81,7 +81,7 @@ describe('a refresh token with offline_access', () => {
     const browser = await signedIn(idp, user);
     const own = await connect(user, browser);
     await browser.submit(await browser.get('/account/sessions'), {}, { form: '/account/sessions/end' });
-    expect([await works(token), await works(own)]).toEqual([false, true]);
+    expect({ ended: await works(token), other: await works(own) }).toEqual({ ended: false, other: true });
   });
 
   it('ends when an administrator ends its session, or signs its user or the users of its application out', async () => {

@@ -59,8 +59,9 @@ describe('a browser', () => {
       people.push(person);
       cookie = (await knownBrowsers.remember(cookie, person.id)).cookie;
     }
-    const known = await Promise.all(people.map(async ({ id }) => Boolean(await knownBrowsers.recognize(cookie, id))));
-    expect(known).toEqual([false, true, true, true, true, true]);
+    const [first, ...lastFive] = people;
+    expect(await knownBrowsers.recognize(cookie, first?.id ?? '')).toBeUndefined();
+    for (const { id } of lastFive) expect(await knownBrowsers.recognize(cookie, id)).toBeDefined();
   });
 
   test('a browser has a cookie that works after two tabs finish at the same moment', async () => {

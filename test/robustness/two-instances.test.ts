@@ -67,19 +67,22 @@ it('rejects a token at once that the other instance has revoked, or whose accoun
     const elsewhere = use === one ? other : one;
     board.use(use);
     const { tokens } = await signIn(httpClient(one.issuer), app, user);
-    const answers = async () => [
-      (await app.rp.introspect(tokens.access_token)).active,
-      await app.rp.userinfo(tokens).then(Boolean, () => false),
-    ];
-    expect([...(await answers()), ...(await answers())]).toEqual([true, true, true, true]);
+    const answers = async () => ({
+      introspection: (await app.rp.introspect(tokens.access_token)).active,
+      userinfo: await app.rp.userinfo(tokens).then(Boolean, () => false),
+    });
+    const accepted = { introspection: true, userinfo: true };
+    const rejected = { introspection: false, userinfo: false };
+    expect(await answers()).toEqual(accepted);
+    expect(await answers(), 'the second time').toEqual(accepted);
     await elsewhere.services.accounts.setActive(user.account.id, false);
-    expect(await answers()).toEqual([false, false]);
+    expect(await answers()).toEqual(rejected);
     await elsewhere.services.accounts.setActive(user.account.id, true);
-    expect(await answers()).toEqual([true, true]);
+    expect(await answers()).toEqual(accepted);
     board.use(elsewhere);
     await app.rp.revoke(tokens.access_token);
     board.use(use);
-    expect(await answers()).toEqual([false, false]);
+    expect(await answers()).toEqual(rejected);
   }
 });
 

@@ -73,7 +73,12 @@ describe('a request with a token', () => {
   it('finds each kind of token, and nothing for a text that is none', async () => {
     const { access_token: token, refresh_token: refresh = '' } = await tokensOf(offline);
     expect((await userinfo(token)).json()).toMatchObject({ sub: user.account.id });
-    expect([await introspect(token), await introspect(refresh), await introspect('none')]).toEqual([true, true, false]);
+    const active = {
+      access: await introspect(token),
+      refresh: await introspect(refresh),
+      none: await introspect('none'),
+    };
+    expect(active).toEqual({ access: true, refresh: true, none: false });
     expect((await userinfo('none')).status).toBe(401);
   });
 

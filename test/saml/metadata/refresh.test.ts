@@ -231,7 +231,7 @@ describe('changed metadata', () => {
 
   it('sends nobody to the new address before an administrator approves it in the console', async () => {
     expect(await refreshWith({ acs: [NEW_ACS] })).toBe('waiting');
-    expect([await isAccepted(NEW_ACS), await isAccepted(oldAcs)]).toEqual([false, true]);
+    expect({ new: await isAccepted(NEW_ACS), old: await isAccepted(oldAcs) }).toEqual({ new: false, old: true });
     const overview = await pages.get(`/admin/applications/${id}`);
     expect(textOf(overview.text)).toContain('waits for approval');
     const page = await pages.get(`/admin/applications/${id}/metadata`);
@@ -239,7 +239,7 @@ describe('changed metadata', () => {
     for (const text of ['ACS addresses', NEW_ACS, oldAcs, 'needs approval']) expect(words).toContain(text);
     const done = await pages.submit(page, {}, { button: 'Approve' });
     expect(done.status).toBe(303);
-    expect([await isAccepted(NEW_ACS), await isAccepted(oldAcs)]).toEqual([true, false]);
+    expect({ new: await isAccepted(NEW_ACS), old: await isAccepted(oldAcs) }).toEqual({ new: true, old: false });
     expect(await lastEvent('approved')).toMatchObject({ actorId: expect.any(String), outcome: 'success' });
     expect((await pages.get(`/admin/applications/${id}/metadata`)).status).toBe(404);
     expect(await refreshWith({ acs: [NEW_ACS] })).toBe('unchanged');
@@ -301,13 +301,15 @@ describe('changed metadata', () => {
   it('changed metadata is applied, audited and reported when it adds a key beside the known one (a rollover)', async () => {
     expect(await isAccepted(oldAcs, second)).toBe(false);
     expect(await refreshWith({ signing: [second, first], encryption: [second, first] })).toBe('changed');
-    expect([await isAccepted(oldAcs, first), await isAccepted(oldAcs, second)]).toEqual([true, true]);
+    const before = { first: await isAccepted(oldAcs, first), second: await isAccepted(oldAcs, second) };
+    expect(before).toEqual({ first: true, second: true });
     expect((await lastEvent('applied'))?.data).toMatchObject({
       changes: [{ what: 'Signing keys' }, { what: 'Encryption keys' }],
     });
     expect(await subjects()).toEqual(['The metadata of Wiki was updated']);
     expect(await refreshWith({ signing: [second], encryption: [second] })).toBe('changed');
-    expect([await isAccepted(oldAcs, first), await isAccepted(oldAcs, second)]).toEqual([false, true]);
+    const after = { first: await isAccepted(oldAcs, first), second: await isAccepted(oldAcs, second) };
+    expect(after).toEqual({ first: false, second: true });
   });
 
   it('changed metadata is applied without approval when the pinned key signs the document, and rejected when it does not', async () => {
