@@ -32,21 +32,21 @@ export function activityRoutes({ db, page, audit }: ActivityRoutesDependencies):
     const { before } = parseQuery(ctx, query);
     const types = KINDS.flatMap(typesOfKind);
     const entries = await audit.list({ subjectId: account.id, types, ...(before && { before }), limit: PAGE + 1 });
-    const shown = entries.slice(0, PAGE);
-    const names = await namesIn(db, shown);
+    const page = entries.slice(0, PAGE);
+    const names = await namesIn(db, page);
     const nameOf = ({ of, id }: Mention) =>
       of === 'user' && id !== account.id
         ? t('activity.actor.administrator')
         : named(of === 'user' ? account.username : (names.get(id) ?? id));
     ctx.render('account/activity', {
-      events: shown.map((entry) => ({
+      events: page.map((entry) => ({
         at: entry.at,
         isBad: entry.outcome !== 'success',
         text: sentenceOf(entry, nameOf),
         // The address of an administrator is not the user's.
         place: entry.actorId === null || entry.actorId === account.id ? placeOf(entry) : [],
       })),
-      next: entries.length > PAGE ? `/account/activity?before=${shown.at(-1)?.id}` : undefined,
+      next: entries.length > PAGE ? `/account/activity?before=${page.at(-1)?.id}` : undefined,
     });
   });
 

@@ -50,7 +50,7 @@ export async function createAccount(
     await tx.user
       .create({ data: { ...row, ...dates, mac: userMac(row, context.protectedRows) }, select: { id: true } })
       .catch(throwTaken);
-    const data = { after: auditedColumns(columns) };
+    const data = { after: columnsForAudit(columns) };
     await audit.record({ ...by, type: 'account.created', outcome: 'success', subjectId: id, data }, tx);
     return findOrThrow(context, id, tx);
   });
@@ -174,7 +174,7 @@ function throwTaken(error: unknown): never {
 }
 
 /** The columns of a new account that the audit event contains. */
-function auditedColumns({
+function columnsForAudit({
   usernameKey: _name,
   emailKey: _email,
   searchKey: _search,

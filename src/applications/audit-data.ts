@@ -5,7 +5,7 @@ import type { Application } from './application.ts';
 type Declared = Record<string, unknown>;
 
 /** The whole declaration. */
-export function auditedDeclaration({ name, consent, access, enabled, source, metadata }: Application): Declared {
+export function declarationForAudit({ name, consent, access, enabled, source, metadata }: Application): Declared {
   const xml = 'metadata_xml' in metadata ? metadata.metadata_xml : undefined;
   const document = xml === undefined ? {} : { metadata_xml: `${xml.length} characters, SHA-256 ${sha256(xml)}` };
   return { name, consent, access, enabled, source, ...metadata, ...document };
@@ -13,7 +13,7 @@ export function auditedDeclaration({ name, consent, access, enabled, source, met
 
 /** The fields that differ, before and after; null where one is absent. */
 export function declarationDifference(before: Application, after: Application): { before: Declared; after: Declared } {
-  const [old, now] = [auditedDeclaration(before), auditedDeclaration(after)];
+  const [old, now] = [declarationForAudit(before), declarationForAudit(after)];
   const fields = [...new Set([...Object.keys(old), ...Object.keys(now)])];
   const different = fields.filter((field) => JSON.stringify(old[field]) !== JSON.stringify(now[field]));
   const pick = (from: Declared) => Object.fromEntries(different.map((field) => [field, from[field] ?? null]));

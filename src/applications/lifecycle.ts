@@ -1,7 +1,7 @@
 // Enables, disables and deletes applications of either protocol, with the grants and tokens that they hold.
 import { conflict } from '../http/errors.ts';
 import { type Tx, withinTransaction } from '../storage/database.ts';
-import { auditedDeclaration } from './audit-data.ts';
+import { declarationForAudit } from './audit-data.ts';
 import type { Change } from './changes.ts';
 import { applicationMac } from './macs/protected-applications.ts';
 import { changeableApplication, recordChange, removableApplication, type WriteContext } from './write.ts';
@@ -40,6 +40,6 @@ export function removeApplication(
     // No old token may be valid when the same client_id is registered again, perhaps by another owner.
     await context.removeClientArtifacts(clientId, tx);
     await context.removeServiceProviderData(id, tx);
-    await recordChange(context, 'application.deleted', clientId, tx, by, { name, before: auditedDeclaration(before) });
+    await recordChange(context, 'application.deleted', clientId, tx, by, { name, before: declarationForAudit(before) });
   });
 }

@@ -11,7 +11,7 @@ import { randomId } from '../platform/random.ts';
 import type { Authority } from '../rbac/authority.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
 import { type Application, type ApplicationSource, readMetadata } from './application.ts';
-import { auditedDeclaration, declarationDifference } from './audit-data.ts';
+import { declarationDifference, declarationForAudit } from './audit-data.ts';
 import type { Change } from './changes.ts';
 import type { Access } from './fields/oidc-client.ts';
 import { accessRow, applicationMac, isGenuineApplication } from './macs/protected-applications.ts';
@@ -68,7 +68,7 @@ export function insertApplication(
     await after(id, tx);
     const made = await getApplication(id, tx);
     const { name, protocol } = row;
-    const recorded = { name, protocol, source, after: auditedDeclaration(made) };
+    const recorded = { name, protocol, source, after: declarationForAudit(made) };
     await recordChange(context, 'application.created', row.clientId, tx, by, recorded);
     return made;
   });

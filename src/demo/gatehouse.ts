@@ -9,7 +9,7 @@ import { type Variable, variables } from '../config/variables.ts';
 
 const program = path.join(import.meta.dirname, '..', '..', 'dist', 'main.js');
 const READY_SECONDS = 60;
-const KEPT_LOG_CHARACTERS = 20_000;
+const MAX_LOG_CHARACTERS = 20_000;
 
 export interface DemoGatehouse {
   issuer: string;
@@ -49,7 +49,7 @@ export async function startGatehouse(options: GatehouseOptions): Promise<DemoGat
   });
   let log = '';
   const keep = (text: string) => {
-    log = (log + text).slice(-KEPT_LOG_CHARACTERS);
+    log = (log + text).slice(-MAX_LOG_CHARACTERS);
   };
   server.stdout.setEncoding('utf8').on('data', keep);
   server.stderr.setEncoding('utf8').on('data', keep);

@@ -23,7 +23,7 @@ export interface RequestContextDependencies {
   trustProxy: number;
   observe?: (observation: RequestObservation) => void;
   /** Paths whose access-log line is written at level debug. */
-  quietPaths?: readonly string[];
+  debugPaths?: readonly string[];
   /** Absent: no traces. */
   spans?: RequestSpans | undefined;
 }
@@ -36,10 +36,10 @@ export function requestContext({
   logger,
   trustProxy,
   observe,
-  quietPaths = [],
+  debugPaths = [],
   spans,
 }: RequestContextDependencies): Middleware {
-  const quiet = new Set(quietPaths);
+  const atDebug = new Set(debugPaths);
   return (ctx, next) => {
     const startedAt = process.hrtime.bigint();
     const { path } = ctx;
@@ -68,7 +68,7 @@ export function requestContext({
         ...(ctx.state.errorCode ? { problem: ctx.state.errorCode } : {}),
         ...(ctx.res.writableFinished ? {} : { aborted: true }),
       };
-      logger[quiet.has(path) ? 'debug' : 'info'](line, 'request');
+      logger[atDebug.has(path) ? 'debug' : 'info'](line, 'request');
       const observation = { method, route: routeOf(ctx), status, seconds, problem: ctx.state.errorCode };
       observe?.(observation);
       if (span) spans?.end(span, observation);

@@ -9,7 +9,7 @@ export interface RequestSpansDependencies {
   trustProxy: number;
   issuerUrl: URL;
   /** Paths without a span: a path itself, or what is below one that ends with a slash. */
-  quietPaths: readonly string[];
+  untracedPaths: readonly string[];
 }
 
 export interface RequestSpans {
@@ -20,9 +20,9 @@ export interface RequestSpans {
 
 /** Makes the spans of requests. */
 export function createRequestSpans(dependencies: RequestSpansDependencies): RequestSpans {
-  const { tracing, trustProxy, issuerUrl, quietPaths } = dependencies;
-  const isQuiet = (path: string) =>
-    quietPaths.some((quiet) => (quiet.endsWith('/') ? path.startsWith(quiet) : path === quiet));
+  const { tracing, trustProxy, issuerUrl, untracedPaths } = dependencies;
+  const isUntraced = (path: string) =>
+    untracedPaths.some((one) => (one.endsWith('/') ? path.startsWith(one) : path === one));
   const constant = {
     'url.scheme': issuerUrl.protocol.slice(0, -1),
     'server.address': issuerUrl.hostname,
@@ -30,7 +30,7 @@ export function createRequestSpans(dependencies: RequestSpansDependencies): Requ
   };
   return {
     start(ctx, method) {
-      if (isQuiet(ctx.path)) return undefined;
+      if (isUntraced(ctx.path)) return undefined;
       return tracing.root(method, {
         kind: 'server',
         attributes: {

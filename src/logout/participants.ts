@@ -17,7 +17,7 @@ export interface PlanOptions {
   hasBrowser: boolean;
   /** The application that began the logout. */
   initiator: string | undefined;
-  /** An application that another program wrote or changed is not notified: its addresses could be anybody's. */
+  /** An application that another program wrote or changed is not notified: an attacker may have chosen its addresses. */
   protectedRows: Pick<ProtectedRows, 'isGenuine'>;
 }
 

@@ -48,8 +48,8 @@ export function createApp({ services, http, viewsDir, tracing, routes }: AppDepe
     requestContext({
       logger,
       trustProxy: config.trustProxy,
-      quietPaths: OPERATOR_PATHS,
-      spans: tracing && createRequestSpans({ ...config, tracing, quietPaths: [...OPERATOR_PATHS, '/assets/'] }),
+      debugPaths: OPERATOR_PATHS,
+      spans: tracing && createRequestSpans({ ...config, tracing, untracedPaths: [...OPERATOR_PATHS, '/assets/'] }),
       observe({ method, route, status, seconds, problem }) {
         metrics.requests.observe({ method, route, status: String(status) }, seconds);
         if (problem) metrics.requestErrors.inc({ code: problem });

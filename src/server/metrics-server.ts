@@ -18,7 +18,7 @@ export interface MetricsServerDependencies {
 /** Creates it; it does not listen. A proxy is never in front, so X-Forwarded headers are ignored. */
 export function createMetricsServer({ config, http, logger }: MetricsServerDependencies): HttpServer {
   const app = createKoa(http.cookieKeys, logger);
-  app.use(requestContext({ logger, trustProxy: 0, quietPaths: ['/metrics'] }));
+  app.use(requestContext({ logger, trustProxy: 0, debugPaths: ['/metrics'] }));
   app.use(errorHandler());
   app.use(mounted(metricsRoutes({ metrics: http.metrics, token: config.metrics.token })));
   return createHttpServer({ handler: app.callback(), logger });

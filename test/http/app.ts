@@ -57,7 +57,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const cookies = createCookies({ secure: issuerUrl.protocol === 'https:' });
   const csrf = createCsrf({ cookies, keys: [randomBytes(32)], issuerUrl });
   const app = createKoa(cookieKeys([randomBytes(32)]), logger);
-  app.use(requestContext({ logger, trustProxy, observe: (seen) => observations.push(seen), quietPaths: ['/healthz'] }));
+  app.use(requestContext({ logger, trustProxy, observe: (seen) => observations.push(seen), debugPaths: ['/healthz'] }));
   app.use(languageChoice({ cookies }));
   app.use(securityHeaders());
   app.use(errorHandler({ render: options.render?.(render) ?? render }));

@@ -320,7 +320,10 @@ it('believes no traceparent where no proxy is trusted', () => {
   };
   for (const trustProxy of [0, 1]) {
     const issuerUrl = new URL('https://id.example');
-    createRequestSpans({ tracing: tracing as never, trustProxy, issuerUrl, quietPaths: [] }).start(ctx as never, 'GET');
+    createRequestSpans({ tracing: tracing as never, trustProxy, issuerUrl, untracedPaths: [] }).start(
+      ctx as never,
+      'GET',
+    );
   }
   expect(roots).toMatchObject([{ traceparent: undefined }, { traceparent: expect.stringContaining(CALLER.traceId) }]);
 });

@@ -57,7 +57,7 @@ export function createSettingAdmin(dependencies: SettingAdminDependencies): Sett
     assertFreshProof(by, 'settings.change');
     if (after === null) await settings.unset(name, tx);
     else await settings.set<SettingName>(name, after as SettingValues[SettingName], { tx });
-    const data = name === 'texts' ? changedTexts(before.value, after) : auditedValues(name, before.value, after);
+    const data = name === 'texts' ? changedTexts(before.value, after) : valuesForAudit(name, before.value, after);
     await audit.record({ ...by, type: 'setting.changed', outcome: 'success', data: { setting: name, ...data } }, tx);
   }
 
@@ -95,7 +95,7 @@ export function createSettingAdmin(dependencies: SettingAdminDependencies): Sett
   };
 }
 
-const auditedValues = (name: SettingName, before: unknown, after: unknown) => ({
+const valuesForAudit = (name: SettingName, before: unknown, after: unknown) => ({
   before: withoutSecrets(name, before),
   after: withoutSecrets(name, after),
 });

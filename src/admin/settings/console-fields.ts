@@ -72,8 +72,8 @@ export function fieldsOf({ entry, lock }: SettingField, all: Sent): Field[] {
 const isRowFormSent = (sent: Sent) => sent[`${ATTRIBUTE_ROWS}.name`] !== undefined || isRowButton(sent);
 
 /** The hidden field that a form with these settings needs. */
-export function switchesField(shown: readonly SettingField[]): Field {
-  const names = shown.filter(({ entry, lock }) => !lock && isSwitch(entry.name)).map(({ entry }) => entry.name);
+export function switchesField(settings: readonly SettingField[]): Field {
+  const names = settings.filter(({ entry, lock }) => !lock && isSwitch(entry.name)).map(({ entry }) => entry.name);
   return { name: SWITCHES, label: '', type: 'hidden', value: names.join(' ') };
 }
 

@@ -126,8 +126,8 @@ function formBlock(
   find: (name: SettingName) => SettingField[],
   { entries, sent, cancel }: { entries: SettingEntry[]; sent: Sent; cancel: string },
 ): FormBlock {
-  const shown = boxes.flatMap(({ names }) => names.flatMap(find));
-  const mayChange = shown.some(({ lock }) => lock === undefined);
+  const onPage = boxes.flatMap(({ names }) => names.flatMap(find));
+  const mayChange = onPage.some(({ lock }) => lock === undefined);
   const sections = boxes.flatMap(({ names, ...box }) => {
     const fields = names.flatMap(find).flatMap((field) => fieldsOf(field, sent));
     const hasRows = fields.some(({ type }) => type === 'rows');
@@ -146,7 +146,7 @@ function formBlock(
   return {
     kind: 'form',
     action,
-    fields: mayChange ? [versionField(sentValue(sent, VERSION) ?? etagOf(entries)), switchesField(shown)] : [],
+    fields: mayChange ? [versionField(sentValue(sent, VERSION) ?? etagOf(entries)), switchesField(onPage)] : [],
     sections: sections.filter(({ fields }) => fields.length > 0),
     ...(mayChange && { button: t('console.shared.save-changes'), cancel, cancelLabel: t('console.shared.discard') }),
   };

@@ -23,7 +23,7 @@ const PASSES = [
   [0, 1, 1, 2],
 ] as const;
 /** In front of the pixels: the palette and the transparent color. */
-const KEPT = ['PLTE', 'tRNS'];
+const COLOR_CHUNKS = ['PLTE', 'tRNS'];
 
 export const isPng = (bytes: Buffer): boolean => bytes.subarray(0, 8).equals(SIGNATURE);
 
@@ -38,10 +38,10 @@ export function checkPng(bytes: Buffer): CheckedImage {
   const expected = lengths.reduce((sum, [lines, length]) => sum + lines * (length + 1), 0);
   const lines = inflated(Buffer.concat(chunks.filter(({ type }) => type === 'IDAT').map(({ data }) => data)), expected);
   assertFilters(lines, lengths);
-  const kept = KEPT.flatMap((type) => chunks.find((chunk) => chunk.type === type) ?? []);
-  if (header.data[9] === 3 && kept[0]?.type !== 'PLTE') throw damaged('PNG');
-  if (kept.some(({ data }) => data.length > 768)) throw damaged('PNG');
-  const written = [header, ...kept, { type: 'IDAT', data: deflateSync(lines, { level: 9 }) }];
+  const colorChunks = COLOR_CHUNKS.flatMap((type) => chunks.find((chunk) => chunk.type === type) ?? []);
+  if (header.data[9] === 3 && colorChunks[0]?.type !== 'PLTE') throw damaged('PNG');
+  if (colorChunks.some(({ data }) => data.length > 768)) throw damaged('PNG');
+  const written = [header, ...colorChunks, { type: 'IDAT', data: deflateSync(lines, { level: 9 }) }];
   const all = [...written, { type: 'IEND', data: Buffer.alloc(0) }].map(chunkBytes);
   return { kind: 'png', bytes: Buffer.concat([SIGNATURE, ...all]), width, height };
 }

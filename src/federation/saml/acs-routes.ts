@@ -150,7 +150,7 @@ async function isIssuer({ identityProviders }: AcsRoutesDependencies, connection
 /** Both are read from the message before anything is decrypted, so a page of their own says nothing about a ciphertext. */
 const OF_ENCRYPTION: readonly SamlErrorCode[] = ['encryption_algorithm', 'encryption_missing'];
 
-/** 401 in plain text, which is a contract; a page with a code for a browser. */
+/** Answers 401: in plain text for programs, which rely on it, and as a page with a code for a browser. */
 async function rejectSignature(
   ctx: Context,
   { rejected }: AcsRoutesDependencies,
