@@ -91,6 +91,7 @@ const pureFiles = [
   'keys/rotation.ts',
   'sign-in/next-step.ts',
   'logout/front-channel/next-step.ts',
+  'credentials/password-pattern.ts',
   'credentials/password-policy.ts',
   'platform/plural.ts',
   'mfa/policy.ts',

@@ -1,4 +1,4 @@
-// `gatehouse apply` and `gatehouse export`: apply and write the configuration file.
+// `gatehouse apply`: applies the configuration file, or prints what it would change.
 import { ConfigError } from '../config/config-error.ts';
 import type { Plan } from '../config-file/config-file.ts';
 import type { FieldChange, Step, StepKind } from '../config-file/plan/steps.ts';
@@ -38,17 +38,6 @@ Entries that are no longer in the file are deleted. Entries created elsewhere do
       },
       { mayBegin: true },
     ),
-};
-
-export const exportCommand: Command = {
-  name: 'export',
-  summary: 'print the configuration as YAML, without secrets',
-  run: (_input, io) =>
-    withServices(io, async (services) => {
-      const { exportConfiguration } = await import('../config-file/export.ts');
-      io.out((await exportConfiguration(services)).trimEnd());
-      return 0;
-    }),
 };
 
 function planJson({ steps, unchanged, warnings }: Plan, dryRun: boolean) {

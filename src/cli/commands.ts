@@ -1,7 +1,7 @@
 // The list of commands, in the order of the help.
 import { apiKeyCreate, apiKeyList, apiKeyRevoke } from './api-keys.ts';
 import { appAdd } from './app-add.ts';
-import { applyCommand, exportCommand } from './apply.ts';
+import { applyCommand } from './apply.ts';
 import { appList, appSecret, appShow } from './apps.ts';
 import { auditAcceptRestore, auditCheckpoints, auditPublicKey, auditVerify } from './audit.ts';
 import { backupCommand } from './backup/backup.ts';
@@ -10,9 +10,11 @@ import { verifyCommand } from './backup/verify.ts';
 import type { Command } from './command.ts';
 import { connectionCommands } from './connections.ts';
 import { doctorCommand } from './doctor/doctor.ts';
+import { exportCommand } from './export.ts';
 import { keysList, keysRotate } from './keys.ts';
 import { appRegistrationToken } from './registration-token.ts';
-import { secretsAdopt, secretsRotate } from './secrets.ts';
+import { secretsAdopt } from './secrets/adopt.ts';
+import { secretsRotate } from './secrets/rotate.ts';
 import { serveCommand } from './serve.ts';
 import { upgradeCheck } from './upgrade/upgrade-check.ts';
 import { userAdd, userSetPassword } from './user-passwords.ts';

@@ -1,6 +1,7 @@
 // The rules for a new password (NIST SP 800-63B): long enough, and not guessable from the account or the service. There
 // are no composition rules, and every printable character counts. Pure.
 import { limits } from '../limits.ts';
+import { isPattern } from './password-pattern.ts';
 
 export type PasswordFault =
   | 'too_short'
@@ -24,7 +25,6 @@ export interface PolicyInput {
 
 /** Shorter parts of a name are part of many words: "Tom" of "tomorrow". */
 const MIN_NAME_LENGTH = 4;
-const MAX_PATTERN_UNIT = 4;
 
 /** The shortest password that an account may have. */
 export function minimumLength(hasSecondFactor: boolean): number {
@@ -62,22 +62,4 @@ export function passwordFaults({
 // "Alice Example" is also in "aliceexample1".
 function fold(text: string): string {
   return text.normalize('NFKC').toLowerCase().replace(/\s+/gu, '');
-}
-
-// "aaaa…", "abcabcabc…", "123456789012…", "zyxwvu…"
-function isPattern(text: string): boolean {
-  const points = [...text].map((character) => character.codePointAt(0) ?? 0);
-  if (points.length < 4) return false;
-  for (let unit = 1; unit <= Math.min(MAX_PATTERN_UNIT, points.length / 2); unit += 1) {
-    if (points.every((point, index) => index < unit || point === points[index - unit])) return true;
-  }
-  return [1, -1].some((step) =>
-    points.every((point, index) => index === 0 || point === following(points[index - 1] ?? 0, step)),
-  );
-}
-
-function following(point: number, step: number): number {
-  if (step === 1 && point === 0x39) return 0x30; // 9 is followed by 0
-  if (step === -1 && point === 0x30) return 0x39;
-  return point + step;
 }

@@ -32,7 +32,7 @@ import { createSigningIdentity } from './metadata/signing-identity.ts';
 import { createWaitingMetadata } from './metadata/waiting-metadata.ts';
 import { createSessionParticipants } from './slo/session-participants.ts';
 import { createAcceptRequest } from './sso/accept-request.ts';
-import { createAuthorizationParameterChecks } from './sso/authorization-parameters.ts';
+import { createAuthorizationParameterChecks } from './sso/authorization-parameter-checks.ts';
 import { createPendingAuthnRequests } from './sso/pending-authn-requests.ts';
 import { createRequestBrowser } from './sso/request-browser.ts';
 import { createResponseMode } from './sso/response-mode.ts';

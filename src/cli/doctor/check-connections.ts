@@ -55,9 +55,7 @@ export async function connectionFindings({ config, logger, now, database }: Conn
   const warnings = await connectionWarnings({ connections, documents, parseMetadata, ownCertificates, now });
   const findings = [
     ...warnings.map(({ problem, text, isUrgent }) =>
-      isUrgent
-        ? failure('connections', String(text), advice[problem])
-        : warning('connections', String(text), advice[problem]),
+      (isUrgent ? failure : warning)('connections', String(text), advice[problem]),
     ),
     ...(await directoryFindings(createDirectory({ connections, now }), await connections.enabled())),
   ];

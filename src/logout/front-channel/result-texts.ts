@@ -1,6 +1,7 @@
 // The result of a logout run in words, one line per application. No application is called signed out without proof.
 import { type PageText, sentences, t } from '../../texts/text.ts';
 import { INITIATOR, type Participant } from '../logout-run.ts';
+import { mayStillBeSignedIn, NOT_CHOSEN } from './run-outcome.ts';
 
 export interface ResultLine {
   app: string;
@@ -24,29 +25,6 @@ export function resultLines(participants: readonly Participant[]): ResultLine[] 
     text: textOf(participant),
     isOpen: mayStillBeSignedIn([participant]),
   }));
-}
-
-/** Whether the notification of an application failed, which the user has to see. */
-export function hasFailures(participants: readonly Participant[]): boolean {
-  return participants.some(({ state }) => state === 'failed' || state === 'retrying');
-}
-
-/** Whether the user may still be signed in at some application. */
-export function mayStillBeSignedIn(participants: readonly Participant[]): boolean {
-  return hasFailures(participants) || participants.some(({ state }) => state === 'unsupported');
-}
-
-/** The reason of an upstream where the user chose to stay signed in. */
-export const NOT_CHOSEN = 'not_chosen';
-
-/** Whether all participants have ended their sessions: Success, else PartialLogout (SAML Core 3.7.3.2). */
-export function isComplete(participants: readonly Participant[]): boolean {
-  return participants.every(({ state, reason }) => state === 'done' || state === 'notified' || reason === NOT_CHOSEN);
-}
-
-/** Whether some notification is still in progress. */
-export function isInProgress(participants: readonly Participant[]): boolean {
-  return participants.some(({ state }) => state === 'waiting' || state === 'sent' || state === 'retrying');
 }
 
 function severity({ state }: Participant): number {

@@ -14,7 +14,7 @@ import type { LogoutRuns } from '../logout-runs.ts';
 import type { OutgoingSamlMessages } from '../saml/outgoing-messages.ts';
 import type { UpstreamParticipants } from '../upstream.ts';
 import { isSettled, needsBrowser } from './next-step.ts';
-import { NOT_CHOSEN } from './result-texts.ts';
+import { NOT_CHOSEN } from './run-outcome.ts';
 import type { LogoutSteps } from './steps.ts';
 
 export interface LogoutRoutesDependencies {

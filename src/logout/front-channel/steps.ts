@@ -15,7 +15,8 @@ import type { UpstreamParticipants } from '../upstream.ts';
 import type { FrameProbe } from './frame-probe.ts';
 import type { FrontChannelUrl } from './front-channel-url.ts';
 import { type NextStep, nextStep, type ProbeResult } from './next-step.ts';
-import { hasFailures, isComplete, isInProgress, mayStillBeSignedIn, resultLines } from './result-texts.ts';
+import { resultLines } from './result-texts.ts';
+import { hasFailures, isComplete, isInProgress, mayStillBeSignedIn } from './run-outcome.ts';
 
 export interface LogoutStepsDependencies {
   now: Clock;

@@ -18,7 +18,7 @@ import type { ServiceProvider, ServiceProviders } from '../metadata/service-prov
 import type { SessionParticipants } from '../slo/session-participants.ts';
 import { SamlError, type SamlStatus } from '../xml/errors.ts';
 import { statusCodes } from '../xml/names.ts';
-import type { AuthorizationParameterChecks } from './authorization-parameters.ts';
+import type { AuthorizationParameterChecks } from './authorization-parameter-checks.ts';
 import type { PendingAuthnRequest, PendingAuthnRequests } from './pending-authn-requests.ts';
 import { type AuthnRequestRule, authnRequestRules } from './request-checks.ts';
 import type { SamlResponses } from './responses.ts';

@@ -1,9 +1,8 @@
-// Patch: Claims.prototype.scope and .result, IdToken.prototype.issue, OIDCContext.prototype.requestParamOIDCScopes. An application may have claims of its own by its
-// registration, but the engine drops each claim that is not in the list made at its start (`claims`). So these are carried under
-// a symbol and added at the end, those of a scope only when it is granted; a scope of the application's own is requested and granted
-// like those that the engine knows. Values in other languages (`name#ja`) are not in that list either, and are delivered with their claim.
-// And whether ID tokens hold the claims of scopes is an
-// option of the engine as a whole (`conformIdTokenClaims`); here the registration decides.
+// Patch: Claims.prototype.scope and .result, IdToken.prototype.issue, OIDCContext.prototype.requestParamOIDCScopes.
+// The engine drops claims that are not in the list of its start (`claims`), so these are carried under a symbol and added at the end:
+// claims of the application's registration, those of a scope only when it is granted, and values in other languages (`name#ja`).
+// A scope that only the application has is requested and granted like those of the engine. Whether ID tokens hold the claims
+// of scopes is an option of the engine as a whole (`conformIdTokenClaims`); here the registration decides.
 import { ownScopes } from '../../../applications/fields/claim-settings.ts';
 import type { Provider } from '../../engine/library.ts';
 import type { ClientSource } from '../../store/clients.ts';
