@@ -42,7 +42,7 @@ export interface ConsentsDependencies {
   db: Db;
   sql: Sql;
   now: Clock;
-  /** A row whose MAC is not ours does not count as a consent. */
+  /** A row with a wrong MAC does not count as a consent. */
   protectedRows: ProtectedRows;
 }
 

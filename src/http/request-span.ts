@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 
 export interface RequestSpansDependencies {
   tracing: Tracing;
-  /** Number of trusted proxies; with 0 nobody's `traceparent` is believed. */
+  /** Number of trusted proxies; with 0 every `traceparent` is ignored. */
   trustProxy: number;
   issuerUrl: URL;
   /** Paths without a span: a path itself, or what is below one that ends with a slash. */

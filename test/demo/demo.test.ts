@@ -20,14 +20,15 @@ beforeAll(async () => {
   // What the npm script runs after the build, which `npm test` does first.
   if (!existsSync('dist/main.js')) throw new Error('run npm run build first');
   demo = spawn(process.execPath, ['--import', 'tsx', 'src/demo/main.ts'], { stdio: ['ignore', 'pipe', 'inherit'] });
-  await new Promise<void>((resolve, reject) => {
+  const ready = new Promise<void>((resolve, reject) => {
     demo.once('exit', (code) => reject(new Error(`the demo ended with ${code}: ${printed}`)));
     demo.stdout?.setEncoding('utf8').on('data', (text: string) => {
       printed += text;
       if (printed.includes('Ctrl-C')) resolve();
     });
   });
-  browser = await launchBrowser();
+  // The browser starts meanwhile.
+  [browser] = await Promise.all([launchBrowser(), ready]);
   page = await browser.newPage();
 });
 afterAll(async () => {

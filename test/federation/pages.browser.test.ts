@@ -73,7 +73,7 @@ async function press(page: Page): Promise<void> {
   await page.click('button:has-text("Example Corp")');
 }
 
-it('the link step, the failures and the connected sign-ins of an account', async () => {
+it('the link step, the failures and the connected sign-ins of an account are accessible', async () => {
   const user = await aUser(idp.services);
   const page = await openPage(phone);
   await page.goto(signInUrl());
@@ -124,7 +124,7 @@ it('every failure names what happened, and is accessible', async () => {
   expect(headings.size).toBeGreaterThan(1);
 });
 
-it('the pages for an account that does not fit, and those of a step-up', async () => {
+it('the pages for an account that does not fit, and those of a step-up, are accessible', async () => {
   // The phone only: axe checks both colors there, and a wider screen has the same elements.
   const page = await openPage({ ...phone, viewport: { width: 320, height: 700 } });
   const { accounts, identities, mfa } = idp.services;
@@ -203,7 +203,7 @@ it('the pages for an account that does not fit, and those of a step-up', async (
   await page.context().close();
 });
 
-it('the result of "Try it" in the console', async () => {
+it('the result of "Try it" in the console is accessible', async () => {
   const admin = await staff(idp, 'admin');
   const page = await openPage(phone);
   await page.goto(`${idp.issuer}/admin/connections/${corp.connection}`);
@@ -221,7 +221,7 @@ it('the result of "Try it" in the console', async () => {
   await page.context().close();
 });
 
-it('many connections with long names, and the address first', async () => {
+it('many connections with long names fit on the page, with the address first', async () => {
   const issuer = 'https://upstream.example';
   const names = [
     'Google',

@@ -45,8 +45,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-describe('an error becomes', () => {
-  it('a page for people that says what happened, what to do, and the number of the log line', async () => {
+describe('an error', () => {
+  it('becomes a page for people that says what happened, what to do, and the number of the log line', async () => {
     const page = await app.client.get('/nowhere');
     expect(page.status).toBe(404);
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
@@ -58,7 +58,7 @@ describe('an error becomes', () => {
     expect(await accessLine(app, '/nowhere')).toMatchObject({ requestId, status: 404, problem: 'not_found' });
   });
 
-  it('an error becomes problem+json for programs, by what they accept or by the path', async () => {
+  it('becomes problem+json for programs, by what they accept or by the path', async () => {
     const byAccept = await app.client.get('/taken', { headers: { accept: 'application/json' } });
     expect(byAccept.headers['content-type']).toBe('application/problem+json');
     expect(byAccept.json()).toEqual({
@@ -85,13 +85,13 @@ describe('an error becomes', () => {
     expect((await app.client.get('/fine')).text).toBe('fine');
   });
 
-  it('a 500 even when something else than an Error was thrown', async () => {
+  it('becomes a 500 even when something else than an Error was thrown', async () => {
     const answer = await app.client.get('/api/broken');
     expect(answer.status).toBe(500);
     expect(answer.json()).toMatchObject({ code: 'internal' });
   });
 
-  it('a response with our own message when Koa or a middleware threw it', async () => {
+  it('becomes a response with a message of this server when Koa or a middleware threw it', async () => {
     const tooBig = await app.client.get('/koa-413');
     expect(tooBig.status).toBe(413);
     expect(tooBig.text).not.toContain('SELECT');
@@ -100,7 +100,7 @@ describe('an error becomes', () => {
     expect(bad.text).not.toContain('SELECT');
   });
 
-  it('a response without the body headers of the failed handler', async () => {
+  it('becomes a response without the body headers of the failed handler', async () => {
     const page = await app.client.get('/headers');
     expect(page.status).toBe(409);
     expect(page.headers['content-encoding']).toBeUndefined();
@@ -109,7 +109,7 @@ describe('an error becomes', () => {
     expect(page.text).toContain('conflicts');
   });
 
-  it('a closed connection when the response had begun', async () => {
+  it('closes the connection when the response had begun', async () => {
     await expect(app.client.get('/half')).rejects.toThrow();
   });
 });

@@ -30,7 +30,7 @@ export interface PortalDependencies {
   audit: Pick<Audit, 'list'>;
   now: Clock;
   issuer: string;
-  /** A row whose MAC is not ours gets no tile: its URL could be an attacker's. */
+  /** A row with a wrong MAC gets no tile: its URL could be an attacker's. */
   protectedRows: Pick<ProtectedRows, 'isGenuine'>;
   /** The name of a SAML application in the language of the page. */
   titleOf(row: { id: string; clientId: string; name: string; updatedAt: Date; metadata: string }): PageText;

@@ -1,4 +1,4 @@
-// Presets of vendors with accounts for everybody. Their addresses are trusted only as far as each vendor proves them.
+// Presets of vendors with accounts for the public. Their addresses are trusted only as far as each vendor proves them.
 import { t } from '../../texts/text.ts';
 import type { Preset, PresetField } from './preset.ts';
 
