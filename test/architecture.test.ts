@@ -1,5 +1,6 @@
 // The rules for imports and style in src. A new folder or a new risky package needs a line in a table here; a broken rule is
 // fixed in src, not in the table.
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -276,6 +277,14 @@ describe('the source code', () => {
     for (const file of [...files.map(({ name }) => `src/${name}`), ...filesUnder('test', '.ts')])
       sizes.set(path.dirname(file), (sizes.get(path.dirname(file)) ?? 0) + 1);
     expect([...sizes].filter(([, size]) => size > maxFiles)).toEqual([]);
+  });
+
+  it('the repository ignores no source file', () => {
+    const args = 'ls-files --others --ignored --cached --exclude-standard src test views bench'.split(' ');
+    const { stdout, status } = spawnSync('git', args, { encoding: 'utf8' });
+    // An archive of the sources has no repository; a clone does, and there an ignored file would be missing.
+    const ignored = status === 0 ? stdout.split('\n').filter((file) => file !== '') : [];
+    expect(ignored.filter((file) => !file.startsWith('src/generated/'))).toEqual([]);
   });
 
   it('reads the environment in one place', () => {
