@@ -229,7 +229,8 @@ describe('the warnings of connections', () => {
     await documents.readNow(connection);
     expect(await warnings()).toEqual([]);
     clock.advance({ days: 2, hours: 1 });
-    expect(await warnings()).toEqual([[expect.stringContaining('the discovery document can’t be read'), false]]);
+    // The server's own job may have read the keys in the meantime, which fail too.
+    expect(await warnings()).toContainEqual([expect.stringContaining('the discovery document can’t be read'), false]);
     records = [];
     await idp.services.connections.remove('warn');
     await make({ id: 'warn', enabled: true, domains: ['warn.example'] });
