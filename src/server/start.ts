@@ -94,7 +94,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     wakeMailDelivery: () => wake.mail(),
     countAlarm: (kind) => metrics.alarms.inc({ kind }),
   });
-  const { audit, keyring, mfa } = services;
+  const { audit, keyring, mfa, now } = services;
   await prepareData(services);
   await keyring.load();
 
@@ -109,7 +109,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   const metricsServer = await listenForMetrics(services, http);
 
   const keyRefresh = refreshKeys(services);
-  const clockWatch = watchClock({ ...services, stopwatch: systemStopwatch, onSetBack: scheduler.clockSetBack });
+  const clockWatch = watchClock({ now, logger, stopwatch: systemStopwatch, onSetBack: scheduler.clockSetBack });
   await mfa.passkeys.prepare();
   // Before the jobs: on a full disk the start ends here, with one line.
   await audit.record({ type: 'server.started', outcome: 'success', data: { node: process.version } });
