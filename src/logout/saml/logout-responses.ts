@@ -8,7 +8,7 @@ import type { SeenMessages } from '../../saml/messages/seen-messages.ts';
 import type { ServiceProviders } from '../../saml/metadata/service-providers.ts';
 import { SamlError } from '../../saml/xml/errors.ts';
 import type { Participant } from '../logout-run.ts';
-import type { LogoutRuns } from '../logout-runs.ts';
+import type { LogoutRunStore } from '../logout-run-store.ts';
 
 export interface LogoutResponsesDependencies {
   /** Public base URL. */
@@ -17,7 +17,7 @@ export interface LogoutResponsesDependencies {
   skewSeconds(): number;
   serviceProviders: Pick<ServiceProviders, 'find'>;
   seenMessages: SeenMessages;
-  runs: Pick<LogoutRuns, 'findByMessageId' | 'settle' | 'browserFailed'>;
+  runs: Pick<LogoutRunStore, 'findByMessageId' | 'settle' | 'browserFailed'>;
 }
 
 export interface LogoutResponses {
