@@ -54,12 +54,8 @@ export interface LogoutRunStoreDependencies {
 
 const WITH_PARTICIPANTS = { participants: { orderBy: { position: 'asc' } } } as const;
 
-export function createLogoutRunStore({
-  db,
-  now,
-  audit,
-  wakeLogoutDeliveries,
-}: LogoutRunStoreDependencies): LogoutRunStore {
+export function createLogoutRunStore(dependencies: LogoutRunStoreDependencies): LogoutRunStore {
+  const { db, now, audit, wakeLogoutDeliveries } = dependencies;
   const storage = { db, now, audit };
   const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
 
@@ -87,10 +83,8 @@ export function createLogoutRunStore({
     },
 
     async saveProbeResult(id, result) {
-      await db.logoutParticipant.updateMany({
-        where: { id, probeResult: null },
-        data: { probeResult: storedProbeResult(result) },
-      });
+      const data = { probeResult: storedProbeResult(result) };
+      await db.logoutParticipant.updateMany({ where: { id, probeResult: null }, data });
     },
 
     async startFrameTimeout(ids, seconds) {

@@ -5,7 +5,7 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { claimsFor, customClaims, taggableName } from '../../accounts/claims.ts';
-import { taggableClaims, valuesInLanguages, type WantedLanguages } from '../../accounts/tagged-values.ts';
+import { type RequestedLanguages, taggableClaims, valuesInLanguages } from '../../accounts/tagged-values.ts';
 import { withVisibleRoles } from '../../accounts/visible-roles.ts';
 import { accessDecision } from '../../applications/access-decision.ts';
 import { claimSources } from '../../applications/fields/claim-settings.ts';
@@ -17,7 +17,7 @@ import type { Account as EngineAccount, FindAccount } from '../engine/library.ts
 import { APPLICATION_CLAIMS, LOCALIZED_CLAIMS } from '../patches/provider/client-claims.ts';
 import type { ClientApplication, ClientSource } from '../store/clients.ts';
 import type { Sessions } from '../store/sessions/sessions.ts';
-import { wantedLanguages } from './wanted-languages.ts';
+import { requestedLanguages } from './requested-languages.ts';
 
 export interface FindAccountDependencies {
   accounts: Pick<Accounts, 'find'>;
@@ -59,7 +59,7 @@ export function createFindAccount(dependencies: FindAccountDependencies): FindAc
     return {
       accountId: id,
       record: account,
-      claims: async (use) => ({ ...claimsOf(account, application, wantedLanguages(token, use)), sub: id }),
+      claims: async (use) => ({ ...claimsOf(account, application, requestedLanguages(token, use)), sub: id }),
     };
   };
 
@@ -97,7 +97,7 @@ export function accountOf(found: EngineAccount): Account {
 export function claimsOf(
   account: Account,
   application: Pick<ClientApplication, 'metadata'> | undefined,
-  languages?: WantedLanguages,
+  languages?: RequestedLanguages,
 ) {
   const { claims: applicationClaims, ...view } = application?.metadata ?? {};
   const visible = withVisibleRoles(account, view);
@@ -113,7 +113,7 @@ export function claimsOf(
   return { ...standard, [APPLICATION_CLAIMS]: own };
 }
 
-function standardIn(languages: WantedLanguages, { attributes }: Account): Record<string, Record<string, unknown>> {
+function standardIn(languages: RequestedLanguages, { attributes }: Account): Record<string, Record<string, unknown>> {
   const claims = [...taggableClaims].map((claim) => [
     claim,
     valuesInLanguages(claim, { attributes, base: claim }, languages),
@@ -123,7 +123,7 @@ function standardIn(languages: WantedLanguages, { attributes }: Account): Record
 
 /** The values of a claim of the application's own. */
 function fieldIn(
-  languages: WantedLanguages,
+  languages: RequestedLanguages,
   { attributes }: Account,
   { claim, field }: { claim: string; field: string },
 ): Record<string, unknown> {

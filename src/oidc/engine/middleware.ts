@@ -14,11 +14,11 @@ import { engineContext } from './app-context.ts';
 import { routes } from './configuration.ts';
 import { answerWithDatabase } from './database-unavailable.ts';
 import { type Provider, requestStorage } from './library.ts';
+import { recordProfileOfToken } from './profile-checks.ts';
 import type { Engine } from './provider.ts';
 import { createPublicDocuments } from './public-documents.ts';
 import { guardRequest } from './requests/request-guards.ts';
 import { answerMethod, engineRoute } from './routes.ts';
-import { noteProfileOfToken } from './security-profile.ts';
 
 export interface EngineMiddlewareDependencies {
   engine: Engine;
@@ -98,7 +98,7 @@ export function createEngineMiddleware({
       if (answered && (await answered)) return;
     }
     const guarded =
-      guardRequest(ctx, clients) ?? (route === routes.userinfo ? noteProfileOfToken(ctx, provider) : undefined);
+      guardRequest(ctx, clients) ?? (route === routes.userinfo ? recordProfileOfToken(ctx, provider) : undefined);
     if (guarded) await guarded;
     const contentSecurityPolicy = ctx.response.get('Content-Security-Policy');
 

@@ -2,7 +2,7 @@
 // its holder beyond them (`features.registration.policies`).
 
 import type { Client, Configuration, KoaContextWithOIDC } from '../engine/library.ts';
-import { profileMetadata } from '../engine/security-profile.ts';
+import { profileMetadata } from '../engine/profile-checks.ts';
 
 /** An initial access token with this policy registers confidential clients without PKCE (store/registration-tokens.ts). */
 export const WITHOUT_PKCE = 'without-pkce';

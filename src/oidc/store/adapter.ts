@@ -1,4 +1,4 @@
-// The engine's storage in the database (oidc-provider's `adapter`). Sessions are written by session-rows.ts.
+// The engine's storage in the database (oidc-provider's `adapter`). Sessions are written by sessions/session-store.ts.
 // What a client or browser holds as a bearer secret is stored only as its hash.
 
 import type { ProtectedRows } from '../../audit/protected-rows.ts';
@@ -8,11 +8,17 @@ import { type Db, isUniqueViolation } from '../../storage/database.ts';
 import { hotStatements, ONE_ARTIFACT, type Sql } from '../../storage/statements.ts';
 import { engineSeconds } from '../engine/configuration.ts';
 import { type Adapter, type AdapterPayload, errors, Provider } from '../engine/library.ts';
-import { artifactMac, isGenuineArtifact, PROTECTED_COLUMNS, PROTECTED_SQL, usedMac } from './protected-artifacts.ts';
+import {
+  artifactMac,
+  consumedMac,
+  isGenuineArtifact,
+  PROTECTED_COLUMNS,
+  PROTECTED_SQL,
+} from './protected-artifacts.ts';
 import { createReadAhead, type ArtifactRow as Row } from './read-ahead.ts';
 import { rowCacheOf } from './row-cache.ts';
-import { notEnded } from './sessions/ended-sessions.ts';
-import { setStoredText } from './sessions/stored-text.ts';
+import { notEndedCondition } from './sessions/ended-sessions.ts';
+import { setStoredText } from './sessions/session-text.ts';
 
 /**
  * Prefix of an id that is a stored hash. A row found by uid or user code gets it as `jti`, because its bearer value is not stored.
@@ -40,15 +46,15 @@ const SELECT = `SELECT ${PROTECTED_SQL}, expires_at AS "expiresAt" FROM oidc_art
 
 export const statements = hotStatements('artifacts', {
   find: `${SELECT} WHERE id = ?`,
-  findLive: `${SELECT} WHERE id = ? AND ${notEnded('oidc_artifacts.uid')}`,
-  findByUid: `${SELECT} WHERE uid = ? AND model = ? AND expires_at > ? AND ${notEnded('oidc_artifacts.uid')}`,
+  findLive: `${SELECT} WHERE id = ? AND ${notEndedCondition('oidc_artifacts.uid')}`,
+  findByUid: `${SELECT} WHERE uid = ? AND model = ? AND expires_at > ? AND ${notEndedCondition('oidc_artifacts.uid')}`,
   upsert: `${ONE_ARTIFACT} INSERT INTO oidc_artifacts
       (id, model, payload, grant_id, user_code, uid, account_id, client_id, expires_at, mac) VALUES (?,?,?,?,?,?,?,?,?,?)
     ON CONFLICT (id) DO UPDATE SET payload = excluded.payload, grant_id = excluded.grant_id, uid = excluded.uid,
       user_code = excluded.user_code, account_id = excluded.account_id, client_id = excluded.client_id,
       expires_at = excluded.expires_at,
-      mac = CASE WHEN oidc_artifacts.consumed_at IS NULL THEN excluded.mac ELSE ${usedMac('excluded.mac')} END`,
-  consume: `${ONE_ARTIFACT} UPDATE oidc_artifacts SET consumed_at = ?, mac = ${usedMac('mac')} WHERE id = ? AND consumed_at IS NULL`,
+      mac = CASE WHEN oidc_artifacts.consumed_at IS NULL THEN excluded.mac ELSE ${consumedMac('excluded.mac')} END`,
+  consume: `${ONE_ARTIFACT} UPDATE oidc_artifacts SET consumed_at = ?, mac = ${consumedMac('mac')} WHERE id = ? AND consumed_at IS NULL`,
 });
 
 const MAX_SECONDS = 10 * 365 * 24 * 3600;

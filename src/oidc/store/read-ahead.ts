@@ -6,7 +6,7 @@ import { requestReads } from '../../storage/request-reads.ts';
 import { type Revision, remoteStatements, type Sql } from '../../storage/statements.ts';
 import { isStorable } from '../../storage/storable-text.ts';
 import { PROTECTED_SQL, type ProtectedArtifact } from './protected-artifacts.ts';
-import { notEnded } from './sessions/ended-sessions.ts';
+import { notEndedCondition } from './sessions/ended-sessions.ts';
 
 export interface ArtifactRow extends ProtectedArtifact {
   expiresAt: bigint | number | null;
@@ -38,7 +38,7 @@ export const statements = remoteStatements('read-ahead', {
         ON s.uid = substring(n.payload FROM '"sessionUid":"([^"]+)"') AND s.model = 'Session' AND s.expires_at > ?)
     SELECT ${PROTECTED_SQL}, expires_at AS "expiresAt", revision
       FROM (SELECT ${REVISION} AS revision) r LEFT JOIN found
-        ON model NOT IN ('Session', 'AuthorizationCode') OR ${notEnded('found.uid')}`,
+        ON model NOT IN ('Session', 'AuthorizationCode') OR ${notEndedCondition('found.uid')}`,
 });
 
 const MAX_CLIENT_ID = 256;

@@ -12,7 +12,7 @@ import {
   PROTECTED_COLUMNS,
   type ProtectedArtifact,
 } from '../protected-artifacts.ts';
-import { endedAmong, markEnded } from './ended-sessions.ts';
+import { findEnded, markEnded } from './ended-sessions.ts';
 import { createSessionActivity, type SessionActivity } from './session-activity.ts';
 import { createSessionDevices, type SessionDevices } from './session-devices.ts';
 
@@ -104,7 +104,7 @@ export function createSessions({ db, sql, now, protectedRows, idleSeconds }: Ses
   const find: Sessions['find'] = async (uid, tx = db) => {
     const where = { model: 'Session', uid, expiresAt: { gt: epoch() } };
     const row = await tx.oidcArtifact.findFirst({ where, select: LIVE_ROW });
-    return row && (await endedAmong(tx, [uid])).size === 0 ? readLive(row, protectedRows) : undefined;
+    return row && (await findEnded(tx, [uid])).size === 0 ? readLive(row, protectedRows) : undefined;
   };
 
   const list: Sessions['list'] = (accountId, tx = db) => liveSessionsOf(accountId, epoch(), tx, protectedRows);
@@ -130,7 +130,7 @@ export function createSessions({ db, sql, now, protectedRows, idleSeconds }: Ses
         where: { model: 'Session', uid: { in: [...uids] }, expiresAt: { gt: epoch() } },
         select: LIVE_ROW,
       });
-      const ended = await endedAmong(db, [...uids]);
+      const ended = await findEnded(db, [...uids]);
       return rows.flatMap((row) => readLive(row, protectedRows) ?? []).filter(({ uid }) => !ended.has(uid));
     },
 
@@ -191,7 +191,7 @@ async function liveSessionsOf(
     select: LIVE_ROW,
   });
   const sessions = rows.flatMap((row) => readLive(row, protectedRows) ?? []);
-  const ended = await endedAmong(
+  const ended = await findEnded(
     tx,
     sessions.map(({ uid }) => uid),
   );
