@@ -62,7 +62,7 @@ export function createAvailability({ look, pauseMs, onChange, onLook }: Availabi
     const unavailable = asUnavailable(error);
     if (!unavailable) throw error;
     // A pool without a free connection may be busy, or all its connections may be silent. After a failover they lead to a standby.
-    if (state === 'up' && (unavailable.isAway || SUSPECT.has(unavailable.reason))) {
+    if (state === 'up' && (unavailable.isConnectionLost || SUSPECT.has(unavailable.reason))) {
       reason = unavailable;
       looking = lookOnce();
     }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { lineUpTo } from '../../platform/line-schema.ts';
-import { commonSettings, head, trustedEmail } from './common.ts';
+import { commonHead, commonSettings, trustedEmail } from './common.ts';
 import { claimPath, scope, secretValues, webUri } from './fields.ts';
 import { extraParameters } from './oidc.ts';
 
@@ -29,7 +29,7 @@ export const oauth2Settings = {
 };
 
 export const oauth2Entry = z.strictObject({
-  ...head,
+  ...commonHead,
   kind: z.literal('oauth2'),
   ...oauth2Settings,
   client_secret: secretValues.optional(),

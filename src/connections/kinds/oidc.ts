@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { line, lineUpTo } from '../../platform/line-schema.ts';
-import { commonSettings, head, logout, trustedEmail } from './common.ts';
+import { commonHead, commonSettings, logout, trustedEmail } from './common.ts';
 import { claimPath, scope, secretValues, webUri } from './fields.ts';
 
 export const clientAuthMethods = [
@@ -66,7 +66,7 @@ export const oidcSettings = {
 };
 
 export const oidcEntry = z.strictObject({
-  ...head,
+  ...commonHead,
   kind: z.literal('oidc'),
   ...oidcSettings,
   client_secret: secretValues.optional(),
@@ -76,7 +76,7 @@ export const oidcEntry = z.strictObject({
 export type OidcSettings = z.output<z.ZodObject<typeof oidcSettings>>;
 
 /** Rules between the fields. */
-export function oidcRules(entry: z.output<typeof oidcEntry>): Fault[] {
+export function checkOidcFields(entry: z.output<typeof oidcEntry>): Fault[] {
   const faults: Fault[] = [];
   const reject = (field: string, message: string) => faults.push({ path: [field], message });
   const checked = webUri.safeParse(entry.issuer.replace('{tenantid}', 'x'));

@@ -3,7 +3,7 @@ import type { Audit } from '../../audit/audit.ts';
 import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import type { Context } from '../../http/context.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { inSpan } from '../../platform/tracing.ts';
+import { runInChildSpan } from '../../platform/tracing.ts';
 import { authenticateMessage, type OpenedMessage } from '../../saml/messages/open-message.ts';
 import { type LogoutRequest, readLogoutRequest } from '../../saml/messages/read-logout.ts';
 import type { SeenMessages } from '../../saml/messages/seen-messages.ts';
@@ -67,7 +67,7 @@ export function createLogoutRequests(dependencies: LogoutRequestsDependencies): 
     record,
 
     accept: (ctx, sp, opened) =>
-      inSpan('saml LogoutRequest', { attributes: { 'gatehouse.client_id': sp.entityId } }, async () => {
+      runInChildSpan('saml LogoutRequest', { attributes: { 'gatehouse.client_id': sp.entityId } }, async () => {
         // Ending a session takes a signature, also where the registration accepts unsigned AuthnRequests.
         const message = authenticateMessage(opened, { ...sp, requireSigned: true });
         const expectation = { entityId: sp.entityId, endpoint, now: now(), skewSeconds: skewSeconds() };

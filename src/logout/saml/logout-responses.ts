@@ -1,7 +1,7 @@
 // LogoutResponses of service providers (SAML Core 3.7.2): each answers one LogoutRequest of this server, is signed by its
 // recipient and counts once. An invalid one is stored as the failure of that application.
 import type { Clock } from '../../platform/clock.ts';
-import { inSpan } from '../../platform/tracing.ts';
+import { runInChildSpan } from '../../platform/tracing.ts';
 import { authenticateMessage, type OpenedMessage } from '../../saml/messages/open-message.ts';
 import { readLogoutResponse } from '../../saml/messages/read-logout.ts';
 import type { SeenMessages } from '../../saml/messages/seen-messages.ts';
@@ -57,7 +57,11 @@ export function createLogoutResponses(dependencies: LogoutResponsesDependencies)
       if (!participant) throw new SamlError('unexpected_response', { detail: inResponseTo.slice(0, MAX_ID) });
       try {
         const attributes = { 'gatehouse.client_id': participant.clientId };
-        if (await inSpan('saml LogoutResponse', { attributes }, () => succeeded(opened, participant, inResponseTo)))
+        if (
+          await runInChildSpan('saml LogoutResponse', { attributes }, () =>
+            succeeded(opened, participant, inResponseTo),
+          )
+        )
           await runs.settle(participant, { state: 'done' });
         else await runs.browserFailed(participant, 'refused');
       } catch (error) {

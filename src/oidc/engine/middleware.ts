@@ -2,7 +2,7 @@
 import compose from 'koa-compose';
 import type { Context, Middleware } from '../../http/context.ts';
 import { methodNotAllowed } from '../../http/errors.ts';
-import { inSpan } from '../../platform/tracing.ts';
+import { runInChildSpan } from '../../platform/tracing.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
 import { findRequestsIn, shareReads } from '../../storage/request-reads.ts';
 import { requestPatches, responsePatches } from '../patches.ts';
@@ -58,7 +58,7 @@ export function createEngineMiddleware({
     if (guess) await guess;
     const registration = clientLimits.begin(ctx);
     if (registration) await registration;
-    await inSpan(`oidc ${ctx.state.route}`, {}, async (span) => {
+    await runInChildSpan(`oidc ${ctx.state.route}`, {}, async (span) => {
       await handlerOf(provider)(ctx, rejectMethod);
       span?.set({ 'gatehouse.client_id': engineContext(ctx)?.client?.clientId });
     });
