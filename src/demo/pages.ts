@@ -34,7 +34,7 @@ export function noticeOf(text: string | undefined): Html | false {
   return text !== undefined && html`<p class="notice" role="status">${text}</p>`;
 }
 
-/** Names and values, one pair a line. */
+/** Names and values, one pair per line. */
 export function facts(values: Record<string, string>): Html {
   const rows = Object.entries(values).map(
     ([name, value]) => html`<div><dt>${name}</dt><dd><code>${value}</code></dd></div>\n`,

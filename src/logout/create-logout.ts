@@ -45,7 +45,7 @@ export interface LogoutDependencies {
   outgoing: typeof fetch;
   sendLogoutToken: SendLogoutToken;
   upstreams: UpstreamParticipants;
-  /** What the SAML identity provider offers for single logout. */
+  /** The functions of the SAML identity provider for single logout. */
   saml: Saml['slo'];
 }
 
@@ -104,7 +104,7 @@ export function createLogout(dependencies: LogoutDependencies) {
   };
 }
 
-/** Notify applications by server calls, and complete the logout runs that no browser continues. */
+/** Notify applications by server calls, and complete the logout runs that were abandoned in the browser. */
 function deliveryJobs(
   { db, now, audit, runs, metrics, sendLogoutToken }: LogoutDependencies,
   outgoingMessages: Pick<OutgoingSamlMessages, 'sendBySoap'>,

@@ -18,7 +18,7 @@ import {
 } from './messages.ts';
 import { createMailTransport, type MailTransportDependencies, type SendOutcome } from './transport.ts';
 
-/** A mail as its recipient sees it. */
+/** The parts of a mail. */
 export interface RenderedMail {
   subject: string;
   text: string;
@@ -46,7 +46,7 @@ export interface TestMailDependencies extends Omit<MailTransportDependencies, 'm
   readPicture(name: string): Promise<Buffer | undefined>;
 }
 
-/** An administrator waits for the page. */
+/** Short limits, because an administrator waits for the page. */
 const LIMITS = { timeoutMs: 8000, totalMs: 15_000 };
 
 export function createTestMail({

@@ -30,9 +30,9 @@ export interface Oidc {
   clients: ClientSource;
   /** Access tokens for the server's own APIs. */
   apiTokens: ApiTokens;
-  /** What an application receives about an account. */
+  /** The claims that an application receives about an account. */
   claimsPreview: ClaimsPreviews;
-  /** The account that a client means by this `sub`; undefined for an unknown one. */
+  /** The account with this `sub` at the client; undefined for an unknown one. */
   accountOf(clientId: string, subject: string): Promise<string | undefined>;
 }
 
@@ -93,7 +93,7 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
   };
 }
 
-/** What the overrides of oidc-provider (oidc/patches/) need. */
+/** The dependencies of the patches of oidc-provider (oidc/patches/). */
 function patchesOf(dependencies: OidcDependencies, { clients, refreshTokenRetries, sessionStore }: Shared) {
   const { db, logger, logout, now, settings, sql, upstream, vault } = dependencies;
   return {

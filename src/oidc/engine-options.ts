@@ -1,4 +1,4 @@
-// Collects the options of the engine from the parts of this server.
+// Builds the options of the engine from the parts of this server.
 import { needsPkce } from '../applications/fields/oidc-client.ts';
 import { acrValues, FEDERATED_ACR } from '../mfa/acr.ts';
 import { randomToken } from '../platform/random.ts';

@@ -1,7 +1,6 @@
-// Spans of a request or a job, for OpenTelemetry (otlp.ts exports them). A root span is started where a request or a job begins;
-// the code that it
-// calls adds child spans with `runInChildSpan`, which only calls `work` if no span is recorded. Attributes hold
-// names, numbers and identifiers of applications: never a value of a user, a secret, an address or a text of an error.
+// Spans of a request or a job, for OpenTelemetry (otlp.ts exports them). A request or a job starts a root span. The code that it calls
+// adds child spans with `runInChildSpan`, which only calls `work` if no span is recorded. Attributes contain names, numbers and
+// identifiers of applications: never a value of a user, a secret, an address or the text of an error.
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 export type Attributes = Record<string, string | number | boolean | undefined>;
@@ -34,11 +33,11 @@ export interface RootSpanOptions extends Omit<SpanOptions, 'isLeaf'> {
   traceparent?: string | undefined;
 }
 
-/** What otlp.ts offers when traces are on. */
+/** The functions of otlp.ts when traces are on. */
 export interface Tracing {
   /** Starts a trace; undefined when the sampler leaves it out. */
   root(name: string, options: RootSpanOptions): TraceSpan | undefined;
-  /** Sends what is left, within the time of one export, and closes the connection. Never rejects. */
+  /** Sends the remaining spans, within the time of one export, and closes the connection. Never rejects. */
   stop(): Promise<void>;
 }
 

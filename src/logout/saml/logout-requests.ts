@@ -1,4 +1,4 @@
-// LogoutRequests of service providers (SAML Core 3.7.1): signed, new, and only for sessions that the sender takes part in.
+// LogoutRequests of service providers (SAML Core 3.7.1): signed, new, and only for sessions with the sender as a participant.
 import type { Audit } from '../../audit/audit.ts';
 import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import type { Context } from '../../http/context.ts';
@@ -59,7 +59,7 @@ export function createLogoutRequests(dependencies: LogoutRequestsDependencies): 
   const record: LogoutRequests['record'] = (ctx, sp, outcome, reason, subjectId) => {
     const about = { clientId: sp.entityId, ...(subjectId && { subjectId }), ...(reason && { reason }) };
     const entry = { type: 'saml.logout', outcome, request: ctx.state.request, ...about } as const;
-    // Anyone can name a service provider in a request that it did not sign, and as often as they like.
+    // Anyone can send any number of unsigned requests in the name of a service provider.
     return (outcome === 'failure' ? repeatedEntries : audit).record(entry);
   };
 
@@ -68,7 +68,7 @@ export function createLogoutRequests(dependencies: LogoutRequestsDependencies): 
 
     accept: (ctx, sp, opened) =>
       runInChildSpan('saml LogoutRequest', { attributes: { 'gatehouse.client_id': sp.entityId } }, async () => {
-        // Ending a session takes a signature, also where the registration accepts unsigned AuthnRequests.
+        // A LogoutRequest needs a signature, also if the registration accepts unsigned AuthnRequests.
         const message = authenticateMessage(opened, { ...sp, requireSigned: true });
         const expectation = { entityId: sp.entityId, endpoint, now: now(), skewSeconds: skewSeconds() };
         const request = readLogoutRequest(message, expectation);

@@ -1,6 +1,6 @@
-// The account of a request or token, for the engine, with the claims that the application receives. There is none when the
-// account is disabled, or the application's access rule no longer allows it: then grant and tokens are removed at the next
-// refresh.
+// The account of a request or token, for the engine, with the claims that the application receives. It returns no
+// account if the account is disabled or the application's access rule does not allow it; the next refresh then removes grant and
+// tokens.
 
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
@@ -25,11 +25,11 @@ export interface FindAccountDependencies {
   consents: Pick<Consents, 'recordUse'>;
   sessions: Pick<Sessions, 'removeGrants'>;
   audit: Audit;
-  /** The setting `refresh_token_days`: a shorter one applies to the tokens that exist as well. */
+  /** The setting `refresh_token_days`; a shorter value also applies to existing tokens. */
   refreshTokenDays(): number;
 }
 
-/** What is redeemed once for each authorization. */
+/** The models that are redeemed once for each authorization. */
 const FIRST_USE = new Set(['AuthorizationCode', 'DeviceCode']);
 const UNREGISTERED = { allowed: false, reason: 'application_unregistered' };
 
@@ -88,7 +88,7 @@ function startOf(token: object): number {
   return iiat;
 }
 
-/** The account behind the one that `findAccount` returned to the engine. */
+/** The account of this server that belongs to the engine's account object. */
 export function accountOf(found: EngineAccount): Account {
   return found.record as Account;
 }
@@ -103,14 +103,14 @@ export function claimsOf(
   const visible = withVisibleRoles(account, view);
   const standard = { ...claimsFor(visible), ...(languages && { [LOCALIZED_CLAIMS]: standardIn(languages, account) }) };
   if (!applicationClaims) return standard;
-  const own = claimSources(applicationClaims).map(({ claim, field, scope }) => ({
+  const declaredClaims = claimSources(applicationClaims).map(({ claim, field, scope }) => ({
     scope,
     claims: {
       ...customClaims(visible, { [claim]: field }),
       ...(languages && fieldIn(languages, account, { claim, field })),
     },
   }));
-  return { ...standard, [APPLICATION_CLAIMS]: own };
+  return { ...standard, [APPLICATION_CLAIMS]: declaredClaims };
 }
 
 function standardIn(languages: RequestedLanguages, { attributes }: Account): Record<string, Record<string, unknown>> {
@@ -121,7 +121,7 @@ function standardIn(languages: RequestedLanguages, { attributes }: Account): Rec
   return Object.fromEntries(claims);
 }
 
-/** The values of a claim of the application's own. */
+/** The values of a claim that the application declares. */
 function fieldIn(
   languages: RequestedLanguages,
   { attributes }: Account,

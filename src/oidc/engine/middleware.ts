@@ -1,4 +1,4 @@
-// Koa middleware around the engine: the checks and patches in front of it, the engine itself, the patches behind it.
+// Koa middleware around the engine: the checks and patches before it, the engine itself, the patches after it.
 import compose from 'koa-compose';
 import type { Context, Middleware } from '../../http/context.ts';
 import { methodNotAllowed } from '../../http/errors.ts';
@@ -39,7 +39,7 @@ const READS_DIRECTORY = new Set<string>([
   routes.pushed_authorization_request,
 ]);
 
-/** Serves the engine's routes; every other request goes on to the next middleware. */
+/** Serves the engine's routes; passes every other request to the next middleware. */
 export function createEngineMiddleware({
   engine,
   clients,
@@ -52,7 +52,7 @@ export function createEngineMiddleware({
   const handlerOf = composeOnce();
   findRequestsIn(requestStorage);
 
-  // Here and below a promise is awaited only where there is one: each await costs every request.
+  // Here and below, only real promises are awaited, because each await slows down every request.
   async function answer(ctx: Context, provider: Provider): Promise<void> {
     const guess = deviceGuesses.begin(ctx);
     if (guess) await guess;
@@ -77,7 +77,7 @@ export function createEngineMiddleware({
     if (route === routes.token) watchRefresh(ctx);
   };
 
-  /** A client that did not get the answer to its refresh sends the same token again. */
+  /** A client that did not receive the response to its refresh sends the same token again. */
   function watchRefresh(ctx: Context): void {
     const token = engineContext(ctx)?.entities.RotatedRefreshToken?.jti;
     if (token === undefined) return;
@@ -116,7 +116,7 @@ export function createEngineMiddleware({
   }
 }
 
-/** The engine's middlewares as one; composed again only when a change of keys has made a new Provider. */
+/** The engine's middlewares as one; composed again only after a change of keys, which creates a new Provider. */
 function composeOnce() {
   let composed: { provider: Provider; handler: Middleware } | undefined;
   return (provider: Provider): Middleware => {
@@ -127,7 +127,7 @@ function composeOnce() {
   };
 }
 
-/** The engine passes on what it has no handler for: the path is one of its own, so the method is wrong. */
+/** The engine calls `next` for a path of its own without a handler for the method, so the method is wrong. */
 async function rejectMethod(): Promise<never> {
   throw methodNotAllowed();
 }

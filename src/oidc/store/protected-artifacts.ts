@@ -1,6 +1,6 @@
-// The MACs of the engine's rows: sessions, grants, codes, tokens, interactions. The MAC
-// covers the key and every column except two: `expires_at` of a session, which each request moves (the latest expiry is in the
-// payload), and `consumed_at`. A consumed row stores a shortened MAC.
+// The MACs of the engine's rows: sessions, grants, codes, tokens, interactions. The MAC covers the key and every column except two:
+// `expires_at` of a session, which each request moves (the latest expiry is in the payload), and `consumed_at`. A consumed row stores
+// a shortened MAC.
 import { type ProtectedRows, REMOVED_MAC_CHARACTERS } from '../../audit/protected-rows.ts';
 
 export interface ArtifactColumns {

@@ -1,5 +1,5 @@
 // Patch: Session.instantiate and Session.prototype.save. The engine deletes the row of the old cookie and writes the whole
-// session under the new one, over whatever another request has stored meanwhile. Here both are one step that merges
+// session under the new one, and overwrites the changes of parallel requests. Here both are one step that merges
 // (docs/decisions/0017-sessions-merge-on-write.md).
 
 import { engineSeconds } from '../../engine/configuration.ts';
@@ -38,9 +38,9 @@ export interface SessionSavingDependencies {
   store: Pick<SessionStore, 'save'>;
   /** Epoch seconds of this server's clock. */
   epoch(): number;
-  /** How long a session lasts without a request of its user. */
+  /** The idle limit of a session. */
   idleSeconds(): number;
-  /** Called after a sign-in was stored. */
+  /** Called after the session of a sign-in is stored. */
   signedIn(session: SignedInSession): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export function mergeSessionsOnSave(provider: Provider, dependencies: SessionSav
     if (storedText === undefined) setStoredText(this, textOf(payload));
     delete this.oldId;
     this.touched = false;
-    // Another response gives the browser a newer cookie; this one would replace it by a cookie that is no longer valid.
+    // Another response sets a newer cookie in the browser; the cookie of this response is no longer valid.
     if (!isCurrent) removeSessionCookie(provider);
     const { uid, accountId } = payload;
     if (isCurrent && accountId && hasNewLogin(storedText === undefined ? undefined : JSON.parse(storedText), payload)) {
