@@ -64,7 +64,7 @@ const messages = {
   'one-source':
     'can’t be combined with {key}: use one of metadata_file, metadata_url, metadata, or entity_id with acs_url',
   'needs-key': 'needs {key} too',
-  'needs-a-key': 'needs a {key}',
+  'needs-field': 'needs a {key}',
   'with-acs': 'belongs to {key} with {other}; with metadata, the metadata decides',
   'index-twice': 'must not contain an index twice',
   'one-default': 'must have at most one default',

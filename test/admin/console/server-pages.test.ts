@@ -241,8 +241,8 @@ describe('settings', () => {
       'sms_gateway.sender': 'Us',
     };
     await admin.submit(methods, gateway);
-    const kept = await admin.submit(await admin.get('/admin/security'), { 'sms_gateway.sender': 'Them' });
-    expect(kept.status).toBe(303);
+    const saved = await admin.submit(await admin.get('/admin/security'), { 'sms_gateway.sender': 'Them' });
+    expect(saved.status).toBe(303);
     const stored = { url: 'https://sms.example.com/', token: 'secret', sender: 'Them' };
     expect((await idp.services.settings.reload()).sms_gateway).toEqual(stored);
     const wrong = await admin.submit(await admin.get('/admin/security'), { 'sms_gateway.url': 'nowhere' });
