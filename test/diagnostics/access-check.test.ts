@@ -113,7 +113,7 @@ describe('the access check', () => {
       expect(textOf(red.text)).toContain(says);
       if (!(await idp.services.accounts.find(user.account.id))?.isActive)
         expect(textOf(red.text)).toMatch(
-          new RegExp(`${boss.username} disabled it on .* UTC.*${boss.username} disabled the account of`, 's'),
+          new RegExp(`${boss.username} disabled it on .* UTC.*${boss.username} disabled .*’s account`, 's'),
         );
       const pressed = await press(red, one.button);
       if (one.question) expect(textOf(pressed.text)).toContain(one.question);
@@ -164,8 +164,8 @@ describe('the access check', () => {
     await idp.services.accounts.setActive(account.id, false);
     await browser.submit(again, { username, password });
     const list = textOf((await checkOf(username, clientId)).text);
-    expect(list).toContain(`${username} entered a wrong password`);
-    expect(list).toContain(`${username} entered the right password, but the account is disabled`);
+    expect(list).toContain(`${username} entered an incorrect password`);
+    expect(list).toContain(`${username} entered the correct password, but the account is disabled`);
   });
 
   itOnSqlite('offers a fix only to an administrator who has the right, and says which right is missing', async () => {
@@ -220,7 +220,7 @@ describe('the access check', () => {
         /Locked Active|Active Locked/,
       );
       const log = textOf((await admin.get(`/admin/audit?user=${user.username}`)).text);
-      expect(log).toContain(`A sign-in of ${user.username} was paused after too many wrong passwords`);
+      expect(log).toContain(`A sign-in as ${user.username} was blocked after too many wrong passwords`);
       const overview = await admin.get('/admin');
       expect(overview.text).toContain(`/admin/users/${user.account.id}/unlock"`);
       const red = await checkOf(user.username, clientId);
