@@ -20,7 +20,7 @@ const MAX_ALIASES = 100;
 const MAX_DEPTH = 32;
 const TOO_DEEP = `nested more than ${MAX_DEPTH} levels deep`;
 const TOO_LARGE = 'too many aliases';
-const UNSTORABLE = 'must not contain NUL or half a character: no database stores them';
+const UNSTORABLE = 'must not contain NUL or an incomplete character: no database stores them';
 
 /** `maxSize`: of all characters and values together, with every alias expanded. */
 export function readYaml(text: string, { maxSize = Number.POSITIVE_INFINITY }: { maxSize?: number } = {}): ReadYaml {

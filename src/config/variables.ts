@@ -171,7 +171,7 @@ export const variables = {
     schema: mailFrom,
     allowed: 'an address such as no-reply@example.com or Gatehouse <no-reply@example.com>',
     default: 'Gatehouse <no-reply@HOST OF THE ISSUER>',
-    meaning: 'sender of all email. Without a name of its own, it has that of the [brand](branding.md)',
+    meaning: 'sender of all email; without a name, the name of the brand is used',
   },
   TRUST_PROXY: {
     schema: z.union([z.literal('off').transform(() => 0), wholeNumber(0, 16)]),

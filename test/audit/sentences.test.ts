@@ -58,7 +58,7 @@ describe('an audit event', () => {
     );
     expect(
       textOf({ type: 'account.deleted', actorId: 'a', subjectId: 'b', data: { before: { username: 'bo' } } }),
-    ).toBe('Ada deleted the account of Bo');
+    ).toBe('Ada deleted Bo’s account');
     expect(textOf({ type: 'application.created', clientId: 'pay', data: { by: 'file' } })).toBe(
       'The configuration file added the application Payroll',
     );

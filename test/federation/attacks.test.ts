@@ -58,7 +58,7 @@ async function rejectionOn(page: Page) {
   return { found, failed: found?.rules.find(({ state }) => state === 'failed') };
 }
 
-const isRejected = async (page: Page, text = 'couldn’t verify the answer') => {
+const isRejected = async (page: Page, text = 'couldn’t verify the response') => {
   expect(page.status, page.text).toBe(400);
   expect(page.text).toContain(text);
   expect(await accountOf(idp, corp.connection, `attack-${count}`)).toBeUndefined();

@@ -68,7 +68,7 @@ it('ends the other sessions after a logout at OpenID Connect, and shows which ap
   const [wiki, , payroll, library] = apps.reachable;
   await clickLogout(wiki);
   await page.getByRole('heading', { name: 'You’re signed out' }).waitFor();
-  expect(await line(apps.dead)).toContain('The app didn’t answer.');
+  expect(await line(apps.dead)).toContain('The app didn’t respond.');
   expect(await line(payroll)).toContain('Signed out.');
   expect(await line(library)).toContain('Signed out.');
   expect(await axe(page)).toEqual([]);
@@ -98,6 +98,6 @@ it('shows the result for each application after a logout at the portal', async (
   expect(await line(apps.reachable[1])).toContain('Notified');
   expect(await line(apps.reachable[2])).toContain('Signed out.');
   expect(await line(apps.reachable[3])).toContain('Signed out.');
-  expect(await line(apps.dead)).toContain('The app didn’t answer.');
+  expect(await line(apps.dead)).toContain('The app didn’t respond.');
   await expectAllOver();
 });

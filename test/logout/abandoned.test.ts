@@ -69,7 +69,7 @@ it('notifies by SOAP the applications that the browser did not reach, and record
     Board: 'Signed out.',
     Payroll: 'Signed out.',
     Archive:
-      'The app wasn’t notified, because this browser left the page too early. Sign out of the app, or close your browser.',
+      'The app wasn’t notified, because the page was closed too early. Sign out of the app, or close your browser.',
   });
 });
 

@@ -223,7 +223,7 @@ it('needs no mouse: sign-in with a code, consent, account pages, a new applicati
   await reach('Applications');
   await press('Enter');
   await heading('Applications');
-  await reach('Skip to the content');
+  await reach('Skip to content');
   await press('Enter');
   await reach('Add application');
   await press('Enter');
