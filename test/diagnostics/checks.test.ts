@@ -116,7 +116,7 @@ const cases: [string, CheckId, Partial<AccessFacts>, string, string][] = [
     'metadata',
     { metadataEndsAt: new Date('2026-11-01') },
     'failed',
-    'no longer used since November 1, 2026',
+    'hasn’t been used since November 1, 2026',
   ],
 ];
 
