@@ -19,6 +19,7 @@ import type { Services } from '../services.ts';
 import { offeredLanguages } from '../settings/value-schemas.ts';
 import { inRequestScope } from '../storage/request-scope.ts';
 import type { HttpServices } from './http-services.ts';
+import { type PauseWatch, rejectStaleRequests } from './pause-watch.ts';
 
 export interface AppDependencies {
   services: Pick<
@@ -27,6 +28,7 @@ export interface AppDependencies {
   >;
   http: HttpServices;
   viewsDir: string;
+  pauses: Pick<PauseWatch, 'isStale'>;
   /** Absent: no traces. */
   tracing: Tracing | undefined;
   /** Routers and the engine, in the order in which they run. */
@@ -35,7 +37,7 @@ export interface AppDependencies {
 
 const OPERATOR_PATHS = ['/healthz', '/readyz', '/metrics'];
 
-export function createApp({ services, http, viewsDir, tracing, routes }: AppDependencies): Application {
+export function createApp({ services, http, viewsDir, tracing, pauses, routes }: AppDependencies): Application {
   const { cookieKeys, csrf, metrics } = http;
   const { audit, brand, brandImages, config, logger, rateLimits, settings, sql, texts } = services;
   const assets = createAssets({ dirs: assetDirs, reload: !config.production });
@@ -66,6 +68,8 @@ export function createApp({ services, http, viewsDir, tracing, routes }: AppDepe
   app.use(errorHandler({ render, brandOf: brand.ofApplication }));
   // After it, nothing uses a Host or X-Forwarded header of the client.
   app.use(hostGuard({ issuerUrl: config.issuerUrl, trustProxy: config.trustProxy }));
+  // After the error handler, which writes its response; before anything that changes data.
+  app.use(rejectStaleRequests(pauses));
   app.use(serveBrand(brandImages));
   app.use(assets.serve);
   // Before any route; after the assets, so that the error page has its style sheet.

@@ -25,6 +25,7 @@ import { createAdministration } from './administration.ts';
 import { createApp, mounted } from './app.ts';
 import { createHttpServices, type HttpServices } from './http-services.ts';
 import { createMetricsServer } from './metrics-server.ts';
+import { type PauseWatch, watchPauses } from './pause-watch.ts';
 import { prepareData } from './prepare-data.ts';
 import { createProtocols, type Protocols } from './protocols.ts';
 import { readinessChecks } from './readiness.ts';
@@ -94,13 +95,14 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     wakeMailDelivery: () => wake.mail(),
     countAlarm: (kind) => metrics.alarms.inc({ kind }),
   });
-  const { audit, keyring, mfa, now } = services;
+  const { audit, keyring, mfa } = services;
   await prepareData(services);
   await keyring.load();
 
   const http = createHttpServices(services, metrics);
   const isDraining = () => server.isDraining();
-  const { handler, scheduler, mail } = await composeServer({ services, http, isDraining, instanceId, tracing });
+  const pauses = watchPauses({ stopwatch: systemStopwatch, logger });
+  const { handler, scheduler, mail } = await composeServer({ services, http, isDraining, pauses, instanceId, tracing });
   wake.logout = () => scheduler.wake(LOGOUT_JOB);
   wake.mail = mail.scheduleDelivery;
   const requestsPerConnection = worker && limits.workers.maxRequests;
@@ -108,8 +110,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   const { port } = await server.listen({ host: config.host, port: config.port });
   const metricsServer = await listenForMetrics(services, http);
 
-  const keyRefresh = refreshKeys(services);
-  const clockWatch = watchClock({ now, logger, stopwatch: systemStopwatch, onSetBack: scheduler.clockSetBack });
+  const stopWatching = watchKeysAndClock(services, scheduler.clockSetBack);
   await mfa.passkeys.prepare();
   // Before the jobs, so that a start on a full disk fails here with one line.
   await audit.record({ type: 'server.started', outcome: 'success', data: { node: process.version } });
@@ -125,13 +126,24 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     announceStop: server.announceDrain,
     retire: () => Promise.all([scheduler.stop(), server.retire()]).then(() => {}),
     async stop() {
-      clearInterval(keyRefresh);
-      clockWatch.stop();
+      stopWatching();
+      pauses.stop();
       await Promise.all([server.drain({ seconds: limits.http.drainSeconds }), scheduler.stop()]);
       // After the drain, so that its last minute can be scraped too.
       await metricsServer?.drain({ seconds: 0 });
       await Promise.all([services.close(), tracing?.stop()]);
     },
+  };
+}
+
+/** Returns what ends it. */
+function watchKeysAndClock(services: Services, onSetBack: () => Promise<void>): () => void {
+  const { now, logger } = services;
+  const keyRefresh = refreshKeys(services);
+  const clockWatch = watchClock({ now, logger, stopwatch: systemStopwatch, onSetBack });
+  return () => {
+    clearInterval(keyRefresh);
+    clockWatch.stop();
   };
 }
 
@@ -146,6 +158,7 @@ interface CompositionDependencies {
   services: Services;
   http: HttpServices;
   isDraining(): boolean;
+  pauses: Pick<PauseWatch, 'isStale'>;
   instanceId: string;
   tracing: Tracing | undefined;
 }
@@ -161,7 +174,7 @@ async function startTracing({
 }
 
 /** Protocols, pages, jobs and the request handler that serves them; nothing runs yet. */
-async function composeServer({ services, http, isDraining, instanceId, tracing }: CompositionDependencies) {
+async function composeServer({ services, http, isDraining, pauses, instanceId, tracing }: CompositionDependencies) {
   const protocols = await createProtocols({ services, http });
   const userPages = createUserPages({ services, http, protocols });
   const { scheduler, mail } = createJobs({ services, http, protocols, userPages, instanceId, tracing });
@@ -181,7 +194,7 @@ async function composeServer({ services, http, isDraining, instanceId, tracing }
     administration,
     isDraining,
   });
-  const handler: RequestListener = createApp({ services, http, viewsDir, tracing, routes }).callback();
+  const handler: RequestListener = createApp({ services, http, viewsDir, tracing, pauses, routes }).callback();
   return { handler, scheduler, mail };
 }
 
