@@ -173,7 +173,7 @@ describe('src', () => {
     expect([...new Set(unknown)]).toEqual([]);
   });
 
-  it('src lets imports only point down the layers', () => {
+  it('lets imports only point down the layers', () => {
     const upward = violations(({ name }, { file }) => {
       if (!file?.startsWith('src')) return false;
       const target = layerOf(areaOf(inSrc(file)));
@@ -182,7 +182,7 @@ describe('src', () => {
     expect(upward).toEqual([]);
   });
 
-  it.each(Object.entries(sublayers))('src lets imports only point down inside %s', (area, lines) => {
+  it.each(Object.entries(sublayers))('lets imports only point down inside %s', (area, lines) => {
     const own = (name: string) => (name.startsWith(`${area}/`) ? areaOf(name.slice(area.length + 1)) : undefined);
     const lineOf = (name: string) => lines.findIndex((line) => line.includes(own(name) ?? ''));
     const inside = files.map(({ name }) => name).filter((name) => own(name) !== undefined);
@@ -198,7 +198,7 @@ describe('src', () => {
     expect(cyclesOf(graphBy(folderOf)).filter((cycle) => !cycle.includes('outside'))).toEqual([]);
   });
 
-  it('src has no import cycle, neither between files nor between folders', () => {
+  it('has no import cycle, neither between files nor between folders', () => {
     expect(cyclesOf(graphBy((name) => name))).toEqual([]);
     expect(cyclesOf(graphBy(areaOf))).toEqual([]);
   });
@@ -242,12 +242,12 @@ describe('the source code', () => {
           }),
     );
 
-  it('the source code has no file over 300 lines', () => {
+  it('has no file over 300 lines', () => {
     const long = files.filter(({ source }) => source.trimEnd().split('\n').length > maxLines);
     expect(long.map(({ name }) => name)).toEqual([]);
   });
 
-  it('the source code has no more than 15 functions over 60 lines', () => {
+  it('has no more than 15 functions over 60 lines', () => {
     const long = files.flatMap(({ name, source }) =>
       source.split('\n').length <= maxFunctionLines
         ? []
@@ -258,7 +258,7 @@ describe('the source code', () => {
     expect(long.length, long.join('\n')).toBeLessThanOrEqual(maxLongFunctions);
   });
 
-  it('the source code names only files that exist in its comments', () => {
+  it('names only files that exist in its comments', () => {
     const known = ['src', 'test', 'prisma', 'bench']
       .flatMap((folder) => filesUnder(folder, '.ts'))
       .map((file) => `/${file}`);
@@ -272,14 +272,14 @@ describe('the source code', () => {
     expect(missing).toEqual([]);
   });
 
-  it('the source code has no folder with more than 20 files, nor have its tests', () => {
+  it('has no folder with more than 20 files, nor have its tests', () => {
     const sizes = new Map<string, number>();
     for (const file of [...files.map(({ name }) => `src/${name}`), ...filesUnder('test', '.ts')])
       sizes.set(path.dirname(file), (sizes.get(path.dirname(file)) ?? 0) + 1);
     expect([...sizes].filter(([, size]) => size > maxFiles)).toEqual([]);
   });
 
-  it('the repository ignores no source file', () => {
+  it('has no file that the repository ignores', () => {
     const args = 'ls-files --others --ignored --cached --exclude-standard src test views bench'.split(' ');
     const { stdout, status } = spawnSync('git', args, { encoding: 'utf8' });
     // An archive of the sources has no repository; a clone does, and there an ignored file would be missing.
@@ -300,7 +300,7 @@ describe('the source code', () => {
     expect(where(/\bMath\.random\(/, ['platform/random.ts'])).toEqual([]);
   });
 
-  it('the source code has no barrels, no default exports, no any and no silenced checks', () => {
+  it('has no barrels, no default exports, no any and no silenced checks', () => {
     expect(files.filter(({ name }) => path.basename(name) === 'index.ts').map(({ name }) => name)).toEqual([]);
     expect(where(/^\s*export default\b/)).toEqual([]);
     expect(where(/\bas any\b|:\s*any\b|<any>/)).toEqual([]);
@@ -309,7 +309,7 @@ describe('the source code', () => {
     ).toEqual([]);
   });
 
-  it('the source code has a comment on its purpose at the top of each file', () => {
+  it('has a comment on its purpose at the top of each file', () => {
     expect(files.filter(({ source }) => !/^(#!.*\n)?(\/\/|\/\*)/.test(source)).map(({ name }) => name)).toEqual([]);
   });
 });

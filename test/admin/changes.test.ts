@@ -22,7 +22,7 @@ const any = { 'if-match': '*' };
 const codeOf = ({ status, json }: { status: number; json(): Record<string, unknown> }) => [status, json().code];
 
 describe('a change', () => {
-  it('a change is rejected without If-Match, and when the version is outdated', async () => {
+  it('is rejected without If-Match, and when the version is outdated', async () => {
     const { account } = await aUser(idp.services);
     const role = await idp.services.roles.create({ name: 'lost' });
     const client = await anApplication(idp);
@@ -77,7 +77,7 @@ describe('a change', () => {
     await settings.unset('sms_gateway');
   });
 
-  itOnSqlite('a change is rejected with the name of each invalid field, and changes nothing', async () => {
+  itOnSqlite('is rejected with the name of each invalid field, and changes nothing', async () => {
     const wrong = {
       protocol: 'oidc',
       redirect_uris: ['https://ok.example/', 'http://shop.example/cb'],
@@ -122,11 +122,11 @@ describe('a change', () => {
     ['GET', '/audit?type=made.up'],
     ['GET', '/statistics?days=91'],
     ['GET', '/users?search=%00'],
-  ])('a change is rejected with an invalid query: %s %s', async (method, path) => {
+  ])('is rejected with an invalid query: %s %s', async (method, path) => {
     expect((await admin.send(method, path)).status).toBe(400);
   });
 
-  itOnSqlite('a change is rejected when a body, media type or value is beyond its limits', async () => {
+  itOnSqlite('is rejected when a body, media type or value is beyond its limits', async () => {
     const long = await admin.send('POST', '/users', { username: 'long', name: 'x'.repeat(300_000) });
     expect(codeOf(long)).toEqual([413, 'body_too_large']);
     const text = await admin.send('POST', '/users', 'username=x', { 'content-type': 'text/plain' });
@@ -142,7 +142,7 @@ describe('a change', () => {
 });
 
 describe('a create', () => {
-  it('a create is done once for each Idempotency-Key, and repeats its response', async () => {
+  it('is done once for each Idempotency-Key, and repeats its response', async () => {
     const key = { 'idempotency-key': 'one-two-three' };
     const first = await admin.send('POST', '/users', { username: 'once' }, key);
     const again = await admin.send('POST', '/users', { username: 'once' }, key);
@@ -189,7 +189,7 @@ describe('a create', () => {
     }
   });
 
-  it('a create may be corrected under the same key after a failure, and is done once when sent twice at once', async () => {
+  it('may be corrected under the same key after a failure, and is done once when sent twice at once', async () => {
     const key = { 'idempotency-key': 'corrected' };
     expect((await admin.send('POST', '/roles', { name: '!' }, key)).status).toBe(400);
     expect((await admin.send('POST', '/roles', { name: 'corrected' }, key)).status).toBe(201);
@@ -201,7 +201,7 @@ describe('a create', () => {
     expect((await idp.services.roles.list()).filter(({ name }) => name === 'at-once')).toHaveLength(1);
   });
 
-  it('a create is a conflict when the name exists, in any case and with look-alike letters', async () => {
+  it('is a conflict when the name exists, in any case and with look-alike letters', async () => {
     await admin.send('POST', '/users', { username: 'copay', email: 'Pay@example.com' });
     for (const username of ['copay', 'COPAY', 'сорау', 'ｃｏｐａｙ'])
       expect(codeOf(await admin.send('POST', '/users', { username })), username).toEqual([409, 'user_name_taken']);
@@ -236,7 +236,7 @@ describe('a create', () => {
 });
 
 describe('a client secret', () => {
-  itOnSqlite('a client secret is replaced: both work until the overlap ends', async () => {
+  itOnSqlite('is replaced: both work until the overlap ends', async () => {
     const app = await anApplication(idp, { redirect_uris: [], grant_types: ['client_credentials'] });
     const path = `/applications/${app.applicationId}/secrets`;
     const works = async (clientSecret: string) =>
@@ -302,7 +302,7 @@ describe('the audit', () => {
       expect(log).not.toContain(secret);
   });
 
-  it('the audit is exported completely, without cells that a spreadsheet would run', async () => {
+  it('is exported completely, without cells that a spreadsheet would run', async () => {
     const name = '=HYPERLINK("https://evil.example","x")';
     await admin.send('POST', '/users', { username: 'csv', name }, { 'user-agent': '@SUM(1+1)*cmd|/C calc' });
     const csv = (await admin.get('/audit/export?format=csv&type=account.created')).text;

@@ -202,7 +202,7 @@ describe('a right for the members of one role', () => {
       expect(await status(pages.get(`/admin${path}`)), path).toBe(403);
   });
 
-  it('a right for the members of one role may be given by an actor who has it without a limit, and not be widened', async () => {
+  it('may be given by an actor who has it without a limit, and not be widened', async () => {
     const { roles } = idp.services;
     await roles.create({ name: 'limit giver', permissions: ['gatehouse.users:read', 'gatehouse.roles:write'] });
     const giver = await aPerson(idp, ['limit giver'], { tool: desk.app });

@@ -93,7 +93,7 @@ describe('a caller without enough permissions', () => {
     return aPerson(idp, ['manager'], { tool });
   }
 
-  it('a caller without enough permissions cannot grant or take away a role with more permissions', async () => {
+  it('cannot grant or take away a role with more permissions', async () => {
     const manager = await aManager();
     const { account } = await aUser(idp.services);
     const give = (roles: string[]) => manager.send('PUT', `/users/${account.id}/roles`, { roles }, any);
@@ -109,7 +109,7 @@ describe('a caller without enough permissions', () => {
     expect((await manager.get(`/users/${account.id}`)).json()).toMatchObject({ roles: ['reader', 'writer'] });
   });
 
-  it('a caller without enough permissions cannot create or change a role with more permissions', async () => {
+  it('cannot create or change a role with more permissions', async () => {
     const manager = await aManager();
     await expectRejected(manager.send('POST', '/roles', { name: 'x', permissions: ['gatehouse.keys:write'] }));
     await expectRejected(manager.send('POST', '/roles', { name: 'x', permissions: ['articles:write'] }));
@@ -121,7 +121,7 @@ describe('a caller without enough permissions', () => {
     expect((await manager.send('POST', '/roles', { name: 'mine', permissions: ['articles:read'] })).status).toBe(201);
   });
 
-  it('a caller without enough permissions cannot become an administrator by holding every single permission', async () => {
+  it('cannot become an administrator by holding every single permission', async () => {
     const { permissions } = (await idp.services.roles.find('admin')) ?? { permissions: [] };
     await idp.services.roles.create({ name: 'nearly', permissions: [...permissions, 'admin:*'] });
     const nearly = await aPerson(idp, ['nearly'], { tool });
@@ -132,7 +132,7 @@ describe('a caller without enough permissions', () => {
     await expectRejected(service.send('PUT', `/users/${idOf(nearly)}/roles`, { roles: ['nearly', 'admin'] }, any));
   });
 
-  it('a caller without enough permissions cannot manage a user with more permissions, not even a disabled one', async () => {
+  it('cannot manage a user with more permissions, not even a disabled one', async () => {
     const manager = await aManager();
     const admin = await aPerson(idp, ['admin'], { tool });
     await idp.services.accounts.setActive(idOf(admin), false);
@@ -149,7 +149,7 @@ describe('a caller without enough permissions', () => {
     }
   });
 
-  it('a caller without enough permissions cannot take over an application with more permissions', async () => {
+  it('cannot take over an application with more permissions', async () => {
     await idp.services.roles.create({
       name: 'app-manager',
       permissions: ['gatehouse.applications:read', 'gatehouse.applications:write'],
@@ -173,7 +173,7 @@ describe('a caller without enough permissions', () => {
     expect(answer.json().error).toBe('invalid_target');
   });
 
-  it('a caller without enough permissions cannot plan a configuration without the right to read every section', async () => {
+  it('cannot plan a configuration without the right to read every section', async () => {
     const sections = ['settings', 'applications', 'connections', 'roles', 'users'].map(
       (name) => `gatehouse.${name}:read`,
     );
@@ -188,7 +188,7 @@ describe('a caller without enough permissions', () => {
     expect((await plan(sections)).status).toBe(200);
   });
 
-  it('a caller without enough permissions cannot export the configuration without the right to read every section', async () => {
+  it('cannot export the configuration without the right to read every section', async () => {
     const sections = ['settings', 'applications', 'roles', 'connections', 'users'].map(
       (name) => `gatehouse.${name}:read`,
     );
@@ -200,7 +200,7 @@ describe('a caller without enough permissions', () => {
     expect((await (await aService(idp, sections.join(' '))).get('/configuration')).status).toBe(200);
   });
 
-  it('a caller without enough permissions cannot remove the last administrator in any way', async () => {
+  it('cannot remove the last administrator in any way', async () => {
     const { db, roles } = idp.services;
     const service = await aService(idp);
     const admin = await aUser(idp.services);

@@ -115,7 +115,7 @@ const send = (who: ApiCaller, operationId: string, [method, path, body]: [string
   who.send(method, path, body, operationId === 'planConfiguration' ? { 'content-type': 'application/yaml' } : any);
 
 describe('a user token whose sign-in is not fresh', () => {
-  it('a user token whose sign-in is not fresh is challenged at every sensitive operation, which changes nothing, and at no other', async () => {
+  it('is challenged at every sensitive operation, which changes nothing, and at no other', async () => {
     const { document } = await described(idp);
     const changing = Object.values(document.paths).flatMap((path) =>
       Object.entries(path).flatMap(([method, { operationId }]) => (method === 'get' ? [] : [operationId])),
@@ -153,7 +153,7 @@ describe('a user token whose sign-in is not fresh', () => {
     expect((await fresh.send('POST', `/users/${account.id}/disable`)).json()).toMatchObject({ active: false });
   });
 
-  it('a user token whose sign-in is not fresh needs a code by email where the account has no stronger proof', async () => {
+  it('needs a code by email where the account has no stronger proof', async () => {
     await idp.services.settings.set('email_codes', true);
     await idp.services.settings.reload();
     const person = await aPerson(idp, ['admin'], { tool: admin.app });
@@ -172,7 +172,7 @@ describe('a user token whose sign-in is not fresh', () => {
     await idp.services.settings.reload();
   });
 
-  it('a user token whose sign-in is not fresh may still make changes that are not sensitive', async () => {
+  it('may still make changes that are not sensitive', async () => {
     const { account } = await aUser(idp.services);
     await tokenOfLongAgo(idp, admin);
     const plain = await admin.send('PATCH', `/users/${account.id}`, { name: 'Renamed' }, any);
@@ -182,7 +182,7 @@ describe('a user token whose sign-in is not fresh', () => {
 });
 
 describe('an application that acts without a user', () => {
-  it('an application that acts without a user needs no fresh sign-in', async () => {
+  it('needs no fresh sign-in', async () => {
     const service = await aService(idp);
     for (const [operationId, call] of Object.entries(await calls())) {
       // No metadata waits for a decision, and an API key belongs to a user.
@@ -194,7 +194,7 @@ describe('an application that acts without a user', () => {
 });
 
 describe('a user token below the acr that the console requires', () => {
-  it('a user token below the acr that the console requires is challenged at every call, and the token of a sign-in with the second factor is not', async () => {
+  it('is challenged at every call, and the token of a sign-in with the second factor is not', async () => {
     const person = await aPerson(idp, ['auditor'], { tool: admin.app });
     expect((await person.get('/me')).status).toBe(200);
     const { user } = person;

@@ -34,8 +34,8 @@ async function isAllowed(answer: ReturnType<ApiCaller['send']>): Promise<boolean
   return false;
 }
 
-describe('the permissions of', () => {
-  it.each(builtIn)('%s are those of the table', async (role) => {
+describe('a role', () => {
+  it.each(builtIn)('has the permissions of the table: %s', async (role) => {
     const table = permissionTable();
     expect([...table.keys()].sort()).toEqual(ownPermissions);
     const { permissions } = (await actors[role].get('/me')).json<{ permissions: 'everything' | string[] }>();
@@ -84,11 +84,11 @@ const rolesOf = { plain: [], own: [ROLES.own], other: [ROLES.other], auditor: ['
 describe('the actions on other users', () => {
   const table = [...tableOf('Action')].filter(([, { admin }]) => admin in covered);
 
-  it('the actions on other users are all in the table', () => {
+  it('are all in the table', () => {
     expect(table.map(([action]) => action).sort()).toEqual(Object.keys(userActions).sort());
   });
 
-  it.each(builtIn)('the actions on other users are permitted to %s as in the table', async (role) => {
+  it.each(builtIn)('are permitted to %s as in the table', async (role) => {
     const { accounts, roles, credentials } = idp.services;
     const password = await credentialsOf();
     for (const target of targets) {
@@ -174,11 +174,11 @@ const otherActions: Record<string, (actor: ApiCaller) => Promise<boolean>> = {
 describe('the other actions', () => {
   const table = [...tableOf('Action')].filter(([, { admin }]) => admin === 'yes');
 
-  it('the other actions are all in the table', () => {
+  it('are all in the table', () => {
     expect(table.map(([action]) => action).sort()).toEqual(Object.keys(otherActions).sort());
   });
 
-  it.each(builtIn)('the other actions are permitted to %s as in the table', async (role) => {
+  it.each(builtIn)('are permitted to %s as in the table', async (role) => {
     for (const [action, cells] of table) {
       const allowed = await otherActions[action]?.(actors[role]);
       expect(allowed, `${role}: ${action}`).toBe(cells[role] === 'yes');

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => idp?.stop());
 
 describe('a token of the admin API', () => {
-  it('a token of the admin API lets an application act without a user', async () => {
+  it('lets an application act without a user', async () => {
     const service = await aService(idp);
     const me = await service.get('/me');
     expect([me.status, me.json()]).toEqual([
@@ -26,7 +26,7 @@ describe('a token of the admin API', () => {
     expect([users.status, users.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
   });
 
-  it('a token of the admin API lets a user act through an application, as the roles of the user permit', async () => {
+  it('lets a user act through an application, as the roles of the user permit', async () => {
     const admin = await aPerson(idp, ['admin']);
     expect((await admin.get('/me')).json()).toMatchObject({
       user: { username: admin.user?.username },
@@ -55,7 +55,7 @@ describe('a call to the admin API', () => {
     app = (await aService(idp)).app;
   });
 
-  it('a call to the admin API is rejected without a token, with an unknown one, or with one for another audience', async () => {
+  it('is rejected without a token, with an unknown one, or with one for another audience', async () => {
     await expectRejected('', 'unauthenticated');
     await expectRejected('made-up');
     const { access_token } = await oidc.clientCredentialsGrant(app.rp.config);
@@ -74,7 +74,7 @@ describe('a call to the admin API', () => {
     await expectRejected(jwt.access_token);
   });
 
-  it('a call to the admin API is rejected with a token that has expired, was revoked, or whose application was disabled or deleted', async () => {
+  it('is rejected with a token that has expired, was revoked, or whose application was disabled or deleted', async () => {
     const expired = await aService(idp);
     later = 15 * 60_000;
     await expectRejected(expired.token);
@@ -93,7 +93,7 @@ describe('a call to the admin API', () => {
     await expectRejected(deleted.token);
   });
 
-  it('a call to the admin API is rejected with the token of a user who was disabled or signed out', async () => {
+  it('is rejected with the token of a user who was disabled or signed out', async () => {
     const person = await aPerson(idp, ['auditor']);
     await idp.services.accounts.setActive(person.user?.account.id ?? '', false);
     await expectRejected(person.token);
@@ -102,7 +102,7 @@ describe('a call to the admin API', () => {
     await expectRejected(other.token);
   });
 
-  it('a call to the admin API is rejected with a token that is bound to a key (DPoP)', async () => {
+  it('is rejected with a token that is bound to a key (DPoP)', async () => {
     const options = { DPoP: oidc.getDPoPHandle(app.rp.config, await oidc.randomDPoPKeyPair()) };
     const parameters = { resource: adminApi(idp.issuer), scope: 'admin:*' };
     const { access_token, token_type } = await oidc.clientCredentialsGrant(app.rp.config, parameters, options);
@@ -110,7 +110,7 @@ describe('a call to the admin API', () => {
     await expectRejected(access_token);
   });
 
-  it('a call to the admin API needs an application that is registered for the API and its scopes', async () => {
+  it('needs an application that is registered for the API and its scopes', async () => {
     const resource = adminApi(idp.issuer);
     const ask = async (client: Parameters<typeof postAs>[1], scope: string) => {
       const answer = await postAs(idp, client, '/token', { grant_type: 'client_credentials', resource, scope });
@@ -131,7 +131,7 @@ describe('a call to the admin API', () => {
     expect(roles.headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="gatehouse.roles:read"');
   });
 
-  it('a call to the admin API has no scope that was taken from the application after the token was issued', async () => {
+  it('has no scope that was taken from the application after the token was issued', async () => {
     const { applications } = idp.services;
     const resource = adminApi(idp.issuer);
     const both = 'admin:* gatehouse.users:read';
@@ -155,7 +155,7 @@ describe('a call to the admin API', () => {
     }
   });
 
-  it('a call to the admin API is limited to the permissions of the user, whatever the scopes of the token', async () => {
+  it('is limited to the permissions of the user, whatever the scopes of the token', async () => {
     const nobody = await aPerson(idp, []);
     expect((await nobody.get('/me')).json()).toMatchObject({ permissions: [] });
     expect((await nobody.get('/users')).status).toBe(403);

@@ -53,7 +53,7 @@ async function forged(path: string, fields: Record<string, string | string[]>): 
 }
 
 describe('a role that the actor does not have', () => {
-  it('a role that the actor does not have is given to nobody by the API, with an invitation or without', async () => {
+  it('is given to nobody by the API, with an invitation or without', async () => {
     const friend = await aUser(idp.services);
     const before = await held();
     await rejected(clerk.send('PUT', `/users/${own}/roles`, { roles: ['rights-clerk', 'finance'] }, any));
@@ -66,7 +66,7 @@ describe('a role that the actor does not have', () => {
     expect(await held()).toBe(before);
   });
 
-  it('a role that the actor does not have is given to nobody in the console, on no form and by no CSV file', async () => {
+  it('is given to nobody in the console, on no form and by no CSV file', async () => {
     const before = await held();
     const form = await pages.get('/admin/users/new');
     expect(form.text).not.toContain('value="finance"');
@@ -84,7 +84,7 @@ describe('a role that the actor does not have', () => {
     expect(await held()).toBe(before);
   });
 
-  it('a role that the actor does not have is neither taken from its holder, nor changed, renamed or deleted', async () => {
+  it('is neither taken from its holder, nor changed, renamed or deleted', async () => {
     const { id } = (await idp.services.roles.find('finance')) ?? {};
     await rejected(clerk.send('PUT', `/users/${holder.account.id}/roles`, { roles: [] }, any));
     await rejected(clerk.send('PATCH', `/roles/${id}`, { description: 'Mine' }, any));
@@ -161,7 +161,7 @@ describe('a role that the actor does not have', () => {
     expect((await applications.get(id)).access).toEqual({ roles: [] });
   });
 
-  it('a role that the actor does not have is given, taken and changed with its holder by an actor who may manage it', async () => {
+  it('is given, taken and changed with its holder by an actor who may manage it', async () => {
     await idp.services.roles.create({
       name: 'finance-desk',
       permissions: ['gatehouse.roles[role:finance]:manage', 'gatehouse.users:write', 'gatehouse.users:read'],
@@ -178,7 +178,7 @@ describe('a role that the actor does not have', () => {
 });
 
 describe('the right to change settings', () => {
-  it('the right to change settings does not amount to being an administrator', async () => {
+  it('does not amount to being an administrator', async () => {
     const attacks = [
       { mfa: 'off' },
       { rate_limits: false },

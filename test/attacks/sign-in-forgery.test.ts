@@ -37,7 +37,7 @@ const pages: [string, (browser: HttpClient) => Promise<Page>, Record<string, str
 
 describe('the form', () => {
   it.each(pages)(
-    'the form is accepted at %s only from the page of this server in the same browser',
+    'is accepted at %s only from the page of this server in the same browser',
     async (step, show, fields) => {
       const browser = httpClient(idp.issuer);
       const page = await show(browser);
@@ -69,7 +69,7 @@ describe('the form', () => {
     },
   );
 
-  it('the form is rejected once the step is complete, and for another step', async () => {
+  it('is rejected once the step is complete, and for another step', async () => {
     const browser = httpClient(idp.issuer);
     const page = await open(browser, app);
     const uid = new URL(page.url).pathname.split('/')[2];
@@ -90,7 +90,7 @@ describe('the form', () => {
     expect((await browser.get(page.url)).status).toBe(400);
   });
 
-  it('the form gets an error page with a link, which repeats no parameter of the request', async () => {
+  it('gets an error page with a link, which repeats no parameter of the request', async () => {
     const browser = httpClient(idp.issuer);
     const page = await browser.post('/signin/<script>alert(1)</script>/password', {
       form: { a: '<script>alert(2)</script>' },
@@ -121,13 +121,13 @@ describe('the host name', () => {
     { host: '' },
     { host: 'localhost:1@attacker.example' },
     {},
-  ])('the host name is rejected with %j', async (headers) => {
+  ])('is rejected with %j', async (headers) => {
     const answer = await raw(headers);
     expect([400, 421]).toContain(answer.status);
     expect(answer.text).not.toContain('attacker.example');
   });
 
-  it('the host name is not taken from the headers of a proxy that is not configured', async () => {
+  it('is not taken from the headers of a proxy that is not configured', async () => {
     for (const header of ['x-forwarded-host', 'forwarded', 'x-forwarded-proto', 'x-original-url', 'x-host']) {
       const answer = await raw({
         host: own(),

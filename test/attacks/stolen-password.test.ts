@@ -103,24 +103,18 @@ async function signedInLongAgo(): Promise<void> {
 }
 
 describe('a stolen password, where codes by email are on,', () => {
-  it.each(pages)(
-    'a stolen password, where codes by email are on, does not open %s without a code from the mailbox',
-    async (path) => {
-      expect(asksForMailedCode(await open(attacker, path))).toBe(true);
-    },
-  );
+  it.each(pages)('does not open %s without a code from the mailbox', async (path) => {
+    expect(asksForMailedCode(await open(attacker, path))).toBe(true);
+  });
 
-  it.each(forms)(
-    'a stolen password, where codes by email are on, does not change anything by a form sent to %s',
-    async (path, fields) => {
-      const { _csrf = '' } =
-        (await attacker.get('/account/profile')).forms.find(({ fields: all }) => '_csrf' in all)?.fields ?? {};
-      const rejected = await attacker.post(path, { form: { ...fields, _csrf } });
-      expect([rejected.status, rejected.text.includes('Confirm it’s you')]).toEqual([401, true]);
-    },
-  );
+  it.each(forms)('does not change anything by a form sent to %s', async (path, fields) => {
+    const { _csrf = '' } =
+      (await attacker.get('/account/profile')).forms.find(({ fields: all }) => '_csrf' in all)?.fields ?? {};
+    const rejected = await attacker.post(path, { form: { ...fields, _csrf } });
+    expect([rejected.status, rejected.text.includes('Confirm it’s you')]).toEqual([401, true]);
+  });
 
-  it('a stolen password meets a form for every change of the account pages that needs the code, and the others are known', () => {
+  it('meets a form for every change of the account pages that needs the code, and the others are known', () => {
     const { routers } = createAccountPages(anyDependency);
     const posts = routers.flatMap(({ stack }) => stack.filter(({ methods }) => methods.includes('POST')));
     const all = [...forms.map(([path]) => path), ...unprotected];
@@ -147,7 +141,7 @@ describe('a stolen password, where codes by email are on,', () => {
     expect((await open(attacker, '/account/email')).forms.some(({ fields }) => 'email' in fields)).toBe(true);
   });
 
-  it('a stolen password, where codes by email are on, does not change the own account in the console, for an administrator whose password is enough for it', async () => {
+  it('does not change the own account in the console, for an administrator whose password is enough for it', async () => {
     await idp.services.roles.assign(user.account.id, 'admin');
     const at = `/admin/users/${user.account.id}`;
     const edit = await attacker.get(`${at}/edit`);
@@ -177,7 +171,7 @@ describe('a session whose sign-in was long ago', () => {
   );
 });
 
-it('needs no code by email on the account pages where codes are off', async () => {
+it('an account needs no code by email on the account pages where codes are off', async () => {
   await idp.services.settings.set('email_codes', false);
   await idp.services.settings.reload();
   const browser = httpClient(idp.issuer);

@@ -120,7 +120,7 @@ describe('the texts of an administrator', () => {
     expect([page.status, page.text]).toEqual([403, expect.stringContaining('write-security')]);
   });
 
-  it('that this version does not have are ignored, stay, and are named by the log and by others', async () => {
+  it('are ignored where this version does not have them, stay, and are named by the log and by others', async () => {
     await set({ de: { 'sign-in.title': 'Neu' } });
     const { settings } = idp.services;
     const old = {

@@ -24,7 +24,7 @@ describe('a client', () => {
     ['HS256', { id_token_signed_response_alg: 'HS256', client_secret: secret }],
     ['pairwise', { subject_type: 'pairwise' }],
     ['some roles', { access: { roles: ['editor'] } }],
-  ])('a client may be a %s', (_name, more) => {
+  ])('may be a %s', (_name, more) => {
     expect(faultsOf('clients', client(more))).toEqual([]);
   });
 
@@ -77,7 +77,7 @@ describe('a client', () => {
     [{ default_acr_values: ['high'] }, 'default_acr_values[0]: must be one of urn:gatehouse:acr:password'],
     [{ access: { role: 'x' } }, 'access: must be everyone, or { roles: [...] }'],
     [{ consent: 'never' }, 'consent: must be one of explicit, implicit'],
-  ])('a client is rejected with %j', (more, message) => {
+  ])('is rejected with %j', (more, message) => {
     expect(faultsOf('clients', client(more))).toEqual([expect.stringContaining(message)]);
   });
 });
@@ -113,7 +113,7 @@ describe('a service provider', () => {
     [{ attributes: { mail: 'e_mail' } }, 'attributes.mail: must be a field of the user'],
     [{ name_id_format: 'email' }, 'name_id_format: must be one of persistent, transient'],
     [{ acs_url: undefined, metadata: '<x/>', slo_url: 'https://wiki.example/slo' }, 'slo_url: belongs to entity_id'],
-  ])('a service provider is rejected with %j', (more, message) => {
+  ])('is rejected with %j', (more, message) => {
     expect(faultsOf('service_providers', sp(more))).toEqual([expect.stringContaining(message)]);
   });
 });
@@ -134,11 +134,11 @@ describe('a user', () => {
     [{ email_verified: true }, 'email_verified: needs an email'],
     [{ given_name: 'x'.repeat(500) }, 'given_name: This value is too long.'],
     [{ sub: 'short' }, 'sub: must be 8 to 64'],
-  ])('a user is rejected with %j', (more, message) => {
+  ])('is rejected with %j', (more, message) => {
     expect(faultsOf('users', { username: 'bob', ...more })).toEqual([expect.stringContaining(message)]);
   });
 
-  it('a user may have a password hash of each kind', () => {
+  it('may have a password hash of each kind', () => {
     const hashes = [
       hash,
       `$2b$12$${'a'.repeat(53)}`,

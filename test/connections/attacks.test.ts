@@ -145,7 +145,7 @@ describe('a connection', () => {
     await connections.remove('attack-ends');
   });
 
-  it('whose issuer a database writer changes is used by nobody, and raises an alarm', async () => {
+  it('is used by nobody and raises an alarm when a database writer changes its issuer', async () => {
     await admin.send('POST', '/connections', upstream('attack-row'));
     const row = await idp.services.db.connection.findUniqueOrThrow({ where: { id: 'attack-row' } });
     const settings = row.settings.replace('sso.example.com', 'evil.example');

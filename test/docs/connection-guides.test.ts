@@ -65,7 +65,7 @@ afterAll(async () => {
 
 describe('the guide', () => {
   it.each(['Google', 'Microsoft Entra ID', 'GitHub', 'Any SAML 2.0 identity provider'])(
-    'the guide for %s is a valid entry as it is printed, and names every value that the vendor needs',
+    'is a valid entry for %s as it is printed, and names every value that the vendor needs',
     (title) => {
       const entry = entryOf(title);
       const checked = checkConnection(entry);
@@ -86,7 +86,7 @@ describe('the guide', () => {
       },
       '11111111-2222-3333-4444-555555555555:o-1',
     ],
-  ])('the guide for %s leads to a sign-in', async (title, user, subject) => {
+  ])('leads to a sign-in for %s', async (title, user, subject) => {
     const { id, client_id } = entryOf(title);
     const method = { client_id, token_endpoint_auth_method: 'client_secret_post' };
     const upstream = await startOidcUpstream([callbackOf(idp, id)], method);
@@ -105,7 +105,7 @@ describe('the guide', () => {
     await remove(id);
   });
 
-  it('the guide for GitHub leads to a sign-in', async () => {
+  it('leads to a sign-in for GitHub', async () => {
     const github = await startGitHub();
     github.user = { id: 4712, login: 'guided' };
     github.emails = [{ email: 'guided@octo.example', primary: true, verified: true }];
@@ -124,7 +124,7 @@ describe('the guide', () => {
     await remove('github');
   });
 
-  it('the guide for SAML leads to a sign-in', async () => {
+  it('leads to a sign-in for SAML', async () => {
     const [credential, entityId] = [aCredential(), 'https://idp.school.example/metadata'];
     const xml = identityProviderMetadata({
       ...{

@@ -73,7 +73,7 @@ it.each(expressions)('$where asks for metrics and labels that exist', ({ expr })
   expect(unknownIn(expr)).toEqual([]);
 });
 
-it('finds a metric, a label and a grouping that do not exist', () => {
+it('the check finds a metric, a label and a grouping that do not exist', () => {
   expect(unknownIn('sum(rate(gatehouse_sign_in_total{outcome="x"}[5m]))')).toContain('gatehouse_sign_in_total');
   expect(unknownIn('gatehouse_mails_total{state="x"}')).toEqual(['gatehouse_mails_total{state}']);
   expect(unknownIn('sum by (kind) (gatehouse_mails_total{outcome="x"})')).toEqual(['by (kind)']);

@@ -218,7 +218,7 @@ describe('a call in the background', () => {
     return String(log[0]);
   }
 
-  it.each(faults)('to a %s server ends, and the log has one line about it', async (fault) => {
+  it.each(faults)('ends at a %s server, and the log has one line about it', async (fault) => {
     const { origin } = servers[fault];
     const strength = { isCommon: async () => false };
     const outgoing = outgoingTo(fault);
@@ -231,7 +231,7 @@ describe('a call in the background', () => {
     );
   });
 
-  it.each(faults)('to a %s receiver of checkpoints ends, and the checkpoint is in the file', async (fault) => {
+  it.each(faults)('ends at a %s receiver of checkpoints, and the checkpoint is in the file', async (fault) => {
     const file = path.join(testFolder(), `checkpoints-${fault}.jsonl`);
     const key = { id: 'k1', privateKey: generateKeyPairSync('ed25519').privateKey };
     const checkpoints = createOutsideCheckpoints({
@@ -248,7 +248,7 @@ describe('a call in the background', () => {
     expect(failed).toEqual([expect.stringMatching(reasons[fault])]);
   });
 
-  it.each(['silent', 'reset', 'refused', 'drips'] as const)('to a %s mail server ends', async (fault) => {
+  it.each(['silent', 'reset', 'refused', 'drips'] as const)('ends at a %s mail server', async (fault) => {
     const server = await faultyServer(fault, '220-');
     const transport = createMailTransport({
       ...{ smtpUrl: `smtp://127.0.0.1:${server.port}`, mailFrom: 'a@example.com', outboxDir: '/nowhere' },
@@ -267,7 +267,7 @@ describe('a call in the background', () => {
     drips: /greeting|took more than/i,
   };
 
-  it('to silent name servers ends', async () => {
+  it('ends at silent name servers', async () => {
     const silent = createSocket('udp4').bind(0, '127.0.0.1');
     await once(silent, 'listening');
     const nameServers = [`127.0.0.1:${silent.address().port}`];

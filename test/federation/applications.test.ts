@@ -231,7 +231,7 @@ describe('a connection that is required for its domains', () => {
 });
 
 describe('a second factor', () => {
-  it('that the application demands follows the upstream, and counts together with it', async () => {
+  it('follows the upstream when the application demands it, and counts together with it', async () => {
     await signInOver(idp, corp.connection);
     const account = await accountOf(idp, corp.connection, `app-${count}`);
     if (!account) throw new Error('no account');

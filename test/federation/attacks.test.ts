@@ -189,7 +189,7 @@ describe('a connection', () => {
     expect(isIn(inside.page)).toBe(true);
   });
 
-  it('that is disabled is closed by every door, also for an answer that is on its way', async () => {
+  it('is closed by every door while it is disabled, also for an answer that is on its way', async () => {
     const closing = await anUpstream(idp);
     const browser = httpClient(idp.issuer);
     const url = await anAnswer(browser, closing);
@@ -206,7 +206,7 @@ describe('a connection', () => {
     await closing.remove();
   });
 
-  it('that is only for linking admits nobody by itself', async () => {
+  it('admits nobody by itself when it is only for linking', async () => {
     const linking = await anUpstream(idp, { link_only: true });
     linking.upstream.user = { sub: `attack-${count}` };
     const page = await openSignIn(idp, { clientId, connection: linking.connection });
@@ -223,7 +223,7 @@ describe('a connection', () => {
     expect(sent.status).toBe(403);
   });
 
-  it('that a database writer added or changed is not used', async () => {
+  it('is not used when a database writer added or changed it', async () => {
     const forged = await anUpstream(idp);
     await forged.upstream.stop();
     const { db, connections } = idp.services;

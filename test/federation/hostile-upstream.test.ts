@@ -25,9 +25,9 @@ beforeAll(async () => {
 });
 afterAll(() => internal.close());
 
-describe('an endpoint of an upstream', () => {
+describe('redirects of an upstream', () => {
   it.each(['/.well-known/openid-configuration', '/jwks', '/token', '/me'])(
-    'is not followed to another server when %s redirects there',
+    'are not followed to another server: %s',
     async (path) => {
       internalCalls = 0;
       const corp = await anUpstream(idp);
@@ -44,8 +44,8 @@ describe('an endpoint of an upstream', () => {
   );
 });
 
-describe('an answer', () => {
-  it('leads nowhere by its state or its RelayState', async () => {
+describe('a callback', () => {
+  it('does not redirect to an address in its state or its RelayState', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [redirectUri] });
     const corp = await anUpstream(idp);
     const forged = await httpClient(idp.issuer).get(
@@ -65,7 +65,7 @@ describe('an answer', () => {
     await idp.services.connections.remove(school.connection);
   });
 
-  it('of a registered service provider that poses as an upstream is not authentic', async () => {
+  it('rejects a Response that a service provider signed in place of the upstream', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [redirectUri] });
     const school = await aSamlUpstream(idp);
     const begun = await beginAt(idp, school, { clientId });
@@ -83,7 +83,7 @@ describe('an answer', () => {
 });
 
 describe('a group that a full administrator mapped to the role of administrators', () => {
-  it('gives it with a second factor of this server only, and takes it away with the group', async () => {
+  it('grants the admin role only with a second factor of this server, and revokes it with the group', async () => {
     const strict = await startIdp({ adminMfa: 'default' });
     const corp = await anUpstream(strict, { groups_claim: 'groups', role_mappings: { admins: 'admin' } });
     const rolesOf = async () => (await accountOf(strict, corp.connection, 'mapped'))?.roles;

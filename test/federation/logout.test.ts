@@ -302,7 +302,7 @@ describe('a logout token', () => {
     await idp.services.connections.setEnabled(id, true);
   });
 
-  it('of one connection ends no session of another', async () => {
+  it('ends no session of another connection', async () => {
     await signedIn([wiki]);
     const sid = await sidOf();
     await aConnection(idp, { ...entry(), id: 'other' });

@@ -276,7 +276,7 @@ describe('sso_id with its connection', () => {
     },
   );
 
-  itOnSqlite('at a connection that gives roles by group takes the right to give these roles', async () => {
+  itOnSqlite('takes the right to give roles at a connection that gives these roles by group', async () => {
     const role = 'by-group';
     const giving = await anUpstream(idp, { groups_claim: 'groups', role_mappings: { staff: role, root: 'admin' } });
     const plain = await anUpstream(idp, { groups_claim: 'groups', role_mappings: { staff: role } });

@@ -121,7 +121,7 @@ describe('a step-up in a session from an OpenID Connect upstream', () => {
     }
   });
 
-  it('of another user there changes nothing', async () => {
+  it('changes nothing when another user authenticates there', async () => {
     const { browser, clientId } = await session(['mfa']);
     const { identities } = idp.services;
     for (const sub of [`other-${count}`, `step-${count - 1}`]) {

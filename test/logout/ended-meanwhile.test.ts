@@ -20,7 +20,7 @@ afterAll(async () => {
   await idp?.stop();
 });
 
-it('rejects the pending sign-in of a session that was ended meanwhile', async () => {
+it('the server rejects the pending sign-in of a session that was ended meanwhile', async () => {
   const user = await aUser(idp.services);
   const browser = httpClient();
   await openApp(browser, payroll, user);

@@ -310,7 +310,7 @@ describe('the exporter', () => {
   });
 });
 
-it('believes no traceparent where no proxy is trusted', () => {
+it('the tracer believes no traceparent where no proxy is trusted', () => {
   const roots: unknown[] = [];
   const tracing = { root: (_name: string, options: object) => void roots.push(options), stop: async () => {} };
   const ctx = {
@@ -328,14 +328,14 @@ it('believes no traceparent where no proxy is trusted', () => {
   expect(roots).toMatchObject([{ traceparent: undefined }, { traceparent: expect.stringContaining(CALLER.traceId) }]);
 });
 
-it('runs the work alone where no span is recorded', async () => {
+it('the tracer runs the work alone where no span is recorded', async () => {
   const double = traced('double', async (value: number) => value * 2);
   expect(await double(21)).toBe(42);
   expect(await inSpan('step', {}, async (span) => span)).toBeUndefined();
   expect(traceFields()).toEqual({});
 });
 
-it('loads the OpenTelemetry packages only where traces are on', () => {
+it('the tracer loads the OpenTelemetry packages only where traces are on', () => {
   const sources = filesUnder('src', '.ts').map((file) => readFileSync(file, 'utf8'));
   const importing = sources.flatMap((source) => source.match(/^.*platform\/otlp\.ts.*$/gm) ?? []);
   expect(importing).toEqual(["  const { createTracing } = await import('../platform/otlp.ts');"]);

@@ -5,7 +5,7 @@ import { aUser } from '../support/factories.ts';
 import { freePort, startIdp } from '../support/idp.ts';
 import { forgot, NEW_PASSWORD, passwordWorks, redeem } from './support.ts';
 
-it('sends the mail from another process when the mail server is back', async () => {
+it('the server sends the mail from another process when the mail server is back', async () => {
   const port = await freePort();
   const first = await startIdp({ environment: { SMTP_URL: `smtp://127.0.0.1:${port}` } });
   const user = await aUser(first.services);

@@ -30,7 +30,7 @@ async function dump({ db }: Services): Promise<string> {
   );
 }
 
-it('keeps token and password out of log, audit and database', async () => {
+it('a reset keeps token and password out of log, audit and database', async () => {
   const user = await aUser(idp.services);
   const link = await resetLink(idp, box, user.username, user.account.email ?? '');
   const token = new URL(link).searchParams.get('token') ?? '';

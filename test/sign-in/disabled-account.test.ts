@@ -59,7 +59,7 @@ describe('a disabled account', () => {
     expect(again.tokens.claims()?.sub).toBe(user.account.id);
   });
 
-  it('a disabled account cannot finish a sign-in that began before', async () => {
+  it('cannot finish a sign-in that began before', async () => {
     const user = await aUser(idp.services);
     const browser = httpClient(idp.issuer);
     const form = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId)));

@@ -26,7 +26,7 @@ describe('a password that must be changed', () => {
   }
   const NEW = 'quite another pass phrase of mine';
 
-  it('a password that must be changed is changed before the sign-in continues, and the new one works', async () => {
+  it('is changed before the sign-in continues, and the new one works', async () => {
     const { user, browser, page } = await atChange();
     expect(page.text).toContain('autocomplete="new-password"');
     const changed = await browser.submit(page, { password: NEW });
@@ -35,7 +35,7 @@ describe('a password that must be changed', () => {
     expect(isIn(await enter(user.username, NEW))).toBe(true);
   });
 
-  it('a password that must be changed is not changed to a short or common one, to the user’s name, or to itself', async () => {
+  it('is not changed to a short or common one, to the user’s name, or to itself', async () => {
     const { user, browser, page } = await atChange();
     const wrongs = [
       '',
@@ -95,7 +95,7 @@ describe('a password that must be changed', () => {
     },
   );
 
-  it('a password that must be changed cannot be skipped by going back to the application', async () => {
+  it('cannot be skipped by going back to the application', async () => {
     const { browser, page } = await atChange();
     const uid = new URL(page.url).pathname.split('/')[2];
     const resumed = await browser.follow(await browser.get(`/authorize/${uid}`), isThere);

@@ -92,7 +92,7 @@ describe('the faults of a form in German', () => {
     ]);
   });
 
-  it('a text is a sentence, or the rest of one after the label', () => {
+  it('are a sentence each, or the rest of one after the label', () => {
     expect(inGerman('hours', t('console.languages.choose'))).toEqual([
       [inLanguage('de', () => String(t('console.languages.choose'))), undefined],
     ]);

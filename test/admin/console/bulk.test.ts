@@ -64,7 +64,7 @@ describe('a change of several users', () => {
     ['force-change', {}, 'Required a new password from 2 users.'],
     ['send-reset', {}, 'Wrote a password reset to a file for 2 users.'],
     ['delete', { confirm: '2' }, 'Deleted 2 users.'],
-  ])('%s is one of them', async (action, typed, sentence) => {
+  ])('is made by %s', async (action, typed, sentence) => {
     const users = await people([`${action}-1`, `${action}-2`]);
     if (action === 'remove-role')
       for (const { account } of users) await idp.services.roles.assign(account.id, 'editor');
@@ -144,7 +144,7 @@ describe('a change of several users', () => {
   });
 });
 
-it('stops after some seconds, and names the users that wait', async () => {
+it('a change of many users stops after some seconds, and names the users that wait', async () => {
   let seconds = 0;
   const setActive = async () => {
     seconds += 3;

@@ -195,7 +195,7 @@ describe('a connection', () => {
     expect(await connections.find('kc')).toBeUndefined();
   });
 
-  it('that another program changed is named in the list and can be removed', async () => {
+  it('is named in the list and can be removed when another program changed it', async () => {
     const { connections, db } = idp.services;
     await admin.submit(await admin.get(`${HOME}/new/oauth2/github`), {
       id: 'forged',

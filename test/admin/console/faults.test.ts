@@ -82,7 +82,7 @@ async function expectGerman(page: Page, at: string, value: string, fields: RegEx
 }
 
 describe('bad values in every field', () => {
-  it('of the tabs of an application are explained in sentences at their fields', async () => {
+  it('are explained in sentences at the fields of the tabs of an application', async () => {
     const paths = [
       ...['settings', 'access', 'claims', 'credentials'].map((tab) => `${oidc}/${tab}`),
       ...['settings', 'access', 'claims'].map((tab) => `${saml}/${tab}`),
@@ -99,7 +99,7 @@ describe('bad values in every field', () => {
     }
   });
 
-  it('of a new application are explained in sentences at their fields', async () => {
+  it('are explained in sentences at the fields of a new application', async () => {
     const kinds = ['web', 'spa', 'native', 'service', 'saml', 'fapi2', ...productPresets.map(({ id }) => id)];
     for (const kind of kinds) {
       const page = await sendBad(`/admin/applications/new/${kind}`, 'no <address>');
@@ -110,7 +110,7 @@ describe('bad values in every field', () => {
     }
   });
 
-  it('of users, roles, APIs, connections and settings are explained in sentences', async () => {
+  it('are explained in sentences in the forms of users, roles, APIs, connections and settings', async () => {
     const { account } = await aUser(idp.services, { attributes: { level: 3, tags: ['a'], desk: 'B7' } });
     const role = await idp.services.roles.create({ name: 'faulty' });
     await admin.submit(await admin.get('/admin/apis/new'), { identifier: 'https://faults.example', scopes: 'read' });

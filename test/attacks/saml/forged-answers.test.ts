@@ -298,7 +298,7 @@ describe('a message that is no answer', () => {
     ['an answer as SAMLRequest', `SAMLRequest=${Buffer.from('<a/>').toString('base64')}`],
     ['two answers', `SAMLResponse=PGEvPg%3D%3D&SAMLResponse=PGEvPg%3D%3D`],
     ['two answers with one name encoded', `SAMLResponse=PGEvPg%3D%3D&SAML%52esponse=PGEvPg%3D%3D`],
-  ])('is 400: %s', async (_name, body) => {
+  ])('is answered with 400: %s', async (_name, body) => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     expect((await begun.browser.post('/saml/acs', { body, headers })).status).toBe(400);
   });
@@ -443,7 +443,7 @@ describe('an authentic answer', () => {
     expect(page.location).toContain(redirectUri);
   });
 
-  it('of a disabled connection signs nobody in', async () => {
+  it('signs nobody in when its connection is disabled', async () => {
     const closing = await aSamlUpstream(idp);
     const fresh = await beginAt(idp, closing, { clientId });
     await idp.services.connections.setEnabled(closing.connection, false);
@@ -453,7 +453,7 @@ describe('an authentic answer', () => {
     expect(isIn(page)).toBe(false);
   });
 
-  it('of an old sign-in is not passed off as fresh', async () => {
+  it('is not passed off as fresh when its sign-in is old', async () => {
     const fresh = await beginAt(idp, school, { clientId, prompt: 'login' });
     const old = { authnInstant: new Date(Date.now() - 3_600_000).toISOString() };
     const posted = await postAnswer(fresh.browser, answer(old, fresh));

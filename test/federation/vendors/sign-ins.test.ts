@@ -70,7 +70,7 @@ describe('sign-in with Apple', () => {
 });
 
 describe('an assertion of the client', () => {
-  it.each(['client_secret_jwt', 'private_key_jwt'])('with %s is for the issuer only', async (method) => {
+  it.each(['client_secret_jwt', 'private_key_jwt'])('is for the issuer only with %s', async (method) => {
     const key = anRsaKey();
     const isKey = method === 'private_key_jwt';
     const strict = await anUpstream(
@@ -92,8 +92,8 @@ describe('an assertion of the client', () => {
   });
 });
 
-describe('an upstream with a new key', () => {
-  it('signs users in with it, as soon as its JWKS is read again', async () => {
+describe('an upstream whose key changes', () => {
+  it('signs users in with the new key, as soon as its JWKS is read again', async () => {
     const corp = await anUpstream(idp);
     corp.upstream.user = { sub: 'rollover-1' };
     expect(isIn((await signInOver(idp, corp.connection)).page)).toBe(true);
@@ -125,7 +125,7 @@ describe('sign-in at an OAuth 2.0 API', () => {
       ...fields,
     });
 
-  it('at Facebook proves that it has the app secret, and confirms the address here', async () => {
+  it('proves at Facebook that it has the app secret, and confirms the address here', async () => {
     const id = `facebook-${process.pid}`;
     await oauth2(id, { preset: 'facebook', attributes: { email: 'email', name: 'name' } });
     api.proofSecret = 'api-secret';

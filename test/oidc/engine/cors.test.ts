@@ -48,7 +48,7 @@ const preflight = (path: string, origin: string, method: string) =>
 describe('discovery and keys', () => {
   const documents = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server', '/jwks'];
 
-  it.each(documents)('%s can be read from every origin, registered or not', async (path) => {
+  it.each(documents)('can be read from every origin at %s, registered or not', async (path) => {
     const first = await httpClient(idp.issuer).get(path);
     expect([first.status, allowed(first)]).toEqual([200, '*']);
     for (const origin of [spaOrigin, ...OTHER_ORIGINS]) {
@@ -71,7 +71,7 @@ describe('the token, userinfo and revocation endpoints', () => {
     ['/revoke', 'POST'],
   ];
 
-  it.each(endpoints)('%s answers preflights of registered origins only', async (path, method) => {
+  it.each(endpoints)('answer preflights of registered origins only, at %s', async (path, method) => {
     const preflightResponse = await preflight(path, spaOrigin, method);
     expect([preflightResponse.status, allowed(preflightResponse)]).toEqual([204, spaOrigin]);
     expect(preflightResponse.headers['access-control-allow-methods']).toContain(method);
@@ -86,7 +86,7 @@ describe('the token, userinfo and revocation endpoints', () => {
     }
   });
 
-  it('the token, userinfo and revocation endpoints answer a page of the client’s own origin', async () => {
+  it('answer a page of the client’s own origin', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), spa, user, { scope: 'openid offline_access' });
     const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '', client_id: spa.clientId };
     const token = await httpClient(idp.issuer).post('/token', { form, ...from(spaOrigin) });
@@ -102,7 +102,7 @@ describe('the token, userinfo and revocation endpoints', () => {
     expect(token.headers['access-control-allow-credentials']).toBeUndefined();
   });
 
-  it('the token, userinfo and revocation endpoints hide the response from a page of another origin, even that of another client', async () => {
+  it('hide the response from a page of another origin, even that of another client', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), spa, user, { scope: 'openid offline_access' });
     for (const origin of [otherOrigin, ...OTHER_ORIGINS]) {
       const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '', client_id: spa.clientId };
@@ -116,7 +116,7 @@ describe('the token, userinfo and revocation endpoints', () => {
     expect(other.clientId).not.toBe(spa.clientId);
   });
 
-  it('the token, userinfo and revocation endpoints hide errors from a page of an unknown origin', async () => {
+  it('hide errors from a page of an unknown origin', async () => {
     for (const origin of OTHER_ORIGINS) {
       const token = await httpClient(idp.issuer).post('/token', {
         form: { client_id: 'nobody', grant_type: 'x' },
@@ -131,7 +131,7 @@ describe('the token, userinfo and revocation endpoints', () => {
     expect(own.headers['access-control-expose-headers']).toContain('WWW-Authenticate');
   });
 
-  it('the token, userinfo and revocation endpoints hide the response from pages when the client is confidential', async () => {
+  it('hide the response from pages when the client is confidential', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), server, user);
     const secret = btoa(`${server.clientId}:${server.clientSecret}`);
     const page = await httpClient(idp.issuer).post('/revoke', {
@@ -143,7 +143,7 @@ describe('the token, userinfo and revocation endpoints', () => {
 });
 
 describe('the endpoints for servers', () => {
-  it.each(['/introspect', '/par', '/device/code', '/register'])('%s can be read by no page', async (path) => {
+  it.each(['/introspect', '/par', '/device/code', '/register'])('can be read by no page at %s', async (path) => {
     const form = { client_id: spa.clientId, token: 'any', redirect_uri: `${spaOrigin}/cb` };
     const page = await httpClient(idp.issuer).post(path, { form, ...from(spaOrigin) });
     expect(allowed(page)).toBeUndefined();

@@ -20,7 +20,7 @@ const pages = ['/authorize', '/end-session', '/device'];
 
 describe('endpoints', () => {
   it.each([...programs, ...documents, ...pages, '/userinfo', '/end-session/confirm'])(
-    '%s rejects methods that it does not support',
+    'reject methods that they do not support: %s',
     async (path) => {
       for (const method of ['PUT', 'DELETE', 'PATCH', 'PROPFIND', 'TRACE']) {
         const page = await client().request(method, path);
@@ -41,21 +41,21 @@ describe('endpoints', () => {
       expect([path, (await client().request('TRACE', path)).status]).toEqual([path, 405]);
   });
 
-  it.each(programs)('%s accepts only POST', async (path) => {
+  it.each(programs)('accept only POST: %s', async (path) => {
     for (const method of ['GET', 'HEAD']) expect((await client().request(method, path)).status).toBe(405);
   });
 
-  it.each([...documents, ...pages])('%s answers HEAD like GET, without a body', async (path) => {
+  it.each([...documents, ...pages])('answer HEAD like GET, without a body: %s', async (path) => {
     const [head, get] = [await client().request('HEAD', path), await client().get(path)];
     expect([head.status, head.text]).toEqual([get.status, '']);
   });
 
-  it('endpoints answer HEAD of an authorization request without a prompt', async () => {
+  it('answer HEAD of an authorization request without a prompt', async () => {
     const page = await client().request('HEAD', authorizeUrl(idp, app.clientId));
     expect([303, 405]).toContain(page.status);
   });
 
-  it.each(programs.filter((path) => path !== '/register'))('%s accepts only a form', async (path) => {
+  it.each(programs.filter((path) => path !== '/register'))('accept only a form: %s', async (path) => {
     const authorization = basic(app.clientId, app.clientSecret);
     for (const type of [
       'application/json',
@@ -70,7 +70,7 @@ describe('endpoints', () => {
   });
 
   it.each([...programs, '/userinfo', '/device', '/end-session/confirm'])(
-    '%s rejects a body of a megabyte',
+    'reject a body of a megabyte: %s',
     async (path) => {
       const type = path === '/register' ? 'application/json' : 'application/x-www-form-urlencoded';
       const page = await client()
@@ -87,7 +87,7 @@ describe('endpoints', () => {
     },
   );
 
-  it('endpoints answer errors as JSON to programs and as a page to browsers, whatever the Accept header is', async () => {
+  it('answer errors as JSON to programs and as a page to browsers, whatever the Accept header is', async () => {
     for (const accept of ['text/html', '*/*', 'application/json', '']) {
       const page = await client().post('/token', { form: { grant_type: 'x' }, headers: { accept } });
       expect(page.headers['content-type']).toContain('application/json');
@@ -112,7 +112,7 @@ describe('endpoints', () => {
     '//authorize',
     '/authorize;x',
     '/%61uthorize',
-  ])('endpoints do not exist at %s', async (path) => {
+  ])('do not exist at %s', async (path) => {
     const page = await client().get(`${idp.issuer}${path}`);
     expect([path, [400, 404].includes(page.status)]).toEqual([path, true]);
   });

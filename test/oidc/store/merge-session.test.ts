@@ -16,13 +16,13 @@ const withApps = (authorizations: SessionPayload['authorizations']) => ({ ...asR
 const stay = { hasMoved: false };
 
 describe('the apps of a merged session', () => {
-  it('the apps of a merged session are those of both requests', () => {
+  it('are those of both requests', () => {
     const { a } = asRead.authorizations ?? {};
     const merged = mergeSession(asRead, withApps({ a: a ?? {}, b }), withApps({ a: a ?? {}, c }), stay);
     expect(merged?.authorizations).toEqual({ a, b, c });
   });
 
-  it('the apps of a merged session lack those that either request logged out of', () => {
+  it('lack those that either request logged out of', () => {
     expect(mergeSession(asRead, withApps({}), withApps({ ...asRead.authorizations, c }), stay)?.authorizations).toEqual(
       {
         c,
@@ -32,19 +32,19 @@ describe('the apps of a merged session', () => {
     expect(mergeSession(asRead, withApps(app), withApps({}), stay)?.authorizations).toEqual({});
   });
 
-  it('the apps of a merged session keep offline access that either request was granted', () => {
+  it('keep offline access that either request was granted', () => {
     const stored = withApps({ a: { sid: 'a1', grantId: 'ga', persistsLogout: true } });
     expect(mergeSession(asRead, asRead, stored, stay)?.authorizations).toEqual(stored.authorizations);
     expect(mergeSession(asRead, stored, asRead, stay)?.authorizations).toEqual(stored.authorizations);
   });
 
-  it('the apps of a merged session have the grant that was stored last', () => {
+  it('have the grant that was stored last', () => {
     const again = { a: { sid: 'a2', grantId: 'ga2' } };
     const stored = withApps({ a: { sid: 'a1', grantId: 'ga', persistsLogout: true } });
     expect(mergeSession(asRead, withApps(again), stored, stay)?.authorizations).toEqual(again);
   });
 
-  it('the apps of a merged session may have the name of any object property', () => {
+  it('may have the name of any object property', () => {
     const named = withApps({ ...asRead.authorizations, constructor: b });
     expect(mergeSession(asRead, named, asRead, stay)?.authorizations).toEqual({
       ...asRead.authorizations,
@@ -60,17 +60,17 @@ describe('the sign-in of a merged session', () => {
     ['of this request', again, asRead],
     ['of the other request', asRead, again],
     ['that is the newest', { ...asRead, loginTs: 150, amr: ['hwk'] }, again],
-  ])('%s counts', (_which, own, stored) => {
+  ])('is the sign-in %s', (_which, own, stored) => {
     expect(mergeSession(asRead, own, stored, stay)).toMatchObject({ loginTs: 200, amr: again.amr, exp: 1100 });
   });
 });
 
-describe('a form that is not submitted yet', () => {
-  it('a form that is not submitted yet stays after a request that did not render it', () => {
+describe('a pending form', () => {
+  it('stays after a request that did not render it', () => {
     expect(mergeSession(asRead, asRead, { ...asRead, state: { secret: 's' } }, stay)?.state).toEqual({ secret: 's' });
   });
 
-  it('a form that is not submitted yet is removed when it was submitted', () => {
+  it('is removed after its submission', () => {
     const rendered = { ...asRead, state: { secret: 's' } };
     expect(mergeSession(rendered, asRead, rendered, stay)?.state).toBeUndefined();
   });

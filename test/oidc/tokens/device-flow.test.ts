@@ -69,7 +69,7 @@ describe('a device', () => {
     expect((await tv.rp.refresh(token)).access_token).toBeTruthy();
   });
 
-  it('a device is confirmed on a page even when the address holds the code', async () => {
+  it('is confirmed on a page even when the address holds the code', async () => {
     const device = await begin();
     const browser = httpClient(idp.issuer);
     const hop = await browser.get(device.verification_uri_complete ?? '');
@@ -102,7 +102,7 @@ describe('a device', () => {
     expect((await poll(second, asking)).json().error).toBe('access_denied');
   });
 
-  it('a device cannot use the code of another application, and one that has expired gives nothing', async () => {
+  it('cannot use the code of another application, and one that has expired gives nothing', async () => {
     const device = await begin();
     const other = await anApplication(idp, {
       redirect_uris: [],
@@ -121,7 +121,7 @@ describe('a device', () => {
     expect([page.status, page.text.includes('This code has expired')]).toEqual([400, true]);
   });
 
-  it('a device is rejected without the grant', async () => {
+  it('is rejected without the grant', async () => {
     const web = await anApplication(idp);
     expect((await postAs(idp, web, '/device/code', { scope: 'openid' })).status).toBe(400);
   });

@@ -11,7 +11,7 @@ const sessionsOf = (provider: Provider) =>
   provider.Session as unknown as { new (): { [field: string]: never }; IN_PAYLOAD: string[] };
 
 describe('session-auth-time', () => {
-  it('session-auth-time is needed: the engine takes the time of the sign-in for that of the authentication', () => {
+  it('is needed: the engine takes the time of the sign-in for that of the authentication', () => {
     expect(sessionsOf(bare.provider).IN_PAYLOAD).not.toContain('authTs');
     const session = new (sessionsOf(bare.provider))();
     Object.assign(session, { loginTs: 1_000, authTs: 0 });

@@ -26,7 +26,7 @@ async function register({ origin }: Engine) {
 }
 
 describe('registration-secret', () => {
-  it('registration-secret is needed: the engine returns the stored secret each time a registration is read', async () => {
+  it('is needed: the engine returns the stored secret each time a registration is read', async () => {
     expect((await register(bare)).read).toContain('client_secret');
   });
 
