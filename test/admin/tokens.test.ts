@@ -18,12 +18,11 @@ describe('a token of the admin API', () => {
   it('lets an application act without a user', async () => {
     const service = await aService(idp);
     const me = await service.get('/me');
-    expect([me.status, me.json()]).toEqual([
-      200,
-      { application: service.app.clientId, user: null, permissions: 'everything' },
-    ]);
+    expect(me.status).toBe(200);
+    expect(me.json()).toEqual({ application: service.app.clientId, user: null, permissions: 'everything' });
     const users = await service.get('/users');
-    expect([users.status, users.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(users.status).toBe(200);
+    expect(users.headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
   it('lets a user act through an application, as the roles of the user permit', async () => {
@@ -41,13 +40,11 @@ describe('a token of the admin API', () => {
 });
 
 describe('a call to the admin API', () => {
-  const expectRejected = async (token: string, why = 'invalid_token') => {
+  const expectRejected = async (token: string, code = 'invalid_token') => {
     const page = await caller(idp, token, app).get('/me');
-    expect([page.status, page.headers['content-type'], page.json().code]).toEqual([
-      401,
-      'application/problem+json',
-      why,
-    ]);
+    expect(page.status).toBe(401);
+    expect(page.headers['content-type']).toBe('application/problem+json');
+    expect(page.json().code).toBe(code);
     expect(page.headers['www-authenticate']).toContain(`Bearer realm="${adminApi(idp.issuer)}"`);
   };
   let app: Awaited<ReturnType<typeof aService>>['app'];
@@ -74,23 +71,16 @@ describe('a call to the admin API', () => {
     await expectRejected(jwt.access_token);
   });
 
-  it('is rejected with a token that has expired, was revoked, or whose application was disabled or deleted', async () => {
-    const expired = await aService(idp);
-    later = 15 * 60_000;
-    await expectRejected(expired.token);
+  it.each<[string, (service: Awaited<ReturnType<typeof aService>>) => unknown]>([
+    ['has expired', () => (later = 15 * 60_000)],
+    ['was revoked', ({ app, token }) => app.rp.revoke(token)],
+    ['belongs to a disabled application', ({ app }) => idp.services.applications.setEnabled(app.applicationId, false)],
+    ['belongs to a deleted application', ({ app }) => idp.services.applications.remove(app.applicationId)],
+  ])('is rejected with a token that %s', async (_what, end) => {
+    const service = await aService(idp);
+    await end(service);
+    await expectRejected(service.token);
     later = 0;
-
-    const revoked = await aService(idp);
-    await revoked.app.rp.revoke(revoked.token);
-    await expectRejected(revoked.token);
-
-    const disabled = await aService(idp);
-    await idp.services.applications.setEnabled(disabled.app.applicationId, false);
-    await expectRejected(disabled.token);
-
-    const deleted = await aService(idp);
-    await idp.services.applications.remove(deleted.app.applicationId);
-    await expectRejected(deleted.token);
   });
 
   it('is rejected with the token of a user who was disabled or signed out', async () => {
@@ -148,8 +138,8 @@ describe('a call to the admin API', () => {
       expect((await get('/me')).json()).toMatchObject({ permissions: ['gatehouse.users:read'] });
       // Not even to give the scope back to itself.
       const patch = { scope: 'openid admin:*' };
-      const given = await send('PATCH', `/applications/${app.applicationId}`, patch, { 'if-match': '*' });
-      expect(given.status).toBe(403);
+      const updated = await send('PATCH', `/applications/${app.applicationId}`, patch, { 'if-match': '*' });
+      expect(updated.status).toBe(403);
       await applications.updateOidc(app.applicationId, { ...input, ...narrow, resources: [] });
       expect((await get('/users')).status).toBe(401);
     }

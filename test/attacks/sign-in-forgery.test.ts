@@ -78,8 +78,8 @@ describe('the form', () => {
       const answer = await browser.post(`/signin/${uid}/${step}`, {
         form: { _csrf: csrf, password: 'x', decision: 'allow', code: '1' },
       });
-      expect([step, answer.location?.includes('/authorize') ?? false]).toEqual([step, false]);
-      expect(answer.status).toBeLessThan(500);
+      expect(answer.location ?? '', step).not.toContain('/authorize');
+      expect(answer.status, step).toBeLessThan(500);
     }
     const back = await browser.follow(
       await browser.submit(page, { username: user.username, password: user.password }),
@@ -133,7 +133,7 @@ describe('the host name', () => {
         host: own(),
         [header]: header === 'forwarded' ? 'host=attacker.example' : 'attacker.example',
       });
-      expect([header, answer.status]).toEqual([header, 200]);
+      expect(answer.status, header).toBe(200);
       expect(JSON.parse(answer.text)).toMatchObject({ issuer: idp.issuer, token_endpoint: `${idp.issuer}/token` });
     }
     const page = await httpClient(idp.issuer).get(authorizeUrl(idp, app.clientId), {

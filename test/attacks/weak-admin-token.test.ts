@@ -112,7 +112,10 @@ describe('a user token below the acr that the admin API requires', () => {
     ];
     for (const form of grants) {
       const page = await token(form);
-      expect([form.grant_type, page.status, page.json().access_token]).toEqual([form.grant_type, 400, undefined]);
+      expect({ status: page.status, accessToken: page.json().access_token }, form.grant_type).toEqual({
+        status: 400,
+        accessToken: undefined,
+      });
     }
   });
 

@@ -225,7 +225,7 @@ describe('the console', () => {
     const auditor = await consoleOf(idp, await staff(idp, 'auditor'));
     const page = await auditor.get('/admin/branding/texts');
     expect(page.status).toBe(200);
-    expect(page.forms.every(({ method, action }) => method === 'get' || !action.includes('texts'))).toBe(true);
+    expect(page.forms.filter(({ method, action }) => method !== 'get' && action.includes('texts'))).toEqual([]);
     expect((await httpClient(idp.issuer).get('/admin/branding/texts')).status).toBe(303);
   });
 });

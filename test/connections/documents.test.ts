@@ -207,7 +207,7 @@ describe('the warnings of connections', () => {
   const warnings = async () => {
     return (await all())
       .filter(({ connection }) => connection?.id === 'warn')
-      .map(({ text, isUrgent }) => [String(text), isUrgent]);
+      .map(({ text, isUrgent }) => ({ text: String(text), isUrgent }));
   };
 
   it('name a secret 30 days and more urgently 7 days before it ends, until there is one that lasts', async () => {
@@ -216,9 +216,9 @@ describe('the warnings of connections', () => {
     await documents.get(connection, 'jwks');
     expect(await warnings()).toEqual([]);
     clock.advance({ days: 11 });
-    expect(await warnings()).toEqual([['Upstream: the client secret expires in 29 days.', false]]);
+    expect(await warnings()).toEqual([{ text: 'Upstream: the client secret expires in 29 days.', isUrgent: false }]);
     clock.advance({ days: 23 });
-    expect(await warnings()).toEqual([['Upstream: the client secret expires in 6 days.', true]]);
+    expect(await warnings()).toEqual([{ text: 'Upstream: the client secret expires in 6 days.', isUrgent: true }]);
     await idp.services.connections.addSecret('warn', 'client-secret', { value: 'y' });
     expect(await warnings()).toEqual([]);
   });
@@ -230,12 +230,15 @@ describe('the warnings of connections', () => {
     expect(await warnings()).toEqual([]);
     clock.advance({ days: 2, hours: 1 });
     // The server's own job may have read the keys in the meantime, which fail too.
-    expect(await warnings()).toContainEqual([expect.stringContaining('the discovery document can’t be read'), false]);
+    expect(await warnings()).toContainEqual({
+      text: expect.stringContaining('the discovery document can’t be read'),
+      isUrgent: false,
+    });
     records = [];
     await idp.services.connections.remove('warn');
     await make({ id: 'warn', enabled: true, domains: ['warn.example'] });
     await idp.services.domainChecks.check('warn', 'warn.example');
-    expect(await warnings()).toEqual([[expect.stringContaining('_gatehouse.warn.example'), false]]);
+    expect(await warnings()).toEqual([{ text: expect.stringContaining('_gatehouse.warn.example'), isUrgent: false }]);
   });
 
   it('are mailed to the administrators, once 30 days and once 7 days before a secret or certificate expires', async () => {

@@ -321,7 +321,10 @@ describe('the server', () => {
   async function expectUnchanged(): Promise<void> {
     for (const name of ['token of a code', 'token of a refresh token', 'userinfo', 'account']) {
       const page = await probes[name]?.send();
-      expect([name, page?.status, page?.text.slice(0, 200)]).toEqual([name, 200, expect.anything()]);
+      expect({ status: page?.status, text: page?.text.slice(0, 200) }, name).toEqual({
+        status: 200,
+        text: expect.anything(),
+      });
       if (name === 'token of a refresh token') refreshToken = String(page?.json().refresh_token ?? refreshToken);
     }
     code = await newCode();

@@ -7,7 +7,8 @@ import { aClient } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Listening, listen } from '../support/listen.ts';
-import { isIn } from '../support/pages/enter.ts';
+import { expectNotSignedIn, expectSignedIn } from '../support/pages/enter.ts';
+import { actionsOf } from '../support/pages/html.ts';
 import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import { answerXml, aSamlUpstream, beginAt, postAnswer } from '../support/upstream/saml-upstream.ts';
 import { accountOf, anUpstream, callbackOf, isAtApplication, signInOver } from './support.ts';
@@ -34,7 +35,7 @@ describe('redirects of an upstream', () => {
       corp.upstream.user = { sub: 'redirected' };
       corp.upstream.quirks = { redirects: { [path]: `${internal.origin}/secret` } };
       const { page } = await signInOver(idp, corp.connection);
-      expect(isIn(page)).toBe(false);
+      expectNotSignedIn(page);
       expect(page.status).toBeGreaterThanOrEqual(400);
       expect(page.text).not.toContain(internal.origin);
       expect(await accountOf(idp, corp.connection, 'redirected')).toBeUndefined();
@@ -60,7 +61,7 @@ describe('a callback', () => {
     });
     expect(new URL(posted.location ?? '', idp.issuer).origin).toBe(idp.issuer);
     const page = await begun.browser.follow(posted, isAtApplication);
-    expect(isIn(page)).toBe(true);
+    expectSignedIn(page);
     expect(page.location).not.toContain('attacker.example');
     await idp.services.connections.remove(school.connection);
   });
@@ -91,11 +92,11 @@ describe('a group that a full administrator mapped to the role of administrators
     const { page, browser } = await signInOver(strict, corp.connection);
     expect(await rolesOf()).toEqual(['admin']);
     // The upstream claims a second factor, but the connection does not vouch for it.
-    expect(page.forms.some(({ action }) => action.includes('enrol-totp'))).toBe(true);
+    expect(actionsOf(page)).toContainEqual(expect.stringContaining('enrol-totp'));
     const opened = await browser.follow(await browser.get('/admin'));
     expect(opened.url).toContain('/signin/');
     corp.upstream.user = { sub: 'mapped', groups: [] };
-    expect(isIn((await signInOver(strict, corp.connection)).page)).toBe(true);
+    expectSignedIn((await signInOver(strict, corp.connection)).page);
     expect(await rolesOf()).toEqual([]);
     await corp.upstream.stop();
     await strict.stop();

@@ -251,7 +251,7 @@ describe('the phone number in the profile', () => {
 
   const phoneOf = async () => {
     const { phoneNumber, phoneNumberVerified } = (await idp.services.accounts.find(user.account.id)) ?? {};
-    return [phoneNumber, phoneNumberVerified];
+    return { phoneNumber, phoneNumberVerified };
   };
   /** Sends the number on its page, and the code that comes back to it. */
   async function prove(browser: HttpClient, phone: string): Promise<Page> {
@@ -264,24 +264,24 @@ describe('the phone number in the profile', () => {
 
   it('is set by a code that was sent to it, is verified, and is no second factor', async () => {
     const browser = await signedIn(idp, user);
-    expect(await phoneOf()).toEqual([null, false]);
+    expect(await phoneOf()).toEqual({ phoneNumber: null, phoneNumberVerified: false });
     await prove(browser, '+49 170 6666661');
-    expect(await phoneOf()).toEqual(['+491706666661', true]);
+    expect(await phoneOf()).toEqual({ phoneNumber: '+491706666661', phoneNumberVerified: true });
     expect(await idp.services.db.phoneFactor.count({ where: { userId: user.account.id } })).toBe(0);
     expect((await browser.get('/account/profile')).text).toContain('+491706666661, verified');
     await browser.submit(await browser.get('/account/profile'), {}, { form: '/remove' });
-    expect(await phoneOf()).toEqual([null, false]);
+    expect(await phoneOf()).toEqual({ phoneNumber: null, phoneNumberVerified: false });
   });
 
   it('is unverified again after another change, and stays verified after one of other fields', async () => {
     await idp.services.accounts.update(user.account.id, { phoneNumber: '+49 170 6666662' });
     const browser = await signedIn(idp, user);
     await prove(browser, '+491706666662');
-    expect(await phoneOf()).toEqual(['+49 170 6666662', true]);
+    expect(await phoneOf()).toEqual({ phoneNumber: '+49 170 6666662', phoneNumberVerified: true });
     await idp.services.accounts.update(user.account.id, { name: 'Renamed' });
-    expect(await phoneOf()).toEqual(['+49 170 6666662', true]);
+    expect(await phoneOf()).toEqual({ phoneNumber: '+49 170 6666662', phoneNumberVerified: true });
     await idp.services.accounts.update(user.account.id, { phoneNumber: '+491700000000' });
-    expect(await phoneOf()).toEqual(['+491700000000', false]);
+    expect(await phoneOf()).toEqual({ phoneNumber: '+491700000000', phoneNumberVerified: false });
   });
 
   it('is verified by the codes of the second factor where it is the same number', async () => {
@@ -289,7 +289,7 @@ describe('the phone number in the profile', () => {
     const browser = await signedIn(idp, user);
     const sent = await browser.submit(await browser.get('/account/factors/phone'), { phone: '+491706666663' });
     await browser.submit(sent, { code: codeIn(messages.at(-1)?.body.text ?? '') }, { form: '/confirm' });
-    expect(await phoneOf()).toEqual(['+49 170 6666663', true]);
+    expect(await phoneOf()).toEqual({ phoneNumber: '+49 170 6666663', phoneNumberVerified: true });
   });
 
   it('cannot be replaced by the user where the configuration file declares the account', async () => {
@@ -299,7 +299,7 @@ describe('the phone number in the profile', () => {
     const page = await browser.get('/account/profile/phone');
     expect((await browser.submit(page, { phone: '+491700000000' })).status).toBe(403);
     await prove(browser, '+491706666664');
-    expect(await phoneOf()).toEqual(['+49 170 6666664', true]);
+    expect(await phoneOf()).toEqual({ phoneNumber: '+49 170 6666664', phoneNumberVerified: true });
   });
 });
 

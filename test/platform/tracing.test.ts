@@ -215,7 +215,7 @@ describe('traces', () => {
   it('name each statement, hot ones by their own name and those of Prisma by table', () => {
     const statements = collector.spans.filter(({ attributes }) => attributes['db.system.name']);
     const summaries = statements.map(({ attributes }) => attributes['db.query.summary']).filter(Boolean);
-    expect(summaries.every((summary) => /^[a-z-]+\.[a-zA-Z]+$/.test(String(summary)))).toBe(true);
+    expect(summaries.filter((summary) => !/^[a-z-]+\.[a-zA-Z]+$/.test(String(summary)))).toEqual([]);
     expect(summaries.length).toBeGreaterThan(20);
     expect(statements.map(({ name }) => name)).toContain('INSERT mail_messages');
   });
@@ -256,7 +256,10 @@ describe('traces', () => {
     expect(used.length).toBe(Object.keys(secrets).length);
     for (const [what, secret] of used) {
       const forms = [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64').replaceAll('=', '')];
-      for (const form of forms) expect(all.includes(form), what).toBe(false);
+      expect(
+        forms.filter((form) => all.includes(form)),
+        what,
+      ).toEqual([]);
     }
     const names = new Set(collector.spans.flatMap(({ attributes }) => Object.keys(attributes)));
     expect([...names].filter((name) => !ATTRIBUTES.includes(name))).toEqual([]);

@@ -116,7 +116,7 @@ describe('a LogoutRequest of the IdP', () => {
       { location: theirs, parameter: 'SAMLRequest', message: message(), relayState: `it's "so" (far)!*` },
       signer,
     );
-    expect(url.startsWith(`${theirs}&SAMLRequest=`)).toBe(true);
+    expect(url.slice(0, url.indexOf('=', theirs.length))).toBe(`${theirs}&SAMLRequest`);
     expect(url).not.toMatch(/['"()!* ]/);
     const byRedirect = await nodeSaml().validateRedirectAsync(
       Object.fromEntries(new URL(url).searchParams),

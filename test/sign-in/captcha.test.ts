@@ -11,7 +11,7 @@ import { failSignIn } from '../support/failed-sign-in.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Challenge, captchaOn, payloadOf, solve, solvedCaptcha } from '../support/pages/captcha.ts';
-import { isIn, isThere } from '../support/pages/enter.ts';
+import { expectSignedIn, isThere } from '../support/pages/enter.ts';
 
 const clock = testClock();
 let idp: TestIdp;
@@ -81,7 +81,7 @@ describe('the CAPTCHA after three failed sign-ins', () => {
     browser = home;
     form = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId, { prompt: 'login' })));
     expect(captchaOn(form)).toBeUndefined();
-    expect(isIn(await browser.follow(await right(), isThere))).toBe(true);
+    expectSignedIn(await browser.follow(await right(), isThere));
   });
 });
 
@@ -127,7 +127,7 @@ describe('a CAPTCHA solution', () => {
       'not base64 at all',
       'A'.repeat(8000),
     ];
-    for (const altcha of forgeries) expect([altcha, (await right({ altcha })).status]).toEqual([altcha, 429]);
+    for (const altcha of forgeries) expect((await right({ altcha })).status, JSON.stringify(altcha)).toBe(429);
     expect((await right({ altcha: payloadOf(one.challenge, one.solution) })).status).toBe(303);
   });
 });

@@ -51,7 +51,10 @@ describe('a disabled account', () => {
       { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: 'v'.repeat(43) },
     ] as Record<string, string>[]) {
       const answer = await postAs(idp, app, '/token', form);
-      expect([form.grant_type, answer.status, answer.json().error]).toEqual([form.grant_type, 400, 'invalid_grant']);
+      expect({ status: answer.status, error: answer.json().error }, form.grant_type).toEqual({
+        status: 400,
+        error: 'invalid_grant',
+      });
     }
 
     await idp.services.accounts.setActive(user.account.id, true);

@@ -196,10 +196,8 @@ describe('a registered application', () => {
     expect(textOf(question.text)).toMatch(/Revoke the client secret •+\S{4} of .*\?.*Revoke secret/);
     expect(await hasSecret(applicationId, clientSecret)).toBe(true);
     await admin.submit(question);
-    expect([await hasSecret(applicationId, value), await hasSecret(applicationId, clientSecret)]).toEqual([
-      true,
-      false,
-    ]);
+    expect(await hasSecret(applicationId, value), 'the new secret').toBe(true);
+    expect(await hasSecret(applicationId, clientSecret), 'the revoked secret').toBe(false);
   });
 
   itOnSqlite('gets claims of its own, alone and by a scope, and ID tokens without those of scopes', async () => {

@@ -56,7 +56,7 @@ function summaryOf(page: Page): { href: string; text: string }[] {
 
 /** Throws unless each fault is a sentence that leads to its field, which has it too. */
 function expectSentences(page: Page, at: string): void {
-  expect([at, page.status]).toEqual([at, 400]);
+  expect(page.status, at).toBe(400);
   expect(page.text).toContain('<title>Error: ');
   expect(textOf(page.text), at).not.toMatch(RAW);
   for (const { href, text } of summaryOf(page)) {
@@ -73,7 +73,7 @@ function expectSentences(page: Page, at: string): void {
 /** Throws unless the form has as many faults in German, and each is in German. */
 async function expectGerman(page: Page, at: string, value: string, fields: RegExp = ANY): Promise<void> {
   const translated = await sendBad(at, value, fields, german);
-  expect([at, translated.status]).toEqual([at, page.status]);
+  expect(translated.status, at).toBe(page.status);
   expect(translated.text).toContain('<html lang="de"');
   const [box = ''] = /<div class="note bad" role="alert"[\s\S]*?<\/div>/.exec(translated.text) ?? [];
   const inEnglish = [...box.matchAll(/<li lang="en">(.*?)<\/li>/g)].map(([, text = '']) => `${at}: ${textOf(text)}`);

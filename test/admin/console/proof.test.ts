@@ -206,7 +206,10 @@ describe('every sensitive form and button of the console', () => {
     ];
     for (const [path, fields = {}, form] of forms) {
       const sent = await admin.submit(await admin.get(path), fields, form ? { form } : {});
-      expect([path, fields, sent.status, sent.location]).toEqual([path, fields, 303, expect.stringContaining(CONFIRM)]);
+      expect({ status: sent.status, location: sent.location }, `${path} ${JSON.stringify(fields)}`).toEqual({
+        status: 303,
+        location: expect.stringContaining(CONFIRM),
+      });
     }
     const audited = await idp.services.audit.list({ actorId: ann.account.id });
     expect(audited.filter(({ type }) => !type.startsWith('sign-in.'))).toEqual([]);
@@ -243,7 +246,10 @@ describe('a change that is not sensitive', () => {
       [`/admin/roles/${id}`, { description: 'Only the description' }],
     ] as const) {
       const sent = await admin.submit(await admin.get(path), fields);
-      expect([path, sent.status, sent.location]).toEqual([path, 303, expect.not.stringContaining('/confirm/')]);
+      expect({ status: sent.status, location: sent.location }, path).toEqual({
+        status: 303,
+        location: expect.not.stringContaining('/confirm/'),
+      });
     }
     const fields = { username: 'no-roles', begin: 'password' };
     expect((await admin.submit(await admin.get('/admin/users/new'), fields)).status).toBe(201);

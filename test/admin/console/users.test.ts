@@ -212,7 +212,8 @@ describe('users', () => {
         expect((await clerk.get(`/admin/users/${id}/${form}`)).status, form).toBe(403);
       expect((await support.get(`/admin/users/${boss.account.id}/allow-factor`)).status).toBe(403);
       const page = await clerk.get(`/admin/users/${id}`);
-      expect([page.status, page.text.includes(`/admin/users/${id}/`)]).toEqual([200, false]);
+      expect(page.status).toBe(200);
+      expect(page.text).not.toContain(`/admin/users/${id}/`);
     }
     for (const form of ['edit', 'delete'])
       expect((await clerk.get(`/admin/users/${declared.id}/${form}`)).status, form).toBe(403);

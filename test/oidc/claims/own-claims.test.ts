@@ -4,7 +4,7 @@ import { type ApiCaller, aPerson } from '../../admin/support.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
-import { textOf } from '../../support/pages/html.ts';
+import { actionsOf, textOf } from '../../support/pages/html.ts';
 import { sharedIdp } from '../../support/shared-idp.ts';
 import { type Application, anApplication, authorizeUrl, type ClientInput, redirectUri, signIn } from '../support.ts';
 
@@ -67,7 +67,7 @@ describe('own claims of an application', () => {
       (url) => url.startsWith(redirectUri),
     );
     expect(textOf(page.text)).toContain('hr');
-    expect(page.forms.some(({ action }) => action.endsWith('/consent'))).toBe(true);
+    expect(actionsOf(page)).toContainEqual(expect.stringMatching(/\/consent$/));
     const { userinfo, tokens } = await received(app, 'openid profile hr offline_access', browser);
     expect(userinfo).toEqual(['department', 'desk', 'level', 'name']);
     const refreshed = await app.rp.refresh(tokens.refresh_token ?? '');

@@ -55,7 +55,7 @@ describe('wrong credentials of an application', () => {
     expect(Number(limited.headers['retry-after'])).toBeLessThanOrEqual(300);
     expect((await ask(app, { address: '192.0.2.1' })).status).toBe(429);
     for (const path of ['/introspect', '/revoke', '/par'])
-      expect([path, (await ask(app, { address: '192.0.2.1', path })).status]).toEqual([path, 429]);
+      expect((await ask(app, { address: '192.0.2.1', path })).status, path).toBe(429);
     if (other) expect((await ask(app, { address: '192.0.2.1', at: other })).status).toBe(429);
     clock.advance({ minutes: 5 });
     expect((await ask(app, { address: '192.0.2.1' })).status).toBe(200);

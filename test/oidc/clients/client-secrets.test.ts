@@ -52,7 +52,10 @@ describe('a disabled application', () => {
     ];
     for (const [path, form] of posts) {
       const answer = await postAs(idp, app, path, form);
-      expect([path, answer.status, answer.json().error]).toEqual([path, 401, 'invalid_client']);
+      expect({ status: answer.status, error: answer.json().error }, path).toEqual({
+        status: 401,
+        error: 'invalid_client',
+      });
     }
     const userinfo = await browser.get('/userinfo', { headers: { authorization: `Bearer ${tokens.access_token}` } });
     expect(userinfo.status).toBe(401);

@@ -53,12 +53,19 @@ describe('discovery and keys', () => {
     expect([first.status, allowed(first)]).toEqual([200, '*']);
     for (const origin of [spaOrigin, ...OTHER_ORIGINS]) {
       const page = await httpClient(idp.issuer).get(path, from(origin));
-      expect([origin, page.status, allowed(page), page.text]).toEqual([origin, 200, '*', first.text]);
+      expect({ status: page.status, allowedOrigin: allowed(page), text: page.text }, origin).toEqual({
+        status: 200,
+        allowedOrigin: '*',
+        text: first.text,
+      });
       // The same response for all: a shared cache may keep one.
       expect(page.headers.vary).toBeUndefined();
       expect(page.headers['access-control-allow-credentials']).toBeUndefined();
       const preflightResponse = await preflight(path, origin, 'GET');
-      expect([origin, preflightResponse.status, allowed(preflightResponse)]).toEqual([origin, 204, '*']);
+      expect({ status: preflightResponse.status, allowedOrigin: allowed(preflightResponse) }, origin).toEqual({
+        status: 204,
+        allowedOrigin: '*',
+      });
       expect(preflightResponse.headers['access-control-allow-methods']).toBe('GET');
     }
   });
@@ -78,11 +85,10 @@ describe('the token, userinfo and revocation endpoints', () => {
     expect(preflightResponse.headers['access-control-allow-headers']).toContain('authorization');
     for (const origin of OTHER_ORIGINS) {
       const page = await preflight(path, origin, method);
-      expect([origin, allowed(page), page.headers['access-control-allow-methods']]).toEqual([
+      expect(
+        { allowedOrigin: allowed(page), allowedMethods: page.headers['access-control-allow-methods'] },
         origin,
-        undefined,
-        undefined,
-      ]);
+      ).toEqual({ allowedOrigin: undefined, allowedMethods: undefined });
     }
   });
 
@@ -107,10 +113,16 @@ describe('the token, userinfo and revocation endpoints', () => {
     for (const origin of [otherOrigin, ...OTHER_ORIGINS]) {
       const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '', client_id: spa.clientId };
       const token = await httpClient(idp.issuer).post('/token', { form, ...from(origin) });
-      expect([origin, token.status, allowed(token)]).toEqual([origin, 400, undefined]);
+      expect({ status: token.status, allowedOrigin: allowed(token) }, origin).toEqual({
+        status: 400,
+        allowedOrigin: undefined,
+      });
       const authorization = `Bearer ${tokens.access_token}`;
       const info = await httpClient(idp.issuer).get('/userinfo', from(origin, { authorization }));
-      expect([origin, info.status, allowed(info)]).toEqual([origin, 400, undefined]);
+      expect({ status: info.status, allowedOrigin: allowed(info) }, origin).toEqual({
+        status: 400,
+        allowedOrigin: undefined,
+      });
     }
     expect((await spa.rp.refresh(tokens.refresh_token ?? '')).access_token).toBeTruthy();
     expect(other.clientId).not.toBe(spa.clientId);
@@ -122,9 +134,15 @@ describe('the token, userinfo and revocation endpoints', () => {
         form: { client_id: 'nobody', grant_type: 'x' },
         ...from(origin),
       });
-      expect([origin, token.status, allowed(token)]).toEqual([origin, 401, undefined]);
+      expect({ status: token.status, allowedOrigin: allowed(token) }, origin).toEqual({
+        status: 401,
+        allowedOrigin: undefined,
+      });
       const info = await httpClient(idp.issuer).get('/userinfo', from(origin, { authorization: 'Bearer wrong' }));
-      expect([origin, info.status, allowed(info)]).toEqual([origin, 401, undefined]);
+      expect({ status: info.status, allowedOrigin: allowed(info) }, origin).toEqual({
+        status: 401,
+        allowedOrigin: undefined,
+      });
     }
     const own = await httpClient(idp.issuer).get('/userinfo', from(spaOrigin, { authorization: 'Bearer wrong' }));
     expect([own.status, allowed(own)]).toEqual([401, spaOrigin]);

@@ -90,7 +90,7 @@ const uses: Record<string, (value: string) => Promise<void>> = {
     const body = { redirect_uris: [redirectUri], ...auth, token_endpoint_auth_signing_alg: alg };
     const headers = { authorization: `Bearer ${token}` };
     const page = await httpClient(idp.issuer).post('/register', { json: body, headers });
-    expect([alg, page.status]).toEqual([alg, 201]);
+    expect(page.status, alg).toBe(201);
   },
 
   async id_token_signing_alg_values_supported(alg) {
@@ -114,7 +114,7 @@ const uses: Record<string, (value: string) => Promise<void>> = {
       const parameters = Object.fromEntries(new URL(authorizeUrl(idp, app.clientId)).searchParams);
       const request = await signed(alg, { ...parameters, iss: app.clientId, aud: idp.issuer });
       const page = await postAs(idp, app, '/par', { request, client_id: app.clientId });
-      expect([alg, page.status]).toEqual([alg, 201]);
+      expect(page.status, alg).toBe(201);
     }
   },
 
@@ -253,7 +253,7 @@ describe('an entry of discovery', () => {
     const elsewhere = Object.values(usedElsewhere).flat();
     const missing = elsewhere.filter(([file, title]) => !hasTitle(`test/${file}`, title));
     expect(missing).toEqual([]);
-    for (const [name, values] of Object.entries(valuesElsewhere)) expect([name, entry(name)]).toEqual([name, values]);
+    for (const [name, values] of Object.entries(valuesElsewhere)) expect(entry(name), name).toEqual(values);
   });
 
   it.each(Object.entries(uses))('holds only what works: %s', async (name, use) => {

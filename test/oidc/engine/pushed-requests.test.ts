@@ -89,16 +89,19 @@ describe('a pushed request', () => {
   });
 
   it('is checked when it is pushed', async () => {
-    const wrongs: [Record<string, string | null>, string][] = [
+    const invalidParameters: [Record<string, string | null>, string][] = [
       [{ redirect_uri: 'https://attacker.example/' }, 'invalid_request'],
       [{ code_challenge: null, code_challenge_method: null }, 'invalid_request'],
       [{ response_type: 'token' }, 'unsupported_response_type'],
       [{ scope: 'a"b' }, 'invalid_scope'],
       [{ request_uri: 'urn:ietf:params:oauth:request_uri:x' }, 'request_uri_not_supported'],
     ];
-    for (const [more, error] of wrongs) {
+    for (const [more, error] of invalidParameters) {
       const answer = await push(app, parametersOf(app, more));
-      expect([more, answer.status, answer.json().error]).toEqual([more, 400, error]);
+      expect({ status: answer.status, error: answer.json().error }, JSON.stringify(more)).toEqual({
+        status: 400,
+        error,
+      });
     }
     expect((await push({ ...app, clientSecret: 'wrong' }, parametersOf(app))).status).toBe(401);
   });
@@ -112,7 +115,7 @@ describe('a pushed request', () => {
       'x',
     ]) {
       const page = await browser.get(open({ client_id: app.clientId, request_uri: uri }));
-      expect([uri, page.status, page.location]).toEqual([uri, 400, undefined]);
+      expect({ status: page.status, location: page.location }, uri).toEqual({ status: 400, location: undefined });
     }
   });
 

@@ -38,7 +38,7 @@ describe('the redirect URI', () => {
     ['a script', 'javascript:alert(1)'],
     ['no address', 'cb'],
     ['nothing', ''],
-  ])('is rejected on a page when it has %s', async (_what, uri) => {
+  ])('is rejected on a page with %s', async (_what, uri) => {
     const page = await open(authorizeUrl(idp, web.clientId, { redirect_uri: uri }));
     expect(page.status).toBe(400);
     expect(page.location).toBeUndefined();
@@ -61,16 +61,16 @@ describe('the redirect URI', () => {
   });
 
   it('is checked before any error is sent to it', async () => {
-    const wrongs: Record<string, string | null>[] = [
+    const invalidParameters: Record<string, string | null>[] = [
       { response_type: 'token' },
       { code_challenge: null },
       { scope: 'a"b' },
       { prompt: 'dance' },
     ];
-    for (const wrong of wrongs) {
-      const page = await open(authorizeUrl(idp, web.clientId, { redirect_uri: 'https://attacker.example/', ...wrong }));
-      expect(page.status).toBe(400);
-      expect(page.location).toBeUndefined();
+    for (const invalid of invalidParameters) {
+      const redirect_uri = 'https://attacker.example/';
+      const { status, location } = await open(authorizeUrl(idp, web.clientId, { redirect_uri, ...invalid }));
+      expect({ status, location }, JSON.stringify(invalid)).toEqual({ status: 400, location: undefined });
     }
   });
 
@@ -79,7 +79,7 @@ describe('the redirect URI', () => {
     expect(right.location).toContain('/signin/');
     for (const uri of ['http://127.0.0.1:51004/other', 'http://localhost:51004/cb', 'http://127.0.0.1:51004x/cb']) {
       const page = await open(authorizeUrl(idp, native.clientId, { redirect_uri: uri }));
-      expect([uri, page.status, page.location]).toEqual([uri, 400, undefined]);
+      expect({ status: page.status, location: page.location }, uri).toEqual({ status: 400, location: undefined });
     }
   });
 
@@ -106,7 +106,7 @@ describe('the redirect URI', () => {
     await idp.services.applications.setEnabled(off.applicationId, false);
     for (const clientId of ['nobody', off.clientId, '\0', 'a'.repeat(5000), 'https://sp.example/\ud800']) {
       const page = await open(authorizeUrl(idp, clientId));
-      expect([page.status, page.location]).toEqual([400, undefined]);
+      expect({ status: page.status, location: page.location }, clientId).toEqual({ status: 400, location: undefined });
     }
   });
 });

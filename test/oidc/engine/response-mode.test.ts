@@ -149,7 +149,10 @@ describe('a SAML application', () => {
     ];
     for (const parameters of requests) {
       const page = await httpClient(idp.issuer).get(authorizeUrl(idp, clientId, { ...parameters, redirect_uri: acs }));
-      expect([parameters, page.status, page.location]).toEqual([parameters, 400, undefined]);
+      expect({ status: page.status, location: page.location }, JSON.stringify(parameters)).toEqual({
+        status: 400,
+        location: undefined,
+      });
     }
     const token = await httpClient(idp.issuer).post('/token', {
       form: { grant_type: 'authorization_code', code: 'x', redirect_uri: acs, client_id: clientId },

@@ -99,7 +99,7 @@ describe('logout', () => {
     ]) {
       for (const who of [{ id_token_hint: hint }, { client_id: app.clientId }] as Record<string, string>[]) {
         const page = await ask(browser, { ...who, post_logout_redirect_uri: uri });
-        expect([uri, page.status, page.location]).toEqual([uri, 400, undefined]);
+        expect({ status: page.status, location: page.location }, uri).toEqual({ status: 400, location: undefined });
       }
     }
     expect(await isSignedIn(browser)).toBe(true);

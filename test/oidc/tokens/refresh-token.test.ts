@@ -65,7 +65,7 @@ describe('a refresh token', () => {
       const url = `${idp.issuer}/authorize?${new URLSearchParams(way)}`;
       const page = await completeSignIn(httpClient(idp.issuer), url, { user });
       const tokens = await target.rp.finish(page.location ?? '', started);
-      expect([Object.keys(way), Boolean(tokens.refresh_token)]).toEqual([Object.keys(way), true]);
+      expect(tokens.refresh_token, Object.keys(way).join()).toBeTruthy();
     }
   });
 

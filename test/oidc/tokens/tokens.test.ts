@@ -132,7 +132,10 @@ describe('the access token', () => {
     expect(userinfo.status).toBe(401);
     for (const path of ['/introspect', '/revoke']) {
       const answer = await postAs(idp, app, path, { token });
-      expect([path, answer.status, answer.json().error]).toEqual([path, 400, 'unsupported_token_type']);
+      expect({ status: answer.status, error: answer.json().error }, path).toEqual({
+        status: 400,
+        error: 'unsupported_token_type',
+      });
     }
   });
 
@@ -147,9 +150,12 @@ describe('the access token', () => {
       'https://a.example/\0',
     ]) {
       const answer = await outcome(browser, authorizeUrl(idp, app.clientId, { resource }));
-      expect([resource, answer.get('error')]).toEqual([resource, 'invalid_target']);
+      expect(answer.get('error'), resource).toBe('invalid_target');
       const machine = await postAs(idp, app, '/token', { grant_type: 'client_credentials', resource });
-      expect([resource, machine.status, machine.json().error]).toEqual([resource, 400, 'invalid_target']);
+      expect({ status: machine.status, error: machine.json().error }, resource).toEqual({
+        status: 400,
+        error: 'invalid_target',
+      });
     }
   });
 
