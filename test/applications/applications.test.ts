@@ -68,7 +68,7 @@ describe('a client secret', () => {
     expect(await applications.unexpiredSecrets(application.id)).toMatchObject([{ value: clientSecret }]);
   });
 
-  it('follows a change of method: sealed becomes hashed, hashed is replaced', async () => {
+  it('is converted from sealed to hashed, and replaced when it was hashed, as the method of the client changes', async () => {
     const { application, clientSecret = '' } = await applications.createOidc({
       redirect_uris: uri,
       token_endpoint_auth_method: 'client_secret_jwt',
@@ -156,10 +156,18 @@ describe('an application', () => {
   });
 
   it('is listed in pages by name, and found by a part of its name', async () => {
-    const first = await applications.list({ limit: 3 });
-    const second = await applications.list({ limit: 3, ...(first.next ? { after: first.next } : {}) });
-    const ids = [...first.applications, ...second.applications].map(({ id }) => id);
-    expect(new Set(ids).size).toBe(6);
+    const names = ['Paged 1', 'Paged 2', 'Paged 3', 'Paged 4'];
+    for (const client_name of [...names].reverse()) await applications.createOidc({ client_name, redirect_uris: uri });
+    const listed: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await applications.list({ limit: 3, ...(after ? { after } : {}) });
+      expect(page.applications.length).toBeLessThanOrEqual(3);
+      listed.push(...page.applications.map(({ name }) => name));
+      after = page.next;
+    } while (after !== undefined);
+    expect(listed.filter((name) => names.includes(name))).toEqual(names);
+    expect(listed).toHaveLength(await db.application.count());
     expect((await applications.list({ search: 'file' })).applications.map(({ clientId }) => clientId)).toEqual([
       'filed',
     ]);

@@ -15,16 +15,25 @@ const secret = 's'.repeat(32);
 
 describe('a client', () => {
   it.each([
-    ['loopback redirect', { redirect_uris: ['http://127.0.0.1/cb', 'http://[::1]:1/cb', 'http://localhost:4000/cb'] }],
-    ['native app', { application_type: 'native', redirect_uris: ['com.example.app:/cb', 'http://127.0.0.1/cb', uri] }],
-    ['public client', { token_endpoint_auth_method: 'none' }],
-    ['machine', { redirect_uris: [], grant_types: ['client_credentials'], client_secret: secret }],
-    ['device', { redirect_uris: [], grant_types: [device, 'refresh_token'], token_endpoint_auth_method: 'none' }],
-    ['key pair', { token_endpoint_auth_method: 'private_key_jwt', jwks }],
-    ['HS256', { id_token_signed_response_alg: 'HS256', client_secret: secret }],
-    ['pairwise', { subject_type: 'pairwise' }],
-    ['some roles', { access: { roles: ['editor'] } }],
-  ])('may be a %s', (_name, more) => {
+    [
+      'loopback redirect URIs',
+      { redirect_uris: ['http://127.0.0.1/cb', 'http://[::1]:1/cb', 'http://localhost:4000/cb'] },
+    ],
+    [
+      'the redirect URIs of a native app',
+      { application_type: 'native', redirect_uris: ['com.example.app:/cb', 'http://127.0.0.1/cb', uri] },
+    ],
+    ['no authentication', { token_endpoint_auth_method: 'none' }],
+    ['client_credentials alone', { redirect_uris: [], grant_types: ['client_credentials'], client_secret: secret }],
+    [
+      'the device flow',
+      { redirect_uris: [], grant_types: [device, 'refresh_token'], token_endpoint_auth_method: 'none' },
+    ],
+    ['a key pair', { token_endpoint_auth_method: 'private_key_jwt', jwks }],
+    ['ID tokens signed with HS256', { id_token_signed_response_alg: 'HS256', client_secret: secret }],
+    ['pairwise subjects', { subject_type: 'pairwise' }],
+    ['access for some roles', { access: { roles: ['editor'] } }],
+  ])('is accepted with %s', (_name, more) => {
     expect(faultsOf('clients', client(more))).toEqual([]);
   });
 

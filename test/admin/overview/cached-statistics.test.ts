@@ -3,7 +3,7 @@ import { cacheStatistics } from '../../../src/admin/overview/cached-statistics.t
 import type { Statistics } from '../../../src/admin/overview/statistics.ts';
 import { limits } from '../../../src/limits.ts';
 
-/** A database with so many users; `seconds` passes time. */
+/** The statistics of a database with `users` users; `pass` lets time pass. */
 function counting(users: number) {
   let time = Date.UTC(2026, 0, 1);
   let counts = 0;
@@ -44,7 +44,7 @@ describe('the overview', () => {
     expect(counts()).toBe(2);
   });
 
-  it('counts a large database again after the answer with the last numbers', async () => {
+  it('refreshes the count of a large database after it has returned the cached one', async () => {
     const { statistics, now, counts, pass } = counting(1_000_000);
     const first = now();
     await statistics(30);

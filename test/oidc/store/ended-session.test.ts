@@ -62,7 +62,7 @@ describe('a session that ends in the middle of a request', () => {
     expect(await sessions.find(uid)).toBeUndefined();
   });
 
-  it('gives no tokens for a code that this request received, not even with offline_access', async () => {
+  it('makes the code that this request received worthless, also with offline_access', async () => {
     const { browser, uid } = await signedIn();
     endDuringNextRequest(() => endSession.one(uid, 'ended-by-admin'));
     const code = (await outcome(browser, authorizeUrl(idp, app.clientId, { scope: 'openid offline_access' }))).get(
@@ -82,8 +82,8 @@ describe('a session that ends in the middle of a request', () => {
     );
   });
 
-  it('cannot be written again, nor found if it had been', async () => {
-    const { db, now, protectedRows, sql } = idp.services;
+  it('cannot be written again', async () => {
+    const { db, protectedRows, sql } = idp.services;
     const { uid } = await signedIn();
     const store = createSessionStore({ sql, protectedRows });
     const row = await db.oidcArtifact.findFirstOrThrow({ where: { model: 'Session', uid } });
@@ -96,7 +96,14 @@ describe('a session that ends in the middle of a request', () => {
     expect(await store.save({ ...session, asRead: undefined, payload })).toBe(false);
     expect(await store.addClientToSession(payload, 'another-app', { sid: 'sid' }, undefined)).toBeUndefined();
     expect(await db.oidcArtifact.count({ where: { model: 'Session', uid } })).toBe(0);
-    // The one order that no single statement can reject: written before the end was committed.
+  });
+
+  it('is not found when it was written before its end was committed', async () => {
+    const { db, now, protectedRows, sql } = idp.services;
+    const { uid } = await signedIn();
+    const row = await db.oidcArtifact.findFirstOrThrow({ where: { model: 'Session', uid } });
+    await endSession.one(uid, 'ended-by-admin');
+    // The one order that no single statement can reject.
     await db.oidcArtifact.create({ data: row });
     const adapter = createArtifactAdapter('Session', { db, sql, now, protectedRows });
     expect(await adapter.findByUid(uid)).toBeUndefined();

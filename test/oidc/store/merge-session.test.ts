@@ -13,40 +13,40 @@ const asRead: SessionPayload = {
 const b = { sid: 'b1', grantId: 'gb' };
 const c = { sid: 'c1', grantId: 'gc' };
 const withApps = (authorizations: SessionPayload['authorizations']) => ({ ...asRead, authorizations });
-const stay = { hasMoved: false };
+const sameCookie = { hasMoved: false };
 
 describe('the apps of a merged session', () => {
   it('are those of both requests', () => {
     const { a } = asRead.authorizations ?? {};
-    const merged = mergeSession(asRead, withApps({ a: a ?? {}, b }), withApps({ a: a ?? {}, c }), stay);
+    const merged = mergeSession(asRead, withApps({ a: a ?? {}, b }), withApps({ a: a ?? {}, c }), sameCookie);
     expect(merged?.authorizations).toEqual({ a, b, c });
   });
 
   it('lack those that either request logged out of', () => {
-    expect(mergeSession(asRead, withApps({}), withApps({ ...asRead.authorizations, c }), stay)?.authorizations).toEqual(
-      {
-        c,
-      },
-    );
+    expect(
+      mergeSession(asRead, withApps({}), withApps({ ...asRead.authorizations, c }), sameCookie)?.authorizations,
+    ).toEqual({
+      c,
+    });
     const app = { a: { sid: 'a1', grantId: 'ga', persistsLogout: true } };
-    expect(mergeSession(asRead, withApps(app), withApps({}), stay)?.authorizations).toEqual({});
+    expect(mergeSession(asRead, withApps(app), withApps({}), sameCookie)?.authorizations).toEqual({});
   });
 
   it('keep offline access that either request was granted', () => {
     const stored = withApps({ a: { sid: 'a1', grantId: 'ga', persistsLogout: true } });
-    expect(mergeSession(asRead, asRead, stored, stay)?.authorizations).toEqual(stored.authorizations);
-    expect(mergeSession(asRead, stored, asRead, stay)?.authorizations).toEqual(stored.authorizations);
+    expect(mergeSession(asRead, asRead, stored, sameCookie)?.authorizations).toEqual(stored.authorizations);
+    expect(mergeSession(asRead, stored, asRead, sameCookie)?.authorizations).toEqual(stored.authorizations);
   });
 
   it('have the grant that was stored last', () => {
     const again = { a: { sid: 'a2', grantId: 'ga2' } };
     const stored = withApps({ a: { sid: 'a1', grantId: 'ga', persistsLogout: true } });
-    expect(mergeSession(asRead, withApps(again), stored, stay)?.authorizations).toEqual(again);
+    expect(mergeSession(asRead, withApps(again), stored, sameCookie)?.authorizations).toEqual(again);
   });
 
   it('may have the name of any object property', () => {
     const named = withApps({ ...asRead.authorizations, constructor: b });
-    expect(mergeSession(asRead, named, asRead, stay)?.authorizations).toEqual({
+    expect(mergeSession(asRead, named, asRead, sameCookie)?.authorizations).toEqual({
       ...asRead.authorizations,
       constructor: b,
     });
@@ -57,22 +57,24 @@ describe('the sign-in of a merged session', () => {
   const again = { ...asRead, loginTs: 200, amr: ['pwd', 'otp', 'mfa'], exp: 1100 };
 
   it.each([
-    ['of this request', again, asRead],
-    ['of the other request', asRead, again],
-    ['that is the newest', { ...asRead, loginTs: 150, amr: ['hwk'] }, again],
-  ])('is the sign-in %s', (_which, own, stored) => {
-    expect(mergeSession(asRead, own, stored, stay)).toMatchObject({ loginTs: 200, amr: again.amr, exp: 1100 });
+    ['that of this request', again, asRead],
+    ['that of the other request', asRead, again],
+    ['the newest', { ...asRead, loginTs: 150, amr: ['hwk'] }, again],
+  ])('is %s', (_which, own, stored) => {
+    expect(mergeSession(asRead, own, stored, sameCookie)).toMatchObject({ loginTs: 200, amr: again.amr, exp: 1100 });
   });
 });
 
 describe('a pending form', () => {
   it('stays after a request that did not render it', () => {
-    expect(mergeSession(asRead, asRead, { ...asRead, state: { secret: 's' } }, stay)?.state).toEqual({ secret: 's' });
+    expect(mergeSession(asRead, asRead, { ...asRead, state: { secret: 's' } }, sameCookie)?.state).toEqual({
+      secret: 's',
+    });
   });
 
   it('is removed after its submission', () => {
     const rendered = { ...asRead, state: { secret: 's' } };
-    expect(mergeSession(rendered, asRead, rendered, stay)?.state).toBeUndefined();
+    expect(mergeSession(rendered, asRead, rendered, sameCookie)?.state).toBeUndefined();
   });
 });
 
