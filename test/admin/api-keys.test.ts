@@ -28,7 +28,7 @@ const MANAGER = [
   ...['gatehouse.users:read', 'gatehouse.users:write'],
 ];
 const idOf = ({ user }: ApiCaller) => user?.account.id ?? '';
-const any = { 'if-match': '*' };
+const anyVersion = { 'if-match': '*' };
 
 /** A program with this key. */
 const program = (key: string) => caller(idp, key, admin.app);
@@ -181,7 +181,7 @@ describe('an API key', () => {
       await script.send('POST', '/api-keys', { name: 'More', permissions: ['gatehouse.users:write'] }),
       await script.send('POST', `/users/${account.id}/disable`),
       await script.send('POST', '/roles', { name: `r-${id}`, permissions: [] }),
-      await script.send('PATCH', '/settings', { session_hours: 11 }, any),
+      await script.send('PATCH', '/settings', { session_hours: 11 }, anyVersion),
     ]) {
       expect([page.status, page.json().code], page.text).toEqual([401, 'proof_needed']);
       expect(page.headers['www-authenticate']).toContain('error="insufficient_user_authentication"');
@@ -268,7 +268,7 @@ describe('the rights of an API key', () => {
     const { username, account } = await aUser(idp.services);
     const { id, api_key: key } = await keyOf(account.id, ['gatehouse.users:read']);
     const { accounts, db, roles } = idp.services;
-    expect((await admin.send('DELETE', `/users/${account.id}`, undefined, any)).status).toBe(204);
+    expect((await admin.send('DELETE', `/users/${account.id}`, undefined, anyVersion)).status).toBe(204);
     const again = await accounts.create({ username });
     await roles.assign(again.id, 'admin');
     await expectRejected(key);

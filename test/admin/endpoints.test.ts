@@ -399,7 +399,7 @@ describe('the server', () => {
     expect((await admin.get('/refusals/AAAA-AAAA')).status).toBe(404);
 
     const { username } = await aUser(idp.services);
-    const why = (user: string, application: string) => `/why?${new URLSearchParams({ user, application })}`;
+    const accessCheckOf = (user: string, application: string) => `/why?${new URLSearchParams({ user, application })}`;
     const rules = expect.arrayContaining([
       {
         rule: 'User has a required role',
@@ -408,11 +408,11 @@ describe('the server', () => {
       },
     ]);
     const about = { user: { username }, application: { identifier: clientId } };
-    expect(await ok('GET', why(username, clientId))).toMatchObject({
+    expect(await ok('GET', accessCheckOf(username, clientId))).toMatchObject({
       ...about,
       ...{ may_open: false, can_sign_in: false, rules, refusals: [] },
     });
-    for (const path of [why('nobody', clientId), why(username, 'nothing')])
+    for (const path of [accessCheckOf('nobody', clientId), accessCheckOf(username, 'nothing')])
       expect((await admin.get(path)).status).toBe(404);
   });
 

@@ -7,7 +7,7 @@ import { type BuiltIn, builtIn, permissionTable, tableOf } from './role-tables.t
 import { type ApiCaller, aPerson, aTool } from './support.ts';
 
 const ROLES = { own: 'matrix-own', other: 'matrix-other' };
-const any = { 'if-match': '*' };
+const anyVersion = { 'if-match': '*' };
 
 let idp: TestIdp;
 let actors: Record<BuiltIn, ApiCaller>;
@@ -48,7 +48,7 @@ type UserAction = (actor: ApiCaller, path: string, roles: string[]) => ReturnTyp
 const give =
   (role: string): UserAction =>
   (actor, path, roles) =>
-    actor.send('PUT', `${path}/roles`, { roles: [...new Set([...roles, role])] }, any);
+    actor.send('PUT', `${path}/roles`, { roles: [...new Set([...roles, role])] }, anyVersion);
 const post =
   (action: string, body?: unknown): UserAction =>
   (actor, path) =>
@@ -57,7 +57,7 @@ const post =
 const userActions: Record<string, UserAction> = {
   'see a user': (actor, path) => actor.get(path),
   'change the profile or email address': (actor, path) =>
-    actor.send('PATCH', path, { email: `${fresh('mail')}@example.com` }, any),
+    actor.send('PATCH', path, { email: `${fresh('mail')}@example.com` }, anyVersion),
   'set a password': post('password', { password: 'a pass phrase that I know' }),
   'require a password change': post('password-change'),
   'send a password reset link': post('password-reset'),
@@ -66,7 +66,7 @@ const userActions: Record<string, UserAction> = {
   unlock: post('unlock'),
   disable: post('disable'),
   enable: post('enable'),
-  delete: (actor, path) => actor.send('DELETE', path, undefined, any),
+  delete: (actor, path) => actor.send('DELETE', path, undefined, anyVersion),
   'give a role that the actor has': give(ROLES.own),
   'give a role that the actor does not have': give(ROLES.other),
   'give the role `auditor`': give('auditor'),
@@ -129,24 +129,29 @@ const otherActions: Record<string, (actor: ApiCaller) => Promise<boolean>> = {
     isAllowed(actor.send('POST', '/users', { username: fresh('import'), roles: [ROLES.other] })),
   'create a role': (actor) => isAllowed(actor.send('POST', '/roles', { name: fresh('role'), permissions: [] })),
   'change a role that the actor has': async (actor) =>
-    isAllowed(actor.send('PATCH', await roleNamed(ROLES.own), { description: fresh('text') }, any)),
+    isAllowed(actor.send('PATCH', await roleNamed(ROLES.own), { description: fresh('text') }, anyVersion)),
   'change a role that the actor does not have': async (actor) =>
-    isAllowed(actor.send('PATCH', await roleNamed(ROLES.other), { description: fresh('text') }, any)),
+    isAllowed(actor.send('PATCH', await roleNamed(ROLES.other), { description: fresh('text') }, anyVersion)),
   'register an application for everyone': (actor) => isAllowed(actor.send('POST', '/applications', client('everyone'))),
   'register an application for a role that the actor has': (actor) =>
     isAllowed(actor.send('POST', '/applications', client({ roles: [ROLES.own] }))),
   'register an application for a role that the actor does not have': (actor) =>
     isAllowed(actor.send('POST', '/applications', client({ roles: [ROLES.other] }))),
   'open an application of another role to everyone': async (actor) =>
-    isAllowed(actor.send('PATCH', await anApplicationOf(ROLES.other), { access: 'everyone' }, any)),
+    isAllowed(actor.send('PATCH', await anApplicationOf(ROLES.other), { access: 'everyone' }, anyVersion)),
   'open an application of another role to a role that the actor has': async (actor) =>
     isAllowed(
-      actor.send('PATCH', await anApplicationOf(ROLES.other), { access: { roles: [ROLES.other, ROLES.own] } }, any),
+      actor.send(
+        'PATCH',
+        await anApplicationOf(ROLES.other),
+        { access: { roles: [ROLES.other, ROLES.own] } },
+        anyVersion,
+      ),
     ),
   'change the name of an application of another role': async (actor) =>
-    isAllowed(actor.send('PATCH', await anApplicationOf(ROLES.other), { client_name: 'Another name' }, any)),
+    isAllowed(actor.send('PATCH', await anApplicationOf(ROLES.other), { client_name: 'Another name' }, anyVersion)),
   'delete an application of another role': async (actor) =>
-    isAllowed(actor.send('DELETE', await anApplicationOf(ROLES.other), undefined, any)),
+    isAllowed(actor.send('DELETE', await anApplicationOf(ROLES.other), undefined, anyVersion)),
   'let an application evaluate users who never used it': (actor) =>
     isAllowed(actor.send('POST', '/applications', { ...client('everyone'), access_evaluation: 'all_users' })),
   'show permissions in Gatehouse to an application': (actor) =>
@@ -156,7 +161,7 @@ const otherActions: Record<string, (actor: ApiCaller) => Promise<boolean>> = {
     const patch = { ...grown, redirect_uris: [], scope: 'gatehouse.users:read', access: 'everyone' };
     const { protocol: _oidc, ...declared } = client('everyone');
     const { application } = await idp.services.applications.createOidc(declared as never);
-    return isAllowed(actor.send('PATCH', `/applications/${application.id}`, patch, any));
+    return isAllowed(actor.send('PATCH', `/applications/${application.id}`, patch, anyVersion));
   },
   'untie a scope of an API from a permission that the actor does not have': async (actor) => {
     const api = { identifier: `https://${fresh('api')}.example`, scopes: ['read'], signing_alg: 'RS256' };
@@ -164,11 +169,12 @@ const otherActions: Record<string, (actor: ApiCaller) => Promise<boolean>> = {
     const made = await actors.admin.send('POST', '/resources', tied);
     expect(made.status, made.text).toBe(201);
     const path = String(made.headers.location).replace(/^.*\/api\/admin/, '');
-    return isAllowed(actor.send('PATCH', path, { scope_permissions: {} }, any));
+    return isAllowed(actor.send('PATCH', path, { scope_permissions: {} }, anyVersion));
   },
   // The value that is set already: a server is shared.
-  'change a security setting': (actor) => isAllowed(actor.send('PATCH', '/settings', { mfa: 'optional' }, any)),
-  'change another setting': (actor) => isAllowed(actor.send('PATCH', '/settings', { clock_skew_seconds: null }, any)),
+  'change a security setting': (actor) => isAllowed(actor.send('PATCH', '/settings', { mfa: 'optional' }, anyVersion)),
+  'change another setting': (actor) =>
+    isAllowed(actor.send('PATCH', '/settings', { clock_skew_seconds: null }, anyVersion)),
 };
 
 describe('the other actions', () => {

@@ -179,9 +179,9 @@ describe('one evaluation', () => {
     const headers = { authorization: basic(app.clientId, app.clientSecret) };
     const form = await client.post('/access/v1/evaluation', { form: { subject: 'x' }, headers });
     expect(form.status).toBe(415);
-    const given = { 'x-request-id': 'bfe9eb29-ab87-4ca3-be83-a1d5d8305716' };
-    const page = await ask('evaluation', { subject: ann, action: read, resource }, { headers: given });
-    expect(page.headers['x-request-id']).toBe(given['x-request-id']);
+    const withId = { 'x-request-id': 'bfe9eb29-ab87-4ca3-be83-a1d5d8305716' };
+    const page = await ask('evaluation', { subject: ann, action: read, resource }, { headers: withId });
+    expect(page.headers['x-request-id']).toBe(withId['x-request-id']);
     expect((await client.get('/access/v1/evaluation', { headers })).status).toBe(405);
   });
 });
@@ -192,25 +192,25 @@ describe('several evaluations', () => {
     expect(page.status, page.text).toBe(200);
     return page.json();
   };
-  const no = { decision: false };
+  const denied = { decision: false };
   const yes = { decision: true };
 
   it('take defaults from the request, and may replace them', async () => {
     const evaluations = [{ action: write }, {}, { action: remove }, { resource: { type: 'salaries', id: '9' } }];
-    expect(await several({ action: read, evaluations })).toEqual({ evaluations: [yes, yes, no, no] });
+    expect(await several({ action: read, evaluations })).toEqual({ evaluations: [yes, yes, denied, denied] });
   });
 
   it('are all executed, or end at the first decision that the semantic names', async () => {
     const evaluations = [{ action: read }, { action: remove }, { action: write }];
     const by = (evaluations_semantic: string) => several({ evaluations, options: { evaluations_semantic } });
-    expect(await by('execute_all')).toEqual({ evaluations: [yes, no, yes] });
-    expect(await by('deny_on_first_deny')).toEqual({ evaluations: [yes, no] });
+    expect(await by('execute_all')).toEqual({ evaluations: [yes, denied, yes] });
+    expect(await by('deny_on_first_deny')).toEqual({ evaluations: [yes, denied] });
     expect(await by('permit_on_first_permit')).toEqual({ evaluations: [yes] });
   });
 
   it('are a single evaluation when the list is empty', async () => {
     expect(await several({ action: read })).toEqual(yes);
-    expect(await several({ action: remove, evaluations: [] })).toEqual(no);
+    expect(await several({ action: remove, evaluations: [] })).toEqual(denied);
     expect((await ask('evaluations', { subject: ann, evaluations: [] })).status).toBe(400);
   });
 

@@ -10,7 +10,7 @@ import { httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { sharedIdp } from '../support/shared-idp.ts';
 
-const any = { 'if-match': '*' };
+const anyVersion = { 'if-match': '*' };
 const cb = { redirect_uris: ['https://field-rights.example/cb'] };
 
 let idp: TestIdp;
@@ -48,7 +48,8 @@ const saml = (fields: object) => {
   return { protocol: 'saml', name: id, entity_id: id, acs_url: `${id}/acs`, ...fields };
 };
 const register = (who: ApiCaller, declared: object) => who.send('POST', '/applications', declared);
-const patch = (who: ApiCaller, id: string, fields: object) => who.send('PATCH', `/applications/${id}`, fields, any);
+const patch = (who: ApiCaller, id: string, fields: object) =>
+  who.send('PATCH', `/applications/${id}`, fields, anyVersion);
 const statusOf = async (answer: Promise<Page>) => (await answer).status;
 
 describe('an application manager', () => {
@@ -223,10 +224,10 @@ describe('a name that looks like another', () => {
       ...OWN,
     ]) {
       expect([400, 409], name).toContain(await statusOf(admin.send('POST', '/roles', { name })));
-      expect([400, 409], name).toContain(await statusOf(admin.send('PATCH', `/roles/${id}`, { name }, any)));
+      expect([400, 409], name).toContain(await statusOf(admin.send('PATCH', `/roles/${id}`, { name }, anyVersion)));
     }
-    expect(await statusOf(admin.send('PATCH', `/roles/${id}`, { name: 'Field-Boss' }, any))).toBe(200);
-    expect(await statusOf(admin.send('PATCH', `/roles/${id}`, { name: 'field-boss' }, any))).toBe(200);
+    expect(await statusOf(admin.send('PATCH', `/roles/${id}`, { name: 'Field-Boss' }, anyVersion))).toBe(200);
+    expect(await statusOf(admin.send('PATCH', `/roles/${id}`, { name: 'field-boss' }, anyVersion))).toBe(200);
   });
 
   it('is given to no permission', async () => {

@@ -60,13 +60,13 @@ describe('the texts in English', () => {
 
   it('include all that the templates name, with all their values', () => {
     const faults = templates.flatMap(({ file, source }) =>
-      [...source.matchAll(/\bt\('([^']+)'(?:, \{ (.*?) \})?\)/g)].flatMap(([, key = '', given = '']) => {
+      [...source.matchAll(/\bt\('([^']+)'(?:, \{ (.*?) \})?\)/g)].flatMap(([, key = '', givenValues = '']) => {
         const message = english[key];
         if (message === undefined) return [`${file}: ${key}`];
         const { values, tags } = partsOf(message, 'en');
         const wanted = [...values, ...(tags.has('a') ? ['href'] : []), ...(tags.has('datetime') ? ['at'] : [])];
         return wanted
-          .filter((name) => !new RegExp(`(^|[ ,])${name}\\b`).test(given))
+          .filter((name) => !new RegExp(`(^|[ ,])${name}\\b`).test(givenValues))
           .map((name) => `${file}: ${key} ${name}`);
       }),
     );

@@ -129,7 +129,7 @@ const acsUrl = (url: string) => ` AssertionConsumerServiceURL="${url}"`;
 const minutes = (count: number) => new Date(Date.now() + count * 60_000).toISOString();
 const other5 = 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent';
 
-const wrongs: Record<string, () => string> = {
+const forgedRequests: Record<string, () => string> = {
   'an unknown issuer': () => other.request({ issuer: 'https://unknown.example/metadata' }),
   'an issuer with a blank': () => other.request({ issuer: `${other.entityId} x` }),
   'an issuer in other letters': () => other.request({ issuer: other.entityId.toUpperCase() }),
@@ -163,10 +163,10 @@ const wrongs: Record<string, () => string> = {
   'an impossible time': () => other.request({ issueInstant: '2026-02-31T10:00:00Z' }),
 };
 
-describe.each(Object.keys(wrongs))('a request with %s', (name) => {
+describe.each(Object.keys(forgedRequests))('a request with %s', (name) => {
   it('is rejected by POST and by redirect', async () => {
-    await expectRejection(() => post(browser, wrongs[name]?.() ?? ''));
-    await expectRejection(() => redirect(browser, wrongs[name]?.() ?? ''));
+    await expectRejection(() => post(browser, forgedRequests[name]?.() ?? ''));
+    await expectRejection(() => redirect(browser, forgedRequests[name]?.() ?? ''));
   });
 });
 

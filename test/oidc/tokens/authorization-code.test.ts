@@ -65,10 +65,10 @@ describe('an authorization code', () => {
   it('is exchanged once when it is redeemed ten times at the same moment, and its tokens are revoked', async () => {
     const code = await aCode();
     const answers = await Promise.all(Array.from({ length: 10 }, () => redeem(code)));
-    const won = answers.filter(({ status }) => status === 200);
-    expect(won).toHaveLength(1);
+    const successes = answers.filter(({ status }) => status === 200);
+    expect(successes).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 400)).toHaveLength(9);
-    expect(await works(won[0]?.json<{ access_token: string }>().access_token ?? '')).toBe(false);
+    expect(await works(successes[0]?.json<{ access_token: string }>().access_token ?? '')).toBe(false);
   });
 
   it.each<[string, Record<string, string>]>([
