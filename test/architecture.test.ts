@@ -1,11 +1,13 @@
-// The rules for imports and style in src. A new folder or a new risky package needs a line in a table here; a broken rule is
-// fixed in src, not in the table.
+// The rules for imports and style in src, and for titles and assertions in test. A new folder or a new risky package needs a line
+// in a table here; a broken rule is fixed in src or in the test, not in the table.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { vagueAssertions } from './support/source/assertions.ts';
 import { functionsOver } from './support/source/functions.ts';
 import { filesUnder, type Import, importsOf } from './support/source/imports.ts';
+import { titlesOf } from './support/source/titles.ts';
 
 /** An import points down this list or stays on its line; the composition root passes in what a lower layer needs from above. */
 const layers: string[][] = [
@@ -311,5 +313,48 @@ describe('the source code', () => {
 
   it('has a comment on its purpose at the top of each file', () => {
     expect(files.filter(({ source }) => !/^(#!.*\n)?(\/\/|\/\*)/.test(source)).map(({ name }) => name)).toEqual([]);
+  });
+});
+
+describe('a test', () => {
+  const tests = filesUnder('test', '.ts').map((file) => ({ file, source: readFileSync(file, 'utf8') }));
+  const isTitleBroken = (title: string, subject = '') =>
+    (subject !== '' && title.startsWith(`${subject} `)) || /^(of|to) |^is \d{3}: /.test(title);
+
+  it('has a title that continues the sentence of its describe: it repeats no subject and begins with no preposition', () => {
+    const broken = tests
+      .filter(({ file }) => file.endsWith('.test.ts'))
+      .flatMap(({ file, source }) =>
+        titlesOf(source)
+          .filter(({ title, subjects }) => isTitleBroken(title, subjects.at(-1)))
+          .map(({ title, subjects, line }) => `${file}:${line} ${[...subjects, title].join(' > ')}`),
+      );
+    expect(broken).toEqual([]);
+    expect(isTitleBroken('the key is used once', 'the key')).toBe(true);
+    expect(isTitleBroken('of an old sign-in is not accepted', 'an answer')).toBe(true);
+    expect(isTitleBroken('is used once', 'the key')).toBe(false);
+  });
+
+  it('has assertions that say what was expected of what: no boolean for a question, no booleans in an array', () => {
+    const vague = tests.flatMap(({ file, source }) => vagueAssertions(source).map((line) => `${file}:${line}`));
+    expect(vague).toEqual([]);
+  });
+
+  it.each([
+    "expect(text.includes('x')).toBe(true)",
+    'expect(!(await texts()).some(isShort), name).toBe(false)',
+    'expect(isIn || isThere).toBe(true)',
+    'expect([page.status, isIn]).toEqual([200, true])',
+    'expect(pages.map(read)).toEqual(isOpen ? [true, false] : [])',
+  ])('is rejected with the assertion %s', (assertion) => {
+    expect(vagueAssertions(assertion)).toEqual([`1: ${assertion}`]);
+  });
+
+  it.each([
+    "expect(text, name).toContain('x')",
+    'expect(isIn(page)).toBe(true)',
+    'expect({ isIn }).toEqual({ isIn: true })',
+  ])('may have the assertion %s', (assertion) => {
+    expect(vagueAssertions(assertion)).toEqual([]);
   });
 });

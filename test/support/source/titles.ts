@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { parseAst } from 'vitest/node';
 
 export interface TestTitle {
-  /** The titles of the enclosing `describe`s, joined by a space; empty for a test outside of any. */
-  subject: string;
+  /** The titles of the enclosing `describe`s, the outermost first. */
+  subjects: string[];
   /** The title of the test itself. */
   title: string;
   /** From 1. */
@@ -25,8 +25,7 @@ export function titlesOf(source: string): TestTitle[] {
       visit((value.arguments as unknown[]).slice(1), [...subjects, title]);
       return;
     }
-    if (title)
-      found.push({ subject: subjects.join(' '), title, line: source.slice(0, value.start).split('\n').length });
+    if (title) found.push({ subjects, title, line: source.slice(0, value.start).split('\n').length });
     for (const child of Object.values(value)) visit(child, subjects);
   };
   visit(parseAst(source, { lang: 'ts' }), []);
@@ -39,7 +38,7 @@ const read = new Map<string, TestTitle[]>();
 export function hasTitle(file: string, text: string): boolean {
   const titles = read.get(file) ?? titlesOf(readFileSync(file, 'utf8'));
   read.set(file, titles);
-  return titles.some(({ subject, title }) => `${subject} ${title}`.includes(text));
+  return titles.some(({ subjects, title }) => [...subjects, title].join(' ').includes(text));
 }
 
 function isNode(value: unknown): value is Node {
