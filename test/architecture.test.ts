@@ -84,7 +84,7 @@ const httpEdges = [
   'demo/',
 ];
 /** The files that may read process.env. The demo passes it to the server that it starts. */
-const mayReadEnvironment = ['config.ts', 'config/', 'demo/'];
+const mayReadEnvironment = ['config.ts', 'config/', 'demo/', 'platform/memory.ts'];
 /** The files that may print instead of logging: command line, configuration errors, the demo. */
 const mayPrint = ['cli.ts', 'cli/', 'config/', 'main.ts', 'demo/'];
 /** The files that may read the system time. The OIDC engine has its own clock, which its lifetimes use. */

@@ -13,7 +13,7 @@ import { statements as artifacts } from '../../src/oidc/store/adapter.ts';
 import { statements as clients } from '../../src/oidc/store/clients.ts';
 import { statements as readAhead } from '../../src/oidc/store/read-ahead.ts';
 import { statements as sessionDevices } from '../../src/oidc/store/sessions/session-devices.ts';
-import { statements as sessions } from '../../src/oidc/store/sessions/session-rows.ts';
+import { statements as sessions } from '../../src/oidc/store/sessions/session-store.ts';
 import { statements as rateLimits } from '../../src/rate-limits/rate-limits.ts';
 import { statements as serviceProviders } from '../../src/saml/metadata/service-providers.ts';
 import { statements as samlParticipants } from '../../src/saml/slo/session-participants.ts';

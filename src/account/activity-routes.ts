@@ -4,7 +4,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Audit, AuditEntry } from '../audit/audit.ts';
 import type { EventKind } from '../audit/sentences/event-text.ts';
-import { type Mention, mentionsIn, named, sentenceOf, typesOfKind } from '../audit/sentences/sentence.ts';
+import { type Mention, mentionsIn, nameSlot, sentenceOf, typesOfKind } from '../audit/sentences/sentence.ts';
 import type { Extras, State } from '../http/context.ts';
 import { parseQuery } from '../http/input.ts';
 import { browserName } from '../mail/browser-name.ts';
@@ -34,10 +34,10 @@ export function activityRoutes({ db, page, audit }: ActivityRoutesDependencies):
     const entries = await audit.list({ subjectId: account.id, types, ...(before && { before }), limit: PAGE + 1 });
     const page = entries.slice(0, PAGE);
     const names = await namesIn(db, page);
-    const nameOf = ({ of, id }: Mention) =>
-      of === 'user' && id !== account.id
+    const nameOf = ({ type, id }: Mention) =>
+      type === 'user' && id !== account.id
         ? t('activity.actor.administrator')
-        : named(of === 'user' ? account.username : (names.get(id) ?? id));
+        : nameSlot(type === 'user' ? account.username : (names.get(id) ?? id));
     ctx.render('account/activity', {
       events: page.map((entry) => ({
         at: entry.at,
@@ -60,7 +60,7 @@ function placeOf({ userAgent, address }: AuditEntry): PageText[] {
 /** The names of the applications and connections that the events mention. */
 async function namesIn(db: Db, events: readonly AuditEntry[]): Promise<Map<string, string>> {
   const mentions = mentionsIn(events);
-  const idsOf = (of: Mention['of']) => [...new Set(mentions.flatMap((one) => (one.of === of ? [one.id] : [])))];
+  const idsOf = (type: Mention['type']) => [...new Set(mentions.flatMap((one) => (one.type === type ? [one.id] : [])))];
   const [applications, connections] = await Promise.all([
     db.application.findMany({
       where: { clientId: { in: idsOf('application') } },

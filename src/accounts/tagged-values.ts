@@ -23,16 +23,16 @@ export function taggedName(name: string): TaggedName | undefined {
   return base !== undefined && tag !== undefined && canonicalTag(tag) !== undefined ? { base, tag } : undefined;
 }
 
-/** What a request wants of values in other languages. */
-export interface WantedLanguages {
-  /** `claims_locales`, the most wanted first. */
+/** The languages of values that a request asks for. */
+export interface RequestedLanguages {
+  /** `claims_locales`, in order of preference. */
   locales: readonly string[];
   /** The tagged names that are requested one by one. */
   names: readonly string[];
 }
 
 /**
- * The values of a claim in the wanted languages, by the names under which they are delivered. Those of a single locale have no tag, because
+ * The values of a claim in the requested languages, by the names under which they are delivered. Those of a single locale have no tag, because
  * the application then expects the claims in one language only.
  *
  * @param base the name of the values in `attributes`, without a tag
@@ -40,7 +40,7 @@ export interface WantedLanguages {
 export function valuesInLanguages(
   claim: string,
   { attributes, base }: { attributes: Readonly<Record<string, unknown>>; base: string },
-  { locales, names }: WantedLanguages,
+  { locales, names }: RequestedLanguages,
 ): Record<string, unknown> {
   const tags = Object.keys(attributes).flatMap((name) => {
     const tagged = taggedName(name);
@@ -53,8 +53,8 @@ export function valuesInLanguages(
     return tag === undefined ? [] : [[locales.length === 1 ? claim : `${claim}#${tag}`, valueIn(tag)]];
   });
   const byName = names.flatMap((name): [string, unknown][] => {
-    const wanted = taggedName(name);
-    const tag = wanted?.base === claim ? tagWithin(wanted.tag, tags) : undefined;
+    const requested = taggedName(name);
+    const tag = requested?.base === claim ? tagWithin(requested.tag, tags) : undefined;
     return tag === undefined ? [] : [[name, valueIn(tag)]];
   });
   return Object.fromEntries([...byLocale, ...byName]);

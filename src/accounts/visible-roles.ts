@@ -1,17 +1,17 @@
-// Which roles and permissions of an account one application sees, and under which names. Applied before claims and
-// attributes are built, so that OIDC, SAML and every claim that contains roles agree.
+// The roles and permissions of an account that one application receives, and their names there. Applied before claims and
+// attributes are built, so that OIDC and SAML deliver the same roles.
 import type { Account } from './account.ts';
 
 export interface AccountView {
   /** Names, or patterns with a star such as `wiki-*`; all roles when absent. */
   roles_filter?: string[] | undefined;
-  /** Keys are roles; values are the names that the application sees instead. */
+  /** Keys are roles; values are the names that the application receives instead. */
   roles_rename?: Record<string, string> | undefined;
-  /** The same for permissions (`resource:action`). When absent: all but the permissions in Gatehouse itself. */
+  /** The same for permissions (`resource:action`). When absent: all except the permissions for Gatehouse itself. */
   permissions_filter?: string[] | undefined;
 }
 
-/** The account as the application sees it. */
+/** The account with the roles and permissions that the application receives. */
 export function withVisibleRoles(account: Account, view: AccountView | undefined): Account {
   const { roles_filter, roles_rename = {}, permissions_filter } = view ?? {};
   const roles = account.roles.filter((name) => matchesAny(name, roles_filter));
@@ -23,19 +23,19 @@ export function withVisibleRoles(account: Account, view: AccountView | undefined
   };
 }
 
-/** Permissions in Gatehouse itself (rbac/built-in.ts). */
+/** Permissions for Gatehouse itself (rbac/built-in.ts). */
 const GATEHOUSE = 'gatehouse.';
 
 /**
- * Whether an application may learn of this permission of a user. Those in Gatehouse itself would tell it whom to attack: it learns
- * of them only by a pattern of its filter that names `gatehouse.`.
+ * Whether an application may receive this permission of a user. Permissions for Gatehouse itself identify accounts that are worth
+ * an attack, so they need a pattern in its filter that names `gatehouse.`.
  */
 export function isVisiblePermission(name: string, patterns: readonly string[] | undefined): boolean {
   if (!name.startsWith(GATEHOUSE)) return matchesAny(name, patterns);
   return matchesAny(name, patterns?.filter(isGatehousePattern) ?? []);
 }
 
-/** Whether the pattern of a filter shows permissions in Gatehouse itself. */
+/** Whether the pattern of a filter matches permissions for Gatehouse itself. */
 export const isGatehousePattern = (pattern: string): boolean => pattern.startsWith(GATEHOUSE);
 
 /** Whether one of the patterns matches; without patterns everything matches. */

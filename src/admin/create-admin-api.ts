@@ -30,7 +30,7 @@ export interface AdminApiDependencies {
   now: Clock;
   vault: Vault;
   accounts: Pick<Accounts, 'find'>;
-  authority: Pick<Authority, 'rightsOf'>;
+  authority: Pick<Authority, 'rightsOfUser'>;
   rateLimits: RateLimits;
   tokens: Pick<ApiTokens, 'find'>;
   apiKeys: Pick<ApiKeys, 'present'>;

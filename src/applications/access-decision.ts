@@ -1,5 +1,5 @@
 // Whether an account may use an application: the one access rule. Every place that applies it calls a function of this file whose
-// name begins with accessDecision: sign-ins of both protocols (oidc/engine/interaction-policy.ts), tokens
+// name begins with accessDecision: sign-ins of both protocols (oidc/engine/interaction-policy.ts, sign-in/flow.ts), tokens
 // (oidc/claims/find-account.ts), AuthZEN (authzen/evaluation.ts), the portal (account/portal/applications.ts), the access check
 // (diagnostics/access-check) and rejected requests (oidc/engine/requests/rejected-requests.ts, diagnostics/rejections/evaluation.ts).
 import type { Access } from './fields/oidc-client.ts';

@@ -30,28 +30,28 @@ export type { Change, Registered, SamlInput } from './changes.ts';
 export interface Applications {
   /** Whether an identifier of an application or an API is one of Gatehouse itself, or looks like one. */
   isReserved(identifier: string): boolean;
-  /** As this server registered it; undefined for one that another program wrote or changed. */
+  /** Undefined for an application whose row has a wrong MAC. */
   find(clientId: string, tx?: Tx): Promise<Application | undefined>;
   get(id: string, tx?: Tx): Promise<Application>;
   list(query?: ListApplications): Promise<ApplicationPage>;
-  /** How many a list of this query has, by protocol. */
+  /** The number of results of this query, by protocol. */
   countByProtocol(query: ListApplications): Promise<{ oidc: number; saml: number }>;
-  /** Every application, also one that another program wrote: for plans, which may replace it. */
+  /** Every application, also one with a wrong MAC: for plans, which may replace it. */
   all(tx?: Tx): Promise<Application[]>;
-  /** Every application that this server wrote. */
+  /** Every application with a valid MAC. */
   allGenuine(): Promise<Application[]>;
-  /** Registers a client. A secret is generated where its method needs one and none is given, except for the file. */
+  /** Registers a client. Generates a secret if its method needs one and none is passed, but never for the configuration file. */
   createOidc(input: Partial<OidcClientInput>, change?: Change): Promise<Registered>;
   /** Replaces the declaration of a client. */
   updateOidc(id: string, input: Omit<OidcClientInput, 'client_id'>, change?: Change): Promise<Registered>;
   createSaml(input: SamlInput, change?: Change): Promise<Application>;
   updateSaml(id: string, input: Omit<SamlInput, 'entityId'>, change?: Change): Promise<Application>;
   setEnabled(id: string, enabled: boolean, change?: Change): Promise<void>;
-  /** Deletes the application with every grant, token and session entry of it. */
+  /** Deletes the application with all its grants, tokens and session entries. */
   remove(id: string, change?: Change): Promise<void>;
   addSecret(id: string, options?: Omit<AddSecret, 'sealed'>, change?: Change): Promise<{ id: string; value: string }>;
   removeSecret(id: string, secretId: string, change?: Change): Promise<void>;
-  /** The unexpired secrets, newest first; values only where they are sealed. */
+  /** The unexpired secrets, newest first; the value only if it is stored encrypted. */
   unexpiredSecrets(id: string, tx?: Tx): Promise<UnexpiredSecret[]>;
   /** Whether `value` is one of them. */
   hasSecret(id: string, value: string, tx?: Tx): Promise<boolean>;
@@ -63,16 +63,16 @@ export interface ApplicationsDependencies {
   audit: Audit;
   now: Clock;
   authority: Pick<Authority, 'assertMay'>;
-  /** Identifiers of Gatehouse itself: no application or API gets one that looks the same (identifiers.ts). */
+  /** Identifiers of Gatehouse itself. Applications and APIs with a similar-looking identifier are rejected (identifiers.ts). */
   reservedIdentifiers: readonly string[];
   protectedRows: ProtectedRows;
-  /** Ends all that an application holds, when it is disabled or removed: grants, codes, tokens. */
+  /** Removes the grants, codes and tokens of an application that is disabled or deleted. */
   removeClientArtifacts(clientId: string, tx: Tx, options?: { keepsRegistration?: boolean }): Promise<void>;
-  /** Removes what the SAML protocol stores for an application. */
+  /** Removes the rows of the SAML protocol for an application. */
   removeServiceProviderData(applicationId: string, tx: Tx): Promise<void>;
 }
 
-/** Every operation on applications. A change joins the transaction of its `change`, or is one of its own. */
+/** Every operation on applications. A change runs in the transaction of its `change`, or in a new one. */
 export function createApplications(dependencies: ApplicationsDependencies): Applications {
   const { db, protectedRows } = dependencies;
   const secrets = createSecrets(dependencies);

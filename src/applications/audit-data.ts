@@ -13,9 +13,9 @@ export function declarationForAudit({ name, consent, access, enabled, source, me
 
 /** The fields that differ, before and after; null where one is absent. */
 export function declarationDifference(before: Application, after: Application): { before: Declared; after: Declared } {
-  const [old, now] = [declarationForAudit(before), declarationForAudit(after)];
-  const fields = [...new Set([...Object.keys(old), ...Object.keys(now)])];
-  const different = fields.filter((field) => JSON.stringify(old[field]) !== JSON.stringify(now[field]));
-  const pick = (from: Declared) => Object.fromEntries(different.map((field) => [field, from[field] ?? null]));
-  return { before: pick(old), after: pick(now) };
+  const [from, to] = [declarationForAudit(before), declarationForAudit(after)];
+  const fields = [...new Set([...Object.keys(from), ...Object.keys(to)])];
+  const changedFields = fields.filter((field) => JSON.stringify(from[field]) !== JSON.stringify(to[field]));
+  const pick = (all: Declared) => Object.fromEntries(changedFields.map((field) => [field, all[field] ?? null]));
+  return { before: pick(from), after: pick(to) };
 }

@@ -10,7 +10,7 @@ import { genuineApplication, recordChange, type WriteContext } from './write.ts'
 
 type SecretContext = WriteContext & { secrets: Secrets };
 
-/** Returns the new secret, the only time that its value can be read. Throws conflict (409) where none is used. */
+/** Returns the new secret, whose value cannot be read later. Throws conflict (409) if the client uses no secret. */
 export function addSecret(
   context: SecretContext,
   id: string,

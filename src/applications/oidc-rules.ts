@@ -1,4 +1,4 @@
-// The rules between the fields of one OIDC client (RFC 7591 2, OpenID Connect Dynamic Client Registration 2).
+// The rules that involve several fields of one OIDC client (RFC 7591 2, OpenID Connect Dynamic Client Registration 2).
 
 import { faultMessage } from '../platform/fault-messages.ts';
 import type { Fault } from '../platform/faults.ts';
@@ -15,7 +15,7 @@ const hmacFields = [
 
 type Client = OidcMetadata & { client_secret?: string | undefined };
 
-/** Rules between the fields of one client. */
+/** Rules that involve several fields of one client. */
 export function oidcRules(client: Client): Fault[] {
   return [
     ...profileFaults(client),
@@ -38,7 +38,7 @@ function redirectUriFaults(client: Client): Fault[] {
   );
 }
 
-/** Grants, response types and what they need. */
+/** Grants, response types and the fields that they need. */
 function grantFaults(client: Client): Fault[] {
   const faults: Fault[] = [];
   const grants = new Set<string>(client.grant_types);
@@ -99,7 +99,7 @@ function keyFaults(client: Client): Fault[] {
   return faults;
 }
 
-/** The subject that the client gets, and the claims beside it. */
+/** The subject and the claims that the client receives. */
 function subjectFaults(client: Client): Fault[] {
   const faults: Fault[] = [];
   const isPairwise = client.subject_type === 'pairwise';
@@ -117,7 +117,7 @@ function subjectFaults(client: Client): Fault[] {
     if (scope !== undefined && allowed !== undefined && !allowed.includes(scope))
       faults.push({ path: ['claims', claim], message: faultMessage('claim-scope', { scope }) });
   }
-  // oidc-provider: a device has no redirect URI that would name the sector, only its key does.
+  // oidc-provider: a device client has no redirect URI, so only its key set can determine the sector.
   const usesDevices = (client.grant_types as readonly string[]).includes(deviceCodeGrant);
   if (isPairwise && usesDevices && client.token_endpoint_auth_method !== 'private_key_jwt')
     faults.push(fault('subject_type', faultMessage('pairwise-device')));

@@ -1,11 +1,11 @@
-// Alarms: the database holds something that this server did not write. Each one is an error in the log, a metric, an audit
-// entry and a mail to the administrators, because no single one of them reaches everybody.
+// Alarms: the database contains a row that this server did not write. Each alarm is an error in the log, a metric, an audit
+// entry and a mail to the administrators, because not every operator monitors all of these.
 import { limits } from '../limits.ts';
 import { type Clock, isWithin } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Audit } from './audit.ts';
 
-/** `audit-log`: an entry, or the chain; `row`: a row that gives a right or proves a person. */
+/** `audit-log`: an entry or the chain; `row`: a row that grants a right or authenticates a person. */
 export type AlarmKind = 'audit-log' | 'row';
 
 export interface Alarm {
@@ -45,7 +45,7 @@ export function createAlarm({ audit, logger, now, notify, countAlarm }: AlarmDep
   };
 }
 
-/** Whether a name was not used for this long. */
+/** Returns a function that is true if the same name was not passed to it within the interval. */
 function createMemory(now: Clock) {
   const usedAt = new Map<string, number>();
   return (seconds: number, name: string): boolean => {

@@ -23,7 +23,7 @@ export interface Actor {
   /** The API key with which a program acts for the account. */
   apiKey?: { id: string; name: string };
   /** The actor's permissions, as `resource:action`; absent: those of the account's roles. An actor cannot grant more. */
-  holds?: 'everything' | readonly string[];
+  grantedRights?: 'everything' | readonly string[];
   /** How strong and recent the sign-in of the account is; dangerous changes of an administrator need it. */
   proof?: Proof;
   request?: RequestInfo;

@@ -41,8 +41,11 @@ export interface ProtectedRows {
   macOf(table: ProtectedTable, fields: readonly ProtectedValue[]): string;
   /** Whether this server wrote the row; raises an alarm if not. */
   isGenuine(table: ProtectedTable, fields: readonly ProtectedValue[], mac: string): boolean;
-  /** The same for a row that was used, after which it has only the beginning of its MAC: nobody can make it unused again. */
-  isGenuineUsed(table: ProtectedTable, fields: readonly ProtectedValue[], mac: string): boolean;
+  /**
+   * The same for a consumed row, whose stored MAC is shortened. The removed characters are lost, so no program can make the row
+   * valid again.
+   */
+  isGenuineConsumed(table: ProtectedTable, fields: readonly ProtectedValue[], mac: string): boolean;
 }
 
 export interface ProtectedRowsDependencies {
@@ -50,7 +53,7 @@ export interface ProtectedRowsDependencies {
   alarm: Pick<Alarm, 'raise'>;
 }
 
-/** How many characters are removed from the end of a row's MAC when the row is used. The rest has 132 bits. */
+/** The number of characters that are removed from the end of a MAC when its row is consumed. The rest has 132 bits. */
 export const REMOVED_MAC_CHARACTERS = 21;
 
 export function createProtectedRows({ vault, alarm }: ProtectedRowsDependencies): ProtectedRows {
@@ -76,7 +79,7 @@ export function createProtectedRows({ vault, alarm }: ProtectedRowsDependencies)
       if (table === READ_OFTEN) recent.add(mac, text);
       return true;
     },
-    isGenuineUsed: (table, fields, mac) =>
+    isGenuineConsumed: (table, fields, mac) =>
       vault.macMatches(JSON.stringify(fields), mac, purpose(table), REMOVED_MAC_CHARACTERS) || raise(table, fields),
   };
 }

@@ -9,13 +9,13 @@ import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
 import { addressBlock } from '../rate-limits/network-limits.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 
-/** What the evaluation needs to know of the calling application. */
+/** The data of the calling application for the evaluation. */
 export interface EvaluatingApp {
   clientId: string;
-  /** Decides whose permissions it may ask for (applications/access-decision.ts). */
+  /** Decides which users' permissions it may query (applications/access-decision.ts). */
   application: ProtectedApplication;
   applicationId: string;
-  /** Its registration allows it to evaluate users who never used it. */
+  /** Whether its registration allows it to evaluate users who never used it. */
   seesAllUsers: boolean;
   /** Permissions that are visible to it (accounts/visible-roles.ts). */
   permissionsFilter: string[] | undefined;
@@ -41,7 +41,7 @@ export function createEvaluationCallers(dependencies: EvaluationCallersDependenc
     const bearer = bearerOf(ctx);
     if (bearer !== undefined) {
       const token = await tokens.find(bearer);
-      // With a user's token its holder could ask about every other user.
+      // A user's token is rejected: its owner could query the permissions of every other user.
       return token?.audience === audience && token.accountId === undefined ? token.clientId : undefined;
     }
     const basic = basicOf(ctx);

@@ -3,7 +3,7 @@ import type { BrandLook } from '../http/pages/brand-look.ts';
 import type { Settings, SettingValues } from '../settings/settings.ts';
 import { brandSheet } from './sheet.ts';
 
-/** The settings that pages and mails are made of. */
+/** The branding settings of pages and mails. */
 export const brandSettings = [
   'brand_name',
   'brand_color',
@@ -17,22 +17,22 @@ export const brandSettings = [
 ] as const;
 export type BrandSetting = (typeof brandSettings)[number];
 
-/** Those that hold a picture. */
+/** The settings whose value is a picture. */
 export const brandImageSettings = ['brand_logo', 'brand_logo_dark', 'brand_icon', 'brand_background'] as const;
 
-/** What an application replaces; a picture by its name. */
+/** The settings that an application replaces; a picture is its file name. */
 export type BrandValues = { [Name in BrandSetting]?: string | undefined };
 
 export interface Brand {
-  /** The brand of the settings; undefined where none of them is set. Reads nothing: the settings are cached. */
+  /** The brand of the settings; undefined where none of them is set. The settings are cached, so nothing is read. */
   current(): BrandLook | undefined;
   /** The same for the pages of an application; undefined where it has no brand of its own. */
   ofApplication(clientId: string): BrandLook | undefined;
-  /** The brand of the settings with these values in place of theirs; those of an application leave the others as they are. */
+  /** The brand with these values instead of those of the settings, or of one application. */
   with(values: BrandValues, options?: { isOfApplication: boolean }): BrandLook | undefined;
 }
 
-/** The path at which `serve.ts` has the pictures. */
+/** The path under which `serve.ts` serves the pictures. */
 export const imagePath = (name: string): string => `/assets/brand-${name}`;
 
 export function createBrand({ settings }: { settings: Pick<Settings, 'latest'> }): Brand {
@@ -40,14 +40,14 @@ export function createBrand({ settings }: { settings: Pick<Settings, 'latest'> }
   return {
     current() {
       const values = settings.latest();
-      // The same object until the settings are read again.
+      // Cached until the settings are loaded again.
       if (last?.values !== values) last = { values, look: lookOf(values) };
       return last.look;
     },
     ofApplication(clientId) {
       const values = settings.latest();
-      const own = brandOfApplication(values.brand_applications, clientId);
-      return own && lookOf({ ...values, ...inPlace(own) });
+      const applicationBrand = brandOfApplication(values.brand_applications, clientId);
+      return applicationBrand && lookOf({ ...values, ...inPlace(applicationBrand) });
     },
     with(values, { isOfApplication } = { isOfApplication: false }) {
       return lookOf({ ...settings.latest(), ...(isOfApplication ? inPlace(values) : values) });
@@ -55,19 +55,24 @@ export function createBrand({ settings }: { settings: Pick<Settings, 'latest'> }
   };
 }
 
-/** What an application has of its own, by the names of the settings. */
+/** The brand values of an application, under the names of the settings. */
 export function brandOfApplication(
   brands: SettingValues['brand_applications'],
   clientId: string,
 ): BrandValues | undefined {
-  const own = Object.hasOwn(brands, clientId) ? brands[clientId] : undefined;
-  return own && Object.fromEntries(Object.entries(own).map(([part, value]) => [`brand_${part}`, value]));
+  const applicationBrand = Object.hasOwn(brands, clientId) ? brands[clientId] : undefined;
+  return (
+    applicationBrand &&
+    Object.fromEntries(Object.entries(applicationBrand).map(([part, value]) => [`brand_${part}`, value]))
+  );
 }
 
-/** Its name or logo takes the place of both logos of the settings, which say another name. */
-function inPlace(own: BrandValues): BrandValues {
-  const set = Object.fromEntries(Object.entries(own).filter(([, value]) => value));
-  const hasMark = Boolean(own.brand_name || own.brand_logo || own.brand_logo_dark);
+/** The name or logo of an application replaces both logos of the settings, which belong to another name. */
+function inPlace(applicationBrand: BrandValues): BrandValues {
+  const set = Object.fromEntries(Object.entries(applicationBrand).filter(([, value]) => value));
+  const hasMark = Boolean(
+    applicationBrand.brand_name || applicationBrand.brand_logo || applicationBrand.brand_logo_dark,
+  );
   return { ...(hasMark && { brand_logo: undefined, brand_logo_dark: undefined }), ...set };
 }
 

@@ -11,7 +11,7 @@ export interface BrandSheet {
 }
 
 const NAME = /^brand\.([0-9a-f]{6})([0-9a-f]{10})\.css$/;
-/** More than a server has brands; a person who asks for all colors gets each calculated anew. */
+/** More than the brands of one server. A client that requests all colors gets each one calculated again. */
 const MAX_SHEETS = 200;
 const sheets = new Map<string, BrandSheet>();
 

@@ -111,6 +111,6 @@ async function missingPermission(
     import('../rbac/authority.ts'),
     import('../rbac/rights.ts'),
   ]);
-  const rights = await createAuthority({ accounts }).rightsOf(ownerId);
+  const rights = await createAuthority({ accounts }).rightsOfUser(ownerId);
   return permissions.find((one) => !isOwnPermission(one) || !includesPermission(rights, one));
 }

@@ -33,7 +33,7 @@ export async function askForApplication(ask: Ask, io: Io, services: Services): P
   io.out('Application type');
   for (const [index, kind] of KINDS.entries()) io.out(`  ${index + 1}  ${kind}`);
   const kind = Number(
-    await askFor('1 to 6: ', (answer) => (/^[1-6]$/.test(answer) ? undefined : 'a number from 1 to 6')),
+    await askFor('1 to 6: ', (answer) => (/^[1-6]$/.test(answer) ? undefined : 'Enter a number from 1 to 6')),
   );
   const values: Values = { name: await askFor('Name that users see: ', required) };
   const native = kind === 3;
@@ -87,7 +87,7 @@ async function askUntilValid(
 }
 
 function required(answer: string): string | undefined {
-  return answer === '' ? 'a value is required' : undefined;
+  return answer === '' ? 'Enter a value' : undefined;
 }
 
 function httpsUrl(answer: string): string | undefined {

@@ -77,7 +77,7 @@ export const appSecret: Command = {
         io.err("This application doesn't use a secret.");
         return 1;
       }
-      // Such secrets are HMAC keys: only the newest signs, so the old one cannot stay valid.
+      // Here the secret is an HMAC key: only the newest one signs, so the old one cannot stay valid.
       const replace = keep === undefined || needsSecretValue(application.metadata) ? 'now' : Number(keep);
       const { value } = await applications.addSecret(application.id, { replace });
       if (input.flag('json')) io.json({ client_id: application.clientId, client_secret: value });

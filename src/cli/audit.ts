@@ -133,9 +133,9 @@ function readPublicKey(pem: string): KeyObject {
 function provenText({ seq, at }: { seq: number; at: Date }, newest: number): string {
   if (seq === 0) return 'Without a checkpoint from outside the database, nothing proves that the log is complete.';
   const until = `The checkpoints prove the entries up to position ${seq}, of ${formatDate(at)}.`;
-  const rest = 'Without the secret nothing proves whether there were others after it';
+  const rest = 'Without the secret, nothing proves that no later entries were removed';
   return newest > seq
-    ? `${until} ${rest}, nor that the ${newest - seq} that are there are genuine.`
+    ? `${until} ${rest}, or that the ${plural(newest - seq, 'later entry is', 'later entries are')} genuine.`
     : `${until} ${rest}.`;
 }
 

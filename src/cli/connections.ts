@@ -9,7 +9,7 @@ import { formatDate, type Io, plain } from './io.ts';
 
 export const connectionList: Command = {
   name: 'connection list',
-  summary: 'list all identity providers',
+  summary: 'list all connections',
   options: jsonOption,
   run: (input, io) =>
     withServices(io, async ({ connections }) => {
@@ -46,7 +46,7 @@ export const connectionList: Command = {
 export const connectionShow: Command = {
   name: 'connection show',
   args: ['ID'],
-  summary: 'show an identity provider in the format of the configuration file, and what to enter there',
+  summary: 'show a connection in the format of the configuration file, and what to enter there',
   options: jsonOption,
   run: (input, io) => withConnection(input, io, (connection, services) => show(connection, services, input, io)),
 };
@@ -54,7 +54,7 @@ export const connectionShow: Command = {
 export const connectionAdd: Command = {
   name: 'connection add',
   args: ['FILE'],
-  summary: 'add an identity provider from a YAML or JSON file; - reads standard input',
+  summary: 'add a connection from a YAML or JSON file; - reads standard input',
   details: `The file holds one entry of connections: as in the configuration file (docs/connections.md), such as
 { id: google, preset: google, name: Google, client_id: …, client_secret: … }. It prints what to enter at the provider.`,
   options: jsonOption,
@@ -69,7 +69,7 @@ export const connectionAdd: Command = {
 export const connectionRemove: Command = {
   name: 'connection remove',
   args: ['ID'],
-  summary: 'delete an identity provider and its links to users',
+  summary: 'delete a connection and its links to users',
   run: (input, io) =>
     withServices(io, async ({ connections }) => {
       const [id = ''] = input.words;
@@ -81,13 +81,13 @@ export const connectionRemove: Command = {
     }),
 };
 
-export const connectionEnable = stateCommand('enable', true, 'turn on sign-in with an identity provider');
-export const connectionDisable = stateCommand('disable', false, 'turn off sign-in with an identity provider');
+export const connectionEnable = stateCommand('enable', true, 'turn on sign-in with a connection');
+export const connectionDisable = stateCommand('disable', false, 'turn off sign-in with a connection');
 
 export const connectionSecret: Command = {
   name: 'connection secret',
   args: ['ID'],
-  summary: 'add a secret of an identity provider, read from standard input',
+  summary: 'add a secret of a connection, read from standard input',
   details:
     'Gatehouse uses it right away. The old secrets stay until you remove them, or until you add one with --replace.',
   options: {

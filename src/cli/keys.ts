@@ -71,7 +71,7 @@ function algOf(text: string | undefined): KeyAlg | undefined {
 
 function useOf(input: Input): KeyUse {
   const [use = 'oidc', another] = keyUses.filter((one) => one !== 'oidc' && input.flag(one));
-  if (another) throw new UsageError(`--${use} does not go with --${another}`);
+  if (another) throw new UsageError(`--${use} can't be combined with --${another}`);
   return use;
 }
 
@@ -88,7 +88,7 @@ function printOutcome(outcome: RotationOutcome, use: KeyUse, io: Io): void {
       io.out(`Notify the ${readers}, then run: ${activation}`);
       return;
     case 'published-already':
-      io.err(`The next certificate was published before (${outcome.kid}).`);
+      io.err(`The next certificate is already published (${outcome.kid}).`);
       io.err(`To use it from ${formatDate(outcome.readyAt)} on, run: ${activation}`);
       return;
     case 'too-early':

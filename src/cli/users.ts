@@ -73,7 +73,7 @@ export const userShow: Command = {
         ],
         ['two-step', factorText(factors)],
         ['sessions', String(live.length)],
-        ['paused', lockedSeconds > 0 ? `for ${lockedSeconds} s after wrong passwords` : 'no'],
+        ['locked', lockedSeconds > 0 ? `for ${lockedSeconds} s after wrong passwords` : 'no'],
       ];
       for (const [label, value] of lines) io.out(`${label.padEnd(14)} ${plain(value)}`);
       return 0;

@@ -1,5 +1,5 @@
-// Reads configuration files that arrive over HTTP on a worker thread: half a megabyte of YAML takes a second to parse and
-// check, during which the event loop would answer nobody. One file at a time, with a limit on time, memory and expansion.
+// Reads configuration files of HTTP requests on a worker thread: half a megabyte of YAML takes a second to parse and check,
+// during which the event loop would answer no request. One file at a time, with a limit on time, memory and expansion.
 import { createWorker, TaskTimeout } from '../credentials/worker.ts';
 import { AppError, badRequest, unavailable } from '../http/errors.ts';
 import { limits } from '../limits.ts';
@@ -16,7 +16,7 @@ export interface FileReader {
 }
 
 export interface FileReaderOptions {
-  /** How many files may wait, including the one that is read now. */
+  /** The maximum number of waiting files, including the current one. */
   maxWaiting?: number;
   timeLimitMs?: number;
 }
@@ -35,7 +35,7 @@ export function createFileReader(options: FileReaderOptions = {}): FileReader {
   async function run(task: Omit<ParseTask, 'maxSize'>): Promise<ParseResult> {
     if (waiting >= maxWaiting) throw unavailable('unavailable', { headers: { 'Retry-After': '5' } });
     waiting += 1;
-    // After the file before it, also when that one failed: a file that takes too much time makes no other one fail.
+    // After the previous file, also if that one failed: a file that takes too much time makes no other file fail.
     const turn = last.then(() => worker.run({ ...task, maxSize: limits.configuration.expandedSize }));
     last = turn.catch(() => undefined);
     try {

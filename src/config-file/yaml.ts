@@ -20,7 +20,7 @@ const MAX_ALIASES = 100;
 const MAX_DEPTH = 32;
 const TOO_DEEP = `nested more than ${MAX_DEPTH} levels deep`;
 const TOO_LARGE = 'too many aliases';
-const UNSTORABLE = 'must not contain NUL or half a character: no database stores them';
+const UNSTORABLE = 'must not contain NUL or an incomplete character: no database stores them';
 
 /** `maxSize`: of all characters and values together, with every alias expanded. */
 export function readYaml(text: string, { maxSize = Number.POSITIVE_INFINITY }: { maxSize?: number } = {}): ReadYaml {
@@ -40,10 +40,10 @@ export function readYaml(text: string, { maxSize = Number.POSITIVE_INFINITY }: {
   try {
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, merge: true });
     ({ contents } = document);
-    const syntax = [...document.errors, ...document.warnings].map(({ message, pos }) => ({
+    const syntax = [...document.errors, ...document.warnings].map(({ code, message, pos }) => ({
       ...position(pos[0]),
       path: '',
-      message: /call stack/.test(message) ? TOO_DEEP : `not valid YAML: ${message}`,
+      message: code === 'RESOURCE_EXHAUSTION' ? TOO_DEEP : `not valid YAML: ${message}`,
     }));
     if (syntax.length > 0) return { content: undefined, faults: syntax, locate };
     const content: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });

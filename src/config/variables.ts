@@ -7,6 +7,9 @@ import { quote, quoteUrl } from './config-error.ts';
 import { parseSecrets } from './secret.ts';
 import { parseHeaders, protocols, samplers } from './tracing.ts';
 
+/** The path of a file or folder, which cannot contain NUL. */
+const path = z.string().refine((value) => !value.includes('\0'));
+
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export const logFormats = ['pretty', 'json'] as const;
 
@@ -120,7 +123,7 @@ export const variables = {
     file: true,
   },
   DATA_DIR: {
-    schema: z.string().refine((value) => !value.includes('\0')),
+    schema: path,
     allowed: 'a folder this user may write',
     default: './data',
     meaning: 'folder for the SQLite database, the generated secret and the outbox',
@@ -143,7 +146,7 @@ export const variables = {
     file: true,
   },
   AUDIT_CHECKPOINT_FILE: {
-    schema: z.string().refine((value) => !value.includes('\0')),
+    schema: path,
     allowed: 'the path of a file that this user may append to',
     default: '$DATA_DIR/audit-checkpoints.jsonl',
     meaning: 'signed checkpoints of the audit log, outside of the database',
@@ -168,7 +171,7 @@ export const variables = {
     schema: mailFrom,
     allowed: 'an address such as no-reply@example.com or Gatehouse <no-reply@example.com>',
     default: 'Gatehouse <no-reply@HOST OF THE ISSUER>',
-    meaning: 'sender of all email. Without a name of its own, it has that of the [brand](branding.md)',
+    meaning: 'sender of all email; without a name, the name of the brand is used',
   },
   TRUST_PROXY: {
     schema: z.union([z.literal('off').transform(() => 0), wholeNumber(0, 16)]),

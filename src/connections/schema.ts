@@ -7,10 +7,10 @@ import { faultMessage } from '../platform/fault-messages.ts';
 import type { Fault } from '../platform/faults.ts';
 import { type ConnectionKind, connectionKinds } from './connection.ts';
 import type { DeclaredSecret } from './kinds/fields.ts';
-import { ldapEntry, ldapRules } from './kinds/ldap.ts';
+import { checkLdapFields, ldapEntry } from './kinds/ldap.ts';
 import { oauth2Entry, oauth2Rules } from './kinds/oauth2.ts';
-import { oidcEntry, oidcRules } from './kinds/oidc.ts';
-import { samlEntry, samlRules } from './kinds/saml.ts';
+import { checkOidcFields, oidcEntry } from './kinds/oidc.ts';
+import { checkSamlFields, samlEntry } from './kinds/saml.ts';
 import { presetOf, presets } from './presets/presets.ts';
 
 export type OidcEntry = z.output<typeof oidcEntry>;
@@ -41,13 +41,13 @@ export function checkConnection(entry: unknown): Checked<ConnectionEntry> {
   const complete = { ...preset.defaults(raw), ...raw, kind, preset: id };
   switch (kind) {
     case 'oidc':
-      return check(oidcEntry, complete, oidcRules);
+      return check(oidcEntry, complete, checkOidcFields);
     case 'saml':
-      return check(samlEntry, complete, samlRules);
+      return check(samlEntry, complete, checkSamlFields);
     case 'oauth2':
       return check(oauth2Entry, complete, oauth2Rules);
     default:
-      return check(ldapEntry, complete, ldapRules);
+      return check(ldapEntry, complete, checkLdapFields);
   }
 }
 

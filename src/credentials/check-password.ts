@@ -27,8 +27,8 @@ export interface CheckPasswordDependencies {
 
 export type CheckPassword = (account: Account | undefined, plain: string) => Promise<PasswordCheck>;
 
-/** Stands for the account id of an unknown login. */
-const NO_ACCOUNT = 'none';
+/** Replaces the account id of an unknown login. */
+export const NO_ACCOUNT = 'none';
 
 export function createCheckPassword(dependencies: CheckPasswordDependencies): CheckPassword {
   const { audit, hasSecondFactor, passwords, storedPasswords } = dependencies;

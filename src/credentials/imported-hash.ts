@@ -10,7 +10,7 @@ export type ImportedHash =
   | { scheme: 'scrypt'; cost: number; blockSize: number; parallelism: number; salt: Buffer; key: Buffer }
   | { scheme: 'pbkdf2'; digest: 'sha1' | 'sha256' | 'sha512'; iterations: number; salt: Buffer; key: Buffer };
 
-// A more expensive hash would take the server seconds for one sign-in; it is rejected at the import.
+// Limits on imported hashes: a more expensive hash would take seconds to verify.
 const MAX_SCRYPT_BYTES = 256 * 1024 * 1024;
 const MAX_PBKDF2_ITERATIONS = 5_000_000;
 const MIN_KEY_BYTES = 16;
@@ -24,7 +24,7 @@ const DJANGO = new RegExp(`^pbkdf2_(sha1|sha256)\\$(\\d+)\\$([^$]+)\\$(${B64})$`
 
 const ARGON2 =
   /^\$(argon2(?:id|i|d))\$v=19\$(?=[^$]*m=(\d+))(?=[^$]*t=(\d+))(?=[^$]*p=(\d+))[mtp=\d,]+\$([\w+/]+)\$([\w+/]+)$/;
-// A more expensive imported Argon2 hash would take the memory of many sign-ins.
+// A more expensive Argon2 hash would need the memory of many sign-ins.
 const MAX_ARGON2 = { memoryKib: 256 * 1024, iterations: 20, parallelism: 16 };
 
 export interface Argon2Hash {
@@ -47,7 +47,7 @@ export function parseArgon2(stored: string): Argon2Hash | undefined {
   return { type, memoryKib, iterations, parallelism, salt, key };
 }
 
-/** What `stored` is, or undefined for anything that is not accepted. */
+/** Parses an imported hash; undefined if its scheme or cost is not accepted. */
 export function parseImportedHash(stored: string): ImportedHash | undefined {
   const parsed = parseBcrypt(stored) ?? parseScrypt(stored) ?? parsePbkdf2(stored);
   return parsed && (parsed.scheme === 'bcrypt' || parsed.key.length >= MIN_KEY_BYTES) ? parsed : undefined;

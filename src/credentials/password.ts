@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 import argon2 from 'argon2';
 import { badRequest } from '../http/errors.ts';
 import { limits } from '../limits.ts';
+import { returnFreeMemory } from '../platform/memory.ts';
 import { workerModule } from '../platform/package.ts';
 import { t } from '../texts/text.ts';
 import { remainingHashes } from './hash-work.ts';
@@ -25,6 +26,8 @@ export interface Passwords {
    * @param kinds of the stored hashes (hash-work.ts)
    */
   equalizeWork(plain: string, own: string | undefined, kinds: readonly string[]): Promise<void>;
+  /** Returns the memory of finished hashes to the system now. It happens by itself some time after the last hash. */
+  returnMemory(): void;
   /** Ends the worker thread. */
   close(): Promise<void>;
 }
@@ -41,6 +44,10 @@ export const CURRENT_PREFIX = `$argon2id$v=19$m=${argon2MemoryKib},p=${argon2Par
 
 // NFKC can turn one character into eighteen; no typed password comes near this.
 const MAX_BYTES = 4 * limits.password.max;
+
+/** So long after the last hash its memory is returned to the system. Until then the next hash uses it again, which is quicker. */
+const IDLE_MS = 30_000;
+
 export interface PasswordsOptions {
   /** Hashes computed in parallel; more than the number of cores gains nothing, and libuv has four threads. */
   concurrency?: number;
@@ -51,7 +58,9 @@ export interface PasswordsOptions {
 
 export function createPasswords(options: PasswordsOptions = {}): Passwords {
   const { concurrency, maxWaiting = 200, derive = verifyDerived } = options;
-  const queue = createQueue({ concurrency: concurrency ?? Math.min(4, availableParallelism()), maxWaiting });
+  const queue = returningMemory(
+    createQueue({ concurrency: concurrency ?? Math.min(4, availableParallelism()), maxWaiting }),
+  );
   const { verifyArgon2, verifyStored, close } = createHashVerifier({ queue, derive });
   // A well-formed hash with the current parameters that was not made from a password, so that none matches it.
   const unmatchable = `${CURRENT_PREFIX}${base64(randomBytes(16))}$${base64(randomBytes(32))}`;
@@ -83,7 +92,22 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
       for (const dummy of remainingHashes(kinds, imported)) await verifyStored(dummy, typed);
     },
 
+    returnMemory: returnFreeMemory,
     close,
+  };
+}
+
+/** The queue, whose memory is returned when it was idle for IDLE_MS. */
+function returningMemory(queue: Queue): Queue {
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    async run(work) {
+      try {
+        return await queue.run(work);
+      } finally {
+        timer = timer?.refresh() ?? setTimeout(returnFreeMemory, IDLE_MS).unref();
+      }
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 // The interface of a demo application of either protocol.
-import type { SignOutSteps } from './sign-out-steps.ts';
+import type { LogoutSteps } from './logout-steps.ts';
 import type { Site } from './web.ts';
 
 export interface DemoApp {
@@ -11,12 +11,12 @@ export interface DemoApp {
   /** Its entry in gatehouse.yaml. */
   declaration: { section: 'clients' | 'service_providers'; entry: Record<string, unknown> };
   /** Starts serving it, after Gatehouse is ready. */
-  start(issuer: string, signOuts: SignOuts): Promise<Site>;
+  start(issuer: string, logoutReporting: LogoutReporting): Promise<Site>;
 }
 
-/** Where an application reports a sign-out, and where its page about it is. */
-export interface SignOuts {
-  steps: SignOutSteps;
+/** Where an application reports the steps of a logout, and the URL of the page that lists them. */
+export interface LogoutReporting {
+  steps: LogoutSteps;
   pageUrl: string;
 }
 

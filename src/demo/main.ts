@@ -9,11 +9,11 @@ import { type DemoApp, demoUser } from './app.ts';
 import { demoConfiguration } from './configuration.ts';
 import { corpUser, exampleCorp } from './example-corp.ts';
 import { type DemoGatehouse, type GatehouseOptions, startGatehouse } from './gatehouse.ts';
+import { logoutPage, logoutPath } from './logout-page.ts';
+import { createLogoutSteps, readSessionEnds } from './logout-steps.ts';
 import { oidcApp } from './oidc-app/app.ts';
 import { choosePort } from './ports.ts';
 import { samlApp } from './saml-app/app.ts';
-import { signOutPage, signOutPath } from './sign-out-page.ts';
-import { createSignOutSteps, readSessionEnds } from './sign-out-steps.ts';
 import { startPage } from './start-page.ts';
 import { originOf, serveSite } from './web.ts';
 
@@ -38,7 +38,7 @@ async function run(): Promise<number> {
   // Not on localhost: cookies belong to a host, whatever the port, and the two servers have the same ones.
   const corpIssuer = originOf(await choosePort(3001));
   const corp = exampleCorp(corpIssuer, issuer);
-  const steps = createSignOutSteps();
+  const steps = createLogoutSteps();
   const servers = await startServers([
     {
       folder: path.join(folder, 'gatehouse'),
@@ -58,11 +58,11 @@ async function run(): Promise<number> {
     },
   ]);
   const startPort = await choosePort(4000);
-  const signOuts = { steps, pageUrl: `${originOf(startPort)}${signOutPath}` };
-  for (const app of apps) undo.push((await app.start(issuer, signOuts)).close);
+  const logoutReporting = { steps, pageUrl: `${originOf(startPort)}${logoutPath}` };
+  for (const app of apps) undo.push((await app.start(issuer, logoutReporting)).close);
   const start = await serveSite(startPort, {
     ...startPage(apps, { issuer, corpIssuer }),
-    ...signOutPage(steps.last),
+    ...logoutPage(steps.last),
   });
   undo.push(start.close);
 

@@ -5,14 +5,14 @@ import { type Html, html, page } from './html.ts';
 type Named = Pick<DemoApp, 'name' | 'protocol'>;
 
 /** The page without a session. */
-export function signedOutPage({ name, protocol }: Named, notice?: string, signOutUrl?: string): string {
+export function signedOutPage({ name, protocol }: Named, notice?: string, logoutUrl?: string): string {
   return page(
     name,
     html`
 <p class="eyebrow">${protocol}</p>
 <h1>${name}</h1>
 ${noticeOf(notice)}
-${signOutUrl !== undefined && html`<p><a href="${signOutUrl}">What this sign-out ended</a></p>`}
+${logoutUrl !== undefined && html`<p><a href="${logoutUrl}">What this sign-out ended</a></p>`}
 <p class="lead">You are not signed in here. This application stores no passwords: Gatehouse tells it who you are.</p>
 <p class="actions"><a class="button primary" href="/sign-in">Sign in with Gatehouse</a></p>`,
   );
@@ -34,7 +34,7 @@ export function noticeOf(text: string | undefined): Html | false {
   return text !== undefined && html`<p class="notice" role="status">${text}</p>`;
 }
 
-/** Names and values, one pair a line. */
+/** Names and values, one pair per line. */
 export function facts(values: Record<string, string>): Html {
   const rows = Object.entries(values).map(
     ([name, value]) => html`<div><dt>${name}</dt><dd><code>${value}</code></dd></div>\n`,

@@ -2,8 +2,8 @@
 import { type DemoApp, demoAdmin, demoUser } from './app.ts';
 import { corpUser } from './example-corp.ts';
 import { html, page } from './html.ts';
+import { logoutPath } from './logout-page.ts';
 import { facts } from './pages.ts';
-import { signOutPath } from './sign-out-page.ts';
 import type { Routes } from './web.ts';
 
 export interface Servers {
@@ -43,7 +43,7 @@ ${facts({ Username: corpUser.username, Password: corpUser.password })}
 </section>
 <section class="part" aria-labelledby="sign-out">
 <h2 id="sign-out">One sign-out ends all sessions</h2>
-<p>Then choose <strong>Sign out everywhere</strong> in one application. This ends the sessions at both applications, at Gatehouse and at Example Corp. <a href="${signOutPath}">The last sign-out</a> lists who ended what, and when.</p>
+<p>Then choose <strong>Sign out everywhere</strong> in one application. This ends the sessions at both applications, at Gatehouse and at Example Corp. <a href="${logoutPath}">The last sign-out</a> lists who ended what, and when.</p>
 </section>
 <p class="small">All data is in a folder that is deleted when you press Ctrl-C in the terminal.</p>`;
   const document = page('Gatehouse demo', body);

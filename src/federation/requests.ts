@@ -1,5 +1,5 @@
-// Requests to upstreams and their answers. The answer comes in a request that need not bring the cookies of the sign-in (a
-// cross-site POST), so it is stored under a new random value, once, and redeemed by the browser that began the request.
+// Requests to upstreams and their responses. The response may arrive without the cookies of the sign-in (a cross-site POST), so it
+// is stored once under a new random value, and redeemed by the browser that started the request.
 import { z } from 'zod';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -15,10 +15,10 @@ export interface NewRequest {
   handle: string;
   connectionId: string;
   purpose: Purpose;
-  /** The interaction (sign-in), or the single sign-on session (link, test) that began it. */
+  /** The interaction (sign-in) or the single sign-on session (link, test) that started it. */
   boundTo: string;
   memory: Record<string, unknown>;
-  /** What the application and the user demanded of the sign-in. */
+  /** The requirements of the application and the user for the sign-in. */
   demands: Demands;
 }
 
@@ -29,7 +29,7 @@ const demands = z.object({
 });
 export type Demands = z.output<typeof demands>;
 
-/** The binding is stored encrypted too: another program could change its columns to redeem the answer elsewhere. */
+/** The binding is also stored encrypted, because another program could change its columns to redeem the response elsewhere. */
 const requestData = z.object({
   memory: z.record(z.string(), z.unknown()),
   demands,
@@ -40,7 +40,7 @@ const requestData = z.object({
 const answerData = z.record(z.string(), z.string());
 
 export interface AnsweredRequest {
-  /** Under which `storeIdentity` stores what the answer proved. */
+  /** The id under which `storeIdentity` stores the identity of the response. */
   id: string;
   connectionId: string;
   purpose: Purpose;
@@ -62,7 +62,7 @@ export interface UpstreamRequests {
     connectionId: string,
     answer: UpstreamAnswer,
   ): Promise<{ purpose: Purpose; boundTo: string; answer: string } | 'unknown'>;
-  /** The answered request, once, for the interaction or session that began it. */
+  /** Returns the answered request once, to the interaction or session that started it. */
   redeem(answer: string, purpose: Purpose, boundTo: string): Promise<AnsweredRequest | undefined>;
   /** Stores the identity that a redeemed answer proved, encrypted, until the sign-in is finished. */
   storeIdentity(id: string, identity: unknown): Promise<void>;
@@ -107,7 +107,7 @@ export function createUpstreamRequests(dependencies: RequestsDependencies): Upst
   return { ...answeredRequests(dependencies), ...provenIdentities(dependencies) };
 }
 
-/** Encrypts and decrypts what a request stores. */
+/** Encrypts and decrypts the stored data of a request. */
 function encryption(vault: RequestsDependencies['vault']) {
   return {
     seal: (id: string, value: unknown) => vault.seal(JSON.stringify(value), context(id)),

@@ -57,9 +57,9 @@ export function createSsoIds({ authority, connections, identities, setConnection
 
   const connectionsOf: SsoIds['connectionsOf'] = async (accounts, tx) => {
     const subjects = new Map(accounts.flatMap(({ id, ssoId }) => (ssoId === null ? [] : [[id, ssoId]])));
-    const own = subjects.size === 0 ? [] : await identities.ofUsers([...subjects.keys()], tx);
-    const found = own.filter(({ userId, subject }) => subjects.get(userId) === subject);
-    // The one that was linked first counts.
+    const identitiesOfUsers = subjects.size === 0 ? [] : await identities.ofUsers([...subjects.keys()], tx);
+    const found = identitiesOfUsers.filter(({ userId, subject }) => subjects.get(userId) === subject);
+    // The first linked identity counts.
     return new Map(found.reverse().map(({ userId, connectionId }) => [userId, connectionId]));
   };
 
@@ -71,25 +71,26 @@ export function createSsoIds({ authority, connections, identities, setConnection
 
     async set(account, { before, connectionId }, by, tx) {
       const { id, ssoId: subject } = account;
-      const own = await identities.ofUser(id, tx);
-      const old = before === null ? undefined : own.find((one) => one.subject === before);
+      const identitiesOfUser = await identities.ofUser(id, tx);
+      const old = before === null ? undefined : identitiesOfUser.find((one) => one.subject === before);
       if (subject === null && connectionId) throw invalid(faultMessage('needs-sso-id'));
-      const wanted = subject === null ? null : connectionId === undefined ? (old?.connectionId ?? null) : connectionId;
-      if (wanted !== null && !(await connections.find(wanted, tx)))
-        throw invalid(faultMessage('no-connection', { id: wanted }));
-      const isSame = old?.connectionId === wanted && old?.subject === subject;
-      if (isSame || (old === undefined && wanted === null)) return false;
+      const newConnectionId =
+        subject === null ? null : connectionId === undefined ? (old?.connectionId ?? null) : connectionId;
+      if (newConnectionId !== null && !(await connections.find(newConnectionId, tx)))
+        throw invalid(faultMessage('no-connection', { id: newConnectionId }));
+      const isSame = old?.connectionId === newConnectionId && old?.subject === subject;
+      if (isSame || (old === undefined && newConnectionId === null)) return false;
       if (old) {
         await identities.unlink(id, old.id, by, tx);
-        const hasAnother = own.some((one) => one.id !== old.id && one.connectionId === old.connectionId);
-        if (!hasAnother && old.connectionId !== wanted)
+        const hasAnother = identitiesOfUser.some((one) => one.id !== old.id && one.connectionId === old.connectionId);
+        if (!hasAnother && old.connectionId !== newConnectionId)
           await setConnectionRoles(id, { connectionId: old.connectionId, roleIds: [] }, by, tx);
       }
-      const isLinked = own.some((one) => one.connectionId === wanted && one.subject === subject);
-      if (wanted !== null && subject !== null && !isLinked) {
-        await assertMayConnect(wanted, by, tx);
+      const isLinked = identitiesOfUser.some((one) => one.connectionId === newConnectionId && one.subject === subject);
+      if (newConnectionId !== null && subject !== null && !isLinked) {
+        await assertMayConnect(newConnectionId, by, tx);
         const label = account.email ?? account.username;
-        await identities.link({ connectionId: wanted, subject, userId: id, label }, by, tx);
+        await identities.link({ connectionId: newConnectionId, subject, userId: id, label }, by, tx);
       }
       return true;
     },

@@ -11,7 +11,7 @@ import type { UpstreamSessions } from './sessions.ts';
 export interface StepUps {
   at: UpstreamSignIns['stepUpAt'];
   /** Whether the upstream of this session can reach one of the acr values. */
-  canReach(sessionUid: string, acrs: readonly string[]): Promise<boolean>;
+  canSatisfyAcr(sessionUid: string, acrs: readonly string[]): Promise<boolean>;
 }
 
 export interface StepUpsDependencies {
@@ -29,7 +29,7 @@ export function createStepUps({ connections, sessions }: StepUpsDependencies): S
   };
   return {
     at,
-    async canReach(sessionUid, acrs) {
+    async canSatisfyAcr(sessionUid, acrs) {
       const level = weakestOf(acrs);
       return level !== undefined && (await at({ sessionUid }, level, undefined)) !== undefined;
     },

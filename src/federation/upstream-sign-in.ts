@@ -3,7 +3,7 @@ import { acceptsSignIn, type SignInRule } from '../applications/rules/sign-in-ru
 import type { Connection, ConnectionKind } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
 import type { Acr } from '../mfa/acr.ts';
-import { inSpan, traced } from '../platform/tracing.ts';
+import { runInChildSpan, traced } from '../platform/tracing.ts';
 import { FederationError } from './faults.ts';
 import type { AnsweredRequest, Demands, Purpose, UpstreamRequests } from './requests.ts';
 import { signInAcrs, stepUpRequest } from './step-up.ts';
@@ -87,7 +87,7 @@ export function createUpstreamSignIn(dependencies: UpstreamSignInDependencies): 
       const requirements = { ...demands, acrValues, forced: demands.forced || asked?.isForced === true, ...hint };
       const protocol = protocolOf(dependencies, connection);
       const attributes = { 'gatehouse.connection': connection.id, 'gatehouse.protocol': connection.kind };
-      const begun = await inSpan('upstream request', { attributes }, () =>
+      const begun = await runInChildSpan('upstream request', { attributes }, () =>
         protocol.begin(connection, requirements, callbackUrl(issuer, connection)),
       );
       const { handle, memory, redirect } = begun;

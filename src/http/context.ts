@@ -1,4 +1,4 @@
-// The types of what our middlewares add to a Koa context: `ctx.state` and `ctx.render`.
+// The types of `ctx.state` and `ctx.render`, which the middlewares of this server add to a Koa context.
 import Koa from 'koa';
 import type { Logger } from '../platform/logger.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
@@ -8,7 +8,7 @@ import type { ErrorCode } from './errors.ts';
 
 export interface State {
   request: RequestInfo;
-  // What is created at its first use is a function: V8 stores an accessor of a single object (`Object.defineProperty` with `get`) in
+  // A value that is created at its first use is a function: V8 stores an accessor of a single object (`Object.defineProperty` with `get`) in
   // the object's map, which is old from the beginning, and so promotes the whole request in each collection of young objects.
   /** The log with the request id on each line. */
   log(): Logger;
@@ -16,18 +16,18 @@ export interface State {
   csrfToken(): string;
   /** The languages that the settings offer. */
   offeredLanguages: OfferedLanguages;
-  /** The language of the page, by what is known when it is rendered. */
+  /** The language of the page, from the data that is available when it is rendered. */
   language(): string;
   /** Runs `work`, which must be synchronous, with texts in the language of the page. */
   inWords<Result>(work: () => Result): Result;
-  /** The languages that the application requests, the most wanted first. */
+  /** The languages that the application requests, in order of preference. */
   requestedLanguages?: string[];
   /** The claim `locale` of the user. */
   profileLanguage?: string | undefined;
   /** The route pattern for metrics; routers set it, others may. */
   route?: string;
   errorCode?: ErrorCode | undefined;
-  /** The database could not be used, and the response may not say so yet. */
+  /** Whether the database could not be used, so that the response has to be replaced (503). */
   databaseFailure?: DatabaseUnavailable;
   /** The path where a logout continues, instead of the address that the OIDC engine redirects to. */
   logoutRunPath?: string;

@@ -3,7 +3,7 @@
 import { isIP } from 'node:net';
 import type { Logger } from '../platform/logger.ts';
 import { randomToken } from '../platform/random.ts';
-import { below, traceFields } from '../platform/tracing.ts';
+import { runWithSpan, traceFields } from '../platform/tracing.ts';
 import type { Context, Middleware } from './context.ts';
 import type { RequestSpans } from './request-span.ts';
 
@@ -73,7 +73,7 @@ export function requestContext({
       observe?.(observation);
       if (span) spans?.end(span, observation);
     });
-    return span ? below(span, next) : next();
+    return span ? runWithSpan(span, next) : next();
   };
 }
 

@@ -1,5 +1,5 @@
 // The root span of each request (OpenTelemetry's conventions for HTTP servers). It has the route, never the path, the query, the
-// address or the browser of the client: those carry codes, tokens and personal data.
+// address or the browser of the client: these contain codes, tokens and personal data.
 import type { TraceSpan, Tracing } from '../platform/tracing.ts';
 import type { Context } from './context.ts';
 
@@ -8,7 +8,7 @@ export interface RequestSpansDependencies {
   /** Number of trusted proxies; with 0 every `traceparent` is ignored. */
   trustProxy: number;
   issuerUrl: URL;
-  /** Paths without a span: a path itself, or what is below one that ends with a slash. */
+  /** Paths without a span: a path itself, or all paths below one that ends with a slash. */
   untracedPaths: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Clock, type Stopwatch, systemStopwatch } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { jitter } from '../platform/random.ts';
-import { below, endAfter, type Tracing } from '../platform/tracing.ts';
+import { runAndEndSpan, runWithSpan, type Tracing } from '../platform/tracing.ts';
 import type { Db } from '../storage/database.ts';
 import { unavailableIn } from '../storage/unavailable.ts';
 import { createJobLock, type JobLock } from './job-lock.ts';
@@ -76,7 +76,7 @@ export function createScheduler(dependencies: SchedulerDependencies): Scheduler 
     }
     // Not below the span of a request that wakes the job.
     const start = () => runIfFree(entry.job, { isWoken });
-    entry.running = (tracing ? below(undefined, start) : start())
+    entry.running = (tracing ? runWithSpan(undefined, start) : start())
       .catch((error: unknown) => logger.error({ ...faultOf(error), job: entry.job.name }, 'job could not be started'))
       .finally(() => {
         entry.running = undefined;
@@ -129,7 +129,7 @@ function createRunner({
 
   async function run(job: ScheduledJob, signal: AbortSignal): Promise<void> {
     const span = tracing?.root(`job ${job.name}`, { attributes: { 'gatehouse.job': job.name } });
-    if (span) await endAfter(span, async () => job.run(signal));
+    if (span) await runAndEndSpan(span, async () => job.run(signal));
     else await job.run(signal);
   }
 

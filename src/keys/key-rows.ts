@@ -23,7 +23,7 @@ export interface KeyRowsDependencies {
 }
 
 /** Called for each applied step, inside its transaction. */
-export type NoteStep = (step: Step, kid: string, tx: Tx) => Promise<void>;
+export type RecordStep = (step: Step, kid: string, tx: Tx) => Promise<void>;
 
 const states: KeyState[] = ['active', 'next', 'retired'];
 
@@ -46,7 +46,7 @@ export async function readKeys(db: Db): Promise<KeyRow[]> {
     );
 }
 
-/** When the certificates of the active keys of these uses end. Reads the table alone, decrypts nothing. */
+/** The expiry of the certificates of the active keys of these uses. Reads only the table and decrypts nothing. */
 export async function certificateEnds(db: Db, uses: readonly KeyUse[]): Promise<{ use: KeyUse; until: Date }[]> {
   const rows = await readKeys(db);
   return rows.flatMap(({ use, state, certificateUntil: until }) =>
@@ -54,7 +54,7 @@ export async function certificateEnds(db: Db, uses: readonly KeyUse[]): Promise<
   );
 }
 
-/** A text that changes whenever a key is added, removed or changes its state; cheap enough to read often. */
+/** A text that changes whenever a key is added, removed or changes its state; it is cheap to read. */
 export async function keySetVersion(db: Db): Promise<string> {
   const rows = await db.signingKey.findMany({ select: { id: true, state: true } });
   return versionOf(rows.map(({ id, state }) => ({ kid: id, state })));
@@ -72,19 +72,19 @@ export function versionOf(rows: readonly { kid: string; state: string }[]): stri
 export async function applySteps(
   steps: readonly Step[],
   deps: KeyRowsDependencies,
-  note: NoteStep,
+  recordStep: RecordStep,
 ): Promise<string[] | 'superseded'> {
   const { db, now } = deps;
   // Generated before the transaction, because the search for primes takes longer than a transaction should.
   const created = await Promise.all(steps.map((step) => (step.do === 'create' ? newRow(step, deps) : undefined)));
   try {
-    // Serializable, because "only if there is none yet" cannot be a condition on a row.
+    // Serializable, because the absence of a row cannot be a condition of an UPDATE.
     await transaction(
       db,
       async (tx) => {
         for (const [index, step] of steps.entries()) {
           if (!(await apply(tx, step, created[index], now()))) throw new Superseded();
-          await note(step, step.do === 'create' ? (created[index]?.id ?? '') : step.kid, tx);
+          await recordStep(step, step.do === 'create' ? (created[index]?.id ?? '') : step.kid, tx);
         }
       },
       { isolationLevel: 'Serializable' },

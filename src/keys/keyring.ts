@@ -90,7 +90,7 @@ export function createKeyring(deps: KeyringDependencies): Keyring {
     await applyDueSteps(context);
     await current.reload();
     const resealed = await resealKeys(current.get().rows, context);
-    if (resealed > 0) logger.info({ resealed }, 'signing keys sealed under the new secret');
+    if (resealed > 0) logger.info({ resealed }, 'signing keys encrypted with the new secret');
   }
 
   async function runSchedule(): Promise<void> {

@@ -3,7 +3,7 @@ import type { Actor, Audit } from '../audit/audit.ts';
 import type { AuditEventType } from '../audit/events.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Tx } from '../storage/database.ts';
-import { applySteps, type KeyRowsDependencies, type NoteStep, readKeys } from './key-rows.ts';
+import { applySteps, type KeyRowsDependencies, type RecordStep, readKeys } from './key-rows.ts';
 import { dueSteps, planRotation, type RotationPlan, type RotationPolicy, type RotationRequest } from './rotation.ts';
 
 export type RotationOutcome =
@@ -51,7 +51,11 @@ export async function rotateKeys(
     : { outcome: 'rotated', activated, published: created };
 }
 
-function recordedAs(audit: Pick<Audit, 'record'>, by: Actor, how: { scheduled: true } | { forced: boolean }): NoteStep {
+function recordedAs(
+  audit: Pick<Audit, 'record'>,
+  by: Actor,
+  how: { scheduled: true } | { forced: boolean },
+): RecordStep {
   const record = (type: AuditEventType, tx: Tx, data: object) =>
     audit.record({ ...by, type, outcome: 'success', data: { ...data, ...how } }, tx);
   return async (step, kid, tx) => {

@@ -2,13 +2,13 @@
 // recorded as not notified. Run as a job, by one instance at a time.
 
 import { isSettled, needsBrowser } from './front-channel/next-step.ts';
-import type { LogoutRuns } from './logout-runs.ts';
+import type { LogoutRunStore } from './logout-run-store.ts';
 
 /** Completes abandoned runs. Returns how many. */
 export function createAbandonedLogouts({
   runs,
 }: {
-  runs: Pick<LogoutRuns, 'abandoned' | 'browserFailed' | 'settle' | 'finish'>;
+  runs: Pick<LogoutRunStore, 'abandoned' | 'browserFailed' | 'settle' | 'finish'>;
 }) {
   return async function finishAbandoned(signal?: AbortSignal): Promise<number> {
     let count = 0;
@@ -18,7 +18,7 @@ export function createAbandonedLogouts({
         if (isSettled(participant) || !needsBrowser(participant)) continue;
         // Its frame was open when the browser left.
         const hadFrame =
-          participant.channel === 'front' && participant.state === 'sent' && participant.probeResult !== 'dead';
+          participant.channel === 'front' && participant.state === 'sent' && participant.probeResult !== 'unreachable';
         if (hadFrame) await runs.settle(participant, { state: 'notified' });
         else await runs.browserFailed(participant, participant.state === 'sent' ? 'no_answer' : 'browser_left');
       }

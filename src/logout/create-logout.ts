@@ -19,7 +19,7 @@ import { createLogoutBrowserOf } from './front-channel/logout-browser.ts';
 import { logoutRoutes } from './front-channel/routes.ts';
 import { createLogoutSteps } from './front-channel/steps.ts';
 import { logoutJobs } from './jobs.ts';
-import type { LogoutRuns } from './logout-runs.ts';
+import type { LogoutRunStore } from './logout-run-store.ts';
 import { createLogoutRequests } from './saml/logout-requests.ts';
 import { createLogoutResponses } from './saml/logout-responses.ts';
 import { createOutgoingSamlMessages, type OutgoingSamlMessages } from './saml/outgoing-messages.ts';
@@ -39,13 +39,13 @@ export interface LogoutDependencies {
   audit: Audit;
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
   endSession: EndSession;
-  runs: LogoutRuns;
+  runs: LogoutRunStore;
   sessions: Pick<Sessions, 'ofCookie'>;
   /** Fetch with the restrictions on outgoing requests. */
   outgoing: typeof fetch;
   sendLogoutToken: SendLogoutToken;
   upstreams: UpstreamParticipants;
-  /** What the SAML identity provider offers for single logout. */
+  /** The functions of the SAML identity provider for single logout. */
   saml: Saml['slo'];
 }
 
@@ -104,7 +104,7 @@ export function createLogout(dependencies: LogoutDependencies) {
   };
 }
 
-/** Notify applications by server calls, and complete the logout runs that no browser continues. */
+/** Notify applications by server calls, and complete the logout runs that were abandoned in the browser. */
 function deliveryJobs(
   { db, now, audit, runs, metrics, sendLogoutToken }: LogoutDependencies,
   outgoingMessages: Pick<OutgoingSamlMessages, 'sendBySoap'>,
@@ -118,7 +118,7 @@ function deliveryJobs(
       send: sendLogoutToken,
       async sendSoap(participantId) {
         const participant = await runs.participant(participantId);
-        return participant ? outgoingMessages.sendBySoap(participant) : 'no-such-client';
+        return participant ? outgoingMessages.sendBySoap(participant) : 'switched_off';
       },
       countDelivery: (outcome) => metrics.logoutDeliveries.inc({ outcome }),
     }),

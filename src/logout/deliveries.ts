@@ -5,22 +5,28 @@ import { createJobQueue, type JobOutcome, type JobQueue, type QueueStore } from 
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
-import type { LogoutRuns } from './logout-runs.ts';
+import type { LogoutRunStore } from './logout-run-store.ts';
 import type { Outcome } from './participant-outcome.ts';
 
-/** Calls at once, for one application and for all together. A dead one takes `outgoing.timeoutMs` for each call. */
+/**
+ * Calls at once, for one application and for all together. A destination that does not respond
+ * occupies a slot for `outgoing.timeoutMs`.
+ */
 const CONCURRENCY = { lane: () => 4, total: 32 };
 const METRIC = { done: 'delivered', retried: 'retried', 'given-up': 'given-up' } as const;
 const OPEN = { doneAt: null, failedAt: null };
 
-/** The result of a delivery that was answered. A delivery that has to be retried throws instead. */
-export type DeliveryResult = 'sent' | 'no-such-client';
+/**
+ * The result of a delivery that needs no retry; one that has to be retried throws instead. `switched_off`, also the reason in
+ * the audit log: the application is disabled, deleted or has no logout URL any more.
+ */
+export type DeliveryResult = 'sent' | 'switched_off';
 
 export interface LogoutDeliveriesDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
-  runs: Pick<LogoutRuns, 'settle'>;
+  runs: Pick<LogoutRunStore, 'settle'>;
   /** Sends one logout token. */
   send(clientId: string, accountId: string, sid: string | undefined): Promise<DeliveryResult>;
   /** Sends the LogoutRequest of one participant. */
@@ -82,7 +88,7 @@ function deliveryStore({
 }: Pick<LogoutDeliveriesDependencies, 'db' | 'now' | 'audit' | 'runs'>): QueueStore<Delivery> {
   const leasedRow = ({ id, tries }: Delivery) => ({ id, tries: tries + 1, ...OPEN });
 
-  /** Changes the row and records the outcome in one transaction: once, also when this is repeated because its answer was lost. */
+  /** Changes the row and records the outcome in one transaction. A repeat after a lost response changes nothing. */
   function store(delivery: Delivery, where: object, data: object, outcome: Outcome): Promise<void> {
     return transaction(db, async (tx) => {
       const { count } = await tx.logoutDelivery.updateMany({ where, data });
@@ -90,7 +96,7 @@ function deliveryStore({
     });
   }
 
-  /** At the participant of the logout run; without one, in the audit log. */
+  /** Records the outcome at the participant, or in the audit log if there is no logout run. */
   async function recordOutcome(delivery: Delivery, outcome: Outcome, tx: Tx): Promise<void> {
     const { participantId, accountId, clientId } = delivery;
     if (participantId) return void (await runs.settle({ id: participantId }, outcome, tx));
@@ -111,9 +117,7 @@ function deliveryStore({
     complete(delivery, detail) {
       const data = { doneAt: now(), lastError: null };
       const outcome =
-        detail === 'no-such-client'
-          ? ({ state: 'failed', reason: 'switched_off' } as const)
-          : ({ state: 'done' } as const);
+        detail === 'switched_off' ? ({ state: 'failed', reason: detail } as const) : ({ state: 'done' } as const);
       return store(delivery, { id: delivery.id, ...OPEN }, data, outcome);
     },
 

@@ -11,7 +11,7 @@ import { removeAccountParticipants, removeSessionParticipants } from '../saml/sl
 import { abandonSignIns } from '../sign-in/abandon-sign-ins.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 import type { FrontChannel, RunRef } from './logout-run.ts';
-import type { LogoutRuns } from './logout-runs.ts';
+import type { LogoutRunStore } from './logout-run-store.ts';
 import { planParticipants } from './participants.ts';
 import type { PlanUpstream } from './upstream.ts';
 
@@ -70,7 +70,7 @@ export interface EndSessionDependencies {
   audit: Audit;
   protectedRows: Pick<ProtectedRows, 'isGenuine'>;
   sessions: Sessions;
-  runs: LogoutRuns;
+  runs: LogoutRunStore;
   planUpstream: PlanUpstream;
   /** client_id of this server's own pages, which need no notification. */
   ownClientId: string;

@@ -6,7 +6,7 @@ import type { Db } from '../storage/database.ts';
 import type { LogoutBrowser } from './front-channel/logout-browser.ts';
 import type { ParticipantState, ParticipantStatus, ProbeResult } from './front-channel/next-step.ts';
 
-/** What a LogoutResponse needs to know about its LogoutRequest. */
+/** The data of a LogoutRequest that its LogoutResponse needs. */
 export interface LogoutRequestContext {
   /** ID of the LogoutRequest. */
   requestId: string;
@@ -34,7 +34,7 @@ export interface ParticipantData {
   hasSoap?: boolean;
   /** Of an upstream identity provider: the row of the session there. */
   upstreamSession?: string;
-  /** The user decides whether the logout goes on to the upstream. */
+  /** The user decides whether the logout continues at the upstream. */
   asksUser?: boolean;
 }
 
@@ -99,6 +99,18 @@ const STORED_NAMES: Partial<Record<ParticipantState, string>> = { sent: 'asked',
 
 export function storedState(state: ParticipantState): string {
   return STORED_NAMES[state] ?? state;
+}
+
+/** The names under which two probe results are stored. Rows hold them, so they stay. */
+const STORED_PROBE_RESULTS: Partial<Record<ProbeResult, string>> = { unreachable: 'dead', 'no-return': 'keeps' };
+
+export function storedProbeResult(result: ProbeResult): string {
+  return STORED_PROBE_RESULTS[result] ?? result;
+}
+
+function probeResultOf(stored: string): ProbeResult {
+  const renamed = (['unreachable', 'no-return'] as const).find((result) => STORED_PROBE_RESULTS[result] === stored);
+  return renamed ?? (stored as ProbeResult);
 }
 
 function stateOf(stored: string): ParticipantState {
@@ -176,7 +188,7 @@ export function toParticipant(row: ParticipantRow): Participant {
     asksUser: data.asksUser === true,
     state: stateOf(row.state),
     reason: row.reason ?? undefined,
-    probeResult: (row.probeResult as ProbeResult | null) ?? undefined,
+    probeResult: row.probeResult === null ? undefined : probeResultOf(row.probeResult),
     deadline: row.deadline ?? undefined,
   };
 }

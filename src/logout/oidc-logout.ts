@@ -1,22 +1,22 @@
-// What the engine's end-session endpoint calls when a logout is confirmed (OIDC RP-Initiated Logout 1.0).
+// The functions that the engine's end-session endpoint calls when the user confirms a logout (OIDC RP-Initiated Logout 1.0).
 import type { Cookies } from '../http/cookies.ts';
 import type { QueueLogoutToken } from '../oidc/patches/provider/logout-token-queue.ts';
-import type { OnSessionDestroyed as EngineEndSession } from '../oidc/store/sessions/session-adapter.ts';
+import type { OnSessionDestroyed } from '../oidc/store/sessions/session-adapter.ts';
 import type { EndSession } from './end-session.ts';
 import { createLogoutBrowserOf } from './front-channel/logout-browser.ts';
 import type { LogoutCompletion } from './logout-run.ts';
-import type { LogoutRuns } from './logout-runs.ts';
+import type { LogoutRunStore } from './logout-run-store.ts';
 
 export interface EngineLogoutHooksDependencies {
   endSession: Pick<EndSession, 'one' | 'queueLogoutToken'>;
-  runs: Pick<LogoutRuns, 'finish'>;
+  runs: Pick<LogoutRunStore, 'finish'>;
   cookies: Cookies;
   /** client_id of this server's own pages. */
   ownClientId: string;
 }
 
 export interface EngineLogoutHooks {
-  endSession: EngineEndSession;
+  endSession: OnSessionDestroyed;
   queueLogoutToken: QueueLogoutToken;
 }
 
@@ -27,7 +27,7 @@ export function createEngineLogoutHooks(dependencies: EngineLogoutHooksDependenc
     queueLogoutToken: endSession.queueLogoutToken,
 
     async endSession(uid, ctx, { clientId, actorId, returnUri }) {
-      // The own pages show the result on the page of the logout run itself.
+      // For this server's own pages, the page of the logout run displays the result.
       const isRelyingParty = returnUri !== undefined && clientId !== ownClientId;
       const completion: LogoutCompletion = isRelyingParty ? { kind: 'oidc', uri: returnUri } : { kind: 'page' };
       const ended = await endSession.one(uid, 'signed-out', {

@@ -5,7 +5,7 @@ import { type FactorChange, recipientOf } from './messages.ts';
 import type { Outbox } from './outbox.ts';
 import { placeOf } from './wording.ts';
 
-/** The mail of each change says who made it: the owner, unless the name ends in `by-admin` or is `factors-reset`. */
+/** The mail names the actor of the change: the owner, unless the name ends in `by-admin` or is `factors-reset`. */
 export type AccountChange = 'password-changed' | 'password-changed-by-admin' | FactorChange;
 
 /** Queues the mail; nothing for an account without an address. */

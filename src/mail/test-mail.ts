@@ -1,5 +1,5 @@
-// The test email of an administrator, which is handed to the mail server at once so that its answer can be displayed, and the texts of all
-// mails with example data.
+// The test email of an administrator. It is sent at once, so that the page can display the answer of the mail server. Also the
+// texts of all mails with example data.
 import type { BrandLook } from '../http/pages/brand-look.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
@@ -18,7 +18,7 @@ import {
 } from './messages.ts';
 import { createMailTransport, type MailTransportDependencies, type SendOutcome } from './transport.ts';
 
-/** A mail as its recipient sees it. */
+/** The parts of a mail. */
 export interface RenderedMail {
   subject: string;
   text: string;
@@ -26,13 +26,13 @@ export interface RenderedMail {
 }
 
 export interface TestMail {
-  /** How mail leaves this server. */
+  /** The mail server and the sender, or the folder of the outbox. */
   server: { host: string | undefined; sender: string; folder: string };
   /** Sends a test email, and waits for the answer of the mail server for some seconds. */
   send(to: Recipient): Promise<SendOutcome>;
   /** Every kind of mail. */
   kinds: readonly MailKind[];
-  /** The mail with example data; its links lead nowhere. @param language of a mail for people; English by default */
+  /** The mail with example data; its links lead nowhere. @param language the language, for mails that are translated; English by default */
   example(kind: MailKind, language?: string): RenderedMail;
 }
 
@@ -46,7 +46,7 @@ export interface TestMailDependencies extends Omit<MailTransportDependencies, 'm
   readPicture(name: string): Promise<Buffer | undefined>;
 }
 
-/** An administrator waits for the page. */
+/** Short limits, because an administrator waits for the page. */
 const LIMITS = { timeoutMs: 8000, totalMs: 15_000 };
 
 export function createTestMail({
@@ -82,9 +82,9 @@ export function createTestMail({
     kinds: Object.keys(examples) as MailKind[],
     example(kind, language = SOURCE_LANGUAGE) {
       const message = examples[kind](now());
-      const reader: Recipient = { ...message.to, pageLanguage: language };
-      const mail = rendered(message, mailLanguage({ ...message, to: reader }));
-      // A browser cannot display a part of a mail.
+      const recipient: Recipient = { ...message.to, pageLanguage: language };
+      const mail = rendered(message, mailLanguage({ ...message, to: recipient }));
+      // A browser cannot load `cid:` URLs (RFC 2392).
       return { ...mail, html: mail.html.replace(`src="cid:${LOGO_ID}"`, `src="${brand()?.logo}"`) };
     },
   };

@@ -1,4 +1,4 @@
-// Puts together what password resets, invitations, address verification, unlocking and self-registration share.
+// Builds the parts that password resets, invitations, address verification, unlocking and self-registration share.
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Actor } from '../audit/audit.ts';

@@ -1,5 +1,5 @@
-// What every page behind a mailed link does with its token. The token moves at once from the URL to a signed cookie, so
-// that it stays neither in the history nor in a Referer header. Opening a link changes nothing, because mail scanners
+// Handles the token of every page behind a mailed link. The token moves at once from the URL to a signed cookie, so that it is
+// neither in the history nor in a Referer header. Opening a link changes nothing, because mail scanners
 // open links too.
 
 import { z } from 'zod';
@@ -13,17 +13,17 @@ import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import { type PageLink, type PageText, t } from '../texts/text.ts';
 
 export interface LinkPage {
-  /** In front of the page: moves a token from the URL to the cookie. */
+  /** Middleware before the page: moves a token from the URL to the cookie. */
   receiveToken: Middleware;
   /** The token of this browser and what `find` returns for it; throws `link_invalid` (400) when it returns nothing. */
   resolve<T>(ctx: Context, find: (token: string) => Promise<T | undefined>): Promise<{ token: string; found: T }>;
-  /** Rejects a form that shows another account than that of the link which this browser opened last, in another tab. */
+  /** Rejects a form for another account than that of the last opened link (for example in another tab). */
   assertUnchanged(displayedValue: string, expected: string): void;
   /** Throws `link_invalid` (400). */
   reject(ctx: Context): never;
-  /** Redirects to the page that reports what was done. */
+  /** Redirects to the page that reports the result. */
   redirectToDone(ctx: Context, path: string): void;
-  /** That page: shows `message` once, in this browser only. Later, or in another browser, it reports nothing. */
+  /** The page of the result: displays `message` once, in this browser only, and nothing later or in another browser. */
   renderDone(ctx: Context, message: DoneMessage): void;
 }
 
@@ -69,7 +69,7 @@ export function createLinkPage(
       const { token } = parseQuery(ctx, linkQuery);
       if (token === undefined) return proceed();
       if (!TOKEN.test(token)) reject(ctx);
-      // Longer than a reset link works: the page reports an expired link, not a missing cookie.
+      // Longer than a reset link is valid, so that the page reports an expired link instead of a missing cookie.
       cookies.set(ctx, cookie, token, { maxAgeSeconds: limits.interaction.seconds });
       ctx.set('Cache-Control', 'no-store');
       ctx.status = 303;

@@ -27,7 +27,7 @@ export interface OtherWay {
 
 export interface NewPasswordRoutesOptions {
   path: string;
-  /** Texts in place of those for a password reset. */
+  /** Replace the texts of a password reset. */
   texts?: { title: PageText; lead: PageText };
   /** The account of a usable link; does not use it up. */
   find(token: string): Promise<Account | undefined>;

@@ -1,6 +1,5 @@
-// Sets a password with a mailed link, of a password reset or an invitation. One transaction uses the link up, stores
-// the password and ends all sessions. It does not sign the user in, and a second factor is demanded as at every
-// sign-in.
+// Sets a password with a mailed link, of a password reset or an invitation. One transaction marks the link as used,
+// stores the password and ends all sessions. It does not sign the user in; the next sign-in requires a second factor as always.
 import type { Account } from '../accounts/account.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
@@ -12,7 +11,7 @@ import type { AccountLink, AccountLinks } from './account-links.ts';
 export type LinkOutcome =
   | { outcome: 'done' }
   | { outcome: 'invalid' }
-  /** The password breaks the rules. The link is not used up. */
+  /** The password breaks the rules. The link stays valid. */
   | { outcome: 'rejected'; faults: PasswordFault[] };
 
 export type SetPasswordByLink = (
@@ -34,9 +33,9 @@ export interface SetPasswordByLinkDependencies {
   credentials: Pick<Credentials, 'preparePassword'>;
   /** Ends the sessions, grants and tokens of the account on every instance, and notifies the relying parties. */
   endAllSessions(accountId: string, by: Actor, tx: Tx): Promise<unknown>;
-  /** The known and trusted browsers may be those of an attacker. */
+  /** Removes the known and trusted browsers, which may belong to an attacker. */
   forgetBrowsers(accountId: string, tx: Tx): Promise<unknown>;
-  /** Ends a lockout: only the owner can use the link. */
+  /** Ends a lockout, because only the owner can use the link. */
   unlock(account: Account): Promise<void>;
 }
 
@@ -47,7 +46,7 @@ export function createSetPasswordByLink(dependencies: SetPasswordByLinkDependenc
     const prepared = await credentials.preparePassword(account, password, { ...by, event });
     if (prepared.outcome === 'rejected') return { outcome: 'rejected', faults: prepared.faults };
     const isDone = await transaction(db, async (tx) => {
-      // Of parallel requests only one gets past this line.
+      // Of parallel requests, only one continues after this line.
       if (!(await accountLinks.consume(link, tx))) return false;
       await prepared.store(tx);
       await forgetBrowsers(account.id, tx);

@@ -1,5 +1,5 @@
 // The answer to a form that must not reveal whether an account exists: the same page for every name, after a fixed
-// time. The request itself is the same work for every name; the fixed time hides the rest.
+// time. The work of the request is the same for every name; the fixed time hides remaining differences.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../http/context.ts';
 import { tooManyRequests } from '../http/errors.ts';

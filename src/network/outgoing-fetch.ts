@@ -8,7 +8,7 @@ import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { isLocalhostName } from '../config/addresses.ts';
 import { plural } from '../platform/plural.ts';
-import { inSpan, type SpanOptions } from '../platform/tracing.ts';
+import { runInChildSpan, type SpanOptions } from '../platform/tracing.ts';
 import { type AddressRules, createAddressPolicy } from './outgoing-address.ts';
 
 const MAX_REDIRECTS = 3;
@@ -42,7 +42,7 @@ export function createOutgoingFetch(options: OutgoingOptions): typeof fetch {
   return async function outgoingFetch(input, init = {}) {
     const { method, headers, body, signal, redirect } = init;
     const request = new Request(input, { method, headers, body, signal, redirect });
-    return inSpan(...spanOf(request), async (span) => {
+    return runInChildSpan(...spanOf(request), async (span) => {
       const response = await follow(request);
       span?.set({ 'http.response.status_code': response.status });
       return response;

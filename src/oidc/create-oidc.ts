@@ -7,13 +7,13 @@ import { stableSecret } from '../settings/stored-secret.ts';
 import { type ClaimsPreviews, createClaimsPreviews } from './claims/claims-preview.ts';
 import { createPairwiseSubjects } from './claims/pairwise.ts';
 import type { OidcDependencies, Shared } from './dependencies.ts';
+import { createAfterSignIn } from './engine/after-sign-in.ts';
 import { createUsageRecorder } from './engine/application-usage.ts';
 import type { EngineEvents } from './engine/events.ts';
 import type { PairwiseIdentifier } from './engine/introspection.ts';
 import type { Client } from './engine/library.ts';
 import { createEngineMiddleware } from './engine/middleware.ts';
 import { createEngine, type Engine } from './engine/provider.ts';
-import { createSessionStart } from './engine/session-start.ts';
 import { configurationOf } from './engine-options.ts';
 import { clientLimitsOf } from './rate-limits/client-rate-limits.ts';
 import { createDeviceGuesses } from './rate-limits/device-code-guesses.ts';
@@ -21,7 +21,7 @@ import { createDynamicRegistration } from './registration/dynamic-registration.t
 import { type ApiTokens, createApiTokens } from './store/api-access-tokens.ts';
 import { type ClientSource, createClientSource } from './store/clients.ts';
 import { createRefreshTokenRetries } from './store/refresh-token-retries.ts';
-import { createSessionStore } from './store/sessions/session-rows.ts';
+import { createSessionStore } from './store/sessions/session-store.ts';
 
 export interface Oidc {
   engine: Engine;
@@ -30,9 +30,9 @@ export interface Oidc {
   clients: ClientSource;
   /** Access tokens for the server's own APIs. */
   apiTokens: ApiTokens;
-  /** What an application receives about an account. */
+  /** The claims that an application receives about an account. */
   claimsPreview: ClaimsPreviews;
-  /** The account that a client means by this `sub`; undefined for an unknown one. */
+  /** The account with this `sub` at the client; undefined for an unknown one. */
   accountOf(clientId: string, subject: string): Promise<string | undefined>;
 }
 
@@ -41,7 +41,7 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
   const { applications, db, keyring, now, protectedRows, rateLimits, rejections, saml, sql, vault } = dependencies;
   const pairwise = createPairwiseSubjects(await stableSecret({ db, vault }, 'pairwise'));
   const pairwiseIdentifier: PairwiseIdentifier = async (_ctx, accountId, client) =>
-    pairwise.of(sectorOf(client), accountId);
+    pairwise.subjectOf(sectorOf(client), accountId);
   const clients = createClientSource({
     db,
     sql,
@@ -93,7 +93,7 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
   };
 }
 
-/** What the overrides of oidc-provider (oidc/patches/) need. */
+/** The dependencies of the patches of oidc-provider (oidc/patches/). */
 function patchesOf(dependencies: OidcDependencies, { clients, refreshTokenRetries, sessionStore }: Shared) {
   const { db, logger, logout, now, settings, sql, upstream, vault } = dependencies;
   return {
@@ -106,7 +106,7 @@ function patchesOf(dependencies: OidcDependencies, { clients, refreshTokenRetrie
       store: sessionStore,
       epoch: () => Math.floor(now().getTime() / 1000),
       idleSeconds: () => settings.latest().session_idle_minutes * 60,
-      signedIn: createSessionStart({
+      signedIn: createAfterSignIn({
         ...dependencies,
         limitSessions: logout.limitSessions,
         attachUpstream: upstream.attach,

@@ -32,7 +32,7 @@ import type { DeviceGuesses } from './rate-limits/device-code-guesses.ts';
 import type { ClientSource } from './store/clients.ts';
 import type { RefreshTokenRetries } from './store/refresh-token-retries.ts';
 import type { OnSessionDestroyed } from './store/sessions/session-adapter.ts';
-import type { SessionStore } from './store/sessions/session-rows.ts';
+import type { SessionStore } from './store/sessions/session-store.ts';
 import type { Sessions } from './store/sessions/sessions.ts';
 
 export interface OidcDependencies {
@@ -63,7 +63,7 @@ export interface OidcDependencies {
   knownBrowsers: Pick<KnownBrowsers, 'recognize'>;
   sessions: Sessions;
   /** Whether the account has the factors for one of these acr values. */
-  canReach(account: Account, acrs: string[]): Promise<boolean>;
+  canSatisfyAcr(account: Account, acrs: string[]): Promise<boolean>;
   /** The acr that the settings demand of each session of the account in this browser. */
   settingsAcr(ctx: Context, account: Account): Promise<Acr | undefined>;
   /** Whether the account can enter a code by email, and has no stronger factor. */

@@ -1,4 +1,4 @@
-// Collects the options of the engine from the parts of this server.
+// Builds the options of the engine from the parts of this server.
 import { needsPkce } from '../applications/fields/oidc-client.ts';
 import { acrValues, FEDERATED_ACR } from '../mfa/acr.ts';
 import { randomToken } from '../platform/random.ts';
@@ -96,7 +96,7 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
 }
 
 function promptsOf(
-  { accounts, canEnterMailedCode, canReach, credentials, saml, settingsAcr, upstream }: OidcDependencies,
+  { accounts, canEnterMailedCode, canSatisfyAcr, credentials, saml, settingsAcr, upstream }: OidcDependencies,
   { clients, pairwiseIdentifier }: Shared,
 ) {
   return createPrompts({
@@ -104,9 +104,9 @@ function promptsOf(
     upstream,
     canEnterMailedCode,
     settingsAcr: (ctx, account) => settingsAcr(appContext(ctx), account),
-    async canReach(accountId, requested) {
+    async canSatisfyAcr(accountId, requested) {
       const account = await accounts.find(accountId);
-      return account !== undefined && canReach(account, requested);
+      return account !== undefined && canSatisfyAcr(account, requested);
     },
     samlRequirements: (ctx) => saml.requirements(ctx, ctx.oidc.params),
     hasPassword: async (accountId) => (await credentials.status(accountId)) !== undefined,

@@ -23,7 +23,7 @@ export function watchClock({ now, stopwatch, logger, onSetBack }: ClockWatchOpti
     if (Math.abs(seconds) < jumpSeconds) return;
     const direction = seconds < 0 ? 'back' : 'forward';
     logger.warn({ seconds }, `the clock of this machine was set ${direction} by ${Math.abs(seconds)} s`);
-    if (seconds < 0) onSetBack().catch((err: unknown) => logger.error({ err }, 'waiting work was not planned again'));
+    if (seconds < 0) onSetBack().catch((err: unknown) => logger.error({ err }, 'jobs could not be rescheduled'));
   }, watchSeconds * 1000);
   timer.unref();
   return { stop: () => clearInterval(timer) };

@@ -7,7 +7,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const JOB_BUCKETS = [0.01, 0.1, 1, 10, 60, 600];
 
-/** Makes the metrics of one process in a registry of their own, with event loop lag and memory; `labels` go to every series. */
+/** Creates the metrics of one process in a new registry, with event loop lag and memory. Every series has the `labels`. */
 export function createMetrics(labels: Record<string, string> = {}) {
   const registry = new Registry();
   registry.setDefaultLabels(labels);
@@ -34,7 +34,7 @@ export function createMetrics(labels: Record<string, string> = {}) {
     samlResponses: counter('saml_responses', 'SAML responses sent', ['outcome']),
     logoutDeliveries: counter('logout_deliveries', 'Back-channel logout calls', ['outcome']),
     mails: counter('mails', 'Emails handed to the mail server', ['outcome']),
-    alarms: counter('integrity_alarms', 'Rows in the database that the server did not write', ['kind']),
+    alarms: counter('integrity_alarms', 'Rows with a wrong MAC', ['kind']),
     jobs: histogram('job_duration', 'Time a periodic job took', ['job', 'outcome'], JOB_BUCKETS),
     contentType: registry.contentType,
     /** The text of /metrics. */

@@ -4,8 +4,8 @@ export interface RequestInfo {
   requestId: string;
   address: string;
   userAgent: string;
-  /** That of the page on which a mail is requested, for a recipient whose language is not known. */
+  /** The language of the page where a mail is requested, for a recipient whose language is unknown. */
   language?: string;
-  /** The client ID or entity ID of the application whose sign-in the request is a part of: pages and mails have its brand. */
+  /** The client ID or entity ID of the application whose sign-in the request belongs to. Pages and mails have its brand. */
   application?: string;
 }

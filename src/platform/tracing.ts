@@ -1,6 +1,6 @@
-// Spans of a request or a job, for OpenTelemetry (otlp.ts exports them). A root span is started where a request or a job begins;
-// everything below it adds its own with `inSpan`, which does nothing else than `work` where no span is recorded. Attributes hold
-// names, numbers and identifiers of applications: never a value of a user, a secret, an address or a text of an error.
+// Spans of a request or a job, for OpenTelemetry (otlp.ts exports them). A request or a job starts a root span. The code that it calls
+// adds child spans with `runInChildSpan`, which only calls `work` if no span is recorded. Attributes contain names, numbers and
+// identifiers of applications: never a value of a user, a secret, an address or the text of an error.
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 export type Attributes = Record<string, string | number | boolean | undefined>;
@@ -9,7 +9,7 @@ export type SpanKind = 'internal' | 'server' | 'client';
 export interface SpanOptions {
   kind?: SpanKind;
   attributes?: Attributes;
-  /** Nothing below it gets a span: what a call to the database or another server does inside is no step of its own. */
+  /** No child spans: the inner work of a database or network call is not recorded. */
   isLeaf?: boolean;
 }
 
@@ -33,39 +33,39 @@ export interface RootSpanOptions extends Omit<SpanOptions, 'isLeaf'> {
   traceparent?: string | undefined;
 }
 
-/** What otlp.ts offers when traces are on. */
+/** The functions of otlp.ts when traces are on. */
 export interface Tracing {
   /** Starts a trace; undefined when the sampler leaves it out. */
   root(name: string, options: RootSpanOptions): TraceSpan | undefined;
-  /** Sends what is left, within the time of one export, and closes the connection. Never rejects. */
+  /** Sends the remaining spans, within the time of one export, and closes the connection. Never rejects. */
   stop(): Promise<void>;
 }
 
 const current = new AsyncLocalStorage<TraceSpan | undefined>();
 
-/** Runs work so that it, and all that it starts, adds its spans below this one. It does not end the span. */
-export function below<T>(span: TraceSpan | undefined, work: () => T): T {
+/** Runs work with `span` as the current span, also for all that the work starts. It does not end the span. */
+export function runWithSpan<T>(span: TraceSpan | undefined, work: () => T): T {
   return current.run(span, work);
 }
 
-/** Runs work in a span below the current one, or without any where none is recorded. */
-export function inSpan<T>(
+/** Runs work in a child of the current span, or without a span if none is recorded. */
+export function runInChildSpan<T>(
   name: string,
   options: SpanOptions,
   work: (span: TraceSpan | undefined) => Promise<T>,
 ): Promise<T> {
   const parent = current.getStore();
   if (!parent || parent.isLeaf) return work(undefined);
-  return endAfter(parent.child(name, options), work);
+  return runAndEndSpan(parent.child(name, options), work);
 }
 
-/** Runs work in this span, and ends it with the work. */
-export async function endAfter<T>(span: TraceSpan, work: (span: TraceSpan) => Promise<T>): Promise<T> {
+/** Runs work in this span, and ends the span when the work ends. */
+export async function runAndEndSpan<T>(span: TraceSpan, work: (span: TraceSpan) => Promise<T>): Promise<T> {
   try {
     return await current.run(span, () => work(span));
   } catch (error) {
     const problem = problemOf(error);
-    // What the caller did wrong is an answer, not a failure.
+    // A 4xx is an expected result, so the span is not marked as failed.
     if (problem.isExpected) span.set({ 'gatehouse.problem': problem.code });
     else span.fail(problem.code);
     throw error;
@@ -74,14 +74,14 @@ export async function endAfter<T>(span: TraceSpan, work: (span: TraceSpan) => Pr
   }
 }
 
-/** The same function in a span of this name; `describe` reads attributes from its result. */
+/** Returns a function that runs `work` in a child span of this name. `describe` reads attributes from its result. */
 export function traced<Args extends unknown[], Result>(
   name: string,
   work: (...args: Args) => Promise<Result>,
   describe?: (result: Result) => Attributes,
 ): (...args: Args) => Promise<Result> {
   return (...args) =>
-    inSpan(name, {}, async (span) => {
+    runInChildSpan(name, {}, async (span) => {
       const result = await work(...args);
       if (describe) span?.set(describe(result));
       return result;

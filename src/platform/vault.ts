@@ -117,21 +117,23 @@ function seal(plain: string | Uint8Array, context: string, { id, key }: SealingK
 
 function open(sealed: string, context: string, keys: readonly SealingKey[]): Buffer {
   const [version, id, body, ...rest] = sealed.split('.');
-  if (version !== VERSION || !id || !body || rest.length > 0) throw new VaultError('this is not a sealed value');
+  if (version !== VERSION || !id || !body || rest.length > 0) throw new VaultError('this is not an encrypted value');
   const key = keys.find((candidate) => candidate.id === id)?.key;
   if (!key) {
-    throw new VaultError(`sealed under a secret (${id}) that GATEHOUSE_SECRET no longer holds: add the old value back`);
+    throw new VaultError(
+      `encrypted with a secret (${id}) that GATEHOUSE_SECRET no longer holds: add the old value back`,
+    );
   }
   const bytes = Buffer.from(body, 'base64url');
   // Buffer.from ignores invalid characters; only the canonical base64url form is accepted.
-  if (bytes.toString('base64url') !== body) throw new VaultError('this is not a sealed value');
+  if (bytes.toString('base64url') !== body) throw new VaultError('this is not an encrypted value');
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
     decipher.setAAD(Buffer.from(context));
     decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
     return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
   } catch (cause) {
-    throw new VaultError(`the sealed value of ${context} was changed or belongs to another row`, { cause });
+    throw new VaultError(`the encrypted value of ${context} was changed or belongs to another row`, { cause });
   }
 }
 

@@ -1,6 +1,6 @@
 // Lockout and brute-force protection of the password: which attempts are allowed, which need a CAPTCHA, and whether an
-// account is locked. Only failures count. Attempts in flight count as if they had failed, but others wait for their result
-// in the queue, so that many correct sign-ins of one address all pass, and parallel guesses get no more tries.
+// account is locked. Only failures count. Running attempts count as failed, but others wait for their result in
+// the queue. So many correct sign-ins of one address all succeed, and parallel guesses get no additional attempts.
 import type { Account } from '../accounts/account.ts';
 import { nameKey } from '../accounts/names.ts';
 import { limits } from '../limits.ts';
@@ -37,9 +37,9 @@ export type AttemptVerdict<T> =
 export type CheckAttempt<T> = (isLocked: boolean) => Promise<T>;
 
 export interface Lockout {
-  /** Whether the page should show a CAPTCHA. */
+  /** Whether the page should display a CAPTCHA. */
   needsCaptcha(attempt: PasswordAttempt): Promise<boolean>;
-  /** Counts the attempt when its turn comes, checks the password if that is allowed, and uncounts it when it was right. */
+  /** Counts the attempt when its turn comes, checks the password if that is allowed, and removes the count if the password was correct. */
   attempt<T extends { isRight: boolean }>(attempt: PasswordAttempt, check: CheckAttempt<T>): Promise<AttemptVerdict<T>>;
   /** Ends the lockout of an account under each of its logins: by an administrator or a mailed link. */
   unlock(account: LockableAccount): Promise<void>;
@@ -111,26 +111,26 @@ export function createLockout(dependencies: LockoutDependencies): Lockout {
   };
 }
 
-/** One turn of an attempt: begins it if that is possible now, checks the password, and records the result. */
+/** One turn of an attempt: starts it if its limits allow it now, checks the password, and records the result. */
 async function step<T extends { isRight: boolean }>(
   dependencies: LockoutDependencies,
   attempt: PasswordAttempt,
   captcha: { isSolved: boolean },
   check: CheckAttempt<T>,
 ): Promise<AttemptStep<AttemptVerdict<T>>> {
-  const begun = await begin(dependencies, attempt, captcha);
-  if (begun.outcome === 'in-flight') return { waitsFor: nameOf(begun.count) };
-  if (begun.outcome !== 'begun') return { done: begun };
+  const started = await begin(dependencies, attempt, captcha);
+  if (started.outcome === 'in-flight') return { waitsFor: nameOf(started.count) };
+  if (started.outcome !== 'begun') return { done: started };
   let result: T;
   try {
-    result = await check(begun.isLocked);
+    result = await check(started.isLocked);
   } catch (error) {
     // The password was not checked.
-    await Promise.all(begun.counts.map(({ policy, key }) => dependencies.counters.withdraw(policy, key)));
+    await Promise.all(started.counts.map(({ policy, key }) => dependencies.counters.withdraw(policy, key)));
     throw error;
   }
-  if (result.isRight) await succeeded(dependencies, attempt, begun.counts);
-  else await failed(dependencies, begun.counts);
+  if (result.isRight) await succeeded(dependencies, attempt, started.counts);
+  else await failed(dependencies, started.counts);
   return { done: { outcome: 'checked', result } };
 }
 
@@ -155,8 +155,8 @@ async function begin(
   const { knownBrowser, solvesCaptcha } = attempt;
   if (knownBrowser || !solvesCaptcha || captcha.isSolved) return beginCounts(dependencies, attempt, 'with CAPTCHA');
   if ((await rateLimits.peek('sign-in:overall', WHOLE_SERVER)).allowed) {
-    const begun = await beginCounts(dependencies, attempt, 'without CAPTCHA');
-    if (begun.outcome !== 'wait') return begun;
+    const result = await beginCounts(dependencies, attempt, 'without CAPTCHA');
+    if (result.outcome !== 'wait') return result;
   }
   // A wait that no CAPTCHA can shorten; then the page offers none.
   const waits = await Promise.all(visibleCounts(attempt).map(({ policy, key }) => counters.waitSeconds(policy, key)));
@@ -181,20 +181,20 @@ async function beginCounts(
   }
   const counts: Count[] = [];
   for (const count of all) {
-    const begun = await counters.begin(count.policy, count.key, belowOf(count));
-    const obstacle = obstacleOf(count, begun);
+    const counted = await counters.begin(count.policy, count.key, belowOf(count));
+    const obstacle = obstacleOf(count, counted);
     if (obstacle) {
       await Promise.all(counts.map(({ policy, key }) => counters.withdraw(policy, key)));
       return obstacle;
     }
-    if (begun.outcome === 'counted') counts.push(count);
+    if (counted.outcome === 'counted') counts.push(count);
   }
   return { outcome: 'begun', isLocked: counts.length < all.length, counts };
 }
 
-/** Why the attempt cannot begin now; undefined when this counter allows it. */
+/** The reason why the attempt cannot start now; undefined when this counter allows it. */
 function obstacleOf(count: Count, begun: Begun): Exclude<BeginOutcome, { outcome: 'begun' }> | undefined {
-  // The limit of all names together is no obstacle: the attempt goes on, and fails (policies.ts).
+  // The limit of all names together does not stop the attempt; it continues, and fails (policies.ts).
   if (begun.outcome === 'counted' || (begun.outcome === 'limit' && count.policy === 'sign-in:all-names'))
     return undefined;
   if (begun.outcome === 'in-flight') return { outcome: 'in-flight', count };
@@ -219,7 +219,7 @@ async function succeeded(
   await Promise.all(others.map(({ policy, key }) => rateLimits.reset(policy, key)));
 }
 
-/** The address first: a machine over its limit must not be able to lock more accounts. */
+/** The counter of the address is first, because a machine over its limit must not lock more accounts. */
 function countsOf(attempt: PasswordAttempt): Count[] {
   const { login, accountId, knownBrowser } = attempt;
   if (knownBrowser) return visibleCounts(attempt);
@@ -228,7 +228,7 @@ function countsOf(attempt: PasswordAttempt): Count[] {
   return [...visibleCounts(attempt), { policy: 'sign-in:all-names', key }];
 }
 
-/** Those whose limits the response tells. */
+/** The counters whose limits the response reveals. */
 function visibleCounts({ login, address, knownBrowser }: PasswordAttempt): Count[] {
   return [
     { policy: 'sign-in:address', key: addressBlock(address), captchaAfter: captchaAfterFailures.address },

@@ -1,5 +1,5 @@
-// The one decision about who may change what: an actor grants, takes and takes over only rights and roles that the actor
-// has, or has an explicit right to manage (docs/roles.md). The console, the API, imports and invitations all ask it.
+// Decides who may change what. An actor gives, takes away and takes over only rights and roles that the actor has or has an
+// explicit right to manage (docs/roles.md). The console, the API, imports and invitations use it.
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Actor } from '../audit/audit.ts';
 import { AppError, forbidden, notFound } from '../http/errors.ts';
@@ -33,12 +33,12 @@ export interface Authority {
   assertCovers(by: Actor, permission: OwnPermission, userId: string): Promise<void>;
   /** Of these roles, those that the actor may give and take. */
   assignable<R extends { name: string; permissions: readonly string[] }>(by: Actor, roles: readonly R[]): Promise<R[]>;
-  /** Every permission of a user, for `By.holds`. */
-  rightsOf(userId: string, tx?: Tx): Promise<'everything' | string[]>;
+  /** Every permission of a user; none for a disabled account. For `Actor.grantedRights`. */
+  rightsOfUser(userId: string): Promise<'everything' | string[]>;
 }
 
-/** What an actor who is not an administrator has. */
-interface Held {
+/** The rights and roles of an actor who is not an administrator. */
+interface ActorGrants {
   rights: readonly string[];
   roles: readonly string[];
 }
@@ -48,17 +48,17 @@ const noSuchUser = (id: string) => notFound({ message: t('console.person.unknown
 
 export function createAuthority({ accounts }: { accounts: Pick<Accounts, 'find'> }): Authority {
   const actorRights = createActorRights({ accounts });
-  const { rightsOfActor, ownRolesOf, rightsOf, rolesOf } = actorRights;
+  const { rightsOfActor, rolesOfActor, rightsOfUser, rolesOfUser } = actorRights;
 
   return {
-    rightsOf,
+    rightsOfUser: (userId) => rightsOfUser(userId),
 
     async assertMay(by, change, tx) {
       const rights = await rightsOfActor(by, tx);
       if (rights === 'everything') return;
       if (change.what === 'permissions') return assertHolds(rights, change.permissions);
       if (change.what === 'application') return assertCoversApplication(rights, change.identifier);
-      const actor = { rights, roles: await ownRolesOf(by, tx) };
+      const actor = { rights, roles: await rolesOfActor(by, tx) };
       if (change.what === 'role') return assertMayUseRole(actor, change.role);
       if (change.what === 'access') return assertMayOpen(actor, change);
       if (change.what === 'rename') return assertMayRename(actor, change.roles);
@@ -72,29 +72,29 @@ export function createAuthority({ accounts }: { accounts: Pick<Accounts, 'find'>
     async assertCovers(by, permission, userId) {
       const rights = await rightsOfActor(by);
       if (permits(rights, permission)) return;
-      if (!permits(rights, permission, { roles: await rolesOf(userId) })) throw noSuchUser(userId);
+      if (!permits(rights, permission, { roles: await rolesOfUser(userId) })) throw noSuchUser(userId);
     },
 
     async assignable(by, roles) {
       const rights = await rightsOfActor(by);
       if (rights === 'everything') return [...roles];
-      const actor = { rights, roles: await ownRolesOf(by) };
+      const actor = { rights, roles: await rolesOfActor(by) };
       return roles.filter((role) => mayUseRole(actor, role));
     },
   };
 }
 
 async function assertMayChangeUser(
-  { permissionsOf, rolesOf }: ActorRights,
-  { by, actor }: { by: Actor; actor: Held },
+  { rightsOfUser, rolesOfUser }: ActorRights,
+  { by, actor }: { by: Actor; actor: ActorGrants },
   { id, needs }: Extract<Change, { what: 'user' }>,
   tx?: Tx,
 ): Promise<void> {
-  const roles = await rolesOf(id, tx);
+  const roles = await rolesOfUser(id, tx);
   if (!needs.some((permission) => permits(actor.rights, permission, { roles }))) throw noSuchUser(id);
-  if (by.actorId === id && !by.holds) return;
+  if (by.actorId === id && !by.grantedRights) return;
   // A disabled account may be enabled again, so its permissions count.
-  const target = await permissionsOf(id, { evenDisabled: true }, tx);
+  const target = await rightsOfUser(id, { includeDisabled: true }, tx);
   if (target === 'everything' || !holdsOwn(actor, target)) throw forbidden('forbidden', { message: MORE_THAN_YOU });
   const other = roles.find((name) => !mayManageRole(actor, name, needs));
   if (other !== undefined) {
@@ -104,35 +104,38 @@ async function assertMayChangeUser(
 }
 
 /**
- * Whether the actor may give, take or change the role, and change its holders: holds it, or has an explicit right to
- * manage it. A permission of `needs` that is limited to the members of the role is such a right.
+ * Whether the actor may give, take or change the role, and change its members: the actor has the role, or an explicit
+ * right to manage it. A permission of `needs` that is limited to the members of the role is such a right.
  */
-function mayManageRole({ rights, roles }: Held, name: string, needs: readonly OwnPermission[]): boolean {
+function mayManageRole({ rights, roles }: ActorGrants, name: string, needs: readonly OwnPermission[]): boolean {
   if (roles.includes(name) || permits(rights, 'gatehouse.roles:manage', { roles: [name] })) return true;
   return needs.some((permission) => limitsOf(rights, permission).some((limit) => limit.name === name));
 }
 
 /** Only administrators manage the role `admin`, and a role with rights in Gatehouse takes these rights. */
-function mayUseRole(actor: Held, { name, permissions }: { name: string; permissions: readonly string[] }): boolean {
+function mayUseRole(
+  actor: ActorGrants,
+  { name, permissions }: { name: string; permissions: readonly string[] },
+): boolean {
   return name !== ADMIN_ROLE && holdsOwn(actor, permissions) && mayManageRole(actor, name, ['gatehouse.users:write']);
 }
 
 /** Whether the actor has all of these permissions that are for Gatehouse. */
-function holdsOwn({ rights }: Held, permissions: readonly string[]): boolean {
+function holdsOwn({ rights }: ActorGrants, permissions: readonly string[]): boolean {
   return permissions.every((one) => !one.startsWith(OWN_PREFIX) || includesPermission(rights, one));
 }
 
-function assertMayUseRole(actor: Held, role: { name: string; permissions: readonly string[] }): void {
+function assertMayUseRole(actor: ActorGrants, role: { name: string; permissions: readonly string[] }): void {
   if (mayUseRole(actor, role)) return;
   const message = t('console.roles.problem.not-yours', { role: role.name });
   throw forbidden('forbidden', { message, detail: { role: role.name } });
 }
 
 function assertMayOpen(
-  actor: Held,
+  actor: ActorGrants,
   { roles, isClosed = false }: { roles: readonly string[]; isClosed?: boolean },
 ): void {
-  // The roles that it named were deleted: no role can be the right to open it again.
+  // The roles of the rule were deleted, so no single role gives the right to open it again.
   if (isClosed && !permits(actor.rights, 'gatehouse.roles:manage')) {
     throw forbidden('forbidden', { message: t('console.roles.problem.closed') });
   }
@@ -142,7 +145,7 @@ function assertMayOpen(
   throw forbidden('forbidden', { message });
 }
 
-function assertMayRename(actor: Held, roles: readonly string[]): void {
+function assertMayRename(actor: ActorGrants, roles: readonly string[]): void {
   const other = roles.find((name) => !mayManageRole(actor, name, []));
   if (other === undefined) return;
   const message = t('console.roles.problem.renamed-role', { role: other });

@@ -12,16 +12,16 @@ export interface PermissionName {
 const ROLE = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M} ._:/-]{0,98}[\p{L}\p{N}\p{M}])?$/u;
 const PERMISSION = /^([^\s:\p{C}](?:[^\s\p{C}]{0,198}[^\s\p{C}])?):([^\s:\p{C}]{1,100})$/u;
 
-// A superset: \p{…} is not in the patterns that programs in all languages can read.
+// A superset, because patterns with \p{…} are not portable between languages.
 const CONTROLS = '\\u0000-\\u001f\\u007f-\\u009f';
 const NO_LETTER = `${CONTROLS}!-/:-@\\[-\`{-~`;
-/** `isRoleName`, as JSON Schema can say it: outside ASCII it also has to be letters, marks and digits. */
+/** `isRoleName` as a pattern of JSON Schema: outside ASCII it also has to be letters, marks and digits. */
 export const roleNameSchema = {
   minLength: 1,
   maxLength: 100,
   pattern: `^[^ ${NO_LETTER}]([ ._:/-]*[^ ${NO_LETTER}])*$`,
 };
-/** `parsePermission`, in the same way. */
+/** `parsePermission` as a pattern of JSON Schema. */
 export const permissionSchema = {
   minLength: 3,
   maxLength: 301,
@@ -34,13 +34,13 @@ export function isRoleName(name: string): boolean {
   return ROLE.test(name) && !INVISIBLE.test(name);
 }
 
-/** The name of these that another name looks like; a name does not look like itself. */
+/** The one of these names that another name looks like; a name does not look like itself. */
 export function lookAlike(name: string, others: readonly string[]): string | undefined {
   const key = keyOf(name);
   return others.find((other) => other !== name && keyOf(other) === key);
 }
 
-/** Whether a permission is written with invisible characters, or looks like one for Gatehouse and is none. */
+/** Whether a permission contains invisible characters, or only looks like one for Gatehouse. */
 export function isDeceptivePermission(text: string): boolean {
   return INVISIBLE.test(text) || (looksOwn(text) && !text.startsWith(OWN_PREFIX));
 }

@@ -1,4 +1,4 @@
-// The one place that writes the MACs of grants and roles (audit/protected-rows.ts); accounts/account.ts verifies them.
+// Writes the MACs of grants and roles (audit/protected-rows.ts); accounts/account.ts verifies them.
 import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Tx } from '../storage/database.ts';
 import { type Role, roleById, roleNamed } from './role.ts';
@@ -6,7 +6,7 @@ import { type Role, roleById, roleNamed } from './role.ts';
 export interface Grant {
   userId: string;
   roleId: string;
-  /** Empty: granted directly. */
+  /** Empty if granted directly. */
   via: string;
 }
 
@@ -30,8 +30,8 @@ export async function protectRole(id: string, protectedRows: Pick<ProtectedRows,
 }
 
 /**
- * The role as it may be changed; throws not_found (404). A role that another program wrote has no permissions, so that a change of
- * something else does not confirm them.
+ * The role before a change; throws not_found (404). A role with a wrong MAC has no permissions here, so that a change of another
+ * field does not give them a valid MAC.
  */
 export async function genuineRole(name: string, protectedRows: ProtectedRows, tx: Tx): Promise<Role> {
   const role = await roleNamed(name, tx);

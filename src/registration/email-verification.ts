@@ -1,5 +1,5 @@
-// Verification of an email address by a mailed link: of the account's present address, or of one that the user changes
-// to. The old address gets a notice of a change. Neither the response nor its time reveals whether another account has
+// Verification of an email address by a mailed link: of the account's current address, or of the new one in a
+// change. The old address gets a notice of a change. Neither the response nor its time reveals whether another account has
 // the new address.
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
@@ -24,13 +24,13 @@ export type EmailRequest =
 export type EmailConfirmation = 'verified' | 'changed' | 'invalid';
 
 export interface EmailVerification {
-  /** Sends a link to the account's address. A further link replaces the one before. */
+  /** Sends a link to the account's address. A new link replaces the previous one. */
   requestVerification(account: Account, by?: Actor): Promise<EmailRequest>;
-  /** Sends a link to the new address. The caller has demanded a recent proof of the user. */
+  /** Sends a link to the new address. The caller has required a recent proof of the user. */
   requestEmailChange(account: Account, email: string, by?: Actor): Promise<EmailRequest>;
-  /** The address of a usable link; does not use it up. */
+  /** The address of a valid link, which stays valid. */
   find(token: string): Promise<{ email: string; isChange: boolean } | undefined>;
-  /** Uses the link up: marks the address as verified, after setting it for a change. */
+  /** Redeems the link: marks the address as verified, after setting it for a change. */
   confirm(token: string, by?: Actor): Promise<EmailConfirmation>;
 }
 
@@ -106,7 +106,7 @@ async function requestEmailChange(
   const verdict = await mailVerdict(dependencies, account, email);
   if (verdict.outcome !== 'sent') return verdict;
   const holder = await accounts.findByLogin(email);
-  // The new address may already be the username of this very account.
+  // The new address may already be the username of this account.
   const other = holder?.id === account.id ? undefined : holder;
   await transaction(db, async (tx) => {
     // Also for an address that is taken, so that both take the same time; then the link is not sent.

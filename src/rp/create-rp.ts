@@ -1,5 +1,5 @@
 // Puts the relying-party side of Gatehouse's own pages together: their client, their sessions and the routes of sign-in
-// and sign-out.
+// and logout.
 import type { Provider } from 'oidc-provider';
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';

@@ -11,7 +11,7 @@ import { localPath } from '../http/local-path.ts';
 import { limits } from '../limits.ts';
 import { MAILED_CODE_CLAIMS } from '../mfa/acr.ts';
 import { randomToken, safeEqual, sha256 } from '../platform/random.ts';
-import { undefinedIfAnswered } from '../storage/unavailable.ts';
+import { undefinedUnlessUnavailable } from '../storage/unavailable.ts';
 import { t } from '../texts/text.ts';
 import { FIRST_PARTY_CLIENT_ID, type FirstPartyClient } from './first-party-client.ts';
 import type { RpSessions } from './sessions.ts';
@@ -107,7 +107,7 @@ async function finishSignIn(
   }
   const redeemed =
     code && !error
-      ? await firstPartyClient.redeem(code, signIn.verifier, signIn.redirectUri).catch(undefinedIfAnswered)
+      ? await firstPartyClient.redeem(code, signIn.verifier, signIn.redirectUri).catch(undefinedUnlessUnavailable)
       : undefined;
   // Not while the database cannot be used: the user reloads the page, and the code is redeemed once anyway.
   storePending(cookies, ctx, others);

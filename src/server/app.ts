@@ -1,4 +1,4 @@
-// The Koa application: its middlewares in order, each with its reason. It does not listen.
+// The Koa application: its middlewares in order, each with the reason for its position. It does not listen.
 import type Router from '@koa/router';
 import { serveBrand } from '../brand/serve.ts';
 import type { Application, Context, Extras, Middleware, State } from '../http/context.ts';
@@ -56,7 +56,7 @@ export function createApp({ services, http, viewsDir, tracing, routes }: AppDepe
       },
     }),
   );
-  // What a request waits for the database has one limit, which begins with its first statement.
+  // All database waits of a request share one time limit, which starts with its first statement.
   if (sql.isRemote) app.use((ctx, next) => inRequestScope({ isAnswered: () => ctx.headerSent }, next));
   // Before anything that renders a page.
   app.use(languageChoice({ cookies: http.cookies, offered, texts }));
@@ -64,7 +64,7 @@ export function createApp({ services, http, viewsDir, tracing, routes }: AppDepe
   app.use(securityHeaders());
   // Turns every error below into a response.
   app.use(errorHandler({ render, brandOf: brand.ofApplication }));
-  // Nothing below depends on a Host or X-Forwarded header of the client.
+  // After it, nothing uses a Host or X-Forwarded header of the client.
   app.use(hostGuard({ issuerUrl: config.issuerUrl, trustProxy: config.trustProxy }));
   app.use(serveBrand(brandImages));
   app.use(assets.serve);
@@ -73,7 +73,7 @@ export function createApp({ services, http, viewsDir, tracing, routes }: AppDepe
     deniedNetworks({
       networks: () => settings.latest().denied_networks,
       async onRejected(request) {
-        // Once an hour: a denied address must not fill the audit log.
+        // At most once an hour, so that a denied address cannot fill the audit log.
         if (!(await rateLimits.consume('denied:address', addressBlock(request.address))).allowed) return;
         await audit.record({ type: 'address.denied', outcome: 'failure', reason: 'denied_network', request });
       },

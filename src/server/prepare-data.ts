@@ -7,13 +7,15 @@ import { ignoredTexts } from '../texts/overrides.ts';
 
 /** Throws ConfigError with one line for each fault of the configuration file. */
 export async function prepareData(services: Services): Promise<void> {
-  const { config, logger, configFile, roles, settings } = services;
+  const { config, logger, configFile, passwords, roles, settings } = services;
   await roles.ensureBuiltInRoles();
   const file = config.configFile === undefined ? undefined : await readValidFile(config.configFile);
   if (file) {
     const result = await configFile.apply(file);
     if (!result.ok) throw new ConfigError(result.faults.map((fault) => formatFault(file.path, fault)));
     for (const warning of result.plan.warnings) logger.warn(warning);
+    // A declared password may have been verified.
+    passwords.returnMemory();
     logger.info({ file: file.path, changes: result.plan.steps.length }, 'configuration file applied');
   }
   const ignored = ignoredTexts(settings.latest().texts);

@@ -79,7 +79,7 @@ function openIdProvider({ services, http }: ProtocolsDependencies, saml: Saml): 
     knownBrowsers: mfa.knownBrowsers,
     // The engine's typings describe Node's own fetch.
     outgoingFetch: services.outgoing as never,
-    canReach: (account, acrs) => signInPolicy.canReach(account, acrs, undefined),
+    canSatisfyAcr: (account, acrs) => signInPolicy.canSatisfyAcr(account, acrs, undefined),
     canEnterMailedCode: async (account) => (await signInPolicy.strongestProof(account)).mailedCode,
     settingsAcr: (ctx, account) =>
       signInPolicy.settingsAcr(account, async () => {
@@ -87,7 +87,7 @@ function openIdProvider({ services, http }: ProtocolsDependencies, saml: Saml): 
         return settings.latest().remember_browser_days > 0 && known?.isTrusted === true;
       }),
     firstPartyClient: firstPartyClientMetadata(issuer),
-    upstream: { ...services.upstreamSessions, canReach: services.stepUps.canReach },
+    upstream: { ...services.upstreamSessions, canSatisfyAcr: services.stepUps.canSatisfyAcr },
     logout: {
       ...createEngineLogoutHooks({ endSession, runs, cookies, ownClientId: FIRST_PARTY_CLIENT_ID }),
       async limitSessions(accountId) {

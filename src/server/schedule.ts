@@ -16,7 +16,7 @@ export interface ScheduleDependencies {
   jobs: readonly ScheduledJob[];
 }
 
-/** Gives the scheduler all jobs. */
+/** Adds all jobs to the scheduler. */
 export function scheduleJobs(scheduler: Scheduler, { services, endExpired, jobs }: ScheduleDependencies): void {
   const { db, now, keyring, audit, auditChain, alarm, brandImages, settings } = services;
   const sweep = createSweep({ db, now, targets: expiringRows, batch: limits.sweep.batch });
@@ -24,7 +24,7 @@ export function scheduleJobs(scheduler: Scheduler, { services, endExpired, jobs 
     {
       name: 'sweep',
       everySeconds: limits.sweep.everySeconds,
-      // In this order: what an expired session held is needed to notify its applications.
+      // In this order, because the data of an expired session is needed to notify its applications.
       async run(signal) {
         await endExpired(signal);
         await sweep(signal);

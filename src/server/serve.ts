@@ -15,18 +15,18 @@ export async function serve(config: Config, logger: Logger): Promise<number> {
 }
 
 async function serveAlone(config: Config, logger: Logger): Promise<number> {
-  // Before the start: a signal may come as soon as /readyz answers, and the start still has something to do then.
+  // Before the start, because a signal may arrive as soon as /readyz answers, while the start is still running.
   const signal = stopSignal();
   const [{ startServer }, { stopServer }] = await Promise.all([import('./start.ts'), import('./stop.ts')]);
   const server = await startServer({ config, logger }).catch((error: unknown) => {
     reportStartFailure(config, logger, error);
-    // What was opened before the failure, such as the listener, would hold the process.
+    // Open handles of the failed start, such as the listener, would prevent the exit of the process.
     return process.exit(1);
   });
   announce(server, logger, terminalOf(config));
   logger.info({ signal: await signal }, 'signal received');
   const outcome = await stopServer(server, { announceSeconds: config.drainSeconds, logger });
-  // What is still open would hold the process.
+  // Open handles would prevent the exit of the process.
   if (outcome === 'cut off') process.exit(1);
   return 0;
 }

@@ -49,7 +49,7 @@ export interface RunningServer {
 
 export interface WorkerOptions {
   number: number;
-  /** Gives the own text of /metrics to the other processes. */
+  /** Gives the metrics of this process to the other processes. */
   shareMetrics(render: () => Promise<string>): void;
   /** The text of /metrics of all processes. */
   allMetrics(): Promise<string>;
@@ -76,7 +76,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
 async function start(options: ServerOptions): Promise<RunningServer> {
   const { config, logger, now: clock, resolveTxt, worker, databaseLimits = limits.database } = options;
-  // Before the database is opened, which another server may be using. A worker would take connections from the others.
+  // Before the database is opened, because another server may be using it. A worker would take connections of the others.
   if (!worker) await tryPorts(config);
   const wake = { logout: () => {}, mail: () => {} };
   let isServing = false;
@@ -94,7 +94,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     wakeMailDelivery: () => wake.mail(),
     countAlarm: (kind) => metrics.alarms.inc({ kind }),
   });
-  const { audit, keyring, mfa } = services;
+  const { audit, keyring, mfa, now } = services;
   await prepareData(services);
   await keyring.load();
 
@@ -109,9 +109,9 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   const metricsServer = await listenForMetrics(services, http);
 
   const keyRefresh = refreshKeys(services);
-  const clockWatch = watchClock({ ...services, stopwatch: systemStopwatch, onSetBack: scheduler.clockSetBack });
+  const clockWatch = watchClock({ now, logger, stopwatch: systemStopwatch, onSetBack: scheduler.clockSetBack });
   await mfa.passkeys.prepare();
-  // Before the jobs: on a full disk the start ends here, with one line.
+  // Before the jobs, so that a start on a full disk fails here with one line.
   await audit.record({ type: 'server.started', outcome: 'success', data: { node: process.version } });
   isServing = true;
   scheduler.start();
@@ -137,9 +137,9 @@ async function start(options: ServerOptions): Promise<RunningServer> {
 
 function metricsOf(worker: WorkerOptions | undefined): Metrics {
   if (!worker) return createMetrics();
-  const own = createMetrics({ worker: String(worker.number) });
-  worker.shareMetrics(own.render);
-  return { ...own, render: worker.allMetrics };
+  const metrics = createMetrics({ worker: String(worker.number) });
+  worker.shareMetrics(metrics.render);
+  return { ...metrics, render: worker.allMetrics };
 }
 
 interface CompositionDependencies {

@@ -24,7 +24,7 @@ export async function stopServer(
     logger.info({ seconds: announceSeconds }, 'stopping: /readyz answers 503, and everything is served for now');
     await sleep(announceSeconds * 1000);
   }
-  logger.info('stopping: no new requests, those in progress are finished');
+  logger.info('stopping: no new requests; finishing those in progress');
   const limit = new AbortController();
   const stopped = server.stop().then(
     () => 'stopped' as const,

@@ -1,4 +1,4 @@
-// Stops a start on a database or data folder that cannot be written, with one line that says what and by whom.
+// Stops a start if the database or the data folder is not writable, with one line that names the path and the user.
 import path from 'node:path';
 import type { Config } from '../config.ts';
 import { whyNotWritable } from '../platform/folders.ts';
@@ -10,7 +10,7 @@ import { driverMessage, unavailableIn } from '../storage/unavailable.ts';
 export function requireWritable(config: Config, logger: Pick<Logger, 'warn'>): void {
   const file = sqliteFileOf(config.databaseUrl);
   if (file !== undefined) {
-    // SQLite also makes files beside it (WAL).
+    // SQLite also creates files in the same folder (WAL).
     const reason = whyNotWritable(file) ?? whyNotWritable(path.dirname(file));
     if (reason) throw new DatabaseError(`the database cannot be written: ${reason}`);
   }

@@ -55,7 +55,7 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
     ...(databaseLimits && { limits: databaseLimits }),
     onChange(away) {
       if (!isServing()) return;
-      const message = away?.isAway ? 'the database does not answer' : 'the database cannot be used';
+      const message = away?.isConnectionLost ? 'the database does not answer' : 'the database cannot be used';
       if (away) logger.error({ reason: away.reason, detail: away.logFields }, message);
       else logger.warn('the database answers again');
     },

@@ -23,14 +23,14 @@ export type FederationServices = ReturnType<typeof createFederationServices>;
 export function createFederationServices({ base, connections: registry }: FederationServicesDependencies) {
   const { config, db, sql, vault, now, audit, protectedRows, outgoing } = base;
   const { connections, connectionDocuments: documents } = registry;
-  // One for each kind of connection whose users go there by a redirect.
+  // One for each kind of connection that the browser is redirected to.
   const upstreamProtocols: Protocols = {
-    oidc: createOidcProtocol({ connections, documents, outgoing, now }),
+    oidc: createOidcProtocol({ connections, documents, guardedFetch: outgoing, now }),
     oauth2: createOAuth2Protocol({ connections, outgoing }),
   };
   const upstreamSessions = createUpstreamSessions({ db, sql, vault, now, protectedRows });
   const identities = createExternalIdentities({ db, now, audit, protectedRows });
-  const oidc = { connections, documents, outgoing, now };
+  const oidc = { connections, documents, guardedFetch: outgoing, now };
   const upstreamLogoutProtocols: UpstreamLogoutProtocols = { oidc: createOidcLogout(oidc, config.issuer) };
   return {
     upstreamProtocols,

@@ -1,7 +1,7 @@
 // Signing keys, single sign-on sessions with their logout, and roles, whose change may end sessions.
 import { createKeyring } from '../keys/keyring.ts';
 import { createEndSession } from '../logout/end-session.ts';
-import { createLogoutRuns } from '../logout/logout-runs.ts';
+import { createLogoutRunStore } from '../logout/logout-run-store.ts';
 import { createLogoutOnRoleChange } from '../logout/role-change.ts';
 import { createSessions } from '../oidc/store/sessions/sessions.ts';
 import { createSetConnectionRoles } from '../rbac/connection-roles.ts';
@@ -34,7 +34,7 @@ export function createSessionServices({
   const keyring = createKeyring({ db, vault, now, issuer, logger, audit, sessionSeconds });
   const idleSeconds = () => setting().session_idle_minutes * 60;
   const sessions = createSessions({ db, sql, now, protectedRows, idleSeconds });
-  const runs = createLogoutRuns({ db, now, audit, wakeLogoutDeliveries });
+  const runs = createLogoutRunStore({ db, now, audit, wakeLogoutDeliveries });
   const endSession = createEndSession({
     ...{ db, now, audit, protectedRows, sessions, runs, planUpstream, wakeLogoutDeliveries },
     ownClientId: FIRST_PARTY_CLIENT_ID,
@@ -44,8 +44,11 @@ export function createSessionServices({
         ...(except && { except: await sessions.browsersOf([except], tx) }),
       }),
   });
-  const signOutOnRoleChange = () => setting().sign_out_on_role_change;
-  const logoutOnRoleChange = createLogoutOnRoleChange({ signOutOnRoleChange, sessions, endSession });
+  const logoutOnRoleChange = createLogoutOnRoleChange({
+    isEnabled: () => setting().sign_out_on_role_change,
+    sessions,
+    endSession,
+  });
   return {
     keyring,
     sessions,

@@ -1,11 +1,11 @@
-// Secrets that must outlive a change of GATEHOUSE_SECRET, such as the salt of pairwise subjects: made once, sealed, and
+// Secrets that must outlive a change of GATEHOUSE_SECRET, such as the salt of pairwise subjects: created once, encrypted, and
 // read by every instance.
 
 import { randomToken } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
 import { type Db, isUniqueViolation } from '../storage/database.ts';
 
-/** The secret of this name; the first instance to ask makes it, by `make` where it is more than random octets. */
+/** The secret of this name; the first instance that reads it creates it, with `make` if it is more than random octets. */
 export async function stableSecret(
   { db, vault }: { db: Db; vault: Vault },
   name: string,
@@ -18,7 +18,7 @@ export async function stableSecret(
     if (!row) return undefined;
     const sealed = JSON.parse(row.value) as string;
     const secret = vault.open(sealed, context);
-    // Under the newest value of GATEHOUSE_SECRET, so that the old one can be dropped one day.
+    // Encrypted again under the newest value of GATEHOUSE_SECRET, so that the old value can be removed later.
     if (vault.isStale(sealed)) {
       await db.setting.update({ where: { key }, data: { value: JSON.stringify(vault.seal(secret, context)) } });
     }

@@ -65,7 +65,7 @@ export interface SignInPolicy {
   acrOf(amr: string[]): string;
   requirementsOf(account: Account, context: SignInContext): Promise<SignInRequirements>;
   /** Whether the account has, or may now set up, the factors for one of the requested contexts. */
-  canReach(account: Account, requestedAcr: string[], application: ApplicationRule): Promise<boolean>;
+  canSatisfyAcr(account: Account, requestedAcr: string[], application: ApplicationRule): Promise<boolean>;
   /** The acr that the settings demand of each session of the account, however it began; undefined when they demand none. */
   settingsAcr(account: Account, isTrustedBrowser: () => Promise<boolean>): Promise<Acr | undefined>;
   /** The acr that the setting `admin_mfa` demands; undefined for users without a right in Gatehouse. */
@@ -103,11 +103,11 @@ export function createSignInPolicy(dependencies: SignInPolicyDependencies): Sign
 
     requirementsOf: (account, context) => requirementsOf(dependencies, account, context),
 
-    async canReach(account, requestedAcr, application) {
+    async canSatisfyAcr(account, requestedAcr, application) {
       if (weakestOf(requestedAcr) === undefined) return false;
-      const { factors: own } = await factorsOf(dependencies, account);
+      const { factors } = await factorsOf(dependencies, account);
       const rule = stricterRule(application, staffRule(settings(), account));
-      const input = { setting: settings().mfa, factors: own, rule, requestedAcr };
+      const input = { setting: settings().mfa, factors, rule, requestedAcr };
       // After a password, and still when a second factor that is not strong enough follows it.
       return [['pwd'], ['pwd', 'mfa']].every((proven) => nextFactor({ ...input, proven }).need !== 'impossible');
     },

@@ -1,23 +1,23 @@
-// Whether the database answers. After an error that says it is away, operations wait for one look at it on a connection of
-// its own; while that fails they fail at once instead of each waiting for its own limit, until a later look succeeds.
+// Tracks whether the database responds. After an error that means it does not, operations wait for one probe on a separate connection.
+// While probes fail, operations fail at once instead of each waiting for its own time limit, until a later probe succeeds.
 import { asUnavailable, DatabaseUnavailable, type UnavailableReason } from './unavailable.ts';
 
 export interface AvailabilityOptions {
-  /** Opens a connection of its own and asks for something; rejects within its time limit. */
+  /** Opens a separate connection and runs a query; rejects within its time limit. */
   look(): Promise<void>;
-  /** The pause between two looks while the database is away. */
+  /** The pause between two probes while the database is unavailable. */
   pauseMs: number;
-  /** Called when it goes away, with the reason, and when it is back. */
+  /** Called with the reason when the database becomes unavailable, and when it is available again. */
   onChange?: ((away: DatabaseUnavailable | undefined) => void) | undefined;
-  /** Called after the first look that followed an error, and after that which found the database again: what was open may be dead. */
+  /** Called after the first probe after an error, and after the first successful probe, because open connections may be dead. */
   onLook?: ((isThere: boolean, because: DatabaseUnavailable) => void) | undefined;
 }
 
 export interface Availability {
-  /** Runs a database operation, if the database is there. Rejects with DatabaseUnavailable, or with the operation's error. */
+  /** Runs a database operation if the database is available. Rejects with DatabaseUnavailable, or with the operation's error. */
   run<T>(operation: () => Promise<T>): Promise<T>;
   isUp(): boolean;
-  /** Rejects with the error of an operation, as DatabaseUnavailable if it is one. For operations that have begun already. */
+  /** Rejects with the error of an operation, as DatabaseUnavailable if it is one. For operations that have already started. */
   fail(error: unknown): never;
   close(): void;
 }
@@ -62,7 +62,7 @@ export function createAvailability({ look, pauseMs, onChange, onLook }: Availabi
     const unavailable = asUnavailable(error);
     if (!unavailable) throw error;
     // A pool without a free connection may be busy, or all its connections may be silent. After a failover they lead to a standby.
-    if (state === 'up' && (unavailable.isAway || SUSPECT.has(unavailable.reason))) {
+    if (state === 'up' && (unavailable.isConnectionLost || SUSPECT.has(unavailable.reason))) {
       reason = unavailable;
       looking = lookOnce();
     }

@@ -1,7 +1,7 @@
 // A span for each statement (OpenTelemetry's conventions for databases): a hot statement by its name, one of Prisma by what it does
 // to which table. Neither the text of a statement nor a value is in it. Used only when traces are on.
 import type { SqlDriverAdapter, SqlQuery, SqlQueryable, Transaction } from '@prisma/driver-adapter-utils';
-import { inSpan, type SpanOptions } from '../platform/tracing.ts';
+import { runInChildSpan, type SpanOptions } from '../platform/tracing.ts';
 import type { DatabaseKind } from './database-url.ts';
 import type { Sql, Statement, Statements } from './statements.ts';
 
@@ -17,8 +17,8 @@ export function withStatementSpans({ adapter, sql }: Connections, kind: Database
   ): Pick<SqlQueryable, 'provider' | 'adapterName' | 'queryRaw' | 'executeRaw'> => ({
     provider: target.provider,
     adapterName: target.adapterName,
-    queryRaw: (query) => inSpan(...spanOf(query, kind), () => target.queryRaw(query)),
-    executeRaw: (query) => inSpan(...spanOf(query, kind), () => target.executeRaw(query)),
+    queryRaw: (query) => runInChildSpan(...spanOf(query, kind), () => target.queryRaw(query)),
+    executeRaw: (query) => runInChildSpan(...spanOf(query, kind), () => target.executeRaw(query)),
   });
   const transaction = (target: Transaction): Transaction => ({
     ...queries(target),
@@ -33,9 +33,9 @@ export function withStatementSpans({ adapter, sql }: Connections, kind: Database
   });
   const named = (statements: Statements): Statements => ({
     query: (statement, ...values) =>
-      inSpan(...namedSpan(statement, kind), () => statements.query(statement, ...values)),
+      runInChildSpan(...namedSpan(statement, kind), () => statements.query(statement, ...values)),
     execute: (statement, ...values) =>
-      inSpan(...namedSpan(statement, kind), () => statements.execute(statement, ...values)),
+      runInChildSpan(...namedSpan(statement, kind), () => statements.execute(statement, ...values)),
   });
   return {
     adapter: {
@@ -44,7 +44,7 @@ export function withStatementSpans({ adapter, sql }: Connections, kind: Database
       startTransaction: async (level) =>
         transaction(
           // It waits for a connection, or for the writer of SQLite.
-          await inSpan('BEGIN', optionsOf('BEGIN', undefined, kind), () => adapter.startTransaction(level)),
+          await runInChildSpan('BEGIN', optionsOf('BEGIN', undefined, kind), () => adapter.startTransaction(level)),
         ),
       ...(adapter.getConnectionInfo && {
         getConnectionInfo: () =>

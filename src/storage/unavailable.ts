@@ -1,5 +1,5 @@
-// The one place that decides whether an error means "the database cannot do this at the moment". Everything else that a
-// database reports is a fault of a statement, or an answer such as a violated constraint.
+// Decides whether an error means that the database cannot be used at the moment. Any other error of a database is a fault of a
+// statement, or a result such as a violated constraint.
 
 /** Why the database cannot be used now; a word for the log and for /readyz, which never contains a value or an address. */
 export type UnavailableReason =
@@ -30,22 +30,20 @@ export class DatabaseUnavailable extends Error {
     this.reason = reason;
   }
 
-  /**
-   * What the log says of it, without stacks, which would be those of the driver: it happens to every request while the fault lasts.
-   */
+  /** Fields for the log, without the stack of the driver: every request has this error while the fault lasts. */
   get logFields(): { database: UnavailableReason; cause?: string } {
-    // Known to be away: nothing new.
+    // The cause was logged already.
     if (!(this.cause instanceof Error) || this.cause instanceof DatabaseUnavailable) return { database: this.reason };
     return { database: this.reason, cause: driverMessage(this.cause) };
   }
 
   /** Whether the connection or the server is lost, and not only this operation. */
-  get isAway(): boolean {
+  get isConnectionLost(): boolean {
     return this.reason === 'unreachable' || this.reason === 'no answer';
   }
 }
 
-/** The text of the driver, also where Prisma's adapter has replaced it by a general one, or Node has an error for each address. */
+/** The driver's message, also if Prisma's adapter replaced it by a general one or Node has one error per address. */
 export function driverMessage(error: Error): string {
   const { cause, message, errors } = error as DriverError & { cause?: { originalMessage?: unknown }; message: string };
   if (typeof cause?.originalMessage === 'string') return cause.originalMessage;
@@ -53,7 +51,7 @@ export function driverMessage(error: Error): string {
   return errors.map((one: unknown) => (one instanceof Error ? one.message : String(one))).join('; ');
 }
 
-/** The DatabaseUnavailable that `error` is, or is caused by; undefined for every other error. */
+/** `error` or one of its causes, if it is a DatabaseUnavailable; undefined for any other error. */
 export function unavailableIn(error: unknown): DatabaseUnavailable | undefined {
   let at = error;
   for (let depth = 0; depth < MAX_CAUSES && at instanceof Error; depth += 1) {
@@ -63,12 +61,12 @@ export function unavailableIn(error: unknown): DatabaseUnavailable | undefined {
   return undefined;
 }
 
-/** For `catch`: undefined for an error of an answer, such as "used before"; a database that cannot be used is no answer. */
-export function undefinedIfAnswered(error: unknown): undefined {
+/** For `catch`: rethrows DatabaseUnavailable and returns undefined for any other error. */
+export function undefinedUnlessUnavailable(error: unknown): undefined {
   if (unavailableIn(error)) throw error;
 }
 
-/** An error of a driver, or of Prisma's adapter for it, as DatabaseUnavailable; undefined when it is another fault. */
+/** Converts an error of a driver or of Prisma's adapter to DatabaseUnavailable; undefined for any other fault. */
 export function asUnavailable(error: unknown): DatabaseUnavailable | undefined {
   const known = unavailableIn(error);
   if (known) return known;
@@ -82,11 +80,11 @@ const MAX_CAUSES = 5;
 interface DriverError {
   name?: unknown;
   message?: unknown;
-  /** Of the driver itself: SQLSTATE, a code of SQLite, or a code of the socket. */
+  /** From the driver: SQLSTATE, a code of SQLite, or a code of the socket. */
   code?: unknown;
-  /** Of Node, when a name has several addresses. */
+  /** From Node, when a host name has several addresses. */
   errors?: unknown;
-  /** Of Prisma's adapter. */
+  /** From Prisma's adapter. */
   cause?: { kind?: unknown; originalCode?: unknown; code?: unknown };
 }
 

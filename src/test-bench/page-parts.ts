@@ -1,4 +1,4 @@
-// What the pages of the test bench share.
+// Shared parts of the pages of the test bench.
 import type { Block } from '../admin/console/blocks.ts';
 import { badRequest } from '../http/errors.ts';
 import { type PageText, t } from '../texts/text.ts';
@@ -10,7 +10,7 @@ export function json(title: PageText, value: unknown, { isClosed = false } = {})
   return { kind: 'code', title, label: title, text: JSON.stringify(value, undefined, 2), isClosed };
 }
 
-/** For an answer that belongs to no test of this administrator in this browser. */
+/** The error for a response that belongs to no test of this administrator in this browser. */
 export function testNotBegun() {
   return badRequest('state_mismatch', {
     message: t('console.test-bench.not-begun'),

@@ -7,7 +7,7 @@ import { type PageText, t } from '../texts/text.ts';
  * @param isDelivered whether the application really received it
  * @param details blocks between the facts and the message
  */
-export function samlBlocks(xml: string, isDelivered = false, details: Block[] = []): Block[] {
+export function samlResponseBlocks(xml: string, isDelivered = false, details: Block[] = []): Block[] {
   const isSuccess = xml.includes('urn:oasis:names:tc:SAML:2.0:status:Success');
   const isEncrypted = xml.includes('EncryptedAssertion');
   const codes = [...xml.matchAll(/StatusCode Value="([^"]+)"/g)].map(([, code = '']) => code.split(':').at(-1) ?? code);

@@ -39,7 +39,7 @@ export function testRegistrationRoutes(dependencies: TestRegistrationDependencie
 
   router.post('/', ...frame.change(WRITE), async (ctx) => {
     // What is registered is always the same, so it takes no right to manage the role that it names.
-    await register(dependencies, { ...frame.actor(ctx), holds: 'everything' });
+    await register(dependencies, { ...frame.actor(ctx), grantedRights: 'everything' });
     frame.redirect(ctx, HOME, t('console.test-bench.added'));
   });
 

@@ -15,11 +15,11 @@ import type { ClaimsPreviews } from '../oidc/claims/claims-preview.ts';
 import { TEST_MODE } from '../oidc/engine/test-response-mode.ts';
 import type { TestTickets } from '../oidc/store/test-tickets.ts';
 import { randomToken, sha256 } from '../platform/random.ts';
-import { undefinedIfAnswered } from '../storage/unavailable.ts';
+import { undefinedUnlessUnavailable } from '../storage/unavailable.ts';
 import { type PageText, t } from '../texts/text.ts';
+import { claimsSummary } from './claims-summary.ts';
 import { json, testNotBegun } from './page-parts.ts';
-import { receivedSummary } from './received-summary.ts';
-import { samlBlocks } from './saml-response-summary.ts';
+import { samlResponseBlocks } from './saml-response-summary.ts';
 import type { SamlTestSignIn } from './saml-test-sign-in.ts';
 import type { createTestApp } from './test-app-routes.ts';
 import { TEST_CLIENT_ID } from './test-registrations.ts';
@@ -85,9 +85,11 @@ function responseRoutes(router: Router<State, Extras>, dependencies: TestSignInD
     const { code } = answer;
     if (code && ticket.clientId === TEST_CLIENT_ID) return testApp.showTokens(ctx, ticket, { ...answer, code });
     const { application } = await applications.get(ticket.applicationId, frame.actor(ctx), WRITE);
-    const redeemed = code ? await claimsPreview.redeem({ ...ticket, code }).catch(undefinedIfAnswered) : undefined;
+    const redeemed = code
+      ? await claimsPreview.redeem({ ...ticket, code }).catch(undefinedUnlessUnavailable)
+      : undefined;
     if (redeemed) {
-      const { lead, blocks } = receivedSummary(application, { ...redeemed.idToken, ...redeemed.userinfo });
+      const { lead, blocks } = claimsSummary(application, { ...redeemed.idToken, ...redeemed.userinfo });
       return show(frame, ctx, application, lead, [
         ...blocks,
         json(t('console.test-bench.id-token'), redeemed.idToken, { isClosed: true }),
@@ -108,7 +110,7 @@ function responseRoutes(router: Router<State, Extras>, dependencies: TestSignInD
     frame.show(ctx, {
       title: t('console.test-bench.saml-response'),
       back: { href: '/admin/applications', label: t('console.test-bench.applications') },
-      blocks: samlBlocks(xml),
+      blocks: samlResponseBlocks(xml),
     });
   });
 }

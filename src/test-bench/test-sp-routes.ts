@@ -15,7 +15,7 @@ import type { Vault } from '../platform/vault.ts';
 import { samlErrorPage } from '../saml/messages/error-page.ts';
 import { type PageText, t } from '../texts/text.ts';
 import { TEST_HOME, testNotBegun } from './page-parts.ts';
-import { indented, samlBlocks } from './saml-response-summary.ts';
+import { indented, samlResponseBlocks } from './saml-response-summary.ts';
 import type { SamlTestOptions } from './saml-test-sign-in.ts';
 import type { ReceivedMessage, TestSp } from './test-sp.ts';
 import { type SpSession, spSession } from './test-sp-checks.ts';
@@ -82,7 +82,7 @@ function acsRoute(router: Router<State, Extras>, dependencies: TestSpRoutesDepen
     const { received, ticket } = await answerTo(dependencies, ctx, async (requestId) => sp.response(body, requestId));
     const { session } = received;
     show(frame, ctx, ticket, received, [
-      ...samlBlocks(received.xml, true, [
+      ...samlResponseBlocks(received.xml, true, [
         checks(t('console.test-bench.checks.response'), received),
         ...(ticket.sent ? [xml('AuthnRequest', ticket.sent)] : []),
       ]),

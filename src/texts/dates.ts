@@ -1,7 +1,7 @@
 // Formats of dates in the current language.
 import { currentLanguage } from './text.ts';
 
-/** Returns the format for the current language, which is made at its first use. */
+/** Returns the format for the current language, which is created at its first use. */
 export function dateFormats(options: Intl.DateTimeFormatOptions): () => Intl.DateTimeFormat {
   const made = new Map<string, Intl.DateTimeFormat>();
   return () => {

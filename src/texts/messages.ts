@@ -6,7 +6,7 @@ import { CONSOLE_FOLDER, SOURCE_LANGUAGE, textsDir } from './languages.ts';
 
 /** Key -> message. */
 export type Messages = Record<string, string>;
-/** What stands for a placeholder. */
+/** The value of a placeholder. */
 export type Value = string | number | Date | Words;
 
 /** A text (text.ts). */
@@ -18,7 +18,7 @@ export interface Words {
 export interface Message {
   text: string;
   needsParser: boolean;
-  /** As HTML, if it needs no parser. */
+  /** The message as HTML, if it needs no parser. */
   escaped?: string;
   /** Parsed at first use; most messages have nothing to parse. */
   plain?: IntlMessageFormat;
@@ -33,7 +33,7 @@ const formats = {
   },
 } as const;
 
-/** For whom a text is: those of the console are not read before an administrator opens it. */
+/** The audience of a text. Texts of the console are not read before an administrator opens it. */
 type Part = 'people' | 'console';
 const CONSOLE_KEY = 'console.';
 const loaded: Record<Part, Map<string, Map<string, Message>>> = { people: new Map(), console: new Map() };
@@ -48,7 +48,7 @@ export function readMessages(language: string, part: Part = 'people'): Messages 
 /** A text that is parsed when it is first used. */
 export const messageOfText = (text: string): Message => ({ text, needsParser: needsParser(text) });
 
-/** Messages in place of those of views/texts (overrides.ts). */
+/** Messages that replace those of views/texts (overrides.ts). */
 export interface MessageSource {
   find(language: string, key: string): Message | undefined;
 }
@@ -138,7 +138,7 @@ function messageOf(language: string, key: string, overrides?: MessageSource): Me
   return message;
 }
 
-/** The messages among which this key is. */
+/** The messages that contain this key. */
 function messagesOf(language: string, key: string): Map<string, Message> {
   const part = key.startsWith(CONSOLE_KEY) ? 'console' : 'people';
   const messages = loaded[part].get(language);
@@ -163,12 +163,12 @@ const plainTags = {
   reference: joined,
 };
 
-/** What stands between tags, part by part. */
+/** The content between tags, part by part. */
 const tagsOfParts = Object.fromEntries(
   Object.keys(plainTags).map((name) => [name, (chunks: (string | Words)[]) => chunks]),
 ) as unknown as Record<string, Words>;
 
-/** `a` leads to the value `href`, `datetime` is about the value `at`; `hidden` is only for screen readers. */
+/** `a` links to the value `href`, `datetime` is the time in the value `at`; `hidden` is only for screen readers. */
 function htmlTags({ href, at }: Record<string, Value>): Record<keyof typeof plainTags, (chunks: Chunks) => string> {
   return {
     strong: (chunks) => `<strong>${joined(chunks)}</strong>`,
@@ -202,7 +202,7 @@ function escapedLiterals(message: string, language: string): Ast {
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** For text and for values of attributes. */
+/** Escapes text and values of attributes. */
 export function escapeHtml(value: unknown): string {
   return String(value ?? '').replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

@@ -124,7 +124,7 @@ describe('an application', () => {
     });
     const role = applications.createOidc({ redirect_uris: uri, access: { roles: ['editor', 'none'] } });
     await expect(role).rejects.toMatchObject({
-      fields: [{ field: 'access.roles', message: 'role doesn’t exist: none' }],
+      fields: [{ field: 'access.roles', message: 'this role doesn’t exist: none' }],
     });
   });
 

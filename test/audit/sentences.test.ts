@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../src/audit/audit.ts';
 import { auditEventTypes } from '../../src/audit/events.ts';
-import { named, sentenceOf } from '../../src/audit/sentences/sentence.ts';
+import { nameSlot, sentenceOf } from '../../src/audit/sentences/sentence.ts';
 
 const base: AuditEntry = {
   ...{ id: 1, at: new Date(0), type: 'server.started', outcome: 'success', reason: null },
@@ -11,7 +11,7 @@ const base: AuditEntry = {
 };
 const names: Record<string, string> = { a: 'Ada', b: 'Bo', pay: 'Payroll', okta: 'Okta' };
 const textOf = (event: Partial<AuditEntry>) =>
-  String(sentenceOf({ ...base, ...event }, ({ id }) => named(names[id] ?? id)));
+  String(sentenceOf({ ...base, ...event }, ({ id }) => nameSlot(names[id] ?? id)));
 
 describe('an audit event', () => {
   it.each(auditEventTypes)('has a sentence for each outcome of %s, with and without its parties', (type) => {
@@ -58,7 +58,7 @@ describe('an audit event', () => {
     );
     expect(
       textOf({ type: 'account.deleted', actorId: 'a', subjectId: 'b', data: { before: { username: 'bo' } } }),
-    ).toBe('Ada deleted the account of Bo');
+    ).toBe('Ada deleted Bo’s account');
     expect(textOf({ type: 'application.created', clientId: 'pay', data: { by: 'file' } })).toBe(
       'The configuration file added the application Payroll',
     );

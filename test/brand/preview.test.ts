@@ -45,22 +45,22 @@ describe('the preview', () => {
   it('shows the chosen page, language and mode with what is typed, and saves nothing', async () => {
     const page = await admin.get(HOME);
     const choice = { page: 'two-step', mode: 'dark', language: 'de', show: '1' };
-    const shown = await send(
+    const preview = await send(
       page,
       { brand_name: 'Typed', brand_help_url: 'https://x.example', ...choice },
       { brand_logo: aPng() },
     );
-    expect(shown.status, textOf(shown.text)).toBe(200);
-    expect(shown.text).toContain('value="Typed"');
-    expect(shown.text).toMatch(/name="brand_logo.stored" value="[0-9a-f]{32}\.png"/);
-    expect(shown.text).toMatch(/<option value="two-step" selected>[\s\S]*<option value="dark" selected>/);
-    const preview = await framed(shown);
-    expect(preview.text).toMatch(/<html lang="de"[^>]* data-theme="dark"/);
-    expect(textOf(preview.text)).toContain('Authenticator-App');
-    expect(preview.text).toContain('alt="Typed"');
+    expect(preview.status, textOf(preview.text)).toBe(200);
+    expect(preview.text).toContain('value="Typed"');
+    expect(preview.text).toMatch(/name="brand_logo.stored" value="[0-9a-f]{32}\.png"/);
+    expect(preview.text).toMatch(/<option value="two-step" selected>[\s\S]*<option value="dark" selected>/);
+    const frame = await framed(preview);
+    expect(frame.text).toMatch(/<html lang="de"[^>]* data-theme="dark"/);
+    expect(textOf(frame.text)).toContain('Authenticator-App');
+    expect(frame.text).toContain('alt="Typed"');
     expect(await idp.services.settings.get('brand_name')).toBeUndefined();
 
-    const saved = await send(shown, choice.show ? { ...choice, show: '' } : choice);
+    const saved = await send(preview, choice.show ? { ...choice, show: '' } : choice);
     expect([saved.status, saved.location]).toEqual([303, `${idp.issuer}${HOME}?page=two-step&language=de&mode=dark`]);
     await idp.services.settings.reload();
     expect(await idp.services.settings.get('brand_name')).toBe('Typed');
@@ -79,10 +79,10 @@ describe('the preview', () => {
 
   it('is that of one application, with its values and those that are typed', async () => {
     const page = await admin.get(`${HOME}?application=${encodeURIComponent(app.clientId)}`);
-    const shown = await send(page, { brand_name: 'The shop', show: '1' });
-    expect(textOf(shown.text)).toContain('Branding of Shop');
-    expect((await framed(shown)).text).toContain('· The shop</title>');
-    const saved = await send(shown, { show: '' });
+    const preview = await send(page, { brand_name: 'The shop', show: '1' });
+    expect(textOf(preview.text)).toContain('Branding of Shop');
+    expect((await framed(preview)).text).toContain('· The shop</title>');
+    const saved = await send(preview, { show: '' });
     expect(saved.location).toContain(`application=${encodeURIComponent(app.clientId)}`);
     await idp.services.settings.reload();
     expect(await idp.services.settings.get('brand_applications')).toEqual({ [app.clientId]: { name: 'The shop' } });

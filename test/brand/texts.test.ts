@@ -70,7 +70,7 @@ describe('the texts of an administrator', () => {
 
   it.each([
     ['xx', 'sign-in.title', 'Hello', 'isn’t a language'],
-    ['de', 'sign-in.no-such-text', 'Hello', 'isn’t a text'],
+    ['de', 'sign-in.no-such-text', 'Hello', 'doesn’t exist in this version'],
     ['de', 'console.page.add', 'Hello', 'console'],
     ['de', 'sign-in.title', 'x'.repeat(10_000), '1,000'],
     ['de', 'sign-in.title', ' ', 'empty'],
@@ -179,7 +179,13 @@ describe('the configuration file', () => {
     const wrong = `${good}      sign-in.gone: Alt\n`;
     expect(await apply(wrong)).toMatchObject({
       ok: false,
-      faults: [{ path: 'settings.texts.de.sign-in.gone', line: 5, message: expect.stringContaining('isn’t a text') }],
+      faults: [
+        {
+          path: 'settings.texts.de.sign-in.gone',
+          line: 5,
+          message: expect.stringContaining('doesn’t exist in this version'),
+        },
+      ],
     });
     // The same file after an upgrade that removed the text.
     await idp.services.settings.set(

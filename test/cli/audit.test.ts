@@ -101,7 +101,7 @@ describe('gatehouse audit', () => {
     const cut = await verify();
     expect([cut.code, cut.out]).toEqual([
       0,
-      expect.stringContaining('Without the secret nothing proves whether there were others after it.'),
+      expect.stringContaining('Without the secret, nothing proves that no later entries were removed.'),
     ]);
     const newest = await shell.db.auditEvent.findFirstOrThrow({
       where: { chainSeq: { not: null } },

@@ -92,16 +92,16 @@ describe('a change of GATEHOUSE_SECRET', () => {
 
     await restart(asText(newSecret, testSecret));
     const before = await gatehouse('doctor', '--json');
-    expect(before.out).toMatch(/values? still under an older secret: .*totp_credentials 1/);
+    expect(before.out).toMatch(/values? still encrypted with an older secret: .*totp_credentials 1/);
     const rotated = await gatehouse('secrets', 'rotate', '--json');
     expect(rotated).toMatchObject({ code: 0 });
     expect(JSON.parse(rotated.out)).toContainEqual({ table: 'totp_credentials', resealed: 1, unreadable: [] });
     expect(JSON.parse(rotated.out)).toContainEqual({ table: 'settings', resealed: expect.any(Number), unreadable: [] });
     expect(await placesUnder(testSecret)).toEqual([]);
-    expect((await gatehouse('doctor', '--json')).out).toContain('everything is under the first secret');
+    expect((await gatehouse('doctor', '--json')).out).toContain('everything is encrypted with the first secret');
     expect(await gatehouse('secrets', 'rotate')).toMatchObject({
       code: 0,
-      out: 'Everything is under the first secret.\n',
+      out: 'Everything is encrypted with the first secret.\n',
     });
 
     await restart(asText(newSecret));

@@ -72,7 +72,7 @@ describe('a client', () => {
     [{ token_endpoint_auth_method: 'private_key_jwt' }, 'jwks: missing: private_key_jwt needs'],
     [{ jwks, jwks_uri: uri }, 'jwks_uri: can’t be combined with jwks'],
     [{ jwks: { keys: [{ kty: 'EC', d: 'private' }] } }, 'jwks.keys[0]: must contain only the public part'],
-    [{ token_endpoint_auth_signing_alg: 'RS256' }, 'token_endpoint_auth_signing_alg: does not fit'],
+    [{ token_endpoint_auth_signing_alg: 'RS256' }, 'token_endpoint_auth_signing_alg: doesn’t fit'],
     [
       { id_token_signed_response_alg: 'none' },
       'id_token_signed_response_alg: must be one of RS256, PS256, ES256, EdDSA, HS256',
@@ -108,10 +108,7 @@ describe('a service provider', () => {
       { slo_url: [{ url: 'https://wiki.example/slo', binding: 'artifact' }] },
       'slo_url[0].binding: must be one of redirect, post',
     ],
-    [
-      { acs_url: [{ url: 'https://a.example/', index: 1 }, 'https://b.example/'] },
-      'acs_url: must not contain an index twice',
-    ],
+    [{ acs_url: [{ url: 'https://a.example/', index: 1 }, 'https://b.example/'] }, 'acs_url: must not repeat an index'],
     [
       { acs_url: [0, 1].map((at) => ({ url: `https://${at}.example/`, default: true })) },
       'acs_url: must have at most one default',
@@ -121,7 +118,10 @@ describe('a service provider', () => {
     [{ certificates: ['not a certificate'] }, 'certificates[0]: must be an X.509 certificate'],
     [{ attributes: { mail: 'e_mail' } }, 'attributes.mail: must be a field of the user'],
     [{ name_id_format: 'email' }, 'name_id_format: must be one of persistent, transient'],
-    [{ acs_url: undefined, metadata: '<x/>', slo_url: 'https://wiki.example/slo' }, 'slo_url: belongs to entity_id'],
+    [
+      { acs_url: undefined, metadata: '<x/>', slo_url: 'https://wiki.example/slo' },
+      'slo_url: is allowed only with entity_id',
+    ],
   ])('is rejected with %j', (more, message) => {
     expect(faultsOf('service_providers', sp(more))).toEqual([expect.stringContaining(message)]);
   });

@@ -95,7 +95,7 @@ describe('connections in the file', () => {
   it('are rejected with line and field for an unknown role, another kind, and what two declare', async () => {
     const faults = async (text: string) => lines(await bench.plan(text)).join('\n');
     expect(await faults(CORP.replace('staff: editor', 'staff: ghost'))).toMatch(
-      /role_mappings\.staff: role doesn’t exist: ghost/,
+      /role_mappings\.staff: this role doesn’t exist: ghost/,
     );
     const saml = "{ id: corp, kind: saml, name: C, metadata: '<x/>' }";
     expect(await faults(`connections: [${saml}]`)).toMatch(/f:1:.*connections\[0\]/);

@@ -105,7 +105,7 @@ describe('the configuration file', () => {
       'f:1:39: settings.mfa: must be one of off, optional, required, not "sometimes"',
       'f:1:55: settings.session_hours: must be a number, not text',
       'f:2:15: resources[0].identifier: must be an absolute URI such as https://api.example.com',
-      'f:2:91: resources[1].scope_permissions.w: is not one of the scopes',
+      'f:2:91: resources[1].scope_permissions.w: isn’t one of the scopes',
       'f:5:21: clients[0].redirect_uris[0]: must not have a fragment (#…)',
       'f:8:39: roles[0].permissions[0]: must be resource:action, such as articles:read',
       'f:9:25: users[0].roles: must be a list, not text',
@@ -167,7 +167,7 @@ describe('the configuration file', () => {
   ])('is rejected with %s, which no database stores', (_what, text, place) => {
     const { faults } = parseFile(text);
     expect(faults.map((fault) => formatFault('gatehouse.yaml', fault))).toEqual([
-      `${place}must not contain NUL or half a character: no database stores them`,
+      `${place}must not contain NUL or an incomplete character: no database stores them`,
     ]);
   });
 

@@ -109,7 +109,7 @@ describe('a declared user', () => {
 
   it('must not have a role that does not exist', async () => {
     expect(lines(await bench.plan(user('grace', 'roles: [editor]')))).toEqual([
-      'f:1:28: users[0].roles: role doesn’t exist: editor',
+      'f:1:28: users[0].roles: this role doesn’t exist: editor',
     ]);
     expect(lines(await bench.plan(user('grace', 'roles: [auditor]')))).toContain('create users grace');
   });
@@ -126,7 +126,7 @@ describe('a declared right', () => {
     const plan = async (permission: string) =>
       lines(await bench.plan(`roles: [{ name: desk, permissions: ["${permission}"] }, { name: pupils }]`));
     expect(await plan('gatehouse.users[role:students]:read')).toEqual([
-      expect.stringContaining('roles[0].permissions[0]: role doesn’t exist: students'),
+      expect.stringContaining('roles[0].permissions[0]: this role doesn’t exist: students'),
     ]);
     expect(await plan('gatehouse.keys[role:pupils]:read')).toEqual([
       expect.stringContaining('roles[0].permissions[0]: can’t be limited like this'),

@@ -117,7 +117,7 @@ describe('the documents of an OpenID Connect upstream', () => {
     ]);
     // Each reader gets the stored error in the language of the page.
     const [lastError] = states.map((state) => state.lastError);
-    expect(String(lastError)).toMatch(/openid-configuration answers 503\.$/);
+    expect(String(lastError)).toMatch(/openid-configuration returned 503\.$/);
     expect(inLanguage('de', () => String(lastError))).toMatch(/openid-configuration antwortet mit 503\.$/);
     calls = [];
     await documents.refreshDue(AbortSignal.timeout(5000)); // not due
@@ -135,7 +135,7 @@ describe('the documents of an OpenID Connect upstream', () => {
     };
     const path = '/.well-known/openid-configuration';
     const good = answers[path] as Record<string, unknown>;
-    await reject('doc-c', { [path]: { ...good, issuer: `${upstream.origin}/` } }, /of the issuer/);
+    await reject('doc-c', { [path]: { ...good, issuer: `${upstream.origin}/` } }, /names the issuer/);
     await reject('doc-d', { [path]: { ...good, jwks_uri: 'http://169.254.169.254/latest' } }, /jwks_uri must be https/);
     await reject('doc-e', { [path]: { ...good, jwks_uri: 'https://10.0.0.1/jwks' } }, /private or special network/);
     await reject('doc-f', { '/jwks': { keys: [{ kty: 'oct', k: 'x' }] } }, /no key that can verify/);
@@ -170,7 +170,7 @@ describe('the metadata of a SAML upstream', () => {
     expect((await documents.get(connection, 'metadata')).content).toContain('https://a.example/sso');
     answers['/metadata'] = metadata('https://evil.example');
     expect((await documents.readNow(connection)).map((one) => ({ ...one, error: String(one.error) }))).toEqual([
-      { kind: 'metadata', error: expect.stringMatching(/is of https:\/\/evil.example, but the entity ID/) },
+      { kind: 'metadata', error: expect.stringMatching(/describes https:\/\/evil.example, but the entity ID/) },
     ]);
     expect((await documents.get(connection, 'metadata')).content).not.toContain('evil');
   });

@@ -42,7 +42,7 @@ describe('hash', () => {
     expect((await passwords.verify(await passwords.hash('before\0after'), 'before\0other')).ok).toBe(false);
   });
 
-  test('is made of the normalised text, so that every keyboard gives the same', async () => {
+  test('is made of the normalized text, so that every keyboard gives the same', async () => {
     const hash = await passwords.hash('Zoe\u0308 ﬁnd ﬂowers');
     expect((await passwords.verify(hash, 'Zoë find flowers')).ok).toBe(true);
   });
@@ -91,12 +91,12 @@ describe('an imported hash', () => {
     expect(await passwords.verify(reordered, secret)).toEqual({ ok: true, rehash: true });
   });
 
-  test('verifies text that was hashed without normalising', async () => {
+  test('verifies text that was hashed without normalizing', async () => {
     const stored = bcrypt.hashSync('caf\u00e9 \u00b2\u00b2', 4);
     expect((await passwords.verify(stored, 'caf\u00e9 \u00b2\u00b2')).ok).toBe(true);
   });
 
-  test('verifies text that was hashed by Argon2 without normalising', async () => {
+  test('verifies text that was hashed by Argon2 without normalizing', async () => {
     const stored = await argon2.hash('caf\u00e9 \u00b2\u00b2', { memoryCost: 1024, timeCost: 1, parallelism: 1 });
     expect(await passwords.verify(stored, 'caf\u00e9 \u00b2\u00b2')).toEqual({ ok: true, rehash: true });
     expect((await passwords.verify(stored, 'caf\u00e9 22')).ok).toBe(false);

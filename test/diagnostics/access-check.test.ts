@@ -71,33 +71,33 @@ const causes: Record<string, Cause> = {
   },
   'a lockout by username': {
     cause: (user) => wrongPasswords(user, 'username'),
-    says: 'Too many wrong passwords under the username person',
+    says: 'Too many wrong passwords for the username person',
     button: 'Unlock Ann Example',
   },
   'a lockout by email': {
     cause: (user) => wrongPasswords(user, 'email'),
-    says: 'Too many wrong passwords under the email person',
+    says: 'Too many wrong passwords for the email person',
     button: 'Unlock Ann Example',
   },
   'a second step that needs an approval': {
     app: { mfa: 'required' },
     cause: approval,
-    says: 'an administrator has to allow setting one up',
-    button: 'Let Ann Example set up a second step',
+    says: 'an administrator must allow it',
+    button: 'Allow two-step verification for Ann Example',
   },
   'a second step that only the application requires': {
     app: { mfa: 'required' },
     cause: approval,
-    says: 'an administrator has to allow setting one up',
-    button: 'Don’t require it for Payroll',
-    question: 'Don’t require it for Payroll?',
+    says: 'an administrator must allow it',
+    button: 'Stop requiring two-step verification for Payroll',
+    question: 'Stop requiring two-step verification for Payroll?',
   },
   'an application without local sign-in': {
     app: { local_sign_in: false },
     cause: async () => {},
-    says: 'Payroll doesn’t accept passwords and passkeys of this server.',
-    button: 'Accept passwords and passkeys',
-    question: 'Accept passwords and passkeys?',
+    says: 'Payroll doesn’t accept Gatehouse passwords and passkeys.',
+    button: 'Accept Gatehouse passwords and passkeys',
+    question: 'Accept Gatehouse passwords and passkeys?',
   },
 };
 
@@ -113,7 +113,7 @@ describe('the access check', () => {
       expect(textOf(red.text)).toContain(says);
       if (!(await idp.services.accounts.find(user.account.id))?.isActive)
         expect(textOf(red.text)).toMatch(
-          new RegExp(`${boss.username} disabled it on .* UTC.*${boss.username} disabled the account of`, 's'),
+          new RegExp(`${boss.username} disabled it on .* UTC.*${boss.username} disabled .*’s account`, 's'),
         );
       const pressed = await press(red, one.button);
       if (one.question) expect(textOf(pressed.text)).toContain(one.question);
@@ -128,7 +128,7 @@ describe('the access check', () => {
     const { clientId } = await app();
     const account = await idp.services.accounts.create({ username: 'nopassword', email: 'nopassword@example.com' });
     const red = await checkOf(account.username, clientId);
-    expect(textOf(red.text)).toContain('nopassword has no password, no passkey and no linked identity provider.');
+    expect(textOf(red.text)).toContain('nopassword has no password, no passkey, and no linked identity provider.');
     // No mail server is set, so an invitation would reach nobody.
     expect(red.text).not.toContain('Invite nopassword');
     expect(red.text).toMatch(/href="[^"]*\/password"[^>]*>(<svg.*?<\/svg>)?\s*Create temporary password/s);
@@ -159,13 +159,13 @@ describe('the access check', () => {
     const again = await browser.submit(form, { username, password: 'a wrong password' });
     const page = await checkOf(username, clientId);
     expect(textOf(page.text)).toContain('The last password was wrong.');
-    expect(page.text).not.toContain('Send password link');
+    expect(page.text).not.toContain('Send password reset');
     expect(page.text).toContain(`/admin/users/${account.id}/password`);
     await idp.services.accounts.setActive(account.id, false);
     await browser.submit(again, { username, password });
     const list = textOf((await checkOf(username, clientId)).text);
-    expect(list).toContain(`${username} entered a wrong password`);
-    expect(list).toContain(`${username} entered the right password, but the account is disabled`);
+    expect(list).toContain(`${username} entered an incorrect password`);
+    expect(list).toContain(`${username} entered the correct password, but the account is disabled`);
   });
 
   itOnSqlite('offers a fix only to an administrator who has the right, and says which right is missing', async () => {
@@ -176,7 +176,7 @@ describe('the access check', () => {
     const red = await checkOf(user.username, clientId, support);
     expect(red.text).toContain('Unlock Ann Example');
     expect(red.text).not.toContain('Give Ann Example the role editor</button>');
-    expect(textOf(red.text)).toContain('needs the right to give the role editor to Ann Example');
+    expect(textOf(red.text)).toContain('needs permission to give the role editor to Ann Example');
     const form = { ...red.forms.find(({ fields }) => fields.fix === 'unlock')?.fields, fix: 'role editor' };
     expect((await support.post('/admin/why', { form })).status).toBe(409);
     const { _csrf, ...withoutToken } = form as Record<string, string>;
@@ -220,7 +220,7 @@ describe('the access check', () => {
         /Locked Active|Active Locked/,
       );
       const log = textOf((await admin.get(`/admin/audit?user=${user.username}`)).text);
-      expect(log).toContain(`A sign-in of ${user.username} was paused after too many wrong passwords`);
+      expect(log).toContain(`A sign-in as ${user.username} was blocked after too many wrong passwords`);
       const overview = await admin.get('/admin');
       expect(overview.text).toContain(`/admin/users/${user.account.id}/unlock"`);
       const red = await checkOf(user.username, clientId);

@@ -73,7 +73,7 @@ const cases: [string, CheckId, Partial<AccessFacts>, string, string][] = [
     'method',
     { password: undefined },
     'failed',
-    'no password, no passkey and no linked identity provider',
+    'no password, no passkey, and no linked identity provider',
   ],
   [
     'a password that is due',
@@ -96,8 +96,14 @@ const cases: [string, CheckId, Partial<AccessFacts>, string, string][] = [
     'warning',
     'requests a phishing-resistant sign-in',
   ],
-  ['a lockout', 'lockout', { locks: [{ by: 'username', seconds: 28 }] }, 'failed', 'A new browser waits 28 seconds.'],
-  ['too many wrong codes', 'codes', { codeWaitSeconds: 61 }, 'failed', 'waits 2 minutes'],
+  [
+    'a lockout',
+    'lockout',
+    { locks: [{ by: 'username', seconds: 28 }] },
+    'failed',
+    'New browsers must wait 28 seconds.',
+  ],
+  ['too many wrong codes', 'codes', { codeWaitSeconds: 61 }, 'failed', 'must wait 2 minutes'],
   [
     'a blocked network',
     'network',
@@ -110,7 +116,7 @@ const cases: [string, CheckId, Partial<AccessFacts>, string, string][] = [
     'metadata',
     { metadataEndsAt: new Date('2026-11-01') },
     'failed',
-    'no longer used since November 1, 2026',
+    'hasn’t been used since November 1, 2026',
   ],
 ];
 
@@ -126,7 +132,7 @@ describe('a check', () => {
       offersFor({ hasMailServer } as FixActions, 'password', { ...facts, ...changes }).map(({ fix }) =>
         String(fix.label),
       );
-    expect(labels(true)).toEqual(['Send password link']);
+    expect(labels(true)).toEqual(['Send password reset']);
     expect(labels(true, { password: undefined })).toEqual(['Invite Ann', 'Create temporary password']);
     expect(labels(false)).toEqual(['Create temporary password']);
     expect(labels(false, { password: undefined })).toEqual(['Create temporary password']);

@@ -101,8 +101,8 @@ it.skipIf(!hasTools)('a shell runs the commands of docs/api.md as they are writt
     for (const [field, found] of Object.entries(got)) if (isPersons && typeof found === 'string') known[field] = found;
     const wanted = Object.keys(answer ?? {}).filter((field) => field !== '…');
     expect(Object.keys(got), `${script}\n${said}`).toEqual(expect.arrayContaining(wanted));
-    const isRefusal = answer?.error !== undefined || script.includes('/register');
-    expect(/"error":|urn:gatehouse:error/.test(said), `${script}\n${said}`).toBe(isRefusal);
+    const isRejection = answer?.error !== undefined || script.includes('/register');
+    expect(/"error":|urn:gatehouse:error/.test(said), `${script}\n${said}`).toBe(isRejection);
     for (const field of ['decision', 'evaluations', 'create', 'delete', 'permissions', 'next'])
       if (answer && field in answer) expect(got[field], script).toEqual(answer[field]);
   }

@@ -6,7 +6,7 @@ import { serviceProvider } from '../../src/applications/fields/service-provider.
 import { type Variable, variables } from '../../src/config/variables.ts';
 import * as file from '../../src/config-file/schema.ts';
 import { connectionKinds } from '../../src/connections/connection.ts';
-import { head as commonHead, commonSettings } from '../../src/connections/kinds/common.ts';
+import { commonHead, commonSettings } from '../../src/connections/kinds/common.ts';
 import { ldapEntry } from '../../src/connections/kinds/ldap.ts';
 import { oauth2Entry } from '../../src/connections/kinds/oauth2.ts';
 import { oidcEntry } from '../../src/connections/kinds/oidc.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { filesUnder } from '../support/source/imports.ts';
-import { literalsOf, proseOf, type TextAt, templateTextOf } from '../support/source/texts.ts';
+import { commentsAndNamesOf, literalsOf, proseOf, type TextAt, templateTextOf } from '../support/source/texts.ts';
 
 /** A word that fails, and what to write instead. */
 const banned: [RegExp, string][] = [
@@ -47,6 +47,15 @@ const bannedInSentences: [RegExp, string][] = [
   [/\w'(t|s|re|ll|ve|d|m)\b/, 'a typographic apostrophe'],
   [/\b(cannot|do not|does not|did not|is not|are not|was not|were not|has not|have not|will not)\b/i, 'a contraction'],
 ];
+/** In comments and names of the source code. */
+const bannedInCode: [RegExp, string][] = [
+  [/\bmend(s|ed|ing)?\b/i, 'fix'],
+  [/\bwho(m)?ever\b/i, 'name the actor'],
+  [/\bsomebody\b/i, 'name the actor'],
+  [/\bof ours\b/i, 'name the owner'],
+  [/\banew\b/i, 'again'],
+  [/\brefusals?\b/i, 'rejection'],
+];
 /** Reasons: a name that is a contract, a text of another program, or a term of a standard. */
 const exceptions: { in: RegExp; text: RegExp; because: string }[] = [
   {
@@ -58,6 +67,21 @@ const exceptions: { in: RegExp; text: RegExp; because: string }[] = [
     in: /^src\/.*\/api\.ts$/,
     text: /^Refusals?$/,
     because: 'names of schemas and groups in the OpenAPI document are a contract',
+  },
+  {
+    in: /^(src\/diagnostics\/(rejections|access-check)\/api|src\/http\/error-handler|test\/admin\/endpoints\.test)\.ts$/,
+    text: /^(refusals?|mended|mends)$/,
+    because: 'names of JSON fields are a contract',
+  },
+  {
+    in: /^src\/diagnostics\/rejections\/api\.ts$/,
+    text: /^\/\/ .*The words refusal, mended and mends in/,
+    because: 'the comment that explains this contract',
+  },
+  {
+    in: /^(src|test|bench)\//,
+    text: /^(\/\/|\/?\*).*\/refusals/,
+    because: 'a comment that names a route',
   },
   { in: /^src\/sign-in\/second-factor\/codes\.ts$/, text: /^sign-in second factor$/, because: 'the purpose of a MAC' },
   { in: /^src\/(platform\/logger|audit\/scrub)\.ts$/, text: /bytes\]$/, because: 'a marker in the log' },
@@ -115,6 +139,9 @@ const displayed = (source: string) => {
   read.set(source, known);
   return known;
 };
+/** The lines of the Prisma schema without the names of tables and columns in the database. */
+const schemaTextOf = (source: string): TextAt[] =>
+  source.split('\n').map((text, index) => ({ line: index + 1, text: text.replace(/@?@map\("[^"]*"\)/, '') }));
 /** Both tests read the same files. */
 const read = new Map<string, TextAt[]>();
 
@@ -123,6 +150,18 @@ it('the texts of pages, mails, console and command line have no word of the list
   expect(faultsIn(templates, templateTextOf, [...banned, ...bannedOnPages, ...bannedInSentences])).toEqual([]);
   expect(faultsIn(pages, (source) => displayed(source).filter(isSentence), bannedInSentences)).toEqual([]);
   expect(faultsIn(messages, messagesOf, [...banned, ...bannedOnPages, ...bannedInSentences])).toEqual([]);
+});
+
+it('comments and identifiers of the source code have no word of the list', () => {
+  const programs = [
+    ...sources,
+    ...['test', 'bench', 'prisma'].flatMap((folder) => ['.ts', '.mjs'].flatMap((end) => filesUnder(folder, end))),
+  ];
+  // Only a file that contains such letters is parsed.
+  const textsOf = (source: string) =>
+    /mend|whom?ever|somebody|ours|anew|refusal/i.test(source) ? commentsAndNamesOf(source) : [];
+  expect(faultsIn(programs, textsOf, bannedInCode)).toEqual([]);
+  expect(faultsIn(['prisma/schema.prisma'], schemaTextOf, bannedInCode)).toEqual([]);
 });
 
 it('the documents have no word of the list', () => {

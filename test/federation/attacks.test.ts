@@ -2,6 +2,7 @@
 // must not be usable.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/platform/random.ts';
+import type { RuleId } from '../../src/rejections/rules.ts';
 import { redirectUri } from '../oidc/support.ts';
 import { aClient } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
@@ -51,7 +52,14 @@ async function anAnswer(browser: HttpClient, { upstream, connection } = corp): P
   return page.location ?? '';
 }
 
-const isRejected = async (page: Page, text = 'couldn’t verify the answer') => {
+/** The rejected request that the page refers to, and the rule that it broke. */
+async function rejectionOn(page: Page) {
+  const code = /Error reference: <strong[^>]*>([A-Z0-9-]+)</.exec(page.text)?.[1] ?? '';
+  const found = await idp.services.rejections.find(code);
+  return { found, failed: found?.rules.find(({ state }) => state === 'failed') };
+}
+
+const isRejected = async (page: Page, text = 'couldn’t verify the response') => {
   expect(page.status, page.text).toBe(400);
   expect(page.text).toContain(text);
   expect(await accountOf(idp, corp.connection, `attack-${count}`)).toBeUndefined();
@@ -125,10 +133,8 @@ describe('an answer of an upstream', () => {
   it('appears in the rejected requests with what was expected and received', async () => {
     corp.upstream.quirks = { idToken: { iss: 'https://attacker.example' } };
     const { page } = await signInOver(idp, corp.connection);
-    const code = /Error reference: <strong[^>]*>([A-Z0-9-]+)</.exec(page.text)?.[1] ?? '';
-    const found = await idp.services.rejections.find(code);
+    const { found, failed } = await rejectionOn(page);
     expect(found).toMatchObject({ endpoint: 'upstream', clientId: corp.connection });
-    const failed = found?.rules.find(({ state }) => state === 'failed');
     expect(failed).toMatchObject({
       rule: 'issuer',
       received: 'https://attacker.example',
@@ -141,24 +147,31 @@ describe('an answer of an upstream', () => {
 describe('an ID token', () => {
   const hour = 3600;
   const now = () => Math.floor(Date.now() / 1000);
-  it.each<[string, () => OidcQuirks]>([
-    ['without a signature', () => ({ signature: 'none' })],
-    ['signed with the public key as an HMAC secret', () => ({ signature: 'hmac' })],
-    ['signed with another key under the same kid', () => ({ signature: 'other-key' })],
-    ['signed with a key that is not published', () => ({ signature: 'unknown-kid' })],
-    ['for another audience', () => ({ idToken: { aud: 'another-client' } })],
-    ['for several audiences without azp', () => ({ idToken: { aud: ['gatehouse', 'another-client'] } })],
-    ['for another authorized party', () => ({ idToken: { aud: ['gatehouse', 'x'], azp: 'another-client' } })],
-    ['of another issuer', () => ({ idToken: { iss: 'https://attacker.example' } })],
-    ['with another nonce', () => ({ idToken: { nonce: 'forged' } })],
-    ['without a nonce', () => ({ idToken: { nonce: undefined } })],
-    ['that has expired', () => ({ idToken: { exp: now() - hour } })],
-    ['that was issued before the request', () => ({ idToken: { iat: now() - hour } })],
-    ['without a subject', () => ({ idToken: { sub: undefined } })],
-  ])('is rejected %s', async (_what, quirks) => {
+  it.each<[string, RuleId, () => OidcQuirks]>([
+    ['without a signature', 'algorithm', () => ({ signature: 'none' })],
+    ['signed with the public key as an HMAC secret', 'algorithm', () => ({ signature: 'hmac' })],
+    ['signed with another key under the same kid', 'signed', () => ({ signature: 'other-key' })],
+    ['signed with a key that is not published', 'signed', () => ({ signature: 'unknown-kid' })],
+    ['for another audience', 'audience', () => ({ idToken: { aud: 'another-client' } })],
+    ['for several audiences without azp', 'audience', () => ({ idToken: { aud: ['gatehouse', 'another-client'] } })],
+    [
+      'for another authorized party',
+      'audience',
+      () => ({ idToken: { aud: ['gatehouse', 'x'], azp: 'another-client' } }),
+    ],
+    ['of another issuer', 'issuer', () => ({ idToken: { iss: 'https://attacker.example' } })],
+    ['without an issuer', 'issuer', () => ({ idToken: { iss: undefined } })],
+    ['with another nonce', 'nonce', () => ({ idToken: { nonce: 'forged' } })],
+    ['without a nonce', 'nonce', () => ({ idToken: { nonce: undefined } })],
+    ['that has expired', 'time', () => ({ idToken: { exp: now() - hour } })],
+    ['whose expiry is a text', 'time', () => ({ idToken: { exp: 'tomorrow' } })],
+    ['that was issued before the request', 'time', () => ({ idToken: { iat: now() - hour } })],
+    ['without a subject', 'subject', () => ({ idToken: { sub: undefined } })],
+  ])('is rejected %s by the rule %s', async (_what, rule, quirks) => {
     corp.upstream.quirks = quirks();
     const { page } = await signInOver(idp, corp.connection);
     expect(page.status, page.text).toBe(400);
+    expect((await rejectionOn(page)).failed).toMatchObject({ rule });
     expect(await accountOf(idp, corp.connection, `attack-${count}`)).toBeUndefined();
   });
 

@@ -186,7 +186,7 @@ describe('a password that a directory checks', () => {
     const page = await enterAs(person.uid);
     expect(page.status).toBe(503);
     expect(page.headers['retry-after']).toBe('30');
-    expect(textOf(page.text)).toContain('Example Directory checks your password, but isn’t answering');
+    expect(textOf(page.text)).toContain('Example Directory checks your password, but isn’t responding');
     expectSignedIn(await enter(idp, { clientId, username: local.username, password: PASSWORD }));
   });
 

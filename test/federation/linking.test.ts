@@ -82,7 +82,7 @@ describe('connected sign-ins', () => {
     expect(rejected.text).toContain('can’t remove your only way to sign in');
     if (account) await idp.services.credentials.setPassword(account, 'a password of fifteen', {});
     const done = await browser.follow(await browser.submit(page, {}, { form: '/unlink' }));
-    expect(done.text).toContain('Sign-in disconnected.');
+    expect(done.text).toContain('Sign-in service disconnected.');
     expect(await accountOf(idp, corp.connection, `link-${count}`)).toBeUndefined();
     corp.upstream.quirks = {};
   });

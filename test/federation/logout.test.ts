@@ -171,7 +171,7 @@ describe('a logout that begins here', () => {
     const content = stored.content.replace(/"end_session_endpoint":"[^"]+"/, end);
     const get = vi.spyOn(documents, 'get').mockResolvedValue({ ...stored, content });
     const { page } = await followLogout(browser, await leave(browser, wiki)).finally(() => get.mockRestore());
-    expect(resultsOf(page)['Example Corp']).toMatch(/^The app didn’t answer\./);
+    expect(resultsOf(page)['Example Corp']).toMatch(/^The app didn’t respond\./);
     expect([await sessionsHere(), wiki.sessions()]).toEqual([0, 0]);
   });
 

@@ -197,7 +197,7 @@ it('the pages for an account that does not fit, and those of a step-up, are acce
   await aConnection(idp, { id: 'down', kind: 'ldap', name: 'Directory', url: 'ldaps://127.0.0.1:1', base_dn: 'dc=x' });
   await page.goto(signInUrl());
   await typePassword('someone-in-the-directory');
-  await page.waitForSelector('text=but isn’t answering');
+  await page.waitForSelector('text=but isn’t responding');
   await inspect(page, 'failure-directory-phone');
   await idp.services.connections.remove('down');
   await page.context().close();

@@ -283,6 +283,6 @@ describe('a logout that begins here', () => {
       results.push(textOf((await browser.get(back.location ?? '')).text));
     }
     expect(results[0]).toContain('Signed out.');
-    expect(results[1]).toContain('The app sent an invalid answer.');
+    expect(results[1]).toContain('The app sent an invalid response.');
   });
 });

@@ -60,7 +60,7 @@ describe('the account page', () => {
     await idp.services.audit.record({ ...by, type: 'factors.reset', outcome: 'success', subjectId: other.account.id });
     const { text } = await (await signedIn(user)).get('/account/activity');
     expect(textOf(text)).toContain(`${user.username} signed in to Gatehouse with a password`);
-    expect(textOf(text)).toContain(`An administrator removed every second step of ${user.username}`);
+    expect(textOf(text)).toContain(`An administrator reset two-step verification for ${user.username}`);
     for (const { username, account } of [other, boss])
       for (const secret of [username, account.id]) expect(text).not.toContain(secret);
     const french = await (await signedIn(user)).get('/account/activity', { headers: { 'Accept-Language': 'fr' } });

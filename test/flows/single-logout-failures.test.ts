@@ -69,8 +69,8 @@ describe('the server', () => {
     await result(page);
     expect(await line(page, chat)).toContain('Notified in this browser.');
     expect(await line(page, payroll)).toContain('Signed out.');
-    expect(await line(page, archive)).toContain('The app didn’t answer.');
-    expect(await line(page, keeper)).toContain('The app didn’t answer.');
+    expect(await line(page, archive)).toContain('The app didn’t respond.');
+    expect(await line(page, keeper)).toContain('The app didn’t respond.');
     expect([chat.sessions(), payroll.sessions()]).toEqual([0, 0]);
     await archive.comeBack();
     await context.close();
@@ -86,7 +86,7 @@ describe('the server', () => {
     await page.goto(`${wiki.origin}/sign-out`);
     await result(page);
     expect(visited.filter((url) => url.startsWith(keeper.origin))).toEqual([]);
-    expect(await line(page, keeper)).toContain('The app didn’t answer.');
+    expect(await line(page, keeper)).toContain('The app didn’t respond.');
     expect(await line(page, library)).toContain('Signed out.');
     expect([payroll.sessions(), library.sessions()]).toEqual([0, 0]);
     await page.getByRole('link', { name: 'Back to Wiki' }).click();

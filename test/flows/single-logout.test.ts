@@ -69,7 +69,7 @@ describe('the server', () => {
     const [wiki, , payroll, library] = apps.reachable;
     await clickLogout(wiki);
     await page.getByRole('heading', { name: 'You’re signed out' }).waitFor();
-    expect(await line(apps.dead)).toContain('The app didn’t answer.');
+    expect(await line(apps.dead)).toContain('The app didn’t respond.');
     expect(await line(payroll)).toContain('Signed out.');
     expect(await line(library)).toContain('Signed out.');
     expect(await axe(page)).toEqual([]);
@@ -99,7 +99,7 @@ describe('the server', () => {
     expect(await line(apps.reachable[1])).toContain('Notified');
     expect(await line(apps.reachable[2])).toContain('Signed out.');
     expect(await line(apps.reachable[3])).toContain('Signed out.');
-    expect(await line(apps.dead)).toContain('The app didn’t answer.');
+    expect(await line(apps.dead)).toContain('The app didn’t respond.');
     await expectAllOver();
   });
 });

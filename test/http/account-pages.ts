@@ -264,7 +264,7 @@ export const accountPages: Record<string, [string, object]> = {
           place: ['Firefox on Windows', '192.0.2.17'],
           isBad: false,
         },
-        { at: at('2026-11-20T10:09:00Z'), text: 'Ann entered a wrong password', place: [], isBad: true },
+        { at: at('2026-11-20T10:09:00Z'), text: 'Ann entered an incorrect password', place: [], isBad: true },
       ],
       next: '/account/activity?before=7',
     },

@@ -247,7 +247,7 @@ export const samplePages: Record<string, [string, object]> = {
         { app: 'Wiki', text: 'Started this sign-out.', isOpen: false },
         { app: 'Payroll', text: 'Signed out.', isOpen: false },
         { app: 'Chat', text: 'Notified in this browser. This app doesn’t confirm.', isOpen: false },
-        { app: 'Field Notes', text: 'The app didn’t answer. Sign out there, or close your browser.', isOpen: true },
+        { app: 'Field Notes', text: 'The app didn’t respond. Sign out there, or close your browser.', isOpen: true },
         {
           app: 'Archive of the Municipal Library of Upper Example',
           text: 'This app doesn’t support sign-out from here. Sign out of the app, or close your browser.',

@@ -70,7 +70,7 @@ describe('the server', () => {
       Board: 'Signed out.',
       Payroll: 'Signed out.',
       Archive:
-        'The app wasn’t notified, because this browser left the page too early. Sign out of the app, or close your browser.',
+        'The app wasn’t notified, because the page was closed too early. Sign out of the app, or close your browser.',
     });
   });
 

@@ -49,7 +49,7 @@ const expectedResults = {
   Chat: 'Notified in this browser. This app doesn’t confirm.',
   Payroll: 'Signed out.',
   Library: 'Signed out.',
-  Archive: 'The app didn’t answer. Sign out of the app, or close your browser.',
+  Archive: 'The app didn’t respond. Sign out of the app, or close your browser.',
 };
 
 it('the server continues a logout run on another instance', async () => {

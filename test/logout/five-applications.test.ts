@@ -52,7 +52,7 @@ describe('a logout at one of five applications', () => {
     expect(resultsOf(page)).toMatchObject({
       Payroll: 'Signed out.',
       Library: 'Signed out.',
-      Archive: expect.stringContaining('The app didn’t answer.'),
+      Archive: expect.stringContaining('The app didn’t respond.'),
     });
     expect(page.text).toContain(`Back to ${app.name}`);
     await expectAllSessionsEnded();

@@ -75,6 +75,6 @@ describe('the HEAD request before a front-channel logout', () => {
   ])('names the application as not notified with %s', async (_what, reply) => {
     if (reply.hang) shortProbeWait();
     const { results } = await signOut(reply);
-    expect(results.Board).toMatch(/didn’t answer/);
+    expect(results.Board).toMatch(/didn’t respond/);
   });
 });

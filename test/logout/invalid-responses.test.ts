@@ -51,13 +51,13 @@ describe('a service provider', () => {
     [
       'signs with a key that is not its own',
       { sign: 'other-key' },
-      'The app sent an invalid answer.',
+      'The app sent an invalid response.',
       'invalid_answer: signature_invalid',
     ],
     [
       'answers with what is no message',
       { answer: 'garbage' },
-      'The app sent an invalid answer.',
+      'The app sent an invalid response.',
       'invalid_answer: bad_base64',
     ],
     ['says that it could not', { status: 'failure' }, 'The app couldn’t sign you out.', 'refused'],
@@ -80,7 +80,7 @@ describe('a service provider', () => {
       const { page, trail } = await followLogout(browser, await leave(browser, chat), { until: timePasses });
       expect(trail.filter((url) => url.startsWith(payroll.origin))).toEqual([]);
       expect(resultsOf(page)).toMatchObject({
-        Payroll: 'The app didn’t answer. Sign out of the app, or close your browser.',
+        Payroll: 'The app didn’t respond. Sign out of the app, or close your browser.',
         Library: 'Signed out.',
       });
     },
@@ -107,8 +107,8 @@ describe('a service provider', () => {
     clock.advance({ seconds: 6 });
     expect(resultsOf(await browser.get(page.url))).toEqual({
       Chat: 'Notified in this browser. This app doesn’t confirm.',
-      Payroll: 'The app didn’t answer. Sign out of the app, or close your browser.',
-      Library: 'The app didn’t answer. Sign out of the app, or close your browser.',
+      Payroll: 'The app didn’t respond. Sign out of the app, or close your browser.',
+      Library: 'The app didn’t respond. Sign out of the app, or close your browser.',
     });
   });
 
@@ -123,7 +123,7 @@ describe('a service provider', () => {
     clock.advance({ seconds: 6 });
     const page = await signOut(await browser.get(run));
     expect(resultsOf(page)).toMatchObject({
-      Payroll: expect.stringContaining('The app didn’t answer.'),
+      Payroll: expect.stringContaining('The app didn’t respond.'),
       Library: 'Signed out.',
     });
   });
@@ -135,7 +135,7 @@ describe('a service provider', () => {
     });
     const run = there.trail.findLast((url) => url.includes('/signout/') && !url.includes('/to/')) ?? '';
     clock.advance({ seconds: 6 });
-    expect(resultsOf(await signOut(await browser.get(run))).Payroll).toContain('The app didn’t answer.');
+    expect(resultsOf(await signOut(await browser.get(run))).Payroll).toContain('The app didn’t respond.');
     const answer = there.page.location ?? '';
     // No application is left to notify, so it redirects at once.
     expect((await signOut(await browser.get(answer))).url).toBe(`${chat.origin}/?state=from-app`);
@@ -163,7 +163,7 @@ describe('a LogoutResponse', () => {
     const other = await nodeSamlApp(idp, 'Other');
     const profile = { issuer: other.clientId, ID: messageId ?? '', nameID: 'x', nameIDFormat: 'y' };
     const page = await signOut(await browser.get(await other.saml.getLogoutResponseUrlAsync(profile, '', {}, true)));
-    expect(resultsOf(page).Payroll).toContain('The app sent an invalid answer.');
+    expect(resultsOf(page).Payroll).toContain('The app sent an invalid response.');
     expect(there.page.url).toContain(payroll.origin);
     await other.close();
   });

@@ -58,12 +58,16 @@ describe('the next step of a logout run', () => {
     ],
     [
       'one that returns the browser before those in frames',
-      [hop('a', { probeResult: 'dead' }), hop('b', { probeResult: 'keeps' }), hop('c', { probeResult: 'confirmed' })],
+      [
+        hop('a', { probeResult: 'unreachable' }),
+        hop('b', { probeResult: 'no-return' }),
+        hop('c', { probeResult: 'confirmed' }),
+      ],
       { kind: 'visit', ids: ['c'], inFrame: false },
     ],
     [
       'one in a frame before one that may keep the browser',
-      [hop('a', { channel: 'post', probeResult: 'unknown' }), hop('b', { probeResult: 'keeps' })],
+      [hop('a', { channel: 'post', probeResult: 'unknown' }), hop('b', { probeResult: 'no-return' })],
       { kind: 'visit', ids: ['b'], inFrame: true },
     ],
     [
@@ -71,24 +75,28 @@ describe('the next step of a logout run', () => {
       [hop('a', { probeResult: 'unknown' })],
       { kind: 'visit', ids: ['a'], inFrame: false },
     ],
-    ['one that is down, in a frame', [hop('a', { probeResult: 'dead' })], { kind: 'visit', ids: ['a'], inFrame: true }],
+    [
+      'one that is down, in a frame',
+      [hop('a', { probeResult: 'unreachable' })],
+      { kind: 'visit', ids: ['a'], inFrame: true },
+    ],
     [
       'all that are down at once, before those that keep the browser',
       [
-        hop('a', { probeResult: 'dead' }),
-        hop('b', { probeResult: 'keeps' }),
-        hop('c', { probeResult: 'dead', channel: 'post' }),
+        hop('a', { probeResult: 'unreachable' }),
+        hop('b', { probeResult: 'no-return' }),
+        hop('c', { probeResult: 'unreachable', channel: 'post' }),
       ],
       { kind: 'visit', ids: ['a', 'c'], inFrame: true },
     ],
     [
       'a frame of one that is down, before its deadline',
-      [hop('a', { probeResult: 'dead', deadline: inSeconds(2) })],
+      [hop('a', { probeResult: 'unreachable', deadline: inSeconds(2) })],
       { kind: 'visit', ids: ['a'], inFrame: true },
     ],
     [
       'a frame that never opened, after its deadline',
-      [hop('a', { probeResult: 'keeps', deadline: now })],
+      [hop('a', { probeResult: 'no-return', deadline: now })],
       { kind: 'give-up', id: 'a' },
     ],
     [

@@ -47,7 +47,7 @@ describe('recovery codes', () => {
     expect(await fixture.recoveryCodes.remaining(account.id)).toBe(9);
   });
 
-  test('are the same when the form of an enrolment is sent again, until one is used or others are made', async () => {
+  test('are the same when the form of an enrollment is sent again, until one is used or others are made', async () => {
     const { recoveryCodes } = fixture;
     const sent = await together(2, () => recoveryCodes.createFor(account.id, 'a form'));
     expect(sent[0]).toHaveLength(10);

@@ -46,7 +46,7 @@ test('the authenticator of these tests computes the vectors of RFC 6238', () => 
   expect(app(secret, new Date(1_111_111_109_000))).toBe('081804');
 });
 
-describe('the enrolment of an app', () => {
+describe('the enrollment of an app', () => {
   test('gives a random secret, and a URI with account and issuer', () => {
     const { secret, uri } = fixture.totp.begin(account);
     expect(secret).toMatch(/^[A-Z2-7]{32}$/);
@@ -112,7 +112,7 @@ describe('a code', () => {
     expect(await fixture.totp.verify(account.id, codeOf(secret, 30))).toBe('ok');
   });
 
-  test('does not sign in when it confirmed the enrolment before', async () => {
+  test('does not sign in when it confirmed the enrollment before', async () => {
     const { secret, sealed } = fixture.totp.begin(account);
     await fixture.totp.confirm(account, sealed, codeOf(secret));
     expect(await fixture.totp.verify(account.id, codeOf(secret))).toBe('replayed');
@@ -133,7 +133,7 @@ describe('a code', () => {
     },
   );
 
-  test('is rejected without enrolment, and after removal', async () => {
+  test('is rejected without enrollment, and after removal', async () => {
     expect(await fixture.totp.verify(account.id, '123456')).toBe('not-enrolled');
     const secret = await enrolled();
     expect(await fixture.totp.remove(account.id)).toBe(true);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRequestSpans } from '../../src/http/request-span.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createTracing } from '../../src/platform/otlp.ts';
-import { inSpan, traced, traceFields } from '../../src/platform/tracing.ts';
+import { runInChildSpan, traced, traceFields } from '../../src/platform/tracing.ts';
 import { anUpstream, signInOver } from '../federation/support.ts';
 import { anApplication, redirectUri } from '../oidc/support.ts';
 import { forgot, linkIn, mailOf } from '../recovery/support.ts';
@@ -334,7 +334,7 @@ it('the tracer believes no traceparent where no proxy is trusted', () => {
 it('the tracer runs the work alone where no span is recorded', async () => {
   const double = traced('double', async (value: number) => value * 2);
   expect(await double(21)).toBe(42);
-  expect(await inSpan('step', {}, async (span) => span)).toBeUndefined();
+  expect(await runInChildSpan('step', {}, async (span) => span)).toBeUndefined();
   expect(traceFields()).toEqual({});
 });
 

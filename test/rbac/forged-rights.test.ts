@@ -25,7 +25,7 @@ beforeEach(async () => {
 const idOf = async (name: string) => (await roles.find(name))?.id ?? '';
 const rights = async () => {
   const account = await people.accounts.find(attacker);
-  const everything = await createAuthority(people).rightsOf(attacker);
+  const everything = await createAuthority(people).rightsOfUser(attacker);
   return { roles: account?.roles, permissions: account?.permissions, everything };
 };
 const none = { roles: [], permissions: [], everything: [] };

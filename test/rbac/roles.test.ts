@@ -145,10 +145,10 @@ describe('an actor', () => {
   test('is limited to the permissions of its token, whatever its roles are', async () => {
     const { id: admin } = await people.person();
     await roles.assign(admin, 'admin');
-    const by = { actorId: admin, holds: ['gatehouse.roles:write'] };
+    const by = { actorId: admin, grantedRights: ['gatehouse.roles:write'] };
     await expect(roles.assign(admin, 'support', by)).rejects.toEqual(code('forbidden'));
     await roles.create({ name: 'scribe', permissions: ['gatehouse.roles:write'] }, by);
-    expect(await roles.assign(admin, 'scribe', { holds: 'everything' })).toBe(true);
+    expect(await roles.assign(admin, 'scribe', { grantedRights: 'everything' })).toBe(true);
   });
 
   test('cannot manage an account with more permissions', async () => {
@@ -164,7 +164,7 @@ describe('an actor', () => {
     await may(admin.id, supporter.id);
     await may(supporter.id, supporter.id);
     await authority.assertMay({}, { what: 'user', id: admin.id, needs });
-    const all = { holds: ownPermissions };
+    const all = { grantedRights: ownPermissions };
     await expect(authority.assertMay(all, { what: 'user', id: admin.id, needs })).rejects.toEqual(code('forbidden'));
     await authority.assertMay(all, { what: 'user', id: supporter.id, needs });
   });

@@ -8,7 +8,7 @@ import { type HttpClient, httpClient } from '../support/http.ts';
 import { freePort, startIdp, type TestIdp } from '../support/idp.ts';
 import { type RoundRobin, roundRobin } from '../support/round-robin.ts';
 import { steadyLoad } from './load.ts';
-import { connectAnew } from './support.ts';
+import { reconnect } from './support.ts';
 
 let proxy: RoundRobin;
 let nodes: TestIdp[];
@@ -28,7 +28,7 @@ beforeAll(async () => {
   );
   await proxy.ready(2);
   app = await anApplication(one);
-  connectAnew(app);
+  reconnect(app);
   user = await aUser(one.services);
   browser = httpClient(one.issuer);
   await signIn(browser, app, user, { scope: 'openid email offline_access' });

@@ -9,7 +9,7 @@ import { type Application, anApplication } from '../oidc/support.ts';
 import { testClock } from '../support/clock.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import type { TestIdp } from '../support/idp.ts';
-import { connectAnew } from './support.ts';
+import { reconnect } from './support.ts';
 
 const api = 'https://api.example.com';
 const clock = testClock();
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await one.services.db.resource.create({ data: { identifier: api, scopes: '["articles:read"]' } });
   await signRows(one.services);
   app = await anApplication(one, { grant_types: ['client_credentials'], redirect_uris: [], resources: [api] });
-  connectAnew(app);
+  reconnect(app);
 });
 afterAll(() => board?.close());
 

@@ -40,7 +40,7 @@ export async function serverProcess(environment: TestIdp['environment']): Promis
 }
 
 /** Gives each call of this application its own connection, so that the load balancer routes every one. */
-export function connectAnew({ rp }: Application): void {
+export function reconnect({ rp }: Application): void {
   rp.config[oidc.customFetch] = (url, { headers, ...options }) =>
     fetch(url, { ...options, headers: { ...headers, connection: 'close' } } as RequestInit);
 }

@@ -6,7 +6,7 @@ import { type Application, anApplication, authorizeUrl, completeSignIn, outcome,
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
-import { connectAnew } from './support.ts';
+import { reconnect } from './support.ts';
 
 let board: LoadBalancer;
 let one: TestIdp;
@@ -20,7 +20,7 @@ beforeAll(async () => {
   other = await board.another();
   one = board.instances[0] ?? expect.fail();
   app = await anApplication(one);
-  connectAnew(app);
+  reconnect(app);
 });
 afterAll(() => board?.close());
 

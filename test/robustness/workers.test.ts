@@ -76,11 +76,11 @@ describe('a server with two workers', () => {
 
   it('replaces a worker that was killed, and serves meanwhile', async () => {
     process.kill(Number(serving[0]), 'SIGKILL');
-    const signInAnew = async () => (await signIn(httpClient(idp.issuer), app, user)).tokens;
-    expect(await signInAnew()).toMatchObject({ token_type: 'bearer' });
+    const signInAgain = async () => (await signIn(httpClient(idp.issuer), app, user)).tokens;
+    expect(await signInAgain()).toMatchObject({ token_type: 'bearer' });
     await expect.poll(() => server.printed()).toContain('a worker ended, and another one is started');
     await expect.poll(() => countOf('"server.started"'), { timeout: 90_000 }).toBe(5);
-    expect(await signInAnew()).toMatchObject({ token_type: 'bearer' });
+    expect(await signInAgain()).toMatchObject({ token_type: 'bearer' });
   });
 
   it('ends in order when it is stopped while a worker begins', async () => {

@@ -55,7 +55,7 @@ describe('a sign-in with a password', () => {
     }
   });
 
-  it('compares the password exactly, after Unicode normalisation', async () => {
+  it('compares the password exactly, after Unicode normalization', async () => {
     const password = 'Größe und Maß: e\u0301clair 42';
     const user = await aUser(idp.services, { password });
     expectSignedIn(await enter(user.username, password.normalize('NFC')));

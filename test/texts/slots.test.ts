@@ -26,9 +26,9 @@ describe('a slot in a text', () => {
     const removed = (actor: Slot | ReturnType<typeof t>) =>
       sentenceCase(t('activity.event.factors-reset', { actor, user: ann }));
     expect(String(removed(t('activity.actor.administrator')))).toBe(
-      'An administrator removed every second step of ann',
+      'An administrator reset two-step verification for ann',
     );
-    expect(String(removed(ann))).toBe('ann removed every second step of ann');
-    expect(removed(t('activity.actor.server')).toHtml()).toBe('The server removed every second step of ann');
+    expect(String(removed(ann))).toBe('ann reset two-step verification for ann');
+    expect(removed(t('activity.actor.server')).toHtml()).toBe('The server reset two-step verification for ann');
   });
 });

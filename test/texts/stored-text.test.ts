@@ -5,7 +5,7 @@ import { inLanguage, t } from '../../src/texts/text.ts';
 it('a stored text is read in any language, and a string is cut off', () => {
   const url = `https://a.example/${'x'.repeat(500)}`;
   const text = readStoredText(storedText(t('console.connection-document.status', { url, status: '503' })));
-  expect(String(text)).toMatch(/^https:\/\/a\.example\/x{182} answers 503\.$/);
+  expect(String(text)).toMatch(/^https:\/\/a\.example\/x{182} returned 503\.$/);
   expect(inLanguage('de', () => String(text))).toMatch(/ antwortet mit 503\.$/);
   expect(readStoredText(storedText('x'.repeat(900)))).toBe('x'.repeat(500));
 });

@@ -92,8 +92,8 @@
       body.set('show', '1');
       const answer = await fetch(form.action, { method: 'POST', body });
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-      const shown = page.querySelector('[data-follows]')?.getAttribute('src');
-      if (answer.ok && shown) address = new URL(shown, location.href);
+      const previewUrl = page.querySelector('[data-follows]')?.getAttribute('src');
+      if (answer.ok && previewUrl) address = new URL(previewUrl, location.href);
       load();
     };
     document.addEventListener('input', ({ target }) => {

@@ -31,7 +31,7 @@ interface Notice {
 
 const query = z.object({ q: z.string().max(100).default('') });
 
-/** Whether the empty portal leads to the console. */
+/** Whether an empty portal links to the console. */
 const mayAddApplications = ({ roles, permissions }: Account) =>
   roles.includes(ADMIN_ROLE) || permissions.includes('gatehouse.applications:write');
 
@@ -43,8 +43,10 @@ export function portalRoutes(dependencies: PortalRoutesDependencies): Router<Sta
   router.get('/dashboard', signedIn.requireSignIn, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const { q } = parseQuery(ctx, query);
-    const live = await sessions.list(account.id);
-    const inSession = new Set(live.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)));
+    const activeSessions = await sessions.list(account.id);
+    const inSession = new Set(
+      activeSessions.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)),
+    );
     const tiles = await portal.tiles(account, { search: q, inSession, language: ctx.state.language() });
     const logoOrigins = tiles.flatMap(({ logo }) => (logo ? [new URL(logo).origin] : []));
     if (logoOrigins.length > 0) {
@@ -65,11 +67,11 @@ export function portalRoutes(dependencies: PortalRoutesDependencies): Router<Sta
   });
 
   async function noticesFor({ id, email, emailVerified }: Account): Promise<Notice[]> {
-    const own = await factors.of(id);
+    const accountFactors = await factors.of(id);
     const status = await credentials.status(id);
-    const codes = recoveryCodeWarning(own);
+    const codeWarning = recoveryCodeWarning(accountFactors);
     return [
-      ...(codes ? [{ text: codes, href: '/account/factors', label: t('recovery-codes.create') }] : []),
+      ...(codeWarning ? [{ text: codeWarning, href: '/account/factors', label: t('recovery-codes.create') }] : []),
       ...(status?.mustChange
         ? [{ text: t('portal.must-change'), href: '/account/password', label: t('change-password.submit') }]
         : []),

@@ -1,5 +1,5 @@
 // /account/email: change the email address, which takes effect when the link mailed to the new address is opened; and
-// verify the present one. The response does not reveal whether another account has the new address.
+// verify the current one. The response does not reveal whether another account has the new address.
 
 import Router from '@koa/router';
 import { z } from 'zod';

@@ -59,7 +59,7 @@ export interface ApiKeyAdminDependencies {
   db: Db;
   apiKeys: ApiKeys;
   accounts: Pick<Accounts, 'find'>;
-  authority: Pick<Authority, 'assertMay' | 'rightsOf'>;
+  authority: Pick<Authority, 'assertMay' | 'rightsOfUser'>;
   settings: Pick<Settings, 'latest'>;
   notifyOwner: NotifyOwner;
   now(): Date;
@@ -116,7 +116,7 @@ export function createApiKeyAdmin(dependencies: ApiKeyAdminDependencies): ApiKey
     },
 
     async grantable(by) {
-      const rights = by.holds ?? (by.actorId === undefined ? [] : await authority.rightsOf(by.actorId));
+      const rights = by.grantedRights ?? (by.actorId === undefined ? [] : await authority.rightsOfUser(by.actorId));
       return rights === 'everything' ? [...ownPermissions] : rights.filter(isOwnPermission).sort();
     },
   };

@@ -47,7 +47,7 @@ export interface CallersDependencies {
   tokens: Pick<ApiTokens, 'find'>;
   keyCallers: KeyCallers;
   accounts: Pick<Accounts, 'find'>;
-  authority: Pick<Authority, 'rightsOf'>;
+  authority: Pick<Authority, 'rightsOfUser'>;
   rateLimits: Pick<RateLimits, 'consume' | 'peek'>;
   now: Clock;
   /** The strongest proof that this account can give. */
@@ -92,10 +92,10 @@ export function createCallers(dependencies: CallersDependencies): Callers {
     if (accountId !== undefined && !account?.isActive) return rejectInvalid(ctx);
     const proof = account && (await proofAtRequiredLevel(dependencies, account, signIn));
     await assertNotTooMany(account ? `${app} ${account.id}` : app);
-    const rights = rightsOf(scopes, account && (await authority.rightsOf(account.id)));
+    const rights = rightsOf(scopes, account && (await authority.rightsOfUser(account.id)));
     const by: Actor = {
       actorApp: app,
-      holds: rights,
+      grantedRights: rights,
       request: ctx.state.request,
       ...(account && { actorId: account.id }),
       ...(proof && { proof }),

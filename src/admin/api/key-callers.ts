@@ -26,7 +26,7 @@ export interface KeyCallersDependencies {
   apiKeys: Pick<ApiKeys, 'present'>;
   recordKeyUse: RecordKeyUse;
   accounts: Pick<Accounts, 'find'>;
-  authority: Pick<Authority, 'rightsOf'>;
+  authority: Pick<Authority, 'rightsOfUser'>;
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
 }
 
@@ -48,9 +48,9 @@ export function createKeyCallers(dependencies: KeyCallersDependencies): KeyCalle
       if (!key || fault) return reject(ctx, fault ?? 'unknown', key);
       const account = await accounts.find(key.ownerId);
       if (!account?.isActive) return reject(ctx, account ? 'disabled_account' : 'unknown_account', key);
-      const rights = sharedRights(key.permissions, await authority.rightsOf(account.id));
+      const rights = sharedRights(key.permissions, await authority.rightsOfUser(account.id));
       const by: Actor = {
-        ...{ actorId: account.id, apiKey: { id: key.id, name: key.name }, holds: rights },
+        ...{ actorId: account.id, apiKey: { id: key.id, name: key.name }, grantedRights: rights },
         request: ctx.state.request,
       };
       recordKeyUse(key, by);

@@ -8,7 +8,7 @@ import type { Block } from '../console/blocks.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
-/** What needs confirmation. */
+/** The actions that need confirmation. */
 const confirmed = {
   disable: {
     consequence: (name: string) => t('console.applications.disable.consequence', { name }),
@@ -43,7 +43,7 @@ export function addEnableAndDeleteRoutes(
     frame.redirect(ctx, `/admin/applications/${id}`, t('console.applications.enable.done'));
   });
 
-  /** A page that asks for confirmation, and the action behind it. */
+  /** The route of a confirmation page, and the route of its action. */
   function addConfirmedAction(path: keyof typeof confirmed, act: (ctx: Context, id: string) => Promise<void>) {
     const { consequence, question, button } = confirmed[path];
     router.get(`/:id/${path}`, ...frame.page(within(WRITE)), async (ctx) => {
@@ -69,7 +69,7 @@ export function addEnableAndDeleteRoutes(
   }
 }
 
-/** The last box of its settings. */
+/** The last section of the application's settings. */
 export function enableAndDeleteButtons({ enabled, name }: Pick<Application, 'enabled' | 'name'>, at: string): Block {
   const enable = {
     title: t('console.applications.enable.title'),

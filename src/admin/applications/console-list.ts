@@ -29,7 +29,7 @@ const query = listQuery.extend({
 });
 type Query = z.output<typeof query>;
 
-export function applicationList(
+export function addListRoute(
   router: Router<State, Extras>,
   { frame, applications, signIns }: ApplicationListDependencies,
 ): void {

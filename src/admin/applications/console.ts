@@ -2,7 +2,7 @@
 import Router from '@koa/router';
 import type { Extras, State } from '../../http/context.ts';
 import { addEnableAndDeleteRoutes } from './console-enable.ts';
-import { type ApplicationListDependencies, applicationList } from './console-list.ts';
+import { type ApplicationListDependencies, addListRoute } from './console-list.ts';
 import { addMetadataRoutes } from './console-metadata.ts';
 import { addNewApplicationRoutes } from './console-new.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
@@ -14,9 +14,9 @@ export function applicationRoutes(
   dependencies: ApplicationPagesDependencies & ApplicationListDependencies,
 ): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: '/admin/applications' });
-  // `/new` first: it would match `/:id`.
+  // `/new` is registered first, because `/:id` would match it.
   addNewApplicationRoutes(router, dependencies);
-  applicationList(router, dependencies);
+  addListRoute(router, dependencies);
   addTabs(router, dependencies);
   addSecretRoutes(router, dependencies);
   addMetadataRoutes(router, dependencies);

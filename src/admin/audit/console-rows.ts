@@ -25,15 +25,15 @@ const FAILED = { icon: 'circle-x' };
 /** The items for these events, with the names of users, applications and connections. */
 export async function eventItems(events: readonly AuditEntry[], names: Names): Promise<EventItem[]> {
   const mentions = mentionsIn(events);
-  const idsOf = (of: Mention['of']) => mentions.flatMap((one) => (one.of === of ? [one.id] : []));
+  const idsOf = (type: Mention['type']) => mentions.flatMap((one) => (one.type === type ? [one.id] : []));
   const [applications, users, connections] = await Promise.all([
     names.applications(idsOf('application')),
     names.users(idsOf('user')),
     names.connections(idsOf('connection')),
   ]);
-  const markOf = ({ of, id, name }: Mention): Mark => {
-    if (of === 'user') return users.has(id) || !name ? (userCell(id, users) as Mark) : { text: name };
-    if (of === 'application')
+  const markOf = ({ type, id, name }: Mention): Mark => {
+    if (type === 'user') return users.has(id) || !name ? (userCell(id, users) as Mark) : { text: name };
+    if (type === 'application')
       return applications.has(id) || !name || id === FIRST_PARTY_CLIENT_ID
         ? (applicationCell(id, applications) as Mark)
         : { text: name };

@@ -44,7 +44,7 @@ export interface ManageableConnectionsDependencies {
   issuer: string;
   connections: Pick<Connections, 'get' | 'domains' | 'roleMappings' | 'secretInfos'>;
   documents: Pick<ConnectionDocuments, 'states'>;
-  authority: Pick<Authority, 'rightsOf'>;
+  authority: Pick<Authority, 'rightsOfUser'>;
 }
 
 export function createManageableConnections(dependencies: ManageableConnectionsDependencies): ManageableConnections {
@@ -65,9 +65,9 @@ export function createManageableConnections(dependencies: ManageableConnectionsD
   }
 
   /** A user needs the role admin, whatever the scopes of the token; an application without a user needs the scope admin:*. */
-  async function mayChange({ actorId, holds }: Actor): Promise<boolean> {
-    if (actorId !== undefined) return (await authority.rightsOf(actorId)) === 'everything';
-    return holds === undefined || holds === 'everything';
+  async function mayChange({ actorId, grantedRights }: Actor): Promise<boolean> {
+    if (actorId !== undefined) return (await authority.rightsOfUser(actorId)) === 'everything';
+    return grantedRights === undefined || grantedRights === 'everything';
   }
 
   return {

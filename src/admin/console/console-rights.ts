@@ -17,7 +17,7 @@ export interface ConsoleRights {
 
 export interface ConsoleRightsDependencies {
   signedIn: Pick<SignedIn, 'userOf'>;
-  authority: Pick<Authority, 'rightsOf'>;
+  authority: Pick<Authority, 'rightsOfUser'>;
 }
 
 export function createConsoleRights({ signedIn, authority }: ConsoleRightsDependencies): ConsoleRights {
@@ -26,7 +26,7 @@ export function createConsoleRights({ signedIn, authority }: ConsoleRightsDepend
     rightsAt: (ctx) => rightsOfRequest.get(ctx.req) ?? [],
 
     requireRights: (needed) => async (ctx, next) => {
-      const rights = await authority.rightsOf(signedIn.userOf(ctx).account.id);
+      const rights = await authority.rightsOfUser(signedIn.userOf(ctx).account.id);
       rightsOfRequest.set(ctx.req, rights);
       const isStaff = rights === 'everything' || rights.some((right) => right.startsWith(OWN_PREFIX));
       const missing = needed.filter((need) => !meets(rights, need));

@@ -55,7 +55,7 @@ export interface Frame {
 
 export interface FrameDependencies {
   page: AccountPageHelpers;
-  authority: Pick<Authority, 'rightsOf'>;
+  authority: Pick<Authority, 'rightsOfUser'>;
   storedForms: Pick<StoredForms, 'add' | 'addResult'>;
 }
 

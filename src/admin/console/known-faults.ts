@@ -1,5 +1,5 @@
-// Finds the message of platform/fault-messages.ts that a fault has, with its values. A fault is a string on its way from a schema to the
-// page, because zod has only strings for it.
+// Finds the message in platform/fault-messages.ts that a fault was made of, with its values. Between a schema and the page a fault is
+// only a string, because zod supports no other form.
 import { type FaultKey, faultEntries, typeNames } from '../../platform/fault-messages.ts';
 
 export interface KnownFault {
@@ -18,7 +18,7 @@ const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 const types = Object.values(typeNames).map(escaped).join('|');
 const typeOf = (words: string) => Object.entries(typeNames).find(([, name]) => name === words)?.[0] ?? words;
 
-/** What can stand for a value of this name; any text for the others. */
+/** The pattern of each named value; any text for other names. */
 const shapes: Record<string, Shape> = {
   type: { pattern: '[a-z ]+?', read: typeOf },
   types: { pattern: `(?:${types})(?: or (?:${types}))+`, read: asText },
@@ -34,12 +34,12 @@ const shapes: Record<string, Shape> = {
 };
 const ANY: Shape = { pattern: '.+?', read: asText };
 
-/** No value is as long; longer messages are not worth the time of the patterns. */
+/** Longer messages are not compared with the patterns, to save time; no value is that long. */
 const MAX_LENGTH = 2000;
 
 const PLACEHOLDER = /\{(\w+)\}/;
 const constant = new Map(faultEntries.filter(([, text]) => !PLACEHOLDER.test(text)).map(([key, text]) => [text, key]));
-/** The longest first: it says more. */
+/** The longest message first, because it is the most specific. */
 const withValues = faultEntries
   .filter(([, text]) => PLACEHOLDER.test(text))
   .map(([key, text]) => {

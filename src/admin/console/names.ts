@@ -1,4 +1,4 @@
-// The names of users and applications that a page mentions by id: one query each for all of them.
+// The names of the users and applications on a page, by id, with one query for all users and one for all applications.
 import { FIRST_PARTY_CLIENT_ID } from '../../rp/first-party-client.ts';
 import type { Db } from '../../storage/database.ts';
 import type { Mark } from './blocks.ts';
@@ -14,9 +14,9 @@ export interface Names {
 export function createNames({ db }: { db: Db }): Names {
   return {
     async applications(clientIds) {
-      const wanted = distinct(clientIds);
+      const clientIdsToRead = distinct(clientIds);
       const rows = await db.application.findMany({
-        where: { clientId: { in: wanted } },
+        where: { clientId: { in: clientIdsToRead } },
         select: { id: true, clientId: true, name: true },
       });
       return new Map(rows.map(({ id, clientId, name }) => [clientId, { id, name }]));
@@ -44,19 +44,19 @@ function distinct(ids: readonly (string | null)[]): string[] {
   return [...new Set(ids.flatMap((id) => id ?? []))];
 }
 
-/** A user as a link; the id where the account was deleted. */
+/** A user as a link; the id if the account was deleted. */
 export function userCell(id: string | null, users: ReadonlyMap<string, string>): Mark | null {
   if (id === null) return null;
   const username = users.get(id);
   return username ? { text: username, href: `/admin/users/${id}` } : { text: id, code: true };
 }
 
-/** With its initials, for a list. Another cell than a user or an application stays as it is. */
+/** Adds initials to a user or an application, for a list. Any other cell is returned unchanged. */
 export function withInitials(mark: Mark | null, isPerson = false): Mark | null {
   return mark?.href ? { ...mark, logo: { name: String(mark.text), isPerson } } : mark;
 }
 
-/** An application as a link; its identifier where it is not registered. The server's own pages are no application. */
+/** An application as a link; its identifier if it is not registered. The server's own pages have no link. */
 export function applicationCell(
   clientId: string | null,
   applications: ReadonlyMap<string, { id: string; name: string }>,

@@ -1,5 +1,5 @@
-// The hash chain of the audit log. Each row has a MAC from the insert on; a job adds the rows with a valid one to the chain
-// seconds later, because a lock at every sign-in would cost too much (docs/decisions/0016-asynchronous-audit-chain.md), and signs checkpoints that are
+// The hash chain of the audit log. Each row is inserted with a MAC. A job adds the rows with a valid MAC to the chain
+// seconds later, because a lock for each sign-in would be too slow (docs/decisions/0016-asynchronous-audit-chain.md), and signs checkpoints that are
 // also stored outside of the database. So a program that can only write to the database cannot change the log unnoticed.
 import { createPublicKey } from 'node:crypto';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
@@ -26,7 +26,7 @@ export interface AuditChain {
   seal(signal?: AbortSignal): Promise<number>;
   /**
    * Reads the whole log and reports each entry that was changed, removed, added or moved. Changes nothing. `checkpoints` is the
-   * text of a checkpoint file other than the own one.
+   * text of another checkpoint file than that of this server.
    */
   verify(options?: { pageSize?: number; checkpoints?: string }): Promise<ChainVerdict>;
   /** Deletes up to `limit` of the entries before `olderThan`, oldest first, and stores the new start of the chain. */
@@ -61,12 +61,12 @@ export const statements = hotStatements('audit-chain', {
 /** Seals, verifies and purges the chain; `seal` and `purge` may run on several instances at once. */
 export function createAuditChain(dependencies: AuditChainDependencies): AuditChain {
   const { db, vault, outside, alarm, checkpointKey } = dependencies;
-  // The newest end of the chain that this process knows of: a database that ends earlier was rolled back.
-  let known: { seq: number; hash: string } | undefined;
+  // The newest end of the chain that this process has read. If the chain ends earlier, the database was rolled back.
+  let newestHead: { seq: number; hash: string } | undefined;
   let isFileRead = false;
 
   async function readKnown(): Promise<void> {
-    if (!isFileRead) known = await outside.newest();
+    if (!isFileRead) newestHead = await outside.newest();
     isFileRead = true;
   }
 
@@ -75,8 +75,8 @@ export function createAuditChain(dependencies: AuditChainDependencies): AuditCha
     let total = 0;
     let after = 0;
     for (;;) {
-      const batch = await transaction(db, (tx) => sealBatch(tx, dependencies, { after, known }));
-      known = batch.head;
+      const batch = await transaction(db, (tx) => sealBatch(tx, dependencies, { after, known: newestHead }));
+      newestHead = batch.head;
       total += batch.sealed;
       if (batch.checkpoint) await outside.publish(batch.checkpoint);
       if (batch.forged.length > 0) {
@@ -104,7 +104,9 @@ export function createAuditChain(dependencies: AuditChainDependencies): AuditCha
     },
     async purge(olderThan, limit) {
       await seal();
-      const purged = await transaction(db, (tx) => purgeOldest(tx, dependencies, { olderThan, limit, known }));
+      const purged = await transaction(db, (tx) =>
+        purgeOldest(tx, dependencies, { olderThan, limit, known: newestHead }),
+      );
       if (purged.checkpoint) await outside.publish(purged.checkpoint);
       return purged.count;
     },
@@ -197,7 +199,7 @@ async function purgeOldest(
   }
   if (old.length === 0) return { count: 0 };
   await storeAnchor(tx, vault, { id: 'tail', seq, hash });
-  // Before the new one, which says where the chain starts now.
+  // Before the new checkpoint, which contains the new start of the chain.
   await tx.auditCheckpoint.deleteMany({ where: { seq: { lt: seq } } });
   const checkpoint = await storeCheckpoint(tx, dependencies, 'tail', { seq, hash });
   const { count } = await tx.auditEvent.deleteMany({ where: { chainSeq: { lte: seq } } });

@@ -1,9 +1,9 @@
-// What the text of an audit event is made of: keys of views/texts. Those that begin with `activity` are for people too, because they are on
-// /account/activity. sentence.ts has the values of their placeholders.
+// The text keys (views/texts) of the sentence of an audit event. Texts whose key starts with `activity` are also displayed to users, on
+// /account/activity. sentence.ts fills in their placeholders.
 import { type TextKey, t } from '../../texts/text.ts';
 import type { AuditEntry } from '../audit.ts';
 
-/** The groups by which the activity log is filtered. */
+/** The filter groups of the activity log. */
 export const eventKinds = {
   'sign-in': t('console.events.kind.sign-in'),
   session: t('console.events.kind.session'),
@@ -27,14 +27,14 @@ export type Template =
 
 export interface EventText {
   kind: EventKind;
-  /** The event took place. */
+  /** The sentence of a successful event. */
   done: Template;
-  /** The same, where the user is the actor; `passive` otherwise. */
+  /** The same if the actor is the user; without it, `passive`. */
   own?: Template;
-  /** Where the event names no actor. */
+  /** The same if the event has no actor. */
   passive?: Template;
-  /** It failed. The reason in words follows, unless `failed` says it. */
+  /** The sentence of a failed event. The text of the reason follows, unless `saysReason`. */
   failed?: Template;
-  /** The sentence says the reason, so none is added. */
+  /** The sentence already contains the reason. */
   saysReason?: boolean;
 }

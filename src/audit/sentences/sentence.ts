@@ -10,9 +10,9 @@ import { signInTexts } from './sign-ins.ts';
 
 export const eventTexts: Record<AuditEventType, EventText> = { ...signInTexts, ...accountTexts, ...applicationTexts };
 
-/** A user, application or connection in a sentence; `name` where it was deleted since, as far as the event says it. */
+/** A user, application or connection in a sentence; `name` is the name in the event, for one that was deleted. */
 export interface Mention {
-  of: 'user' | 'application' | 'connection';
+  type: 'user' | 'application' | 'connection';
   /** The id of a user or connection, the client_id or entity ID of an application. */
   id: string;
   name?: string | undefined;
@@ -23,70 +23,70 @@ type Event = Pick<
   'type' | 'outcome' | 'reason' | 'actorId' | 'actorApp' | 'subjectId' | 'clientId' | 'data'
 >;
 
-/** How a page displays a mention: a slot for a name, a text for words. */
-export type Naming = (mention: Mention) => Slot | Text;
+/** Renders a mention on a page: a slot for a name, a text for words. */
+export type MentionRenderer = (mention: Mention) => Slot | Text;
 
 /** The event types of a kind. */
 export function typesOfKind(kind: EventKind): AuditEventType[] {
   return (Object.keys(eventTexts) as AuditEventType[]).filter((type) => eventTexts[type].kind === kind);
 }
 
-/** The event as one sentence without its full stop. An event of a later version is named by its type. */
-export function sentenceOf(event: Event, nameOf: Naming): PageText {
+/** The event as one sentence without its full stop; an unknown event (of a newer version) as its type. */
+export function sentenceOf(event: Event, nameOf: MentionRenderer): PageText {
   const text = (eventTexts as Partial<Record<string, EventText>>)[event.type];
   if (!text) return event.type;
-  const said = withOutcome(text, event, new Text(keyOf(text, event), valuesOf(event, nameOf)));
+  const sentence = withOutcome(text, event, new Text(keyOf(text, event), valuesOf(event, nameOf)));
   const reason = text.saysReason || event.outcome === 'success' ? undefined : reasonTexts[event.reason ?? ''];
-  return sentenceCase(reason ? t('activity.event.reason', { event: said, reason }) : said);
+  return sentenceCase(reason ? t('activity.event.reason', { event: sentence, reason }) : sentence);
 }
 
-/** What the sentences of these events can mention, so that a page reads the names before it writes them. */
+/** All mentions in the sentences of these events, so that a page can load their names first. */
 export function mentionsIn(events: readonly Event[]): Mention[] {
   return events.flatMap((event) => {
     const mentions: Mention[] = [];
     valuesOf(event, (mention) => {
       mentions.push(mention);
-      return named('');
+      return nameSlot('');
     });
     return mentions;
   });
 }
 
-/** A name in a sentence, which stays as it is at its beginning. */
-export const named = (name: string) => new Slot({ text: name });
+/** A name in a sentence; its first letter is never capitalized. */
+export const nameSlot = (name: string) => new Slot({ text: name });
 
 function keyOf({ done, own, passive, failed }: EventText, event: Event): SentenceKey {
   const { actorId, actorApp, subjectId, outcome } = event;
-  if (outcome !== 'success') return chosen(failed ?? done, event);
-  if (actorId !== null && actorId === subjectId) return chosen(own ?? passive ?? done, event);
-  return chosen(actorId === null && actorApp === null ? (passive ?? done) : done, event);
+  if (outcome !== 'success') return resolveTemplate(failed ?? done, event);
+  if (actorId !== null && actorId === subjectId) return resolveTemplate(own ?? passive ?? done, event);
+  return resolveTemplate(actorId === null && actorApp === null ? (passive ?? done) : done, event);
 }
 
-function withOutcome({ failed }: EventText, { outcome }: Event, said: Text): Text {
-  return outcome === 'success' || failed ? said : t('activity.event.failed', { event: said });
+function withOutcome({ failed }: EventText, { outcome }: Event, sentence: Text): Text {
+  return outcome === 'success' || failed ? sentence : t('activity.event.failed', { event: sentence });
 }
 
-function chosen(template: Template, event: Event): SentenceKey {
+function resolveTemplate(template: Template, event: Event): SentenceKey {
   return typeof template === 'string' ? template : template(event);
 }
 
 /** The values of all placeholders of the sentences. */
-function valuesOf(event: Event, nameOf: Naming): Record<string, string | Slot | Text> {
+function valuesOf(event: Event, nameOf: MentionRenderer): Record<string, string | Slot | Text> {
   const { subjectId, clientId, data } = event;
-  const own = ['name', 'roleName', 'setting', 'number', 'recipient', 'message', 'domain'];
+  const nameFields = ['name', 'roleName', 'setting', 'number', 'recipient', 'message', 'domain'];
   const connection =
-    typeof data.connection === 'string' ? nameOf({ of: 'connection', id: data.connection }) : undefined;
+    typeof data.connection === 'string' ? nameOf({ type: 'connection', id: data.connection }) : undefined;
   return {
-    ...Object.fromEntries(own.map((name) => [name, named(nameIn(data, name) ?? '…')])),
+    ...Object.fromEntries(nameFields.map((name) => [name, nameSlot(nameIn(data, name) ?? '…')])),
     actor: actorOf(event, nameOf),
     user:
       subjectId === null
         ? t('activity.unknown.user')
-        : nameOf({ of: 'user', id: subjectId, name: nameIn(data, 'username') }),
+        : nameOf({ type: 'user', id: subjectId, name: nameIn(data, 'username') }),
     app:
       clientId === null
         ? t('activity.unknown.application')
-        : nameOf({ of: 'application', id: clientId, name: nameIn(data, 'name') }),
+        : nameOf({ type: 'application', id: clientId, name: nameIn(data, 'name') }),
     connection: connection ?? t('activity.unknown.connection'),
     with: methodsOf(data.amr, connection),
     method: data.method === 'recovery-code' ? 'recovery' : String(data.method),
@@ -94,15 +94,15 @@ function valuesOf(event: Event, nameOf: Naming): Record<string, string | Slot | 
   };
 }
 
-/** Without a user or an application it is the server itself, the command line or the configuration file. */
-function actorOf({ actorId, actorApp, data }: Event, nameOf: Naming): Slot | Text {
-  if (actorId !== null) return nameOf({ of: 'user', id: actorId });
-  if (actorApp !== null) return nameOf({ of: 'application', id: actorApp });
+/** An event without a user or an application was caused by the server, the command line or the configuration file. */
+function actorOf({ actorId, actorApp, data }: Event, nameOf: MentionRenderer): Slot | Text {
+  if (actorId !== null) return nameOf({ type: 'user', id: actorId });
+  if (actorApp !== null) return nameOf({ type: 'application', id: actorApp });
   const isFile = data.by === 'file' || data.source === 'file';
   return isFile ? t('activity.actor.configuration-file') : t('activity.actor.server');
 }
 
-/** A text of the event's data, also of what it says before or after the change. */
+/** A text of the event, looked up in `data`, `data.after` and `data.before`. */
 function nameIn(data: Record<string, unknown>, name: string): string | undefined {
   for (const place of [data, data.after, data.before]) {
     const value = typeof place === 'object' && place !== null ? (place as Record<string, unknown>)[name] : undefined;
@@ -123,9 +123,9 @@ const METHODS: [string, Text][] = [
 
 /** `a password and a passkey`, from the authentication methods (RFC 8176), or the identity provider of the sign-in. */
 function methodsOf(amr: unknown, connection: Slot | Text | undefined): Slot | Text {
-  const proven = Array.isArray(amr) ? amr : [];
-  const methods = [...new Set(METHODS.flatMap(([value, text]) => (proven.includes(value) ? [text] : [])))];
-  const provider = connection ?? (proven.includes('fed') ? t('activity.unknown.connection') : undefined);
+  const amrValues = Array.isArray(amr) ? amr : [];
+  const methods = [...new Set(METHODS.flatMap(([value, text]) => (amrValues.includes(value) ? [text] : [])))];
+  const provider = connection ?? (amrValues.includes('fed') ? t('activity.unknown.connection') : undefined);
   if (methods.length === 0) return provider ?? t('activity.method.unknown');
   return provider
     ? t('activity.method.at-connection', { methods: allOf(methods), connection: provider })

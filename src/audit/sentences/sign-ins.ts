@@ -1,4 +1,4 @@
-// Sentences of sign-ins, sessions and sign-outs.
+// Sentences about sign-ins, sessions and logouts.
 import type { AuditEventType } from '../events.ts';
 import type { EventText, SentenceKey, Template } from './event-text.ts';
 

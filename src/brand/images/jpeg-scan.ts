@@ -9,12 +9,12 @@ export interface Component {
   v: number;
   /** The number of its quantization table in the file. */
   tableId: number;
-  /** The table when its first scan began. */
+  /** The quantization table at the start of its first scan. */
   table?: Buffer;
   /** Blocks in a line and in a column, in full MCUs. */
   columns: number;
   rows: number;
-  /** Those of a scan with this component alone. */
+  /** The same, in a scan of this component alone. */
   ownColumns: number;
   ownRows: number;
   /** 64 for each block, in the zigzag order of the file. */
@@ -48,7 +48,7 @@ export interface Scan {
   restartInterval: number;
 }
 
-/** @param counts how many codes there are of each length, from 1 to 16 bits */
+/** @param counts the number of codes of each length, from 1 to 16 bits */
 export function decoderOf(counts: Buffer, values: Buffer): Decoder {
   const table: Decoder = { first: [], start: [], last: [], values };
   let [code, position] = [0, 0];
@@ -62,7 +62,7 @@ export function decoderOf(counts: Buffer, values: Buffer): Decoder {
   return table;
 }
 
-/** The bits of a scan; throws behind its end. */
+/** Reads the bits of a scan; throws after its end. */
 class Bits {
   readonly #bytes: Buffer;
   #at = 0;
@@ -110,7 +110,7 @@ class Bits {
     throw damaged('JPEG');
   }
 
-  /** Goes on behind the next restart marker. */
+  /** Continues after the next restart marker. */
   restart(): void {
     this.#left = 0;
     while (this.#at < this.#bytes.length) {
@@ -124,11 +124,11 @@ class Bits {
 
 type ReadBlock = (bits: Bits, block: Int16Array, dc: Decoder, ac: Decoder, state: State) => void;
 
-/** What the blocks of a scan share. */
+/** The state that the blocks of a scan share. */
 interface State extends Pick<Scan, 'from' | 'to' | 'low'> {
-  /** The DC coefficient of the block before, for the component that is read. */
+  /** The DC coefficient of the previous block of the current component. */
   prediction: number;
-  /** How many blocks have no coefficients left. */
+  /** The number of further blocks without coefficients (end-of-band run). */
   endOfBand: number;
 }
 

@@ -1,5 +1,5 @@
 // SVG: reads the file as XML and writes a new one with only the elements and attributes of the tables below. No script, no link, no
-// address, no embedded page or picture, no animation, no entity; what is not listed is left out. A link becomes a group of its shapes.
+// address, no embedded page or picture, no animation, no entity; Anything else is removed. A link becomes a group of its shapes.
 
 import { DOMParser } from '@xmldom/xmldom';
 import { faultMessage } from '../../platform/fault-messages.ts';
@@ -11,9 +11,9 @@ const SHAPES = ['path', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygo
 const CONTAINERS = ['svg', 'g', 'defs', 'linearGradient', 'radialGradient', 'clipPath', 'mask', 'text', 'tspan'];
 const ELEMENTS: ReadonlySet<string> = new Set([...SHAPES, ...CONTAINERS, 'stop', 'style', 'title']);
 const TEXTS: ReadonlySet<string> = new Set(['text', 'tspan', 'title']);
-/** Left out, but a picture without them would look different, so it is rejected. */
+/** Elements whose removal would change the picture, so a picture with one is rejected. */
 const REJECTED: ReadonlySet<string> = new Set(['use', 'image', 'foreignObject']);
-/** Nothing inside of them refers to another one. */
+/** Elements that must not contain references to other elements. */
 const NO_REFERENCES: ReadonlySet<string> = new Set(['mask', 'clipPath']);
 const ATTRIBUTES: ReadonlySet<string> = new Set(
   (
@@ -41,7 +41,7 @@ export function checkSvg(bytes: Buffer): CheckedImage {
 }
 
 function rootOf(text: string): Element {
-  // One without declarations of its own says only which SVG it is, and is left out.
+  // A DOCTYPE without an internal subset only names the SVG version, and is removed.
   const plain = text.replace(/<!DOCTYPE[^[\]<>]*>/i, '');
   if (/<!(DOCTYPE|ENTITY)/i.test(plain)) throw new ImageFault(faultMessage('picture-entities'));
   const reject = () => {
@@ -53,7 +53,7 @@ function rootOf(text: string): Element {
   return root;
 }
 
-/** From its view box, else its width and height; browsers need one of them. */
+/** The size from the view box, else from width and height; browsers need one of them. */
 function sizeOf(root: Element): { width: number; height: number } {
   const box = (root.getAttribute('viewBox') ?? '')
     .trim()
@@ -110,7 +110,7 @@ function attributesOf(element: Element, mayRefer: boolean): string {
   return [...attributes].map(([name, value]) => ` ${name}="${escaped(value)}"`).join('');
 }
 
-/** The value of an allowed attribute; undefined for any other, and for one that names something outside of the picture. */
+/** The value of an allowed attribute; undefined for any other, and for one that refers to something outside of the picture. */
 function safeAttribute(name: string, value: string): string | undefined {
   if (value.length > MAX_VALUE) throw new ImageFault(faultMessage('picture-complex'));
   if (name === 'style') return safeDeclarations(value) || undefined;

@@ -90,8 +90,8 @@ function print(file: string, restored: Restored, checkpointFile: string | undefi
   const { head, rows, replacedFile, hasDataKeys } = restored;
   const made = head ? `, made ${formatDate(new Date(head.at))}` : '';
   io.out(`Restored ${file}${made}: ${plural(rows.users ?? 0, 'user')}.`);
-  if (replacedFile) io.out(`The former database is ${replacedFile}. Delete it when you no longer need it.`);
-  if (checkpointFile) io.out(`The former checkpoint file of the audit log is ${checkpointFile}.`);
+  if (replacedFile) io.out(`The previous database is now ${replacedFile}. Delete it when you no longer need it.`);
+  if (checkpointFile) io.out(`The previous checkpoint file of the audit log is now ${checkpointFile}.`);
   if (!hasDataKeys) io.out('An older version made it, without MACs. Before the start, run: gatehouse secrets adopt');
   else io.out('Start the server. If it runs on other machines too, first run there: gatehouse audit accept-restore');
 }

@@ -10,8 +10,8 @@ export const verifyCommand: Command = {
   name: 'verify',
   args: ['FILE'],
   summary: 'check that a backup is complete and intact, and that the secret opens it',
-  details: `It works on a copy in the temporary folder (TMPDIR), and changes neither the backup nor the database. With the secret of the
-server it verifies the MAC of each row and the audit log, without it only what needs none. The exit code is 1 if a check failed.`,
+  details: `It works on a copy in the temporary folder (TMPDIR), and changes neither the backup nor the database. With the server's
+secret, it also verifies the MAC of each row and the audit log. The exit code is 1 if a check failed.`,
   options: jsonOption,
   async run(input, io) {
     const config = loadConfig(undefined, { readOnly: true });

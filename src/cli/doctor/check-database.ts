@@ -159,10 +159,10 @@ async function settingsFindings({ config, database: { db }, now, protectedRows }
 
 async function rotationFindings({ config, database: { db } }: Opened): Promise<Finding[]> {
   const left = await countStale({ db, vault: createVault(config.secrets) });
-  if (left.length === 0) return [ok('encryption', 'everything is under the first secret')];
+  if (left.length === 0) return [ok('encryption', 'everything is encrypted with the first secret')];
   const total = left.reduce((sum, { count }) => sum + count, 0);
   const tables = left.map(({ table, count }) => `${table} ${count}`).join(', ');
-  const message = `${plural(total, 'value')} still under an older secret: ${tables}`;
+  const message = `${plural(total, 'value')} still encrypted with an older secret: ${tables}`;
   return [warning('encryption', message, 'Run: gatehouse secrets rotate, before you remove the older value.')];
 }
 

@@ -7,9 +7,9 @@ import { type Io, plain } from '../io.ts';
 
 export const secretsRotate: Command = {
   name: 'secrets rotate',
-  summary: 'encrypt everything again under the first value of GATEHOUSE_SECRET',
+  summary: 'encrypt everything again with the first value of GATEHOUSE_SECRET',
   details: `First put the new value in front of the old one and restart every server. Then run this command: servers can run meanwhile, and
-you can repeat it. When "gatehouse doctor" says that everything is under the first secret, remove the old value. MACs and cookies
+you can repeat it. When "gatehouse doctor" says that everything is encrypted with the first secret, remove the old value. MACs and cookies
 do not depend on the secret. The exit code is 1 if a value cannot be decrypted.`,
   options: jsonOption,
   run: (input, io) =>
@@ -44,5 +44,5 @@ function printResults(results: readonly ResealResult[], io: Io): void {
     }
   }
   if (results.every(({ resealed, unreadable }) => resealed + unreadable.length === 0))
-    io.out('Everything is under the first secret.');
+    io.out('Everything is encrypted with the first secret.');
 }

@@ -18,7 +18,7 @@ import {
 
 const byFile = { source: 'file' } as const;
 
-/** `stored` holds every application; declared ones are removed from it. */
+/** `stored` contains every application; declared ones are removed from it. */
 export async function planClients(
   declared: readonly OidcClient[],
   stored: Map<string, Application>,
@@ -70,7 +70,7 @@ export async function planClients(
   return plan;
 }
 
-/** The declaration for plan and export: without the secret, and with the name only where it differs from the client_id. */
+/** The declaration for plan and export: without the secret, and with the name only if it differs from the client_id. */
 function declaredClient(client: OidcClient): Record<string, unknown> {
   const { enabled, consent, access } = client;
   return { client_name: client.client_name ?? client.client_id, enabled, consent, access, ...metadataOf(client) };

@@ -106,7 +106,7 @@ function roleFaults({ role_mappings }: ConnectionEntry, known: ReadonlySet<strin
   return Object.entries(role_mappings).flatMap(([group, roles]) =>
     roles
       .filter((role) => !known.has(role))
-      .map((role) => ({ path: ['role_mappings', group], message: `role doesn’t exist: ${role}` })),
+      .map((role) => ({ path: ['role_mappings', group], message: `this role doesn’t exist: ${role}` })),
   );
 }
 

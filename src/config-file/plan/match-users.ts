@@ -106,7 +106,7 @@ export async function matchFaults(
   for await (const [index, { entry, existing }] of inTurns(matches.entries())) {
     const faults: Fault[] = [];
     const reject = (field: string, message: string) => faults.push({ path: [field], message });
-    for (const role of entry.roles) if (!roles.has(role)) reject('roles', `role doesn’t exist: ${role}`);
+    for (const role of entry.roles) if (!roles.has(role)) reject('roles', `this role doesn’t exist: ${role}`);
     if (entry.sub !== undefined && retired.has(entry.sub)) reject('sub', 'belonged to a deleted account');
     if (entry.sub !== undefined && existing && existing.id !== entry.sub) {
       reject('sub', `the account ${entry.username} has another subject, which can't change`);

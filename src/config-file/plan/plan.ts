@@ -194,7 +194,7 @@ function accessFaults(
       ? []
       : access.roles
           .filter((role) => !known.has(role))
-          .map((role) => ({ path: [section, index, 'access'], message: `role doesn’t exist: ${role}` })),
+          .map((role) => ({ path: [section, index, 'access'], message: `this role doesn’t exist: ${role}` })),
   );
 }
 

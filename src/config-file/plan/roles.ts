@@ -33,7 +33,10 @@ export async function planRoles(
     for (const [at, permission] of given.entries()) {
       const limit = parseLimited(permission)?.limit;
       if (limit?.kind !== 'role' || known.has(limit.name)) continue;
-      plan.faults.push({ path: ['roles', index, 'permissions', at], message: `role doesn’t exist: ${limit.name}` });
+      plan.faults.push({
+        path: ['roles', index, 'permissions', at],
+        message: `this role doesn’t exist: ${limit.name}`,
+      });
     }
     const wanted = { description, permissions, source: 'file' as const };
     const before = existing ? { description: existing.description, permissions: existing.permissions } : {};

@@ -34,7 +34,7 @@ const accountField = z
 const role = z.string().min(1).max(100);
 
 /** The columns and lists of a connection. */
-export const head = {
+export const commonHead = {
   id: z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, faultMessage('connection-id')),
   preset: lineUpTo(40).default('generic'),
   name: lineUpTo(100),

@@ -5,7 +5,7 @@ import { isLoopback } from '../../config/addresses.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { line, lineUpTo } from '../../platform/line-schema.ts';
-import { commonSettings, head, trustedEmail } from './common.ts';
+import { commonHead, commonSettings, trustedEmail } from './common.ts';
 import { authority, secretValues } from './fields.ts';
 
 const dn = lineUpTo(1024);
@@ -42,7 +42,7 @@ export const ldapSettings = {
 };
 
 export const ldapEntry = z.strictObject({
-  ...head,
+  ...commonHead,
   kind: z.literal('ldap'),
   ...ldapSettings,
   bind_password: secretValues.optional(),
@@ -60,7 +60,7 @@ export const ldapAttributes: Record<string, string> = {
 };
 
 /** Rules between the fields. */
-export function ldapRules(entry: z.output<typeof ldapEntry>): Fault[] {
+export function checkLdapFields(entry: z.output<typeof ldapEntry>): Fault[] {
   const faults: Fault[] = [];
   const reject = (field: string, message: string) => faults.push({ path: [field], message });
   const isPlain = /^ldap:/i.test(entry.url);

@@ -1,10 +1,10 @@
-// The settings of an OAuth 2.0 upstream without OpenID Connect: the user comes from an API after the token.
+// The settings of an OAuth 2.0 upstream without OpenID Connect: the user is read from an API with the access token.
 
 import { z } from 'zod';
 import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { lineUpTo } from '../../platform/line-schema.ts';
-import { commonSettings, head, trustedEmail } from './common.ts';
+import { commonHead, commonSettings, trustedEmail } from './common.ts';
 import { claimPath, scope, secretValues, webUri } from './fields.ts';
 import { extraParameters } from './oidc.ts';
 
@@ -13,23 +13,23 @@ export const oauth2Settings = {
   authorization_url: webUri,
   token_url: webUri,
   userinfo_url: webUri,
-  emails_url: webUri.optional(), // a list of addresses with `primary` and `verified`, as GitHub has
-  groups_url: webUri.optional(), // a list of groups, as GitHub's organizations
+  emails_url: webUri.optional(), // a list of addresses with `primary` and `verified`, as at GitHub
+  groups_url: webUri.optional(), // a list of groups, such as GitHub's organizations
   client_id: lineUpTo(1024),
   token_endpoint_auth_method: z
     .enum(['client_secret_basic', 'client_secret_post', 'none'])
     .default('client_secret_basic'),
   scopes: z.array(scope).max(50).default([]),
   pkce: z.boolean().default(true),
-  issuer: webUri.optional(), // compared with `iss` of the answer (RFC 9207) where the upstream sends it
-  subject_claim: claimPath, // never the address: it changes and is reused
+  issuer: webUri.optional(), // compared with `iss` of the response (RFC 9207) if the upstream sends it
+  subject_claim: claimPath, // never the email address, which may change or be reused
   authorization_parameters: extraParameters,
   trusted_email: trustedEmail.default('never'),
   logout: z.literal('never').default('never'),
 };
 
 export const oauth2Entry = z.strictObject({
-  ...head,
+  ...commonHead,
   kind: z.literal('oauth2'),
   ...oauth2Settings,
   client_secret: secretValues.optional(),
@@ -37,7 +37,7 @@ export const oauth2Entry = z.strictObject({
 
 export type OAuth2Settings = z.output<z.ZodObject<typeof oauth2Settings>>;
 
-/** Rules between the fields. */
+/** Rules that involve several fields. */
 export function oauth2Rules(entry: z.output<typeof oauth2Entry>): Fault[] {
   const faults: Fault[] = [];
   if (/(^|\.)e?mail$/i.test(entry.subject_claim))

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { line, lineUpTo } from '../../platform/line-schema.ts';
-import { commonSettings, head, logout, trustedEmail } from './common.ts';
+import { commonHead, commonSettings, logout, trustedEmail } from './common.ts';
 import { claimPath, scope, secretValues, webUri } from './fields.ts';
 
 export const clientAuthMethods = [
@@ -28,7 +28,7 @@ const signingAlgs = [
   'Ed25519',
 ];
 
-/** Entra: names for many directories; the issuer of each token names the real one. */
+/** Entra: values of `tenant` that stand for several tenants; the issuer of each token names the real one. */
 export const SHARED_TENANTS: readonly string[] = ['common', 'organizations', 'consumers'];
 
 /** Parameters of the authorization request that the server sets itself. */
@@ -43,7 +43,7 @@ export const extraParameters = z
 
 export const oidcSettings = {
   ...commonSettings,
-  /** With `{tenantid}` for the preset entra and several tenants. */
+  /** Contains `{tenantid}` for the preset entra with several tenants. */
   issuer: z.string().max(2048),
   discovery_url: webUri.optional(), // absent: at the issuer (OpenID Connect Discovery 4)
   client_id: lineUpTo(1024),
@@ -56,9 +56,9 @@ export const oidcSettings = {
   id_token_signing_algs: z.array(z.enum(signingAlgs)).min(1).default(['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']),
   subject_claim: claimPath.default('sub'),
   authorization_parameters: extraParameters,
-  tenant: lineUpTo(100).optional(), // Entra: the tenant that the issuer is made of
-  allowed_tenants: z.array(line).max(100).default([]), // Entra: tid
-  allowed_hosted_domains: z.array(line).max(100).default([]), // Google: hd
+  tenant: lineUpTo(100).optional(), // Entra: the tenant in the issuer
+  allowed_tenants: z.array(line).max(100).default([]), // Entra: accepted values of `tid`
+  allowed_hosted_domains: z.array(line).max(100).default([]), // Google: accepted values of `hd`
   team_id: lineUpTo(40).optional(), // Apple
   key_id: lineUpTo(40).optional(), // Apple; also the kid of private_key_jwt
   trusted_email: trustedEmail.default('verified'),
@@ -66,7 +66,7 @@ export const oidcSettings = {
 };
 
 export const oidcEntry = z.strictObject({
-  ...head,
+  ...commonHead,
   kind: z.literal('oidc'),
   ...oidcSettings,
   client_secret: secretValues.optional(),
@@ -75,8 +75,8 @@ export const oidcEntry = z.strictObject({
 
 export type OidcSettings = z.output<z.ZodObject<typeof oidcSettings>>;
 
-/** Rules between the fields. */
-export function oidcRules(entry: z.output<typeof oidcEntry>): Fault[] {
+/** Rules that involve several fields. */
+export function checkOidcFields(entry: z.output<typeof oidcEntry>): Fault[] {
   const faults: Fault[] = [];
   const reject = (field: string, message: string) => faults.push({ path: [field], message });
   const checked = webUri.safeParse(entry.issuer.replace('{tenantid}', 'x'));
@@ -90,7 +90,7 @@ export function oidcRules(entry: z.output<typeof oidcEntry>): Fault[] {
   if (entry.preset === 'entra' && isOneTenant && !entry.issuer.split('/').includes(entry.tenant ?? ''))
     reject('tenant', faultMessage('tenant'));
   if (!entry.scopes.includes('openid')) reject('scopes', faultMessage('include-openid'));
-  // LinkedIn supports neither; there only the binding to the browser remains.
+  // LinkedIn supports neither, so the response is bound only to the browser.
   if (!entry.nonce && !entry.pkce && entry.preset !== 'linkedin') reject('pkce', faultMessage('pkce-or-nonce'));
   if (entry.required_for_domains && entry.domains.length === 0)
     reject('required_for_domains', faultMessage('needs-domains'));

@@ -1,10 +1,10 @@
-// The settings of a SAML 2.0 upstream: its metadata from a URL, a document, or by hand.
+// The settings of a SAML 2.0 upstream, with metadata from a URL, from a document, or entered by hand.
 
 import { z } from 'zod';
 import { limits } from '../../limits.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
-import { commonSettings, head, logout, trustedEmail } from './common.ts';
+import { commonHead, commonSettings, logout, trustedEmail } from './common.ts';
 import { certificate, claimPath, webUri } from './fields.ts';
 
 /** SAML Core 8.3.6. */
@@ -16,30 +16,30 @@ const entityId = z
 
 export const samlSettings = {
   ...commonSettings,
-  entity_id: entityId.optional(), // absent: the metadata's when it is registered; it never changes afterwards
+  entity_id: entityId.optional(), // absent: that of the metadata at the registration; it never changes afterwards
   metadata_url: webUri.optional(),
   metadata: z.string().min(1).max(limits.saml.metadataBytes).optional(), // the document itself
   metadata_certificate: certificate.optional(), // the key that signs the document at metadata_url
-  sso_url: webUri.optional(), // without metadata
+  sso_url: webUri.optional(), // the SSO URL, when there is no metadata
   slo_url: webUri.optional(),
-  /** Pinned: only these keys may sign, whatever the metadata says. Required without metadata. */
+  /** If set, only these certificates verify signatures and those of the metadata are ignored. Required without metadata. */
   certificates: z.array(certificate).max(10).default([]),
   binding: z.enum(['redirect', 'post']).default('redirect'), // of the AuthnRequest
   sign_requests: z.boolean().default(true),
   want_encrypted: z.boolean().default(false), // accept encrypted assertions only
   allow_sha1: z.boolean().default(false),
-  allow_cbc: z.boolean().default(false), // AES-CBC, where the Response is signed as a whole
+  allow_cbc: z.boolean().default(false), // accepts AES-CBC in a Response that is signed as a whole
   name_id_format: z.enum(['persistent', 'emailAddress', 'unspecified']).optional(),
   /** The attribute that identifies the user; absent: the persistent NameID. */
   subject_attribute: claimPath.optional(),
-  request_authn_context: z.boolean().default(true), // false: an upstream that rejects RequestedAuthnContext
+  request_authn_context: z.boolean().default(true), // false leaves out RequestedAuthnContext, for upstreams that reject it
   sp_entity_id: entityId.optional(), // another name for this server; absent: /saml/sp/metadata
   trusted_email: trustedEmail.default('domains'),
   logout: logout.default('always'),
 };
 
 export const samlEntry = z.strictObject({
-  ...head,
+  ...commonHead,
   kind: z.literal('saml'),
   ...samlSettings,
   metadata_file: z.string().min(1).max(4096).optional(), // beside the configuration file
@@ -47,8 +47,8 @@ export const samlEntry = z.strictObject({
 
 export type SamlSettings = z.output<z.ZodObject<typeof samlSettings>>;
 
-/** Rules between the fields. */
-export function samlRules(entry: z.output<typeof samlEntry>): Fault[] {
+/** Rules that involve several fields. */
+export function checkSamlFields(entry: z.output<typeof samlEntry>): Fault[] {
   const faults: Fault[] = [];
   const reject = (field: string, message: string) => faults.push({ path: [field], message });
   const sources = (['metadata_file', 'metadata_url', 'metadata'] as const).filter(
@@ -68,7 +68,7 @@ export function samlRules(entry: z.output<typeof samlEntry>): Fault[] {
     }
   }
   if (entry.metadata_certificate !== undefined && entry.metadata_url === undefined)
-    reject('metadata_certificate', faultMessage('needs-a-key', { key: 'metadata_url' }));
+    reject('metadata_certificate', faultMessage('needs-field', { key: 'metadata_url' }));
   if (entry.name_id_format === 'unspecified' && entry.subject_attribute === undefined)
     reject('subject_attribute', faultMessage('unspecified-name-id'));
   if (entry.name_id_format === 'emailAddress' && entry.subject_attribute === undefined)

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import * as oidc from 'openid-client';
 import { plural } from '../../platform/plural.ts';
-import type { DemoApp, SignOuts } from '../app.ts';
+import type { DemoApp, LogoutReporting } from '../app.ts';
 import { problemPage, signedOutPage } from '../pages.ts';
 import { createSessions } from '../sessions.ts';
 import { type Answer, originOf, type Request, type Routes, serveSite } from '../web.ts';
@@ -38,7 +38,7 @@ export function oidcApp(port: number): DemoApp {
         grant_types: ['authorization_code', 'refresh_token'],
       },
     },
-    async start(issuer, signOuts) {
+    async start(issuer, logoutReporting) {
       const config = await oidc.discovery(
         new URL(issuer),
         clientId,
@@ -48,7 +48,7 @@ export function oidcApp(port: number): DemoApp {
           execute: [oidc.allowInsecureRequests], // plain http, which Gatehouse allows on this machine only
         },
       );
-      return serveSite(port, routes(config, origin, signOuts));
+      return serveSite(port, routes(config, origin, logoutReporting));
     },
   };
 }
@@ -58,20 +58,20 @@ interface RelyingParty {
   config: oidc.Configuration;
   origin: string;
   sessions: ReturnType<typeof createSessions<Session, StartedSignIn>>;
-  signOuts: SignOuts;
+  logoutReporting: LogoutReporting;
 }
 
-function routes(config: oidc.Configuration, origin: string, signOuts: SignOuts): Routes {
-  const app: RelyingParty = { config, origin, sessions: createSessions<Session, StartedSignIn>(), signOuts };
+function routes(config: oidc.Configuration, origin: string, logoutReporting: LogoutReporting): Routes {
+  const app: RelyingParty = { config, origin, sessions: createSessions<Session, StartedSignIn>(), logoutReporting };
   const checkLogoutToken = logoutTokenCheck(config);
   return {
     'GET /': (request) => showHome(app, request),
     'GET /sign-in': () => signIn(app),
     'GET /callback': (request) => callback(app, request),
     'POST /refresh': (request) => refresh(app, request),
-    'POST /sign-out': (request) => signOut(app, request),
+    'POST /sign-out': (request) => logout(app, request),
     'GET /signed-out': () => ({
-      body: signedOutPage(APP, 'You’re signed out here and at Gatehouse.', signOuts.pageUrl),
+      body: signedOutPage(APP, 'You’re signed out here and at Gatehouse.', logoutReporting.pageUrl),
     }),
     'POST /backchannel-logout': (request) => backchannelLogout(app, checkLogoutToken, request),
   };
@@ -154,11 +154,11 @@ async function sessionFrom(
   };
 }
 
-function signOut({ config, origin, sessions, signOuts }: RelyingParty, { cookie }: Request): Answer {
+function logout({ config, origin, sessions, logoutReporting }: RelyingParty, { cookie }: Request): Answer {
   // First here, then at Gatehouse: an error there must not leave this session active.
   const session = sessions.end(cookie(SESSION));
   if (!session) return { redirect: '/' };
-  signOuts.steps.begin(APP.name, 'Ended its session, and sent the browser to Gatehouse.');
+  logoutReporting.steps.begin(APP.name, 'Ended its session, and sent the browser to Gatehouse.');
   const url = oidc.buildEndSessionUrl(config, {
     id_token_hint: session.idToken,
     post_logout_redirect_uri: `${origin}/signed-out`,
@@ -167,14 +167,14 @@ function signOut({ config, origin, sessions, signOuts }: RelyingParty, { cookie 
 }
 
 async function backchannelLogout(
-  { sessions, signOuts }: RelyingParty,
+  { sessions, logoutReporting }: RelyingParty,
   checkLogoutToken: LogoutTokenCheck,
   { form }: Request,
 ): Promise<Answer> {
   try {
     const { sid, subject } = await checkLogoutToken((await form()).get('logout_token') ?? '');
     const ended = sessions.endThose((session) => (sid ? session.sid === sid : session.subject === subject));
-    if (ended > 0) signOuts.steps.add(APP.name, 'Ended its session: Gatehouse called it with a logout token.');
+    if (ended > 0) logoutReporting.steps.add(APP.name, 'Ended its session: Gatehouse called it with a logout token.');
     return { body: `${plural(ended, 'session')} ended`, type: 'text/plain' };
   } catch (error) {
     const body = JSON.stringify({ error: 'invalid_request', error_description: reason(error) });

@@ -2,7 +2,7 @@
 // metadata of Gatehouse. Requests use the redirect binding, responses the POST binding; single logout works in both
 // directions.
 import { generateServiceProviderMetadata, type Profile, SAML, ValidateInResponseTo } from '@node-saml/node-saml';
-import type { DemoApp, SignOuts } from '../app.ts';
+import type { DemoApp, LogoutReporting } from '../app.ts';
 import { problemPage, signedOutPage } from '../pages.ts';
 import { createSessions } from '../sessions.ts';
 import { type Answer, originOf, type Request, type Routes, serveSite } from '../web.ts';
@@ -42,7 +42,7 @@ export async function samlApp(port: number): Promise<DemoApp> {
         idp_initiated: true, // may be opened from the portal
       },
     },
-    async start(issuer, signOuts) {
+    async start(issuer, logoutReporting) {
       const saml = new SAML({
         ...own,
         ...(await identityProvider(issuer)),
@@ -55,7 +55,7 @@ export async function samlApp(port: number): Promise<DemoApp> {
       const fromGatehouse = ['/acs', '/slo'];
       return serveSite(
         port,
-        { ...routes(saml, signOuts), 'GET /metadata': () => ({ body: metadata, type: 'text/xml' }) },
+        { ...routes(saml, logoutReporting), 'GET /metadata': () => ({ body: metadata, type: 'text/xml' }) },
         {
           fromGatehouse,
         },
@@ -64,7 +64,7 @@ export async function samlApp(port: number): Promise<DemoApp> {
   };
 }
 
-function routes(saml: SAML, signOuts: SignOuts): Routes {
+function routes(saml: SAML, logoutReporting: LogoutReporting): Routes {
   const sessions = createSessions<Session>();
 
   async function acs({ form }: Request): Promise<Answer> {
@@ -77,11 +77,11 @@ function routes(saml: SAML, signOuts: SignOuts): Routes {
     }
   }
 
-  async function signOut({ cookie }: Request): Promise<Answer> {
+  async function logout({ cookie }: Request): Promise<Answer> {
     // First here, then at Gatehouse: an error there must not leave this session active.
     const session = sessions.end(cookie(SESSION));
     if (!session) return { redirect: '/' };
-    signOuts.steps.begin(APP.name, 'Ended its session, and sent the browser to Gatehouse with a LogoutRequest.');
+    logoutReporting.steps.begin(APP.name, 'Ended its session, and sent the browser to Gatehouse with a LogoutRequest.');
     return { redirect: await saml.getLogoutUrlAsync(session.profile, '', {}), cookie: [SESSION, ''] };
   }
 
@@ -99,7 +99,7 @@ function routes(saml: SAML, signOuts: SignOuts): Routes {
         ({ profile }) => profile.nameID === meant.nameID && profile.sessionIndex === meant.sessionIndex,
       );
       if (ended > 0)
-        signOuts.steps.add(APP.name, 'Ended its session: the browser brought a LogoutRequest of Gatehouse.');
+        logoutReporting.steps.add(APP.name, 'Ended its session: the browser brought a LogoutRequest of Gatehouse.');
       return { redirect: await saml.getLogoutResponseUrlAsync(meant, message.RelayState ?? '', {}, true) };
     } catch (error) {
       return { status: 400, body: problemPage(APP, `The sign-out failed: ${reason(error)}`) };
@@ -115,10 +115,10 @@ function routes(saml: SAML, signOuts: SignOuts): Routes {
     },
     'GET /sign-in': async () => ({ redirect: await saml.getAuthorizeUrlAsync('', undefined, {}) }),
     'POST /acs': acs,
-    'POST /sign-out': signOut,
+    'POST /sign-out': logout,
     'POST /slo': slo,
     'GET /signed-out': () => ({
-      body: signedOutPage(APP, 'You’re signed out here and at Gatehouse.', signOuts.pageUrl),
+      body: signedOutPage(APP, 'You’re signed out here and at Gatehouse.', logoutReporting.pageUrl),
     }),
   };
 }

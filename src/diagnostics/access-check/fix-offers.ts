@@ -45,11 +45,11 @@ export interface FixActions {
   applicationAdmin: Pick<ApplicationAdmin, 'readMetadataAgain' | 'setEnabled' | 'update'>;
 }
 
-/** So many roles get a button. */
+/** The highest number of roles that get a button. */
 const MAX_ROLES = 4;
 const WRITE_USERS = ['gatehouse.users:write'] as const;
 
-/** Every fix of a failed check, whoever asks; none where it ends by itself. */
+/** Every fix of a failed check, regardless of the administrator; none where the failure ends by itself. */
 export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFacts): Offer[] {
   const { applicationAdmin } = dependencies;
   const { application } = facts;

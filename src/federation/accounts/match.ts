@@ -1,29 +1,29 @@
-// Which account a verified identity of an upstream signs in to: the first rule that applies decides. No rule trusts an address
-// more than the connection allows. Pure; docs/connections.md explains each rule to administrators.
+// Decides which account a verified identity of an upstream signs in to: the first rule that applies. No rule trusts an address
+// more than the connection allows. A pure function; docs/connections.md explains each rule to administrators.
 
 /** An account that could be the user's. */
 export interface Candidate {
   id: string;
   isActive: boolean;
   emailVerified: boolean;
-  /** What the stated address is there: its address, one that only looks like it (accounts/names.ts), or its username alone. */
+  /** How the upstream's address matches the account: equal, only similar-looking (accounts/names.ts), or equal to its username. */
   matches: 'address' | 'look-alike' | 'username';
-  /** A password, a passkey or an identity of some connection: its owner has signed in, and can prove the account. */
+  /** Whether the account has a password, a passkey or an identity of a connection, so that its owner can prove it. */
   hasOwnCredential: boolean;
-  /** Has a right in Gatehouse itself. */
+  /** Whether the account has a permission for Gatehouse itself. */
   isStaff: boolean;
 }
 
 export interface MatchFacts {
-  /** The user who has this subject of this connection already. */
+  /** The user who is already linked to this subject of this connection. */
   known: Pick<Candidate, 'id' | 'isActive'> | undefined;
   /** The account of an invitation that is open in this browser. */
   invited: Pick<Candidate, 'id' | 'isActive'> | undefined;
-  /** The account with the address that the upstream states, as its address or as its username. */
+  /** The account whose email address or username is the address from the upstream. */
   holder: Candidate | undefined;
-  /** The upstream proves that the address is the user's. */
+  /** Whether the upstream proves that the address is the user's. */
   isEmailTrusted: boolean;
-  /** The address is in a proven domain of this connection. */
+  /** Whether the address is in a proven domain of this connection. */
   isInProvenDomain: boolean;
   /** The rules of the connection. */
   createUsers: boolean;
@@ -58,8 +58,8 @@ export function matchAccount(facts: MatchFacts): Match {
 }
 
 /**
- * The creator of an account may have given the address of another person and never verified it (pre-hijacking, arXiv 2205.10174): the
- * address moves to the user who proves it, the account does not. That of an administrator stays.
+ * The creator of an account may have entered the address of another person without verifying it (pre-hijacking, arXiv 2205.10174). So
+ * the user who proves the address gets the address, but not the account. An administrator's account keeps its address.
  */
 function mustReleaseAddress({ emailVerified, isStaff, matches }: Candidate, { isEmailTrusted }: MatchFacts): boolean {
   return !emailVerified && isEmailTrusted && !isStaff && matches !== 'username';

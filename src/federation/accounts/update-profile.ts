@@ -1,5 +1,5 @@
-// The profile of an account follows its upstream at each sign-in. A value that an account cannot have is left out; an address
-// is only taken over where that cannot hand the account, or another one, to the wrong person.
+// Updates the profile of an account from its upstream at each sign-in. Values that an account cannot have are ignored. An email
+// address is adopted only if that gives no account to the wrong person.
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { nameKey } from '../../accounts/names.ts';
@@ -15,16 +15,18 @@ import type { MappedProfile } from './mapping.ts';
 
 export type ProfileFields = Omit<Profile, 'username' | 'email' | 'emailVerified' | 'ssoId'>;
 
-/** The mapped fields that an account can have; `attributes` are added to the present ones. */
+/** The mapped fields that an account can have; `attributes` are added to the existing ones. */
 export function acceptableFields(
   { name, givenName, familyName, picture, locale, zoneinfo, phoneNumber, attributes }: MappedProfile,
   present: Record<string, unknown>,
 ): ProfileFields {
   const all = { name, givenName, familyName, picture, locale, zoneinfo, phoneNumber };
-  const given: ProfileFields = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
-  if (Object.keys(attributes).length > 0) given.attributes = { ...present, ...attributes };
-  const wrong = faultsOf(() => profileColumns({ username: 'any', ...given }));
-  return Object.fromEntries(Object.entries(given).filter(([field]) => !wrong.includes(field)));
+  const suppliedFields: ProfileFields = Object.fromEntries(
+    Object.entries(all).filter(([, value]) => value !== undefined),
+  );
+  if (Object.keys(attributes).length > 0) suppliedFields.attributes = { ...present, ...attributes };
+  const wrong = faultsOf(() => profileColumns({ username: 'any', ...suppliedFields }));
+  return Object.fromEntries(Object.entries(suppliedFields).filter(([field]) => !wrong.includes(field)));
 }
 
 export interface UpdateProfileDependencies {
@@ -36,7 +38,7 @@ export interface UpdateProfileDependencies {
 
 /**
  * Updates the account; without the attributes when the schema of the settings rejects them. A new address can reset the password,
- * so the old one gets a mail about it, and the change has an audit entry of its own.
+ * so the old one gets a mail about it, and the change has its own audit entry.
  */
 export async function updateProfile(
   dependencies: UpdateProfileDependencies,

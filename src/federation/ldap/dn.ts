@@ -1,8 +1,11 @@
-// Distinguished names (RFC 4514): whether an entry is below a base, and the suffix of a domain. Pure.
+// Distinguished names (RFC 4514): whether an entry is below a base, and the suffix of a domain.
 
-/** Whether the entry is the base or below it. Names are compared without case, spaces around separators, and ways to escape. */
+/**
+ * Whether the entry is the base or below it. Names are compared after normalization of case, spaces and escapes
+ * (RFC 4514).
+ */
 export function isBelow(dn: string, base: string): boolean {
-  const [entry, parent] = [partsOf(dn), partsOf(base)];
+  const [entry, parent] = [rdnsOf(dn), rdnsOf(base)];
   if (entry === undefined || parent === undefined || parent.length === 0 || entry.length < parent.length) return false;
   return parent.every((part, at) => part === entry[entry.length - parent.length + at]);
 }
@@ -12,8 +15,8 @@ export function domainRootOf(dn: string): string {
   return /(?:^|,)\s*(dc=[^,\\]+(?:\s*,\s*dc=[^,\\]+)*)\s*$/i.exec(dn)?.[1] ?? dn;
 }
 
-/** The relative names, normalized; undefined for a text that is no DN. */
-function partsOf(dn: string): string[] | undefined {
+/** The RDNs, normalized; undefined for a text that is no DN. */
+function rdnsOf(dn: string): string[] | undefined {
   const parts = dn.split(/(?<=(?:^|[^\\])(?:\\\\)*)[,;]/);
   const normalized = parts.map((part) => {
     const [, type = '', value = ''] = /^\s*([A-Za-z0-9.-]+)\s*=\s*(.*?)\s*$/s.exec(part) ?? [];

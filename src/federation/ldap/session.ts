@@ -4,7 +4,7 @@ import { rootCertificates } from 'node:tls';
 import { Client, type Entry, type Filter, ResultCodeError } from 'ldapts';
 import type { LdapSettings } from '../../connections/kinds/ldap.ts';
 import { limits } from '../../limits.ts';
-import { type Attributes, inSpan } from '../../platform/tracing.ts';
+import { type Attributes, runInChildSpan } from '../../platform/tracing.ts';
 import { directoryUnavailable, rejectionOf, SIZE_LIMIT_EXCEEDED } from './errors.ts';
 
 export interface Search {
@@ -47,7 +47,7 @@ export async function withDirectory<T>(
       signInSeconds * 1000,
     );
   });
-  const done = inSpan('ldap', { kind: 'client', attributes: spanAttributes(settings) }, () =>
+  const done = runInChildSpan('ldap', { kind: 'client', attributes: spanAttributes(settings) }, () =>
     run(client, settings, work),
   );
   try {

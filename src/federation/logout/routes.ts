@@ -9,7 +9,7 @@ import { AppError, badRequest, notFound, tooManyRequests } from '../../http/erro
 import { bodyLimit, parseForm, parseQuery } from '../../http/input.ts';
 import { relaxPolicy } from '../../http/security-headers.ts';
 import { limits } from '../../limits.ts';
-import type { LogoutRuns } from '../../logout/logout-runs.ts';
+import type { LogoutRunStore } from '../../logout/logout-run-store.ts';
 import { addressBlock } from '../../rate-limits/network-limits.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 import { FederationError } from '../faults.ts';
@@ -22,7 +22,7 @@ export interface UpstreamLogoutRoutesDependencies extends LogoutTokenDependencie
   connections: Pick<Connections, 'find'>;
   rateLimits: Pick<RateLimits, 'consume'>;
   rejected: Pick<RejectedSignIns, 'record'>;
-  runs: Pick<LogoutRuns, 'findByMessageId' | 'settle'>;
+  runs: Pick<LogoutRunStore, 'findByMessageId' | 'settle'>;
 }
 
 const { logoutTokenBytes } = limits.upstream;

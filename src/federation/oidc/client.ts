@@ -14,8 +14,8 @@ import { FederationError } from '../faults.ts';
 export interface OidcClientDependencies {
   connections: Pick<Connections, 'decryptedSecrets'>;
   documents: Pick<ConnectionDocuments, 'get' | 'getWithNewKeys'>;
-  /** The guarded fetch. */
-  outgoing: typeof fetch;
+  /** The fetch with the rules of outgoing calls (network/outgoing-fetch.ts). */
+  guardedFetch: typeof fetch;
   now: Clock;
 }
 
@@ -24,14 +24,14 @@ export interface OidcClient {
   metadata: openid.ServerMetadata;
 }
 
-/** In the issuer of several tenants (Entra): each ID token names its own. */
+/** Placeholder in the issuer of a multi-tenant discovery document (Entra ID); the ID token names the tenant. */
 export const TENANT = '{tenantid}';
 const APPLE_SECRET_SECONDS = 300;
 
 export interface ClientOptions {
-  /** In place of the issuer of the discovery document, which several tenants share. */
+  /** Replaces the issuer of the discovery document, which several tenants share. */
   issuer?: string;
-  /** Answers the call of the token endpoint, in place of the network. */
+  /** Replaces the response of the token endpoint. */
   tokenResponse?: Response;
 }
 
@@ -41,14 +41,14 @@ export async function createOidcClient(
   connection: OidcConnection,
   { issuer, tokenResponse }: ClientOptions = {},
 ): Promise<OidcClient> {
-  const { documents, outgoing } = dependencies;
+  const { documents, guardedFetch } = dependencies;
   const { settings } = connection;
   const { content } = await documents.get(connection, 'discovery').catch(unavailable);
   const discovered = JSON.parse(content) as openid.ServerMetadata;
   const metadata: openid.ServerMetadata = {
     ...discovered,
     ...(issuer && { issuer }),
-    // What this server accepts decides, not what the upstream offers: no `none`, no HMAC.
+    // Only the configured algorithms are accepted, not those of the discovery document: no `none`, no HMAC.
     id_token_signing_alg_values_supported: settings.id_token_signing_algs,
     ...(quirksOf(connection).alwaysSendsIss && { authorization_response_iss_parameter_supported: true }),
   };
@@ -64,12 +64,12 @@ export async function createOidcClient(
   config.timeout = Math.ceil(limits.outgoing.timeoutMs / 1000) + 1;
   let keyId: string | undefined;
   config[openid.customFetch] = async (url, options) => {
-    // The stored keys, read again when they lack that of the token.
+    // Returns the stored JWKS, refreshed if it lacks the `kid` of the ID token.
     if (url === metadata.jwks_uri) return jsonResponse(await keysFor(dependencies, connection, keyId));
     const response =
       url === metadata.token_endpoint && tokenResponse
         ? tokenResponse.clone()
-        : await outgoing(url, options as RequestInit);
+        : await guardedFetch(url, options as RequestInit);
     if (url === metadata.token_endpoint) keyId = await keyIdIn(response.clone());
     return response;
   };
@@ -91,7 +91,7 @@ async function keyIdIn(response: Response): Promise<string | undefined> {
   try {
     return token === undefined ? undefined : decodeProtectedHeader(token).kid;
   } catch {
-    return undefined; // openid-client says what is wrong with it
+    return undefined; // openid-client reports the malformed token
   }
 }
 
@@ -106,7 +106,7 @@ function jsonResponse(body: string): Response {
   return new Response(body, { headers: { 'content-type': 'application/json' } });
 }
 
-/** Client authentication as it is declared, never what openid-client guesses. */
+/** Client authentication as configured, not openid-client's default. */
 async function clientAuth(
   { connections, now }: OidcClientDependencies,
   connection: OidcConnection,
@@ -125,19 +125,19 @@ async function clientAuth(
     case 'client_secret_post':
       return openid.ClientSecretPost(secret?.value ?? '');
     case 'client_secret_jwt':
-      return openid.ClientSecretJwt(secret?.value ?? '', { [openid.modifyAssertion]: onlyFor(issuer) });
+      return openid.ClientSecretJwt(secret?.value ?? '', { [openid.modifyAssertion]: setAudienceTo(issuer) });
     default: {
       const privateKey = await importKey(key?.value ?? '');
       const kid = settings.key_id;
       return openid.PrivateKeyJwt(kid ? { key: privateKey, kid } : privateKey, {
-        [openid.modifyAssertion]: onlyFor(issuer),
+        [openid.modifyAssertion]: setAudienceTo(issuer),
       });
     }
   }
 }
 
 /** The issuer is the only audience, so that no other server can use the assertion (draft-ietf-oauth-security-topics-update). */
-function onlyFor(issuer: string) {
+function setAudienceTo(issuer: string) {
   return (_header: unknown, payload: Record<string, unknown>): void => {
     payload.aud = issuer;
   };
@@ -149,7 +149,7 @@ async function importKey(pem: string): Promise<openid.CryptoKey> {
   return (await importPKCS8(pem, alg)) as openid.CryptoKey;
 }
 
-/** Apple's client secret: a JWT (ES256) that is made for each call. */
+/** Apple's client secret: a JWT (ES256) that is signed for each call. */
 async function appleSecret({ settings }: OidcConnection, audience: string, pem: string, now: Date): Promise<string> {
   const at = Math.floor(now.getTime() / 1000);
   return new SignJWT()

@@ -13,6 +13,17 @@ const RULE_OF_CLAIM: Record<string, RuleId> = {
   exp: 'time',
   iat: 'time',
 };
+const isText = (value: unknown) => typeof value === 'string';
+const isNumber = (value: unknown) => typeof value === 'number';
+const TYPE_OF_CLAIM: Record<string, (value: unknown) => boolean> = {
+  iss: isText,
+  aud: (value) => isText(value) || Array.isArray(value),
+  sub: isText,
+  exp: isNumber,
+  iat: isNumber,
+  // Always sent with the request, so it must be in the ID token.
+  nonce: isText,
+};
 const RULE_OF_CODE: Record<string, RuleId> = {
   OAUTH_JWT_TIMESTAMP_CHECK_FAILED: 'time',
   OAUTH_KEY_SELECTION_FAILED: 'signed',
@@ -74,28 +85,43 @@ function deniedBy(
 }
 
 function invalidAnswer(error: unknown): Omit<FaultDetail, 'cause'> {
-  const inner = causesOf(error).at(-1);
-  const details = isRecord(inner) ? inner : {};
-  const sentence = causesOf(error).flatMap((one) => (one instanceof Error ? [one.message] : []));
-  const message = [...new Set(sentence)].join(': ');
-  // The library names a claim that is missing in its message alone.
-  const missing = /JWT "(\w+)" .*claim missing/.exec(message)?.[1];
-  const claim = String(details.claim ?? details.attribute ?? missing ?? '');
-  const claims = isRecord(details.claims) ? details.claims : isRecord(details.body) ? details.body : {};
-  const rule = ruleOf(claim, error, message);
-  const received = missing ? 'nothing' : ((claim === '' ? undefined : textOf(claims[claim])) ?? message);
-  const expected = textOf(details.expected) ?? EXPECTED[rule] ?? 'a valid answer';
-  return { rule, message, expected, received };
+  const causes = causesOf(error);
+  const message = [...new Set(causes.flatMap((one) => (one instanceof Error ? [one.message] : [])))].join(': ');
+  const { rule, received, expected } = findingOf(causes.at(-1), error);
+  return { rule, message, expected: expected ?? EXPECTED[rule] ?? 'a valid answer', received: received ?? message };
 }
 
-function ruleOf(claim: string, error: unknown, message: string): RuleId {
-  const byClaim = Object.hasOwn(RULE_OF_CLAIM, claim) ? RULE_OF_CLAIM[claim] : undefined;
-  if (byClaim) return byClaim;
-  if (/signature/i.test(message)) return 'signed';
-  if (/"alg"|algorithm/i.test(message)) return 'algorithm';
-  if (/"iss"/.test(message)) return 'issuer';
-  if (/"azp"|"aud"/.test(message)) return 'audience';
-  return RULE_OF_CODE[codeOf(error)] ?? 'answer';
+interface Finding {
+  rule: RuleId;
+  /** Undefined where only the message has it. */
+  received?: string | undefined;
+  expected?: string | undefined;
+}
+
+/** The rule, from the details that the library adds to its error: the last cause. */
+function findingOf(cause: unknown, error: unknown): Finding {
+  const details = isRecord(cause) ? cause : {};
+  const { claims, body, header, parameters } = details;
+  const expected = textOf(details.expected);
+  if (details.signature !== undefined) return { rule: 'signed' };
+  // RFC 9207: the state was checked before, by which the sign-in was found.
+  if (parameters instanceof URLSearchParams) {
+    return { rule: 'issuer', received: parameters.get('iss') ?? 'nothing', expected };
+  }
+  if (isRecord(header) && details.reason !== undefined) {
+    return { rule: 'algorithm', received: textOf(header.alg), expected };
+  }
+  const values = isRecord(claims) ? claims : isRecord(body) ? body : {};
+  const claim = String(details.claim ?? details.attribute ?? malformedClaim(claims) ?? '');
+  const rule = RULE_OF_CLAIM[claim] ?? RULE_OF_CODE[codeOf(error)] ?? 'answer';
+  if (claim === '') return { rule, expected };
+  return { rule, received: textOf(values[claim]) ?? 'nothing', expected };
+}
+
+/** The claim of an ID token that is missing or has another type (OpenID Connect Core 1.0, section 2). The library names none then. */
+function malformedClaim(claims: unknown): string | undefined {
+  if (!isRecord(claims)) return undefined;
+  return Object.keys(TYPE_OF_CLAIM).find((claim) => TYPE_OF_CLAIM[claim]?.(claims[claim]) === false);
 }
 
 function codeOf(error: unknown): string {

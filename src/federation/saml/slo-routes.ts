@@ -11,7 +11,7 @@ import { isPage } from '../../http/pages/page-request.ts';
 import { relaxPolicy } from '../../http/security-headers.ts';
 import { limits } from '../../limits.ts';
 import type { LogoutBrowser } from '../../logout/front-channel/logout-browser.ts';
-import type { LogoutRuns } from '../../logout/logout-runs.ts';
+import type { LogoutRunStore } from '../../logout/logout-run-store.ts';
 import type { Vault } from '../../platform/vault.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';
 import { samlErrorPage } from '../../saml/messages/error-page.ts';
@@ -33,7 +33,7 @@ export interface SloRoutesDependencies {
   sent: Pick<SentLogoutRequests, 'isConfirmed'>;
   serviceProvider: Pick<ServiceProvider, 'signer'>;
   validateXml: XmlValidator;
-  runs: Pick<LogoutRuns, 'findByMessageId' | 'settle' | 'browserFailed'>;
+  runs: Pick<LogoutRunStore, 'findByMessageId' | 'settle' | 'browserFailed'>;
   vault: Pick<Vault, 'seal' | 'open'>;
   logoutBrowserOf(ctx: Context): LogoutBrowser;
   /** Rejects an address that sends too many messages. */

@@ -6,14 +6,14 @@ import type { ProbeResult } from './next-step.ts';
 
 export type FrameProbe = (url: string) => Promise<ProbeResult>;
 
-/** What a reverse proxy answers when its application is down. */
+/** The status codes of a reverse proxy whose application is down. */
 const GATEWAY_ERRORS = [502, 503, 504];
 
 export function createFrameProbe({ fetch }: { fetch: typeof globalThis.fetch }): FrameProbe {
   return async (url) => {
     try {
-      const response = await fetch(url, { method: 'HEAD', redirect: 'manual', signal: probeTime() });
-      return isGatewayError(response) ? 'dead' : 'answers';
+      const response = await fetch(url, { method: 'HEAD', redirect: 'manual', signal: probeTimeoutSignal() });
+      return isGatewayError(response) ? 'unreachable' : 'answers';
     } catch (error) {
       return probeResultOfFailure(error);
     }
@@ -21,7 +21,7 @@ export function createFrameProbe({ fetch }: { fetch: typeof globalThis.fetch }):
 }
 
 /** Aborts a probe after `limits.logout.probeMs`. */
-export function probeTime(): AbortSignal {
+export function probeTimeoutSignal(): AbortSignal {
   return AbortSignal.timeout(limits.logout.probeMs);
 }
 
@@ -32,8 +32,8 @@ export function isGatewayError({ status }: Response): boolean {
 
 /** The result of a probe that failed with this error. */
 export function probeResultOfFailure(error: unknown): ProbeResult {
-  if (!(error instanceof OutgoingError)) return 'dead';
+  if (!(error instanceof OutgoingError)) return 'unreachable';
   // An address that this server may not call can still be reached by the browser.
   if (error.code === 'forbidden_address' || error.code === 'forbidden_url') return 'unknown';
-  return error.code === 'too_large' || error.code === 'redirects' ? 'answers' : 'dead';
+  return error.code === 'too_large' || error.code === 'redirects' ? 'answers' : 'unreachable';
 }

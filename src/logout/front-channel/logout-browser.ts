@@ -3,10 +3,10 @@ import type { Context } from '../../http/context.ts';
 import type { Cookies } from '../../http/cookies.ts';
 import { randomToken } from '../../platform/random.ts';
 
-/** The value of the browser's cookie, or the first browser that opens the page of the logout run. */
+/** The value of the browser's cookie; `first-to-open`: the first browser that opens the page of the logout run. */
 export type LogoutBrowser = { cookie: string } | 'first-to-open';
 
-/** Finds the browser of a request that begins a logout; sets the cookie when there is none. */
+/** Finds the browser of a request that starts a logout; sets the cookie when there is none. */
 export function createLogoutBrowserOf({ cookies }: { cookies: Cookies }): (ctx: Context) => LogoutBrowser {
   return (ctx) => {
     // A form POST from another site has no SameSite=Lax cookies; the redirect after it has them.

@@ -30,16 +30,16 @@ export type ParticipantState =
   | 'failed'
   | 'unsupported';
 
-/** What a request of this server found at the logout URL of an application. Stored. */
+/** What a request of this server found at the logout URL of an application. Stored under the names of logout-run.ts. */
 export type ProbeResult =
   /** It answers; a SAML service provider sends a LogoutResponse. */
   | 'answers'
   /** The same, and the signed LogoutResponse has the status Success. */
   | 'confirmed'
-  /** It answers with a page of its own, from which no browser returns. */
-  | 'keeps'
+  /** It answers with its own page, which does not send the browser back. */
+  | 'no-return'
   /** It does not answer. */
-  | 'dead'
+  | 'unreachable'
   /** This server may not call it, or it needs the cookies of the browser. */
   | 'unknown';
 
@@ -105,19 +105,19 @@ export function nextStep(participants: readonly ParticipantStatus[], startedAt: 
   if (pending) {
     const seconds = remaining(pending, now) ?? 0;
     if (seconds <= 0) return { kind: 'give-up', id: pending.id };
-    return { kind: 'wait', id: pending.id, inFrame: keepsBrowser(pending), seconds };
+    return { kind: 'wait', id: pending.id, inFrame: doesNotReturn(pending), seconds };
   }
   // Its frame was displayed and never opened: some browsers support no frames.
   const unopened = browserSteps.find((one) => remaining(one, now) === 0);
   if (unopened) return { kind: 'give-up', id: unopened.id };
-  // Those that return the browser come first, then those in frames; last the ones that may keep the window.
+  // First those that return the browser, then those that do not answer, in frames, last those that may not return it.
   const returning = browserSteps.find(returnsBrowser);
   if (returning) return { kind: 'visit', ids: [returning.id], inFrame: false };
   // The user waits once, however many applications are down.
-  const dead = browserSteps.filter(({ probeResult }) => probeResult === 'dead');
-  if (dead.length > 0) return { kind: 'visit', ids: dead.map(({ id }) => id), inFrame: true };
-  const next = browserSteps.find(keepsBrowser) ?? browserSteps[0];
-  if (next) return { kind: 'visit', ids: [next.id], inFrame: keepsBrowser(next) };
+  const unreachable = browserSteps.filter(({ probeResult }) => probeResult === 'unreachable');
+  if (unreachable.length > 0) return { kind: 'visit', ids: unreachable.map(({ id }) => id), inFrame: true };
+  const next = browserSteps.find(doesNotReturn) ?? browserSteps[0];
+  if (next) return { kind: 'visit', ids: [next.id], inFrame: doesNotReturn(next) };
 
   const upstream = unsettled.find(({ channel }) => channel === 'upstream');
   if (upstream) return upstreamStep(upstream, now);
@@ -131,7 +131,7 @@ export function nextStep(participants: readonly ParticipantStatus[], startedAt: 
 function upstreamStep(upstream: ParticipantStatus, now: Date): NextStep {
   const { id, state, probeResult, asksUser } = upstream;
   const seconds = state === 'sent' ? (remaining(upstream, now) ?? 0) : undefined;
-  if (seconds === 0 || probeResult === 'dead') return { kind: 'give-up', id };
+  if (seconds === 0 || probeResult === 'unreachable') return { kind: 'give-up', id };
   if (seconds !== undefined) return { kind: 'wait', id, inFrame: false, seconds };
   return asksUser ? { kind: 'ask', id } : { kind: 'visit', ids: [id], inFrame: false };
 }
@@ -140,8 +140,8 @@ function returnsBrowser({ probeResult }: ParticipantStatus): boolean {
   return probeResult === 'answers' || probeResult === 'confirmed';
 }
 
-function keepsBrowser({ probeResult }: ParticipantStatus): boolean {
-  return probeResult === 'dead' || probeResult === 'keeps';
+function doesNotReturn({ probeResult }: ParticipantStatus): boolean {
+  return probeResult === 'unreachable' || probeResult === 'no-return';
 }
 
 /** Whole seconds until the deadline; 0 when it has passed, undefined when there is none. */

@@ -1,4 +1,5 @@
-// The result of a logout run in words, one line per application. No application is called signed out without proof.
+// The texts of the result of a logout run, one line per application. An application without a confirmation is never displayed as
+// signed out.
 import { type PageText, sentences, t } from '../../texts/text.ts';
 import { INITIATOR, type Participant } from '../logout-run.ts';
 import { mayStillBeSignedIn, NOT_CHOSEN } from './run-outcome.ts';
@@ -10,7 +11,7 @@ export interface ResultLine {
   isOpen: boolean;
 }
 
-/** Of several sessions of one application, the most severe state is displayed. */
+/** If an application has several sessions, the most severe state is displayed. */
 const SEVERITY = ['failed', 'retrying', 'unsupported', 'sent', 'waiting', 'notified', 'done'] as const;
 
 /** One line per application, in the order of the participants. */

@@ -10,7 +10,7 @@ import { parseForm } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import { randomToken } from '../../platform/random.ts';
 import type { LogoutRun } from '../logout-run.ts';
-import type { LogoutRuns } from '../logout-runs.ts';
+import type { LogoutRunStore } from '../logout-run-store.ts';
 import type { OutgoingSamlMessages } from '../saml/outgoing-messages.ts';
 import type { UpstreamParticipants } from '../upstream.ts';
 import { isSettled, needsBrowser } from './next-step.ts';
@@ -20,7 +20,7 @@ import type { LogoutSteps } from './steps.ts';
 export interface LogoutRoutesDependencies {
   cookies: Cookies;
   csrf: Pick<Csrf, 'check'>;
-  runs: Pick<LogoutRuns, 'find' | 'openInBrowser' | 'startWaiting' | 'browserFailed' | 'settle'>;
+  runs: Pick<LogoutRunStore, 'find' | 'openInBrowser' | 'startWaiting' | 'browserFailed' | 'settle'>;
   steps: LogoutSteps;
   outgoingMessages: Pick<OutgoingSamlMessages, 'prepare'>;
   upstreams: Pick<UpstreamParticipants, 'prepare'>;

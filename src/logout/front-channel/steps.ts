@@ -8,7 +8,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { ServiceProviders } from '../../saml/metadata/service-providers.ts';
 import { statusCodes } from '../../saml/xml/names.ts';
 import type { LogoutRun, Participant } from '../logout-run.ts';
-import type { LogoutRuns } from '../logout-runs.ts';
+import type { LogoutRunStore } from '../logout-run-store.ts';
 import type { OutgoingSamlMessages } from '../saml/outgoing-messages.ts';
 import type { SamlProbe } from '../saml/probe.ts';
 import type { UpstreamParticipants } from '../upstream.ts';
@@ -20,7 +20,7 @@ import { hasFailures, isComplete, isInProgress, mayStillBeSignedIn } from './run
 
 export interface LogoutStepsDependencies {
   now: Clock;
-  runs: LogoutRuns;
+  runs: LogoutRunStore;
   frameProbe: FrameProbe;
   samlProbe: SamlProbe;
   frontChannelUrl: FrontChannelUrl;
@@ -78,7 +78,7 @@ export function createLogoutSteps(dependencies: LogoutStepsDependencies): Logout
   async function settleFrames(participants: readonly Participant[]): Promise<void> {
     for (const participant of participants) {
       // A frame reports nothing about its content; only the probe before it tells whether the application answers.
-      if (participant.probeResult === 'dead') await runs.browserFailed(participant, 'no_answer');
+      if (participant.probeResult === 'unreachable') await runs.browserFailed(participant, 'no_answer');
       else await runs.settle(participant, { state: 'notified' });
     }
   }
@@ -97,7 +97,7 @@ function probing({ runs, frameProbe, samlProbe, frontChannelUrl, upstreams }: Lo
   async function probeUpstream(participant: Participant): Promise<void> {
     const url = await upstreams.addressOf(participant).catch(() => 'unreadable' as const);
     if (url === undefined) await runs.settle(participant, { state: 'unsupported', reason: 'no_logout' });
-    else await runs.saveProbeResult(participant.id, url === 'unreadable' ? 'dead' : await frameProbe(url));
+    else await runs.saveProbeResult(participant.id, url === 'unreadable' ? 'unreachable' : await frameProbe(url));
   }
 
   return async (participant: Participant): Promise<void> => {

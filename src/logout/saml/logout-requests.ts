@@ -1,9 +1,9 @@
-// LogoutRequests of service providers (SAML Core 3.7.1): signed, new, and only for sessions that the sender takes part in.
+// LogoutRequests of service providers (SAML Core 3.7.1): signed, new, and only for sessions with the sender as a participant.
 import type { Audit } from '../../audit/audit.ts';
 import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import type { Context } from '../../http/context.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { inSpan } from '../../platform/tracing.ts';
+import { runInChildSpan } from '../../platform/tracing.ts';
 import { authenticateMessage, type OpenedMessage } from '../../saml/messages/open-message.ts';
 import { type LogoutRequest, readLogoutRequest } from '../../saml/messages/read-logout.ts';
 import type { SeenMessages } from '../../saml/messages/seen-messages.ts';
@@ -59,7 +59,7 @@ export function createLogoutRequests(dependencies: LogoutRequestsDependencies): 
   const record: LogoutRequests['record'] = (ctx, sp, outcome, reason, subjectId) => {
     const about = { clientId: sp.entityId, ...(subjectId && { subjectId }), ...(reason && { reason }) };
     const entry = { type: 'saml.logout', outcome, request: ctx.state.request, ...about } as const;
-    // Anyone can name a service provider in a request that it did not sign, and as often as they like.
+    // Anyone can send any number of unsigned requests in the name of a service provider.
     return (outcome === 'failure' ? repeatedEntries : audit).record(entry);
   };
 
@@ -67,8 +67,8 @@ export function createLogoutRequests(dependencies: LogoutRequestsDependencies): 
     record,
 
     accept: (ctx, sp, opened) =>
-      inSpan('saml LogoutRequest', { attributes: { 'gatehouse.client_id': sp.entityId } }, async () => {
-        // Ending a session takes a signature, also where the registration accepts unsigned AuthnRequests.
+      runInChildSpan('saml LogoutRequest', { attributes: { 'gatehouse.client_id': sp.entityId } }, async () => {
+        // A LogoutRequest needs a signature, also if the registration accepts unsigned AuthnRequests.
         const message = authenticateMessage(opened, { ...sp, requireSigned: true });
         const expectation = { entityId: sp.entityId, endpoint, now: now(), skewSeconds: skewSeconds() };
         const request = readLogoutRequest(message, expectation);

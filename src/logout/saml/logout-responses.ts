@@ -1,14 +1,14 @@
 // LogoutResponses of service providers (SAML Core 3.7.2): each answers one LogoutRequest of this server, is signed by its
 // recipient and counts once. An invalid one is stored as the failure of that application.
 import type { Clock } from '../../platform/clock.ts';
-import { inSpan } from '../../platform/tracing.ts';
+import { runInChildSpan } from '../../platform/tracing.ts';
 import { authenticateMessage, type OpenedMessage } from '../../saml/messages/open-message.ts';
 import { readLogoutResponse } from '../../saml/messages/read-logout.ts';
 import type { SeenMessages } from '../../saml/messages/seen-messages.ts';
 import type { ServiceProviders } from '../../saml/metadata/service-providers.ts';
 import { SamlError } from '../../saml/xml/errors.ts';
 import type { Participant } from '../logout-run.ts';
-import type { LogoutRuns } from '../logout-runs.ts';
+import type { LogoutRunStore } from '../logout-run-store.ts';
 
 export interface LogoutResponsesDependencies {
   /** Public base URL. */
@@ -17,7 +17,7 @@ export interface LogoutResponsesDependencies {
   skewSeconds(): number;
   serviceProviders: Pick<ServiceProviders, 'find'>;
   seenMessages: SeenMessages;
-  runs: Pick<LogoutRuns, 'findByMessageId' | 'settle' | 'browserFailed'>;
+  runs: Pick<LogoutRunStore, 'findByMessageId' | 'settle' | 'browserFailed'>;
 }
 
 export interface LogoutResponses {
@@ -57,7 +57,11 @@ export function createLogoutResponses(dependencies: LogoutResponsesDependencies)
       if (!participant) throw new SamlError('unexpected_response', { detail: inResponseTo.slice(0, MAX_ID) });
       try {
         const attributes = { 'gatehouse.client_id': participant.clientId };
-        if (await inSpan('saml LogoutResponse', { attributes }, () => succeeded(opened, participant, inResponseTo)))
+        if (
+          await runInChildSpan('saml LogoutResponse', { attributes }, () =>
+            succeeded(opened, participant, inResponseTo),
+          )
+        )
           await runs.settle(participant, { state: 'done' });
         else await runs.browserFailed(participant, 'refused');
       } catch (error) {

@@ -139,7 +139,7 @@ async function sendBySoap(
   const { now, skewSeconds, validateXml, signer, serviceProviders, fetch } = dependencies;
   const sp = await serviceProviders.find(participant.clientId);
   const location = sp?.slo.find(({ binding }) => binding === 'soap')?.location;
-  if (!sp || !location) return 'no-such-client';
+  if (!sp || !location) return 'switched_off';
   const messageId = newMessageId();
   const body = soapEnvelope(build(dependencies, participant, location, messageId, 'admin'), signer());
   const response = await fetch(location, { method: 'POST', headers: soapHeaders, body });

@@ -8,7 +8,7 @@ import { readLogoutResponse } from '../../saml/messages/read-logout.ts';
 import type { ServiceProvider } from '../../saml/metadata/service-providers.ts';
 import { SamlError } from '../../saml/xml/errors.ts';
 import type { XmlValidator } from '../../saml/xml/schema.ts';
-import { isGatewayError, probeResultOfFailure, probeTime } from '../front-channel/frame-probe.ts';
+import { isGatewayError, probeResultOfFailure, probeTimeoutSignal } from '../front-channel/frame-probe.ts';
 import type { ProbeResult } from '../front-channel/next-step.ts';
 import type { Participant } from '../logout-run.ts';
 import type { OutgoingSamlMessages } from './outgoing-messages.ts';
@@ -32,7 +32,7 @@ export function createSamlProbe(dependencies: SamlProbeDependencies): SamlProbe 
   const endpoint = `${base}/saml/slo`;
   const { origin } = new URL(base);
 
-  function isDone(decoded: DecodedMessage, sp: ServiceProvider, requestId: string): boolean {
+  function isSuccessResponse(decoded: DecodedMessage, sp: ServiceProvider, requestId: string): boolean {
     const opened = openMessage(decoded, ['LogoutResponse'], validateXml);
     const message = authenticateMessage(opened, { ...sp, requireSigned: true });
     const expectation = { entityId: sp.entityId, endpoint, now: now(), skewSeconds: skewSeconds(), requestId };
@@ -44,32 +44,33 @@ export function createSamlProbe(dependencies: SamlProbeDependencies): SamlProbe 
     if (!probeRequest) return undefined;
     const { url, init, sp, messageId } = probeRequest;
     try {
-      const response = await fetch(url, { ...init, redirect: 'manual', signal: probeTime() });
-      if (isGatewayError(response)) return 'dead';
-      const location = targetOf(response, url);
+      const response = await fetch(url, { ...init, redirect: 'manual', signal: probeTimeoutSignal() });
+      if (isGatewayError(response)) return 'unreachable';
+      const location = redirectTarget(response, url);
       const query =
         location && `${location.origin}${location.pathname}` === endpoint ? location.search.slice(1) : undefined;
       const form = location ? undefined : formFields(await response.text(), endpoint);
-      // One that redirects to the sign-in here, or looks for a browser, identifies the session by a cookie of the browser.
+      // A service provider that redirects to this server's sign-in or to its own browser check finds the session by a
+      // browser cookie.
       const needsCookies = location?.origin === origin || isBrowserCheck(location, new URL(url));
-      if (query === undefined && form === undefined) return needsCookies ? 'unknown' : 'keeps';
+      if (query === undefined && form === undefined) return needsCookies ? 'unknown' : 'no-return';
       const decoded = query === undefined ? decodePost(String(form)) : await decodeRedirect(query);
-      return isDone(decoded, sp, messageId) ? 'confirmed' : 'answers';
+      return isSuccessResponse(decoded, sp, messageId) ? 'confirmed' : 'answers';
     } catch (error) {
-      // It returns to this server with a message that is invalid; the browser's response will be checked again.
+      // The service provider answered with an invalid message. The LogoutResponse in the browser is checked separately.
       if (error instanceof SamlError) return 'answers';
       return probeResultOfFailure(error);
     }
   };
 }
 
-/** Another Gatehouse redirects a LogoutRequest without cookies to `/saml/sp/slo/browser`, where only a browser follows. */
+/** Another Gatehouse redirects a LogoutRequest without cookies to `/saml/sp/slo/browser`, which only a browser follows. */
 function isBrowserCheck(location: URL | undefined, { origin, pathname }: URL): boolean {
   return location?.origin === origin && location.pathname === `${pathname}/browser`;
 }
 
-/** Where the response redirects to; the query stays as it was sent. */
-function targetOf(response: Response, from: string): URL | undefined {
+/** The URL that the response redirects to, with its query unchanged. */
+function redirectTarget(response: Response, from: string): URL | undefined {
   const location = response.headers.get('location');
   return location !== null && URL.canParse(location, from) ? new URL(location, from) : undefined;
 }

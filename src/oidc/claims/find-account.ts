@@ -1,11 +1,11 @@
-// The account of a request or token, for the engine, with the claims that the application receives. There is none when the
-// account is disabled, or the application's access rule no longer allows it: then grant and tokens are removed at the next
-// refresh.
+// The account of a request or token, for the engine, with the claims that the application receives. It returns no
+// account if the account is disabled or the application's access rule does not allow it; the next refresh then removes grant and
+// tokens.
 
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { claimsFor, customClaims, taggableName } from '../../accounts/claims.ts';
-import { taggableClaims, valuesInLanguages, type WantedLanguages } from '../../accounts/tagged-values.ts';
+import { type RequestedLanguages, taggableClaims, valuesInLanguages } from '../../accounts/tagged-values.ts';
 import { withVisibleRoles } from '../../accounts/visible-roles.ts';
 import { accessDecision } from '../../applications/access-decision.ts';
 import { claimSources } from '../../applications/fields/claim-settings.ts';
@@ -17,7 +17,7 @@ import type { Account as EngineAccount, FindAccount } from '../engine/library.ts
 import { APPLICATION_CLAIMS, LOCALIZED_CLAIMS } from '../patches/provider/client-claims.ts';
 import type { ClientApplication, ClientSource } from '../store/clients.ts';
 import type { Sessions } from '../store/sessions/sessions.ts';
-import { wantedLanguages } from './wanted-languages.ts';
+import { requestedLanguages } from './requested-languages.ts';
 
 export interface FindAccountDependencies {
   accounts: Pick<Accounts, 'find'>;
@@ -25,11 +25,11 @@ export interface FindAccountDependencies {
   consents: Pick<Consents, 'recordUse'>;
   sessions: Pick<Sessions, 'removeGrants'>;
   audit: Audit;
-  /** The setting `refresh_token_days`: a shorter one applies to the tokens that exist as well. */
+  /** The setting `refresh_token_days`; a shorter value also applies to existing tokens. */
   refreshTokenDays(): number;
 }
 
-/** What is redeemed once for each authorization. */
+/** The models that are redeemed once for each authorization. */
 const FIRST_USE = new Set(['AuthorizationCode', 'DeviceCode']);
 const UNREGISTERED = { allowed: false, reason: 'application_unregistered' };
 
@@ -59,7 +59,7 @@ export function createFindAccount(dependencies: FindAccountDependencies): FindAc
     return {
       accountId: id,
       record: account,
-      claims: async (use) => ({ ...claimsOf(account, application, wantedLanguages(token, use)), sub: id }),
+      claims: async (use) => ({ ...claimsOf(account, application, requestedLanguages(token, use)), sub: id }),
     };
   };
 
@@ -88,7 +88,7 @@ function startOf(token: object): number {
   return iiat;
 }
 
-/** The account behind the one that `findAccount` returned to the engine. */
+/** The account of this server that belongs to the engine's account object. */
 export function accountOf(found: EngineAccount): Account {
   return found.record as Account;
 }
@@ -97,23 +97,23 @@ export function accountOf(found: EngineAccount): Account {
 export function claimsOf(
   account: Account,
   application: Pick<ClientApplication, 'metadata'> | undefined,
-  languages?: WantedLanguages,
+  languages?: RequestedLanguages,
 ) {
   const { claims: applicationClaims, ...view } = application?.metadata ?? {};
   const visible = withVisibleRoles(account, view);
   const standard = { ...claimsFor(visible), ...(languages && { [LOCALIZED_CLAIMS]: standardIn(languages, account) }) };
   if (!applicationClaims) return standard;
-  const own = claimSources(applicationClaims).map(({ claim, field, scope }) => ({
+  const declaredClaims = claimSources(applicationClaims).map(({ claim, field, scope }) => ({
     scope,
     claims: {
       ...customClaims(visible, { [claim]: field }),
       ...(languages && fieldIn(languages, account, { claim, field })),
     },
   }));
-  return { ...standard, [APPLICATION_CLAIMS]: own };
+  return { ...standard, [APPLICATION_CLAIMS]: declaredClaims };
 }
 
-function standardIn(languages: WantedLanguages, { attributes }: Account): Record<string, Record<string, unknown>> {
+function standardIn(languages: RequestedLanguages, { attributes }: Account): Record<string, Record<string, unknown>> {
   const claims = [...taggableClaims].map((claim) => [
     claim,
     valuesInLanguages(claim, { attributes, base: claim }, languages),
@@ -121,9 +121,9 @@ function standardIn(languages: WantedLanguages, { attributes }: Account): Record
   return Object.fromEntries(claims);
 }
 
-/** The values of a claim of the application's own. */
+/** The values of a claim that the application declares. */
 function fieldIn(
-  languages: WantedLanguages,
+  languages: RequestedLanguages,
   { attributes }: Account,
   { claim, field }: { claim: string; field: string },
 ): Record<string, unknown> {

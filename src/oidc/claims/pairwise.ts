@@ -5,7 +5,7 @@ import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import { safeEqual } from '../../platform/random.ts';
 
 export interface PairwiseSubjects {
-  of(sector: string, accountId: string): string;
+  subjectOf(sector: string, accountId: string): string;
   /** The account of a subject of this sector; undefined for anything else. */
   accountOf(sector: string, subject: string): string | undefined;
 }
@@ -17,21 +17,21 @@ const CIPHER = 'aes-256-ctr';
 export function createPairwiseSubjects(secret: Buffer): PairwiseSubjects {
   const key = (use: string, sector: string) => createHmac('sha256', secret).update(`${use}\0${sector}`).digest();
 
-  function of(sector: string, accountId: string): string {
+  function subjectOf(sector: string, accountId: string): string {
     const iv = createHmac('sha256', key('mac', sector)).update(accountId).digest().subarray(0, IV_BYTES);
     const cipher = createCipheriv(CIPHER, key('cipher', sector), iv);
     return Buffer.concat([iv, cipher.update(accountId, 'utf8'), cipher.final()]).toString('base64url');
   }
 
   return {
-    of,
+    subjectOf,
 
     accountOf(sector, subject) {
       const octets = Buffer.from(subject, 'base64url');
       if (octets.length <= IV_BYTES) return undefined;
       const decipher = createDecipheriv(CIPHER, key('cipher', sector), octets.subarray(0, IV_BYTES));
       const accountId = Buffer.concat([decipher.update(octets.subarray(IV_BYTES)), decipher.final()]).toString();
-      return safeEqual(of(sector, accountId), subject) ? accountId : undefined;
+      return safeEqual(subjectOf(sector, accountId), subject) ? accountId : undefined;
     },
   };
 }

@@ -9,8 +9,8 @@ import { extraClientMetadata, registrationPolicies } from '../registration/clien
 import { clientBasedCORS } from './cors.ts';
 import { createIntrospectionPolicy, type PairwiseIdentifier } from './introspection.ts';
 import type { Client, Configuration, FindAccount, KoaContextWithOIDC } from './library.ts';
+import { createProfileChecks, profileOf } from './profile-checks.ts';
 import { REQUEST_CHECK_PARAMETER } from './requests/request-checks.ts';
-import { createProfileChecks, profileOf } from './security-profile.ts';
 
 /** The engine's paths (docs/api.md). */
 export const routes = {
@@ -206,7 +206,7 @@ function features(dependencies: ConfigurationDependencies): Features {
     requestObjects: { enabled: true, assertJwtClaimsAndHeader: profileChecks.assertRequestObject },
     jwtResponseModes: { enabled: true },
     jwtIntrospection: { enabled: true },
-    // What it adds to the checks of engine/security-profile.ts is little, and may grow with the engine.
+    // What it adds to the checks of engine/profile-checks.ts is little, and may grow with the engine.
     fapi: { enabled: true, profile: (_ctx, client) => (profileOf(client) ? '2.0' : undefined) },
     resourceIndicators: {
       enabled: true,

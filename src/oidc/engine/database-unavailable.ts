@@ -1,6 +1,6 @@
 // The engine's responses while the database cannot be used. To programs: 503 with Retry-After and `temporarily_unavailable` in the form
-// of RFC 6749 5.2, never an error such as invalid_grant, after which a client throws its tokens away. At the authorization endpoint
-// the engine redirects with `temporarily_unavailable` (RFC 6749 4.1.2.1), if it could read the client; else it is a page.
+// of RFC 6749 5.2, never an error such as invalid_grant, after which a client discards its tokens. At the authorization endpoint
+// the engine redirects with `temporarily_unavailable` (RFC 6749 4.1.2.1), if it could read the client; otherwise it renders a page.
 import type { Context } from '../../http/context.ts';
 import { databaseUnavailable, RETRY_AFTER } from '../../http/database-unavailable.ts';
 import { type DatabaseUnavailable, unavailableIn } from '../../storage/unavailable.ts';
@@ -34,7 +34,7 @@ export function noteDatabaseFailure(ctx: Context, error: unknown): boolean {
 function answerPrograms(ctx: Context, unavailable: DatabaseUnavailable): void {
   ctx.state.errorCode = databaseUnavailable(unavailable)?.code;
   const { error, error_description } = unavailable;
-  ctx.remove('WWW-Authenticate'); // the credentials were not looked at
+  ctx.remove('WWW-Authenticate'); // the credentials were not checked
   ctx.status = unavailable.status;
   ctx.set({ ...RETRY_AFTER, 'Cache-Control': 'no-store' });
   ctx.body = { error, error_description };

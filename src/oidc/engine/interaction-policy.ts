@@ -1,4 +1,4 @@
-// The engine's interaction policy with the checks of this server, for both protocols: when a user has to do something
+// The engine's interaction policy with the checks of this server, for both protocols: when the user has to act
 // before an authorization request is answered. Order: login, select_account, access, consent.
 
 import type { Account } from '../../accounts/account.ts';
@@ -24,7 +24,7 @@ const { REQUEST_PROMPT, NO_NEED_TO_PROMPT } = Check;
 export interface PromptDependencies {
   clients: ClientSource;
   /** Whether this account has the factors for one of the `requested` acr values. */
-  canReach(accountId: string, requested: string[]): Promise<boolean>;
+  canSatisfyAcr(accountId: string, requested: string[]): Promise<boolean>;
   /** The acr that the settings demand of each session of this account in this browser. */
   settingsAcr(ctx: KoaContextWithOIDC, account: Account): Promise<Acr | undefined>;
   /** Whether this account can enter a code by email, and has no stronger factor. */
@@ -32,7 +32,7 @@ export interface PromptDependencies {
   /** What a SAML AuthnRequest requires of this sign-in; nothing for OpenID Connect. */
   samlRequirements(ctx: KoaContextWithOIDC): Promise<{ acrs: string[]; needsPassword: boolean }>;
   hasPassword(accountId: string): Promise<boolean>;
-  /** The connections that a session came from, and a sign-in that is not stored yet (federation/sessions.ts). */
+  /** The connection of a session, and of a sign-in that is not stored yet (federation/sessions.ts). */
   upstream: UpstreamSource;
   /** The `sub` of an account for the client of the request (pairwise subjects). */
   subjectOf(ctx: KoaContextWithOIDC, accountId: string): Promise<string>;
@@ -42,7 +42,7 @@ export interface UpstreamSource {
   ofSession(sessionUid: string): Promise<string | undefined>;
   connectionOf(id: string): Promise<string | undefined>;
   /** Whether the upstream of the session can prove one of these acr values. */
-  canReach(sessionUid: string, acrs: readonly string[]): Promise<boolean>;
+  canSatisfyAcr(sessionUid: string, acrs: readonly string[]): Promise<boolean>;
 }
 
 /** oidc-provider's `interactions.policy`. */
@@ -52,28 +52,28 @@ export function createPrompts(dependencies: PromptDependencies) {
   const consent = policy.get('consent');
   if (!login || !consent) throw new Error('the engine has no login or consent prompt');
 
-  login.checks.add(accountUnavailable());
+  login.checks.add(accountUnavailableCheck());
   login.checks.remove('essential_acr');
   login.checks.remove('essential_acrs');
-  login.checks.add(essentialAcr(dependencies));
-  login.checks.add(requestedAcr(dependencies));
-  login.checks.add(applicationAcr(dependencies));
-  login.checks.add(settingsAcr(dependencies));
-  login.checks.add(requestedMailedCode(dependencies));
-  login.checks.add(requestedPassword(dependencies));
-  login.checks.add(acceptedConnection(dependencies));
+  login.checks.add(essentialAcrCheck(dependencies));
+  login.checks.add(requestedAcrCheck(dependencies));
+  login.checks.add(applicationAcrCheck(dependencies));
+  login.checks.add(settingsAcrCheck(dependencies));
+  login.checks.add(mailedCodeCheck(dependencies));
+  login.checks.add(passwordCheck(dependencies));
+  login.checks.add(connectionCheck(dependencies));
   login.checks.remove('id_token_hint');
-  login.checks.add(hintedAccount(dependencies));
+  login.checks.add(idTokenHintCheck(dependencies));
   for (const check of login.checks) check.error ??= 'login_required';
   policy.add(new Prompt({ name: 'select_account', requestable: true }), 1);
-  policy.add(access(dependencies), 2);
+  policy.add(accessPrompt(dependencies), 2);
   consent.checks.remove('native_client_prompt');
-  consent.checks.add(nativeClient(dependencies));
+  consent.checks.add(nativeClientCheck(dependencies));
   return policy;
 }
 
 /** A session whose account was deleted or disabled needs a new sign-in. */
-function accountUnavailable() {
+function accountUnavailableCheck() {
   return new Check('account_gone', 'the account of this session is not available', ({ oidc }) =>
     oidc.session?.accountId && !oidc.account ? REQUEST_PROMPT : NO_NEED_TO_PROMPT,
   );
@@ -83,7 +83,7 @@ function accountUnavailable() {
  * The session must belong to the account of the id_token_hint (OIDC Core 3.1.2.1). The engine checks the hint before the
  * sign-in only, and would accept a sign-in with any other account.
  */
-function hintedAccount({ subjectOf }: PromptDependencies) {
+function idTokenHintCheck({ subjectOf }: PromptDependencies) {
   return new Check('id_token_hint', 'id_token_hint and authenticated subject do not match', async (ctx) => {
     const { params, client, session, provider, entities } = ctx.oidc;
     const hint = params?.id_token_hint;
@@ -95,12 +95,12 @@ function hintedAccount({ subjectOf }: PromptDependencies) {
 }
 
 /** `acr` as an essential claim (OIDC Core 5.5.1.1): the request fails when the account cannot reach it. */
-function essentialAcr(dependencies: PromptDependencies) {
+function essentialAcrCheck(dependencies: PromptDependencies) {
   return new Check('essential_acr', 'the requested authentication context could not be obtained', async (ctx) => {
     const requested = essentialAcrValues(ctx);
     if (requested.length === 0 || satisfies(requested, ctx.oidc.acr)) return NO_NEED_TO_PROMPT;
     const accountId = ctx.oidc.session?.accountId;
-    if (accountId && !(await isReachable(dependencies, ctx, requested))) {
+    if (accountId && !(await isAcrSatisfiable(dependencies, ctx, requested))) {
       throw new errors.UnmetAuthenticationRequirements(
         'this account cannot reach the requested authentication context',
       );
@@ -121,47 +121,50 @@ function essentialAcrValues(ctx: KoaContextWithOIDC): string[] {
  * `acr_values` (voluntary, OIDC Core 3.1.2.1; step-up, RFC 9470) and SAML's RequestedAuthnContext: prompted for when the
  * account can reach it. Otherwise the response says which acr was reached, and SAML answers NoAuthnContext.
  */
-function requestedAcr(dependencies: PromptDependencies) {
+function requestedAcrCheck(dependencies: PromptDependencies) {
   return new Check('acr', 'a stronger sign-in was requested', async (ctx) => {
     const { session, params, result } = ctx.oidc;
     if (!session?.accountId || result?.login || result?.stepUp) return NO_NEED_TO_PROMPT;
     const { acrs } = await dependencies.samlRequirements(ctx);
     const requested = [...voluntaryAcrs(params?.acr_values), ...acrs];
     if (requested.length === 0 || satisfies(requested, ctx.oidc.acr)) return NO_NEED_TO_PROMPT;
-    return (await isReachable(dependencies, ctx, requested)) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
+    return (await isAcrSatisfiable(dependencies, ctx, requested)) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
   });
 }
 
-/** Whether the account can reach one of these acr values with its factors, or at the upstream of its session, which is requested once. */
-async function isReachable(
-  { canReach, upstream }: PromptDependencies,
+/**
+ * Whether the account can reach one of these acr values with its factors, or by one step-up at the
+ * upstream of its session.
+ */
+async function isAcrSatisfiable(
+  { canSatisfyAcr, upstream }: PromptDependencies,
   { oidc: { session, result } }: KoaContextWithOIDC,
   requested: string[],
 ): Promise<boolean> {
-  // The sign-in pages found nothing that could be added.
+  // The step-up already ended without a stronger factor.
   if (!session?.accountId || result?.stepUp) return false;
-  if (await canReach(session.accountId, requested)) return true;
-  return !result?.login && upstream.canReach(session.uid, requested);
+  if (await canSatisfyAcr(session.accountId, requested)) return true;
+  return !result?.login && upstream.canSatisfyAcr(session.uid, requested);
 }
 
 /**
  * The application's own rule (`mfa: required`), which neither settings nor request can lower. The reason `acr` makes it a
  * step-up: only the missing factor is prompted for.
  */
-function applicationAcr({ clients }: PromptDependencies) {
-  return new Check('acr', 'the application demands a stronger sign-in', async ({ oidc }) => {
+function applicationAcrCheck({ clients }: PromptDependencies) {
+  return new Check('acr', 'the application requires a stronger sign-in', async ({ oidc }) => {
     const rule = oidc.client && (await clients.applicationOf(oidc.client.clientId))?.mfa;
     if (!rule || !oidc.session?.accountId || satisfies([acrOfRule(rule)], oidc.acr)) return NO_NEED_TO_PROMPT;
-    // The sign-in pages finish only when the rule is met. A sign-in that finished without it is an error, not a loop.
+    // The sign-in pages finish only when the rule is met. Otherwise the result is an error instead of a loop.
     if (oidc.result?.login || oidc.result?.stepUp)
-      throw new errors.AccessDenied('the application demands a stronger sign-in');
+      throw new errors.AccessDenied('the application requires a stronger sign-in');
     return REQUEST_PROMPT;
   });
 }
 
-/** The settings `mfa: required` and `admin_mfa`, in a session that began before they applied to this account. */
-function settingsAcr(dependencies: PromptDependencies) {
-  return new Check('acr', 'the settings demand a stronger sign-in', async (ctx) => {
+/** The settings `mfa: required` and `admin_mfa`, in a session that is older than their effect on this account. */
+function settingsAcrCheck(dependencies: PromptDependencies) {
+  return new Check('acr', 'the settings require a stronger sign-in', async (ctx) => {
     const { session, account, result } = ctx.oidc;
     if (!session?.accountId || !account || result?.login || result?.stepUp) return NO_NEED_TO_PROMPT;
     const demanded = await dependencies.settingsAcr(ctx, accountOf(account));
@@ -170,7 +173,7 @@ function settingsAcr(dependencies: PromptDependencies) {
 }
 
 /** `amr` as an essential claim with the value `email`: for accounts without a stronger factor. */
-function requestedMailedCode({ canEnterMailedCode }: PromptDependencies) {
+function mailedCodeCheck({ canEnterMailedCode }: PromptDependencies) {
   return new Check('acr', 'a code by email was requested', async ({ oidc }) => {
     const { session, account, result, params } = oidc;
     if (!session?.accountId || !account || session.amr?.includes('email')) return NO_NEED_TO_PROMPT;
@@ -181,32 +184,32 @@ function requestedMailedCode({ canEnterMailedCode }: PromptDependencies) {
 }
 
 /**
- * The application's `connections` and `local_sign_in`, also in a session that began at another application. A session with `fed`
- * whose connection is not known is accepted by no such application.
+ * The application's `connections` and `local_sign_in`, also in a session that was started at another application. If the
+ * connection of a session with `fed` is unknown, every such application rejects it.
  */
-function acceptedConnection({ clients, upstream }: PromptDependencies) {
-  return new Check('connection', 'the application demands another way to sign in', async ({ oidc }) => {
+function connectionCheck({ clients, upstream }: PromptDependencies) {
+  return new Check('connection', 'the application requires another sign-in method', async ({ oidc }) => {
     const rule = oidc.client && (await clients.applicationOf(oidc.client.clientId))?.signInRule;
     const { session, result } = oidc;
     if (!rule || !session?.accountId) return NO_NEED_TO_PROMPT;
-    const begun = upstreamLogin()?.upstream;
-    const isLocalNow = result?.login !== undefined && begun === undefined && !session.amr?.includes('fed');
-    // A directory's password is `pwd` like one of this server: only the stored session tells them apart.
-    const connection = begun
-      ? await upstream.connectionOf(begun)
+    const upstreamSession = upstreamLogin()?.upstream;
+    const isLocalNow = result?.login !== undefined && upstreamSession === undefined && !session.amr?.includes('fed');
+    // A directory sign-in also has amr `pwd`; only the stored session names its connection.
+    const connection = upstreamSession
+      ? await upstream.connectionOf(upstreamSession)
       : isLocalNow
         ? undefined
         : await upstream.ofSession(session.uid);
     const isKnown = connection !== undefined || !session.amr?.includes('fed');
     if (isKnown && acceptsSignIn(rule, connection)) return NO_NEED_TO_PROMPT;
-    // The sign-in pages offer only what is accepted. Anything else that has finished is an error, not a loop.
-    if (result?.login) throw new errors.AccessDenied('the application demands another way to sign in');
+    // The sign-in pages offer only accepted methods. If another one was used, the result is an error instead of a loop.
+    if (result?.login) throw new errors.AccessDenied('the application requires another sign-in method');
     return REQUEST_PROMPT;
   });
 }
 
-/** A SAML AuthnRequest for exactly the password, in a session that began with a passkey. */
-function requestedPassword({ samlRequirements, hasPassword }: PromptDependencies) {
+/** A SAML AuthnRequest for exactly the password, in a session that was started with a passkey. */
+function passwordCheck({ samlRequirements, hasPassword }: PromptDependencies) {
   return new Check('password', 'a sign-in with the password was requested', async (ctx) => {
     const { session, result } = ctx.oidc;
     if (!session?.accountId || result?.login || session.amr?.includes('pwd')) return NO_NEED_TO_PROMPT;
@@ -216,7 +219,7 @@ function requestedPassword({ samlRequirements, hasPassword }: PromptDependencies
 }
 
 /** The application's access rule, for both protocols: the user gets a page, the application the error access_denied. */
-function access({ clients }: PromptDependencies) {
+function accessPrompt({ clients }: PromptDependencies) {
   return new Prompt(
     { name: 'access', requestable: false },
     new Check(
@@ -242,7 +245,7 @@ function access({ clients }: PromptDependencies) {
  * Any program on the device can pose as a native client (RFC 8252 8.6), so consent is prompted for at each request,
  * except for first-party applications (`consent: implicit`).
  */
-function nativeClient({ clients }: PromptDependencies) {
+function nativeClientCheck({ clients }: PromptDependencies) {
   return new Check(
     'native_client_prompt',
     'native clients require End-User interaction',

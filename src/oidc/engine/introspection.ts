@@ -1,6 +1,6 @@
 // Which clients may introspect a token (RFC 7662 2.2 and 4): its own client, and confidential clients as the APIs that
-// receive it. A pairwise client knows users by the subjects of its own sector and learns no others (OIDC Core 8), not even from
-// another application's token.
+// receive it. A pairwise client receives only the subjects of its own sector (OIDC Core 8), also for another application's
+// token.
 import type { Client, FindAccount, KoaContextWithOIDC } from './library.ts';
 
 export type PairwiseIdentifier = (ctx: unknown, accountId: string, client: Client) => Promise<string>;
@@ -9,7 +9,7 @@ interface IntrospectedToken {
   kind: string;
   clientId?: string;
   accountId?: string;
-  /** Members of the response, signed or not; the engine replaces those that it has of its own, but `sub`. */
+  /** Additional members of the response, signed or not. The engine's own members replace them, except `sub`. */
   extra?: Record<string, unknown> | undefined;
 }
 
@@ -21,9 +21,9 @@ export function createIntrospectionPolicy(findAccount: FindAccount, pairwiseIden
     token: IntrospectedToken,
   ): Promise<boolean> {
     if (token.clientId !== client.clientId) {
-      // A public client proves nothing but that it has the token; a refresh token concerns its own client only.
+      // A public client proves only that it has the token. A refresh token may only be introspected by its own client.
       if (client.clientAuthMethod === 'none' || token.kind === 'RefreshToken') return false;
-      // The tokens of a disabled client are not valid, and the engine would fail on them.
+      // The tokens of a disabled client are invalid, and would cause an error in the engine.
       if (!token.clientId || !(await ctx.oidc.provider.Client.find(token.clientId))) return false;
     }
     const { accountId } = token;

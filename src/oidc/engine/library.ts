@@ -1,5 +1,5 @@
-// The only file that imports oidc-provider. It imports five files of the package instead of its index, which would only
-// add a warning about Node.js 20 to each start (all that is used here works there; CI runs 20, 22 and 24).
+// The only file that imports oidc-provider at run time. It imports five files of the package instead of its index. The index adds
+// a warning about Node.js 20 to each start; these files run on 20, 22 and 24.
 
 export type * from 'oidc-provider';
 export { LOOPBACKS } from 'oidc-provider/lib/consts/client_attributes.js';

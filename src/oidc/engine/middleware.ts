@@ -1,8 +1,8 @@
-// Koa middleware around the engine: the checks and patches in front of it, the engine itself, the patches behind it.
+// Koa middleware around the engine: the checks and patches before it, the engine itself, the patches after it.
 import compose from 'koa-compose';
 import type { Context, Middleware } from '../../http/context.ts';
 import { methodNotAllowed } from '../../http/errors.ts';
-import { inSpan } from '../../platform/tracing.ts';
+import { runInChildSpan } from '../../platform/tracing.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
 import { findRequestsIn, shareReads } from '../../storage/request-reads.ts';
 import { requestPatches, responsePatches } from '../patches.ts';
@@ -14,11 +14,11 @@ import { engineContext } from './app-context.ts';
 import { routes } from './configuration.ts';
 import { answerWithDatabase } from './database-unavailable.ts';
 import { type Provider, requestStorage } from './library.ts';
+import { recordProfileOfToken } from './profile-checks.ts';
 import type { Engine } from './provider.ts';
 import { createPublicDocuments } from './public-documents.ts';
 import { guardRequest } from './requests/request-guards.ts';
 import { answerMethod, engineRoute } from './routes.ts';
-import { noteProfileOfToken } from './security-profile.ts';
 
 export interface EngineMiddlewareDependencies {
   engine: Engine;
@@ -39,7 +39,7 @@ const READS_DIRECTORY = new Set<string>([
   routes.pushed_authorization_request,
 ]);
 
-/** Serves the engine's routes; every other request goes on to the next middleware. */
+/** Serves the engine's routes; passes every other request to the next middleware. */
 export function createEngineMiddleware({
   engine,
   clients,
@@ -52,13 +52,13 @@ export function createEngineMiddleware({
   const handlerOf = composeOnce();
   findRequestsIn(requestStorage);
 
-  // Here and below a promise is awaited only where there is one: each await costs every request.
+  // Here and below, only real promises are awaited, because each await slows down every request.
   async function answer(ctx: Context, provider: Provider): Promise<void> {
     const guess = deviceGuesses.begin(ctx);
     if (guess) await guess;
     const registration = clientLimits.begin(ctx);
     if (registration) await registration;
-    await inSpan(`oidc ${ctx.state.route}`, {}, async (span) => {
+    await runInChildSpan(`oidc ${ctx.state.route}`, {}, async (span) => {
       await handlerOf(provider)(ctx, rejectMethod);
       span?.set({ 'gatehouse.client_id': engineContext(ctx)?.client?.clientId });
     });
@@ -77,7 +77,7 @@ export function createEngineMiddleware({
     if (route === routes.token) watchRefresh(ctx);
   };
 
-  /** A client that did not get the answer to its refresh sends the same token again. */
+  /** A client that did not receive the response to its refresh sends the same token again. */
   function watchRefresh(ctx: Context): void {
     const token = engineContext(ctx)?.entities.RotatedRefreshToken?.jti;
     if (token === undefined) return;
@@ -98,7 +98,7 @@ export function createEngineMiddleware({
       if (answered && (await answered)) return;
     }
     const guarded =
-      guardRequest(ctx, clients) ?? (route === routes.userinfo ? noteProfileOfToken(ctx, provider) : undefined);
+      guardRequest(ctx, clients) ?? (route === routes.userinfo ? recordProfileOfToken(ctx, provider) : undefined);
     if (guarded) await guarded;
     const contentSecurityPolicy = ctx.response.get('Content-Security-Policy');
 
@@ -116,7 +116,7 @@ export function createEngineMiddleware({
   }
 }
 
-/** The engine's middlewares as one; composed again only when a change of keys has made a new Provider. */
+/** The engine's middlewares as one; composed again only after a change of keys, which creates a new Provider. */
 function composeOnce() {
   let composed: { provider: Provider; handler: Middleware } | undefined;
   return (provider: Provider): Middleware => {
@@ -127,7 +127,7 @@ function composeOnce() {
   };
 }
 
-/** The engine passes on what it has no handler for: the path is one of its own, so the method is wrong. */
+/** The engine calls `next` for a path of its own without a handler for the method, so the method is wrong. */
 async function rejectMethod(): Promise<never> {
   throw methodNotAllowed();
 }

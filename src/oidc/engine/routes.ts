@@ -1,11 +1,11 @@
-// The engine's paths, who calls them, and the methods that they allow.
+// The engine's paths, their callers, and the methods that they allow.
 import type { Context } from '../../http/context.ts';
 import { methodNotAllowed } from '../../http/errors.ts';
 import { routes } from './configuration.ts';
 
 export const DISCOVERY = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server'];
 export const PUBLIC_DOCUMENTS = new Set<string>([routes.jwks, ...DISCOVERY]);
-/** Endpoints that programs call: their errors are JSON, whatever the Accept header prefers. */
+/** Endpoints that programs call: their errors are always JSON, regardless of the Accept header. */
 export const FOR_PROGRAMS = new Set<string>([
   routes.token,
   routes.introspection,
@@ -16,7 +16,7 @@ export const FOR_PROGRAMS = new Set<string>([
   routes.registration,
   ...PUBLIC_DOCUMENTS,
 ]);
-/** What an application that runs in a browser may read from its own origin. */
+/** Endpoints that an application in a browser may read from its own origin. */
 export const FOR_BROWSER_CLIENTS = new Set<string>([
   routes.token,
   routes.userinfo,
@@ -56,7 +56,7 @@ export function engineRoute(path: string): string | undefined {
 
 /**
  * Rejects a method that the route does not allow (405 with `Allow`, RFC 9110 15.5.6), and answers OPTIONS unless it is a
- * CORS preflight request, which the engine answers. Returns whether it has answered.
+ * CORS preflight request, which the engine answers. Returns whether it responded.
  */
 export function answerMethod(ctx: Context, route: string): boolean {
   const allowed = ALLOWED.get(route) ?? [];

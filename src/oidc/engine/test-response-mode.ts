@@ -1,6 +1,6 @@
 // The response mode of tests that administrators run: the authorization response goes to the console instead of the
-// application (docs/decisions/0020-test-sign-in-response-mode.md). Accepted only for a test that began in this
-// browser (request-checks.ts, store/test-tickets.ts).
+// application (docs/decisions/0020-test-sign-in-response-mode.md). Accepted only for a test that was
+// started in this browser (oidc/engine/requests/request-checks.ts, oidc/store/test-tickets.ts).
 import type { KoaContextWithOIDC } from './library.ts';
 
 export const TEST_MODE = 'gatehouse_test';

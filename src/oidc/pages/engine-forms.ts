@@ -1,4 +1,4 @@
-// What the engine's own pages share. Their forms post back to the engine, with the token that it keeps in the session.
+// Shared parts of the engine's own pages. Their forms post back to the engine, with the CSRF token from the session.
 import type { KoaContextWithOIDC } from '../engine/library.ts';
 
 /** The engine's CSRF token for its forms (`xsrf`). */
@@ -7,7 +7,7 @@ export function xsrfOf({ oidc }: KoaContextWithOIDC): string {
   return secret ?? '';
 }
 
-/** How the client of the request is called on pages. */
+/** The name of the client of the request on pages. */
 export function applicationName({ oidc: { client } }: KoaContextWithOIDC): string | undefined {
   return client?.clientName ?? client?.clientId;
 }

@@ -5,11 +5,14 @@ import { tooManyRequests } from '../../http/errors.ts';
 import { routes } from '../engine/configuration.ts';
 
 export interface DeviceGuesses {
-  /** Before the engine; undefined for other requests, as for `end`. Rejects with too_many_requests. */
+  /**
+   * Called before the engine. Returns undefined for requests that submit no user code; `end` does the same. Rejects with
+   * too_many_requests.
+   */
   begin(ctx: Context): Promise<void> | undefined;
-  /** The user code of this request is unknown. */
+  /** Records that the user code of this request is unknown. */
   markUnknown(ctx: Context): void;
-  /** After the engine. */
+  /** Called after the engine. */
   end(ctx: Context): Promise<void> | undefined;
 }
 

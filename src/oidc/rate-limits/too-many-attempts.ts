@@ -14,11 +14,11 @@ export function rejectUnlessAllowed(ctx: Context, { allowed, retryAfterSeconds }
   throw new TooManyAttempts(retryAfterSeconds);
 }
 
-/** 429 in the form of RFC 6749 5.2, which has no error code of its own for it. */
+/** 429 in the form of RFC 6749 5.2, which has no error code for rate limits. */
 export class TooManyAttempts extends errors.CustomOIDCProviderError {
   override statusCode = 429;
   override status = 429;
-  /** At /authorize it is a page, not a response to the application, which might try again at once. */
+  /** At /authorize the error is displayed on a page, because an application that receives it might retry at once. */
   override allow_redirect = false;
   readonly retryAfterSeconds: number;
 

@@ -1,8 +1,8 @@
-// The fields of a client that the engine does not know (oidc-provider's `extraClientMetadata`), and what an initial access token allows
-// its holder beyond them (`features.registration.policies`).
+// The client fields that this server adds to the engine (oidc-provider's `extraClientMetadata`), and the additional rights of an initial
+// access token (`features.registration.policies`).
 
 import type { Client, Configuration, KoaContextWithOIDC } from '../engine/library.ts';
-import { profileMetadata } from '../engine/security-profile.ts';
+import { profileMetadata } from '../engine/profile-checks.ts';
 
 /** An initial access token with this policy registers confidential clients without PKCE (store/registration-tokens.ts). */
 export const WITHOUT_PKCE = 'without-pkce';
@@ -10,7 +10,7 @@ export const WITHOUT_PKCE = 'without-pkce';
 type Registration = NonNullable<NonNullable<Configuration['features']>['registration']>;
 type Metadata = Record<string, unknown>;
 
-/** The engine demands an implementation of each policy; this one is applied below, after the defaults of the metadata. */
+/** The engine requires an implementation of each policy; this one is applied below, after the defaults of the metadata. */
 export const registrationPolicies: Registration['policies'] = { [WITHOUT_PKCE]: () => undefined };
 
 export const extraClientMetadata: Configuration['extraClientMetadata'] = {
@@ -18,12 +18,12 @@ export const extraClientMetadata: Configuration['extraClientMetadata'] = {
   properties: ['require_pkce', ...profileMetadata.properties],
   validator(ctx, key, value, metadata) {
     if (key !== 'require_pkce') return profileMetadata.validator(ctx, key, value, metadata);
-    // Without a request the client comes from the database.
+    // Without a request, the client is loaded from the database.
     if (ctx) setPkceRule(ctx, metadata as Metadata);
   },
 };
 
-/** Whatever a client sends: a new one is without PKCE by its initial access token only, and an update leaves it as it is. */
+/** Ignores the value that a client sends: only an initial access token registers a client without PKCE, and an update changes nothing. */
 function setPkceRule(ctx: KoaContextWithOIDC, metadata: Metadata): void {
   const { InitialAccessToken: token, Client: before } = ctx.oidc.entities as {
     InitialAccessToken?: { policies?: string[] };

@@ -18,7 +18,7 @@ export interface DynamicRegistrationDependencies {
 }
 
 // A client that registers itself has no rights that it could give.
-const change = { source: 'dynamic', by: { holds: [] } } as const;
+const change = { source: 'dynamic', by: { grantedRights: [] } } as const;
 
 /** The fields of the registration standards (RFC 7591 2, OpenID Connect); an administrator alone sets the others. */
 const OWN_FIELDS = (

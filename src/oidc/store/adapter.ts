@@ -1,5 +1,5 @@
-// The engine's storage in the database (oidc-provider's `adapter`). Sessions are written by session-rows.ts.
-// What a client or browser holds as a bearer secret is stored only as its hash.
+// The engine's storage in the database (oidc-provider's `adapter`). Sessions are written by sessions/session-store.ts.
+// The bearer secrets of clients and browsers are stored only as hashes.
 
 import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -8,11 +8,17 @@ import { type Db, isUniqueViolation } from '../../storage/database.ts';
 import { hotStatements, ONE_ARTIFACT, type Sql } from '../../storage/statements.ts';
 import { engineSeconds } from '../engine/configuration.ts';
 import { type Adapter, type AdapterPayload, errors, Provider } from '../engine/library.ts';
-import { artifactMac, isGenuineArtifact, PROTECTED_COLUMNS, PROTECTED_SQL, usedMac } from './protected-artifacts.ts';
+import {
+  artifactMac,
+  consumedMac,
+  isGenuineArtifact,
+  PROTECTED_COLUMNS,
+  PROTECTED_SQL,
+} from './protected-artifacts.ts';
 import { createReadAhead, type ArtifactRow as Row } from './read-ahead.ts';
 import { rowCacheOf } from './row-cache.ts';
-import { notEnded } from './sessions/ended-sessions.ts';
-import { setStoredText } from './sessions/stored-text.ts';
+import { notEndedCondition } from './sessions/ended-sessions.ts';
+import { setStoredText } from './sessions/session-text.ts';
 
 /**
  * Prefix of an id that is a stored hash. A row found by uid or user code gets it as `jti`, because its bearer value is not stored.
@@ -23,13 +29,13 @@ const STORED = `#${randomToken()}:`;
 /** Models whose rows are invalid once their session has ended; their uid column names the session. */
 const OF_SESSION = new Set(['Session', 'AuthorizationCode']);
 
-/** Models that expire exactly on time: the engine would add the tolerance that is meant for other machines' clocks. */
+/** Models that expire exactly on time: the engine would add the tolerance for the clocks of other machines. */
 const WITHOUT_CLOCK_TOLERANCE = new Set(['AccessToken', 'ClientCredentials', 'InitialAccessToken', 'Interaction']);
 
 /** Models whose rows belong to a grant and are removed with it. */
 const TOKEN_MODELS = ['AccessToken', 'AuthorizationCode', 'RefreshToken', 'DeviceCode'];
 
-/** Models with which a request begins; what belongs to their rows is read together with them. */
+/** Models that a request reads first; related rows are read together with theirs. */
 const READ_WITH_OTHERS = new Set(['AccessToken', 'AuthorizationCode', 'RefreshToken', 'Session']);
 
 /** Models whose rows are read many times before they change. */
@@ -40,15 +46,15 @@ const SELECT = `SELECT ${PROTECTED_SQL}, expires_at AS "expiresAt" FROM oidc_art
 
 export const statements = hotStatements('artifacts', {
   find: `${SELECT} WHERE id = ?`,
-  findLive: `${SELECT} WHERE id = ? AND ${notEnded('oidc_artifacts.uid')}`,
-  findByUid: `${SELECT} WHERE uid = ? AND model = ? AND expires_at > ? AND ${notEnded('oidc_artifacts.uid')}`,
+  findLive: `${SELECT} WHERE id = ? AND ${notEndedCondition('oidc_artifacts.uid')}`,
+  findByUid: `${SELECT} WHERE uid = ? AND model = ? AND expires_at > ? AND ${notEndedCondition('oidc_artifacts.uid')}`,
   upsert: `${ONE_ARTIFACT} INSERT INTO oidc_artifacts
       (id, model, payload, grant_id, user_code, uid, account_id, client_id, expires_at, mac) VALUES (?,?,?,?,?,?,?,?,?,?)
     ON CONFLICT (id) DO UPDATE SET payload = excluded.payload, grant_id = excluded.grant_id, uid = excluded.uid,
       user_code = excluded.user_code, account_id = excluded.account_id, client_id = excluded.client_id,
       expires_at = excluded.expires_at,
-      mac = CASE WHEN oidc_artifacts.consumed_at IS NULL THEN excluded.mac ELSE ${usedMac('excluded.mac')} END`,
-  consume: `${ONE_ARTIFACT} UPDATE oidc_artifacts SET consumed_at = ?, mac = ${usedMac('mac')} WHERE id = ? AND consumed_at IS NULL`,
+      mac = CASE WHEN oidc_artifacts.consumed_at IS NULL THEN excluded.mac ELSE ${consumedMac('excluded.mac')} END`,
+  consume: `${ONE_ARTIFACT} UPDATE oidc_artifacts SET consumed_at = ?, mac = ${consumedMac('mac')} WHERE id = ? AND consumed_at IS NULL`,
 });
 
 const MAX_SECONDS = 10 * 365 * 24 * 3600;
@@ -66,11 +72,11 @@ export function artifactId(model: string, value: string): string {
 }
 
 /**
- * Makes the engine's adapter for one model.
- * `consume` throws `invalid_grant` for each caller but the first, and revokes what the first one got: a code that is redeemed
- * twice has leaked (RFC 6749 4.1.2, RFC 9700 4.14).
+ * Creates the engine's adapter for one model.
+ * `consume` throws `invalid_grant` for each caller except the first, and revokes the tokens of the first one, because a code that is
+ * redeemed twice has leaked (RFC 6749 4.1.2, RFC 9700 4.14).
  *
- * @param mayUseAgain decides on a value that was used before; never when absent
+ * @param mayUseAgain whether a consumed value may be used again; absent: never
  */
 export function createArtifactAdapter(
   model: string,
@@ -114,7 +120,7 @@ export function createArtifactAdapter(
       const uid = payload.uid ?? (OF_SESSION.has(model) ? payload.sessionUid : undefined) ?? null;
       const id = artifactId(model, value);
       const stored = JSON.stringify(storedPayload(model, payload));
-      // The expiry of a client's assertion is chosen by the client: it may be a fraction, or years away.
+      // The client chooses the expiry of its assertion, which may be a fraction or years in the future.
       const expiresAt = expiresIn ? nowSeconds() + Math.min(Math.ceil(expiresIn), MAX_SECONDS) : null;
       const { grantId = null, userCode = null, clientId = null } = payload;
       const accountId = accountOf(payload);
@@ -165,7 +171,7 @@ export function createArtifactAdapter(
   };
 }
 
-/** Where the cache has a session by its uid: an id has no colon. */
+/** The cache key of a session by its uid. Ids have no colon, so it cannot collide with one. */
 const keyOfUid = (uid: string) => `uid:${uid}`;
 
 /** The client of an authorization request, whose grant is needed after the session. */
@@ -179,7 +185,7 @@ function clientOfRequest(): string | undefined {
 function restored(model: string, row: Row, nowSeconds: number, value?: string): AdapterPayload | undefined {
   const payload = JSON.parse(row.payload) as AdapterPayload;
   if (WITHOUT_CLOCK_TOLERANCE.has(model) && payload.exp !== undefined && payload.exp <= nowSeconds) return undefined;
-  // The column has the idle expiry, which activity extends; `exp` in the payload is the absolute expiry.
+  // The column contains the idle expiry, which activity extends; `exp` in the payload is the absolute expiry.
   if (model === 'Session' && (Number(row.expiresAt) <= nowSeconds || isPastAbsoluteExpiry(payload))) return undefined;
   if (model === 'Session') setStoredText(payload, row.payload);
   payload.jti = value ?? STORED + row.id;
@@ -194,7 +200,7 @@ export function isPastAbsoluteExpiry({ exp }: { exp?: number }): boolean {
   return exp !== undefined && exp <= engineSeconds();
 }
 
-/** The error for a value that was used before; a grant behind it is revoked. */
+/** The error for a consumed value; its grant is revoked. */
 async function usedTwice(db: Db, model: string, id: string): Promise<Error> {
   if (model === 'PushedAuthorizationRequest')
     return new errors.InvalidRequestUri('request_uri is invalid, expired, or was already used');
@@ -211,8 +217,8 @@ async function revokeGrantOf(db: Db, id: string): Promise<void> {
 }
 
 /**
- * Stores the `jti` of a DPoP proof or client assertion. The engine looks for it first, but two requests at the same time would
- * both find nothing: the unique id rejects the second.
+ * Stores the `jti` of a DPoP proof or client assertion. The engine searches for it first, but two simultaneous requests would
+ * both find nothing; the unique id rejects the second.
  */
 async function insertReplayMarker(
   db: Db,
@@ -224,7 +230,7 @@ async function insertReplayMarker(
   });
 }
 
-/** The payload without the bearer values in it. */
+/** The payload without its bearer values. */
 function storedPayload(model: string, payload: AdapterPayload): Partial<AdapterPayload> {
   const { jti: _bearer, ...content } = payload;
   // The engine stores the session cookie's value here and never reads it again.
@@ -235,7 +241,7 @@ function storedPayload(model: string, payload: AdapterPayload): Partial<AdapterP
   return content;
 }
 
-/** The account of a row. A sign-in that is proven but not yet resumed belongs to the account that was proven. */
+/** The account of a row. An interaction whose sign-in is complete but not yet resumed belongs to the account of the sign-in. */
 function accountOf({ accountId, result }: AdapterPayload): string | null {
   const signedIn = (result as { login?: { accountId?: string } } | undefined)?.login?.accountId;
   return signedIn ?? accountId ?? null;

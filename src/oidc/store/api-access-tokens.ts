@@ -1,5 +1,5 @@
 // Access tokens for the APIs of this server itself: admin API and access evaluation. They are opaque and stored, so that a
-// logout, a lost role, a disabled application or a scope that was taken from it counts at once.
+// logout, a removed role, a disabled application or a removed scope takes effect at once.
 import { z } from 'zod';
 import type { StatedSignIn } from '../../mfa/step-up.ts';
 import type { Provider } from '../engine/library.ts';
@@ -9,11 +9,11 @@ export interface ApiToken {
   clientId: string;
   /** Absent when the application acts without a user (client_credentials). */
   accountId: string | undefined;
-  /** Those of them that the application is registered with now. */
+  /** Those of them that the application is still registered with. */
   scopes: string[];
-  /** The sign-in behind a user's token. */
+  /** The sign-in of a user's token. */
   signIn: StatedSignIn;
-  /** The resource that it was requested for (RFC 8707). */
+  /** The resource in the token request (RFC 8707). */
   audience: string;
 }
 
@@ -39,12 +39,12 @@ export function createApiTokens({ provider, clients }: ApiTokensDependencies): A
     async find(value) {
       const { AccessToken, ClientCredentials, Client } = provider();
       const token = (await AccessToken.find(value)) ?? (await ClientCredentials.find(value));
-      // A token that is bound to a key is no bearer token, and its proof of possession is not checked here.
+      // A token that is bound to a key is rejected, because its proof of possession is not checked here.
       if (!token?.isValid || token.isSenderConstrained() || !token.clientId) return undefined;
       // There is no client when the application is disabled.
       if (!(await Client.find(token.clientId))) return undefined;
       const { clientId, scope = '', aud } = token;
-      // An administrator may have taken the API or a scope from the application since.
+      // An administrator may have removed the API or a scope from the application in the meantime.
       const { resources = [], scope: registered = '' } = (await clients.applicationOf(clientId))?.metadata ?? {};
       if (typeof aud !== 'string' || !resources.includes(aud)) return undefined;
       const named = registered.split(' ');
@@ -72,7 +72,7 @@ const storedSignIn = z.object({
   auth_time: z.number().default(0),
 });
 
-/** What `oidc/claims/token-claims.ts` stored with the token. */
+/** The data that `oidc/claims/token-claims.ts` stored with the token. */
 function signInOf(extra: unknown): StatedSignIn {
   const { acr, amr, auth_time } = storedSignIn.parse(extra ?? {});
   return { acr, amr, authTime: new Date(auth_time * 1000) };

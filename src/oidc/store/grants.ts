@@ -5,7 +5,7 @@ import { type Consents, type Granted, intersect } from '../../consents/consents.
 import { errors, type Grant, type KoaContextWithOIDC } from '../engine/library.ts';
 import { isStored } from '../patches/provider/session-saving.ts';
 import type { ClientApplication, ClientSource } from './clients.ts';
-import type { SessionStore } from './sessions/session-rows.ts';
+import type { SessionStore } from './sessions/session-store.ts';
 
 /** Scopes, claims and resource scopes of the request. */
 function requestedBy(ctx: KoaContextWithOIDC): Granted {

@@ -1,6 +1,6 @@
-// The MACs of the engine's rows: sessions, grants, codes, tokens, interactions. Each covers the key of its row, so that a row
-// is worth nothing under another key, and every column but the two that change without a new MAC: the end of a session moves with
-// each request (its latest end is in the payload), and a used row loses the end of its MAC.
+// The MACs of the engine's rows: sessions, grants, codes, tokens, interactions. The MAC covers the key and every column except two:
+// `expires_at` of a session, which each request moves (the latest expiry is in the payload), and `consumed_at`. A consumed row stores
+// a shortened MAC.
 import { type ProtectedRows, REMOVED_MAC_CHARACTERS } from '../../audit/protected-rows.ts';
 
 export interface ArtifactColumns {
@@ -39,7 +39,7 @@ export const PROTECTED_SQL = `id, model, payload, grant_id AS "grantId", user_co
 
 const TABLE = 'oidc_artifacts';
 
-/** What the MAC covers. */
+/** The fields that the MAC covers. */
 export function artifactFields({ id, model, payload, grantId, userCode, uid, accountId, clientId }: ArtifactColumns) {
   return [id, model, payload, grantId, userCode, uid, accountId, clientId];
 }
@@ -50,15 +50,15 @@ export function artifactMac(row: ArtifactColumns, { macOf }: Pick<ProtectedRows,
 }
 
 /** What `isGenuineArtifact` needs. */
-export type ArtifactVerifier = Pick<ProtectedRows, 'isGenuine' | 'isGenuineUsed'>;
+export type ArtifactVerifier = Pick<ProtectedRows, 'isGenuine' | 'isGenuineConsumed'>;
 
-/** What a used row has of its MAC, in SQL. */
-export const usedMac = (mac: string) => `substr(${mac}, 1, length(${mac}) - ${REMOVED_MAC_CHARACTERS})`;
+/** SQL for the shortened MAC of a consumed row. */
+export const consumedMac = (mac: string) => `substr(${mac}, 1, length(${mac}) - ${REMOVED_MAC_CHARACTERS})`;
 
-/** Whether this server wrote the row; raises an alarm if not. A row that was used does not become unused by its column. */
-export function isGenuineArtifact(row: ProtectedArtifact, { isGenuine, isGenuineUsed }: ArtifactVerifier): boolean {
-  return (row.consumedAt === null ? isGenuine : isGenuineUsed)(TABLE, artifactFields(row), row.mac);
+/** Whether this server wrote the row; raises an alarm if not. Clearing `consumed_at` does not make a consumed row valid again. */
+export function isGenuineArtifact(row: ProtectedArtifact, { isGenuine, isGenuineConsumed }: ArtifactVerifier): boolean {
+  return (row.consumedAt === null ? isGenuine : isGenuineConsumed)(TABLE, artifactFields(row), row.mac);
 }
 
-/** Nothing is issued from these: a used proof, and the end of a session. */
+/** Models without a MAC, because no token is issued from them. */
 export const MODELS_WITHOUT_MAC: readonly string[] = ['ReplayDetection', 'EndedSession'];

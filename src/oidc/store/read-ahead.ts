@@ -1,12 +1,12 @@
-// On PostgreSQL, one statement for what a request reads one after the other: its token or session, the grant and session of that, and
-// the directory's revision. The rows wait in the request until the engine asks for them, and are verified then as any other row.
+// On PostgreSQL, one statement reads the rows that a request would read one after the other: its token or session, their grant and
+// session, and the directory's revision. The request stores the rows until the engine reads them; then they are verified as any row.
 import type { Clock } from '../../platform/clock.ts';
 import { REVISION } from '../../storage/postgresql/directory-revision.ts';
 import { requestReads } from '../../storage/request-reads.ts';
 import { type Revision, remoteStatements, type Sql } from '../../storage/statements.ts';
 import { isStorable } from '../../storage/storable-text.ts';
 import { PROTECTED_SQL, type ProtectedArtifact } from './protected-artifacts.ts';
-import { notEnded } from './sessions/ended-sessions.ts';
+import { notEndedCondition } from './sessions/ended-sessions.ts';
 
 export interface ArtifactRow extends ProtectedArtifact {
   expiresAt: bigint | number | null;
@@ -14,7 +14,7 @@ export interface ArtifactRow extends ProtectedArtifact {
 
 export interface ReadAhead {
   /**
-   * Reads the rows of these ids (one to three) with what belongs to them; nothing outside of a request, or on SQLite.
+   * Reads the rows of these ids (one to three) with their related rows; does nothing outside of a request, or on SQLite.
    * @param clientId the client whose grant is read with a session
    */
   begin(ids: readonly string[], clientId?: string): Promise<void>;
@@ -28,7 +28,7 @@ export interface ReadAhead {
 const idOfGrant = (grantId: string) =>
   `translate(rtrim(encode(sha256(convert_to('Grant:' || ${grantId}, 'UTF8')), 'base64'), '='), '+/', '-_')`;
 
-// The payload is searched as text, because one that another program wrote need not be JSON.
+// The payload is searched as text, because one that another program wrote may be invalid JSON.
 export const statements = remoteStatements('read-ahead', {
   find: `WITH named AS (SELECT * FROM oidc_artifacts WHERE id IN (?, ?, ?)),
     found AS (SELECT * FROM named
@@ -38,7 +38,7 @@ export const statements = remoteStatements('read-ahead', {
         ON s.uid = substring(n.payload FROM '"sessionUid":"([^"]+)"') AND s.model = 'Session' AND s.expires_at > ?)
     SELECT ${PROTECTED_SQL}, expires_at AS "expiresAt", revision
       FROM (SELECT ${REVISION} AS revision) r LEFT JOIN found
-        ON model NOT IN ('Session', 'AuthorizationCode') OR ${notEnded('found.uid')}`,
+        ON model NOT IN ('Session', 'AuthorizationCode') OR ${notEndedCondition('found.uid')}`,
 });
 
 const MAX_CLIENT_ID = 256;
@@ -65,7 +65,7 @@ export function createReadAhead({ sql, now }: ReadAheadDependencies): ReadAhead 
         reads.revision.catch(() => {}); // it may never be used; a failure is thrown here
       }
       const rows = await found;
-      // Not before: without an answer it is not known whether there is a row.
+      // Only after the query: before its result it is unknown whether there is a row.
       for (const id of ids) reads.ahead.set(id, null);
       for (const row of rows) {
         if (row.id === null) continue;
@@ -93,7 +93,7 @@ function revisionIn([row]: FoundRow[]): Revision {
 
 /**
  * Finds the id of the client's grant in the payload of a session, as a regular expression of PostgreSQL, in which a backslash before
- * punctuation makes it literal. Null for what cannot be a registered client; the grant is read when it is needed then.
+ * punctuation makes it literal. Null for an impossible client id; then the grant is read when it is needed.
  */
 function grantPattern(clientId: string): string | null {
   if (clientId.length > MAX_CLIENT_ID || !isStorable(clientId)) return null;

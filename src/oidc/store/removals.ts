@@ -1,9 +1,9 @@
-// Removes rows of the engine, inside the transaction of the change that makes them void.
+// Removes rows of the engine, inside the transaction of the change that makes them invalid.
 import type { Tx } from '../../storage/database.ts';
 
 const REGISTRATION = 'RegistrationAccessToken';
 
-/** Removes all that an application holds: grants, codes, tokens. With `keepsRegistration` it may still manage its registration (RFC 7592). */
+/** Removes the grants, codes and tokens of an application. With `keepsRegistration` it may still manage its registration (RFC 7592). */
 export async function removeClientArtifacts(
   clientId: string,
   tx: Tx,

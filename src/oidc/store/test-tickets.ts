@@ -1,5 +1,5 @@
-// The test of an application that an administrator began in this browser: a sealed cookie, valid for one request and a few
-// minutes. Without it no request is answered in the response mode of tests (engine/test-response-mode.ts).
+// The test of an application that an administrator started in this browser: a sealed cookie, valid for one request and a few
+// minutes. Without it, no request may use the response mode of tests (engine/test-response-mode.ts).
 import type { Context } from '../../http/context.ts';
 import type { Cookies } from '../../http/cookies.ts';
 import { limits } from '../../limits.ts';
@@ -25,7 +25,7 @@ export interface TestTickets {
   give(ctx: Context, ticket: TestTicket): void;
   /** The ticket that `state` belongs to. */
   find(ctx: Context, state: string): TestTicket | undefined;
-  /** Whether the authorization request is that of the ticket. */
+  /** Whether the authorization request belongs to the ticket. */
   matches(ctx: Context, params: Record<string, unknown>): boolean;
 }
 

@@ -1,4 +1,4 @@
-// What the refresh of metadata stores about each service provider: when it is read next, and the document that waits for the
+// The state of the metadata refresh of each service provider: the time of the next refresh, and the document that waits for the
 // approval of an administrator (waiting-metadata.ts).
 import type { Clock } from '../../platform/clock.ts';
 import type { Db, Tx } from '../../storage/database.ts';
@@ -7,9 +7,9 @@ import { changesKey, type MetadataChange } from './differences.ts';
 export interface RefreshState {
   /** Whether the metadata has to be read now. */
   isDue(applicationId: string, url: string): Promise<boolean>;
-  /** Stores that it was read; nothing waits any more. */
+  /** Records a successful refresh; removes a waiting document. */
   read(applicationId: string, url: string, nextReadAt: Date, tx?: Tx): Promise<void>;
-  /** Stores that it could not be read; what waits goes on waiting. */
+  /** Records a failed refresh; a waiting document stays. */
   failed(applicationId: string, url: string, nextReadAt: Date): Promise<void>;
   /** Stores the document that waits. `new`: its changes were not reported before; `rejected`: an administrator rejected them. */
   wait(
@@ -21,7 +21,7 @@ export interface RefreshState {
   ): Promise<'new' | 'known' | 'rejected'>;
 }
 
-/** The columns of a row where no document waits. */
+/** The columns of a row without a waiting document. */
 export const NOTHING_WAITS = { pendingXml: null, pendingKey: null, pendingSince: null };
 
 export function createRefreshState({ db, now }: { db: Db; now: Clock }): RefreshState {

@@ -1,5 +1,5 @@
 // The service providers of each session, with the NameID and SessionIndex that a LogoutRequest has to name.
-import { notEnded } from '../../oidc/store/sessions/ended-sessions.ts';
+import { notEndedCondition } from '../../oidc/store/sessions/ended-sessions.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { randomId } from '../../platform/random.ts';
 import type { Db } from '../../storage/database.ts';
@@ -41,7 +41,7 @@ export const statements = hotStatements('saml-participants', {
     ON CONFLICT (session_uid, application_id, session_index) DO UPDATE SET user_id = excluded.user_id,
       name_id = excluded.name_id, name_id_format = excluded.name_id_format, name_qualifier = excluded.name_qualifier,
       sp_name_qualifier = excluded.sp_name_qualifier, expires_at = excluded.expires_at
-    RETURNING ${notEnded('saml_participants.session_uid')} AS "isLive"`,
+    RETURNING ${notEndedCondition('saml_participants.session_uid')} AS "isLive"`,
 });
 
 export interface SessionParticipantsDependencies {

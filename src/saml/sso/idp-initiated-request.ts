@@ -1,4 +1,4 @@
-// An IdP-initiated sign-in (SAML Profiles 4.1.5), as the pending AuthnRequest that the service provider did not send.
+// An IdP-initiated sign-in (SAML Profiles 4.1.5), represented as a pending AuthnRequest without a message of the service provider.
 
 import { badRequest, forbidden } from '../../http/errors.ts';
 import { t } from '../../texts/text.ts';
@@ -9,7 +9,7 @@ import { defaultAcs } from './assertion-consumer-service.ts';
 import type { PendingAuthnRequest } from './pending-authn-requests.ts';
 
 /**
- * It answers no request and goes to the default ACS. Throws when the service provider is not registered for it, or when its
+ * The Response has no InResponseTo and is sent to the default ACS. Throws when the service provider is not registered for it, or when its
  * metadata has expired.
  */
 export function idpInitiatedRequest(

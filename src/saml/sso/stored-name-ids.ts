@@ -24,7 +24,7 @@ export interface StoredNameIdsDependencies {
 
 const TABLE = 'saml_name_ids';
 
-/** What the MAC covers: two users must not get each other's. */
+/** The fields that the MAC covers, so that a NameID cannot be moved to another user. */
 export function nameIdFields(row: { userId: string; applicationId: string; value: string }): string[] {
   return [row.userId, row.applicationId, row.value];
 }
@@ -41,7 +41,7 @@ export function createStoredNameIds({ db, sql, now, protectedRows }: StoredNameI
     async persistent(userId, applicationId, mayCreate) {
       const value = await find(userId, applicationId);
       if (value !== undefined || !mayCreate) return value;
-      // A concurrent request of the same user may insert first; its value then counts for both.
+      // A concurrent request of the same user may insert first; then both use its value.
       const made = { userId, applicationId, value: randomToken(24) };
       const row = { id: randomId(), ...made, mac: protectedRows.macOf(TABLE, nameIdFields(made)), createdAt: now() };
       await db.samlNameId.create({ data: row, select: { id: true } }).catch((error: unknown) => {

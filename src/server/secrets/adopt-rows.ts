@@ -14,13 +14,13 @@ import {
 const PAGE = 500;
 
 export interface AdoptOptions {
-  /** Rows with a MAC as well, because the data key that it was made under is lost. */
+  /** Also rows with a MAC, because the data key of these MACs is lost. */
   all?: boolean;
-  /** How many rows of a table are read at once. */
+  /** The number of rows of a table per read. */
   pageSize?: number;
 }
 
-/** Writes the MAC of every row without one, whatever it holds; returns the number of rows of each table. */
+/** Writes the MAC of every row without one, without a check of its content; returns the number of rows of each table. */
 export async function adoptWithoutMac(
   db: Db,
   protectedRows: Pick<ProtectedRows, 'macOf'>,
@@ -73,14 +73,14 @@ export async function listWithoutMac(
   return found;
 }
 
-/** @param last the page begins after this row, so that no page reads the rows of the pages before */
+/** @param last the page starts after this row, so that no page reads the rows of previous pages */
 function pageWithoutMac({ where, include, key }: ProtectedTableEntry, take: number, last?: ProtectedRow) {
   const orderBy = key.map((column) => ({ [column]: 'asc' }));
   const isLater = last ? { AND: [isAfter(key, last)] } : {};
   return { where: { ...where, mac: '', ...isLater }, take, orderBy, ...(include && { include }) };
 }
 
-/** The first condition lets the database begin at the row, which it does not for the second one. */
+/** With the first condition the database starts at the row (index); with the second one alone it would not. */
 function isAfter(key: readonly string[], last: ProtectedRow): object {
   const [first = ''] = key;
   const later = key.map((column, index) => ({

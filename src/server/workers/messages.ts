@@ -1,4 +1,4 @@
-// What the primary process and its workers (node:cluster) tell each other.
+// The messages between the primary process and its workers (node:cluster).
 import type { Worker } from 'node:cluster';
 
 export type ToWorker =
@@ -6,9 +6,9 @@ export type ToWorker =
   | { type: 'start'; number: number; isFirst: boolean }
   /** The whole server stops. */
   | { type: 'stop' }
-  /** Another worker has taken the place of this one. */
+  /** Another worker has replaced this one. */
   | { type: 'retire' }
-  /** Answer with the own metrics. */
+  /** Answer with the metrics of this worker. */
   | { type: 'metrics-request'; id: number }
   /** The metrics of all workers, which this one requested. */
   | { type: 'all-metrics'; id: number; text: string };
@@ -16,12 +16,12 @@ export type ToWorker =
 export type ToPrimary =
   /** The process can receive messages, and waits for `start`. */
   | { type: 'online' }
-  /** It serves. */
+  /** The worker serves requests. */
   | { type: 'ready' }
   | { type: 'all-metrics-request'; id: number }
   | { type: 'metrics'; id: number; text: string };
 
-/** Sends a message; a worker that has just ended gets none. */
+/** Sends a message; does nothing for a worker that has ended. */
 export function tell(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.send(message, () => {});
 }

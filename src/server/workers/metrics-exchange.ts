@@ -8,7 +8,7 @@ export interface MetricsExchange {
   receive(from: Worker, message: Extract<ToPrimary, { id: number }>): void;
 }
 
-/** `workers` are those whose metrics are put together: one for each number. */
+/** `workers` are the workers whose metrics are combined: one for each number. */
 export function createMetricsExchange(workers: () => Worker[]): MetricsExchange {
   const waiting = new Map<number, (text: string) => void>();
   let last = 0;

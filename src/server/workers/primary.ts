@@ -74,7 +74,7 @@ function createWorkers(count: number, logger: Logger) {
 
   /** Replaces one worker after the other, each when the new one serves. */
   async function replaceAll(): Promise<void> {
-    logger.info('SIGHUP: the workers are replaced one after the other');
+    logger.info('SIGHUP: replacing the workers one after the other');
     for (const slot of slots) {
       const old = slot.current;
       if (!old || isStopping()) continue; // a new one is on its way already

@@ -52,7 +52,7 @@ export function createWorkerProcesses({ logger, current }: WorkerProcessesDepend
         return end;
       });
       const timer = setTimeout(() => {
-        logger.error('workers that did not stop in time are ended');
+        logger.error('ending workers that did not stop in time');
         for (const worker of running) worker.process.kill('SIGKILL');
       }, seconds * 1000);
       const codes = await Promise.all(ends);

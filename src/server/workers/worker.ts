@@ -1,4 +1,4 @@
-// One of the processes of WORKERS. It is an instance like any other, but the primary process holds its ports, starts it and stops it.
+// One of the processes of WORKERS. It is an instance like any other, but the primary process has the ports, starts it and stops it.
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import type { Config } from '../../config.ts';
@@ -13,15 +13,15 @@ const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /** Runs until the primary process says stop or retire; the process then ends by itself. */
 export async function runWorker(config: Config, primaryLogger: Logger): Promise<never> {
-  // A supervisor or a terminal sends them to the primary process too, which decides.
+  // These signals also reach the primary process, which decides.
   for (const signal of STOP_SIGNALS) process.on(signal, () => {});
   send({ type: 'online' });
   const [start] = (await once(process, 'message')) as [ToWorker];
-  // The server was stopped while this process began.
+  // The server was stopped while this process started.
   if (start.type !== 'start') return process.exit(0);
   const { number, isFirst } = start;
   const logger = primaryLogger.child({ worker: number });
-  // Before the start: the order to stop may come while it lasts.
+  // Before the start, because the message to stop may arrive during it.
   const end = nextEnd();
   const server = await startServer({ config, logger, worker: createWorkerOptions(number) }).catch((error: unknown) => {
     reportStartFailure(config, logger, error);
@@ -32,7 +32,7 @@ export async function runWorker(config: Config, primaryLogger: Logger): Promise<
   process.exit((await ended(server, { end: await end, config, logger })) === 'stopped' ? 0 : 1);
 }
 
-/** Ends the server, after its open connections where another worker has taken its place. */
+/** Ends the server, after its open connections if another worker has replaced it. */
 async function ended(
   server: RunningServer,
   { end, config, logger }: { end: End; config: Config; logger: Logger },
@@ -56,19 +56,20 @@ function send(message: ToPrimary): void {
   cluster.worker?.send(message);
 }
 
-/** Answers the primary process with the own metrics, and gets those of all workers from it. */
+/** Answers the primary process with the metrics of this worker, and requests those of all workers from it. */
 function createWorkerOptions(number: number): WorkerOptions {
   const waiting = new Map<number, (text: string) => void>();
   let last = 0;
-  let own = async () => '';
+  let readOwnMetrics = async () => '';
   process.on('message', (message: ToWorker) => {
     if (message.type === 'all-metrics') waiting.get(message.id)?.(message.text);
-    if (message.type === 'metrics-request') void own().then((text) => send({ type: 'metrics', id: message.id, text }));
+    if (message.type === 'metrics-request')
+      void readOwnMetrics().then((text) => send({ type: 'metrics', id: message.id, text }));
   });
   return {
     number,
     shareMetrics(render) {
-      own = render;
+      readOwnMetrics = render;
     },
     async allMetrics() {
       last += 1;
@@ -78,7 +79,7 @@ function createWorkerOptions(number: number): WorkerOptions {
       const tooLate = new Promise<string>((resolve) => setTimeout(resolve, 2 * limits.workers.metricsMs, '').unref());
       const text = await Promise.race([all, tooLate]);
       waiting.delete(id);
-      return text || own();
+      return text || readOwnMetrics();
     },
   };
 }

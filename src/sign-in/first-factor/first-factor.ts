@@ -6,7 +6,7 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import type { SignInRule } from '../../applications/rules/sign-in-rule.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
-import type { PasswordCheck } from '../../credentials/check-password.ts';
+import { NO_ACCOUNT, type PasswordCheck } from '../../credentials/check-password.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { Context } from '../../http/context.ts';
 import { traced } from '../../platform/tracing.ts';
@@ -59,8 +59,6 @@ export interface FirstFactorDependencies {
 
 /** Why no password was checked; for the audit log. */
 const THROTTLED = { wait: 'too_many_tries', captcha: 'captcha_unsolved', busy: 'too_many_at_once' } as const;
-/** Stands for the account id of an unknown login. */
-const NO_ACCOUNT = 'none';
 
 export function createFirstFactor(dependencies: FirstFactorDependencies): FirstFactor {
   const { lockout, captcha } = dependencies;

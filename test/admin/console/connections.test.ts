@@ -105,7 +105,7 @@ describe('a new connection', () => {
     const typed = { id: 'Not A Slug', name: 'Wrong', issuer: 'https://sso.example.com', client_id: 'x' };
     const rejected = await admin.submit(page, typed);
     expect(rejected.status).toBe(400);
-    expect(textOf(rejected.text)).toMatch(/must be up to 64 of a-z/);
+    expect(textOf(rejected.text)).toMatch(/must have up to 64 characters: a-z/);
     expect(rejected.forms.at(-1)?.fields).toMatchObject({ name: 'Wrong', issuer: typed.issuer });
     const unsafe = await admin.submit(page, { ...typed, id: 'slug', issuer: 'http://sso.example.com' });
     expect([unsafe.status, textOf(unsafe.text)]).toEqual([400, expect.stringContaining('must be https')]);
@@ -131,7 +131,7 @@ describe('a connection', () => {
     const wrong = await admin.submit(again, { role_mappings: 'staff => no-such-role' });
     expect([wrong.status, textOf(wrong.text)]).toEqual([
       400,
-      expect.stringContaining('role doesn’t exist: no-such-role'),
+      expect.stringContaining('this role doesn’t exist: no-such-role'),
     ]);
     const trust = { trusted_acr: 'mfa => gold, silver', trusted_amr: '' };
     expect((await admin.submit(again, trust)).status).toBe(303);
@@ -161,7 +161,7 @@ describe('a connection', () => {
     const check = async () => textOf((await admin.follow(await admin.submit(page, {}, { form: '/check' }))).text);
     expect(await check()).toContain('DNS record not found');
     records = [domain?.record.value ?? ''];
-    expect(await check()).toContain('Domain proven');
+    expect(await check()).toContain('proven, the DNS record is correct');
   });
 
   it('says which document could not be read', async () => {

@@ -225,7 +225,7 @@ it('the first hour needs no mouse: sign-in with a code, consent, account pages, 
   await reach('Applications');
   await press('Enter');
   await heading('Applications');
-  await reach('Skip to the content');
+  await reach('Skip to content');
   await press('Enter');
   await reach('Add application');
   await press('Enter');

@@ -43,7 +43,7 @@ describe('an edit form that two administrators open', () => {
     expect((await admin.submit(ownForm, { [field]: first })).status).toBe(303);
     const rejected = await other.submit(otherForm, { [field]: second });
     expect(rejected.status).toBe(412);
-    expect(textOf(rejected.text)).toContain('Someone else changed this meanwhile.');
+    expect(textOf(rejected.text)).toContain('Someone else changed this while you were editing.');
     expect(rejected.text).toContain(second);
     expect((await other.submit(rejected, { [field]: second })).status).toBe(412);
     const again = await other.get(path);

@@ -58,7 +58,7 @@ describe('the navigation and the overview', () => {
     expect(steps(page.text)).toEqual([
       'Protect your account: open',
       'Choose the server’s address: open',
-      'Connect an email server: open',
+      'Connect a mail server: open',
       'Add your first application: open',
       'Invite people: done',
     ]);

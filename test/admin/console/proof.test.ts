@@ -76,7 +76,7 @@ describe('a sensitive change without a fresh sign-in', () => {
     await signRows(idp.services);
     const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/disable`));
     const page = await confirmation(admin, sent);
-    expect(textOf(page.text)).toContain('This needs your strongest factor');
+    expect(textOf(page.text)).toContain('This needs your strongest sign-in method');
     const query = Object.fromEntries(new URL(signInLink(page)).searchParams);
     // The password was typed a moment ago: only the factor is missing.
     expect(query).toEqual({ acr_values: 'phr', login_hint: ann.username, return_to: new URL(page.url).pathname });

@@ -356,7 +356,7 @@ describe('a rejected AuthnRequest', () => {
     sp.saml.options.callbackUrl = 'https://sp-metadata.example.com/other';
     const rejected = await post(sp);
     const page = await admin.get(`/admin/refusals/${codeIn(rejected)}`);
-    expect(textOf(page.text)).toContain('is registered by metadata that was pasted');
+    expect(textOf(page.text)).toContain('uses pasted metadata');
     expect(page.text).not.toContain('Add ACS URL');
     const form = await admin.get(/href="([^"]+)"[^>]*>Paste new metadata/.exec(page.text)?.[1] ?? '');
     const metadata = registered.replaceAll(sp.acsUrl, 'https://sp-metadata.example.com/other');
@@ -380,10 +380,10 @@ describe('a rejected AuthnRequest', () => {
     sp.saml.options.callbackUrl = 'https://sp-url.example.com/other';
     const code = codeIn(await post(sp));
     const detail = await admin.get(`/admin/refusals/${code}`);
-    expect(textOf(detail.text)).toContain('is read again each day');
+    expect(textOf(detail.text)).toContain('reads it every day');
     const button = 'Update metadata';
     const same = await admin.follow(await admin.submit(detail, {}, { button }));
-    expect(textOf(same.text)).toContain('still says the same as before');
+    expect(textOf(same.text)).toContain('hasn’t changed');
     metadata = metadata.replaceAll(sp.acsUrl, 'https://sp-url.example.com/other');
     const changed = await admin.follow(await admin.submit(await admin.get(`/admin/refusals/${code}`), {}, { button }));
     expect(textOf(changed.text)).toContain('needs your approval');

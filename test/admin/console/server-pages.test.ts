@@ -139,7 +139,7 @@ describe('roles', () => {
     expect(page.forms.filter(({ method }) => method === 'post')).toEqual([]);
     const { _csrf = '' } = form.forms[0]?.fields ?? {};
     expect((await auditor.post(`${at}/members`, { form: { _csrf, user: username } })).status).toBe(403);
-    expect(textOf((await admin.get(`${at}/delete`)).text)).toContain('It has no members.');
+    expect(textOf((await admin.get(`${at}/delete`)).text)).toContain('The role has no members.');
   });
 
   it('are read-only where they are built in', async () => {
@@ -226,7 +226,7 @@ describe('keys', () => {
 describe('settings', () => {
   it('are on a tab each, with their range and default, switches and radio buttons, and a tab changes only its own', async () => {
     const page = await admin.get('/admin/security/two-step');
-    expect(textOf(page.text)).toContain('Required Every user sets up a second step.');
+    expect(textOf(page.text)).toContain('Required Every user sets up two-step verification.');
     await admin.submit(page, { mfa: 'required', remember_browser_days: '7' });
     const protection = await admin.get('/admin/security/protection');
     const { rate_limits: _off, ...fields } = protection.forms[0]?.fields ?? {};
@@ -241,8 +241,8 @@ describe('settings', () => {
       'sms_gateway.sender': 'Us',
     };
     await admin.submit(methods, gateway);
-    const kept = await admin.submit(await admin.get('/admin/security'), { 'sms_gateway.sender': 'Them' });
-    expect(kept.status).toBe(303);
+    const saved = await admin.submit(await admin.get('/admin/security'), { 'sms_gateway.sender': 'Them' });
+    expect(saved.status).toBe(303);
     const stored = { url: 'https://sms.example.com/', token: 'secret', sender: 'Them' };
     expect((await idp.services.settings.reload()).sms_gateway).toEqual(stored);
     const wrong = await admin.submit(await admin.get('/admin/security'), { 'sms_gateway.url': 'nowhere' });

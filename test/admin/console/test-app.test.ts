@@ -242,7 +242,7 @@ describe('a user without permission', () => {
 describe('the sign-out of the test application', () => {
   it('ends the session, and shows the response after a new sign-in', async () => {
     const page = await run(await oidc());
-    expect(textOf(page.text)).toContain('This really signs you out');
+    expect(textOf(page.text)).toContain('This signs you out for real');
     expect(block(page, 'Sign-out request')).toMatchObject({ client_id: 'gatehouse-test-app' });
     const posted = await admin.follow(await admin.submit(page, {}, { form: '/sign-out' }));
     const signInPage = await followNotifications(await admin.follow(await admin.submit(posted)));
@@ -258,7 +258,7 @@ describe('the sign-out of the test service provider', () => {
   it('sends a LogoutRequest, and shows it with the LogoutResponse after a new sign-in', async () => {
     const browser = await consoleOf(idp, user);
     const page = await runSaml({}, browser);
-    expect(textOf(page.text)).toContain('This really signs you out');
+    expect(textOf(page.text)).toContain('This signs you out for real');
     const signInPage = await browser.follow(await browser.submit(page, {}, { form: '/sp/sign-out' }));
     expect(signInPage.url).toContain('/signin/');
     const result = await signIn(signInPage, browser);

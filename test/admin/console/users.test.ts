@@ -269,7 +269,7 @@ describe('the access check', () => {
     });
     for (const query of [`user=${username}`, 'request=request-of-ann']) {
       const page = await support.get(`/admin/why?${query}`);
-      expect(textOf(page.text)).toContain(`${username} entered a wrong password`);
+      expect(textOf(page.text)).toContain(`${username} entered an incorrect password`);
       expect(textOf(page.text)).toContain('wrong_password');
     }
     expect(textOf((await admin.get('/admin/why?user=nobody-at-all')).text)).toContain('No user matches nobody-at-all.');

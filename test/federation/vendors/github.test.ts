@@ -66,7 +66,7 @@ describe('sign-in with GitHub', () => {
     github.tokenError = 'incorrect_client_credentials';
     const { page } = await signInOver(idp, id);
     expect(page.status).toBe(400);
-    expect(page.text).toContain('We couldn’t verify the answer from GitHub.');
+    expect(page.text).toContain('We couldn’t verify the response from GitHub.');
   });
 
   it('stops when the answer has no number', async () => {

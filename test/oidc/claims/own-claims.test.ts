@@ -80,7 +80,7 @@ describe('own claims of an application', () => {
     const declared = { protocol: 'oidc', redirect_uris: [redirectUri], scope: 'openid' };
     const sources = { department: claims.department };
     const page = await admin.send('POST', '/applications', { ...declared, claims: sources });
-    expect([page.status, page.text]).toEqual([400, expect.stringContaining('belongs to hr, which is not in scope')]);
+    expect([page.status, page.text]).toEqual([400, expect.stringContaining('belongs to hr, which isn’t in scope')]);
     const allowed = await admin.send('POST', '/applications', { ...declared, scope: 'openid hr', claims: sources });
     expect(allowed.json()).toMatchObject({ declaration: { claims: sources } });
   });

@@ -79,7 +79,7 @@ describe('an application with an access rule', () => {
     const overview = textOf((await admin.get(`/admin/applications/${closed.applicationId}`)).text);
     expect(overview).toContain('0 sign-ins, 1 rejected in the last 30 days.');
     expect(overview).not.toContain('signed in to Ledger');
-    const rejected = /The sign-in of lee to Ledger was rejected: access was denied/;
+    const rejected = /lee ’s sign-in to Ledger was rejected: access was denied/;
     for (const path of [`/admin/applications/${closed.applicationId}/activity`, `/admin/users/${user.account.id}`])
       expect(textOf((await admin.get(path)).text)).toMatch(rejected);
     expect(textOf((await admin.get(`/admin/users/${user.account.id}`)).text)).not.toContain('signed in to Ledger');

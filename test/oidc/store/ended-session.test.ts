@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { EndSession } from '../../../src/logout/end-session.ts';
 import { createArtifactAdapter } from '../../../src/oidc/store/adapter.ts';
-import { createSessionStore } from '../../../src/oidc/store/sessions/session-rows.ts';
+import { createSessionStore } from '../../../src/oidc/store/sessions/session-store.ts';
 import type { Sessions } from '../../../src/oidc/store/sessions/sessions.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient } from '../../support/http.ts';
@@ -92,8 +92,8 @@ describe('a session that ends in the middle of a request', () => {
     const session = { id: row.id, oldId: undefined, endsAt: end, idleEndsAt: end };
     await endSession.one(uid, 'ended-by-admin');
     const changed = { ...payload, authorizations: {} };
-    expect(await store.save({ ...session, asRead: row.payload, payload: changed })).toBe(false);
-    expect(await store.save({ ...session, asRead: undefined, payload })).toBe(false);
+    expect(await store.save({ ...session, storedText: row.payload, payload: changed })).toBe(false);
+    expect(await store.save({ ...session, storedText: undefined, payload })).toBe(false);
     expect(await store.addClientToSession(payload, 'another-app', { sid: 'sid' }, undefined)).toBeUndefined();
     expect(await db.oidcArtifact.count({ where: { model: 'Session', uid } })).toBe(0);
   });

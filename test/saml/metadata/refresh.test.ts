@@ -227,7 +227,7 @@ describe('changed metadata', () => {
     expect(await refreshWith({ acs: [NEW_ACS] })).toBe('waiting');
     expect({ new: await isAccepted(NEW_ACS), old: await isAccepted(oldAcs) }).toEqual({ new: false, old: true });
     const overview = await pages.get(`/admin/applications/${id}`);
-    expect(textOf(overview.text)).toContain('waits for approval');
+    expect(textOf(overview.text)).toContain('is waiting for approval');
     const page = await pages.get(`/admin/applications/${id}/metadata`);
     const words = textOf(page.text);
     for (const text of ['ACS addresses', NEW_ACS, oldAcs, 'needs approval']) expect(words).toContain(text);

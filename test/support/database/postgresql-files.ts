@@ -57,7 +57,7 @@ const storageContract = {
   'mfa/totp': 'a time step counts once among concurrent tries',
   'oidc/engine/cors': 'origins found by SQL in the redirect URIs of all clients',
   'oidc/store/read-ahead': 'token, grant, session and revision in one statement',
-  'oidc/store/session-rows': 'a session that is stored already, in one statement',
+  'oidc/store/session-store': 'a session that is stored already, in one statement',
   'oidc/store/secrets-at-rest': 'what a dump of every table holds of tokens',
   'rate-limits/lockout': 'failures of a name and of an address counted in one statement',
   'rate-limits/parallel-sign-ins': 'attempts of two instances, begun and decided at the same moment',

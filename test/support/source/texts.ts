@@ -8,7 +8,7 @@ export interface TextAt {
   text: string;
 }
 
-type Node = Record<string, unknown> & { type: string; start: number };
+type Node = Record<string, unknown> & { type: string; start: number; end: number };
 
 /** Every string literal of a TypeScript or JavaScript file, without import paths and types. */
 export function literalsOf(source: string): TextAt[] {
@@ -25,8 +25,40 @@ export function literalsOf(source: string): TextAt[] {
     for (const [key, child] of Object.entries(value)) if (key !== 'type') visit(child);
   };
   visit(parseAst(source, { lang: 'ts' }));
-  return found.map(({ at, text }) => ({ line: source.slice(0, at).split('\n').length, text }));
+  return found.map(({ at, text }) => ({ line: lineAt(source, at), text }));
 }
+
+/** Every comment of a TypeScript or JavaScript file, and every identifier once, as words: `isSignedIn` is `is signed in`. */
+export function commentsAndNamesOf(source: string): TextAt[] {
+  const literals: { start: number; end: number }[] = [];
+  const names = new Map<string, number>();
+  const visit = (value: unknown) => {
+    if (Array.isArray(value)) for (const one of value) visit(one);
+    if (!isNode(value)) return;
+    const { type, start, end, name } = value;
+    if (type === 'Literal' || type === 'TemplateElement') literals.push({ start, end });
+    if (type === 'Identifier' && typeof name === 'string' && !names.has(name)) names.set(name, start);
+    for (const child of Object.values(value)) if (typeof child === 'object') visit(child);
+  };
+  visit(parseAst(source, { lang: 'ts' }));
+  let code = '';
+  for (const { start, end } of literals.sort((a, b) => a.start - b.start))
+    code += source.slice(code.length, start) + source.slice(start, end).replace(/[^\n]/g, ' ');
+  code += source.slice(code.length);
+  const comments = [...code.matchAll(/\/\/.*|\/\*[\s\S]*?\*\//g)];
+  return [
+    ...comments.flatMap(({ 0: comment, index }) =>
+      comment.split('\n').map((text, at) => ({ line: lineAt(source, index) + at, text })),
+    ),
+    ...[...names].map(([name, at]) => ({ line: lineAt(source, at), text: wordsOf(name) })),
+  ];
+}
+
+const wordsOf = (name: string) =>
+  name
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replaceAll('_', ' ')
+    .toLowerCase();
 
 /** The lines of an Eta template without code and comments; the string literals inside of its code stay. */
 export function templateTextOf(source: string): TextAt[] {
@@ -43,6 +75,8 @@ export function proseOf(source: string): TextAt[] {
     .replace(/\]\([^)]*\)/g, ']');
   return text.split('\n').map((line, index) => ({ line: index + 1, text: line }));
 }
+
+const lineAt = (source: string, at: number) => source.slice(0, at).split('\n').length;
 
 function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'type' in value && 'start' in value;

@@ -1,5 +1,6 @@
 // Every key of `clients` in the configuration file as fields of the console, by tab and section; those about tokens are in
 // oidc-token-keys.ts, those that both protocols have in shared-keys.ts.
+import { MFA_ACR, PASSWORD_ACR, PHISHING_RESISTANT_ACR } from '../../../mfa/acr.ts';
 import { type PageText, t } from '../../../texts/text.ts';
 import { claimsKey } from './claims-key.ts';
 import { checksKey, choiceKey, listKey, switchKey, textKey, urlKey } from './keys.ts';
@@ -139,12 +140,16 @@ export const oidcAccess = (choices: Choices): KeySection[] => [
         {
           options: [
             {
-              value: 'urn:gatehouse:acr:password',
+              value: PASSWORD_ACR,
               label: t('console.fields.default-acr.password'),
-              hint: 'urn:gatehouse:acr:password',
+              hint: PASSWORD_ACR,
             },
-            { value: 'urn:gatehouse:acr:mfa', label: t('console.fields.mfa.label'), hint: 'urn:gatehouse:acr:mfa' },
-            { value: 'phr', label: t('console.fields.default-acr.phr'), hint: 'phr' },
+            { value: MFA_ACR, label: t('console.fields.mfa.label'), hint: MFA_ACR },
+            {
+              value: PHISHING_RESISTANT_ACR,
+              label: t('console.fields.default-acr.phr'),
+              hint: PHISHING_RESISTANT_ACR,
+            },
           ],
         },
       ),

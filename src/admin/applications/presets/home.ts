@@ -1,4 +1,4 @@
-// Media and home: photos, films, papers and the house.
+// Media and home: photos, films, documents and home automation.
 import { escapeHtml } from '../../../texts/messages.ts';
 import { t } from '../../../texts/text.ts';
 import { code, quoted } from './guide-text.ts';
@@ -14,7 +14,7 @@ export const immich: ProductPreset = {
   text: t('console.preset.immich.text'),
   protocol: 'oidc',
   fields: [urlField('Immich', 'https://photos.example.com')],
-  // A web application has no redirect URI with a scheme of its own, so the mobile app takes Immich's forwarding address.
+  // A web application cannot register a custom-scheme redirect URI, so the mobile app uses Immich's forwarding URL.
   toDeclaration: ({ url }) => ({
     ...webApplication('Immich', url, ['/auth/login', '/user-settings', '/api/oauth/mobile-redirect']),
     token_endpoint_auth_method: 'client_secret_post',

@@ -231,7 +231,7 @@ export const minio: ProductPreset = {
     { name: 'minio-write', description: minioPolicy('readwrite') },
     { name: 'minio-read', description: minioPolicy('readonly') },
   ],
-  // MinIO takes the values of the claim for names of policies.
+  // MinIO uses the values of the claim as policy names.
   toDeclaration: ({ url }) => ({
     ...webApplication('MinIO', url, ['/oauth_callback']),
     roles_filter: ['minio-*'],

@@ -3,62 +3,64 @@
 import { decodeJwt } from 'jose';
 import { plural } from '../../../platform/plural.ts';
 import type { RuleViolation } from '../../../rejections/rules.ts';
-import { noteWantedLanguages } from '../../claims/wanted-languages.ts';
+import { recordRequestedLanguages } from '../../claims/requested-languages.ts';
 import { rejectUnlessAllowed } from '../../rate-limits/too-many-attempts.ts';
 import type { ClientSource } from '../../store/clients.ts';
 import { appContext } from '../app-context.ts';
 import { errors, type KoaContextWithOIDC } from '../library.ts';
 import { TEST_MODE } from '../test-response-mode.ts';
 
-/** The parameter whose validator runs these checks; its value also tells the sign-in page which step to show first. */
+/** The parameter whose validator runs these checks; its value also selects the first step of the sign-in page. */
 export const REQUEST_CHECK_PARAMETER = 'screen_hint';
 
 export interface RequestCheckDependencies {
   clients: ClientSource;
-  /** Whether an administrator began this very test in this browser. */
+  /** Whether an administrator started this test in this browser. */
   isRunningTest(ctx: KoaContextWithOIDC, params: Record<string, unknown>): boolean;
-  /**
-   * Whether the parameters are exactly those of a pending AuthnRequest of this browser, neither more nor less.
-   */
+  /** Whether the parameters are exactly those of a pending AuthnRequest of this browser. */
   isPendingAuthnRequest(ctx: KoaContextWithOIDC, params: Record<string, unknown>): Promise<boolean>;
   /** Counts the start of a sign-in from this address. */
   countSignInStart(address: string): Promise<{ allowed: boolean; retryAfterSeconds: number }>;
 }
 
-/** Stored until the sign-in has ended; applications send 20 to 200 characters. */
+/** Longest accepted `state`, which is stored until the sign-in ends. Applications send 20 to 200 characters. */
 const MAX_STATE_LENGTH = 2048;
 
 /** oidc-provider's validator for `extraParams`. Throws invalid_request; SAML and test requests are never sent back. */
 export function createRequestCheck(dependencies: RequestCheckDependencies) {
   const { clients, isPendingAuthnRequest, isRunningTest } = dependencies;
-  return async function checkRequest(ctx: KoaContextWithOIDC): Promise<void> {
+  return async function checkAndCompleteRequest(ctx: KoaContextWithOIDC): Promise<void> {
     const { client, params } = ctx.oidc;
     const application = client && (await clients.applicationOf(client.clientId));
     if (!client || !application || !params) return;
     if (typeof params.state === 'string' && params.state.length > MAX_STATE_LENGTH)
       throw rejection(`state is longer than ${plural(MAX_STATE_LENGTH, 'character')}`, 'a shorter state');
     if (application.protocol === 'saml') {
-      // Neither pushed nor in a request object: those were checked at an earlier moment.
+      // PAR (RFC 9126) and request objects (RFC 9101) are rejected here, because they were validated before this browser's
+      // AuthnRequest was known.
       const isPlain = ctx.oidc.route === 'authorization' && !ctx.query.request_uri && !ctx.query.request;
       if (params.response_mode !== 'saml' || !isPlain)
         throw rejection('this application signs in by SAML', 'an AuthnRequest');
       if (!(await isPendingAuthnRequest(ctx, { ...params }))) {
-        throw rejection('there is no open SAML request for this sign-in in this browser', 'a pending AuthnRequest');
+        throw rejection('no pending AuthnRequest in this browser', 'a pending AuthnRequest');
       }
       return;
     }
     if (params.response_mode === 'saml')
       throw rejection('this application signs in by OpenID Connect', 'no response_mode=saml');
     if (params.response_mode === TEST_MODE && !isRunningTest(ctx, { ...params })) {
-      throw rejection('there is no test of this application in this browser', 'a test that was begun here');
+      throw rejection(
+        'there is no test of this application in this browser',
+        'a test that was started in this browser',
+      );
     }
     restoreOfflineAccess(ctx);
-    noteWantedLanguages(params);
+    recordRequestedLanguages(params);
     await limitSignInStarts(ctx, dependencies);
   };
 }
 
-/** Without a session and with a prompt, the request leads to a sign-in and is stored until its end. */
+/** Only a request without a session that allows a prompt starts a sign-in, and is stored until its end. */
 async function limitSignInStarts(ctx: KoaContextWithOIDC, { countSignInStart }: RequestCheckDependencies) {
   const { route, session, params } = ctx.oidc;
   if (route !== 'authorization' || session?.accountId || params?.prompt === 'none') return;
@@ -66,7 +68,7 @@ async function limitSignInStarts(ctx: KoaContextWithOIDC, { countSignInStart }: 
   rejectUnlessAllowed(context, await countSignInStart(context.state.request.address));
 }
 
-/** An error that is displayed on a page of this server: the redirect URI cannot be trusted with it. */
+/** An error that is displayed on a page of this server, and never sent to redirect_uri. */
 function rejection(description: string, expected: string): errors.InvalidRequest {
   const violation: RuleViolation = { rule: 'request', received: description, expected };
   return Object.assign(new errors.InvalidRequest(description), { allow_redirect: false, violation });

@@ -1,12 +1,12 @@
-// The rules of OpenID Connect requests. The engine reports an error code and no rule, so when it rejects a request these rules
-// name the one that was broken, from the code and the request; the console evaluates them again to see whether a fix has
-// helped. A check of this server reports its own violation.
+// The rules of OpenID Connect requests. The engine reports an error code without a rule, so for a rejected request these
+// functions find the broken rule from the code and the request. The console evaluates them again to find out whether a fix helped. A
+// check of this server reports its own violation.
 import { needsPkce, type OidcMetadata } from '../../../applications/fields/oidc-client.ts';
 import type { ReceivedParameters, RejectionEndpoint } from '../../../rejections/rejections.ts';
 import { type RuleId, type RuleResult, type RuleViolation, ruleResults } from '../../../rejections/rules.ts';
 import { engineScope, engineScopes } from '../../claims/scopes.ts';
 
-/** A request with what is registered for its client. */
+/** A request with the registration of its client. */
 export interface EvaluatedRequest {
   endpoint: RejectionEndpoint;
   received: ReceivedParameters;
@@ -15,24 +15,24 @@ export interface EvaluatedRequest {
   isClientKnown: boolean;
   /** Absent for a SAML application and an unknown client. */
   metadata: Partial<OidcMetadata> | undefined;
-  /** Of the account at the application; absent where no account is signed in. */
+  /** Of the account at the application; absent if no account is signed in. */
   access?: (Omit<RuleViolation, 'rule'> & { allowed: boolean }) | undefined;
   /** Whether the engine accepted the ID token hint; only known while the request is handled. */
   isHintAccepted?: boolean | undefined;
-  /** What the engine said. */
+  /** The message of the engine's error. */
   message: string;
 }
 
 interface RequestRule {
   id: RuleId;
   endpoints: readonly RejectionEndpoint[];
-  /** Error codes that are about this rule only (RFC 6749 4.1.2.1 and 5.2, RFC 8707 2). */
+  /** Error codes of this rule only (RFC 6749 4.1.2.1 and 5.2, RFC 8707 2). */
   errors?: readonly string[];
-  /** Error codes that several rules share: they are about this rule when the request does not pass it. */
+  /** Error codes that several rules share: they belong to this rule if the request does not pass it. */
   sharedErrors?: readonly string[];
   received?(request: EvaluatedRequest): string | undefined;
   expected?(request: EvaluatedRequest): string | undefined;
-  /** Whether the request passes; undefined where that cannot be evaluated: secrets and codes are not recorded. */
+  /** Whether the request passes; undefined if that cannot be evaluated, because secrets and codes are not recorded. */
   passes?(request: EvaluatedRequest): boolean | undefined;
 }
 
@@ -41,7 +41,7 @@ const CHALLENGE = /^[A-Za-z0-9\-._~]{43,128}$/;
 
 const grantOf = ({ received }: EvaluatedRequest) => received.grant_type ?? 'authorization_code';
 
-/** Everything that no other rule is about. */
+/** The rule for everything else. */
 const OTHER_PARAMETERS: RequestRule = {
   id: 'request',
   endpoints: ['authorize', 'par', 'token', 'end-session'],
@@ -140,7 +140,7 @@ const requestRules: readonly RequestRule[] = [
     errors: ['invalid_scope'],
     received: ({ received }) => received.scope,
     expected: ({ metadata }) => metadata && (metadata.scope ?? 'all of OpenID Connect, none of an API'),
-    // Of the scopes of an API the engine grants those that are registered, and rejects none.
+    // Of the scopes of an API, the engine grants those that are registered and ignores the others.
     passes: ({ received: { scope = '' }, metadata }) => {
       if (!metadata) return undefined;
       if (metadata.scope === undefined) return true;
@@ -172,7 +172,7 @@ const requestRules: readonly RequestRule[] = [
 /**
  * The rules of a request that the engine rejected with this error code, in the order of its checks.
  *
- * @param violation what the check itself reported, where it is one of this server
+ * @param violation the report of the check, if it is one of this server
  */
 export function evaluateRules(request: EvaluatedRequest, error: string, violation?: RuleViolation): RuleResult[] {
   const rules = requestRules.filter(({ endpoints }) => endpoints.includes(request.endpoint));

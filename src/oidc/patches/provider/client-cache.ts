@@ -1,7 +1,7 @@
 // Patch: Client.find. Nearly every request looks a client up; the engine then hashes its metadata each time, and checks it
-// again when more than 100 clients are in use. The loaded client is used while the database's revision proves it is
+// again when more than 100 clients are in use. The loaded client is used as long as the database's revision proves that it is
 // current (docs/decisions/0018-directory-cache.md). On PostgreSQL the revision comes in one statement with the rows of the code or token
-// that the request brings.
+// of the request.
 
 import type { Clock } from '../../../platform/clock.ts';
 import { cacheDirectory } from '../../../storage/directory-cache.ts';
@@ -23,7 +23,7 @@ const MAX_CLIENTS = 500;
 export function cacheClients(provider: Provider, { clients, sql, now }: ClientCacheDependencies): void {
   const { find } = provider.Client;
   const load = (id: string): Promise<Client | undefined> => find.call(provider.Client, id);
-  // A secret with an end changes by time alone, which no revision shows.
+  // The expiry of a secret changes no revision.
   const isCacheable = ({ clientId }: Client) => clients.cachedApplicationOf(clientId)?.secretsExpire === false;
   const findCached = cacheDirectory(sql, load, { max: MAX_CLIENTS, isCacheable });
   const readAhead = createReadAhead({ sql, now });
@@ -35,7 +35,7 @@ export function cacheClients(provider: Provider, { clients, sql, now }: ClientCa
   };
 }
 
-/** The fields that hold a code or token, for each of the engine's routes, and what they may be. */
+/** The request fields with a code or token and their possible models, for each of the engine's routes. */
 const TOKEN_FIELDS: Record<string, readonly (readonly [field: string, ...models: string[]])[]> = {
   token: [
     ['code', 'AuthorizationCode'],
@@ -44,7 +44,7 @@ const TOKEN_FIELDS: Record<string, readonly (readonly [field: string, ...models:
   introspection: [['token', 'AccessToken', 'ClientCredentials', 'RefreshToken']],
 };
 
-/** The database ids of what the request may mean by its code or token. */
+/** The database ids that the code or token of the request may have. */
 function tokensOf({ oidc }: KoaContextWithOIDC): string[] {
   for (const [field, ...models] of TOKEN_FIELDS[oidc.route] ?? []) {
     const value: unknown = oidc.body?.[field];

@@ -1,15 +1,15 @@
 // Patch: Claims.prototype.scope and .result, IdToken.prototype.issue, OIDCContext.prototype.requestParamOIDCScopes.
-// The engine drops claims that are not in the list of its start (`claims`), so these are carried under a symbol and added at the end:
+// The engine drops claims that are not in its configuration (`claims`), so these are passed under a symbol and added at the end:
 // claims of the application's registration, those of a scope only when it is granted, and values in other languages (`name#ja`).
-// A scope that only the application has is requested and granted like those of the engine. Whether ID tokens hold the claims
-// of scopes is an option of the engine as a whole (`conformIdTokenClaims`); here the registration decides.
+// A scope that only the application has is requested and granted like those of the engine. For the engine, it is one global option
+// (`conformIdTokenClaims`) whether ID tokens contain the claims of scopes; here the registration decides.
 import { ownScopes } from '../../../applications/fields/claim-settings.ts';
 import type { Provider } from '../../engine/library.ts';
 import type { ClientSource } from '../../store/clients.ts';
 
-/** The key under which an account's claims hold those of one application. */
+/** The key for the claims of one application, in the claims of an account. */
 export const APPLICATION_CLAIMS = Symbol('application claims');
-/** The key under which they hold, for each standard claim, what is delivered with it in other languages. */
+/** The key for the values in other languages that are delivered with each standard claim. */
 export const LOCALIZED_CLAIMS = Symbol('localized claims');
 const SCOPES = Symbol('scopes');
 
@@ -40,7 +40,7 @@ interface Context {
   requestParamScopes: Set<string>;
 }
 
-/** The engine makes both ID token and userinfo with these classes. */
+/** The classes with which the engine builds both ID token and userinfo. */
 export function addApplicationClaims(provider: Provider, { clients }: ClientClaimsDependencies): void {
   const prototype = provider.Claims.prototype as unknown as ClaimsPrototype;
   const { scope, result } = prototype;
@@ -61,7 +61,7 @@ export function addApplicationClaims(provider: Provider, { clients }: ClientClai
   const idToken = provider.IdToken.prototype as unknown as IdTokenPrototype;
   const { issue } = idToken;
   idToken.issue = function issueByRegistration(options) {
-    // An access token for an API cannot be used at userinfo, so its ID token holds the claims (as the engine does it).
+    // An access token for an API cannot be used at userinfo, so its ID token contains the claims (as in the engine).
     const isForApi = this.ctx?.oidc.entities.AccessToken?.aud !== undefined;
     const setting = clients.cachedApplicationOf(this.client.clientId)?.metadata.id_token_claims;
     if (options.use === 'idtoken' && setting === 'conform' && !isForApi) this.scope = 'openid';

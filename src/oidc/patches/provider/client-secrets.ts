@@ -24,7 +24,7 @@ interface EngineClient {
 export interface ClientSecretsDependencies {
   clients: Pick<ClientSource, 'applicationOf' | 'cachedApplicationOf'>;
   vault: Pick<Vault, 'macMatches'>;
-  /** Stores when a secret was last used. */
+  /** Stores the time of the last use of a secret. */
   recordSecretUse(secretId: string): void;
 }
 
@@ -61,11 +61,11 @@ export function acceptEverySecret(
     const older = application?.secretValues.slice(1) ?? [];
     const known = newestKeys.get(client);
     if (!known && older.length === 0) return;
-    // The engine reuses client objects: a secret that an earlier request added may have expired since.
+    // The engine reuses client objects, so a secret that an earlier request added may have expired.
     const newest = known ?? [...client.symmetricKeyStore];
     newestKeys.set(client, newest);
     client.symmetricKeyStore.clear();
-    // The newest secret first: it is the one to sign with.
+    // The newest secret is first, because the engine signs with the first one.
     for (const key of newest) client.symmetricKeyStore.add(key);
     for (const value of older) {
       const k = Buffer.from(value).toString('base64url');
@@ -76,8 +76,8 @@ export function acceptEverySecret(
 
 /**
  * The client as an update of its registration sees it. The engine compares the sent secret with `clientSecret`, which is a
- * placeholder where only a MAC is stored; here it is the sent one if that is right. Other requests use the same client object, so
- * this is a view of it.
+ * placeholder if only a MAC is stored; in this view it is the sent secret if that is correct. The client object itself stays
+ * unchanged, because other requests use it.
  */
 function comparedInUpdate(client: Client, { oidc }: KoaContextWithOIDC, isSecret: (sent: string) => boolean): Client {
   const get = () => {

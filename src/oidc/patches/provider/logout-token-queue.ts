@@ -10,7 +10,7 @@ export type SendLogoutToken = (
   clientId: string,
   accountId: string,
   sid: string | undefined,
-) => Promise<'sent' | 'no-such-client'>;
+) => Promise<'sent' | 'switched_off'>;
 
 interface EngineClient {
   clientId: string;
@@ -23,7 +23,7 @@ export function createLogoutTokenSender(provider: Provider): SendLogoutToken {
   const { backchannelLogout } = provider.Client.prototype as unknown as EngineClient;
   return async function sendLogoutToken(clientId, accountId, sid) {
     const client = (await provider.Client.find(clientId)) as unknown as EngineClient | undefined;
-    if (!client?.backchannelLogoutUri) return 'no-such-client';
+    if (!client?.backchannelLogoutUri) return 'switched_off';
     await backchannelLogout.call(client, accountId, sid);
     return 'sent';
   };

@@ -1,12 +1,12 @@
-// Patch: Session.IN_PAYLOAD, Session.prototype.loginAccount, authTime and past. A sign-in at an upstream identity provider happened
-// when the user authenticated there, which may be hours ago or unknown, while the session of this server begins now. The engine
-// has one time for both, so the time of the authentication is stored beside it.
+// Patch: Session.IN_PAYLOAD, Session.prototype.loginAccount, authTime and past. A user may have
+// authenticated at an upstream identity provider hours ago, or at an unknown time, while the session of this server starts now. The
+// engine has one time for both, so the time of the authentication is stored separately.
 import { engineSeconds } from '../../engine/configuration.ts';
 import { Provider } from '../../engine/library.ts';
 
-/** What sign-in/flow.ts adds to the result of an interaction. */
+/** The members that sign-in/flow.ts adds to the result of an interaction. */
 export interface UpstreamLogin {
-  /** Epoch seconds; 0: the upstream does not say. Absent: the time of the sign-in here. */
+  /** Epoch seconds; 0: not reported by the upstream. Absent: the time of the sign-in here. */
   authTs?: number;
   /** The session at the upstream (federation/sessions.ts). */
   upstream?: string;
@@ -34,7 +34,7 @@ export function separateAuthTime(provider: Provider): void {
   };
 
   sessions.prototype.authTime = function authTime() {
-    // Undefined, so that no token states a time that nobody knows.
+    // Undefined, so that no token contains an unknown time.
     return (this.authTs ?? this.loginTs) || undefined;
   };
 

@@ -1,13 +1,13 @@
 // Patch: Session.instantiate and Session.prototype.save. The engine deletes the row of the old cookie and writes the whole
-// session under the new one, over whatever another request has stored meanwhile. Here both are one step that merges
+// session under the new one, and overwrites the changes of parallel requests. Here both are one step that merges
 // (docs/decisions/0017-sessions-merge-on-write.md).
 
 import { engineSeconds } from '../../engine/configuration.ts';
 import { Provider } from '../../engine/library.ts';
 import { artifactId } from '../../store/adapter.ts';
 import { hasNewLogin } from '../../store/sessions/merge-session.ts';
-import type { SavedSession, SessionStore } from '../../store/sessions/session-rows.ts';
-import { setStoredText, storedTextOf } from '../../store/sessions/stored-text.ts';
+import type { SavedSession, SessionStore } from '../../store/sessions/session-store.ts';
+import { setStoredText, storedTextOf } from '../../store/sessions/session-text.ts';
 
 type StoredSession = SavedSession['payload'] & { jti?: string };
 
@@ -38,9 +38,9 @@ export interface SessionSavingDependencies {
   store: Pick<SessionStore, 'save'>;
   /** Epoch seconds of this server's clock. */
   epoch(): number;
-  /** How long a session lasts without a request of its user. */
+  /** The idle limit of a session. */
   idleSeconds(): number;
-  /** Called after a sign-in was stored. */
+  /** Called after the session of a sign-in is stored. */
   signedIn(session: SignedInSession): Promise<void>;
 }
 
@@ -58,22 +58,22 @@ export function mergeSessionsOnSave(provider: Provider, dependencies: SessionSav
     this.exp = engineSeconds() + ttl;
     const { jti: _bearer, ...payload } = (await this.getValueAndPayload()).payload;
     const idOf = (cookie: string) => artifactId('Session', cookie);
-    const asRead = storedTextOf(this);
+    const storedText = storedTextOf(this);
     const isCurrent = await store.save({
       id: idOf(this.id),
       oldId: this.oldId && idOf(this.oldId),
-      asRead,
+      storedText,
       payload,
       endsAt: epoch() + ttl,
       idleEndsAt: epoch() + idleSeconds(),
     });
-    if (asRead === undefined) setStoredText(this, textOf(payload));
+    if (storedText === undefined) setStoredText(this, textOf(payload));
     delete this.oldId;
     this.touched = false;
-    // Another response gives the browser a newer cookie; this one would replace it by a cookie that is no longer valid.
+    // Another response sets a newer cookie in the browser; the cookie of this response is no longer valid.
     if (!isCurrent) removeSessionCookie(provider);
     const { uid, accountId } = payload;
-    if (isCurrent && accountId && hasNewLogin(asRead === undefined ? undefined : JSON.parse(asRead), payload)) {
+    if (isCurrent && accountId && hasNewLogin(storedText === undefined ? undefined : JSON.parse(storedText), payload)) {
       await signedIn({ uid, accountId, endsAt: new Date((epoch() + ttl) * 1000) });
     }
     return this.id;

@@ -1,5 +1,5 @@
-// Patch behind the engine: each response to a client that is not known is readable from every origin. Here only origins of
-// registered redirect URIs may read it. Discovery and JWKS stay public; they say so by `*`, which caches can share
+// Patch after the engine, which makes each response to an unknown client readable from every origin. Here only origins of
+// registered redirect URIs may read it. Discovery and JWKS stay public, with `*`, so that caches can share them
 // (docs/decisions/0025-public-documents-for-every-origin.md).
 
 import type { Context } from '../../../http/context.ts';

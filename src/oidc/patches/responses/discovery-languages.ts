@@ -1,8 +1,8 @@
-// Patch behind the engine: the languages of its pages follow the settings, and the engine reads its option for discovery only when it starts.
+// Patch after the engine: the languages of the discovery document follow the settings, but the engine reads its option only at start.
 import type { Context } from '../../../http/context.ts';
 import { DISCOVERY } from '../../engine/routes.ts';
 
-/** Users may have claims in further languages; for these, `claims_locales` works as well. */
+/** Users may have claims in other languages too; `claims_locales` supports these as well. */
 export function listOfferedLanguages(ctx: Context): void {
   if (!DISCOVERY.includes(ctx.path) || ctx.status !== 200) return;
   const { tags } = ctx.state.offeredLanguages;

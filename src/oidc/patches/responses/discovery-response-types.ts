@@ -1,4 +1,4 @@
-// Patch behind the engine: its discovery document lists the response type `none`, by which the engine knows SAML service
+// Patch after the engine: removes the response type `none` from the discovery document. The engine uses it for SAML service
 // providers (docs/decisions/0001-one-engine-two-protocols.md). No OpenID Connect client can use it.
 import type { Context } from '../../../http/context.ts';
 import { DISCOVERY } from '../../engine/routes.ts';

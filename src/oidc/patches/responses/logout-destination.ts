@@ -1,4 +1,4 @@
-// Patch behind the engine: after a confirmed logout it redirects to the post_logout_redirect_uri at once. When the logout
+// Patch after the engine: after a confirmed logout it redirects to the post_logout_redirect_uri at once. When the logout
 // also has to reach other applications through the browser, it goes to that logout run first (src/logout).
 import type { Context } from '../../../http/context.ts';
 

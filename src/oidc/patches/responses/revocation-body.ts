@@ -1,5 +1,5 @@
-// Patch behind the engine, whose answer to a revocation has an empty body. RFC 7009 2.2 leaves the body open, and some
-// client libraries fail to parse an empty one as JSON.
+// Patch after the engine, whose response to a revocation has an empty body. RFC 7009 2.2 does not specify the body, and some client
+// libraries fail to parse an empty one as JSON.
 import type { Context } from '../../../http/context.ts';
 import { routes } from '../../engine/configuration.ts';
 

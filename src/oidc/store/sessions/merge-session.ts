@@ -1,5 +1,5 @@
-// Parallel requests with one session cookie, such as tabs that a browser opens together: each holds the whole session in
-// memory and saves it at its end, so what the others have saved meanwhile is merged here, field by field.
+// Parallel requests with one session cookie, such as tabs that a browser opens together: each has the whole session
+// in memory and saves it at its end. This file merges the changes of the others into it, field by field.
 
 /** What the engine stores of a session, without the cookie's value. */
 export interface SessionPayload {
@@ -17,7 +17,7 @@ export interface SessionPayload {
   authorizations?: Record<string, Authorization>;
 }
 
-/** How one application takes part. */
+/** The entry of one application in a session. */
 export interface Authorization {
   sid?: string;
   grantId?: string;
@@ -25,25 +25,25 @@ export interface Authorization {
 }
 
 /**
- * What to store when a request has read `asRead` and changed it to `changed`, while another one has stored `stored`.
- * Undefined when nothing of `changed` belongs there any more.
- * @param hasMoved the other request has given the session a new cookie. The sender of the old one need not be the user who
- *   holds the new one (session fixation), so only applications of the same account are added.
+ * The payload to store if a request read `before` and changed it to `changed`, while another request stored `stored`.
+ * Undefined if no change can be stored any more.
+ * @param wasRenamed the other request has given the session a new cookie. The sender of the old one may be another
+ *   person than the user with the new one (session fixation), so only applications of the same account are added.
  */
 export function mergeSession(
-  asRead: SessionPayload,
+  before: SessionPayload,
   changed: SessionPayload,
   stored: SessionPayload,
-  { hasMoved }: { hasMoved: boolean },
+  { wasRenamed }: { wasRenamed: boolean },
 ): SessionPayload | undefined {
-  if (hasMoved && changed.accountId !== stored.accountId) return undefined;
-  const isNewestLogin = !same(login(asRead), login(changed)) && (changed.loginTs ?? 0) >= (stored.loginTs ?? 0);
-  const isChangedState = !hasMoved && !same(asRead.state, changed.state);
+  if (wasRenamed && changed.accountId !== stored.accountId) return undefined;
+  const isNewestLogin = !same(login(before), login(changed)) && (changed.loginTs ?? 0) >= (stored.loginTs ?? 0);
+  const isChangedState = !wasRenamed && !same(before.state, changed.state);
   return {
     ...stored,
     ...(isNewestLogin && login(changed)),
     ...(isChangedState && { state: changed.state }),
-    authorizations: mergeAuthorizations(asRead.authorizations, changed.authorizations, stored.authorizations),
+    authorizations: mergeAuthorizations(before.authorizations, changed.authorizations, stored.authorizations),
   };
 }
 
@@ -54,17 +54,17 @@ export function hasNewLogin(before: SessionPayload | undefined, changed: Session
 }
 
 function login({ accountId, acr, amr, loginTs, authTs, transient, exp }: SessionPayload) {
-  // An anonymous session lasts for some time from its last use, which is no login.
+  // Each use of an anonymous session changes its `exp`, which is no login.
   return { accountId, acr, amr, loginTs, authTs, transient, exp: accountId === undefined ? undefined : exp };
 }
 
 type Authorizations = Record<string, Authorization>;
 
-function mergeAuthorizations(asRead: Authorizations = {}, changed: Authorizations = {}, stored: Authorizations = {}) {
+function mergeAuthorizations(before: Authorizations = {}, changed: Authorizations = {}, stored: Authorizations = {}) {
   const clientIds = new Set([...Object.keys(stored), ...Object.keys(changed)]);
   const merged = [...clientIds].flatMap((clientId) => {
     const one = mergeOne(
-      authorizationOf(asRead, clientId),
+      authorizationOf(before, clientId),
       authorizationOf(changed, clientId),
       authorizationOf(stored, clientId),
     );
@@ -74,18 +74,18 @@ function mergeAuthorizations(asRead: Authorizations = {}, changed: Authorization
 }
 
 function mergeOne(
-  asRead: Authorization | undefined,
+  before: Authorization | undefined,
   changed: Authorization | undefined,
   stored: Authorization | undefined,
 ) {
-  if (same(asRead, changed)) return stored;
-  // Another request has logged out of this application meanwhile.
-  if (!stored && asRead?.grantId !== undefined && asRead.grantId === changed?.grantId) return undefined;
+  if (same(before, changed)) return stored;
+  // Another request removed this application from the session.
+  if (!stored && before?.grantId !== undefined && before.grantId === changed?.grantId) return undefined;
   if (!changed || changed.grantId !== stored?.grantId) return changed;
   return { ...stored, ...changed };
 }
 
-/** The entry of one application, whatever its name is. */
+/** The entry of one application; safe for a client_id such as `__proto__`. */
 export function authorizationOf(authorizations: Authorizations, clientId: string): Authorization | undefined {
   return Object.hasOwn(authorizations, clientId) ? authorizations[clientId] : undefined;
 }

@@ -12,7 +12,7 @@ import {
   PROTECTED_COLUMNS,
   type ProtectedArtifact,
 } from '../protected-artifacts.ts';
-import { endedAmong, markEnded } from './ended-sessions.ts';
+import { findEnded, markEnded } from './ended-sessions.ts';
 import { createSessionActivity, type SessionActivity } from './session-activity.ts';
 import { createSessionDevices, type SessionDevices } from './session-devices.ts';
 
@@ -51,7 +51,7 @@ export interface Sessions extends SessionDevices, SessionActivity {
   find(uid: string, tx?: Tx): Promise<SessionEntry | undefined>;
   /** The live session of this value of the session cookie. */
   ofCookie(value: string | undefined): Promise<SessionEntry | undefined>;
-  /** Those of these sessions that are live, in no order. */
+  /** The live ones of these sessions, in no order. */
   findAll(uids: readonly string[]): Promise<SessionEntry[]>;
   /** Live sessions of an account, the newest first. */
   list(accountId: string, tx?: Tx): Promise<SessionEntry[]>;
@@ -62,17 +62,17 @@ export interface Sessions extends SessionDevices, SessionActivity {
   /** Live sessions in which an application takes part. */
   withParticipant(clientId: string): AsyncIterable<SessionEntry>;
   /**
-   * Removes the session and every grant that ends with it. Returns it as it ended; undefined when another caller was first.
-   * @param options.offline also removes the grants with offline_access that began in this session
+   * Removes the session and every grant that ends with it. Returns the ended session; undefined when another caller was first.
+   * @param options.offline also removes the grants with offline_access that were given in this session
    */
   remove(session: SessionEntry, tx: Tx, options?: { offline?: boolean }): Promise<SessionEntry | undefined>;
   /** Removes everything of the account: sessions, grants, codes, access and refresh tokens. Returns the sessions. */
   removeAllOf(accountId: string, tx: Tx): Promise<SessionEntry[]>;
   /** Removes the grants of the account with their tokens, offline ones included; those that end with the session `except` stay. */
   removeGrantsBut(accountId: string, except: SessionEntry | undefined, tx: Tx): Promise<void>;
-  /** Removes all that one application holds for one account, or for all. */
+  /** Removes the grants and tokens of one application for one account, or for all. */
   removeGrants(accountId: string | undefined, clientId: string): Promise<void>;
-  /** The applications that hold a grant of the account. */
+  /** The applications with a grant of the account. */
   grantsOf(accountId: string): Promise<StoredGrant[]>;
 }
 
@@ -82,7 +82,7 @@ export interface SessionsDependencies {
   db: Db;
   sql: Sql;
   now: Clock;
-  /** A session that another program wrote counts as ended. */
+  /** A session with a wrong MAC counts as ended. */
   protectedRows: ArtifactVerifier;
   /** The setting `session_idle_minutes`, in seconds. */
   idleSeconds(): number;
@@ -104,7 +104,7 @@ export function createSessions({ db, sql, now, protectedRows, idleSeconds }: Ses
   const find: Sessions['find'] = async (uid, tx = db) => {
     const where = { model: 'Session', uid, expiresAt: { gt: epoch() } };
     const row = await tx.oidcArtifact.findFirst({ where, select: LIVE_ROW });
-    return row && (await endedAmong(tx, [uid])).size === 0 ? readLive(row, protectedRows) : undefined;
+    return row && (await findEnded(tx, [uid])).size === 0 ? readLive(row, protectedRows) : undefined;
   };
 
   const list: Sessions['list'] = (accountId, tx = db) => liveSessionsOf(accountId, epoch(), tx, protectedRows);
@@ -130,7 +130,7 @@ export function createSessions({ db, sql, now, protectedRows, idleSeconds }: Ses
         where: { model: 'Session', uid: { in: [...uids] }, expiresAt: { gt: epoch() } },
         select: LIVE_ROW,
       });
-      const ended = await endedAmong(db, [...uids]);
+      const ended = await findEnded(db, [...uids]);
       return rows.flatMap((row) => readLive(row, protectedRows) ?? []).filter(({ uid }) => !ended.has(uid));
     },
 
@@ -141,7 +141,7 @@ export function createSessions({ db, sql, now, protectedRows, idleSeconds }: Ses
         where: { uid: { in: live.map(({ uid }) => uid) } },
         select: { uid: true, createdAt: true },
       });
-      // Sign-ins are dated in seconds; the rows of their browsers say which one was first.
+      // The time of a sign-in is in seconds; for equal ones, the rows of their browsers give the order.
       const startOf = new Map(devices.map(({ uid, createdAt }) => [uid, createdAt.getTime()]));
       const start = ({ uid }: SessionEntry) => startOf.get(uid) ?? now().getTime();
       const newestFirst = live.sort(
@@ -191,7 +191,7 @@ async function liveSessionsOf(
     select: LIVE_ROW,
   });
   const sessions = rows.flatMap((row) => readLive(row, protectedRows) ?? []);
-  const ended = await endedAmong(
+  const ended = await findEnded(
     tx,
     sessions.map(({ uid }) => uid),
   );
@@ -230,7 +230,7 @@ async function removeSession(
   tx: Tx,
   { offline = false }: { offline?: boolean } = {},
 ): Promise<SessionEntry | undefined> {
-  // Applications that a request has added since the session was read take part in its end as well.
+  // Applications that a request added after the session was read are notified of its end as well.
   const removed = await tx.$queryRaw<Row[]>`DELETE FROM oidc_artifacts
     WHERE uid = ${session.uid} AND model = 'Session' RETURNING payload, expires_at AS "expiresAt"`;
   const [last = session] = removed.flatMap((row) => read(row) ?? []);
@@ -245,7 +245,7 @@ function lastSecond({ expiresAt }: SessionEntry): number {
   return Math.floor(expiresAt.getTime() / 1000) + limits.http.requestSeconds * 2;
 }
 
-/** A live session; undefined when another program wrote it. Sessions that end are read without this: they give nothing any more. */
+/** A live session; undefined for a wrong MAC. Sessions that end are read without this check, because they grant nothing any more. */
 function readLive(row: LiveRow, protectedRows: ArtifactVerifier): SessionEntry | undefined {
   if (!isGenuineArtifact(row, protectedRows) || isPastAbsoluteExpiry(JSON.parse(row.payload) as Payload))
     return undefined;

@@ -3,7 +3,7 @@ import { routes } from '../../../../src/oidc/engine/configuration.ts';
 import type { AdapterPayload, Configuration } from '../../../../src/oidc/engine/library.ts';
 import { mergeSessionsOnSave } from '../../../../src/oidc/patches/provider/session-saving.ts';
 import { artifactId } from '../../../../src/oidc/store/adapter.ts';
-import type { SavedSession } from '../../../../src/oidc/store/sessions/session-rows.ts';
+import type { SavedSession } from '../../../../src/oidc/store/sessions/session-store.ts';
 import { appUri, sharedStore, signIn, startBareEngine } from '../../bare-engine.ts';
 
 const calls: string[] = [];
@@ -67,7 +67,12 @@ describe('session-saving', () => {
     calls.splice(0);
     const { browser } = await signIn(patched);
     const [first, ...later] = saved.splice(0);
-    expect(first).toMatchObject({ oldId: undefined, asRead: undefined, endsAt: 1000 + 3600, idleEndsAt: 1000 + 600 });
+    expect(first).toMatchObject({
+      oldId: undefined,
+      storedText: undefined,
+      endsAt: 1000 + 3600,
+      idleEndsAt: 1000 + 600,
+    });
     expect(first?.payload).toMatchObject({ accountId: 'alice' });
     expect(Object.keys(first?.payload ?? {})).not.toContain('jti');
     // The engine tells sign-ins apart by their second.
@@ -75,7 +80,7 @@ describe('session-saving', () => {
     await signIn(patched, { prompt: 'login' }, browser).finally(() => vi.useRealTimers());
     const moved = saved.find(({ oldId }) => oldId !== undefined);
     expect(moved?.oldId).toBe((later.at(-1) ?? first)?.id);
-    expect(JSON.parse(moved?.asRead ?? '{}')).toMatchObject({ uid: first?.payload.uid, accountId: 'alice' });
+    expect(JSON.parse(moved?.storedText ?? '{}')).toMatchObject({ uid: first?.payload.uid, accountId: 'alice' });
     expect(signIns).toHaveLength(2);
     expect(moved?.id).not.toBe(moved?.oldId);
     expect(calls).toEqual([]);

@@ -1,9 +1,9 @@
-// Writes sessions so that parallel requests do not undo each other. A row is replaced only if it is as it was read (compare
-// and set), and a new cookie value renames it: a session is one row from its first save to its end, and cannot come back.
+// Writes sessions so that parallel requests do not undo each other. A row is replaced only if it has not changed since
+// it was read (compare and set). A new cookie value renames the row, so a session is one row from its first save to its end.
 import type { ProtectedRows } from '../../../audit/protected-rows.ts';
 import { hotStatements, type Sql } from '../../../storage/statements.ts';
 import { artifactMac, isGenuineArtifact, PROTECTED_SQL, type ProtectedArtifact } from '../protected-artifacts.ts';
-import { notEnded } from './ended-sessions.ts';
+import { notEndedCondition } from './ended-sessions.ts';
 import {
   type Authorization,
   authorizationOf,
@@ -13,11 +13,12 @@ import {
 } from './merge-session.ts';
 
 export interface SavedSession {
-  /** Database id of the session's cookie value, and of the one before when this request has changed it. */
+  /** Database id of the current cookie value. */
   id: string;
+  /** Database id of the previous cookie value, if this request replaced it. */
   oldId: string | undefined;
-  /** The stored text that this request began with; none for a new session. */
-  asRead: string | undefined;
+  /** The stored text that this request read; undefined for a new session. */
+  storedText: string | undefined;
   payload: SessionPayload & { uid: string };
   /** Epoch seconds of this server's clock (`exp` uses the engine's): the latest end, and the end if it is not used again. */
   endsAt: number;
@@ -39,25 +40,25 @@ export interface SessionStore {
   ): Promise<Authorization | undefined>;
 }
 
-/** The new value of expires_at: `value`, where the stored one is later than `above`. */
-interface Expiry {
-  above: number;
-  value: number;
+/** Sets expires_at to `newValue` if the stored value is later than `onlyIfLaterThan`. */
+interface ExpiryChange {
+  onlyIfLaterThan: number;
+  newValue: number;
 }
 
-/** Only the user's requests move the end (session-activity.ts). */
-const SAME_EXPIRY: Expiry = { above: Number.MAX_SAFE_INTEGER, value: 0 };
+/** Leaves expires_at unchanged. */
+const SAME_EXPIRY: ExpiryChange = { onlyIfLaterThan: Number.MAX_SAFE_INTEGER, newValue: 0 };
 
 const TEXT = 'CAST(? AS TEXT)';
 export const statements = hotStatements('sessions', {
   insert: `INSERT INTO oidc_artifacts (id, model, payload, uid, account_id, expires_at, mac)
-    SELECT ${TEXT}, 'Session', ${TEXT}, ${TEXT}, ${TEXT}, CAST(? AS BIGINT), ${TEXT} WHERE ${notEnded(TEXT)}
+    SELECT ${TEXT}, 'Session', ${TEXT}, ${TEXT}, ${TEXT}, CAST(? AS BIGINT), ${TEXT} WHERE ${notEndedCondition(TEXT)}
     ON CONFLICT (id) DO NOTHING`,
   replace: `UPDATE oidc_artifacts SET id = ?, payload = ?, account_id = ?, mac = ?,
       expires_at = CASE WHEN expires_at > ? THEN CAST(? AS BIGINT) ELSE expires_at END
     WHERE id = ? AND payload = ?`,
   find: `SELECT ${PROTECTED_SQL} FROM oidc_artifacts
-    WHERE uid = ? AND model = 'Session' AND ${notEnded('oidc_artifacts.uid')}`,
+    WHERE uid = ? AND model = 'Session' AND ${notEndedCondition('oidc_artifacts.uid')}`,
 });
 
 export interface SessionStoreDependencies {
@@ -83,7 +84,7 @@ function createSessionRows({ sql, protectedRows }: SessionStoreDependencies) {
   };
 
   return {
-    /** A change must not confirm a row that another program wrote, so that one is not found. */
+    /** Ignores a row with a wrong MAC; saving it again would give it a valid one. */
     async find(uid: string): Promise<ProtectedArtifact | undefined> {
       const [row] = await sql.query<ProtectedArtifact>(statements.find, uid);
       return row && isGenuineArtifact(row, protectedRows) ? row : undefined;
@@ -94,7 +95,7 @@ function createSessionRows({ sql, protectedRows }: SessionStoreDependencies) {
       const { id, payload } = session;
       const { uid, accountId = null } = payload;
       const text = JSON.stringify(payload);
-      const expiresAt = expiryOf(session, undefined).value;
+      const expiresAt = expiryOf(session, undefined).newValue;
       const mac = macOf(id, text, uid, accountId);
       return (await sql.execute(statements.insert, id, text, uid, accountId, expiresAt, mac, uid)) > 0;
     },
@@ -104,39 +105,40 @@ function createSessionRows({ sql, protectedRows }: SessionStoreDependencies) {
       stored: { id: string; payload: string; uid: string },
       id: string,
       next: SessionPayload,
-      { above, value }: Expiry,
+      { onlyIfLaterThan, newValue }: ExpiryChange,
     ): Promise<boolean> {
       const [payload, accountId] = [JSON.stringify(next), next.accountId ?? null];
-      const values = [id, payload, accountId, macOf(id, payload, stored.uid, accountId), above, value];
+      const values = [id, payload, accountId, macOf(id, payload, stored.uid, accountId), onlyIfLaterThan, newValue];
       return (await sql.execute(statements.replace, ...values, stored.id, stored.payload)) > 0;
     },
   };
 }
 
 async function saveSession({ find, insert, replace }: SessionRows, session: SavedSession): Promise<boolean> {
-  const { id, oldId = id, asRead, payload } = session;
+  const { id, oldId = id, storedText, payload } = session;
   const { uid } = payload;
-  if (asRead === undefined) {
+  if (storedText === undefined) {
     if (await insert(session)) return true;
-    // The engine saves once more when a save fails, and the database may have stored what it gave no answer to.
+    // The engine saves once more when a save fails, and the first INSERT may have succeeded although its response was
+    // lost.
     const stored = await find(uid);
     return stored?.id === id && replace({ ...stored, uid }, id, payload, expiryOf(session, undefined));
   }
   // The engine saves the session at the end of every request, changed or not.
-  if (id === oldId && JSON.stringify(payload) === asRead) return true;
-  const read: SessionPayload = JSON.parse(asRead);
+  if (id === oldId && JSON.stringify(payload) === storedText) return true;
+  const read: SessionPayload = JSON.parse(storedText);
   const expiry = expiryOf(session, read);
-  if (await replace({ id: oldId, payload: asRead, uid }, id, payload, expiry)) return true;
+  if (await replace({ id: oldId, payload: storedText, uid }, id, payload, expiry)) return true;
   // Each further round means that another request has stored a change, so the loop ends.
   for (;;) {
     const stored = await find(uid);
     if (!stored) return false;
-    // Nobody but this request knows its new value: a row that has it was renamed by an earlier try, whose answer was lost.
-    const hasMoved = stored.id !== oldId && stored.id !== id;
-    const merged = mergeSession(read, payload, JSON.parse(stored.payload), { hasMoved });
+    // Only this request knows the new id, so a row with it was renamed by an earlier attempt whose response was lost.
+    const wasRenamed = stored.id !== oldId && stored.id !== id;
+    const merged = mergeSession(read, payload, JSON.parse(stored.payload), { wasRenamed });
     if (!merged) return false;
     const mergedExpiry = merged.exp === payload.exp ? expiry : SAME_EXPIRY;
-    if (await replace({ ...stored, uid }, hasMoved ? stored.id : id, merged, mergedExpiry)) return !hasMoved;
+    if (await replace({ ...stored, uid }, wasRenamed ? stored.id : id, merged, mergedExpiry)) return !wasRenamed;
   }
 }
 
@@ -163,9 +165,9 @@ async function addClientToSession(
   }
 }
 
-/** A sign-in starts both limits again. A request without one leaves the idle limit, and follows a shorter `session_hours`. */
-function expiryOf({ payload, endsAt, idleEndsAt }: SavedSession, read: SessionPayload | undefined): Expiry {
-  if (payload.accountId === undefined) return { above: 0, value: endsAt };
-  if (hasNewLogin(read, payload)) return { above: 0, value: Math.min(endsAt, idleEndsAt) };
-  return { above: endsAt, value: endsAt };
+/** A sign-in restarts both limits. Any other request keeps the idle limit, and only applies a shorter `session_hours`. */
+function expiryOf({ payload, endsAt, idleEndsAt }: SavedSession, read: SessionPayload | undefined): ExpiryChange {
+  if (payload.accountId === undefined) return { onlyIfLaterThan: 0, newValue: endsAt };
+  if (hasNewLogin(read, payload)) return { onlyIfLaterThan: 0, newValue: Math.min(endsAt, idleEndsAt) };
+  return { onlyIfLaterThan: endsAt, newValue: endsAt };
 }

@@ -1,6 +1,6 @@
 // Claims in other languages (OpenID Connect Core 5.2). The engine stores the parameter `claims` with codes and tokens, but not
-// `claims_locales`, so that is carried as a member of `claims`: the standard lets members that are not understood be ignored.
-import { taggableClaims, taggedName, type WantedLanguages } from '../../accounts/tagged-values.ts';
+// `claims_locales`, so this file stores it as a member of `claims`. Members that are not understood are ignored (5.5).
+import { type RequestedLanguages, taggableClaims, taggedName } from '../../accounts/tagged-values.ts';
 import { languagesOf } from '../../http/pages/language.ts';
 
 const MEMBER = 'claims_locales';
@@ -13,7 +13,7 @@ const membersOf = (value: unknown): Members => (typeof value === 'object' && val
  * Adds `claims_locales` to the parameter `claims`, and the claim `name` for each `name#ja`, so that the user consents to the claim that the
  * engine knows. `params` are those of a checked request.
  */
-export function noteWantedLanguages(params: { claims?: unknown; claims_locales?: unknown }): void {
+export function recordRequestedLanguages(params: { claims?: unknown; claims_locales?: unknown }): void {
   const locales = languagesOf(params.claims_locales).join(' ');
   if (!locales && !String(params.claims ?? '').includes('#')) return;
   const sent = membersOf(params.claims === undefined ? {} : JSON.parse(String(params.claims)));
@@ -35,8 +35,8 @@ function withBases(claims: Members): Members {
   return { ...Object.fromEntries(bases), ...claims };
 }
 
-/** What the request behind a code or token wants; undefined for nothing. */
-export function wantedLanguages(token: object | undefined, use: string): WantedLanguages | undefined {
+/** The languages that the request of a code or token asked for; undefined for none. */
+export function requestedLanguages(token: object | undefined, use: string): RequestedLanguages | undefined {
   const claims = membersOf((token as { claims?: unknown } | undefined)?.claims);
   const locales = languagesOf(claims[MEMBER]);
   const names = Object.keys(membersOf(claims[use])).filter((name) => name.includes('#'));

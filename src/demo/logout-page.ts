@@ -1,14 +1,14 @@
-// The page of the demo about the last sign-out: which party ended which session, in order.
+// The page of the demo about the last logout: which party ended which session, in order.
 import { html, page } from './html.ts';
-import type { Step } from './sign-out-steps.ts';
+import type { Step } from './logout-steps.ts';
 import type { Routes } from './web.ts';
 
-/** Where it is, below the start page. */
-export const signOutPath = '/last-sign-out';
+/** The path of the page, on the start page's site. */
+export const logoutPath = '/last-sign-out';
 
-/** Routes of the page. */
-export function signOutPage(last: () => Step[]): Routes {
-  return { [`GET ${signOutPath}`]: () => ({ body: documentOf(last()) }) };
+/** The route of the page. */
+export function logoutPage(last: () => Step[]): Routes {
+  return { [`GET ${logoutPath}`]: () => ({ body: documentOf(last()) }) };
 }
 
 function documentOf(steps: readonly Step[]): string {

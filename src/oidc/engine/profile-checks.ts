@@ -1,5 +1,5 @@
-// What the engine checks for clients with a security profile (applications/security-profile.ts), by its documented hooks. Each
-// returns at once for other clients.
+// Checks of clients with a security profile (applications/security-profile.ts), as functions for the engine's documented hooks.
+// Each returns at once for other clients.
 
 import { type SecurityProfile, securityProfiles } from '../../applications/fields/oidc-client.ts';
 import { enforceProfileFields, isSecurityProfile, profileAlgs } from '../../applications/security-profile.ts';
@@ -15,7 +15,7 @@ export function profileOf(client: Client | undefined): SecurityProfile | undefin
   return isSecurityProfile(profile) ? profile : undefined;
 }
 
-/** oidc-provider's `extraClientMetadata`: whatever a row or a registration says, the client is what its profile demands. */
+/** oidc-provider's `extraClientMetadata`: enforces the fields that the profile fixes. */
 export const profileMetadata = {
   properties: ['profile'],
   validator(_ctx, _key, profile, metadata) {
@@ -30,23 +30,24 @@ export const profileMetadata = {
 const profileRequests = new WeakSet<object>();
 
 /**
- * Remembers whether the token of a request to userinfo belongs to a client with a profile: the engine asks whether a nonce is needed before it reads the token.
- * Only for DPoP, so nothing is read twice for other clients; undefined for them.
+ * Records whether the access token of a userinfo request belongs to a client with a profile. The engine calls requireNonce
+ * before it reads the token, so the profile of the token's client is looked up here. Returns undefined for a request
+ * without DPoP, whose token is read only once.
  */
-export function noteProfileOfToken(ctx: Context, provider: Provider): Promise<void> | undefined {
+export function recordProfileOfToken(ctx: Context, provider: Provider): Promise<void> | undefined {
   const [, value] = /^dpop (\S+)/i.exec(ctx.get('Authorization')) ?? [];
-  return value ? noteProfileOf(value, ctx, provider) : undefined;
+  return value ? recordProfileOf(value, ctx, provider) : undefined;
 }
 
-async function noteProfileOf(value: string, ctx: Context, provider: Provider): Promise<void> {
+async function recordProfileOf(value: string, ctx: Context, provider: Provider): Promise<void> {
   const token = await provider.AccessToken.find(value);
   const client = token?.clientId === undefined ? undefined : await provider.Client.find(token.clientId);
   if (profileOf(client)) profileRequests.add(ctx);
 }
 
 /**
- * The checks of what a client with a profile signs, with the engine's own clock (epoch seconds), by which the engine checks the other
- * times of a JWT.
+ * The checks of the JWTs that a client with a profile signs. `now` is the engine's own clock (epoch seconds), with which the
+ * engine checks the other times of a JWT.
  */
 export function createProfileChecks(now: () => number) {
   /** FAPI 2.0 Security Profile 5.3.2.1-13: 10 seconds in the future are accepted, 60 are not. */
@@ -68,7 +69,7 @@ export function createProfileChecks(now: () => number) {
   }
 
   return {
-    /** `assertJwtClientAuthClaimsAndHeader`: FAPI 2.0 Security Profile 5.3.2.1, for a client assertion whose signature is right. */
+    /** `assertJwtClientAuthClaimsAndHeader`: FAPI 2.0 Security Profile 5.3.2.1, for a client assertion, after its signature was verified. */
     assertClientAssertion(ctx: KoaContextWithOIDC, claims: Claims, header: Claims, client: Client): void {
       if (!profileOf(client)) return;
       const fault =
@@ -78,9 +79,9 @@ export function createProfileChecks(now: () => number) {
       if (fault !== undefined) throw new errors.InvalidClientAuth(fault);
     },
 
-    /** `features.requestObjects.assertJwtClaimsAndHeader`: FAPI 2.0 Message Signing 5.3.1, for what the client signed. */
+    /** `features.requestObjects.assertJwtClaimsAndHeader`: FAPI 2.0 Message Signing 5.3.1, for a signed request object. */
     assertRequestObject(ctx: KoaContextWithOIDC, claims: Claims, header: Claims, client: Client): void {
-      // At the authorization endpoint it is the pushed request, which was checked when it came.
+      // At the authorization endpoint it is the pushed request, which was checked at the PAR endpoint (RFC 9126).
       if (!profileOf(client) || ctx.oidc.route !== 'pushed_authorization_request') return;
       const fault = algFault(header) ?? timeFault(claims) ?? lifetimeFault(claims);
       if (fault !== undefined) throw new errors.InvalidRequestObject(fault);

@@ -1,5 +1,5 @@
-// What each party of the demo did at the last sign-out, for its page: the applications report it themselves, the two servers in
-// their audit log.
+// The steps of the last logout in the demo, for its page. The applications report their steps; those of the two servers are read
+// from their audit log.
 
 export interface Step {
   at: Date;
@@ -7,15 +7,15 @@ export interface Step {
   text: string;
 }
 
-export interface SignOutSteps {
-  /** A user presses the button in an application; the steps of the sign-out before are dropped. */
+export interface LogoutSteps {
+  /** Starts with the button in an application; deletes the steps of the previous logout. */
   begin(place: string, text: string): void;
   add(place: string, text: string, at?: Date): void;
-  /** Those of the last sign-out, in the order of time. */
+  /** The steps of the last logout, oldest first. */
   last(): Step[];
 }
 
-export function createSignOutSteps(): SignOutSteps {
+export function createLogoutSteps(): LogoutSteps {
   let steps: Step[] = [];
   const add = (place: string, text: string, at = new Date()) => {
     steps.push({ at, place, text });
@@ -26,7 +26,7 @@ export function createSignOutSteps(): SignOutSteps {
       add(place, text);
     },
     add(place, text, at) {
-      // It began without an application, on a page of the server.
+      // A second step of the same party belongs to a new logout, which was started on a page of the server.
       if (steps.some((step) => step.place === place)) steps = [];
       add(place, text, at);
     },
@@ -35,7 +35,7 @@ export function createSignOutSteps(): SignOutSteps {
 }
 
 /** Reads lines of a server's log (LOG_FORMAT=json), and adds a step for each session that it ends. */
-export function readSessionEnds(steps: SignOutSteps, place: string, text: string): (line: string) => void {
+export function readSessionEnds(steps: LogoutSteps, place: string, text: string): (line: string) => void {
   return (line) => {
     if (!line.includes('audit session.ended success')) return;
     const { time } = JSON.parse(line) as { time: string | number };

@@ -11,6 +11,7 @@ import {
   type NewRun,
   type Participant,
   type RunRef,
+  storedProbeResult,
   storedState,
   toParticipant,
   toRun,
@@ -18,7 +19,7 @@ import {
 import { insertRun, UNBOUND } from './new-run.ts';
 import { isOpen, type Outcome, recordBrowserFailure, settleParticipant } from './participant-outcome.ts';
 
-export interface LogoutRuns {
+export interface LogoutRunStore {
   create(run: NewRun, tx: Tx): Promise<RunRef>;
   /** The run, if it belongs to this browser or is opened for the first time. */
   openInBrowser(id: string, cookie: string | undefined): Promise<LogoutRun | 'other-browser' | undefined>;
@@ -43,7 +44,7 @@ export interface LogoutRuns {
   abandoned(): Promise<LogoutRun[]>;
 }
 
-export interface LogoutRunsDependencies {
+export interface LogoutRunStoreDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
@@ -53,7 +54,8 @@ export interface LogoutRunsDependencies {
 
 const WITH_PARTICIPANTS = { participants: { orderBy: { position: 'asc' } } } as const;
 
-export function createLogoutRuns({ db, now, audit, wakeLogoutDeliveries }: LogoutRunsDependencies): LogoutRuns {
+export function createLogoutRunStore(dependencies: LogoutRunStoreDependencies): LogoutRunStore {
+  const { db, now, audit, wakeLogoutDeliveries } = dependencies;
   const storage = { db, now, audit };
   const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
 
@@ -81,7 +83,8 @@ export function createLogoutRuns({ db, now, audit, wakeLogoutDeliveries }: Logou
     },
 
     async saveProbeResult(id, result) {
-      await db.logoutParticipant.updateMany({ where: { id, probeResult: null }, data: { probeResult: result } });
+      const data = { probeResult: storedProbeResult(result) };
+      await db.logoutParticipant.updateMany({ where: { id, probeResult: null }, data });
     },
 
     async startFrameTimeout(ids, seconds) {

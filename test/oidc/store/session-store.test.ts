@@ -1,7 +1,7 @@
 // A save whose answer was lost: the database has stored the session, and the request saves it again before it ends.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SessionPayload } from '../../../src/oidc/store/sessions/merge-session.ts';
-import { createSessionStore, type SessionStore } from '../../../src/oidc/store/sessions/session-rows.ts';
+import { createSessionStore, type SessionStore } from '../../../src/oidc/store/sessions/session-store.ts';
 import { randomToken } from '../../../src/platform/random.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 
@@ -23,7 +23,7 @@ function aSession() {
     accountId: 'ann',
     authorizations: {},
   };
-  return { id: randomToken(), oldId: undefined, asRead: undefined, payload, endsAt, idleEndsAt: endsAt };
+  return { id: randomToken(), oldId: undefined, storedText: undefined, payload, endsAt, idleEndsAt: endsAt };
 }
 
 const rowsOf = async (uid: string) =>
@@ -44,8 +44,8 @@ describe('a session that is saved again because the answer to its first save was
   it('leaves the cookie valid that the first save gave to a session', async () => {
     const session = aSession();
     await store.save(session);
-    const asRead = JSON.stringify(session.payload);
-    const renamed = { ...session, id: randomToken(), oldId: session.id, asRead };
+    const storedText = JSON.stringify(session.payload);
+    const renamed = { ...session, id: randomToken(), oldId: session.id, storedText };
     expect(await store.save(renamed)).toBe(true);
     expect(await store.save(renamed)).toBe(true);
     expect(await rowsOf(session.payload.uid)).toEqual([{ id: renamed.id, payload: session.payload }]);

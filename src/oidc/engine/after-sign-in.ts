@@ -1,5 +1,5 @@
-// What follows a sign-in, once its session is stored: the browser is recorded, and the user's oldest sessions end where there
-// are more than the settings allow.
+// Runs after the session of a sign-in is stored: records the browser, and ends the user's oldest sessions if there are more than
+// the settings allow.
 import type { Cookies } from '../../http/cookies.ts';
 import type { KnownBrowsers } from '../../mfa/known-browsers.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -9,19 +9,19 @@ import type { SessionDevices } from '../store/sessions/session-devices.ts';
 import { appContext } from './app-context.ts';
 import { Provider } from './library.ts';
 
-export interface SessionStartDependencies {
+export interface AfterSignInDependencies {
   cookies: Cookies;
   logger: Logger;
   knownBrowsers: Pick<KnownBrowsers, 'recognize'>;
   sessions: Pick<SessionDevices, 'recordDevice'>;
   /** Ends the oldest sessions of an account with too many. */
   limitSessions(accountId: string): Promise<void>;
-  /** Binds the session at an upstream to the session that began with it. */
+  /** Links the session at an upstream to the session that started with it. */
   attachUpstream(id: string, session: SignedInSession): Promise<void>;
 }
 
 /** The sign-in itself is complete, so a failure here is only logged. */
-export function createSessionStart(dependencies: SessionStartDependencies) {
+export function createAfterSignIn(dependencies: AfterSignInDependencies) {
   const { cookies, logger, knownBrowsers, sessions, limitSessions, attachUpstream } = dependencies;
 
   async function recordBrowser(session: SignedInSession): Promise<void> {
@@ -31,12 +31,16 @@ export function createSessionStart(dependencies: SessionStartDependencies) {
     await sessions.recordDevice(session, ctx.state.request, browser?.id);
   }
 
-  return async function signedIn(session: SignedInSession): Promise<void> {
+  return async function onSignedIn(session: SignedInSession): Promise<void> {
     const upstream = upstreamLogin()?.upstream;
-    // Without it, applications that demand a connection do not accept the session.
+    // Without the upstream session, applications that require a connection reject this session.
     if (upstream)
-      await attachUpstream(upstream, session).catch((err) => logger.error({ err }, 'a session has no upstream'));
+      await attachUpstream(upstream, session).catch((err) =>
+        logger.error({ err }, 'the upstream session was not attached'),
+      );
     await recordBrowser(session).catch((err) => logger.error({ err }, 'the browser of a session was not recorded'));
-    await limitSessions(session.accountId).catch((err) => logger.error({ err }, 'the oldest session did not end'));
+    await limitSessions(session.accountId).catch((err) =>
+      logger.error({ err }, 'the sessions over the limit were not ended'),
+    );
   };
 }

@@ -1,4 +1,4 @@
-// The stored text of a session beside its content, so that a change can be made on condition that the row is still the same.
+// Remembers the stored text of a session object, so that its row is changed only if it still has this text.
 
 const STORED_TEXT = Symbol('the stored text of a session as it was read');
 
@@ -6,10 +6,10 @@ interface WithText {
   [STORED_TEXT]?: string;
 }
 
-/** The text that the row had when this was read; undefined for a session that was not read. */
+/** The text of the row when the session was read; undefined for a new session. */
 export const storedTextOf = (session: object): string | undefined => (session as WithText)[STORED_TEXT];
 
-/** No key of the object's content: it is neither copied nor stored. */
+/** The text is under a symbol that is not enumerable, so it is neither copied nor stored with the session. */
 export function setStoredText(session: object, text: string): void {
   Object.defineProperty(session, STORED_TEXT, { value: text });
 }
