@@ -1,11 +1,13 @@
-// The rules for imports and style in src. A new folder or a new risky package needs a line in a table here; a broken rule is
-// fixed in src, not in the table.
+// The rules for imports and style in src, and for titles and assertions in test. A new folder or a new risky package needs a line
+// in a table here; a broken rule is fixed in src or in the test, not in the table.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { vagueAssertions } from './support/source/assertions.ts';
 import { functionsOver } from './support/source/functions.ts';
 import { filesUnder, type Import, importsOf } from './support/source/imports.ts';
+import { titlesOf } from './support/source/titles.ts';
 
 /** An import points down this list or stays on its line; the composition root passes in what a lower layer needs from above. */
 const layers: string[][] = [
@@ -173,7 +175,7 @@ describe('src', () => {
     expect([...new Set(unknown)]).toEqual([]);
   });
 
-  it('src lets imports only point down the layers', () => {
+  it('lets imports only point down the layers', () => {
     const upward = violations(({ name }, { file }) => {
       if (!file?.startsWith('src')) return false;
       const target = layerOf(areaOf(inSrc(file)));
@@ -182,7 +184,7 @@ describe('src', () => {
     expect(upward).toEqual([]);
   });
 
-  it.each(Object.entries(sublayers))('src lets imports only point down inside %s', (area, lines) => {
+  it.each(Object.entries(sublayers))('lets imports only point down inside %s', (area, lines) => {
     const own = (name: string) => (name.startsWith(`${area}/`) ? areaOf(name.slice(area.length + 1)) : undefined);
     const lineOf = (name: string) => lines.findIndex((line) => line.includes(own(name) ?? ''));
     const inside = files.map(({ name }) => name).filter((name) => own(name) !== undefined);
@@ -198,7 +200,7 @@ describe('src', () => {
     expect(cyclesOf(graphBy(folderOf)).filter((cycle) => !cycle.includes('outside'))).toEqual([]);
   });
 
-  it('src has no import cycle, neither between files nor between folders', () => {
+  it('has no import cycle, neither between files nor between folders', () => {
     expect(cyclesOf(graphBy((name) => name))).toEqual([]);
     expect(cyclesOf(graphBy(areaOf))).toEqual([]);
   });
@@ -242,12 +244,12 @@ describe('the source code', () => {
           }),
     );
 
-  it('the source code has no file over 300 lines', () => {
+  it('has no file over 300 lines', () => {
     const long = files.filter(({ source }) => source.trimEnd().split('\n').length > maxLines);
     expect(long.map(({ name }) => name)).toEqual([]);
   });
 
-  it('the source code has no more than 15 functions over 60 lines', () => {
+  it('has no more than 15 functions over 60 lines', () => {
     const long = files.flatMap(({ name, source }) =>
       source.split('\n').length <= maxFunctionLines
         ? []
@@ -258,7 +260,7 @@ describe('the source code', () => {
     expect(long.length, long.join('\n')).toBeLessThanOrEqual(maxLongFunctions);
   });
 
-  it('the source code names only files that exist in its comments', () => {
+  it('names only files that exist in its comments', () => {
     const known = ['src', 'test', 'prisma', 'bench']
       .flatMap((folder) => filesUnder(folder, '.ts'))
       .map((file) => `/${file}`);
@@ -272,14 +274,14 @@ describe('the source code', () => {
     expect(missing).toEqual([]);
   });
 
-  it('the source code has no folder with more than 20 files, nor have its tests', () => {
+  it('has no folder with more than 20 files, nor have its tests', () => {
     const sizes = new Map<string, number>();
     for (const file of [...files.map(({ name }) => `src/${name}`), ...filesUnder('test', '.ts')])
       sizes.set(path.dirname(file), (sizes.get(path.dirname(file)) ?? 0) + 1);
     expect([...sizes].filter(([, size]) => size > maxFiles)).toEqual([]);
   });
 
-  it('the repository ignores no source file', () => {
+  it('has no file that the repository ignores', () => {
     const args = 'ls-files --others --ignored --cached --exclude-standard src test views bench'.split(' ');
     const { stdout, status } = spawnSync('git', args, { encoding: 'utf8' });
     // An archive of the sources has no repository; a clone does, and there an ignored file would be missing.
@@ -300,7 +302,7 @@ describe('the source code', () => {
     expect(where(/\bMath\.random\(/, ['platform/random.ts'])).toEqual([]);
   });
 
-  it('the source code has no barrels, no default exports, no any and no silenced checks', () => {
+  it('has no barrels, no default exports, no any and no silenced checks', () => {
     expect(files.filter(({ name }) => path.basename(name) === 'index.ts').map(({ name }) => name)).toEqual([]);
     expect(where(/^\s*export default\b/)).toEqual([]);
     expect(where(/\bas any\b|:\s*any\b|<any>/)).toEqual([]);
@@ -309,7 +311,50 @@ describe('the source code', () => {
     ).toEqual([]);
   });
 
-  it('the source code has a comment on its purpose at the top of each file', () => {
+  it('has a comment on its purpose at the top of each file', () => {
     expect(files.filter(({ source }) => !/^(#!.*\n)?(\/\/|\/\*)/.test(source)).map(({ name }) => name)).toEqual([]);
+  });
+});
+
+describe('a test', () => {
+  const tests = filesUnder('test', '.ts').map((file) => ({ file, source: readFileSync(file, 'utf8') }));
+  const isTitleBroken = (title: string, subject = '') =>
+    (subject !== '' && title.startsWith(`${subject} `)) || /^(of|to) |^is \d{3}: /.test(title);
+
+  it('has a title that continues the sentence of its describe: it repeats no subject and begins with no preposition', () => {
+    const broken = tests
+      .filter(({ file }) => file.endsWith('.test.ts'))
+      .flatMap(({ file, source }) =>
+        titlesOf(source)
+          .filter(({ title, subjects }) => isTitleBroken(title, subjects.at(-1)))
+          .map(({ title, subjects, line }) => `${file}:${line} ${[...subjects, title].join(' > ')}`),
+      );
+    expect(broken).toEqual([]);
+    expect(isTitleBroken('the key is used once', 'the key')).toBe(true);
+    expect(isTitleBroken('of an old sign-in is not accepted', 'an answer')).toBe(true);
+    expect(isTitleBroken('is used once', 'the key')).toBe(false);
+  });
+
+  it('has assertions that say what was expected of what: no boolean for a question, no booleans in an array', () => {
+    const vague = tests.flatMap(({ file, source }) => vagueAssertions(source).map((line) => `${file}:${line}`));
+    expect(vague).toEqual([]);
+  });
+
+  it.each([
+    "expect(text.includes('x')).toBe(true)",
+    'expect(!(await texts()).some(isShort), name).toBe(false)',
+    'expect(isIn || isThere).toBe(true)',
+    'expect([page.status, isIn]).toEqual([200, true])',
+    'expect(pages.map(read)).toEqual(isOpen ? [true, false] : [])',
+  ])('is rejected with the assertion %s', (assertion) => {
+    expect(vagueAssertions(assertion)).toEqual([`1: ${assertion}`]);
+  });
+
+  it.each([
+    "expect(text, name).toContain('x')",
+    'expect(isIn(page)).toBe(true)',
+    'expect({ isIn }).toEqual({ isIn: true })',
+  ])('may have the assertion %s', (assertion) => {
+    expect(vagueAssertions(assertion)).toEqual([]);
   });
 });

@@ -93,7 +93,7 @@ describe('the creation of an account', () => {
 });
 
 describe('the subject of a deleted account', () => {
-  test('the subject of a deleted account is never reused, but its names are free again', async () => {
+  test('is never reused, but its names are free again', async () => {
     const account = await people.person({ username: 'leaver' });
     await people.accounts.remove(account.id);
     expect(await people.accounts.find(account.id)).toBeUndefined();

@@ -18,27 +18,27 @@ const schema = {
 };
 
 describe('custom attributes', () => {
-  it('custom attributes are text, numbers, booleans and lists of text without a schema', () => {
+  it('are text, numbers, booleans and lists of text without a schema', () => {
     expect(attributeFaults({ a: 'x', b: 1, c: true, d: ['x', 'y'] }, {})).toEqual([]);
     for (const value of [null, { a: 1 }, [1], [['x']]]) {
       expect(attributeFaults({ a: value }, {}), JSON.stringify(value)).toMatchObject([{ field: 'attributes.a' }]);
     }
   });
 
-  it('custom attributes have names that a mapping can contain', () => {
+  it('have names that a mapping can contain', () => {
     for (const name of ['', '.a', 'a b', 'a\n', 'a\u200b', 'x'.repeat(65)])
       expect(attributeFaults({ [name]: 'x' }, {}), name).toHaveLength(1);
     expect(attributeFaults({ 'a.b:c': 'x', ünïcode: 'x' }, {})).toEqual([]);
   });
 
-  it('custom attributes are rejected when a pattern of the schema takes too long to check them', () => {
+  it('are rejected when a pattern of the schema takes too long to check them', () => {
     const slow = { type: 'object', properties: { department: { type: 'string', pattern: '^(a+)+$' } } };
     const faults = attributeFaults({ department: `${'a'.repeat(26)}!` }, slow);
     expect(faults).toMatchObject([{ message: 'A pattern in the schema takes too long to check this value.' }]);
     expect(attributeFaults({ department: 'aaa' }, slow)).toEqual([]);
   });
 
-  it('custom attributes must match the schema, and each fault has its path', () => {
+  it('must match the schema, and each fault has its path', () => {
     expect(attributeFaults({ department: 'Library', level: 3, desk: { floor: 2 } }, schema)).toEqual([]);
     const faults = attributeFaults({ department: 'Kitchen', level: 0, desk: { floor: 'two' }, other: 'x' }, schema);
     expect(faults.map(({ field }) => field).sort()).toEqual([
@@ -50,7 +50,7 @@ describe('custom attributes', () => {
     expect(attributeFaults({}, schema)).toMatchObject([{ field: 'attributes.department' }]);
   });
 
-  it('custom attributes may have values in other languages, of standard claims and of what the schema allows', () => {
+  it('may have values in other languages, of standard claims and of what the schema allows', () => {
     const faultsOf = (attributes: object, of: object = schema) =>
       attributeFaults({ department: 'Library', ...attributes }, { ...of });
     expect(faultsOf({ 'name#ja': '花子', 'department#de': 'Payroll' })).toEqual([]);
@@ -64,7 +64,7 @@ describe('custom attributes', () => {
 
 describe('the schema itself', () => {
   const accepted = (value: unknown) => settingSchemas.user_attributes.safeParse(value).success;
-  it('the schema itself must be a valid object schema', () => {
+  it('must be a valid object schema', () => {
     expect(accepted(schema)).toBe(true);
     expect(accepted({})).toBe(true);
     expect(accepted(undefined)).toBe(true);
@@ -83,7 +83,7 @@ describe('accounts', () => {
   });
   afterAll(() => people.close());
 
-  it('accounts accept only attributes that match, and keep older ones until they are changed', async () => {
+  it('accept only attributes that match, and keep older ones until they are changed', async () => {
     const database = await openDatabase(people.url);
     const accounts = createAccounts({ ...database, ...people, attributeSchema: () => schema });
     const invalidInput = expect.objectContaining({ code: 'invalid_input' });

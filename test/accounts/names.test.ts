@@ -17,7 +17,7 @@ describe('nameKey', () => {
     ['the Turkish capital I', 'İsmail', 'ismail'],
     ['final and other sigma', 'ΝΙΚΟΣ', 'νικοσ'],
     ['the Kelvin sign', '\u212aarl', 'karl'],
-  ])('nameKey is the same with %s', (_, one, other) => {
+  ])('is the same with %s', (_, one, other) => {
     expect(nameKey(one)).toBe(nameKey(other));
   });
 
@@ -30,7 +30,7 @@ describe('nameKey', () => {
     expect(nameKey(one)).not.toBe(nameKey(other));
   });
 
-  test('nameKey is its own key', () => {
+  test('is its own key', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         expect(nameKey(nameKey(text))).toBe(nameKey(text));

@@ -14,7 +14,7 @@ const account = {
 } as unknown as Account;
 
 describe('the roles and permissions that an application sees', () => {
-  it('the roles and permissions that an application sees are all but the permissions of Gatehouse itself by default', () => {
+  it('are all but the permissions of Gatehouse itself by default', () => {
     const seen = { ...account, permissions: ['articles:read', 'articles:write'] };
     expect(withVisibleRoles(account, undefined)).toEqual(seen);
     expect(withVisibleRoles(account, {})).toEqual(seen);
@@ -30,13 +30,13 @@ describe('the roles and permissions that an application sees', () => {
     ],
     [['gatehouse.keys:*'], []],
   ])(
-    'the roles and permissions that an application sees include permissions of Gatehouse only by a filter that names them, not by %j',
+    'include permissions of Gatehouse only by a filter that names them, not by %j',
     (permissions_filter, permissions) => {
       expect(withVisibleRoles(account, { permissions_filter }).permissions).toEqual(permissions);
     },
   );
 
-  it('the roles and permissions that an application sees are those that its filters match, under its own names for them', () => {
+  it('are those that its filters match, under its own names for them', () => {
     const seen = withVisibleRoles(account, {
       roles_filter: ['wiki-*'],
       roles_rename: { 'wiki-editor': 'Editors', admin: 'Bosses' },
@@ -51,13 +51,13 @@ describe('the roles and permissions that an application sees', () => {
     expect(attributesFor(seen, { groups: 'roles' })).toEqual({ groups: ['Editors', 'wiki-reader'] });
   });
 
-  it('the roles and permissions that an application sees are merged when they get the same name, and are none for an empty filter', () => {
+  it('are merged when they get the same name, and are none for an empty filter', () => {
     const roles_rename = { 'wiki-editor': 'Wiki', 'wiki-reader': 'Wiki' };
     expect(withVisibleRoles(account, { roles_rename }).roles).toEqual(['Wiki', 'admin']);
     expect(withVisibleRoles(account, { roles_filter: [] }).roles).toEqual([]);
   });
 
-  it('the roles and permissions that an application sees match a star with any text, and everything else literally', () => {
+  it('match a star with any text, and everything else literally', () => {
     expect(matchesAny('abc', ['a*c'])).toBe(true);
     expect(matchesAny('ac', ['a*c'])).toBe(true);
     expect(matchesAny('aba', ['ab*ba'])).toBe(false);

@@ -28,7 +28,7 @@ const MANAGER = [
   ...['gatehouse.users:read', 'gatehouse.users:write'],
 ];
 const idOf = ({ user }: ApiCaller) => user?.account.id ?? '';
-const any = { 'if-match': '*' };
+const anyVersion = { 'if-match': '*' };
 
 /** A program with this key. */
 const program = (key: string) => caller(idp, key, admin.app);
@@ -81,7 +81,7 @@ function checksum(body: string): string {
 }
 
 describe('an API key', () => {
-  it('an API key lets a program call the admin API for its owner, with the permissions of the key', async () => {
+  it('lets a program call the admin API for its owner, with the permissions of the key', async () => {
     const {
       id,
       api_key: key,
@@ -109,7 +109,7 @@ describe('an API key', () => {
     expect(created).toMatchObject({ actorApp: null, data: { apiKey: { id, name: 'Backup' } } });
   });
 
-  it('an API key is stored as a keyed hash, and listed with its end, its last characters and its last use', async () => {
+  it('is stored as a keyed hash, and listed with its end, its last characters and its last use', async () => {
     const { id, api_key: key } = await aKey(admin, ['gatehouse.audit:read'], { expires_in_days: 7 });
     const { db } = idp.services;
     const stored = JSON.stringify(await db.apiKey.findMany({ where: { id } }));
@@ -134,7 +134,7 @@ describe('an API key', () => {
     expect(JSON.stringify(page)).not.toContain(key);
   });
 
-  it('an API key that expired or was revoked is a wrong token to the caller, and the log says why', async () => {
+  it('is a wrong token to the caller once it expired or was revoked, and the log says why', async () => {
     const revoked = await aKey(admin, ['gatehouse.users:read']);
     expect((await admin.send('DELETE', `/api-keys/${revoked.id}`)).status).toBe(204);
     await expectRejected(revoked.api_key, 'revoked');
@@ -153,7 +153,7 @@ describe('an API key', () => {
     ]);
   });
 
-  it('an API key is rejected when it is cut, mistyped or made up', async () => {
+  it('is rejected when it is cut, mistyped or made up', async () => {
     const { api_key: key } = await aKey(admin, ['gatehouse.users:read']);
     const other = key.endsWith('0') ? '1' : '0';
     for (const wrong of [key.slice(0, -1), key.slice(0, -1) + other, `${key}0`, key.slice(3), newKeyText().text])
@@ -164,7 +164,7 @@ describe('an API key', () => {
     expect((await program(key).get('/me')).status).toBe(200);
   });
 
-  it('an API key cannot make a change that needs a fresh sign-in, not even another key', async () => {
+  it('cannot make a change that needs a fresh sign-in, not even another key', async () => {
     const { id, api_key: key } = await aKey(admin, [
       'gatehouse.users:write',
       'gatehouse.roles:write',
@@ -181,7 +181,7 @@ describe('an API key', () => {
       await script.send('POST', '/api-keys', { name: 'More', permissions: ['gatehouse.users:write'] }),
       await script.send('POST', `/users/${account.id}/disable`),
       await script.send('POST', '/roles', { name: `r-${id}`, permissions: [] }),
-      await script.send('PATCH', '/settings', { session_hours: 11 }, any),
+      await script.send('PATCH', '/settings', { session_hours: 11 }, anyVersion),
     ]) {
       expect([page.status, page.json().code], page.text).toEqual([401, 'proof_needed']);
       expect(page.headers['www-authenticate']).toContain('error="insufficient_user_authentication"');
@@ -193,7 +193,7 @@ describe('an API key', () => {
     await expectRejected(key);
   });
 
-  it('an API key is worth nothing outside of the admin API', async () => {
+  it('is worth nothing outside of the admin API', async () => {
     const { api_key: key } = await aKey(admin, ['gatehouse.users:read']);
     const client = httpClient(idp.issuer);
     const headers = { authorization: `Bearer ${key}` };
@@ -220,7 +220,7 @@ describe('an API key', () => {
 });
 
 describe('the rights of an API key', () => {
-  it('the rights of an API key are at most those of its creator: no more can be put into it', async () => {
+  it('are at most those of its creator: no more can be put into it', async () => {
     const limited = 'gatehouse.users[role:students]:read';
     await holds(idOf(manager), ...MANAGER.slice(0, 3), limited);
     for (const permissions of [
@@ -246,7 +246,7 @@ describe('the rights of an API key', () => {
     }
   });
 
-  it('the rights of an API key are at most those that its owner has at each use', async () => {
+  it('are at most those that its owner has at each use', async () => {
     const { id: owner } = (await aUser(idp.services)).account;
     await holds(owner, 'gatehouse.users:read', 'gatehouse.audit:read');
     const { api_key: key } = await keyOf(owner, ['gatehouse.users:read', 'gatehouse.audit:read']);
@@ -264,11 +264,11 @@ describe('the rights of an API key', () => {
     await expectRejected(key, 'disabled_account');
   });
 
-  it('the rights of an API key end with the account: a new one of the same name has none of them', async () => {
+  it('end with the account: a new one of the same name has none of them', async () => {
     const { username, account } = await aUser(idp.services);
     const { id, api_key: key } = await keyOf(account.id, ['gatehouse.users:read']);
     const { accounts, db, roles } = idp.services;
-    expect((await admin.send('DELETE', `/users/${account.id}`, undefined, any)).status).toBe(204);
+    expect((await admin.send('DELETE', `/users/${account.id}`, undefined, anyVersion)).status).toBe(204);
     const again = await accounts.create({ username });
     await roles.assign(again.id, 'admin');
     await expectRejected(key);
@@ -277,7 +277,7 @@ describe('the rights of an API key', () => {
 });
 
 describe('the API keys of others', () => {
-  it('the API keys of others can be seen and revoked only by users who could change their owners', async () => {
+  it('can be seen and revoked only by users who could change their owners', async () => {
     const role = await holds(idOf(manager), ...MANAGER);
     const { id: peer } = (await aUser(idp.services)).account;
     await idp.services.roles.setRoles(peer, [role]);

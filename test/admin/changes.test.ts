@@ -18,11 +18,11 @@ beforeAll(async () => {
 afterAll(() => idp?.stop());
 
 const LEVELS = { type: 'object', properties: { level: { type: 'integer' } } };
-const any = { 'if-match': '*' };
+const anyVersion = { 'if-match': '*' };
 const codeOf = ({ status, json }: { status: number; json(): Record<string, unknown> }) => [status, json().code];
 
 describe('a change', () => {
-  it('a change is rejected without If-Match, and when the version is outdated', async () => {
+  it('is rejected without If-Match, and when the version is outdated', async () => {
     const { account } = await aUser(idp.services);
     const role = await idp.services.roles.create({ name: 'lost' });
     const client = await anApplication(idp);
@@ -52,13 +52,13 @@ describe('a change', () => {
     const { etag = '' } = (await admin.get(path)).headers;
     const both = ['One', 'Two'].map((name) => admin.send('PATCH', path, { name }, { 'if-match': etag }));
     expect((await Promise.all(both)).map(({ status }) => status).sort()).toEqual([200, 412]);
-    expect((await admin.send('PATCH', path, { name: 'Three' }, any)).status).toBe(200);
+    expect((await admin.send('PATCH', path, { name: 'Three' }, anyVersion)).status).toBe(200);
   });
 
   itOnSqlite('drops the token of the SMS gateway when its URL has another origin', async () => {
     const { settings } = idp.services;
     const change = async (gateway: Record<string, string>) => {
-      const page = await admin.send('PATCH', '/settings', { sms_gateway: gateway }, any);
+      const page = await admin.send('PATCH', '/settings', { sms_gateway: gateway }, anyVersion);
       expect([page.status, page.text]).toEqual([200, expect.not.stringContaining('for-sms')]);
       return settings.get('sms_gateway');
     };
@@ -77,7 +77,7 @@ describe('a change', () => {
     await settings.unset('sms_gateway');
   });
 
-  itOnSqlite('a change is rejected with the name of each invalid field, and changes nothing', async () => {
+  itOnSqlite('is rejected with the name of each invalid field, and changes nothing', async () => {
     const wrong = {
       protocol: 'oidc',
       redirect_uris: ['https://ok.example/', 'http://shop.example/cb'],
@@ -102,12 +102,12 @@ describe('a change', () => {
     expect(user.json<{ errors: { field: string }[] }>().errors.map(({ field }) => field)).toEqual(['roles']);
     const email = await admin.send('POST', '/users', { username: 'x', given_name: 'X', email: 'no address' });
     expect(email.json<{ errors: { field: string }[] }>().errors.map(({ field }) => field)).toEqual(['email']);
-    await admin.send('PATCH', '/settings', { user_attributes: LEVELS }, any);
+    await admin.send('PATCH', '/settings', { user_attributes: LEVELS }, anyVersion);
     const level = await admin.send('POST', '/users', { username: 'x', attributes: { level: 'high' } });
     expect(level.json<{ errors: { field: string }[] }>().errors.map(({ field }) => field)).toEqual([
       'attributes.level',
     ]);
-    await admin.send('PATCH', '/settings', { user_attributes: null }, any);
+    await admin.send('PATCH', '/settings', { user_attributes: null }, anyVersion);
     const short = await admin.send('POST', '/users', { username: 'x', password: 'password1' });
     expect(codeOf(short)).toEqual([400, 'password_refused']);
     expect(await idp.services.accounts.findByLogin('x')).toBeUndefined();
@@ -122,11 +122,11 @@ describe('a change', () => {
     ['GET', '/audit?type=made.up'],
     ['GET', '/statistics?days=91'],
     ['GET', '/users?search=%00'],
-  ])('a change is rejected with an invalid query: %s %s', async (method, path) => {
+  ])('is rejected with an invalid query: %s %s', async (method, path) => {
     expect((await admin.send(method, path)).status).toBe(400);
   });
 
-  itOnSqlite('a change is rejected when a body, media type or value is beyond its limits', async () => {
+  itOnSqlite('is rejected when a body, media type or value is beyond its limits', async () => {
     const long = await admin.send('POST', '/users', { username: 'long', name: 'x'.repeat(300_000) });
     expect(codeOf(long)).toEqual([413, 'body_too_large']);
     const text = await admin.send('POST', '/users', 'username=x', { 'content-type': 'text/plain' });
@@ -142,7 +142,7 @@ describe('a change', () => {
 });
 
 describe('a create', () => {
-  it('a create is done once for each Idempotency-Key, and repeats its response', async () => {
+  it('is done once for each Idempotency-Key, and repeats its response', async () => {
     const key = { 'idempotency-key': 'one-two-three' };
     const first = await admin.send('POST', '/users', { username: 'once' }, key);
     const again = await admin.send('POST', '/users', { username: 'once' }, key);
@@ -189,7 +189,7 @@ describe('a create', () => {
     }
   });
 
-  it('a create may be corrected under the same key after a failure, and is done once when sent twice at once', async () => {
+  it('may be corrected under the same key after a failure, and is done once when sent twice at once', async () => {
     const key = { 'idempotency-key': 'corrected' };
     expect((await admin.send('POST', '/roles', { name: '!' }, key)).status).toBe(400);
     expect((await admin.send('POST', '/roles', { name: 'corrected' }, key)).status).toBe(201);
@@ -201,7 +201,7 @@ describe('a create', () => {
     expect((await idp.services.roles.list()).filter(({ name }) => name === 'at-once')).toHaveLength(1);
   });
 
-  it('a create is a conflict when the name exists, in any case and with look-alike letters', async () => {
+  it('is a conflict when the name exists, in any case and with look-alike letters', async () => {
     await admin.send('POST', '/users', { username: 'copay', email: 'Pay@example.com' });
     for (const username of ['copay', 'COPAY', 'сорау', 'ｃｏｐａｙ'])
       expect(codeOf(await admin.send('POST', '/users', { username })), username).toEqual([409, 'user_name_taken']);
@@ -211,17 +211,17 @@ describe('a create', () => {
         'email_taken',
       ]);
     const { account } = await aUser(idp.services);
-    const rename = admin.send('PATCH', `/users/${account.id}`, { username: 'CoPay' }, any);
+    const rename = admin.send('PATCH', `/users/${account.id}`, { username: 'CoPay' }, anyVersion);
     expect(codeOf(await rename)).toEqual([409, 'user_name_taken']);
-    await admin.send('PATCH', '/settings', { username_domains: ['corp.example'] }, any);
+    await admin.send('PATCH', '/settings', { username_domains: ['corp.example'] }, anyVersion);
     const upn = { username: 'upn@corp.example', email: 'upn@mail.example' };
     expect((await admin.send('POST', '/users', upn)).status).toBe(201);
-    const address = admin.send('PATCH', `/users/${account.id}`, { email: 'UPN@corp.example' }, any);
+    const address = admin.send('PATCH', `/users/${account.id}`, { email: 'UPN@corp.example' }, anyVersion);
     expect(codeOf(await address)).toEqual([409, 'email_taken']);
     const name = { username: 'pay@corp.example', email: 'x@mail.example' };
     await admin.send('POST', '/users', { username: 'holder', email: 'pay@corp.example' });
     expect(codeOf(await admin.send('POST', '/users', name))).toEqual([409, 'user_name_taken']);
-    await admin.send('PATCH', '/settings', { username_domains: null }, any);
+    await admin.send('PATCH', '/settings', { username_domains: null }, anyVersion);
     await admin.send('POST', '/roles', { name: 'taken' });
     expect(codeOf(await admin.send('POST', '/roles', { name: 'taken' }))).toEqual([409, 'role_name_taken']);
     const client = { protocol: 'oidc', client_id: 'taken', redirect_uris: ['https://a.example/'] };
@@ -236,7 +236,7 @@ describe('a create', () => {
 });
 
 describe('a client secret', () => {
-  itOnSqlite('a client secret is replaced: both work until the overlap ends', async () => {
+  itOnSqlite('is replaced: both work until the overlap ends', async () => {
     const app = await anApplication(idp, { redirect_uris: [], grant_types: ['client_credentials'] });
     const path = `/applications/${app.applicationId}/secrets`;
     const works = async (clientSecret: string) =>
@@ -259,16 +259,16 @@ describe('the audit', () => {
       await admin.send('POST', '/users', { username: 'audited', password: 'a long pass phrase of mine' })
     ).json();
     const path = `/users/${made.id}`;
-    await admin.send('PATCH', path, { name: 'After' }, any);
-    await admin.send('PUT', `${path}/roles`, { roles: ['auditor'] }, any);
+    await admin.send('PATCH', path, { name: 'After' }, anyVersion);
+    await admin.send('PUT', `${path}/roles`, { roles: ['auditor'] }, anyVersion);
     await admin.send('POST', `${path}/disable`);
-    await admin.send('DELETE', path, undefined, any);
+    await admin.send('DELETE', path, undefined, anyVersion);
     const client = { protocol: 'oidc', client_id: 'audited', redirect_uris: ['https://a.example/'] };
     const app = (await admin.send('POST', '/applications', client)).json();
-    await admin.send('PATCH', `/applications/${app.id}`, { consent: 'implicit', client_name: 'After' }, any);
+    await admin.send('PATCH', `/applications/${app.id}`, { consent: 'implicit', client_name: 'After' }, anyVersion);
     const { client_secret } = (await admin.send('POST', `/applications/${app.id}/secrets`, {})).json();
-    await admin.send('DELETE', `/applications/${app.id}`, undefined, any);
-    await admin.send('PATCH', '/settings', { session_hours: 7 }, any);
+    await admin.send('DELETE', `/applications/${app.id}`, undefined, anyVersion);
+    await admin.send('PATCH', '/settings', { session_hours: 7 }, anyVersion);
 
     const events = async (query: string) =>
       (await admin.get(`/audit?actor_app=${admin.app.clientId}&${query}`)).json<{
@@ -302,7 +302,7 @@ describe('the audit', () => {
       expect(log).not.toContain(secret);
   });
 
-  it('the audit is exported completely, without cells that a spreadsheet would run', async () => {
+  it('is exported completely, without cells that a spreadsheet would run', async () => {
     const name = '=HYPERLINK("https://evil.example","x")';
     await admin.send('POST', '/users', { username: 'csv', name }, { 'user-agent': '@SUM(1+1)*cmd|/C calc' });
     const csv = (await admin.get('/audit/export?format=csv&type=account.created')).text;

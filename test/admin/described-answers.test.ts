@@ -22,12 +22,12 @@ function* schemasIn(value: unknown, at = ''): Generator<[string, Record<string, 
 }
 
 describe('the admin API', () => {
-  it('every path answers a method that it does not offer with 405 and Allow, also one that HTTP gained later', async () => {
+  it('answers a method that a path does not offer with 405 and Allow, also one that HTTP gained later', async () => {
     const { document } = await described(idp);
     for (const [template, operations] of Object.entries(document.paths)) {
       const path = template.replaceAll(/\{\w+\}/g, 'x');
       const page = await httpClient(idp.issuer).request('QUERY', path, { headers: { accept: '*/*' } });
-      expect([path, page.status]).toEqual([path, 405]);
+      expect(page.status, path).toBe(405);
       const allowed = String(page.headers.allow).split(', ');
       for (const offered of Object.keys(operations)) expect(allowed).toContain(offered.toUpperCase());
     }
@@ -36,7 +36,7 @@ describe('the admin API', () => {
     expect((await httpClient(idp.issuer).request('QUERY', '/no-such-path', {})).status).toBe(501);
   });
 
-  it('every pattern is one that programs in other languages can read', async () => {
+  it('describes every pattern so that programs in other languages can read it', async () => {
     const { document } = await described(idp);
     const patterns = [...schemasIn(document)].filter(([, { pattern }]) => typeof pattern === 'string');
     expect(patterns.length).toBeGreaterThan(5);
@@ -45,7 +45,7 @@ describe('the admin API', () => {
     expect(unreadable.map(([at]) => at).filter((at) => !at.includes('domains'))).toEqual([]);
   });
 
-  it('If-Match and sources say their form', async () => {
+  it('says the form of If-Match and of sources', async () => {
     const { document } = await described(idp);
     const parameters = Object.values(document.paths).flatMap((path) =>
       Object.values(path).flatMap((operation) => operation.parameters as { name: string; schema?: object }[]),
@@ -54,22 +54,22 @@ describe('the admin API', () => {
     expect(forms.length).toBeGreaterThan(5);
     for (const form of forms) {
       const pattern = new RegExp((form as { pattern: string }).pattern);
-      for (const good of ['*', '"abc_-9"', '"a", "b"']) expect(pattern.test(good), good).toBe(true);
-      for (const bad of ['', 'abc', 'W/"a"']) expect(pattern.test(bad), bad).toBe(false);
+      for (const good of ['*', '"abc_-9"', '"a", "b"']) expect(good).toMatch(pattern);
+      for (const bad of ['', 'abc', 'W/"a"']) expect(bad).not.toMatch(pattern);
     }
     for (const bad of ['', 'abc', '{}', '"a" "b"', '"a",', '*, "a"'])
       expect((await admin.send('PATCH', '/users/x', { name: 'x' }, { 'if-match': bad })).status, bad).toBe(400);
     const sources = [...schemasIn(document)].filter(([at]) => at.endsWith('/properties/source'));
-    for (const [at, schema] of sources) expect([at, Array.isArray(schema.enum)]).toEqual([at, true]);
+    for (const [at, schema] of sources) expect(schema.enum, at).toBeInstanceOf(Array);
   });
 
-  it('a new user with a role that does not exist is answered with 422, and not made', async () => {
+  it('answers a new user with a role that does not exist with 422, and makes none', async () => {
     const page = await admin.send('POST', '/users', { username: 'with.unknown.role', roles: ['no such role'] });
     expect([page.status, page.json()]).toEqual([422, expect.objectContaining({ code: 'unknown_role' })]);
     expect(await idp.services.accounts.findByLogin('with.unknown.role')).toBeUndefined();
   });
 
-  it('the configuration file is described as a mapping, and an empty one changes nothing', async () => {
+  it('describes the configuration file as a mapping, and changes nothing for an empty one', async () => {
     const { document } = await described(idp);
     const { post } = document.paths['/api/admin/configuration/plan'] ?? {};
     const { get } = document.paths['/api/admin/configuration'] ?? {};
@@ -81,7 +81,7 @@ describe('the admin API', () => {
     expect((await plan('text')).status).toBe(400);
   });
 
-  it('the export is JSON for a caller that prefers it, and YAML for all others', async () => {
+  it('exports JSON for a caller that prefers it, and YAML for all others', async () => {
     const [inYaml, asJson] = ['application/yaml', 'application/json'];
     const page = await admin.get('/configuration', { accept: asJson });
     expect(page.headers).toMatchObject({
@@ -95,7 +95,7 @@ describe('the admin API', () => {
     expect(parse((await admin.get('/configuration')).text).clients).toEqual(exported.clients);
   });
 
-  it('schemas say what a request needs', async () => {
+  it('says in its schemas what a request needs', async () => {
     const { document } = await described(idp);
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     ajv.addSchema({ $id: 'api', components: document.components });
@@ -129,16 +129,17 @@ describe('the admin API', () => {
       ['/resources', { identifier: 'https://[::1]:3000/api?x=%20' }, true],
       ['/resources', { identifier: 'https://api.example.com/#x' }, false],
     ];
-    for (const [path, body, isValid] of cases) expect([path, body, bodyOf(path)(body)]).toEqual([path, body, isValid]);
+    for (const [path, body, isValid] of cases)
+      expect(bodyOf(path)(body), `${path} ${JSON.stringify(body)}`).toBe(isValid);
   });
 
-  it('an Idempotency-Key that is sent empty is malformed, and nothing is made', async () => {
+  it('rejects an Idempotency-Key that is sent empty as malformed, and makes nothing', async () => {
     const page = await admin.send('POST', '/roles', { name: 'by empty key' }, { 'idempotency-key': '' });
     expect(page.status).toBe(400);
     expect(JSON.stringify((await admin.get('/roles?limit=200')).json())).not.toContain('by empty key');
   });
 
-  it('no schema of text in a request allows a NUL, which is answered with 400', async () => {
+  it('allows no NUL in any text of a request, and answers one with 400', async () => {
     const { document } = await described(idp);
     const free = [...schemasIn(document)].filter(
       ([at, one]) =>
@@ -151,7 +152,7 @@ describe('the admin API', () => {
     expect((await admin.send('POST', '/roles', { name: 'r', description: 'a\0b' })).status).toBe(400);
   });
 
-  it('a change of an application or a connection names the fields that there are', async () => {
+  it('names the fields that there are in a change of an application or a connection', async () => {
     const { document } = await described(idp);
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     ajv.addSchema({ $id: 'api', components: document.components });
@@ -184,7 +185,7 @@ describe('the admin API', () => {
     ];
     for (const [path, body, isValid] of cases) {
       const judge = bodyOf(path, path === '/connections' ? 'post' : 'patch');
-      expect([path, body, judge(body)]).toEqual([path, body, isValid]);
+      expect(judge(body), `${path} ${JSON.stringify(body)}`).toBe(isValid);
     }
   });
 
@@ -239,7 +240,7 @@ describe('the admin API', () => {
     ],
     ['a day that the month lacks', '/users', { username: 'no.such.day', birthdate: '1990-02-30' }, 400, 'birthdate'],
     ['a hash of no known kind', '/users', { username: 'no.such.hash', password_hash: '0' }, 400, 'password_hash'],
-  ])('%s is rejected, and the answer names the field', async (_what, path, body, status, field) => {
+  ])('rejects %s, and names the field', async (_what, path, body, status, field) => {
     const page = await admin.send('POST', path, body);
     expect([page.status, page.json<{ errors?: { field: string }[] }>().errors?.map((one) => one.field)]).toEqual([
       status,
@@ -247,7 +248,7 @@ describe('the admin API', () => {
     ]);
   });
 
-  it('a change without If-Match is answered with 428, which tells the caller to read first', async () => {
+  it('answers a change without If-Match with 428, which tells the caller to read first', async () => {
     // RFC 6585 3: on purpose not 400, although the header is required.
     expect((await admin.send('PATCH', '/users/x', { name: 'x' })).status).toBe(428);
   });

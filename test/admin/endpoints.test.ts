@@ -37,7 +37,7 @@ async function ok<T = Record<string, unknown>>(
 const ifMatch = (etag: string) => ({ headers: { 'if-match': etag } });
 
 describe('the description', () => {
-  it('the description is an OpenAPI 3.1 document without dangling references, and a page for people', async () => {
+  it('is an OpenAPI 3.1 document without dangling references, and a page for people', async () => {
     const { document } = await described(idp);
     expect(document.openapi).toBe('3.1.0');
     const text = JSON.stringify(document);
@@ -54,7 +54,7 @@ describe('the description', () => {
 });
 
 describe('users', () => {
-  it('users are created, found, changed, put into roles and deleted', async () => {
+  it('are created, found, changed, put into roles and deleted', async () => {
     const fields = { username: 'ann', email: 'ann@example.com', name: 'Ann Example', given_name: 'Ann' };
     const made = await ok<{ id: string; one_time_password: string }>('POST', '/users', fields, { status: 201 });
     expect(made).toMatchObject({ ...fields, active: true, source: 'local', roles: [], email_verified: false });
@@ -74,7 +74,7 @@ describe('users', () => {
     expect((await admin.get(path)).status).toBe(404);
   });
 
-  it('users are invited, disabled, enabled, and helped when they cannot sign in', async () => {
+  it('are invited, disabled, enabled, and helped when they cannot sign in', async () => {
     const bob = { username: 'bob', email: 'bob@example.com', invite: true };
     const path = `/users/${(await ok('POST', '/users', bob, { status: 201 })).id}`;
     await ok('POST', `${path}/invite`, undefined, { status: 202 });
@@ -97,7 +97,7 @@ describe('users', () => {
     await ok('POST', `${path}/allow-factor`);
   });
 
-  it('users have sessions, which can be looked at and ended', async () => {
+  it('have sessions, which can be looked at and ended', async () => {
     const { user, app } = await aPerson(idp, []);
     const mine = `/users/${user?.account.id}/sessions`;
     const { items } = await ok<{ items: { uid: string; username: string }[] }>('GET', mine);
@@ -115,7 +115,7 @@ describe('users', () => {
 });
 
 describe('roles', () => {
-  it('roles are created, changed, listed with their permissions, and deleted', async () => {
+  it('are created, changed, listed with their permissions, and deleted', async () => {
     const editor = { name: 'editor', description: 'Edits', permissions: ['articles:read', 'articles:write'] };
     const made = await ok('POST', '/roles', editor, { status: 201 });
     expect(made).toMatchObject({ ...editor, source: 'local' });
@@ -140,7 +140,7 @@ describe('roles', () => {
 });
 
 describe('applications', () => {
-  it('applications are registered for OpenID Connect, changed, given secrets, disabled and deleted', async () => {
+  it('are registered for OpenID Connect, changed, given secrets, disabled and deleted', async () => {
     const shop = {
       protocol: 'oidc',
       client_id: 'shop',
@@ -174,7 +174,7 @@ describe('applications', () => {
     await ok('DELETE', path, undefined, { status: 204, ...ifMatch(now.etag) });
   });
 
-  it('applications are registered for SAML from their metadata, or by hand', async () => {
+  it('are registered for SAML from their metadata, or by hand', async () => {
     expect(await ok('POST', '/saml-metadata', { metadata })).toMatchObject({
       entity_id: 'https://wiki.example/sp',
       acs: [{ url: 'https://wiki.example/acs' }],
@@ -190,7 +190,7 @@ describe('applications', () => {
     await ok('POST', '/applications', { protocol: 'saml', ...byHand }, { status: 201 });
   });
 
-  it('applications approve or reject the changed metadata of SAML applications', async () => {
+  it('approve or reject the changed metadata of SAML applications', async () => {
     const { applications, db } = idp.services;
     const url = 'https://urls.example/metadata';
     const entry = serviceProvider.parse({ name: 'By URL', metadata_url: url });
@@ -209,7 +209,7 @@ describe('applications', () => {
     await applications.remove(applicationId);
   });
 
-  it('applications have a security profile by one field, which no other field weakens', async () => {
+  it('have a security profile by one field, which no other field weakens', async () => {
     const keys = { redirect_uris: ['https://bank.example.com/cb'], jwks_uri: 'https://bank.example.com/jwks' };
     const bank = { protocol: 'oidc', client_name: 'Bank', profile: 'fapi2', ...keys };
     const made = await ok<{ id: string; etag: string }>('POST', '/applications', bank, { status: 201 });
@@ -234,7 +234,7 @@ describe('applications', () => {
     await ok('DELETE', path, undefined, { status: 204, ...ifMatch(signing.etag) });
   });
 
-  it('applications request tokens for APIs, which are registered, changed and deleted', async () => {
+  it('request tokens for APIs, which are registered, changed and deleted', async () => {
     const identifier = 'https://api.example.com';
     const made = await ok('POST', '/resources', { identifier, scopes: ['articles:read'] }, { status: 201 });
     const path = `/resources/${encodeURIComponent(identifier)}`;
@@ -258,7 +258,7 @@ describe('applications', () => {
 });
 
 describe('the server', () => {
-  it('connections are added, changed, given secrets, checked and deleted', async () => {
+  it('has connections that are added, changed, given secrets, checked and deleted', async () => {
     const corp = { id: 'corp', kind: 'oidc', name: 'Corp', issuer: 'https://10.0.0.1', client_id: 'x' };
     const input = {
       ...corp,
@@ -399,7 +399,7 @@ describe('the server', () => {
     expect((await admin.get('/refusals/AAAA-AAAA')).status).toBe(404);
 
     const { username } = await aUser(idp.services);
-    const why = (user: string, application: string) => `/why?${new URLSearchParams({ user, application })}`;
+    const accessCheckOf = (user: string, application: string) => `/why?${new URLSearchParams({ user, application })}`;
     const rules = expect.arrayContaining([
       {
         rule: 'User has a required role',
@@ -408,11 +408,11 @@ describe('the server', () => {
       },
     ]);
     const about = { user: { username }, application: { identifier: clientId } };
-    expect(await ok('GET', why(username, clientId))).toMatchObject({
+    expect(await ok('GET', accessCheckOf(username, clientId))).toMatchObject({
       ...about,
       ...{ may_open: false, can_sign_in: false, rules, refusals: [] },
     });
-    for (const path of [why('nobody', clientId), why(username, 'nothing')])
+    for (const path of [accessCheckOf('nobody', clientId), accessCheckOf(username, 'nothing')])
       expect((await admin.get(path)).status).toBe(404);
   });
 
@@ -450,7 +450,7 @@ describe('the server', () => {
   });
 });
 
-it('calls every endpoint successfully', async () => {
+it('every endpoint is called successfully', async () => {
   const { document, statuses } = await described(idp);
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
   const missing = operations.filter(

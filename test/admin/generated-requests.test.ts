@@ -32,7 +32,7 @@ async function operations(): Promise<[string, string, Operation][]> {
 }
 
 describe('a generated request', () => {
-  it.each(['valid', 'broken'] as const)('that is %s gets a response that the document describes', async (kind) => {
+  it.each(['valid', 'broken'] as const)('gets a response that the document describes when it is %s', async (kind) => {
     const { document } = await described(idp);
     const all = await operations();
     expect(all.length).toBeGreaterThan(60);
@@ -60,7 +60,7 @@ describe('a generated request', () => {
     expect(answers.filter((status) => (kind === 'valid' ? status < 300 : status === 400)).length).toBeGreaterThan(20);
   });
 
-  it('with a status that the document lacks is found', async () => {
+  it('is reported when the document lacks its status', async () => {
     const { document, check } = await described(idp);
     const page = await admin.get('/users/nobody');
     expect(page.status).toBe(404);

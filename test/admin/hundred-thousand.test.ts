@@ -138,7 +138,7 @@ describe('a list of a hundred thousand users', () => {
     const { accounts } = await timed(context, () =>
       list({ search: 'smith', role: 'many', isActive: false, sort: 'username' }),
     );
-    expect(accounts.every((one) => one.name === 'Ann Smith' && !one.isActive)).toBe(true);
+    expect(accounts.filter((one) => one.name !== 'Ann Smith' || one.isActive)).toEqual([]);
     const text = await plan({ search: 'smith' }, { isLarge: true });
     for (const index of ['username_key_key', 'email_key_key', 'name_key_id_idx', 'last_name_key_id_idx'])
       expect(text).toContain(`users_${index}`);
@@ -165,7 +165,7 @@ describe('a list of a hundred thousand users', () => {
     expect(await plan({}, { members: [many] })).toContain(INDEX);
     expect((await list({ role: 'none' })).accounts).toEqual([]);
     const covered = await timed(context, () => list({ memberOf: ['few', 'none'], search: 'smith' }));
-    expect(covered.accounts.every(({ roles }) => roles.includes('few'))).toBe(true);
+    expect(covered.accounts.filter(({ roles }) => !roles.includes('few'))).toEqual([]);
     expect((await list({ memberOf: ['many', 'few'], role: 'few', limit: 100 })).accounts).toHaveLength(20);
     expect((await list({ memberOf: ['none'] })).accounts).toEqual([]);
   });

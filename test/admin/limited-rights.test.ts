@@ -10,7 +10,7 @@ import { sharedIdp } from '../support/shared-idp.ts';
 import { consoleOf } from './console/support.ts';
 import { type ApiCaller, aPerson, aTool } from './support.ts';
 
-const any = { 'if-match': '*' };
+const anyVersion = { 'if-match': '*' };
 const STUDENTS = 'limit students';
 const limited = (resource: string, action: string) => `gatehouse.${resource}[role:limit%20students]:${action}`;
 
@@ -87,20 +87,20 @@ describe('a right for the members of one role', () => {
       [teacher, 404],
     ] as const) {
       const at = `/users/${id}`;
-      expect(await status(desk.send('PATCH', at, { name: 'Changed' }, any))).toBe(expected);
+      expect(await status(desk.send('PATCH', at, { name: 'Changed' }, anyVersion))).toBe(expected);
       expect(await status(desk.send('POST', `${at}/password`, {}))).toBe(expected);
       for (const action of ['disable', 'enable', 'unlock', 'reset-factors'])
         expect(await status(desk.send('POST', `${at}/${action}`)), action).toBe(expected);
       expect(await status(desk.send('DELETE', `${at}/sessions`))).toBe(expected);
     }
-    expect(await status(desk.send('DELETE', `/users/${teacher}`, undefined, any))).toBe(404);
+    expect(await status(desk.send('DELETE', `/users/${teacher}`, undefined, anyVersion))).toBe(404);
   });
 
   it('changes none of them who has another role', async () => {
     const { id } = await idp.services.accounts.create({ username: 'limit-both' });
     await idp.services.roles.setRoles(id, [STUDENTS, 'limit teachers']);
     expect(await status(desk.send('POST', `/users/${id}/password`, {}))).toBe(403);
-    expect(await status(desk.send('PATCH', `/users/${id}`, { email: 'mine@example.com' }, any))).toBe(403);
+    expect(await status(desk.send('PATCH', `/users/${id}`, { email: 'mine@example.com' }, anyVersion))).toBe(403);
     await idp.services.accounts.remove(id);
   });
 
@@ -110,7 +110,7 @@ describe('a right for the members of one role', () => {
       expect(await status(create('limit-new', roles)), String(roles)).toBe(403);
     const made = await create('limit-new', [STUDENTS]);
     expect(made.status, made.text).toBe(201);
-    const taken = await desk.send('DELETE', `/users/${made.json<{ id: string }>().id}`, undefined, any);
+    const taken = await desk.send('DELETE', `/users/${made.json<{ id: string }>().id}`, undefined, anyVersion);
     expect(taken.status).toBe(204);
     const csv = `username,roles\nlimit-csv-one,${STUDENTS}\nlimit-csv-two,\n`;
     const page = await pages.submit(await pages.get('/admin/import'), { csv, trial: 'on' });
@@ -126,13 +126,13 @@ describe('a right for the members of one role', () => {
       const imported = await pages.submit(await pages.get('/admin/import'), { csv });
       const created = await desk.send('POST', '/users', { username: 'limit-guess', roles: [STUDENTS, name] });
       const roles = { roles: [STUDENTS, name] };
-      const given = await desk.send('PUT', `/users/${students[0]}/roles`, roles, any);
-      expect([created.status, given.status, textOf(tried.text)]).toEqual([
+      const assigned = await desk.send('PUT', `/users/${students[0]}/roles`, roles, anyVersion);
+      expect([created.status, assigned.status, textOf(tried.text)]).toEqual([
         403,
         403,
         expect.stringContaining('You neither have nor manage the role'),
       ]);
-      return [tried, imported, created, given].map(({ status, text }) => [
+      return [tried, imported, created, assigned].map(({ status, text }) => [
         status,
         textOf(text)
           .replaceAll(name, 'ROLE')
@@ -145,11 +145,13 @@ describe('a right for the members of one role', () => {
 
   it('gives only this role, and to members only', async () => {
     const { account } = await aUser(idp.services);
-    expect(await status(desk.send('PUT', `/users/${account.id}/roles`, { roles: [STUDENTS] }, any))).toBe(404);
+    expect(await status(desk.send('PUT', `/users/${account.id}/roles`, { roles: [STUDENTS] }, anyVersion))).toBe(404);
     const own = desk.user?.account.id;
-    expect(await status(desk.send('PUT', `/users/${own}/roles`, { roles: ['limit desk', STUDENTS] }, any))).toBe(404);
+    expect(await status(desk.send('PUT', `/users/${own}/roles`, { roles: ['limit desk', STUDENTS] }, anyVersion))).toBe(
+      404,
+    );
     const more = { roles: [STUDENTS, 'limit teachers'] };
-    expect(await status(desk.send('PUT', `/users/${students[0]}/roles`, more, any))).toBe(403);
+    expect(await status(desk.send('PUT', `/users/${students[0]}/roles`, more, anyVersion))).toBe(403);
     const form = await pages.get('/admin/users/new');
     expect(form.text).toContain(`value="${STUDENTS}"`);
     expect(form.text).not.toContain('value="limit teachers"');
@@ -202,7 +204,7 @@ describe('a right for the members of one role', () => {
       expect(await status(pages.get(`/admin${path}`)), path).toBe(403);
   });
 
-  it('a right for the members of one role may be given by an actor who has it without a limit, and not be widened', async () => {
+  it('may be given by an actor who has it without a limit, and not be widened', async () => {
     const { roles } = idp.services;
     await roles.create({ name: 'limit giver', permissions: ['gatehouse.users:read', 'gatehouse.roles:write'] });
     const giver = await aPerson(idp, ['limit giver'], { tool: desk.app });
@@ -254,12 +256,14 @@ describe('a right for one application', () => {
       [shop, 404],
     ] as const) {
       expect(await status(owner.get(`/applications/${id}`))).toBe(expected);
-      expect(await status(owner.send('PATCH', `/applications/${id}`, { client_name: 'New' }, any))).toBe(expected);
+      expect(await status(owner.send('PATCH', `/applications/${id}`, { client_name: 'New' }, anyVersion))).toBe(
+        expected,
+      );
       for (const action of ['disable', 'enable'])
         expect(await status(owner.send('POST', `/applications/${id}/${action}`))).toBe(expected);
       expect(await status(owner.send('POST', `/applications/${id}/secrets`, {}))).toBe(expected === 200 ? 201 : 404);
     }
-    expect(await status(owner.send('DELETE', `/applications/${shop}`, undefined, any))).toBe(404);
+    expect(await status(owner.send('DELETE', `/applications/${shop}`, undefined, anyVersion))).toBe(404);
     const declared = { protocol: 'oidc', redirect_uris: ['https://app.example/cb'] };
     expect(await status(owner.send('POST', '/applications', declared))).toBe(403);
   });

@@ -24,7 +24,7 @@ afterAll(() => idp?.stop());
 const isChallenge = ({ status, headers }: Page) =>
   status === 401 && (headers['www-authenticate'] ?? '').includes('error="insufficient_user_authentication"');
 
-const any = { 'if-match': '*' };
+const anyVersion = { 'if-match': '*' };
 
 const aConnection = (id: string) => ({
   ...{ id: id.toLowerCase(), kind: 'oidc', name: 'Upstream', client_id: 'x', client_secret: 'secret' },
@@ -112,10 +112,15 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
 }
 
 const send = (who: ApiCaller, operationId: string, [method, path, body]: [string, string, unknown?]) =>
-  who.send(method, path, body, operationId === 'planConfiguration' ? { 'content-type': 'application/yaml' } : any);
+  who.send(
+    method,
+    path,
+    body,
+    operationId === 'planConfiguration' ? { 'content-type': 'application/yaml' } : anyVersion,
+  );
 
 describe('a user token whose sign-in is not fresh', () => {
-  it('a user token whose sign-in is not fresh is challenged at every sensitive operation, which changes nothing, and at no other', async () => {
+  it('is challenged at every sensitive operation, which changes nothing, and at no other', async () => {
     const { document } = await described(idp);
     const changing = Object.values(document.paths).flatMap((path) =>
       Object.entries(path).flatMap(([method, { operationId }]) => (method === 'get' ? [] : [operationId])),
@@ -130,9 +135,10 @@ describe('a user token whose sign-in is not fresh', () => {
       const sensitive = operations[operationId] === 'fresh';
       const before = (await audited()).length;
       const page = await send(admin, operationId, call);
-      expect([operationId, isChallenge(page), page.text], operationId).toEqual([operationId, sensitive, page.text]);
-      if (sensitive) expect([operationId, (await audited()).length]).toEqual([operationId, before]);
-      else expect([operationId, page.status], page.text).toEqual([operationId, expect.not.stringMatching('401')]);
+      const what = `${operationId}: ${page.text}`;
+      expect(isChallenge(page), what).toBe(sensitive);
+      if (sensitive) expect((await audited()).length, operationId).toBe(before);
+      else expect(page.status, what).not.toBe(401);
     }
   });
 
@@ -153,7 +159,7 @@ describe('a user token whose sign-in is not fresh', () => {
     expect((await fresh.send('POST', `/users/${account.id}/disable`)).json()).toMatchObject({ active: false });
   });
 
-  it('a user token whose sign-in is not fresh needs a code by email where the account has no stronger proof', async () => {
+  it('needs a code by email where the account has no stronger proof', async () => {
     await idp.services.settings.set('email_codes', true);
     await idp.services.settings.reload();
     const person = await aPerson(idp, ['admin'], { tool: admin.app });
@@ -172,29 +178,29 @@ describe('a user token whose sign-in is not fresh', () => {
     await idp.services.settings.reload();
   });
 
-  it('a user token whose sign-in is not fresh may still make changes that are not sensitive', async () => {
+  it('may still make changes that are not sensitive', async () => {
     const { account } = await aUser(idp.services);
     await tokenOfLongAgo(idp, admin);
-    const plain = await admin.send('PATCH', `/users/${account.id}`, { name: 'Renamed' }, any);
+    const plain = await admin.send('PATCH', `/users/${account.id}`, { name: 'Renamed' }, anyVersion);
     expect(plain.json()).toMatchObject({ name: 'Renamed' });
     expect((await admin.send('POST', '/users', { username: 'without-roles' })).status).toBe(201);
   });
 });
 
 describe('an application that acts without a user', () => {
-  it('an application that acts without a user needs no fresh sign-in', async () => {
+  it('needs no fresh sign-in', async () => {
     const service = await aService(idp);
     for (const [operationId, call] of Object.entries(await calls())) {
       // No metadata waits for a decision, and an API key belongs to a user.
       if (operations[operationId] !== 'fresh' || /^delete|MetadataChange$|^createApiKey$/.test(operationId)) continue;
       const page = await send(service, operationId, call);
-      expect([operationId, page.status < 300], page.text).toEqual([operationId, true]);
+      expect(page.status, `${operationId}: ${page.text}`).toBeLessThan(300);
     }
   });
 });
 
 describe('a user token below the acr that the console requires', () => {
-  it('a user token below the acr that the console requires is challenged at every call, and the token of a sign-in with the second factor is not', async () => {
+  it('is challenged at every call, and the token of a sign-in with the second factor is not', async () => {
     const person = await aPerson(idp, ['auditor'], { tool: admin.app });
     expect((await person.get('/me')).status).toBe(200);
     const { user } = person;

@@ -7,7 +7,7 @@ import { type BuiltIn, builtIn, permissionTable, tableOf } from './role-tables.t
 import { type ApiCaller, aPerson, aTool } from './support.ts';
 
 const ROLES = { own: 'matrix-own', other: 'matrix-other' };
-const any = { 'if-match': '*' };
+const anyVersion = { 'if-match': '*' };
 
 let idp: TestIdp;
 let actors: Record<BuiltIn, ApiCaller>;
@@ -34,8 +34,8 @@ async function isAllowed(answer: ReturnType<ApiCaller['send']>): Promise<boolean
   return false;
 }
 
-describe('the permissions of', () => {
-  it.each(builtIn)('%s are those of the table', async (role) => {
+describe('a role', () => {
+  it.each(builtIn)('has the permissions of the table: %s', async (role) => {
     const table = permissionTable();
     expect([...table.keys()].sort()).toEqual(ownPermissions);
     const { permissions } = (await actors[role].get('/me')).json<{ permissions: 'everything' | string[] }>();
@@ -48,7 +48,7 @@ type UserAction = (actor: ApiCaller, path: string, roles: string[]) => ReturnTyp
 const give =
   (role: string): UserAction =>
   (actor, path, roles) =>
-    actor.send('PUT', `${path}/roles`, { roles: [...new Set([...roles, role])] }, any);
+    actor.send('PUT', `${path}/roles`, { roles: [...new Set([...roles, role])] }, anyVersion);
 const post =
   (action: string, body?: unknown): UserAction =>
   (actor, path) =>
@@ -57,7 +57,7 @@ const post =
 const userActions: Record<string, UserAction> = {
   'see a user': (actor, path) => actor.get(path),
   'change the profile or email address': (actor, path) =>
-    actor.send('PATCH', path, { email: `${fresh('mail')}@example.com` }, any),
+    actor.send('PATCH', path, { email: `${fresh('mail')}@example.com` }, anyVersion),
   'set a password': post('password', { password: 'a pass phrase that I know' }),
   'require a password change': post('password-change'),
   'send a password reset link': post('password-reset'),
@@ -66,7 +66,7 @@ const userActions: Record<string, UserAction> = {
   unlock: post('unlock'),
   disable: post('disable'),
   enable: post('enable'),
-  delete: (actor, path) => actor.send('DELETE', path, undefined, any),
+  delete: (actor, path) => actor.send('DELETE', path, undefined, anyVersion),
   'give a role that the actor has': give(ROLES.own),
   'give a role that the actor does not have': give(ROLES.other),
   'give the role `auditor`': give('auditor'),
@@ -84,11 +84,11 @@ const rolesOf = { plain: [], own: [ROLES.own], other: [ROLES.other], auditor: ['
 describe('the actions on other users', () => {
   const table = [...tableOf('Action')].filter(([, { admin }]) => admin in covered);
 
-  it('the actions on other users are all in the table', () => {
+  it('are all in the table', () => {
     expect(table.map(([action]) => action).sort()).toEqual(Object.keys(userActions).sort());
   });
 
-  it.each(builtIn)('the actions on other users are permitted to %s as in the table', async (role) => {
+  it.each(builtIn)('are permitted to %s as in the table', async (role) => {
     const { accounts, roles, credentials } = idp.services;
     const password = await credentialsOf();
     for (const target of targets) {
@@ -129,24 +129,29 @@ const otherActions: Record<string, (actor: ApiCaller) => Promise<boolean>> = {
     isAllowed(actor.send('POST', '/users', { username: fresh('import'), roles: [ROLES.other] })),
   'create a role': (actor) => isAllowed(actor.send('POST', '/roles', { name: fresh('role'), permissions: [] })),
   'change a role that the actor has': async (actor) =>
-    isAllowed(actor.send('PATCH', await roleNamed(ROLES.own), { description: fresh('text') }, any)),
+    isAllowed(actor.send('PATCH', await roleNamed(ROLES.own), { description: fresh('text') }, anyVersion)),
   'change a role that the actor does not have': async (actor) =>
-    isAllowed(actor.send('PATCH', await roleNamed(ROLES.other), { description: fresh('text') }, any)),
+    isAllowed(actor.send('PATCH', await roleNamed(ROLES.other), { description: fresh('text') }, anyVersion)),
   'register an application for everyone': (actor) => isAllowed(actor.send('POST', '/applications', client('everyone'))),
   'register an application for a role that the actor has': (actor) =>
     isAllowed(actor.send('POST', '/applications', client({ roles: [ROLES.own] }))),
   'register an application for a role that the actor does not have': (actor) =>
     isAllowed(actor.send('POST', '/applications', client({ roles: [ROLES.other] }))),
   'open an application of another role to everyone': async (actor) =>
-    isAllowed(actor.send('PATCH', await anApplicationOf(ROLES.other), { access: 'everyone' }, any)),
+    isAllowed(actor.send('PATCH', await anApplicationOf(ROLES.other), { access: 'everyone' }, anyVersion)),
   'open an application of another role to a role that the actor has': async (actor) =>
     isAllowed(
-      actor.send('PATCH', await anApplicationOf(ROLES.other), { access: { roles: [ROLES.other, ROLES.own] } }, any),
+      actor.send(
+        'PATCH',
+        await anApplicationOf(ROLES.other),
+        { access: { roles: [ROLES.other, ROLES.own] } },
+        anyVersion,
+      ),
     ),
   'change the name of an application of another role': async (actor) =>
-    isAllowed(actor.send('PATCH', await anApplicationOf(ROLES.other), { client_name: 'Another name' }, any)),
+    isAllowed(actor.send('PATCH', await anApplicationOf(ROLES.other), { client_name: 'Another name' }, anyVersion)),
   'delete an application of another role': async (actor) =>
-    isAllowed(actor.send('DELETE', await anApplicationOf(ROLES.other), undefined, any)),
+    isAllowed(actor.send('DELETE', await anApplicationOf(ROLES.other), undefined, anyVersion)),
   'let an application evaluate users who never used it': (actor) =>
     isAllowed(actor.send('POST', '/applications', { ...client('everyone'), access_evaluation: 'all_users' })),
   'show permissions in Gatehouse to an application': (actor) =>
@@ -156,7 +161,7 @@ const otherActions: Record<string, (actor: ApiCaller) => Promise<boolean>> = {
     const patch = { ...grown, redirect_uris: [], scope: 'gatehouse.users:read', access: 'everyone' };
     const { protocol: _oidc, ...declared } = client('everyone');
     const { application } = await idp.services.applications.createOidc(declared as never);
-    return isAllowed(actor.send('PATCH', `/applications/${application.id}`, patch, any));
+    return isAllowed(actor.send('PATCH', `/applications/${application.id}`, patch, anyVersion));
   },
   'untie a scope of an API from a permission that the actor does not have': async (actor) => {
     const api = { identifier: `https://${fresh('api')}.example`, scopes: ['read'], signing_alg: 'RS256' };
@@ -164,21 +169,22 @@ const otherActions: Record<string, (actor: ApiCaller) => Promise<boolean>> = {
     const made = await actors.admin.send('POST', '/resources', tied);
     expect(made.status, made.text).toBe(201);
     const path = String(made.headers.location).replace(/^.*\/api\/admin/, '');
-    return isAllowed(actor.send('PATCH', path, { scope_permissions: {} }, any));
+    return isAllowed(actor.send('PATCH', path, { scope_permissions: {} }, anyVersion));
   },
   // The value that is set already: a server is shared.
-  'change a security setting': (actor) => isAllowed(actor.send('PATCH', '/settings', { mfa: 'optional' }, any)),
-  'change another setting': (actor) => isAllowed(actor.send('PATCH', '/settings', { clock_skew_seconds: null }, any)),
+  'change a security setting': (actor) => isAllowed(actor.send('PATCH', '/settings', { mfa: 'optional' }, anyVersion)),
+  'change another setting': (actor) =>
+    isAllowed(actor.send('PATCH', '/settings', { clock_skew_seconds: null }, anyVersion)),
 };
 
 describe('the other actions', () => {
   const table = [...tableOf('Action')].filter(([, { admin }]) => admin === 'yes');
 
-  it('the other actions are all in the table', () => {
+  it('are all in the table', () => {
     expect(table.map(([action]) => action).sort()).toEqual(Object.keys(otherActions).sort());
   });
 
-  it.each(builtIn)('the other actions are permitted to %s as in the table', async (role) => {
+  it.each(builtIn)('are permitted to %s as in the table', async (role) => {
     for (const [action, cells] of table) {
       const allowed = await otherActions[action]?.(actors[role]);
       expect(allowed, `${role}: ${action}`).toBe(cells[role] === 'yes');

@@ -15,18 +15,17 @@ beforeAll(async () => {
 afterAll(() => idp?.stop());
 
 describe('a token of the admin API', () => {
-  it('a token of the admin API lets an application act without a user', async () => {
+  it('lets an application act without a user', async () => {
     const service = await aService(idp);
     const me = await service.get('/me');
-    expect([me.status, me.json()]).toEqual([
-      200,
-      { application: service.app.clientId, user: null, permissions: 'everything' },
-    ]);
+    expect(me.status).toBe(200);
+    expect(me.json()).toEqual({ application: service.app.clientId, user: null, permissions: 'everything' });
     const users = await service.get('/users');
-    expect([users.status, users.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(users.status).toBe(200);
+    expect(users.headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
-  it('a token of the admin API lets a user act through an application, as the roles of the user permit', async () => {
+  it('lets a user act through an application, as the roles of the user permit', async () => {
     const admin = await aPerson(idp, ['admin']);
     expect((await admin.get('/me')).json()).toMatchObject({
       user: { username: admin.user?.username },
@@ -41,13 +40,11 @@ describe('a token of the admin API', () => {
 });
 
 describe('a call to the admin API', () => {
-  const expectRejected = async (token: string, why = 'invalid_token') => {
+  const expectRejected = async (token: string, code = 'invalid_token') => {
     const page = await caller(idp, token, app).get('/me');
-    expect([page.status, page.headers['content-type'], page.json().code]).toEqual([
-      401,
-      'application/problem+json',
-      why,
-    ]);
+    expect(page.status).toBe(401);
+    expect(page.headers['content-type']).toBe('application/problem+json');
+    expect(page.json().code).toBe(code);
     expect(page.headers['www-authenticate']).toContain(`Bearer realm="${adminApi(idp.issuer)}"`);
   };
   let app: Awaited<ReturnType<typeof aService>>['app'];
@@ -55,7 +52,7 @@ describe('a call to the admin API', () => {
     app = (await aService(idp)).app;
   });
 
-  it('a call to the admin API is rejected without a token, with an unknown one, or with one for another audience', async () => {
+  it('is rejected without a token, with an unknown one, or with one for another audience', async () => {
     await expectRejected('', 'unauthenticated');
     await expectRejected('made-up');
     const { access_token } = await oidc.clientCredentialsGrant(app.rp.config);
@@ -74,26 +71,19 @@ describe('a call to the admin API', () => {
     await expectRejected(jwt.access_token);
   });
 
-  it('a call to the admin API is rejected with a token that has expired, was revoked, or whose application was disabled or deleted', async () => {
-    const expired = await aService(idp);
-    later = 15 * 60_000;
-    await expectRejected(expired.token);
+  it.each<[string, (service: Awaited<ReturnType<typeof aService>>) => unknown]>([
+    ['has expired', () => (later = 15 * 60_000)],
+    ['was revoked', ({ app, token }) => app.rp.revoke(token)],
+    ['belongs to a disabled application', ({ app }) => idp.services.applications.setEnabled(app.applicationId, false)],
+    ['belongs to a deleted application', ({ app }) => idp.services.applications.remove(app.applicationId)],
+  ])('is rejected with a token that %s', async (_what, end) => {
+    const service = await aService(idp);
+    await end(service);
+    await expectRejected(service.token);
     later = 0;
-
-    const revoked = await aService(idp);
-    await revoked.app.rp.revoke(revoked.token);
-    await expectRejected(revoked.token);
-
-    const disabled = await aService(idp);
-    await idp.services.applications.setEnabled(disabled.app.applicationId, false);
-    await expectRejected(disabled.token);
-
-    const deleted = await aService(idp);
-    await idp.services.applications.remove(deleted.app.applicationId);
-    await expectRejected(deleted.token);
   });
 
-  it('a call to the admin API is rejected with the token of a user who was disabled or signed out', async () => {
+  it('is rejected with the token of a user who was disabled or signed out', async () => {
     const person = await aPerson(idp, ['auditor']);
     await idp.services.accounts.setActive(person.user?.account.id ?? '', false);
     await expectRejected(person.token);
@@ -102,7 +92,7 @@ describe('a call to the admin API', () => {
     await expectRejected(other.token);
   });
 
-  it('a call to the admin API is rejected with a token that is bound to a key (DPoP)', async () => {
+  it('is rejected with a token that is bound to a key (DPoP)', async () => {
     const options = { DPoP: oidc.getDPoPHandle(app.rp.config, await oidc.randomDPoPKeyPair()) };
     const parameters = { resource: adminApi(idp.issuer), scope: 'admin:*' };
     const { access_token, token_type } = await oidc.clientCredentialsGrant(app.rp.config, parameters, options);
@@ -110,7 +100,7 @@ describe('a call to the admin API', () => {
     await expectRejected(access_token);
   });
 
-  it('a call to the admin API needs an application that is registered for the API and its scopes', async () => {
+  it('needs an application that is registered for the API and its scopes', async () => {
     const resource = adminApi(idp.issuer);
     const ask = async (client: Parameters<typeof postAs>[1], scope: string) => {
       const answer = await postAs(idp, client, '/token', { grant_type: 'client_credentials', resource, scope });
@@ -131,7 +121,7 @@ describe('a call to the admin API', () => {
     expect(roles.headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="gatehouse.roles:read"');
   });
 
-  it('a call to the admin API has no scope that was taken from the application after the token was issued', async () => {
+  it('has no scope that was taken from the application after the token was issued', async () => {
     const { applications } = idp.services;
     const resource = adminApi(idp.issuer);
     const both = 'admin:* gatehouse.users:read';
@@ -148,14 +138,14 @@ describe('a call to the admin API', () => {
       expect((await get('/me')).json()).toMatchObject({ permissions: ['gatehouse.users:read'] });
       // Not even to give the scope back to itself.
       const patch = { scope: 'openid admin:*' };
-      const given = await send('PATCH', `/applications/${app.applicationId}`, patch, { 'if-match': '*' });
-      expect(given.status).toBe(403);
+      const updated = await send('PATCH', `/applications/${app.applicationId}`, patch, { 'if-match': '*' });
+      expect(updated.status).toBe(403);
       await applications.updateOidc(app.applicationId, { ...input, ...narrow, resources: [] });
       expect((await get('/users')).status).toBe(401);
     }
   });
 
-  it('a call to the admin API is limited to the permissions of the user, whatever the scopes of the token', async () => {
+  it('is limited to the permissions of the user, whatever the scopes of the token', async () => {
     const nobody = await aPerson(idp, []);
     expect((await nobody.get('/me')).json()).toMatchObject({ permissions: [] });
     expect((await nobody.get('/users')).status).toBe(403);

@@ -45,7 +45,7 @@ const secretsOf = (applicationId: string) =>
   db.clientSecret.findMany({ where: { applicationId }, orderBy: { createdAt: 'asc' } });
 
 describe('a client secret', () => {
-  it('a client secret is hashed where it is only compared, and returned once', async () => {
+  it('is hashed where it is only compared, and returned once', async () => {
     const { application, clientSecret = '' } = await applications.createOidc({
       client_id: 'basic',
       redirect_uris: uri,
@@ -61,14 +61,14 @@ describe('a client secret', () => {
   it.each([
     { token_endpoint_auth_method: 'client_secret_jwt' as const },
     { id_token_signed_response_alg: 'HS256' as const },
-  ])('a client secret is sealed where an HMAC needs it: %j', async (more) => {
+  ])('is sealed where an HMAC needs it: %j', async (more) => {
     const { application, clientSecret } = await applications.createOidc({ redirect_uris: uri, ...more });
     const [row] = await secretsOf(application.id);
     expect(row).toMatchObject({ secretHash: null, secretSealed: expect.not.stringContaining(clientSecret ?? '') });
     expect(await applications.unexpiredSecrets(application.id)).toMatchObject([{ value: clientSecret }]);
   });
 
-  it('follows a change of method: sealed becomes hashed, hashed is replaced', async () => {
+  it('is converted from sealed to hashed, and replaced when it was hashed, as the method of the client changes', async () => {
     const { application, clientSecret = '' } = await applications.createOidc({
       redirect_uris: uri,
       token_endpoint_auth_method: 'client_secret_jwt',
@@ -87,7 +87,7 @@ describe('a client secret', () => {
     expect(await secretsOf(application.id)).toEqual([]);
   });
 
-  it('a client secret is rotated with an overlap, and the old one ends', async () => {
+  it('is rotated with an overlap, and the old one ends', async () => {
     const { application, clientSecret = '' } = await applications.createOidc({ redirect_uris: uri });
     clock.at = new Date(clock.at.getTime() + 1000);
     const { value } = await applications.addSecret(application.id, { replace: 60 });
@@ -108,7 +108,7 @@ describe('a client secret', () => {
 });
 
 describe('an application', () => {
-  it('an application has a unique identifier across protocols and parallel requests', async () => {
+  it('has a unique identifier across protocols and parallel requests', async () => {
     const create = () => applications.createOidc({ client_id: 'same', redirect_uris: uri });
     const results = await Promise.allSettled([create(), create(), create()]);
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -116,7 +116,7 @@ describe('an application', () => {
       if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'application_taken' });
   });
 
-  it('an application is rejected with the name of the invalid field', async () => {
+  it('is rejected with the name of the invalid field', async () => {
     const wrong = applications.createOidc({ redirect_uris: ['http://a.example/'], client_name: '' });
     await expect(wrong).rejects.toMatchObject({
       code: 'invalid_input',
@@ -144,7 +144,7 @@ describe('an application', () => {
     expect(await applications.get(application.id)).toMatchObject({ enabled: false, access: { roles: ['editor'] } });
   });
 
-  it('an application is deleted with its own grants and tokens only', async () => {
+  it('is deleted with its own grants and tokens only', async () => {
     const { application } = await applications.createOidc({ client_id: 'gone', redirect_uris: uri });
     const artifact = (id: string, clientId: string) =>
       db.oidcArtifact.create({ data: { id, model: 'RefreshToken', payload: '{}', clientId } });
@@ -155,11 +155,19 @@ describe('an application', () => {
     expect(await applications.find('gone')).toBeUndefined();
   });
 
-  it('an application is listed in pages by name, and found by a part of its name', async () => {
-    const first = await applications.list({ limit: 3 });
-    const second = await applications.list({ limit: 3, ...(first.next ? { after: first.next } : {}) });
-    const ids = [...first.applications, ...second.applications].map(({ id }) => id);
-    expect(new Set(ids).size).toBe(6);
+  it('is listed in pages by name, and found by a part of its name', async () => {
+    const names = ['Paged 1', 'Paged 2', 'Paged 3', 'Paged 4'];
+    for (const client_name of [...names].reverse()) await applications.createOidc({ client_name, redirect_uris: uri });
+    const listed: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await applications.list({ limit: 3, ...(after ? { after } : {}) });
+      expect(page.applications.length).toBeLessThanOrEqual(3);
+      listed.push(...page.applications.map(({ name }) => name));
+      after = page.next;
+    } while (after !== undefined);
+    expect(listed.filter((name) => names.includes(name))).toEqual(names);
+    expect(listed).toHaveLength(await db.application.count());
     expect((await applications.list({ search: 'file' })).applications.map(({ clientId }) => clientId)).toEqual([
       'filed',
     ]);

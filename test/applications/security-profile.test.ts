@@ -19,7 +19,7 @@ const faults = (more: object) => {
 };
 
 describe('a security profile', () => {
-  it('a security profile fills in everything that FAPI 2.0 demands', () => {
+  it('fills in everything that FAPI 2.0 demands', () => {
     const fapi2 = {
       token_endpoint_auth_method: 'private_key_jwt',
       require_pushed_authorization_requests: true,
@@ -46,7 +46,7 @@ describe('a security profile', () => {
     ['jwks', { jwks: { keys: [ec, rsa(2048), { kty: 'OKP', crv: 'Ed25519', x: 'a' }, rsa(3072, { alg: 'PS256' })] } }],
     ['jwks_uri', { jwks: undefined, jwks_uri: 'https://bank.example.com/jwks' }],
     ['redirect_uris', { application_type: 'native', redirect_uris: ['http://127.0.0.1/cb'] }],
-  ])('a security profile leaves a choice within it: %s', (_field, more) => {
+  ])('leaves a choice within it: %s', (_field, more) => {
     expect(faults({ profile: 'fapi2', ...more })).toEqual([]);
   });
 
@@ -80,7 +80,7 @@ describe('a security profile', () => {
     ['jwks.keys[1]', { jwks: { keys: [ec, { ...ec, crv: 'P-384' }] } }],
     ['jwks.keys[0]', { jwks: { keys: [{ kty: 'OKP', crv: 'Ed448', x: 'a' } satisfies JsonWebKey] } }],
     ['profile', { profile: 'fapi1' }],
-  ])('a security profile is not weakened by %s (%#)', (field, more) => {
+  ])('is not weakened by %s (%#)', (field, more) => {
     const found = faults({ profile: 'fapi2-signing', ...more });
     expect(found.filter((fault) => fault.startsWith(`${field} `))).not.toEqual([]);
   });

@@ -9,7 +9,7 @@ import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
 import { atAccount } from '../support/pages/account.ts';
-import { isIn, isThere } from '../support/pages/enter.ts';
+import { expectNotSignedIn, isThere } from '../support/pages/enter.ts';
 
 const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 const EVERYWHERE = [
@@ -70,7 +70,7 @@ describe.each(EVERYWHERE)('a sign-out by %s', (_by, everywhere) => {
     const proven = await attacker.submit(await atCode(attacker), { code: await code() });
     expect(proven.location).toContain('/authorize/');
     await everywhere(owner);
-    expect(isIn(await attacker.follow(proven, isThere))).toBe(false);
+    expectNotSignedIn(await attacker.follow(proven, isThere));
   });
 
   it('ends a sign-in that waits for its second factor', async () => {
@@ -79,7 +79,7 @@ describe.each(EVERYWHERE)('a sign-out by %s', (_by, everywhere) => {
     const page = await atCode(attacker);
     await everywhere(owner);
     const next = await attacker.follow(await attacker.submit(page, { code: await code() }), isThere);
-    expect(isIn(next)).toBe(false);
+    expectNotSignedIn(next);
   });
 
   it('ends the trust in browsers whose session is over', async () => {

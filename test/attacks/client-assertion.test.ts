@@ -69,7 +69,7 @@ const send = (assertion: string, more: Record<string, string> = {}) =>
   });
 
 describe('a client assertion', () => {
-  it('a client assertion is accepted once', async () => {
+  it('is accepted once', async () => {
     for (const app of [byKey, bySecret]) {
       const assertion = await signed(app);
       expect((await send(assertion)).status).toBe(200);
@@ -77,14 +77,14 @@ describe('a client assertion', () => {
     }
   });
 
-  it('a client assertion is accepted once, even when it is sent ten times at the same moment', async () => {
+  it('is accepted once, even when it is sent ten times at the same moment', async () => {
     const assertion = await signed(byKey);
     const answers = await Promise.all(Array.from({ length: 10 }, () => send(assertion)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const { status } of answers) expect([200, 400, 401]).toContain(status);
   });
 
-  it('a client assertion may have the token endpoint as its audience, and an expiry with fractions or far in the future', async () => {
+  it('may have the token endpoint as its audience, and an expiry with fractions or far in the future', async () => {
     for (const changes of [
       { aud: `${idp.issuer}/token` },
       { exp: now() + 60.5 },
@@ -92,7 +92,7 @@ describe('a client assertion', () => {
       { exp: 1e300 },
       { aud: [idp.issuer, 'x'] },
     ]) {
-      expect([changes, (await send(await signed(byKey, changes))).status]).toEqual([changes, 200]);
+      expect((await send(await signed(byKey, changes))).status, JSON.stringify(changes)).toBe(200);
     }
   });
 
@@ -111,18 +111,18 @@ describe('a client assertion', () => {
     ['of an unknown client', { sub: 'unknown', iss: 'unknown' }],
     ['of a subject that is no text', { sub: { a: 1 } }],
     ['without a subject', { sub: null }],
-  ])('a client assertion is rejected: %s', async (_what, changes) => {
+  ])('is rejected: %s', async (_what, changes) => {
     const answer = await send(await signed(byKey, changes));
     expect([400, 401]).toContain(answer.status);
     expect(answer.json().error).toMatch(/^invalid_(client|request)$/);
   });
 
-  it('a client assertion is rejected without a signature', async () => {
+  it('is rejected without a signature', async () => {
     const unsigned = new jose.UnsecuredJWT(claims(byKey)).encode();
     expect((await send(unsigned)).status).toBe(401);
   });
 
-  it('a client assertion is rejected when it is signed with the public key as an HMAC secret', async () => {
+  it('is rejected when it is signed with the public key as an HMAC secret', async () => {
     for (const material of [publicPem, publicPem.trim()]) {
       const forged = await new jose.SignJWT(claims(byKey))
         .setProtectedHeader({ alg: 'HS256' })
@@ -131,7 +131,7 @@ describe('a client assertion', () => {
     }
   });
 
-  it('a client assertion is rejected with another secret, or with an algorithm of another method', async () => {
+  it('is rejected with another secret, or with an algorithm of another method', async () => {
     const wrong = await new jose.SignJWT(claims(bySecret))
       .setProtectedHeader({ alg: 'HS256' })
       .sign(new TextEncoder().encode('x'.repeat(40)));
@@ -142,13 +142,13 @@ describe('a client assertion', () => {
   });
 
   it.each(['', 'abc', 'a.b.c', '....', `${'a'.repeat(10_000)}.b.c`, '\0'])(
-    'a client assertion is rejected when it is not a JWT (%#)',
+    'is rejected when it is not a JWT (%#)',
     async (text) => {
       expect((await send(text)).status).toBe(400);
     },
   );
 
-  it('a client assertion is rejected with another type or another client_id', async () => {
+  it('is rejected with another type or another client_id', async () => {
     expect((await send(await signed(byKey), { client_assertion_type: 'x' })).status).toBe(400);
     expect((await send(await signed(byKey), { client_id: bySecret.clientId })).status).toBe(400);
   });

@@ -34,13 +34,13 @@ const ROUTES = [
 ];
 
 describe('a denied network', () => {
-  it.each(ROUTES)('a denied network gets nothing at %s', async (route) => {
+  it.each(ROUTES)('gets nothing at %s', async (route) => {
     expect((await from('192.0.2.44').get(route)).status).toBe(403);
     expect((await from('192.0.2.44').post(route, { form: { a: 'b' } })).status).toBe(403);
     expect((await from('192.0.3.44').get(route)).status).not.toBe(403);
   });
 
-  it('a denied network gets an error page or JSON with the request ID of the log line', async () => {
+  it('gets an error page or JSON with the request ID of the log line', async () => {
     const page = await from('192.0.2.45').get('/account', { headers: { accept: 'text/html' } });
     expect(page.headers['content-type']).toContain('text/html');
     expect(page.text).toContain('Your network is blocked.');
@@ -52,20 +52,20 @@ describe('a denied network', () => {
   });
 
   it.each(['198.51.100.7', '::ffff:192.0.2.1', '::ffff:c000:201', '2001:db8:bad:1::9', '[2001:db8:bad::1]:443'])(
-    'a denied network is recognized in the spelling %s',
+    'is recognized in the spelling %s',
     async (address) => expect((await from(address).get('/account')).status).toBe(403),
   );
 
   it.each(['198.51.100.8', '2001:db8:bae::1', '::ffff:192.0.3.1', '127.0.0.1', 'nonsense'])(
-    'a denied network does not include %s',
+    'does not include %s',
     async (address) => expect((await from(address).get('/forgot-password')).status).toBe(200),
   );
 
-  it('a denied network cannot be hidden by a header from the client', async () => {
+  it('cannot be hidden by a header from the client', async () => {
     expect((await from('10.0.0.1, 192.0.2.46').get('/account')).status).toBe(403);
   });
 
-  it('a denied network is recorded in the audit log once an hour for each address, not for each request', async () => {
+  it('is recorded in the audit log once an hour for each address, not for each request', async () => {
     for (let times = 0; times < 3; times += 1) await from('192.0.2.47').get('/account');
     const events = await idp.services.audit.list({ types: ['address.denied'], address: '192.0.2.47' });
     expect(events).toMatchObject([{ outcome: 'failure', reason: 'denied_network' }]);

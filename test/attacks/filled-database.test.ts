@@ -39,12 +39,12 @@ describe('a form of the sign-in that anyone sends again and again', () => {
     return entries.map(({ data }) => (JSON.parse(data) as { repeated?: number }).repeated);
   }
 
-  it('a form of the sign-in that anyone sends again and again is audited with the number of the attempts that were not checked', async () => {
+  it('is audited with the number of the attempts that were not checked', async () => {
     const fields = { username: `nobody-${randomToken(6)}`, password: 'a wrong pass phrase' };
     expect(await entriesAfter('sign-in.throttled', fields)).toEqual([undefined, 36]);
   });
 
-  it('a form of the sign-in that anyone sends again and again is audited once for passkeys that are malformed', async () => {
+  it('is audited once for passkeys that are malformed', async () => {
     const repeated = await entriesAfter('sign-in.passkey', { response: '{}' }, { path: '/passkey' });
     expect(repeated).toEqual([undefined, 39]);
   });
@@ -57,7 +57,7 @@ describe('requests of an attacker with a password, or the name of a service prov
     return entries.map(({ data }) => data.repeated);
   };
 
-  it('codes that are not sent because there were too many are two audit entries', async () => {
+  it('write two audit entries for codes that are not sent because there were too many', async () => {
     const { account } = user;
     const request = { requestId: 'r', address: '127.0.0.1', userAgent: '' };
     for (let count = 0; count < 40; count += 1)
@@ -65,7 +65,7 @@ describe('requests of an attacker with a password, or the name of a service prov
     expect(await repeatedOf('one-time-code.sent')).toEqual([29, undefined]);
   });
 
-  it('logout requests that the service provider did not sign are two audit entries', async () => {
+  it('write two audit entries for logout requests that the service provider did not sign', async () => {
     const sp = await aLiveSp(idp, { name_id_format: 'unspecified' });
     for (let count = 0; count < 20; count += 1)
       expect((await post(httpClient(idp.issuer), sp.logout('unknown'), '', '/saml/slo')).status).toBe(400);
@@ -74,7 +74,7 @@ describe('requests of an attacker with a password, or the name of a service prov
 });
 
 describe('an anonymous authorization request', () => {
-  it('an anonymous authorization request is audited once when it is rejected many times, and each time it is answered alike', async () => {
+  it('is audited once when it is rejected many times, and each time it is answered alike', async () => {
     const wrong = authorizeUrl(idp, app.clientId, { redirect_uri: 'https://attacker.example/cb' });
     for (let count = 0; count < 50; count += 1) expect((await httpClient().get(wrong)).status).toBe(400);
     const entries = () => idp.services.db.auditEvent.findMany({ where: { type: 'authorization.refused' } });
@@ -83,7 +83,7 @@ describe('an anonymous authorization request', () => {
     expect((await entries()).map(({ data }) => JSON.parse(data).repeated)).toEqual([undefined, 49]);
   });
 
-  it('an anonymous authorization request is stored for administrators a hundred times an hour when it is rejected, for all addresses of an IPv6 network of 48 bits', async () => {
+  it('is stored for administrators a hundred times an hour when it is rejected, for all addresses of an IPv6 network of 48 bits', async () => {
     const { rejections, db } = idp.services;
     const reason = randomToken();
     for (let count = 0; count < 110; count += 1) {
@@ -94,7 +94,7 @@ describe('an anonymous authorization request', () => {
     expect(await db.rejection.count({ where: { reason } })).toBe(100);
   });
 
-  it('an anonymous authorization request is rejected when its state is longer than 2048 characters, and stores nothing', async () => {
+  it('is rejected when its state is longer than 2048 characters, and stores nothing', async () => {
     const before = await stored();
     const page = await httpClient().get(authorizeUrl(idp, app.clientId, { state: 'x'.repeat(2049) }));
     expect(page.status).toBe(400);
@@ -104,7 +104,7 @@ describe('an anonymous authorization request', () => {
     expect(longest.status).toBe(303);
   });
 
-  it('an anonymous authorization request gets 429 after two thousand sign-ins were started from its address, unless it has a session', async () => {
+  it('gets 429 after two thousand sign-ins were started from its address, unless it has a session', async () => {
     const browser = httpClient(idp.issuer);
     await signIn(browser, app, user);
     const { rateLimits } = idp.services;

@@ -117,7 +117,7 @@ describe('the server', () => {
     await signedIn(idp, victim);
   });
 
-  it('the server does not open the console to a user who was made an administrator by SQL', async () => {
+  it('does not open the console to a user who was made an administrator by SQL', async () => {
     const { db, roles } = idp.services;
     const roleId = (await roles.find('admin'))?.id ?? '';
     await db.userRole.create({ data: { userId: attacker.account.id, roleId } });

@@ -45,7 +45,7 @@ describe('the plan of a configuration', () => {
     expect(response.json<{ create: unknown[] }>().create).toHaveLength(4000);
   });
 
-  it('the plan of a configuration is rejected with 413 when the file is larger than the proxies let through', async () => {
+  it('is rejected with 413 when the file is larger than the proxies let through', async () => {
     const response = await plan(`# ${'x'.repeat(limits.configuration.bodyBytes)}`);
     expect(response.status).toBe(413);
   });
@@ -56,7 +56,7 @@ describe('the plan of a configuration', () => {
       `a: &a [x, x]\n${[...'bcdefgh'].map((to, n) => `${to}: &${to} [${`*${'abcdefg'[n]},`.repeat(9)}]`).join('\n')}`,
     ],
     ['one long text, a hundred times', `a: &a ${'x'.repeat(100_000)}\nb: [${'*a,'.repeat(99)}]`],
-  ])('the plan of a configuration is rejected for %s', async (_, file) => {
+  ])('is rejected for %s', async (_, file) => {
     expect(await faultOf(file)).toMatchObject({ message: expect.stringContaining('too many aliases') });
   });
 
@@ -64,7 +64,7 @@ describe('the plan of a configuration', () => {
     ['a list in itself', 'users: &a [*a]'],
     ['forty levels', `users: ${'['.repeat(40)}${']'.repeat(40)}`],
     ['a hundred thousand levels', `users: ${'['.repeat(100_000)}${']'.repeat(100_000)}`],
-  ])('the plan of a configuration is rejected for %s', async (_, file) => {
+  ])('is rejected for %s', async (_, file) => {
     expect(await faultOf(file)).toMatchObject({ message: expect.stringContaining('nested more than 32 levels deep') });
   });
 

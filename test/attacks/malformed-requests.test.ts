@@ -65,7 +65,7 @@ const encode = (text: string) =>
 const query = (pairs: [string, string][]) => pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&');
 
 describe('the server handles any parameters without a server error', () => {
-  it('the server handles any parameters without a server error in an otherwise valid authorization request', async () => {
+  it('in an otherwise valid authorization request', async () => {
     await fc.assert(
       fc.asyncProperty(parameters, async (pairs) => {
         const url = new URL(authorizeUrl(idp, app.clientId));
@@ -85,7 +85,7 @@ describe('the server handles any parameters without a server error', () => {
     '/end-session/success',
     '/userinfo',
     '/jwks',
-  ])('the server handles any parameters without a server error in the query of %s', async (path) => {
+  ])('in the query of %s', async (path) => {
     await fc.assert(
       fc.asyncProperty(parameters, async (pairs) => expectRejection(await browser.get(`${path}?${query(pairs)}`))),
       { numRuns: 15 },
@@ -103,7 +103,7 @@ describe('the server handles any parameters without a server error', () => {
     '/authorize',
     '/end-session',
     '/end-session/confirm',
-  ])('the server handles any parameters without a server error in a form to %s', async (path) => {
+  ])('in a form to %s', async (path) => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: '*/*' };
     const authorization = basic(app.clientId, app.clientSecret);
     const grants = [
@@ -121,7 +121,7 @@ describe('the server handles any parameters without a server error', () => {
     );
   });
 
-  it('the server handles any parameters without a server error in a registration', async () => {
+  it('in a registration', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue({ maxDepth: 3 }), async (body) => {
         expectRejection(await browser.post('/register', { json: body, headers: { authorization: 'Bearer x' } }));

@@ -27,7 +27,7 @@ describe('/metrics on the public port', () => {
     }
   });
 
-  it('/metrics on the public port is served with METRICS_TOKEN, and only to those who send it', async () => {
+  it('is served with METRICS_TOKEN, and only to those who send it', async () => {
     for (const wrong of [undefined, 'Bearer', `Bearer ${token}0`, `Bearer ${token.slice(1)}`, `Basic ${token}`]) {
       const response = await scrape(withToken.issuer, wrong);
       expect(response.status).toBe(401);
@@ -62,7 +62,7 @@ describe('the listener of METRICS_PORT', () => {
     await expect(scrape(url, `Bearer ${token}`)).rejects.toThrow();
   });
 
-  it('the listener of METRICS_PORT needs no token where none is set', async () => {
+  it('needs no token where none is set', async () => {
     const logger = createLogger({ level: 'silent', format: 'json' });
     const cookieKeys = { sign: () => '', verify: () => false, index: () => -1 };
     const server = createMetricsServer({

@@ -46,7 +46,7 @@ const secret = (what: string, value: string | undefined): string => {
   return value;
 };
 const failed = (page: Page, status: number): Page => {
-  expect([page.url, page.status]).toEqual([page.url, status]);
+  expect(page.status, page.url).toBe(status);
   errors.push(page);
   return page;
 };

@@ -68,7 +68,7 @@ const isChallenge = ({ status, headers }: Page) =>
 const introspected = async (value: string) => (await postAs(idp, app, '/introspect', { token: value })).json();
 
 describe('a user token below the acr that the admin API requires', () => {
-  it('a weak token stays weak when it is refreshed, with offline access, and after a step-up in its session', async () => {
+  it('stays weak when it is refreshed, with offline access, and after a step-up in its session', async () => {
     const weak = await tokensOf();
     expect((await call(weak.access_token)).status).toBe(200);
     await withFactor();
@@ -87,7 +87,7 @@ describe('a user token below the acr that the admin API requires', () => {
     expect(isChallenge(await call((await refreshed(second)).access_token))).toBe(true);
   });
 
-  it('a weak token is not raised by parameters of the token endpoint, other grants or wider scopes', async () => {
+  it('is not raised by parameters of the token endpoint, other grants or wider scopes', async () => {
     const weak = await tokensOf();
     await withFactor();
     const raised = {
@@ -112,11 +112,14 @@ describe('a user token below the acr that the admin API requires', () => {
     ];
     for (const form of grants) {
       const page = await token(form);
-      expect([form.grant_type, page.status, page.json().access_token]).toEqual([form.grant_type, 400, undefined]);
+      expect({ status: page.status, accessToken: page.json().access_token }, form.grant_type).toEqual({
+        status: 400,
+        accessToken: undefined,
+      });
     }
   });
 
-  it('a session with the password alone gives no strong token, silently, by claims, or to a device', async () => {
+  it('is all that a session with the password alone gives, silently, by claims, or to a device', async () => {
     await tokensOf();
     await withFactor();
     const silent = { prompt: 'none', resource, scope: 'openid admin:*' };
@@ -140,7 +143,7 @@ describe('a user token below the acr that the admin API requires', () => {
     expect(isChallenge(await call(polled.json<Tokens>().access_token))).toBe(true);
   });
 
-  it('a token of the settings from before stays weak when admin_mfa is required later', async () => {
+  it('stays weak under the settings from before when admin_mfa is required later', async () => {
     const weak = await tokensOf();
     await idp.services.settings.set('admin_mfa', 'required');
     await idp.services.settings.reload();
@@ -152,7 +155,7 @@ describe('a user token below the acr that the admin API requires', () => {
 });
 
 describe('a strong token whose sign-in was long ago', () => {
-  it('a refresh makes the sign-in of a token no newer: sensitive changes stay challenged', async () => {
+  it('is not made newer by a refresh: sensitive changes stay challenged', async () => {
     await tokensOf();
     await withFactor();
     await stepUp();

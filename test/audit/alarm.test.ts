@@ -18,7 +18,7 @@ const run = async (name: string) => {
 const alarms = () => idp.services.audit.list({ types: ['integrity.alarm'] });
 
 describe('an alarm', () => {
-  test('an alarm is not raised by a log that nobody changed', async () => {
+  test('is not raised by a log that nobody changed', async () => {
     await run('audit-chain');
     await run('audit-verify');
     expect(await alarms()).toEqual([]);
@@ -26,7 +26,7 @@ describe('an alarm', () => {
     expect(verified).toMatchObject({ outcome: 'success' });
   });
 
-  test('an alarm is raised by the daily verification: log, metric, audit event and one mail to each administrator', async () => {
+  test('is raised by the daily verification: log, metric, audit event and one mail to each administrator', async () => {
     const { accounts, db } = idp.services;
     const [admin] = await db.user.findMany({ where: { roles: { some: { role: { name: 'admin' } } } } });
     await db.user.update({
@@ -55,13 +55,13 @@ describe('an alarm', () => {
     expect(mails.map(({ recipient }) => recipient)).toEqual(['root@example.com']);
   });
 
-  test('an alarm is raised at once by an entry that another program wrote', async () => {
+  test('is raised at once by an entry that another program wrote', async () => {
     await idp.services.db.auditEvent.create({ data: { type: 'role.assigned', outcome: 'success' } });
     await run('audit-chain');
     expect((await alarms())[0]?.data.message).toContain('audit entries were added by another program');
   });
 
-  test('an alarm is mailed to no address that another program wrote', async () => {
+  test('is mailed to no address that another program wrote', async () => {
     const { db, notifyAdministrators } = idp.services;
     const { id: roleId } = await db.role.findUniqueOrThrow({ where: { name: 'admin' } });
     const { id: userId } = await db.user.findUniqueOrThrow({ where: { usernameKey: 'bystander' } });

@@ -49,7 +49,7 @@ describe('recording an event', () => {
     expect(entry?.userAgent).toMatch(/^a\ufffdb\ufffd\ufffd\ufffdcx+$/);
   });
 
-  test('recording an event is rolled back with the transaction that it reports', async () => {
+  test('is rolled back with the transaction that it reports', async () => {
     const failing = transaction(people.db, async (tx) => {
       await people.audit.record({ type: 'key.removed', outcome: 'success', subjectId: 'rolled-back' }, tx);
       throw new Error('undone');

@@ -26,7 +26,7 @@ describe('the audit chain', () => {
     expect(log.raised).toEqual([]);
   });
 
-  test('the audit chain stays one chain when instances seal while others write', async () => {
+  test('stays one chain when instances seal while others write', async () => {
     const other = log.startChain();
     await together(8, async (index) => {
       await log.audit.record({ type: 'token.issued', outcome: 'success', data: { index } });
@@ -36,7 +36,7 @@ describe('the audit chain', () => {
     expect(await chain.verify()).toMatchObject({ ok: true, entries: 8, newest: 8, unsealed: 0 });
   });
 
-  test('the audit chain is valid when another instance seals between any two reads of the verification', async () => {
+  test('is valid when another instance seals between any two reads of the verification', async () => {
     const other = log.startChain();
     await log.events(3);
     await other.seal();
@@ -66,7 +66,7 @@ describe('the audit chain', () => {
     expect(await log.faults()).toContainEqual(expect.objectContaining({ kind: 'added', seq: 1000 }));
   });
 
-  test('the audit chain is purged by age from its beginning, and the rest is valid', async () => {
+  test('is purged by age from its beginning, and the rest is valid', async () => {
     await log.events(7);
     const from = new Date(log.now().getTime() - 2 * 60_000);
     while ((await chain.purge(from, 2)) > 0);
@@ -76,7 +76,7 @@ describe('the audit chain', () => {
     expect(await log.faults()).toMatchObject([{ kind: 'removed', seq: 5 }]);
   });
 
-  test('the audit chain does not purge a changed entry, so that the change can be found', async () => {
+  test('does not purge a changed entry, so that the change can be found', async () => {
     await log.events(4);
     await chain.seal();
     const { id } = await log.entry(2);
@@ -85,7 +85,7 @@ describe('the audit chain', () => {
     expect(await log.db.auditEvent.count()).toBe(4);
   });
 
-  test('the audit chain does not depend on GATEHOUSE_SECRET, only on the data keys', async () => {
+  test('does not depend on GATEHOUSE_SECRET, only on the data keys', async () => {
     const key = { id: 'k1', key: Buffer.alloc(32, 9) };
     const under = (secret: number) => log.startChain({ vault: createVault([Buffer.alloc(32, secret)], [key]) });
     await log.db.auditChain.deleteMany();

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { auditJobs } from '../../src/audit/jobs.ts';
 import { limits } from '../../src/limits.ts';
 
-it('deletes expired entries until none is left, however many there are', async () => {
+it('the clean-up of the audit log deletes expired entries until none is left, however many there are', async () => {
   const remaining = [limits.sweep.batch, limits.sweep.batch, 7];
   const purged: Date[] = [];
   const purge = async (before: Date) => {

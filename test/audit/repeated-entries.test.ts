@@ -25,7 +25,7 @@ const rejected = (address: string, reason = 'invalid_scope', clientId = 'wiki'):
 });
 
 describe('equal entries', () => {
-  it('equal entries are stored as one entry at once, and one with their count after ten minutes', async () => {
+  it('are stored as one entry at once, and one with their count after ten minutes', async () => {
     for (let count = 0; count < 500; count += 1) await entries.record(rejected('192.0.2.1'));
     expect(written).toEqual([rejected('192.0.2.1')]);
     clock.advance({ minutes: 10 });
@@ -34,7 +34,7 @@ describe('equal entries', () => {
     expect(written[2]).toEqual(rejected('192.0.2.1', 'invalid_client'));
   });
 
-  it('equal entries come from one network, also with another IPv6 address each time', async () => {
+  it('come from one network, also with another IPv6 address each time', async () => {
     for (let count = 0; count < 300; count += 1) {
       await entries.record(rejected(`2001:db8:7:${count.toString(16)}::${count.toString(16)}`));
     }
@@ -45,14 +45,14 @@ describe('equal entries', () => {
     expect(written).toHaveLength(4);
   });
 
-  it('equal entries are all counted when the process stops', async () => {
+  it('are all counted when the process stops', async () => {
     for (let count = 0; count < 3; count += 1) await entries.record(rejected('192.0.2.3'));
     await entries.flush();
     await entries.flush();
     expect(written.map(({ data }) => data?.repeated)).toEqual([undefined, 2]);
   });
 
-  it('equal entries take limited memory', async () => {
+  it('take limited memory', async () => {
     for (let count = 0; count < 3000; count += 1) {
       const address = `10.0.${count >> 8}.${count & 255}`;
       await entries.record(rejected(address));

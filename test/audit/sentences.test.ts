@@ -14,7 +14,7 @@ const textOf = (event: Partial<AuditEntry>) =>
   String(sentenceOf({ ...base, ...event }, ({ id }) => nameSlot(names[id] ?? id)));
 
 describe('an audit event', () => {
-  it.each(auditEventTypes)('the event %s has a sentence for each outcome, with and without its parties', (type) => {
+  it.each(auditEventTypes)('has a sentence for each outcome of %s, with and without its parties', (type) => {
     const data = {
       name: 'editor',
       roleName: 'editor',

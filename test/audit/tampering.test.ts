@@ -32,7 +32,7 @@ const messages = async () => (await log.faults()).map(({ message }) => message).
 
 describe('a changed entry', () => {
   test.each(['data', 'reason', 'subject_id', 'actor_app', 'address', 'type', 'outcome'])(
-    'a changed entry is reported when its %s was edited',
+    'is reported when its %s was edited',
     async (column) => {
       const { id, at } = await log.entry(3);
       await sql(`UPDATE audit_events SET ${column} = 'other' WHERE chain_seq = 3`);
@@ -42,7 +42,7 @@ describe('a changed entry', () => {
     },
   );
 
-  test('a changed entry is reported when its time was edited, or its salt removed', async () => {
+  test('is reported when its time was edited, or its salt removed', async () => {
     await log.db.auditEvent.update({ where: { chainSeq: 2 }, data: { at: new Date(0) } });
     await sql('UPDATE audit_events SET salt = NULL WHERE chain_seq = 4');
     expect(await log.faults()).toMatchObject([
@@ -51,7 +51,7 @@ describe('a changed entry', () => {
     ]);
   });
 
-  test('a changed entry is reported when its digest and the whole chain were computed again', async () => {
+  test('is reported when its digest and the whole chain were computed again', async () => {
     const row = await log.entry(3);
     const edited = { ...row, outcome: 'failure' };
     await log.db.auditEvent.update({
@@ -65,7 +65,7 @@ describe('a changed entry', () => {
     );
   });
 
-  test('a changed entry is reported before it is in the chain, and is never added to it', async () => {
+  test('is reported before it is in the chain, and is never added to it', async () => {
     await log.events(2);
     const [row] = await log.db.auditEvent.findMany({ where: { chainSeq: null }, orderBy: { id: 'asc' } });
     await log.db.auditEvent.update({ where: { id: row?.id ?? 0 }, data: { subjectId: 'other' } });
@@ -77,7 +77,7 @@ describe('a changed entry', () => {
 });
 
 describe('a removed entry', () => {
-  test('a removed entry is reported with its position, in the middle, at the beginning and at the end', async () => {
+  test('is reported with its position, in the middle, at the beginning and at the end', async () => {
     const [third, sixth] = [await log.entry(3), await log.entry(6)];
     await sql('DELETE FROM audit_events WHERE chain_seq IN (1, 4, 5)');
     await log.db.auditEvent.delete({ where: { id: sixth.id } });
@@ -88,7 +88,7 @@ describe('a removed entry', () => {
     expect(await messages()).toContain(`The entries at positions 4 to 6 (after entry ${third.id}) were removed.`);
   });
 
-  test('a removed entry is reported when the other entries moved up and were hashed again', async () => {
+  test('is reported when the other entries moved up and were hashed again', async () => {
     await sql('DELETE FROM audit_events WHERE chain_seq = 2');
     for (const seq of [3, 4, 5, 6])
       await sql(`UPDATE audit_events SET chain_seq = ${seq - 1} WHERE chain_seq = ${seq}`);
@@ -96,13 +96,13 @@ describe('a removed entry', () => {
     expect(await log.faults()).toContainEqual(expect.objectContaining({ kind: 'removed', seq: 6 }));
   });
 
-  test('a removed entry is reported when all entries were removed', async () => {
+  test('is reported when all entries were removed', async () => {
     await sql('DELETE FROM audit_events');
     expect(await messages()).toContain('The entries at positions 1 to 6 were removed.');
     await expect(log.chain.seal()).resolves.toBe(0);
   });
 
-  test('a removed entry is reported when the start of the chain was moved behind it', async () => {
+  test('is reported when the start of the chain was moved behind it', async () => {
     const { chainHash } = await log.entry(2);
     await sql('DELETE FROM audit_events WHERE chain_seq <= 2');
     await sql(`INSERT INTO audit_chain (id, seq, hash, mac) VALUES ('tail', 2, '${chainHash}', 'x')`);
@@ -118,28 +118,28 @@ describe('a removed entry', () => {
 });
 
 describe('an added entry', () => {
-  test('an added entry is reported, and never added to the chain', async () => {
+  test('is reported, and never added to the chain', async () => {
     await sql(`INSERT INTO audit_events (type, outcome, data) VALUES ('role.assigned', 'success', '{}')`);
     const { id } = await log.db.auditEvent.findFirstOrThrow({ orderBy: { id: 'desc' } });
     expect(await log.chain.seal()).toBe(0);
     expect(await log.faults()).toMatchObject([{ kind: 'added', seq: 0, id }]);
   });
 
-  test('an added entry is reported when it is a copy of a genuine one', async () => {
+  test('is reported when it is a copy of a genuine one', async () => {
     const { id: _, chainSeq, chainHash, ...row } = await log.entry(3);
     const { id } = await log.db.auditEvent.create({ data: row });
     expect(await log.chain.seal()).toBe(0);
     expect(await log.faults()).toMatchObject([{ kind: 'added', id }]);
   });
 
-  test('an added entry is reported when it claims a position behind the end', async () => {
+  test('is reported when it claims a position behind the end', async () => {
     const { id } = await log.db.auditEvent.create({
       data: { type: 'token.issued', outcome: 'success', chainSeq: 7, chainHash: 'a'.repeat(64) },
     });
     expect(await log.faults()).toMatchObject([{ kind: 'added', seq: 7, id }]);
   });
 
-  test('an added entry does not keep genuine entries out of the chain', async () => {
+  test('does not keep genuine entries out of the chain', async () => {
     await log.db.auditEvent.createMany({ data: Array(25).fill({ type: 'mail.sent', outcome: 'success' }) });
     await log.events(2);
     expect(await log.chain.seal()).toBe(2);
@@ -147,7 +147,7 @@ describe('an added entry', () => {
 });
 
 describe('the order of entries', () => {
-  test('the order of entries is verified, and two entries that changed places are reported', async () => {
+  test('is verified, and two entries that changed places are reported', async () => {
     const [second, third] = [await log.entry(2), await log.entry(3)];
     await sql('UPDATE audit_events SET chain_seq = 99 WHERE chain_seq = 2');
     await sql('UPDATE audit_events SET chain_seq = 2 WHERE chain_seq = 3');
@@ -169,7 +169,7 @@ describe('the chain', () => {
     ]);
   });
 
-  test('the chain never starts again where events exist', async () => {
+  test('never starts again where events exist', async () => {
     await sql('UPDATE audit_events SET chain_seq = NULL, chain_hash = NULL');
     await sql('DELETE FROM audit_chain');
     await sql('DELETE FROM audit_checkpoints');
@@ -184,7 +184,7 @@ describe('the chain', () => {
     ]);
   });
 
-  test('the chain is not continued when its end was made under another key, or edited', async () => {
+  test('is not continued when its end was made under another key, or edited', async () => {
     const attacker = createVault([Buffer.alloc(32, 1)]);
     await sql('DELETE FROM audit_chain');
     await sql('UPDATE audit_events SET chain_seq = NULL, chain_hash = NULL');
@@ -209,7 +209,7 @@ describe('a rollback', () => {
     await log.db.auditChain.update({ where: { id: 'head' }, data: end });
   }
 
-  test('a rollback is found by the checkpoint file, also after a restart, and nothing is added to the old end', async () => {
+  test('is found by the checkpoint file, also after a restart, and nothing is added to the old end', async () => {
     await rollBack();
     const [fault] = await log.faults();
     expect(fault).toMatchObject({ kind: 'rolled-back', seq: 7 });
@@ -219,7 +219,7 @@ describe('a rollback', () => {
     await expect(log.startChain().seal()).rejects.toThrow('rolled back');
   });
 
-  test('a rollback is accepted after a restore when the checkpoint file was set aside', async () => {
+  test('is accepted after a restore when the checkpoint file was set aside', async () => {
     await rollBack();
     const restarted = log.startChain({ checkpointFile: `${log.file}.new` });
     await log.events(1);
@@ -237,7 +237,7 @@ describe('checkpoints', () => {
       outside: await parseCheckpoints(text ?? (await readFile(log.file, 'utf8')), publicKey()),
     });
 
-  test('checkpoints are written to the file, the URL, the log and the database, every five minutes or thousand entries', async () => {
+  test('are written to the file, the URL, the log and the database, every five minutes or thousand entries', async () => {
     await log.events(1); // a minute later
     await log.chain.seal();
     log.clock.advance({ minutes: 5 });
@@ -251,7 +251,7 @@ describe('checkpoints', () => {
     expect(newestHead(lines.join('\n'), publicKey())?.seq).toBe(8);
   });
 
-  test('checkpoints verify a copy without the secret, and reveal entries that were exchanged', async () => {
+  test('verify a copy without the secret, and reveal entries that were exchanged', async () => {
     expect(await offline()).toMatchObject({ ok: true, entries: 6, checkpoints: 2 });
     await sql('DELETE FROM audit_events WHERE chain_seq = 6');
     const row = await log.entry(5);
@@ -268,7 +268,7 @@ describe('checkpoints', () => {
     expect(verdict.ok ? [] : verdict.faults).toContainEqual(expect.objectContaining({ kind: 'checkpoint', seq: 6 }));
   });
 
-  test('checkpoints reveal a rollback of a copy, and a start that no checkpoint allows', async () => {
+  test('reveal a rollback of a copy, and a start that no checkpoint allows', async () => {
     const text = await readFile(log.file, 'utf8');
     await sql('DELETE FROM audit_events WHERE chain_seq > 4');
     await sql('DELETE FROM audit_checkpoints');
@@ -277,7 +277,7 @@ describe('checkpoints', () => {
     expect(await offline(text)).toMatchObject({ ok: false, fault: { kind: 'rolled-back', seq: 5 } });
   });
 
-  test('checkpoints are reported when their signature is invalid, in the file and in the database', async () => {
+  test('are reported when their signature is invalid, in the file and in the database', async () => {
     await sql(`UPDATE audit_checkpoints SET hash = '${'b'.repeat(64)}'`);
     await writeFile(log.file, `${await readFile(log.file, 'utf8')}{"kind":"head"}\n`);
     expect(await log.faults()).toMatchObject([
@@ -286,7 +286,7 @@ describe('checkpoints', () => {
     ]);
   });
 
-  test('checkpoints say which entries a purge removed', async () => {
+  test('say which entries a purge removed', async () => {
     await log.chain.purge(new Date(log.now().getTime() - 2 * 60_000), 10);
     expect(await offline()).toMatchObject({ ok: true, entries: 3, newest: 6 });
     expect(await log.chain.verify()).toMatchObject({ ok: true, entries: 3, newest: 6 });

@@ -38,7 +38,7 @@ const decision = async (json: unknown, as?: Application) => {
   return page.json();
 };
 
-it('publishes its endpoints in the metadata', async () => {
+it('AuthZEN publishes its endpoints in the metadata', async () => {
   const { status, json } = await httpClient(idp.issuer).get('/.well-known/authzen-configuration');
   expect([status, json()]).toEqual([
     200,
@@ -50,7 +50,7 @@ it('publishes its endpoints in the metadata', async () => {
   ]);
 });
 
-it('accepts from an application with pairwise subjects only the sub of its own sector', async () => {
+it('AuthZEN accepts from an application with pairwise subjects only the sub of its own sector', async () => {
   const options = { subject_type: 'pairwise' as const, redirect_uris: ['https://pairwise.example/cb'] };
   const [paired, other] = [
     await anApplication(idp, options),
@@ -101,7 +101,7 @@ describe('permissions in Gatehouse itself', () => {
     ...{ subject: { type: 'user', id }, action: read, resource: { type: 'gatehouse.users', id: '1' } },
   });
 
-  it('permissions in Gatehouse itself are denied, unless the filter of the application names them', async () => {
+  it('are denied, unless the filter of the application names them', async () => {
     const admin = await aPersonWith('admin');
     expect(await idp.services.permissions.can(admin.id, 'gatehouse.users', 'read')).toBe(true);
     expect(await decision(question(admin.id))).toEqual({ decision: false });
@@ -179,9 +179,9 @@ describe('one evaluation', () => {
     const headers = { authorization: basic(app.clientId, app.clientSecret) };
     const form = await client.post('/access/v1/evaluation', { form: { subject: 'x' }, headers });
     expect(form.status).toBe(415);
-    const given = { 'x-request-id': 'bfe9eb29-ab87-4ca3-be83-a1d5d8305716' };
-    const page = await ask('evaluation', { subject: ann, action: read, resource }, { headers: given });
-    expect(page.headers['x-request-id']).toBe(given['x-request-id']);
+    const withId = { 'x-request-id': 'bfe9eb29-ab87-4ca3-be83-a1d5d8305716' };
+    const page = await ask('evaluation', { subject: ann, action: read, resource }, { headers: withId });
+    expect(page.headers['x-request-id']).toBe(withId['x-request-id']);
     expect((await client.get('/access/v1/evaluation', { headers })).status).toBe(405);
   });
 });
@@ -192,29 +192,29 @@ describe('several evaluations', () => {
     expect(page.status, page.text).toBe(200);
     return page.json();
   };
-  const no = { decision: false };
+  const denied = { decision: false };
   const yes = { decision: true };
 
-  it('several evaluations take defaults from the request, and may replace them', async () => {
+  it('take defaults from the request, and may replace them', async () => {
     const evaluations = [{ action: write }, {}, { action: remove }, { resource: { type: 'salaries', id: '9' } }];
-    expect(await several({ action: read, evaluations })).toEqual({ evaluations: [yes, yes, no, no] });
+    expect(await several({ action: read, evaluations })).toEqual({ evaluations: [yes, yes, denied, denied] });
   });
 
-  it('several evaluations are all executed, or end at the first decision that the semantic names', async () => {
+  it('are all executed, or end at the first decision that the semantic names', async () => {
     const evaluations = [{ action: read }, { action: remove }, { action: write }];
     const by = (evaluations_semantic: string) => several({ evaluations, options: { evaluations_semantic } });
-    expect(await by('execute_all')).toEqual({ evaluations: [yes, no, yes] });
-    expect(await by('deny_on_first_deny')).toEqual({ evaluations: [yes, no] });
+    expect(await by('execute_all')).toEqual({ evaluations: [yes, denied, yes] });
+    expect(await by('deny_on_first_deny')).toEqual({ evaluations: [yes, denied] });
     expect(await by('permit_on_first_permit')).toEqual({ evaluations: [yes] });
   });
 
-  it('several evaluations are a single evaluation when the list is empty', async () => {
+  it('are a single evaluation when the list is empty', async () => {
     expect(await several({ action: read })).toEqual(yes);
-    expect(await several({ action: remove, evaluations: [] })).toEqual(no);
+    expect(await several({ action: remove, evaluations: [] })).toEqual(denied);
     expect((await ask('evaluations', { subject: ann, evaluations: [] })).status).toBe(400);
   });
 
-  it('several evaluations answer an invalid evaluation with a denial and its reason, and still answer the others', async () => {
+  it('answer an invalid evaluation with a denial and its reason, and still answer the others', async () => {
     const evaluations = [{ action: read }, { action: { name: 7 } }, {}];
     const { evaluations: [first, second, third] = [] } = (await several({ evaluations })) as { evaluations: object[] };
     expect(first).toEqual(yes);
@@ -225,7 +225,7 @@ describe('several evaluations', () => {
     expect(third).toMatchObject({ decision: false, context: { error: { status: 400 } } });
   });
 
-  it('several evaluations are rejected when there are too many, or when the semantic is unknown', async () => {
+  it('are rejected when there are too many, or when the semantic is unknown', async () => {
     const evaluations = Array.from({ length: 101 }, () => ({ action: read }));
     expect((await ask('evaluations', { subject: ann, resource, evaluations })).status).toBe(400);
     const options = { evaluations_semantic: 'sometimes' };
@@ -244,7 +244,7 @@ describe('the caller', () => {
     return page.status;
   };
 
-  it('the caller is an application with its secret or with a client_credentials token', async () => {
+  it('is an application with its secret or with a client_credentials token', async () => {
     expect(await statusOf(basic(app.clientId, app.clientSecret))).toBe(200);
     const machine = await anApplication(idp, {
       ...{ redirect_uris: [], grant_types: ['client_credentials'], resources: [accessApi(idp.issuer)] },
@@ -257,7 +257,7 @@ describe('the caller', () => {
     expect(await statusOf(basic(machine.clientId, machine.clientSecret))).toBe(401);
   });
 
-  it('the caller is rejected with any other credential', async () => {
+  it('is rejected with any other credential', async () => {
     const spa = await anApplication(idp, { token_endpoint_auth_method: 'none' });
     const person = await aUser(idp.services);
     const { tokens } = await signIn(httpClient(idp.issuer), app, person);

@@ -13,7 +13,7 @@ import { type Mailbox, mailbox } from '../support/mailbox.ts';
 import { textOf, unescapeHtml } from '../support/pages/html.ts';
 import { aPng, aSvg, dataUrl } from './pictures.ts';
 
-const any = { 'if-match': '*' };
+const anyVersion = { 'if-match': '*' };
 const ALL = {
   brand_name: 'Example & Söhne',
   brand_color: '#FFE000',
@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 async function set(values: object): Promise<Page> {
-  const page = await api.send('PATCH', '/settings', values, any);
+  const page = await api.send('PATCH', '/settings', values, anyVersion);
   await idp.services.settings.reload();
   return page;
 }
@@ -83,7 +83,8 @@ describe('the brand', () => {
       '/assets/brand-….png',
     ]);
     const error = await httpClient(idp.issuer).get('/no-such-page');
-    expect([error.status, error.text.includes('Example &amp; Söhne</title>')]).toEqual([404, true]);
+    expect(error.status).toBe(404);
+    expect(error.text).toContain('Example &amp; Söhne</title>');
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     expect((await admin.get('/account')).text).toContain('Example &amp; Söhne</title>');
     const console = (await admin.get('/admin')).text;
@@ -256,8 +257,10 @@ describe('the console', () => {
         const preview = await admin.get(
           `${address.replace('page=sign-in', `page=${name}`).replace('mode=light', `mode=${mode}`)}`,
         );
-        expect([preview.status, preview.text.includes(`data-theme="${mode}"`)]).toEqual([200, true]);
-        expect(preview.text).toContain('Acme</title>');
+        const shown = `${name} in ${mode}`;
+        expect(preview.status, shown).toBe(200);
+        expect(preview.text, shown).toContain(`data-theme="${mode}"`);
+        expect(preview.text, shown).toContain('Acme</title>');
         expect(preview.headers['content-security-policy']).toContain("frame-ancestors 'self'");
         expect(preview.headers['content-security-policy']).toContain("script-src 'none'");
       }

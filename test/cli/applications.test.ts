@@ -162,7 +162,7 @@ describe('gatehouse app', () => {
     [['app', 'add', '--saml-metadata', 'package.json'], 2, "isn't well-formed XML"],
     [['app', 'show', 'nothing'], 1, 'There is no application "nothing"'],
     [['app', 'secret', 'shop', '--keep', 'long'], 2, '--keep must be'],
-  ])('%j fails', async (argv, code, message) => {
+  ])('fails for %j', async (argv, code, message) => {
     expect(await cli.gatehouse(argv)).toMatchObject({ code, out: '', err: expect.stringContaining(message) });
   });
 
@@ -199,7 +199,7 @@ describe('gatehouse keys', () => {
   const active = async (use: string) =>
     (await list()).filter((key) => key.use === use && key.state === 'active').map(({ kid }) => kid);
 
-  it('gatehouse keys does not rotate until applications know the next key, unless forced', async () => {
+  it('does not rotate until applications know the next key, unless forced', async () => {
     const early = await cli.gatehouse(['keys', 'rotate']);
     expect(early).toMatchObject({ code: 1, out: '', err: expect.stringContaining('is too new') });
     const before = await active('oidc');
@@ -228,7 +228,7 @@ describe('gatehouse keys', () => {
     expect((await cli.gatehouse(['keys', 'list'])).out).toMatch(/saml\s+RS256\s+retired/);
   });
 
-  it('gatehouse keys rotates the keys of the service provider in the same two steps', async () => {
+  it('rotates the keys of the service provider in the same two steps', async () => {
     const rotate = (...more: string[]) => cli.gatehouse(['keys', 'rotate', ...more]);
     expect(await rotate('--saml-sp')).toMatchObject({
       code: 0,

@@ -53,7 +53,7 @@ describe('gatehouse apply', () => {
     expect({ code, out }).toEqual({ code: 0, out: 'Applied: 0 created, 0 changed, 0 deleted, 3 unchanged\n' });
   });
 
-  it('shows what differs, and hides secrets', async () => {
+  it('prints the changed fields, and hides secrets', async () => {
     write(
       'changed.yaml',
       good

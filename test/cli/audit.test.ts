@@ -1,6 +1,6 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuditChain } from '../../src/audit/chain/chain.ts';
 import { createOutsideCheckpoints } from '../../src/audit/chain/outside-checkpoints.ts';
 import { digestOf } from '../../src/audit/row-mac.ts';
@@ -29,145 +29,148 @@ async function seal(): Promise<number> {
   return createAuditChain({ ...shell, vault, now, checkpointKey: checkpoint, outside, alarm }).seal();
 }
 
-it('confirms an unchanged audit log, and reports each changed entry', async () => {
-  await shell.gatehouse(['user', 'add', 'ann', '--role', 'auditor']);
-  await shell.gatehouse(['user', 'add', 'bob']);
-  const sealed = await seal();
-  expect(await shell.gatehouse(['audit', 'verify'])).toMatchObject({
-    code: 0,
-    out: `The audit log is intact: ${sealed} entries.\n`,
+describe('gatehouse audit', () => {
+  it('confirms an unchanged audit log, and reports each changed entry', async () => {
+    await shell.gatehouse(['user', 'add', 'ann', '--role', 'auditor']);
+    await shell.gatehouse(['user', 'add', 'bob']);
+    const sealed = await seal();
+    expect(await shell.gatehouse(['audit', 'verify'])).toMatchObject({
+      code: 0,
+      out: `The audit log is intact: ${sealed} entries.\n`,
+    });
+    const original = await shell.db.auditEvent.findUniqueOrThrow({ where: { chainSeq: 2 } });
+    await shell.db.auditEvent.update({ where: { id: original.id }, data: { actorId: 'another-user' } });
+    const broken = await shell.gatehouse(['audit', 'verify']);
+    expect(broken).toMatchObject({ code: 1, out: '' });
+    expect(broken.err).toContain(`Entry ${original.id} of`);
+    const json = await shell.gatehouse(['audit', 'verify', '--json']);
+    const fault = { kind: 'changed', seq: 2, id: original.id };
+    expect(JSON.parse(json.out)).toMatchObject({ ok: false, fault, faults: [fault] });
+    await shell.db.auditEvent.update({ where: { id: original.id }, data: original });
   });
-  const original = await shell.db.auditEvent.findUniqueOrThrow({ where: { chainSeq: 2 } });
-  await shell.db.auditEvent.update({ where: { id: original.id }, data: { actorId: 'another-user' } });
-  const broken = await shell.gatehouse(['audit', 'verify']);
-  expect(broken).toMatchObject({ code: 1, out: '' });
-  expect(broken.err).toContain(`Entry ${original.id} of`);
-  const json = await shell.gatehouse(['audit', 'verify', '--json']);
-  const fault = { kind: 'changed', seq: 2, id: original.id };
-  expect(JSON.parse(json.out)).toMatchObject({ ok: false, fault, faults: [fault] });
-  await shell.db.auditEvent.update({ where: { id: original.id }, data: original });
-});
 
-it('verifies a database offline, with exported checkpoints and a public key, without the secret', async () => {
-  const key = path.join(shell.folder, 'audit.pem');
-  const exported = path.join(shell.folder, 'exported.jsonl');
-  const pem = await shell.gatehouse(['audit', 'public-key']);
-  expect(pem.out).toContain('BEGIN PUBLIC KEY');
-  await writeFile(key, pem.out);
-  const checkpoints = await shell.gatehouse(['audit', 'checkpoints']);
-  expect(checkpoints.out).toBe(await readFile(file, 'utf8'));
-  await writeFile(exported, checkpoints.out);
-  const offline = ['audit', 'verify', '--public-key', key, '--checkpoints', exported];
-  const without = { env: { GATEHOUSE_SECRET: '', DATA_DIR: path.join(shell.folder, 'elsewhere') } };
-  const verify = () => shell.gatehouse([...offline, '--database', shell.url], without);
-  const whole = await verify();
-  expect(whole).toMatchObject({ code: 0, err: '' });
-  expect(whole.out).toContain('The checkpoints prove the entries up to position');
-  const { auditEvent } = shell.db;
-  const third = await auditEvent.findUniqueOrThrow({ where: { chainSeq: 3 } });
-  const { id: _id, chainSeq: _seq, chainHash: _hash, ...copy } = third;
-  for (const rowMac of ['', 'x.y']) {
-    await auditEvent.update({ where: { id: third.id }, data: { rowMac } });
-    expect((await verify()).err).toContain(`Entry ${third.id} of ${third.at.toISOString()} was changed or added`);
-  }
-  await auditEvent.update({ where: { id: third.id }, data: third });
-  const forged = { type: 'role.assigned', outcome: 'success', data: '{}' };
-  const old = {
-    ...forged,
-    at: new Date(0),
-    reason: null,
-    actorId: null,
-    actorApp: null,
-    subjectId: null,
-    clientId: null,
-  };
-  const oldRow = { ...old, address: null, userAgent: null, requestId: null, salt: 'made up', rowMac: third.rowMac };
-  for (const [data, what] of [
-    [forged, 'its content is not what its digest was made from'],
-    [{ ...oldRow, digest: digestOf('made up', oldRow) }, 'it is older than the newest checkpoint'],
-    [{ ...copy, rowMac: '' }, 'it has no MAC'],
-    [copy, 'it is a copy of another entry'],
-  ] as const) {
-    const { id } = await auditEvent.create({ data });
-    expect((await verify()).err, what).toContain(`is not part of the chain: ${what}`);
-    await auditEvent.delete({ where: { id } });
-  }
-  // A log that ends at the newest checkpoint outside is complete as far as anybody can prove without the secret: it says so.
-  await shell.gatehouse(['user', 'add', 'late']);
-  const waiting = await verify();
-  expect([waiting.code, waiting.out]).toEqual([0, expect.stringContaining('not in the chain yet')]);
-  await auditEvent.deleteMany({ where: { chainSeq: null } });
-  const cut = await verify();
-  expect([cut.code, cut.out]).toEqual([
-    0,
-    expect.stringContaining('Without the secret, nothing proves that no later entries were removed.'),
-  ]);
-  const newest = await shell.db.auditEvent.findFirstOrThrow({
-    where: { chainSeq: { not: null } },
-    orderBy: { chainSeq: 'desc' },
+  it('verifies a database offline, with exported checkpoints and a public key, without the secret', async () => {
+    const key = path.join(shell.folder, 'audit.pem');
+    const exported = path.join(shell.folder, 'exported.jsonl');
+    const pem = await shell.gatehouse(['audit', 'public-key']);
+    expect(pem.out).toContain('BEGIN PUBLIC KEY');
+    await writeFile(key, pem.out);
+    const checkpoints = await shell.gatehouse(['audit', 'checkpoints']);
+    expect(checkpoints.out).toBe(await readFile(file, 'utf8'));
+    await writeFile(exported, checkpoints.out);
+    const offline = ['audit', 'verify', '--public-key', key, '--checkpoints', exported];
+    const without = { env: { GATEHOUSE_SECRET: '', DATA_DIR: path.join(shell.folder, 'elsewhere') } };
+    const verify = () => shell.gatehouse([...offline, '--database', shell.url], without);
+    const whole = await verify();
+    expect(whole).toMatchObject({ code: 0, err: '' });
+    expect(whole.out).toContain('The checkpoints prove the entries up to position');
+    const { auditEvent } = shell.db;
+    const third = await auditEvent.findUniqueOrThrow({ where: { chainSeq: 3 } });
+    const { id: _id, chainSeq: _seq, chainHash: _hash, ...copy } = third;
+    for (const rowMac of ['', 'x.y']) {
+      await auditEvent.update({ where: { id: third.id }, data: { rowMac } });
+      expect((await verify()).err).toContain(`Entry ${third.id} of ${third.at.toISOString()} was changed or added`);
+    }
+    await auditEvent.update({ where: { id: third.id }, data: third });
+    const forged = { type: 'role.assigned', outcome: 'success', data: '{}' };
+    const old = {
+      ...forged,
+      at: new Date(0),
+      reason: null,
+      actorId: null,
+      actorApp: null,
+      subjectId: null,
+      clientId: null,
+    };
+    const oldRow = { ...old, address: null, userAgent: null, requestId: null, salt: 'made up', rowMac: third.rowMac };
+    for (const [data, what] of [
+      [forged, 'its content is not what its digest was made from'],
+      [{ ...oldRow, digest: digestOf('made up', oldRow) }, 'it is older than the newest checkpoint'],
+      [{ ...copy, rowMac: '' }, 'it has no MAC'],
+      [copy, 'it is a copy of another entry'],
+    ] as const) {
+      const { id } = await auditEvent.create({ data });
+      expect((await verify()).err, what).toContain(`is not part of the chain: ${what}`);
+      await auditEvent.delete({ where: { id } });
+    }
+    // A log that ends at the newest checkpoint outside is complete as far as anybody can prove without the secret: it says so.
+    await shell.gatehouse(['user', 'add', 'late']);
+    const waiting = await verify();
+    expect([waiting.code, waiting.out]).toEqual([0, expect.stringContaining('not in the chain yet')]);
+    await auditEvent.deleteMany({ where: { chainSeq: null } });
+    const cut = await verify();
+    expect([cut.code, cut.out]).toEqual([
+      0,
+      expect.stringContaining('Without the secret, nothing proves that no later entries were removed.'),
+    ]);
+    const newest = await shell.db.auditEvent.findFirstOrThrow({
+      where: { chainSeq: { not: null } },
+      orderBy: { chainSeq: 'desc' },
+    });
+    await shell.db.auditEvent.delete({ where: { id: newest.id } });
+    const broken = await shell.gatehouse([...offline, '--database', shell.url], without);
+    expect(broken).toMatchObject({ code: 1 });
+    expect(broken.err).toContain(`The entry at position ${newest.chainSeq}`);
+    await shell.db.auditEvent.create({ data: newest });
+    expect(await shell.gatehouse(['audit', 'verify', '--public-key', exported])).toMatchObject({ code: 2 });
   });
-  await shell.db.auditEvent.delete({ where: { id: newest.id } });
-  const broken = await shell.gatehouse([...offline, '--database', shell.url], without);
-  expect(broken).toMatchObject({ code: 1 });
-  expect(broken.err).toContain(`The entry at position ${newest.chainSeq}`);
-  await shell.db.auditEvent.create({ data: newest });
-  expect(await shell.gatehouse(['audit', 'verify', '--public-key', exported])).toMatchObject({ code: 2 });
-});
 
-it('reports a restored database until the restore is accepted', async () => {
-  await copyFile(file, `${file}.old`);
-  const end = await shell.db.auditChain.findUniqueOrThrow({ where: { id: 'head' } });
-  const backup = await shell.db.auditCheckpoint.findMany();
-  await shell.db.auditCheckpoint.deleteMany();
-  await shell.gatehouse(['user', 'add', 'cid']);
-  await seal();
-  await shell.db.auditEvent.deleteMany({ where: { chainSeq: { gt: end.seq } } });
-  await shell.db.auditChain.update({ where: { id: 'head' }, data: end });
-  await shell.db.auditCheckpoint.deleteMany();
-  await shell.db.auditCheckpoint.createMany({ data: backup });
-  expect((await shell.gatehouse(['audit', 'verify'])).err).toContain('The log was rolled back');
-  await expect(seal()).rejects.toThrow('rolled back');
-  expect(await shell.gatehouse(['audit', 'accept-restore'])).toMatchObject({ code: 0 });
-  expect(await seal()).toBe(1);
-  expect(await shell.gatehouse(['audit', 'verify'])).toMatchObject({ code: 0 });
-  expect(await shell.db.auditEvent.count({ where: { type: 'audit.restore-accepted' } })).toBe(1);
-});
-
-it('takes over the database of an older version once, by an audited step', async () => {
-  await shell.db.dataKey.deleteMany();
-  await shell.db.auditEvent.updateMany({ data: { salt: null, digest: '', rowMac: '' } });
-  for (const table of ['roles', 'user_roles', 'password_credentials'])
-    await shell.db.$executeRawUnsafe(`UPDATE ${table} SET mac = ''`);
-  const rejected = await shell.gatehouse(['user', 'list']);
-  expect(rejected).toMatchObject({ code: 1, out: '' });
-  expect(rejected.err).toContain('gatehouse secrets adopt');
-  expect(await shell.gatehouse(['secrets', 'adopt'])).toMatchObject({ code: 0 });
-  expect(await shell.gatehouse(['secrets', 'adopt'])).toMatchObject({ code: 1 });
-  await shell.gatehouse(['audit', 'accept-restore']);
-  expect((await shell.gatehouse(['user', 'show', 'ann'])).out).toContain('auditor');
-  await seal();
-  expect(await shell.gatehouse(['audit', 'verify'])).toMatchObject({ code: 0 });
-  expect(await shell.db.auditEvent.count({ where: { type: 'integrity.adopted' } })).toBe(1);
-});
-
-it('adopts a user without a MAC, which doctor reports, and never one with a wrong MAC', async () => {
-  const change = (mac: string) => shell.db.user.updateMany({ where: { username: 'ann' }, data: { name: 'Anna', mac } });
-  await change('');
-  expect(await shell.gatehouse(['user', 'show', 'ann'])).toMatchObject({ code: 1 });
-  const { out } = await shell.gatehouse(['doctor', '--json']);
-  expect(out).toContain('ignores 1 row of users without a MAC');
-  const listed = await shell.gatehouse(['secrets', 'adopt', '--dry-run']);
-  expect(listed).toMatchObject({
-    code: 0,
-    out: expect.stringMatching(/^users: 1 row without a MAC\.\n {2}user ann \(/),
+  it('reports a restored database until the restore is accepted', async () => {
+    await copyFile(file, `${file}.old`);
+    const end = await shell.db.auditChain.findUniqueOrThrow({ where: { id: 'head' } });
+    const backup = await shell.db.auditCheckpoint.findMany();
+    await shell.db.auditCheckpoint.deleteMany();
+    await shell.gatehouse(['user', 'add', 'cid']);
+    await seal();
+    await shell.db.auditEvent.deleteMany({ where: { chainSeq: { gt: end.seq } } });
+    await shell.db.auditChain.update({ where: { id: 'head' }, data: end });
+    await shell.db.auditCheckpoint.deleteMany();
+    await shell.db.auditCheckpoint.createMany({ data: backup });
+    expect((await shell.gatehouse(['audit', 'verify'])).err).toContain('The log was rolled back');
+    await expect(seal()).rejects.toThrow('rolled back');
+    expect(await shell.gatehouse(['audit', 'accept-restore'])).toMatchObject({ code: 0 });
+    expect(await seal()).toBe(1);
+    expect(await shell.gatehouse(['audit', 'verify'])).toMatchObject({ code: 0 });
+    expect(await shell.db.auditEvent.count({ where: { type: 'audit.restore-accepted' } })).toBe(1);
   });
-  expect(await shell.gatehouse(['secrets', 'adopt'])).toMatchObject({
-    code: 0,
-    out: 'users: added a MAC to 1 row.\n',
+
+  it('takes over the database of an older version once, by an audited step', async () => {
+    await shell.db.dataKey.deleteMany();
+    await shell.db.auditEvent.updateMany({ data: { salt: null, digest: '', rowMac: '' } });
+    for (const table of ['roles', 'user_roles', 'password_credentials'])
+      await shell.db.$executeRawUnsafe(`UPDATE ${table} SET mac = ''`);
+    const rejected = await shell.gatehouse(['user', 'list']);
+    expect(rejected).toMatchObject({ code: 1, out: '' });
+    expect(rejected.err).toContain('gatehouse secrets adopt');
+    expect(await shell.gatehouse(['secrets', 'adopt'])).toMatchObject({ code: 0 });
+    expect(await shell.gatehouse(['secrets', 'adopt'])).toMatchObject({ code: 1 });
+    await shell.gatehouse(['audit', 'accept-restore']);
+    expect((await shell.gatehouse(['user', 'show', 'ann'])).out).toContain('auditor');
+    await seal();
+    expect(await shell.gatehouse(['audit', 'verify'])).toMatchObject({ code: 0 });
+    expect(await shell.db.auditEvent.count({ where: { type: 'integrity.adopted' } })).toBe(1);
   });
-  expect((await shell.gatehouse(['user', 'show', 'ann'])).out).toContain('Anna');
-  await change('a.b');
-  expect((await shell.gatehouse(['doctor'])).out).toContain('user ann (');
-  expect(await shell.gatehouse(['secrets', 'adopt'])).toMatchObject({ code: 1 });
-  expect(await shell.gatehouse(['user', 'show', 'ann'])).toMatchObject({ code: 1 });
+
+  it('adopts a user without a MAC, which doctor reports, and never one with a wrong MAC', async () => {
+    const change = (mac: string) =>
+      shell.db.user.updateMany({ where: { username: 'ann' }, data: { name: 'Anna', mac } });
+    await change('');
+    expect(await shell.gatehouse(['user', 'show', 'ann'])).toMatchObject({ code: 1 });
+    const { out } = await shell.gatehouse(['doctor', '--json']);
+    expect(out).toContain('ignores 1 row of users without a MAC');
+    const listed = await shell.gatehouse(['secrets', 'adopt', '--dry-run']);
+    expect(listed).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^users: 1 row without a MAC\.\n {2}user ann \(/),
+    });
+    expect(await shell.gatehouse(['secrets', 'adopt'])).toMatchObject({
+      code: 0,
+      out: 'users: added a MAC to 1 row.\n',
+    });
+    expect((await shell.gatehouse(['user', 'show', 'ann'])).out).toContain('Anna');
+    await change('a.b');
+    expect((await shell.gatehouse(['doctor'])).out).toContain('user ann (');
+    expect(await shell.gatehouse(['secrets', 'adopt'])).toMatchObject({ code: 1 });
+    expect(await shell.gatehouse(['user', 'show', 'ann'])).toMatchObject({ code: 1 });
+  });
 });

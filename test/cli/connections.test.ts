@@ -54,7 +54,7 @@ describe('gatehouse connection', () => {
     expect([code, err]).toEqual([1, expect.stringContaining('client_id: missing')]);
   });
 
-  it('doctor fails for a secret that has ended, and not once a new one is stored', async () => {
+  it('gives `gatehouse doctor` a failure for a secret that has ended, and none once a new one is stored', async () => {
     const findings = async () => {
       const { out } = await cli.gatehouse(['doctor', '--json']);
       const all = JSON.parse(out) as { check: string; status: string; message: string }[];
@@ -77,7 +77,7 @@ describe('gatehouse connection', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('doctor connects to a directory, and fails when it does not accept the account that searches', async () => {
+  it('lets `gatehouse doctor` connect to a directory, which fails when it does not accept the account that searches', async () => {
     const search = 'cn=gatehouse,dc=example';
     const directory = await startDirectory([{ dn: search, password: 'right', attributes: {} }]);
     const entry = {

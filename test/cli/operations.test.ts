@@ -160,7 +160,7 @@ describe('the wrong folder', () => {
     'backup x.db',
   ];
 
-  it.each(read)('the wrong folder is reported by %s, which creates nothing there', async (command) => {
+  it.each(read)('is reported by %s, which creates nothing there', async (command) => {
     const DATA_DIR = path.join(cli.folder, 'elsewhere');
     const { code, err } = await cli.gatehouse(command.split(' '), {
       env: { DATABASE_URL: '', GATEHOUSE_SECRET: '', DATA_DIR },
@@ -170,7 +170,7 @@ describe('the wrong folder', () => {
     expect(existsSync(DATA_DIR)).toBe(false);
   });
 
-  it('the wrong folder becomes the data folder when the first user is added', async () => {
+  it('becomes the data folder when the first user is added', async () => {
     const DATA_DIR = path.join(cli.folder, 'begun');
     const env = { DATABASE_URL: '', GATEHOUSE_SECRET: '', DATA_DIR };
     expect(await cli.gatehouse(['user', 'add', 'ann'], { env })).toMatchObject({ code: 0 });

@@ -37,7 +37,7 @@ describe('gatehouse', () => {
     expect(await call('--version')).toEqual({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), err: '' });
   });
 
-  it('gatehouse has every documented command', () => {
+  it('has every documented command', () => {
     const contract =
       'serve,apply,export,user add,user list,user show,user set-password,user disable,user enable,user unlock,user reset-mfa,app list,app show,app add,keys list,keys rotate,backup,doctor';
     expect(commands.map(({ name }) => name)).toEqual(expect.arrayContaining(contract.split(',')));
@@ -83,7 +83,7 @@ describe('gatehouse', () => {
 });
 
 describe('a table', () => {
-  it('a table has aligned columns, and no control characters from the database', () => {
+  it('has aligned columns, and no control characters from the database', () => {
     expect(
       tableLines(
         ['A', 'B'],

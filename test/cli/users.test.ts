@@ -49,7 +49,7 @@ describe('gatehouse user', () => {
     [['user', 'add', 'carol', '--role', 'editor'], 'The role editor doesn’t exist.'],
     [['user', 'show', 'nobody'], 'There is no user "nobody"'],
     [['user', 'disable', 'alice'], 'last administrator'],
-  ])('%j fails and changes nothing', async (argv, message) => {
+  ])('fails for %j and changes nothing', async (argv, message) => {
     const before = await cli.db.user.findMany({ orderBy: { id: 'asc' } });
     expect(await cli.gatehouse(argv)).toMatchObject({ code: 1, out: '', err: expect.stringContaining(message) });
     expect(await cli.db.user.findMany({ orderBy: { id: 'asc' } })).toEqual(before);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 const secret = 'at-least-32-bytes-of-secret-material-here';
-const contract = `
+const declaration = `
 settings: { session_hours: 8, mfa: required }
 resources:
   - { identifier: https://api.example.com, scopes: [articles:read, articles:write] }
@@ -52,7 +52,7 @@ describe('applying a file', () => {
 
   it('plans without changing anything', async () => {
     const before = await bench.db.user.count();
-    const result = await bench.configFile.plan({ ...parseFile(contract), path: file });
+    const result = await bench.configFile.plan({ ...parseFile(declaration), path: file });
     expect(lines(result)).toEqual([
       'create settings session_hours',
       'create settings mfa',
@@ -68,7 +68,7 @@ describe('applying a file', () => {
   });
 
   it('creates all declared objects', async () => {
-    expect(lines(await bench.apply(contract, file))).toHaveLength(8);
+    expect(lines(await bench.apply(declaration, file))).toHaveLength(8);
     expect(await bench.settings.get('session_hours')).toBe(8);
     const web = await bench.applications.find('web');
     expect(web).toMatchObject({ name: 'Web app', consent: 'implicit', access: 'everyone', source: 'file' });
@@ -96,14 +96,14 @@ describe('applying a file', () => {
         bench.db.totpCredential.findMany(),
       ]);
     const [before, events] = [await rows(), await bench.db.auditEvent.count()];
-    const result = await bench.apply(contract, file);
+    const result = await bench.apply(declaration, file);
     expect(result).toMatchObject({ ok: true, plan: { steps: [], unchanged: 8, warnings: [] } });
     expect(await rows()).toEqual(before);
     expect(await bench.db.auditEvent.count()).toBe(events);
   });
 
   it('lists the changed fields without secrets', async () => {
-    const changed = contract
+    const changed = declaration
       .replace('name: Alice Example', 'name: Alice Other')
       .replace('a long pass phrase that is fine', 'another long pass phrase')
       .replace(secret, 'another-secret-of-at-least-32-bytes-length')

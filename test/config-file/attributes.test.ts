@@ -1,5 +1,5 @@
 // Custom attributes of the users of the file, judged by the schema that the same file declares.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configFileBench } from './support.ts';
 
 let bench: Awaited<ReturnType<typeof configFileBench>>;
@@ -12,25 +12,27 @@ const file = (attributes: string, type = 'integer') => `
 settings: { user_attributes: { type: object, properties: { level: { type: ${type} } } } }
 users: [{ username: ann, attributes: ${attributes} }]`;
 
-it('rejects custom attributes that do not match their schema, with their position', async () => {
-  const rejected = await bench.apply(file('{ level: high }'));
-  expect(rejected.ok ? [] : rejected.faults).toMatchObject([{ path: 'users[0].attributes.level', line: 3 }]);
-  expect((await bench.apply(file('{ level: 3 }'))).ok).toBe(true);
-  expect((await bench.apply(file('{ level: high }', 'string'))).ok).toBe(true);
-  const ann = await bench.accounts.findByLogin('ann');
-  expect(ann?.attributes).toEqual({ level: 'high' });
-  // Without the schema, what no schema describes.
-  expect((await bench.apply('users: [{ username: ann, attributes: { level: 3, tags: [a, b] } }]')).ok).toBe(true);
-  expect((await bench.apply('users: [{ username: ann, attributes: { level: { deep: 3 } } }]')).ok).toBe(false);
-});
-
-it('records changed settings in the audit log', async () => {
-  await bench.apply('settings: { mfa: required }');
-  const event = await bench.db.auditEvent.findFirst({
-    where: { type: 'configuration.applied' },
-    orderBy: { id: 'desc' },
+describe('a configuration file', () => {
+  it('rejects custom attributes that do not match their schema, with their position', async () => {
+    const rejected = await bench.apply(file('{ level: high }'));
+    expect(rejected.ok ? [] : rejected.faults).toMatchObject([{ path: 'users[0].attributes.level', line: 3 }]);
+    expect((await bench.apply(file('{ level: 3 }'))).ok).toBe(true);
+    expect((await bench.apply(file('{ level: high }', 'string'))).ok).toBe(true);
+    const ann = await bench.accounts.findByLogin('ann');
+    expect(ann?.attributes).toEqual({ level: 'high' });
+    // Without the schema, what no schema describes.
+    expect((await bench.apply('users: [{ username: ann, attributes: { level: 3, tags: [a, b] } }]')).ok).toBe(true);
+    expect((await bench.apply('users: [{ username: ann, attributes: { level: { deep: 3 } } }]')).ok).toBe(false);
   });
-  expect(JSON.parse(event?.data ?? '{}').settings).toEqual([
-    { name: 'mfa', kind: 'create', fields: [{ field: 'value', to: 'required' }] },
-  ]);
+
+  it('records changed settings in the audit log', async () => {
+    await bench.apply('settings: { mfa: required }');
+    const event = await bench.db.auditEvent.findFirst({
+      where: { type: 'configuration.applied' },
+      orderBy: { id: 'desc' },
+    });
+    expect(JSON.parse(event?.data ?? '{}').settings).toEqual([
+      { name: 'mfa', kind: 'create', fields: [{ field: 'value', to: 'required' }] },
+    ]);
+  });
 });

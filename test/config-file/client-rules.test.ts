@@ -15,16 +15,25 @@ const secret = 's'.repeat(32);
 
 describe('a client', () => {
   it.each([
-    ['loopback redirect', { redirect_uris: ['http://127.0.0.1/cb', 'http://[::1]:1/cb', 'http://localhost:4000/cb'] }],
-    ['native app', { application_type: 'native', redirect_uris: ['com.example.app:/cb', 'http://127.0.0.1/cb', uri] }],
-    ['public client', { token_endpoint_auth_method: 'none' }],
-    ['machine', { redirect_uris: [], grant_types: ['client_credentials'], client_secret: secret }],
-    ['device', { redirect_uris: [], grant_types: [device, 'refresh_token'], token_endpoint_auth_method: 'none' }],
-    ['key pair', { token_endpoint_auth_method: 'private_key_jwt', jwks }],
-    ['HS256', { id_token_signed_response_alg: 'HS256', client_secret: secret }],
-    ['pairwise', { subject_type: 'pairwise' }],
-    ['some roles', { access: { roles: ['editor'] } }],
-  ])('a client may be a %s', (_name, more) => {
+    [
+      'loopback redirect URIs',
+      { redirect_uris: ['http://127.0.0.1/cb', 'http://[::1]:1/cb', 'http://localhost:4000/cb'] },
+    ],
+    [
+      'the redirect URIs of a native app',
+      { application_type: 'native', redirect_uris: ['com.example.app:/cb', 'http://127.0.0.1/cb', uri] },
+    ],
+    ['no authentication', { token_endpoint_auth_method: 'none' }],
+    ['client_credentials alone', { redirect_uris: [], grant_types: ['client_credentials'], client_secret: secret }],
+    [
+      'the device flow',
+      { redirect_uris: [], grant_types: [device, 'refresh_token'], token_endpoint_auth_method: 'none' },
+    ],
+    ['a key pair', { token_endpoint_auth_method: 'private_key_jwt', jwks }],
+    ['ID tokens signed with HS256', { id_token_signed_response_alg: 'HS256', client_secret: secret }],
+    ['pairwise subjects', { subject_type: 'pairwise' }],
+    ['access for some roles', { access: { roles: ['editor'] } }],
+  ])('is accepted with %s', (_name, more) => {
     expect(faultsOf('clients', client(more))).toEqual([]);
   });
 
@@ -77,7 +86,7 @@ describe('a client', () => {
     [{ default_acr_values: ['high'] }, 'default_acr_values[0]: must be one of urn:gatehouse:acr:password'],
     [{ access: { role: 'x' } }, 'access: must be everyone, or { roles: [...] }'],
     [{ consent: 'never' }, 'consent: must be one of explicit, implicit'],
-  ])('a client is rejected with %j', (more, message) => {
+  ])('is rejected with %j', (more, message) => {
     expect(faultsOf('clients', client(more))).toEqual([expect.stringContaining(message)]);
   });
 });
@@ -113,7 +122,7 @@ describe('a service provider', () => {
       { acs_url: undefined, metadata: '<x/>', slo_url: 'https://wiki.example/slo' },
       'slo_url: is allowed only with entity_id',
     ],
-  ])('a service provider is rejected with %j', (more, message) => {
+  ])('is rejected with %j', (more, message) => {
     expect(faultsOf('service_providers', sp(more))).toEqual([expect.stringContaining(message)]);
   });
 });
@@ -134,11 +143,11 @@ describe('a user', () => {
     [{ email_verified: true }, 'email_verified: needs an email'],
     [{ given_name: 'x'.repeat(500) }, 'given_name: This value is too long.'],
     [{ sub: 'short' }, 'sub: must be 8 to 64'],
-  ])('a user is rejected with %j', (more, message) => {
+  ])('is rejected with %j', (more, message) => {
     expect(faultsOf('users', { username: 'bob', ...more })).toEqual([expect.stringContaining(message)]);
   });
 
-  it('a user may have a password hash of each kind', () => {
+  it('may have a password hash of each kind', () => {
     const hashes = [
       hash,
       `$2b$12$${'a'.repeat(53)}`,

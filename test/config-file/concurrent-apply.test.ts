@@ -26,7 +26,7 @@ users:
 `;
 
 describe('instances that start at once', () => {
-  it('instances that start at once create everything once', async () => {
+  it('create everything once', async () => {
     const results = await Promise.all(instances.map((instance) => instance.apply(text)));
     expect(results.filter(({ ok }) => !ok)).toEqual([]);
     const [{ db }] = instances as [Bench];
@@ -44,7 +44,7 @@ describe('instances that start at once', () => {
       expect(await instance.apply(text)).toMatchObject({ plan: { steps: [], unchanged: 7 } });
   });
 
-  it('instances that start at once apply a change and a deletion once', async () => {
+  it('apply a change and a deletion once', async () => {
     const changed = text.replace('session_hours: 8', 'session_hours: 9').replace(/ {2}- \{ username: bob.*\n/, '');
     const results = await Promise.all(instances.map((instance) => instance.apply(changed)));
     expect(results.filter(({ ok }) => !ok)).toEqual([]);

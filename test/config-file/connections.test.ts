@@ -33,7 +33,7 @@ connections:
 `;
 
 describe('connections in the file', () => {
-  it('connections in the file are created with proven domains, and a second apply changes nothing', async () => {
+  it('are created with proven domains, and a second apply changes nothing', async () => {
     const first = await bench.apply(CORP);
     expect(lines(first)).toEqual([
       'create roles editor',
@@ -50,7 +50,7 @@ describe('connections in the file', () => {
     expect(await connections.find('github')).toMatchObject({ source: 'file', settings: { subject_claim: 'id' } });
   });
 
-  it('connections in the file are those that the sso_id of its users belongs to', async () => {
+  it('are those that the sso_id of its users belongs to', async () => {
     const users = (more: string) => `${CORP}\nusers:\n  - { username: ann, sub: ann-ann-ann, ${more} }\n`;
     const identities = async () =>
       (await bench.db.externalIdentity.findMany({ where: { userId: 'ann-ann-ann' } })).map((one) => [
@@ -73,7 +73,7 @@ describe('connections in the file', () => {
     await bench.apply(CORP);
   });
 
-  it('connections in the file are exported without secrets, so that the export gives the same connections', async () => {
+  it('are exported without secrets, so that the export gives the same connections', async () => {
     const exported = await bench.export();
     expect(exported).not.toContain('not-to-be-printed');
     expect(exported).toContain('preset: github');
@@ -92,7 +92,7 @@ describe('connections in the file', () => {
     expect(await bench.connections.find('directory')).toBeUndefined();
   });
 
-  it('connections in the file are rejected with line and field for an unknown role, another kind, and what two declare', async () => {
+  it('are rejected with line and field for an unknown role, another kind, and what two declare', async () => {
     const faults = async (text: string) => lines(await bench.plan(text)).join('\n');
     expect(await faults(CORP.replace('staff: editor', 'staff: ghost'))).toMatch(
       /role_mappings\.staff: this role doesn’t exist: ghost/,
@@ -131,7 +131,7 @@ describe('connections in the file', () => {
     expect(lines(rejected).join()).toMatch(/entity_id: doesn't match/);
   });
 
-  it('connections in the file leave a connection alone that another program changed, and warn of it', async () => {
+  it('leave a connection alone that another program changed, and warn of it', async () => {
     await bench.apply(CORP);
     await bench.db.connection.update({ where: { id: 'corp' }, data: { name: 'Forged' } });
     const result = await bench.apply(CORP);

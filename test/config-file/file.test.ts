@@ -164,14 +164,14 @@ describe('the configuration file', () => {
       'roles:\n  - name: editor\n    description: "a\\uD800"',
       'gatehouse.yaml:3:5: roles[0].description: ',
     ],
-  ])('the configuration file is rejected with %s, which no database stores', (_what, text, place) => {
+  ])('is rejected with %s, which no database stores', (_what, text, place) => {
     const { faults } = parseFile(text);
     expect(faults.map((fault) => formatFault('gatehouse.yaml', fault))).toEqual([
       `${place}must not contain NUL or an incomplete character: no database stores them`,
     ]);
   });
 
-  it('the configuration file never prints a secret', () => {
+  it('never prints a secret', () => {
     const text = [
       'clients: [{ client_id: web, client_secret: hunter2, redirect_uris: ["https://a.example/cb"] }]',
       'users: [{ username: bob, password: hunter2, totp_secret: hunter2!, password_hash: hunter2 }]',

@@ -17,7 +17,7 @@ afterEach(() => bench.close());
 const ensure = () => ensureFirstAdmin(bench);
 
 describe('the first administrator', () => {
-  it('the first administrator has the admin role and a password that must be changed', async () => {
+  it('has the admin role and a password that must be changed', async () => {
     const admin = await ensure();
     expect(admin).toMatchObject({ username: 'admin', password: expect.stringMatching(/^[\w-]{24}$/) });
     const account = await bench.accounts.findByLogin('admin');
@@ -28,12 +28,12 @@ describe('the first administrator', () => {
     });
   });
 
-  it('the first administrator is created once', async () => {
+  it('is created once', async () => {
     await ensure();
     expect(await ensure()).toBeUndefined();
   });
 
-  it('the first administrator is created by one of several instances that start at once', async () => {
+  it('is created by one of several instances that start at once', async () => {
     const made = (await Promise.all([ensure(), ensure(), ensure()])).filter((admin) => admin !== undefined);
     expect(made).toHaveLength(1);
     const account = await bench.accounts.findByLogin('admin');
@@ -42,7 +42,7 @@ describe('the first administrator', () => {
     });
   });
 
-  it('the first administrator is not created when other users exist', async () => {
+  it('is not created when other users exist', async () => {
     await bench.accounts.create({ username: 'existing' });
     expect(await ensure()).toBeUndefined();
   });
@@ -51,13 +51,13 @@ describe('the first administrator', () => {
     ['users: [{ username: root, roles: [admin] }]', false],
     ['users: [{ username: Admin }]', false],
     ['users: [{ username: alice }]', true],
-  ])('the first administrator is not created when the file declares an administrator: %s', async (text, isMade) => {
+  ])('is not created when the file declares an administrator: %s', async (text, isMade) => {
     await bench.apply(text);
     expect((await ensure()) !== undefined).toBe(isMade);
     expect(await ensure()).toBeUndefined();
   });
 
-  itOnSqlite('the first administrator is not created when the port is in use', async () => {
+  itOnSqlite('is not created when the port is in use', async () => {
     const { url, close } = await testDatabase({ keysFrom: new Date() });
     await close();
     const other = createServer().listen(0, '127.0.0.1');

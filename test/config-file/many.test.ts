@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-it('plans and exports thousands of users and applications', async () => {
+it('a configuration file plans and exports thousands of users and applications', async () => {
   const numbers = Array.from({ length: 2500 }, (_, index) => String(index).padStart(4, '0'));
   const at = bench.clock.at;
   await inChunks(numbers, async (piece) => {

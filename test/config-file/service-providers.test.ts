@@ -17,7 +17,7 @@ const byUrl = `service_providers: [{ name: Remote, metadata_url: "${url}" }]`;
 const stored = (entityId: string) => bench.applications.find(entityId);
 
 describe('a service provider', () => {
-  it('a service provider declared by hand keeps its endpoints in order', async () => {
+  it('keeps its endpoints in order when it is declared by hand', async () => {
     await bench.apply(`
 service_providers:
   - name: CRM
@@ -33,7 +33,7 @@ service_providers:
     });
   });
 
-  it('a service provider declared by hand may set indexes and the default endpoint', async () => {
+  it('may set indexes and the default endpoint when it is declared by hand', async () => {
     const text = `
 service_providers:
   - name: CRM
@@ -49,7 +49,7 @@ service_providers:
     expect(lines(await bench.apply(text))).toEqual([]);
   });
 
-  it('a service provider is rejected with its position when its metadata cannot be read or accepted', async () => {
+  it('is rejected with its position when its metadata cannot be read or accepted', async () => {
     const file = path.join(testFolder(), 'gatehouse.yaml');
     const text = 'service_providers:\n  - name: A\n    metadata_file: none.xml\n  - name: B\n    metadata: <x/>';
     expect(lines(await bench.apply(text, file))).toEqual([
@@ -58,7 +58,7 @@ service_providers:
     ]);
   });
 
-  it('a service provider is rejected when its entity ID is in use or differs from its metadata', async () => {
+  it('is rejected when its entity ID is in use or differs from its metadata', async () => {
     const text = `
 clients: [{ client_id: "urn:a", redirect_uris: ["https://a.example/"] }]
 service_providers:
@@ -74,7 +74,7 @@ service_providers:
     ]);
   });
 
-  it('a service provider is skipped with a warning while its URL is down, and created later', async () => {
+  it('is skipped with a warning while its URL is down, and created later', async () => {
     const down = await bench.apply(byUrl);
     expect(down).toMatchObject({
       ok: true,
@@ -93,13 +93,13 @@ service_providers:
     expect(lines(await bench.apply(byUrl))).toEqual([]);
   });
 
-  it('a service provider does not change while its new URL is down', async () => {
+  it('does not change while its new URL is down', async () => {
     const moved = byUrl.replace('metadata"', 'moved"');
     expect(lines(await bench.apply(moved))).toEqual([]);
     expect(await stored('urn:remote')).toBeDefined();
   });
 
-  it('a service provider stays registered when its metadata has expired', async () => {
+  it('stays registered when its metadata has expired', async () => {
     const file = path.join(testFolder(), 'gatehouse.yaml');
     writeFileSync(path.join(path.dirname(file), 'sp.xml'), xml('urn:aged'));
     const text = 'service_providers: [{ name: Aged, metadata_file: sp.xml }]';

@@ -20,7 +20,7 @@ const check = async (login: string, password: string) =>
 describe('a declared password', () => {
   const text = user('bob', 'password: the first pass phrase');
 
-  it('a declared password is not restored after the user changed it', async () => {
+  it('is not restored after the user changed it', async () => {
     await bench.apply(text);
     await bench.credentials.setPassword(await account('bob'), 'a phrase of their own choice');
     expect(lines(await bench.apply(text))).toEqual([]);
@@ -28,7 +28,7 @@ describe('a declared password', () => {
     expect(await check('bob', 'the first pass phrase')).toBe('wrong');
   });
 
-  it('a declared password is set when the declaration changes, and ends the sessions', async () => {
+  it('is set when the declaration changes, and ends the sessions', async () => {
     expect(lines(await bench.apply(user('bob', 'password: the second pass phrase')))).toEqual([
       'change users bob (password)',
     ]);
@@ -36,7 +36,7 @@ describe('a declared password', () => {
     expect(bench.ended).toEqual([`password-reset ${(await account('bob')).id}`]);
   });
 
-  it('a declared password may be a hash, and a rehash at sign-in is not undone', async () => {
+  it('may be a hash, and a rehash at sign-in is not undone', async () => {
     // PBKDF2-SHA256 of "imported pass phrase", salt "somesalt", 29000 rounds, in the spelling of passlib.
     const { pbkdf2Sync } = await import('node:crypto');
     const b64 = (bytes: Buffer) => bytes.toString('base64').replaceAll('+', '.').replaceAll('=', '');
@@ -65,12 +65,12 @@ describe('a declared user', () => {
     });
   });
 
-  it('a declared user has an unverified address after a change of address', async () => {
+  it('has an unverified address after a change of address', async () => {
     expect(lines(await bench.apply(user('dave', 'email: other@example.com')))).toEqual(['change users dave (email)']);
     expect(await account('dave')).toMatchObject({ email: 'other@example.com', emailVerified: false });
   });
 
-  it('a declared user is disabled and enabled by the file', async () => {
+  it('is disabled and enabled by the file', async () => {
     const { id } = await account('dave');
     expect(lines(await bench.apply(user('dave', 'active: false')))).toEqual(['change users dave (active)']);
     expect(bench.ended.at(-1)).toBe(`account-disabled ${id}`);
@@ -79,18 +79,18 @@ describe('a declared user', () => {
     expect((await account('dave')).isActive).toBe(true);
   });
 
-  it('a declared user is found by its subject, so that its username can change', async () => {
+  it('is found by its subject, so that its username can change', async () => {
     const { id } = await account('dave');
     expect(lines(await bench.apply(user('david', `sub: "${id}"`)))).toEqual(['change users david (username)']);
     expect((await account('david')).id).toBe(id);
   });
 
-  it('a declared user may have the subject that it had in another system', async () => {
+  it('may have the subject that it had in another system', async () => {
     const plan = await bench.plan(user('gina', 'sub: "auth0|5f7c8ec7c33c6c004bbafe82"'));
     expect(lines(plan)).toContain('create users gina');
   });
 
-  it('a declared user never gets the subject of another or of a deleted account', async () => {
+  it('never gets the subject of another or of a deleted account', async () => {
     const { id } = await account('david');
     const local = await bench.accounts.create({ username: 'erin' });
     const both = `users: [{ username: david }, { username: erin, sub: "${id}" }]`;
@@ -107,14 +107,14 @@ describe('a declared user', () => {
     ]);
   });
 
-  it('a declared user must not have a role that does not exist', async () => {
+  it('must not have a role that does not exist', async () => {
     expect(lines(await bench.plan(user('grace', 'roles: [editor]')))).toEqual([
       'f:1:28: users[0].roles: this role doesn’t exist: editor',
     ]);
     expect(lines(await bench.plan(user('grace', 'roles: [auditor]')))).toContain('create users grace');
   });
 
-  it('a declared user is not deleted while it is the last administrator', async () => {
+  it('is not deleted while it is the last administrator', async () => {
     await bench.apply(user('root', 'roles: [admin]'));
     await expect(bench.apply('users: []')).rejects.toMatchObject({ code: 'last_admin' });
     expect((await account('root')).roles).toEqual(['admin']);
@@ -122,7 +122,7 @@ describe('a declared user', () => {
 });
 
 describe('a declared right', () => {
-  it('a declared right is limited to a role that exists, and only where a limit has a meaning', async () => {
+  it('is limited to a role that exists, and only where a limit has a meaning', async () => {
     const plan = async (permission: string) =>
       lines(await bench.plan(`roles: [{ name: desk, permissions: ["${permission}"] }, { name: pupils }]`));
     expect(await plan('gatehouse.users[role:students]:read')).toEqual([
@@ -145,7 +145,7 @@ describe('a declared username that is an address', () => {
   const declared = (more: string, settings = '') => `${settings}users:\n  - username: upn@corp.example\n${more}`;
   const allowed = 'settings: { username_domains: [corp.example] }\n';
 
-  it('a declared username that is an address is allowed by the domains that the same file declares', async () => {
+  it('is allowed by the domains that the same file declares', async () => {
     const other = '    email: upn@mail.example\n';
     expect(lines(await names.apply(declared(other)))).toEqual([
       expect.stringMatching(/^f:2:5: users\[0\]\.username: A username can contain an @ only/),
@@ -156,7 +156,7 @@ describe('a declared username that is an address', () => {
     expect(await names.accounts.findByLogin('upn@corp.example')).toMatchObject({ email: 'upn@mail.example' });
   });
 
-  it('a declared username that is an address is no email address of another user, in the file or stored', async () => {
+  it('is no email address of another user, in the file or stored', async () => {
     const twice = `${declared('', allowed)}  - { username: second, email: UPN@corp.example }\n`;
     expect(lines(await names.plan(twice))).toEqual([expect.stringContaining('is the email address of users[1]')]);
     await names.accounts.create({ username: 'stored', email: 'stored@corp.example' });

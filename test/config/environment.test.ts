@@ -26,7 +26,7 @@ function faultsOf(env: Record<string, string>): string {
 }
 
 describe('the environment', () => {
-  it('the environment has documented defaults', () => {
+  it('has documented defaults', () => {
     expect(load({})).toMatchObject({
       issuer: 'http://localhost:3000',
       secure: false,
@@ -190,7 +190,7 @@ describe('a rejected value', () => {
     ['GATEHOUSE_SECRET', 'hunter2'],
     ['GATEHOUSE_SECRET', `${key},hunter2`],
     ['GATEHOUSE_SECRET', 'hunter2 with spaces'],
-  ])('a rejected value never shows the password in %s', (name, value) => {
+  ])('never shows the password in %s', (name, value) => {
     const message = faultsOf({ [name]: value });
     expect(message).toContain(`${name}: found `);
     expect(message).not.toMatch(/hunt|er2/);

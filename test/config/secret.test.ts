@@ -29,7 +29,7 @@ describe('GATEHOUSE_SECRET', () => {
     expect(() => load({ GATEHOUSE_SECRET: value })).toThrow(found);
   });
 
-  it('GATEHOUSE_SECRET may come from a file, as Docker secrets do', () => {
+  it('may come from a file, as Docker secrets do', () => {
     writeFileSync(path.join(cwd, 'key'), `${key(3)}\n`);
     expect(load({ GATEHOUSE_SECRET_FILE: 'key' }).secrets[0]?.[0]).toBe(3);
     expect(() => load({ GATEHOUSE_SECRET_FILE: 'key', GATEHOUSE_SECRET: key(1) })).toThrow(
@@ -40,7 +40,7 @@ describe('GATEHOUSE_SECRET', () => {
 });
 
 describe('the generated secret', () => {
-  it('the generated secret is stored in a file that only its owner can read, and does not change', () => {
+  it('is stored in a file that only its owner can read, and does not change', () => {
     const first = load();
     const file = path.join(cwd, 'data/secret.key');
     expect(first.secretFile).toBe(file);
@@ -50,7 +50,7 @@ describe('the generated secret', () => {
     expect(readdirSync(path.join(cwd, 'data'))).toEqual(['secret.key']);
   });
 
-  it('the generated secret gets mode 0600 again, with a warning, when others could read it', () => {
+  it('gets mode 0600 again, with a warning, when others could read it', () => {
     load();
     const file = path.join(cwd, 'data/secret.key');
     chmodSync(file, 0o644);
@@ -59,7 +59,7 @@ describe('the generated secret', () => {
     expect(load().warnings).toEqual([]);
   });
 
-  it('the generated secret is rejected when the file is damaged', () => {
+  it('is rejected when the file is damaged', () => {
     load();
     writeFileSync(path.join(cwd, 'data/secret.key'), 'short');
     expect(() => load()).toThrow(/^GATEHOUSE_SECRET: found 3 bytes in .*secret\.key; allowed: 32 bytes base64url/);
@@ -70,7 +70,7 @@ describe('the generated secret', () => {
     expect(() => load()).toThrow(/^DATA_DIR: found ".*data" \(E[A-Z]+\); allowed: a folder this user may write/);
   });
 
-  it('the generated secret is the same for processes that start at once', async () => {
+  it('is the same for processes that start at once', async () => {
     const script = `import { loadConfig } from ${JSON.stringify(path.resolve('src/config.ts'))};
       console.log(loadConfig({}).secrets[0].toString('base64url'));`;
     const start = () =>

@@ -13,7 +13,7 @@ const entry: Expected = {
 const outcome = { plan: 'Basic', module: 'prompt-login', result: 'WARNING', conditions: ['CheckClaims'] };
 
 describe('the expected results of the conformance suite', () => {
-  it('the expected results name plans that exist, with a reason each', () => {
+  it('name plans that exist, with a reason each', () => {
     const names = plans.map(({ name }) => name);
     for (const { plans: own, reason } of readExpected()) {
       expect(names).toEqual(expect.arrayContaining(own));
@@ -21,7 +21,7 @@ describe('the expected results of the conformance suite', () => {
     }
   });
 
-  it('a run agrees when it has passed, or ended as it is listed', () => {
+  it('agree with a run that has passed, or ended as it is listed', () => {
     const passed = { ...outcome, module: 'other', result: 'PASSED', conditions: [] };
     expect(disagreements([outcome, passed], [entry])).toEqual([]);
   });
@@ -31,12 +31,12 @@ describe('the expected results of the conformance suite', () => {
     ['another condition', { conditions: ['CheckClaims', 'CheckScopes'] }],
     ['an interrupted module', { result: 'INTERRUPTED' }],
     ['another plan', { plan: 'Form Post' }],
-  ])('a run disagrees with %s', (_what, other) => {
+  ])('disagree with a run that has %s', (_what, other) => {
     const [fault] = disagreements([{ ...outcome, ...other }], [entry]);
     expect(fault).toContain('prompt-login is');
   });
 
-  it('a run disagrees when what is listed did not happen', () => {
+  it('disagree with a run in which what is listed did not happen', () => {
     const [fault] = disagreements([{ ...outcome, result: 'PASSED', conditions: [] }], [entry]);
     expect(fault).toContain('remove it from expected-results.json');
   });

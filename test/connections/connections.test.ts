@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 describe('an entry', () => {
-  it('an entry gets the defaults of its kind and its preset', () => {
+  it('gets the defaults of its kind and its preset', () => {
     const google = entryOf({ id: 'g', preset: 'google', name: 'Google', client_id: 'x', client_secret: 's' });
     expect(google).toMatchObject({ kind: 'oidc', issuer: 'https://accounts.google.com', logout: 'never', pkce: true });
     const entra = entryOf({ id: 'e', preset: 'entra', name: 'E', client_id: 'x', tenant: 'abc' });
@@ -37,7 +37,7 @@ describe('an entry', () => {
     });
   });
 
-  it('an entry is rejected with the reason where it would be unsafe', () => {
+  it('is rejected with the reason where it would be unsafe', () => {
     expect(faultsOf({ ...corp, issuer: 'http://sso.example.com' }).join()).toMatch(/issuer: must be https/);
     expect(faultsOf({ ...corp, scopes: ['email'] })).toEqual(['scopes: must include openid']);
     expect(faultsOf({ ...corp, secret: 'x' }).join()).toMatch(/secret: unknown key/);

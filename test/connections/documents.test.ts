@@ -81,7 +81,7 @@ const kids = async (connection: Connection) => {
 };
 
 describe('the documents of an OpenID Connect upstream', () => {
-  it('the documents of an OpenID Connect upstream are read once, without shared keys, and again for an unknown key at most once a minute', async () => {
+  it('are read once, without shared keys, and again for an unknown key at most once a minute', async () => {
     const connection = await make({ id: 'doc-a' });
     expect(await kids(connection)).toEqual(['1']);
     await documents.get(connection, 'discovery');
@@ -97,7 +97,7 @@ describe('the documents of an OpenID Connect upstream', () => {
     expect(change?.data).toMatchObject({ connection: 'doc-a', document: 'jwks' });
   });
 
-  it('the documents of an OpenID Connect upstream stay usable while the upstream is down, which is audited once and tried again every hour', async () => {
+  it('stay usable while the upstream is down, which is audited once and tried again every hour', async () => {
     const connection = await make({ id: 'doc-b' });
     expect(await kids(connection)).toEqual(['1']);
     enabled = [connection];
@@ -125,7 +125,7 @@ describe('the documents of an OpenID Connect upstream', () => {
     enabled = [];
   });
 
-  it('the documents of an OpenID Connect upstream are rejected when they are of another issuer, name forbidden addresses or have no key', async () => {
+  it('are rejected when they are of another issuer, name forbidden addresses or have no key', async () => {
     const reject = async (id: string, change: Record<string, unknown>, reason: RegExp, input = {}) => {
       const original = answers;
       answers = { ...answers, ...change };
@@ -143,7 +143,7 @@ describe('the documents of an OpenID Connect upstream', () => {
     await reject('doc-h', {}, /private or special network/, { issuer: 'https://192.168.0.1' });
   });
 
-  it('the documents of an OpenID Connect upstream are read again when another program changed them', async () => {
+  it('are read again when another program changed them', async () => {
     const connection = await make({ id: 'doc-i' });
     expect(await kids(connection)).toEqual(['1']);
     const content = JSON.stringify({ keys: [key('forged')] });
@@ -164,7 +164,7 @@ describe('the metadata of a SAML upstream', () => {
       ...{ signingCertificates: [certificate], wantAuthnRequestsSigned: false, displayName: 'A' },
     });
 
-  it('the metadata of a SAML upstream may change its keys and never its entity ID', async () => {
+  it('may change its keys and never its entity ID', async () => {
     answers['/metadata'] = metadata('https://a.example');
     const connection = await make({ id: 'doc-s', kind: 'saml', metadata_url: `${upstream.origin}/metadata` });
     expect((await documents.get(connection, 'metadata')).content).toContain('https://a.example/sso');
@@ -207,7 +207,7 @@ describe('the warnings of connections', () => {
   const warnings = async () => {
     return (await all())
       .filter(({ connection }) => connection?.id === 'warn')
-      .map(({ text, isUrgent }) => [String(text), isUrgent]);
+      .map(({ text, isUrgent }) => ({ text: String(text), isUrgent }));
   };
 
   it('name a secret 30 days and more urgently 7 days before it ends, until there is one that lasts', async () => {
@@ -216,9 +216,9 @@ describe('the warnings of connections', () => {
     await documents.get(connection, 'jwks');
     expect(await warnings()).toEqual([]);
     clock.advance({ days: 11 });
-    expect(await warnings()).toEqual([['Upstream: the client secret expires in 29 days.', false]]);
+    expect(await warnings()).toEqual([{ text: 'Upstream: the client secret expires in 29 days.', isUrgent: false }]);
     clock.advance({ days: 23 });
-    expect(await warnings()).toEqual([['Upstream: the client secret expires in 6 days.', true]]);
+    expect(await warnings()).toEqual([{ text: 'Upstream: the client secret expires in 6 days.', isUrgent: true }]);
     await idp.services.connections.addSecret('warn', 'client-secret', { value: 'y' });
     expect(await warnings()).toEqual([]);
   });
@@ -230,12 +230,15 @@ describe('the warnings of connections', () => {
     expect(await warnings()).toEqual([]);
     clock.advance({ days: 2, hours: 1 });
     // The server's own job may have read the keys in the meantime, which fail too.
-    expect(await warnings()).toContainEqual([expect.stringContaining('the discovery document can’t be read'), false]);
+    expect(await warnings()).toContainEqual({
+      text: expect.stringContaining('the discovery document can’t be read'),
+      isUrgent: false,
+    });
     records = [];
     await idp.services.connections.remove('warn');
     await make({ id: 'warn', enabled: true, domains: ['warn.example'] });
     await idp.services.domainChecks.check('warn', 'warn.example');
-    expect(await warnings()).toEqual([[expect.stringContaining('_gatehouse.warn.example'), false]]);
+    expect(await warnings()).toEqual([{ text: expect.stringContaining('_gatehouse.warn.example'), isUrgent: false }]);
   });
 
   it('are mailed to the administrators, once 30 days and once 7 days before a secret or certificate expires', async () => {

@@ -48,7 +48,7 @@ describe('the key set of the engine', () => {
     for (const key of keys) expect(Object.keys(key)).not.toContain('d');
   });
 
-  it('the key set of the engine is read at construction: later changes of the list have no effect', async () => {
+  it('is read at construction: later changes of the list have no effect', async () => {
     const keys = [active];
     engine.replace(build(engine.origin, keys));
     keys.unshift(next);
@@ -56,7 +56,7 @@ describe('the key set of the engine', () => {
     engine.replace(engine.provider);
   });
 
-  it('the key set of the engine is changed by a second Provider on the same storage: sessions, codes and old tokens stay valid', async () => {
+  it('is changed by a second Provider on the same storage: sessions, codes and old tokens stay valid', async () => {
     const browser = httpClient();
     const before = await idToken(browser);
     const code = await codeFor(browser);

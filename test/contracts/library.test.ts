@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { errors, interactionPolicy, Provider } from '../../src/oidc/engine/library.ts';
 
 describe('the files of oidc-provider that are imported', () => {
-  it('the files of oidc-provider that are imported are those that its index exports', async () => {
+  it('are those that its index exports', async () => {
     vi.spyOn(console, 'info').mockReturnValue();
     vi.spyOn(console, 'warn').mockReturnValue();
     const index = await import('oidc-provider');

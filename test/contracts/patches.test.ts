@@ -14,25 +14,25 @@ const filesIn = (folder: string, ending: string) =>
 const filesOfPatches = (ending: string) => names.map(({ folder, name }) => path.join(folder, name + ending)).sort();
 
 describe('the patches of oidc-provider', () => {
-  it('the patches of oidc-provider were checked against the installed release', () => {
+  it('were checked against the installed release', () => {
     const { version } = JSON.parse(readFileSync('node_modules/oidc-provider/package.json', 'utf8'));
     expect(CHECKED_RELEASE).toBe(version);
   });
 
-  it('the patches of oidc-provider are all in the lists, each in a file of its name in the folder of its list', () => {
+  it('are all in the lists, each in a file of its name in the folder of its list', () => {
     expect(filesIn('src/oidc/patches', '.ts')).toEqual(filesOfPatches('.ts'));
   });
 
-  it('the patches of oidc-provider have one contract test each', () => {
+  it('have one contract test each', () => {
     expect(filesIn('test/contracts/patches', '.test.ts')).toEqual(filesOfPatches('.test.ts'));
   });
 
-  it('the patches of oidc-provider are all in the decision that gives their reasons', () => {
+  it('are all in the decision that gives their reasons', () => {
     const decision = readFileSync('docs/decisions/0022-what-we-override-in-oidc-provider.md', 'utf8');
     expect(names.filter(({ name }) => !decision.includes(`\`${name}\``))).toEqual([]);
   });
 
-  it('the patches of oidc-provider are the only replacements of methods of the engine', () => {
+  it('are the only replacements of methods of the engine', () => {
     const replacing = /\b(prototype|Client|Session|Claims|DeviceCode|sessions|provider)\.\w+ = /;
     const elsewhere = readdirSync('src/oidc', { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !file.startsWith('patches'))

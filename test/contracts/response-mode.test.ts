@@ -57,7 +57,7 @@ const request = (parameters: Record<string, string> = {}) =>
   })}`;
 
 describe('a registered response mode', () => {
-  it('a registered response mode is called with context, redirect URI and payload after the usual sign-in', async () => {
+  it('is called with context, redirect URI and payload after the usual sign-in', async () => {
     const browser = httpClient();
     const page = await browser.follow(await browser.get(request()));
     expect(page).toMatchObject({ status: 200, text: 'answered' });
@@ -68,7 +68,7 @@ describe('a registered response mode', () => {
     expect(answer?.loginTs).toBeGreaterThan(Date.now() / 1000 - 60);
   });
 
-  it('a registered response mode is called for an error in the same way', async () => {
+  it('is called for an error in the same way', async () => {
     await httpClient().get(request({ prompt: 'none' }));
     expect(answers.at(-1)).toMatchObject({
       redirectUri: acsUri,
@@ -89,14 +89,14 @@ describe('a registered response mode', () => {
     expect(answers.at(-1)?.participants.sort()).toEqual(['app', 'urn:sp']);
   });
 
-  it('a registered response mode does not answer for redirect URIs that are not registered', async () => {
+  it('does not answer for redirect URIs that are not registered', async () => {
     const before = answers.length;
     const page = await httpClient().get(request({ redirect_uri: 'https://sp.example.com/other' }));
     expect(page.status).toBe(400);
     expect(answers.length).toBe(before);
   });
 
-  it('a registered response mode is not in discovery, but its response type is (patches/responses/discovery-response-types.ts)', async () => {
+  it('is not in discovery, but its response type is (patches/responses/discovery-response-types.ts)', async () => {
     const { response_types_supported, response_modes_supported } = (
       await httpClient().get(`${engine.origin}/.well-known/openid-configuration`)
     ).json();

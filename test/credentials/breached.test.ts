@@ -41,7 +41,7 @@ describe('the built-in list', () => {
     'x',
     'toString',
     '__proto__',
-  ])('the built-in list does not hold %j', async (password) => expect(await breached.check(password)).toBe('clean'));
+  ])('does not hold %j', async (password) => expect(await breached.check(password)).toBe('clean'));
 });
 
 describe('the range look-up', () => {
@@ -87,7 +87,7 @@ describe('the range look-up', () => {
     },
   );
 
-  test('the range look-up is not used for passwords of the built-in list', async () => {
+  test('is not used for passwords of the built-in list', async () => {
     requests.length = 0;
     expect(await check('passwordpassword')).toBe('common');
     expect(requests).toEqual([]);
@@ -105,11 +105,11 @@ describe('the strength meter', () => {
     expect(sentences.join(' ')).toMatch(advice);
   });
 
-  test('the strength meter has no advice for a good password', async () => {
+  test('has no advice for a good password', async () => {
     expect(await strength.estimate('plum wagon thirsty orbit')).toEqual({ score: 4, label: 'strong', advice: [] });
   });
 
-  test('the strength meter does not block the event loop, whatever the input', async () => {
+  test('does not block the event loop, whatever the input', async () => {
     await strength.estimate('warm up');
     // The estimate takes a quarter of a second at full length.
     const turns = await turnsDuring(strength.estimate('qwertyuiopasdfghjklzxcvbnm1234567890'.repeat(7), ['alice']));

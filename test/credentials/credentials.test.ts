@@ -49,7 +49,7 @@ describe('setting a password', () => {
     expect(await fixture.credentials.checkPassword(account, short)).toMatchObject({ outcome: 'too-short' });
   });
 
-  test('setting a password does not store a short one when the second factor was removed meanwhile', async () => {
+  test('does not store a short one when the second factor was removed meanwhile', async () => {
     const account = await fixture.person();
     fixture.withSecondFactor.add(account.id);
     const prepared = await fixture.credentials.preparePassword(account, short);
@@ -61,7 +61,7 @@ describe('setting a password', () => {
 });
 
 describe('a temporary password', () => {
-  test('a temporary password is accepted, but must be changed to another one', async () => {
+  test('is accepted, but must be changed to another one', async () => {
     const account = await fixture.person();
     await fixture.credentials.setPassword(account, long, { mustChange: true });
     expect(await fixture.credentials.checkPassword(account, long)).toMatchObject({ outcome: 'must-change' });
@@ -109,7 +109,7 @@ describe('an imported hash', () => {
     expect(await fixture.credentials.status(account.id)).toMatchObject({ long: true });
   });
 
-  test('an imported hash is replaced once by many parallel sign-ins', async () => {
+  test('is replaced once by many parallel sign-ins', async () => {
     const account = await fixture.person();
     await fixture.credentials.importHash(account.id, bcrypt.hashSync(long, 4));
     const outcomes = await together(6, () => fixture.credentials.checkPassword(account, long));
@@ -118,7 +118,7 @@ describe('an imported hash', () => {
     expect(events).toHaveLength(1);
   });
 
-  test('an imported hash is rejected when it is of a fast algorithm', async () => {
+  test('is rejected when it is of a fast algorithm', async () => {
     const account = await fixture.person();
     const md5 = fixture.credentials.importHash(account.id, '5f4dcc3b5aa765d61d8327deb882cf99');
     await expect(md5).rejects.toMatchObject({ code: 'invalid_input' });

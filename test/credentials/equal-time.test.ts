@@ -138,7 +138,7 @@ describe('a failed check', () => {
     },
   );
 
-  it('a failed check does the same work for the right password of a disabled account', async () => {
+  it('does the same work for the right password of a disabled account', async () => {
     const hash = vi.spyOn(argon2, 'verify');
     const disabled = (await failures()).at(-1);
     const result = await fixture.credentials.checkPassword(disabled?.account, password);
@@ -146,7 +146,7 @@ describe('a failed check', () => {
     expect(hash.mock.calls.map(([stored]) => stored.slice(0, CURRENT_PREFIX.length))).toEqual([CURRENT_PREFIX]);
   });
 
-  it('a failed check does the work of every kind of imported hash, whatever the account has', async () => {
+  it('does the work of every kind of imported hash, whatever the account has', async () => {
     const work = countWork();
     const kinds = await failures();
     for (const [name, make] of makers) {
@@ -163,7 +163,7 @@ describe('a failed check', () => {
     }
   });
 
-  it('a failed check does so on another instance from its first check on, and at any time after the import', async () => {
+  it('does so on another instance from its first check on, and at any time after the import', async () => {
     const second = await openDatabase(fixture.url);
     const passwords = createPasswords({ derive });
     const other = createCredentials({

@@ -46,12 +46,12 @@ describe('a password of any characters', () => {
     '馬電池正確釘書針藍色河流山谷森林',
     '🦄🌈🎸🚲🍕📚🎲🪁🧩🎻🎯🧭🪐🌋🛶',
     '+--§$%&/()=?`´*~#-+',
-  ])('a password of any characters is accepted: %s', (password) => {
+  ])('is accepted: %s', (password) => {
     expect(faults(password)).toEqual([]);
   });
 
   test.each(['with\na line break here', 'with a \0 in between it', 'with a lone \ud800 surrogate'])(
-    'a password of any characters is rejected when one cannot be printed: %j',
+    'is rejected when one cannot be printed: %j',
     (password) => expect(faults(password)).toEqual(['unprintable']),
   );
 });
@@ -90,12 +90,12 @@ test.each([
   '1234512345',
   '123456789012345',
   'zyxwvutsrqponmlk',
-])('recognizes the pattern of %s', (password) => {
+])('the password policy recognizes the pattern of %s', (password) => {
   const expected = password === '1234512345' ? [] : ['pattern']; // five in a row is left to the list of common ones
   expect(faults(password, true)).toEqual(expected);
 });
 
-test('has a sentence for every fault that says what to do', () => {
+test('the password policy has a sentence for every fault that says what to do', () => {
   const all: PasswordFault[] = [
     'too_short',
     'too_long',

@@ -16,7 +16,7 @@ const passlib = (bytes: Buffer) => b64(bytes).replaceAll('+', '.');
 const salt = randomBytes(16);
 
 describe('hash', () => {
-  test('hash is Argon2id with 19456 KiB, two passes and one lane, and never the same twice', async () => {
+  test('is Argon2id with 19456 KiB, two passes and one lane, and never the same twice', async () => {
     const [one, other] = await Promise.all([passwords.hash(secret), passwords.hash(secret)]);
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,p=1,t=2\$/);
     expect(one).not.toBe(other);
@@ -42,7 +42,7 @@ describe('hash', () => {
     expect((await passwords.verify(await passwords.hash('before\0after'), 'before\0other')).ok).toBe(false);
   });
 
-  test('hash is made of the normalized text, so that every keyboard gives the same', async () => {
+  test('is made of the normalized text, so that every keyboard gives the same', async () => {
     const hash = await passwords.hash('Zoe\u0308 ﬁnd ﬂowers');
     expect((await passwords.verify(hash, 'Zoë find flowers')).ok).toBe(true);
   });
@@ -51,7 +51,7 @@ describe('hash', () => {
     ['257 characters', 'x'.repeat(257)],
     ['a megabyte', 'x'.repeat(1_000_000)],
     ['what grows when normalised', '\ufdfa'.repeat(256)],
-  ])('hash is not made of %s, whose check hashes the empty password instead', async (_, plain) => {
+  ])('is not made of %s, whose check hashes the empty password instead', async (_, plain) => {
     await expect(passwords.hash(plain)).rejects.toMatchObject({ code: 'password_refused' });
     const hash = await passwords.hash(secret);
     const verify = vi.spyOn(argon2, 'verify');
@@ -83,7 +83,7 @@ describe('an imported hash', () => {
     expect(await passwords.verify(stored, '')).toEqual({ ok: false, rehash: false });
   });
 
-  test('an imported hash is replaced when it is Argon2 with other parameters', async () => {
+  test('is replaced when it is Argon2 with other parameters', async () => {
     const stored = await argon2.hash(secret, { type: argon2.argon2id, memoryCost: 4096, timeCost: 3, parallelism: 2 });
     expect(isAcceptableHash(stored)).toBe(true);
     expect(await passwords.verify(stored, secret)).toEqual({ ok: true, rehash: true });

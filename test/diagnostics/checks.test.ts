@@ -121,7 +121,7 @@ const cases: [string, CheckId, Partial<AccessFacts>, string, string][] = [
 ];
 
 describe('a check', () => {
-  it.each(cases)('a check of %s says so', (_what, id, changes, state, sentence) => {
+  it.each(cases)('names %s', (_what, id, changes, state, sentence) => {
     const found = checksOf({ ...facts, ...changes }).find((one) => one.id === id);
     expect(found?.state).toBe(state);
     expect(String(found?.explanation)).toContain(sentence);

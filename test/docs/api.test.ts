@@ -82,7 +82,7 @@ async function codeFrom(address: string): Promise<string> {
   return new URL(page.location ?? page.url).searchParams.get('code') ?? '';
 }
 
-it.skipIf(!hasTools)('runs the commands of docs/api.md as they are written', async () => {
+it.skipIf(!hasTools)('a shell runs the commands of docs/api.md as they are written', async () => {
   const known: Record<string, string> = {};
   let said = '';
   let address = '';

@@ -1,7 +1,7 @@
 // docs/configuration.md and docs/connections.md can not lie: their tables are compared with the schemas that read the settings.
 // `UPDATE_DOCS=1 npx vitest run --project sqlite test/docs` brings the document up to date; new rows lack a meaning then.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { variables } from '../../src/config/variables.ts';
 import { connectionTables, type Row, tables } from './reference.ts';
 
@@ -39,17 +39,19 @@ const text = Object.keys(documents)
   .map((document) => readFileSync(document, 'utf8'))
   .join('\n');
 
-it.each(Object.entries(all))('lists all of %s with its default and what is allowed', (heading, rows) => {
-  expect(rowsUnder(heading, text).map((cells) => cells.slice(0, -1))).toEqual(rows.map((row) => row.map(escaped)));
-});
+describe('docs/configuration.md', () => {
+  it.each(Object.entries(all))('lists all of %s with its default and what is allowed', (heading, rows) => {
+    expect(rowsUnder(heading, text).map((cells) => cells.slice(0, -1))).toEqual(rows.map((row) => row.map(escaped)));
+  });
 
-it.each(Object.keys(all))('says what each entry of %s means', (heading) => {
-  const silent = rowsUnder(heading, text).filter((cells) => (cells.at(-1) ?? '').trim().length < 5);
-  expect(silent).toEqual([]);
-});
+  it.each(Object.keys(all))('says what each entry of %s means', (heading) => {
+    const silent = rowsUnder(heading, text).filter((cells) => (cells.at(-1) ?? '').trim().length < 5);
+    expect(silent).toEqual([]);
+  });
 
-it('names each variable that may hold a secret in a file', () => {
-  for (const [name, variable] of Object.entries(variables)) {
-    expect(text.includes(`\`${name}_FILE\``), name).toBe('file' in variable);
-  }
+  it('names each variable that may hold a secret in a file', () => {
+    for (const [name, variable] of Object.entries(variables)) {
+      expect(text.includes(`\`${name}_FILE\``), name).toBe('file' in variable);
+    }
+  });
 });

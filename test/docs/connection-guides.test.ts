@@ -14,7 +14,7 @@ import { aClient } from '../support/factories.ts';
 import type { HttpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { listen } from '../support/listen.ts';
-import { isIn } from '../support/pages/enter.ts';
+import { expectSignedIn } from '../support/pages/enter.ts';
 import { textOf } from '../support/pages/html.ts';
 import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import { startGitHub } from '../support/upstream/github.ts';
@@ -39,7 +39,7 @@ function entryOf(title: string): Record<string, unknown> & { id: string } {
 }
 
 /** Registers the entry, with these addresses instead of those of the vendor. */
-async function follow(title: string, atDouble: Record<string, unknown>) {
+async function registerGuideConnection(title: string, atDouble: Record<string, unknown>) {
   const entry = entryOf(title);
   const checked = checkConnection({ ...entry, ...atDouble });
   if (!checked.ok) throw new Error(JSON.stringify(checked.faults));
@@ -47,7 +47,7 @@ async function follow(title: string, atDouble: Record<string, unknown>) {
   return idp.services.connections.create(checked.value, { source: 'file' });
 }
 
-async function tryIt(id: string): Promise<string> {
+async function runConnectionTest(id: string): Promise<string> {
   const page = await admin.get(`/admin/connections/${id}`);
   return textOf((await admin.follow(await admin.submit(page, {}, { form: '/test' }))).text);
 }
@@ -65,7 +65,7 @@ afterAll(async () => {
 
 describe('the guide', () => {
   it.each(['Google', 'Microsoft Entra ID', 'GitHub', 'Any SAML 2.0 identity provider'])(
-    'the guide for %s is a valid entry as it is printed, and names every value that the vendor needs',
+    'is a valid entry for %s as it is printed, and names every value that the vendor needs',
     (title) => {
       const entry = entryOf(title);
       const checked = checkConnection(entry);
@@ -86,16 +86,16 @@ describe('the guide', () => {
       },
       '11111111-2222-3333-4444-555555555555:o-1',
     ],
-  ])('the guide for %s leads to a sign-in', async (title, user, subject) => {
+  ])('leads to a sign-in for %s', async (title, user, subject) => {
     const { id, client_id } = entryOf(title);
     const method = { client_id, token_endpoint_auth_method: 'client_secret_post' };
     const upstream = await startOidcUpstream([callbackOf(idp, id)], method);
     upstream.user = user;
     upstream.quirks = { acceptsAnySecret: true };
-    await follow(title, { issuer: upstream.issuer, tenant: undefined });
-    expect(await tryIt(id)).toContain('The sign-in succeeds');
+    await registerGuideConnection(title, { issuer: upstream.issuer, tenant: undefined });
+    expect(await runConnectionTest(id)).toContain('The sign-in succeeds');
     const { page } = await signInOver(idp, id);
-    expect(isIn(page), page.text).toBe(true);
+    expectSignedIn(page);
     expect(await accountOf(idp, id, subject)).toMatchObject({
       email: user.email,
       emailVerified: true,
@@ -105,26 +105,26 @@ describe('the guide', () => {
     await remove(id);
   });
 
-  it('the guide for GitHub leads to a sign-in', async () => {
+  it('leads to a sign-in for GitHub', async () => {
     const github = await startGitHub();
     github.user = { id: 4712, login: 'guided' };
     github.emails = [{ email: 'guided@octo.example', primary: true, verified: true }];
     const { origin } = github;
-    await follow('GitHub', {
+    await registerGuideConnection('GitHub', {
       client_secret: 'github-secret',
       authorization_url: `${origin}/login/oauth/authorize`,
       token_url: `${origin}/login/oauth/access_token`,
       userinfo_url: `${origin}/user`,
       emails_url: `${origin}/user/emails`,
     });
-    expect(await tryIt('github')).toContain('The sign-in succeeds');
-    expect(isIn((await signInOver(idp, 'github')).page)).toBe(true);
+    expect(await runConnectionTest('github')).toContain('The sign-in succeeds');
+    expectSignedIn((await signInOver(idp, 'github')).page);
     expect(await accountOf(idp, 'github', '4712')).toMatchObject({ email: 'guided@octo.example', username: 'guided' });
     await github.stop();
     await remove('github');
   });
 
-  it('the guide for SAML leads to a sign-in', async () => {
+  it('leads to a sign-in for SAML', async () => {
     const [credential, entityId] = [aCredential(), 'https://idp.school.example/metadata'];
     const xml = identityProviderMetadata({
       ...{
@@ -137,7 +137,7 @@ describe('the guide', () => {
       ...{ signingCertificates: [credential.certificatePem], wantAuthnRequestsSigned: false },
     });
     const server = await listen((_request, response) => void response.end(xml));
-    await follow('Any SAML 2.0 identity provider', { metadata_url: `${server.origin}/metadata` });
+    await registerGuideConnection('Any SAML 2.0 identity provider', { metadata_url: `${server.origin}/metadata` });
     const upstream = { connection: 'school', entityId, credential };
     const attributes = { mail: 'sue@school.example', displayName: 'Sue' };
     const answer = (requestId: string) => answerXml(idp, upstream, requestId, { nameId: 'guided-1', attributes });
@@ -152,7 +152,7 @@ describe('the guide', () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [redirectUri] });
     const begun = await beginAt(idp, upstream, { clientId });
     const posted = await postAnswer(begun.browser, answer(begun.requestId), { relayState: begun.requestId });
-    expect(isIn(await begun.browser.follow(posted, isAtApplication))).toBe(true);
+    expectSignedIn(await begun.browser.follow(posted, isAtApplication));
     expect(await accountOf(idp, 'school', 'guided-1')).toMatchObject({ email: 'sue@school.example', name: 'Sue' });
     await server.close();
     await remove('school');

@@ -66,7 +66,7 @@ it('docs/decisions has one file a number and an index that names them all', () =
   expect(files.filter((name) => !read('docs/README.md').includes(`decisions/${name}`))).toEqual([]);
 });
 
-it('names only files that exist in docs/architecture.md', () => {
+it('docs/architecture.md names only files that exist', () => {
   const text = readFileSync('docs/architecture.md', 'utf8');
   const named = [...text.matchAll(/`([a-z0-9-]+(?:\/[a-z0-9-]+)*\.(?:ts|eta))`/g)].map(([, file]) => file ?? '');
   const missing = named.filter((file) => !existsSync(file) && !existsSync(path.join('src', file)));

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testFolder } from '../support/database/database.ts';
 import { httpClient } from '../support/http.ts';
 import { freePort, startIdp, type TestIdp } from '../support/idp.ts';
@@ -39,25 +39,27 @@ afterAll(async () => {
   await idp?.stop();
 });
 
-it('signs the user of the guide in to the application of the guide', async () => {
-  const browser = httpClient(origin);
-  const page = await browser.follow(await browser.get(origin));
-  expect(page.text).toContain('My app');
-  const back = await browser.follow(await browser.submit(page, { username, password }));
-  expect(back.text).toContain('Signed in');
-  expect(back.text).toContain('"name": "Alice Example"');
+describe('the five-minute guide', () => {
+  it('signs the user of the guide in to the application of the guide', async () => {
+    const browser = httpClient(origin);
+    const page = await browser.follow(await browser.get(origin));
+    expect(page.text).toContain('My app');
+    const back = await browser.follow(await browser.submit(page, { username, password }));
+    expect(back.text).toContain('Signed in');
+    expect(back.text).toContain('"name": "Alice Example"');
 
-  // Single sign-on, as the guide promises.
-  const again = await browser.follow(await browser.get(origin));
-  expect(again.text).toContain('"name": "Alice Example"');
-});
+    // Single sign-on, as the guide promises.
+    const again = await browser.follow(await browser.get(origin));
+    expect(again.text).toContain('"name": "Alice Example"');
+  });
 
-it('rejects a response that this browser did not request', async () => {
-  const answer = await fetch(`${origin}/callback?code=stolen&state=foreign&iss=${encodeURIComponent(idp.issuer)}`);
-  expect(answer.status).toBe(400);
-  expect(await answer.text()).toContain('Sign-in failed');
-});
+  it('rejects a response that this browser did not request', async () => {
+    const answer = await fetch(`${origin}/callback?code=stolen&state=foreign&iss=${encodeURIComponent(idp.issuer)}`);
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain('Sign-in failed');
+  });
 
-it('writes the log lines that the guide quotes', () => {
-  expect(idp.log.join('')).toContain('configuration file applied');
+  it('writes the log lines that the guide quotes', () => {
+    expect(idp.log.join('')).toContain('configuration file applied');
+  });
 });

@@ -24,7 +24,7 @@ import { testFolder } from '../support/database/database.ts';
 import { aClient, aUser } from '../support/factories.ts';
 import { httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { enter, isIn } from '../support/pages/enter.ts';
+import { enter, expectSignedIn } from '../support/pages/enter.ts';
 import { startDirectory } from '../support/upstream/directory.ts';
 import { type Fault, type FaultyServer, faults, faultyServer } from './faulty-server.ts';
 import { tcpProxy } from './tcp-proxy.ts';
@@ -79,13 +79,14 @@ describe('a request that needs another server', () => {
     const errors = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error');
     return errors.map(({ detail }) => detail?.message ?? detail).join(' AND ');
   };
-  const unavailable = (fault: Fault) => [503, '5', true, expect.stringMatching(reasons[fault])];
-  const said = (idp: TestIdp, page: Page) => [
-    page.status,
-    page.headers['retry-after'],
-    page.text.includes('We can’t reach Example Corp right now'),
-    errorOf(idp, page),
-  ];
+  const expectUnavailable = (idp: TestIdp, page: Page, fault: Fault, what: string = fault) => {
+    expect({ status: page.status, retryAfter: page.headers['retry-after'] }, what).toEqual({
+      status: 503,
+      retryAfter: '5',
+    });
+    expect(page.text, what).toContain('We can’t reach Example Corp right now');
+    expect(errorOf(idp, page), what).toMatch(reasons[fault]);
+  };
 
   it('answers 503 with Retry-After where an upstream is needed, and the log names it and the fault', async () => {
     const results = faults.map(async (fault) => {
@@ -93,7 +94,7 @@ describe('a request that needs another server', () => {
       const idp = idpFor(fault);
       await aConnection(idp, { id: `at-${fault}`, issuer: origin, client_id: 'x', client_secret: secret });
       const discovery = await signInOver(idp, `at-${fault}`);
-      expect([fault, ...said(idp, discovery.page)]).toEqual([fault, ...unavailable(fault)]);
+      expectUnavailable(idp, discovery.page, fault);
       await idp.services.connections.remove(`at-${fault}`, { source: 'local' });
     });
     const more = faults.flatMap((fault) =>
@@ -103,7 +104,7 @@ describe('a request that needs another server', () => {
         corp.upstream.quirks = { discovery: { [endpoint]: `${servers[fault].origin}/there` } };
         const { page } = await signInOver(idp, corp.connection);
         await corp.remove();
-        expect([fault, endpoint, ...said(idp, page)]).toEqual([fault, endpoint, ...unavailable(fault)]);
+        expectUnavailable(idp, page, fault, `${fault} ${endpoint}`);
       }),
     );
     await Promise.all([...results, ...more]);
@@ -118,7 +119,7 @@ describe('a request that needs another server', () => {
     const { clientId, browser, page } = await signInOver(patient, corp.connection);
     expect(page.status).toBe(503);
     await proxy.serve();
-    expect(isIn((await signInOver(patient, corp.connection, { clientId, browser })).page)).toBe(true);
+    expectSignedIn((await signInOver(patient, corp.connection, { clientId, browser })).page);
     await corp.remove();
     await proxy.close();
   });
@@ -133,11 +134,12 @@ describe('a request that needs another server', () => {
           admin.send('POST', '/saml-metadata', { metadata_url: `${origin}/metadata` }),
           tokenWithKeysAt(idpFor(fault), `${origin}/jwks`),
         ]);
-        expect([metadata.status, JSON.stringify(metadata.json().errors)]).toEqual([
-          400,
-          expect.stringMatching(reasons[fault]),
-        ]);
-        expect([fault, token.status, token.json().error]).toEqual([fault, 401, 'invalid_client']);
+        expect(metadata.status, fault).toBe(400);
+        expect(JSON.stringify(metadata.json().errors), fault).toMatch(reasons[fault]);
+        expect({ status: token.status, error: token.json().error }, fault).toEqual({
+          status: 401,
+          error: 'invalid_client',
+        });
       }),
     );
   });
@@ -179,7 +181,7 @@ describe('a request that needs another server', () => {
       .toBe(faults.length);
     for (const [clientId, fault] of clients) {
       const row = await idp.services.db.logoutDelivery.findFirstOrThrow({ where: { clientId } });
-      expect([fault, row.lastError]).toEqual([fault, expect.stringMatching(reasons[fault])]);
+      expect(row.lastError, fault).toEqual(expect.stringMatching(reasons[fault]));
     }
   });
 
@@ -198,7 +200,7 @@ describe('a request that needs another server', () => {
     expect([page.status, page.headers['retry-after']]).toEqual([503, '30']);
     expect(errorOf(idp, page)).toMatch(/the search failed/);
     directory.quirks.hangs = false;
-    expect(isIn(await enterNow())).toBe(true);
+    expectSignedIn(await enterNow());
     await idp.services.connections.remove('directory', { source: 'local' });
     await directory.stop();
   });
@@ -218,7 +220,7 @@ describe('a call in the background', () => {
     return String(log[0]);
   }
 
-  it.each(faults)('to a %s server ends, and the log has one line about it', async (fault) => {
+  it.each(faults)('ends at a %s server, and the log has one line about it', async (fault) => {
     const { origin } = servers[fault];
     const strength = { isCommon: async () => false };
     const outgoing = outgoingTo(fault);
@@ -231,7 +233,7 @@ describe('a call in the background', () => {
     );
   });
 
-  it.each(faults)('to a %s receiver of checkpoints ends, and the checkpoint is in the file', async (fault) => {
+  it.each(faults)('ends at a %s receiver of checkpoints, and the checkpoint is in the file', async (fault) => {
     const file = path.join(testFolder(), `checkpoints-${fault}.jsonl`);
     const key = { id: 'k1', privateKey: generateKeyPairSync('ed25519').privateKey };
     const checkpoints = createOutsideCheckpoints({
@@ -248,7 +250,7 @@ describe('a call in the background', () => {
     expect(failed).toEqual([expect.stringMatching(reasons[fault])]);
   });
 
-  it.each(['silent', 'reset', 'refused', 'drips'] as const)('to a %s mail server ends', async (fault) => {
+  it.each(['silent', 'reset', 'refused', 'drips'] as const)('ends at a %s mail server', async (fault) => {
     const server = await faultyServer(fault, '220-');
     const transport = createMailTransport({
       ...{ smtpUrl: `smtp://127.0.0.1:${server.port}`, mailFrom: 'a@example.com', outboxDir: '/nowhere' },
@@ -267,7 +269,7 @@ describe('a call in the background', () => {
     drips: /greeting|took more than/i,
   };
 
-  it('to silent name servers ends', async () => {
+  it('ends at silent name servers', async () => {
     const silent = createSocket('udp4').bind(0, '127.0.0.1');
     await once(silent, 'listening');
     const nameServers = [`127.0.0.1:${silent.address().port}`];

@@ -1,6 +1,6 @@
 // Every kind of endpoint with the database away: PostgreSQL that refuses connections, a SQLite file that another process has locked
 // and one that is read-only. None answers 500, and what was valid before is valid afterwards.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import { sha256 } from '../../src/platform/random.ts';
 import { connectSqlite } from '../../src/storage/sqlite/connections.ts';
@@ -241,87 +241,92 @@ function faultOf({ kind, reads }: Probe, page: Page, isTotal: boolean): string |
   return kind === 'oauth' && body.error !== 'temporarily_unavailable' ? said : undefined;
 }
 
-it('answers 503 with Retry-After everywhere, never 500, and works again afterwards', async () => {
-  for (const fault of faults) {
-    const logged = idp.log.length;
-    await fault.begin();
-    const wrong: Record<string, string | undefined> = {};
-    for (const [name, probe] of Object.entries(probes)) {
-      wrong[name] = faultOf(probe, await probe.send(), fault.isTotal);
+describe('the server', () => {
+  it('answers 503 with Retry-After everywhere, never 500, and works again afterwards', async () => {
+    for (const fault of faults) {
+      const logged = idp.log.length;
+      await fault.begin();
+      const wrong: Record<string, string | undefined> = {};
+      for (const [name, probe] of Object.entries(probes)) {
+        wrong[name] = faultOf(probe, await probe.send(), fault.isTotal);
+      }
+      await expect.poll(async () => (await httpClient(idp.issuer).get('/readyz')).status).toBe(503);
+      const ready = await httpClient(idp.issuer).get('/readyz');
+      const healthy = await httpClient(idp.issuer).get('/healthz');
+      await fault.end();
+      expect(
+        Object.entries(wrong).filter(([, reason]) => reason),
+        fault.name,
+      ).toEqual([]);
+      expect(healthy.status).toBe(200);
+      expect(ready.json()).toMatchObject({
+        checks: { database: 'failed', keys: 'ok' },
+        reasons: { database: fault.reason },
+      });
+      await expect.poll(async () => (await httpClient(idp.issuer).get('/readyz')).status).toBe(200);
+      await expectUnchanged();
+      expectBriefLog(idp.log.slice(logged), fault);
     }
-    await expect.poll(async () => (await httpClient(idp.issuer).get('/readyz')).status).toBe(503);
-    const ready = await httpClient(idp.issuer).get('/readyz');
-    const healthy = await httpClient(idp.issuer).get('/healthz');
-    await fault.end();
-    expect(
-      Object.entries(wrong).filter(([, reason]) => reason),
-      fault.name,
-    ).toEqual([]);
-    expect(healthy.status).toBe(200);
-    expect(ready.json()).toMatchObject({
-      checks: { database: 'failed', keys: 'ok' },
-      reasons: { database: fault.reason },
-    });
-    await expect.poll(async () => (await httpClient(idp.issuer).get('/readyz')).status).toBe(200);
-    await expectUnchanged();
-    expectBriefLog(idp.log.slice(logged), fault);
+  });
+
+  it('answers 503 at each step of a SAML sign-in or one over an upstream, and the same request succeeds afterwards', async () => {
+    const corp = await anUpstream(idp);
+    const school = await aSamlUpstream(idp);
+    for (const fault of faults) {
+      const steps = await stepsAt(idp, { corp, school });
+      await fault.begin();
+      const during = await Promise.all(
+        steps.map(async ({ name, send }) => [name, faultOf({ kind: 'page', send }, await send(), true)]),
+      );
+      await fault.end();
+      expect(during, fault.name).toEqual(steps.map(({ name }) => [name, undefined]));
+      await expect.poll(async () => (await httpClient(idp.issuer).get('/readyz')).status).toBe(200);
+      const after = await Promise.all(steps.map(async ({ name, send }) => [name, (await send()).status]));
+      expect(after, fault.name).toEqual(steps.map(({ name }) => [name, 303]));
+    }
+    await corp.remove();
+  });
+
+  it.runIf(databaseKind() === 'postgresql')('ends a request whose statements together take too long', async () => {
+    const send = async () => probes['account without a session']?.send();
+    const { requestMs, lateMs } = quick;
+    Object.assign(quick, { requestMs: 250, lateMs: 20 });
+    proxy.delay(100);
+    const page = await send();
+    proxy.delay(0);
+    Object.assign(quick, { requestMs, lateMs });
+    expect([page?.status, Number(page?.headers['retry-after'])]).toEqual([503, 5]);
+    await expect.poll(async () => (await send())?.status).toBe(200);
+  });
+
+  /** One line for each failed request, with the reason and the path; the driver's text once, when the database goes away. */
+  function expectBriefLog(lines: string[], { reason, isTotal }: Fault): void {
+    const textOf = (line: string) => JSON.parse(line).msg;
+    const failed = lines.filter((line) => textOf(line) === 'request failed');
+    expect(failed.length).toBeGreaterThan(5);
+    for (const line of failed) {
+      const { path, detail } = JSON.parse(line);
+      // The pages' own relying party knows only what the token endpoint has answered.
+      const isOwn = path === '/auth/callback';
+      expect(detail, line).toMatchObject(isOwn ? { error: 'temporarily_unavailable' } : { database: reason });
+    }
+    expect(lines.filter((line) => line.includes('"stack"'))).toEqual([]);
+    const away = isTotal ? 'the database does not answer' : 'the database cannot be used';
+    const changes = lines.filter((line) => [away, 'the database answers again'].includes(textOf(line)));
+    expect(changes.map(textOf)).toEqual([away, 'the database answers again']);
+    expect(JSON.parse(changes[0] ?? '')).toMatchObject({ reason, detail: { cause: expect.stringMatching(/\S/) } });
+  }
+
+  /** The code, the refresh token and the session were not used up by the failed requests. */
+  async function expectUnchanged(): Promise<void> {
+    for (const name of ['token of a code', 'token of a refresh token', 'userinfo', 'account']) {
+      const page = await probes[name]?.send();
+      expect({ status: page?.status, text: page?.text.slice(0, 200) }, name).toEqual({
+        status: 200,
+        text: expect.anything(),
+      });
+      if (name === 'token of a refresh token') refreshToken = String(page?.json().refresh_token ?? refreshToken);
+    }
+    code = await newCode();
   }
 });
-
-it('answers 503 at each step of a SAML sign-in or one over an upstream, and the same request succeeds afterwards', async () => {
-  const corp = await anUpstream(idp);
-  const school = await aSamlUpstream(idp);
-  for (const fault of faults) {
-    const steps = await stepsAt(idp, { corp, school });
-    await fault.begin();
-    const during = await Promise.all(
-      steps.map(async ({ name, send }) => [name, faultOf({ kind: 'page', send }, await send(), true)]),
-    );
-    await fault.end();
-    expect(during, fault.name).toEqual(steps.map(({ name }) => [name, undefined]));
-    await expect.poll(async () => (await httpClient(idp.issuer).get('/readyz')).status).toBe(200);
-    const after = await Promise.all(steps.map(async ({ name, send }) => [name, (await send()).status]));
-    expect(after, fault.name).toEqual(steps.map(({ name }) => [name, 303]));
-  }
-  await corp.remove();
-});
-
-it.runIf(databaseKind() === 'postgresql')('ends a request whose statements together take too long', async () => {
-  const send = async () => probes['account without a session']?.send();
-  const { requestMs, lateMs } = quick;
-  Object.assign(quick, { requestMs: 250, lateMs: 20 });
-  proxy.delay(100);
-  const page = await send();
-  proxy.delay(0);
-  Object.assign(quick, { requestMs, lateMs });
-  expect([page?.status, Number(page?.headers['retry-after'])]).toEqual([503, 5]);
-  await expect.poll(async () => (await send())?.status).toBe(200);
-});
-
-/** One line for each failed request, with the reason and the path; the driver's text once, when the database goes away. */
-function expectBriefLog(lines: string[], { reason, isTotal }: Fault): void {
-  const textOf = (line: string) => JSON.parse(line).msg;
-  const failed = lines.filter((line) => textOf(line) === 'request failed');
-  expect(failed.length).toBeGreaterThan(5);
-  for (const line of failed) {
-    const { path, detail } = JSON.parse(line);
-    // The pages' own relying party knows only what the token endpoint has answered.
-    const isOwn = path === '/auth/callback';
-    expect(detail, line).toMatchObject(isOwn ? { error: 'temporarily_unavailable' } : { database: reason });
-  }
-  expect(lines.filter((line) => line.includes('"stack"'))).toEqual([]);
-  const away = isTotal ? 'the database does not answer' : 'the database cannot be used';
-  const changes = lines.filter((line) => [away, 'the database answers again'].includes(textOf(line)));
-  expect(changes.map(textOf)).toEqual([away, 'the database answers again']);
-  expect(JSON.parse(changes[0] ?? '')).toMatchObject({ reason, detail: { cause: expect.stringMatching(/\S/) } });
-}
-
-/** The code, the refresh token and the session were not used up by the failed requests. */
-async function expectUnchanged(): Promise<void> {
-  for (const name of ['token of a code', 'token of a refresh token', 'userinfo', 'account']) {
-    const page = await probes[name]?.send();
-    expect([name, page?.status, page?.text.slice(0, 200)]).toEqual([name, 200, expect.anything()]);
-    if (name === 'token of a refresh token') refreshToken = String(page?.json().refresh_token ?? refreshToken);
-  }
-  code = await newCode();
-}

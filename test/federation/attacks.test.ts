@@ -7,7 +7,8 @@ import { redirectUri } from '../oidc/support.ts';
 import { aClient } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
-import { isIn } from '../support/pages/enter.ts';
+import { expectNotSignedIn, expectSignedIn } from '../support/pages/enter.ts';
+import { actionsOf } from '../support/pages/html.ts';
 import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import type { OidcQuirks } from '../support/upstream/oidc-upstream.ts';
 import {
@@ -100,9 +101,9 @@ describe('an answer of an upstream', () => {
     const stored = await browser.get(url);
     await isRejected(await browser.get(url));
     const done = await browser.follow(stored, isAtApplication);
-    expect(isIn(done)).toBe(true);
+    expectSignedIn(done);
     const again = await browser.get(stored.location ?? '');
-    expect(isIn(again)).toBe(false);
+    expectNotSignedIn(again);
     expect(again.status).not.toBe(200);
   });
 
@@ -199,10 +200,10 @@ describe('a connection', () => {
     limited.upstream.user = { sub: `attack-${count}`, tid: 'tenant-a' };
     const inside = await signInOver(idp, limited.connection);
     await limited.remove();
-    expect(isIn(inside.page)).toBe(true);
+    expectSignedIn(inside.page);
   });
 
-  it('that is disabled is closed by every door, also for an answer that is on its way', async () => {
+  it('is closed by every door while it is disabled, also for an answer that is on its way', async () => {
     const closing = await anUpstream(idp);
     const browser = httpClient(idp.issuer);
     const url = await anAnswer(browser, closing);
@@ -210,7 +211,7 @@ describe('a connection', () => {
     await idp.services.connections.setEnabled(closing.connection, false);
     const late = await browser.follow(await browser.get(url));
     expect(late.status).toBe(403);
-    expect(form.forms.some(({ action }) => action.includes(closing.connection))).toBe(true);
+    expect(actionsOf(form)).toContainEqual(expect.stringContaining(closing.connection));
     const straight = await openSignIn(idp, { clientId, connection: closing.connection });
     expect(straight.status).toBe(403);
     const fresh = await openSignIn(idp, { clientId });
@@ -219,7 +220,7 @@ describe('a connection', () => {
     await closing.remove();
   });
 
-  it('that is only for linking admits nobody by itself', async () => {
+  it('admits nobody by itself when it is only for linking', async () => {
     const linking = await anUpstream(idp, { link_only: true });
     linking.upstream.user = { sub: `attack-${count}` };
     const page = await openSignIn(idp, { clientId, connection: linking.connection });
@@ -236,7 +237,7 @@ describe('a connection', () => {
     expect(sent.status).toBe(403);
   });
 
-  it('that a database writer added or changed is not used', async () => {
+  it('is not used when a database writer added or changed it', async () => {
     const forged = await anUpstream(idp);
     await forged.upstream.stop();
     const { db, connections } = idp.services;
@@ -256,7 +257,7 @@ describe('a connection', () => {
       where: { connectionId: corp.connection, subject: `attack-${count}` },
       data: { userId: victim.id },
     });
-    expect(isIn((await signInOver(idp, corp.connection)).page)).toBe(false);
+    expectNotSignedIn((await signInOver(idp, corp.connection)).page);
     expect(await accountOf(idp, corp.connection, `attack-${count}`)).toBeUndefined();
   });
 });

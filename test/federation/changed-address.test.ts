@@ -4,7 +4,7 @@ import { forgot, mailIsIdle, mailOf, open, passwordWorks, redeem, resetLink } fr
 import { aUser, PASSWORD } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
-import { isIn } from '../support/pages/enter.ts';
+import { expectSignedIn } from '../support/pages/enter.ts';
 import { accountOf, anUpstream, type Connected, isAtApplication, signInOver } from './support.ts';
 
 let box: Mailbox;
@@ -32,13 +32,13 @@ async function aLinkedUser() {
   corp.upstream.user = { sub, email, email_verified: true };
   const { page, browser } = await signInOver(idp, corp.connection);
   const { username, password } = user;
-  expect(isIn(await browser.follow(await browser.submit(page, { username, password }), isAtApplication))).toBe(true);
+  expectSignedIn(await browser.follow(await browser.submit(page, { username, password }), isAtApplication));
   return { ...user, sub, email, newEmail: `new-${count}@linked.example` };
 }
 
 async function signInWith(email: string, sub: string, isVerified: boolean): Promise<void> {
   corp.upstream.user = { sub, email, email_verified: isVerified };
-  expect(isIn((await signInOver(idp, corp.connection)).page)).toBe(true);
+  expectSignedIn((await signInOver(idp, corp.connection)).page);
 }
 
 describe('a new address that the upstream proves', () => {

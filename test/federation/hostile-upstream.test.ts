@@ -7,7 +7,8 @@ import { aClient } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Listening, listen } from '../support/listen.ts';
-import { isIn } from '../support/pages/enter.ts';
+import { expectNotSignedIn, expectSignedIn } from '../support/pages/enter.ts';
+import { actionsOf } from '../support/pages/html.ts';
 import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import { answerXml, aSamlUpstream, beginAt, postAnswer } from '../support/upstream/saml-upstream.ts';
 import { accountOf, anUpstream, callbackOf, isAtApplication, signInOver } from './support.ts';
@@ -25,16 +26,16 @@ beforeAll(async () => {
 });
 afterAll(() => internal.close());
 
-describe('an endpoint of an upstream', () => {
+describe('redirects of an upstream', () => {
   it.each(['/.well-known/openid-configuration', '/jwks', '/token', '/me'])(
-    'is not followed to another server when %s redirects there',
+    'are not followed to another server: %s',
     async (path) => {
       internalCalls = 0;
       const corp = await anUpstream(idp);
       corp.upstream.user = { sub: 'redirected' };
       corp.upstream.quirks = { redirects: { [path]: `${internal.origin}/secret` } };
       const { page } = await signInOver(idp, corp.connection);
-      expect(isIn(page)).toBe(false);
+      expectNotSignedIn(page);
       expect(page.status).toBeGreaterThanOrEqual(400);
       expect(page.text).not.toContain(internal.origin);
       expect(await accountOf(idp, corp.connection, 'redirected')).toBeUndefined();
@@ -44,8 +45,8 @@ describe('an endpoint of an upstream', () => {
   );
 });
 
-describe('an answer', () => {
-  it('leads nowhere by its state or its RelayState', async () => {
+describe('a callback', () => {
+  it('does not redirect to an address in its state or its RelayState', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [redirectUri] });
     const corp = await anUpstream(idp);
     const forged = await httpClient(idp.issuer).get(
@@ -60,12 +61,12 @@ describe('an answer', () => {
     });
     expect(new URL(posted.location ?? '', idp.issuer).origin).toBe(idp.issuer);
     const page = await begun.browser.follow(posted, isAtApplication);
-    expect(isIn(page)).toBe(true);
+    expectSignedIn(page);
     expect(page.location).not.toContain('attacker.example');
     await idp.services.connections.remove(school.connection);
   });
 
-  it('of a registered service provider that poses as an upstream is not authentic', async () => {
+  it('rejects a Response that a service provider signed in place of the upstream', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [redirectUri] });
     const school = await aSamlUpstream(idp);
     const begun = await beginAt(idp, school, { clientId });
@@ -83,7 +84,7 @@ describe('an answer', () => {
 });
 
 describe('a group that a full administrator mapped to the role of administrators', () => {
-  it('gives it with a second factor of this server only, and takes it away with the group', async () => {
+  it('grants the admin role only with a second factor of this server, and revokes it with the group', async () => {
     const strict = await startIdp({ adminMfa: 'default' });
     const corp = await anUpstream(strict, { groups_claim: 'groups', role_mappings: { admins: 'admin' } });
     const rolesOf = async () => (await accountOf(strict, corp.connection, 'mapped'))?.roles;
@@ -91,11 +92,11 @@ describe('a group that a full administrator mapped to the role of administrators
     const { page, browser } = await signInOver(strict, corp.connection);
     expect(await rolesOf()).toEqual(['admin']);
     // The upstream claims a second factor, but the connection does not vouch for it.
-    expect(page.forms.some(({ action }) => action.includes('enrol-totp'))).toBe(true);
+    expect(actionsOf(page)).toContainEqual(expect.stringContaining('enrol-totp'));
     const opened = await browser.follow(await browser.get('/admin'));
     expect(opened.url).toContain('/signin/');
     corp.upstream.user = { sub: 'mapped', groups: [] };
-    expect(isIn((await signInOver(strict, corp.connection)).page)).toBe(true);
+    expectSignedIn((await signInOver(strict, corp.connection)).page);
     expect(await rolesOf()).toEqual([]);
     await corp.upstream.stop();
     await strict.stop();

@@ -98,7 +98,7 @@ describe('a SAML application over an OpenID Connect connection', () => {
     expect(statusOf(page)).not.toContain('status:Success');
   });
 
-  it('that requests the password gets none of an account whose domain requires a connection', async () => {
+  it('gets no password sign-in that it requests of an account whose domain requires a connection', async () => {
     const domain = `saml${process.pid}.example`;
     const required = await anUpstream(idp, { domains: [domain], required_for_domains: true }, { proven: true });
     const user = await aUser(idp.services, { email: `user@${domain}` });
@@ -115,7 +115,7 @@ describe('a SAML application over an OpenID Connect connection', () => {
     await required.remove();
   });
 
-  it('that requests the password and accepts none here gets NoAuthnContext', async () => {
+  it('gets NoAuthnContext when it requests the password and accepts none here', async () => {
     const library = { disableRequestedAuthnContext: false, authnContext: [contextClasses.password] };
     const settings = { connections: [corp.connection], local_sign_in: false };
     const sp = await aServiceProvider(idp.services, { library, settings });

@@ -8,7 +8,7 @@ import { aClient } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { listen } from '../support/listen.ts';
-import { isIn } from '../support/pages/enter.ts';
+import { expectNotSignedIn, expectSignedIn } from '../support/pages/enter.ts';
 import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import {
   type AnswerParts,
@@ -97,13 +97,13 @@ describe('an answer of a SAML upstream', () => {
     const { posted, page } = await signIn({ sign });
     expect(posted.status, posted.text).toBe(303);
     expect(posted.setCookie.join()).not.toContain('session');
-    expect(isIn(page), page.text).toBe(true);
+    expectSignedIn(page);
   });
 
   it.each(['assertion', 'response', 'both'] as const)('signs in encrypted with a signature over %s', async (sign) => {
     for (const algorithm of [algorithms.aes256Gcm, algorithms.aes128Gcm]) {
       const { page } = await signIn({ sign, encrypt: { certificate: ownCertificate(), algorithm } });
-      expect(isIn(page), page.text).toBe(true);
+      expectSignedIn(page);
     }
   });
 
@@ -153,7 +153,7 @@ describe('an answer of a SAML upstream', () => {
     const first = await signIn();
     const before = await first.account();
     const again = await signIn({ nameId: first.subject });
-    expect(isIn(again.page)).toBe(true);
+    expectSignedIn(again.page);
     expect((await again.account())?.id).toBe(before?.id);
   });
 
@@ -161,7 +161,7 @@ describe('an answer of a SAML upstream', () => {
     const upstream = await aSamlUpstream(idp, { subject_attribute: 'employeeNumber' });
     const format = 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient';
     const { page } = await signIn({ nameId: 'changes', format, attributes: { employeeNumber: '4711' } }, { upstream });
-    expect(isIn(page), page.text).toBe(true);
+    expectSignedIn(page);
     expect(await accountOf(idp, upstream.connection, '4711')).toBeDefined();
     expect(await accountOf(idp, upstream.connection, 'changes')).toBeUndefined();
   });
@@ -180,7 +180,7 @@ describe('an answer of a SAML upstream', () => {
     const status = 'urn:oasis:names:tc:SAML:2.0:status:Responder';
     const { page } = await signIn({ status, sign: 'response' });
     expect(page.status).toBe(400);
-    expect(isIn(page)).toBe(false);
+    expectNotSignedIn(page);
   });
 });
 

@@ -4,7 +4,7 @@ import { redirectUri } from '../oidc/support.ts';
 import { aClient, aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { isIn } from '../support/pages/enter.ts';
+import { expectSignedIn } from '../support/pages/enter.ts';
 import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import { aConnection, accountOf, callbackOf, isAtApplication, openSignIn } from './support.ts';
 
@@ -42,11 +42,11 @@ describe('a second Gatehouse as upstream', () => {
     const browser = httpClient(idp.issuer);
     const form = await openSignIn(idp, { clientId, browser, prompt: 'login' });
     const there = await browser.follow(await browser.submit(form, {}, { form: `/connections/${id}` }), isAtApplication);
-    expect(there.url.startsWith(upstream.issuer)).toBe(true);
+    expect(new URL(there.url).origin).toBe(upstream.issuer);
     const sent = await browser.submit(there, { username: user.username, password: user.password });
     const page = await browser.follow(sent, isAtApplication);
     // prompt=login is met: the upstream states auth_time, which follows the request.
-    expect(isIn(page)).toBe(true);
+    expectSignedIn(page);
     expect(await accountOf(idp, id, user.account.id)).toMatchObject({
       email: 'ann@upstream.example',
       emailVerified: true,

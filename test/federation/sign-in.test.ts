@@ -5,7 +5,8 @@ import { anApplication, redirectUri } from '../oidc/support.ts';
 import { aClient, aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
-import { isIn } from '../support/pages/enter.ts';
+import { expectSignedIn } from '../support/pages/enter.ts';
+import { fieldsOf } from '../support/pages/html.ts';
 import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import {
   accountOf,
@@ -52,7 +53,7 @@ describe('sign-in over a connection', () => {
     const profile = { name: 'Jit One', preferred_username: 'jit.one' };
     corp.upstream.user = { sub: 'jit-1', email: 'jit.one@example.org', email_verified: true, ...profile };
     const { page } = await signInOver(idp, corp.connection);
-    expect(isIn(page)).toBe(true);
+    expectSignedIn(page);
     const account = await accountOf(idp, corp.connection, 'jit-1');
     expect(account).toMatchObject({ username: 'jit.one', email: 'jit.one@example.org', emailVerified: true });
     expect(account).toMatchObject({ name: 'Jit One', ssoId: 'jit-1', isActive: true });
@@ -84,7 +85,7 @@ describe('sign-in over a connection', () => {
     await signInOver(idp, corp.connection);
     for (const email of ['unproven@known.example', other.account.email]) {
       corp.upstream.user = { sub: 'known-2', email, email_verified: email === other.account.email };
-      expect(isIn((await signInOver(idp, corp.connection)).page)).toBe(true);
+      expectSignedIn((await signInOver(idp, corp.connection)).page);
       expect((await accountOf(idp, corp.connection, 'known-2'))?.email).toBe('own@known.example');
     }
   });
@@ -122,7 +123,7 @@ describe('sign-in over a connection', () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [redirectUri] });
     corp.upstream.user = { sub: 'straight-1' };
     const page = await openSignIn(idp, { clientId, connection: corp.connection, login_hint: 'me@corp.example' });
-    expect(isIn(page)).toBe(true);
+    expectSignedIn(page);
     expect(corp.upstream.lastRequest.get('login_hint')).toBe('me@corp.example');
   });
 
@@ -152,7 +153,7 @@ describe('sign-in over a connection', () => {
     expect(page.status).toBe(503);
     expect(page.text).toContain('We can’t reach Example Corp right now.');
     const again = await browser.get(new URL(form.url).pathname);
-    expect(again.forms.some(({ fields }) => 'password' in fields)).toBe(true);
+    expect(fieldsOf(again)).toContain('password');
     await idp.services.connections.remove(down.connection);
   });
 });

@@ -9,7 +9,8 @@ import { aServiceProvider } from '../support/applications/sp.ts';
 import { aClient } from '../support/factories.ts';
 import type { HttpClient, Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { isIn } from '../support/pages/enter.ts';
+import { expectSignedIn } from '../support/pages/enter.ts';
+import { actionsOf } from '../support/pages/html.ts';
 import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 import { answerXml, aSamlUpstream, beginAt, postAnswer, requestIn } from '../support/upstream/saml-upstream.ts';
 import { accountOf, anUpstream, type Connected, isAtApplication, openSignIn, signInOver } from './support.ts';
@@ -37,7 +38,7 @@ afterAll(() => corp.remove());
 async function session(amr: string[], { upstream, connection }: Connected = corp) {
   const { sub, auth_time } = upstream.user;
   const begun = await signInOver(idp, connection);
-  expect(isIn(begun.page)).toBe(true);
+  expectSignedIn(begun.page);
   upstream.user = { sub, amr, auth_time };
   upstream.lastRequest = new URLSearchParams();
   return begun;
@@ -65,7 +66,7 @@ describe('a step-up in a session from an OpenID Connect upstream', () => {
     const application = await anApplication(idp);
     const started = await application.rp.start({ acr_values: MFA, max_age: '3600' });
     const page = await browser.follow(await browser.get(started.url), isAtApplication);
-    expect(isIn(page), page.text).toBe(true);
+    expectSignedIn(page);
     expect(corp.upstream.lastRequest.get('acr_values')).toBe(UPSTREAM_MFA);
     expect(corp.upstream.lastRequest.get('max_age')).toBe('3600');
     expect(corp.upstream.lastRequest.get('prompt')).toBeNull();
@@ -86,7 +87,7 @@ describe('a step-up in a session from an OpenID Connect upstream', () => {
     const page = await openSignIn(idp, { clientId, browser, acr_values: MFA });
     expect(corp.upstream.lastRequest.get('acr_values')).toBe(UPSTREAM_MFA);
     expect(page.text).toContain('Example Corp didn’t confirm two-step verification');
-    expect(page.forms.some(({ action }) => action.endsWith('/enrol-totp'))).toBe(true);
+    expect(actionsOf(page)).toContainEqual(expect.stringMatching(/\/enrol-totp$/));
     corp.upstream.lastRequest = new URLSearchParams();
     await browser.get(new URL(page.url).pathname);
     expect(corp.upstream.lastRequest.size).toBe(0);
@@ -94,7 +95,7 @@ describe('a step-up in a session from an OpenID Connect upstream', () => {
     corp.upstream.user = { sub: `step-${count}`, amr: ['mfa'] };
     const choice = await browser.get(`${new URL(page.url).pathname}?method=upstream`);
     const sent = await browser.submit(choice, {}, { form: `/connections/${corp.connection}` });
-    expect(isIn(await browser.follow(sent, isAtApplication))).toBe(true);
+    expectSignedIn(await browser.follow(sent, isAtApplication));
   });
 
   it('has the factor of the account as alternative', async () => {
@@ -117,11 +118,11 @@ describe('a step-up in a session from an OpenID Connect upstream', () => {
         way === 'here'
           ? await browser.submit(own, { code }, { form: '/code' })
           : await browser.submit(page, {}, { form: `/connections/${corp.connection}` });
-      expect(isIn(await browser.follow(sent, isAtApplication)), way).toBe(true);
+      expectSignedIn(await browser.follow(sent, isAtApplication), way);
     }
   });
 
-  it('of another user there changes nothing', async () => {
+  it('changes nothing when another user authenticates there', async () => {
     const { browser, clientId } = await session(['mfa']);
     const { identities } = idp.services;
     for (const sub of [`other-${count}`, `step-${count - 1}`]) {
@@ -140,7 +141,7 @@ describe('a step-up in a session from an OpenID Connect upstream', () => {
     const one = await anUpstream(idp, { trusted_amr: { mfa: ['mfa'] } });
     one.upstream.user = { sub: `step-${count}` };
     const { browser, clientId } = await session(['mfa'], one);
-    expect(isIn(await openSignIn(idp, { clientId, browser, acr_values: MFA }))).toBe(true);
+    expectSignedIn(await openSignIn(idp, { clientId, browser, acr_values: MFA }));
     expect(one.upstream.lastRequest.get('prompt')).toBe('login');
     await one.remove();
   });
@@ -150,7 +151,7 @@ describe('a step-up in a session from an OpenID Connect upstream', () => {
     one.upstream.user = { sub: `step-${count}` };
     const first = await session(['mfa'], one);
     const page = await openSignIn(idp, { ...first, acr_values: MFA });
-    expect(page.forms.some(({ action }) => action.endsWith('/enrol-totp'))).toBe(true);
+    expect(actionsOf(page)).toContainEqual(expect.stringMatching(/\/enrol-totp$/));
     expect(one.upstream.lastRequest.size).toBe(0);
     await one.remove();
     const two = await anUpstream(idp, vouching);
@@ -176,7 +177,7 @@ describe('a step-up in a session from an OpenID Connect upstream', () => {
     ] as const) {
       one.upstream.user = { sub: 'off', amr, auth_time };
       const claims = JSON.stringify({ id_token: { acr: { essential: true, value: MFA } } });
-      if (amr[0] === 'pwd') expect(isIn(await openSignIn(own, { clientId, browser, acr_values: MFA }))).toBe(true);
+      if (amr[0] === 'pwd') expectSignedIn(await openSignIn(own, { clientId, browser, acr_values: MFA }));
       expect(errorOf(await openSignIn(own, { clientId, browser, claims }))).toBe(result);
     }
     // With a factor here that is too weak for the request nothing is proven either, so auth_time stays.
@@ -214,13 +215,13 @@ describe('a step-up in a session from a SAML upstream', () => {
     };
     for (const protocol of ['oidc', 'saml'] as const) {
       const { browser, requestId } = await beginAt(idp, school, { clientId });
-      expect(isIn(await answer(browser, requestId))).toBe(true);
+      expectSignedIn(await answer(browser, requestId));
       if (protocol === 'oidc') {
         const url = authorizeUrl(idp, clientId, { acr_values: MFA });
         const weak = await answer(browser, await requested(browser, await browser.get(url)));
         expect(weak.text).toContain('Example School didn’t confirm two-step verification');
         const id = await requested(browser, await browser.get(url));
-        expect(isIn(await answer(browser, id, { contextClass: refeds }))).toBe(true);
+        expectSignedIn(await answer(browser, id, { contextClass: refeds }));
         continue;
       }
       const { sp, sent } = await openSaml(browser);

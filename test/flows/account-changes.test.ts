@@ -42,7 +42,7 @@ describe('the email address', () => {
     expect(notice.text).not.toContain(wanted);
   });
 
-  it('the email address does not change to that of another user, which gets the same response', async () => {
+  it('does not change to that of another user, which gets the same response', async () => {
     const [user, other] = [await aUser(idp.services), await aUser(idp.services)];
     const browser = await signedIn(idp, user);
     const email = other.account.email ?? '';
@@ -52,14 +52,14 @@ describe('the email address', () => {
     expect((await now(user))?.email).toBe(user.account.email);
   });
 
-  it.each(['nobody', 'a@b@c'])('the email address cannot be %j', async (email) => {
+  it.each(['nobody', 'a@b@c'])('cannot be %j', async (email) => {
     const browser = await signedIn(idp, await aUser(idp.services));
     const rejected = await browser.submit(await browser.get('/account/email'), { email });
     expect(rejected.status).toBe(400);
     expect(rejected.text).toContain('Enter an email address, such as name@example.com.');
   });
 
-  it('the email address is verified from the account page, with at most five mails in an hour', async () => {
+  it('is verified from the account page, with at most five mails in an hour', async () => {
     const user = await aUser(idp.services, { emailVerified: false });
     const browser = await signedIn(idp, user);
     const page = await browser.get('/account');
@@ -78,7 +78,7 @@ describe('the email address', () => {
     expect((await now(user))?.emailVerified).toBe(true);
   });
 
-  it('the email address cannot be changed from another site, nor without a sign-in', async () => {
+  it('cannot be changed from another site, nor without a sign-in', async () => {
     const browser = await signedIn(idp, await aUser(idp.services));
     const form = await browser.get('/account/email');
     const foreign = { headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' } };
@@ -108,7 +108,7 @@ describe('the password', () => {
 });
 
 describe('the last second factor', () => {
-  it('the last second factor can be removed only with a password of fifteen characters', async () => {
+  it('can be removed only with a password of fifteen characters', async () => {
     const user = await aUser(idp.services);
     await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
     const short = 'kelp-otter';
@@ -137,7 +137,7 @@ describe('an application', () => {
   const enter = async (app: Application, user: TestUser): Promise<Page> =>
     completeSignIn(httpClient(idp.issuer), authorizeUrl(idp, app.clientId), { user });
 
-  it('an application gets a second factor when it requires one, which others do not', async () => {
+  it('gets a second factor when it requires one, which others do not', async () => {
     const user = await aUser(idp.services);
     const [strict, plain] = [await anApplication(idp, { mfa: 'required' }), await anApplication(idp)];
     expect((await enter(plain, user)).location).toContain('code=');

@@ -75,7 +75,7 @@ describe('the first administrator', () => {
     expect(console.text).toContain('Overview');
   });
 
-  it('the first administrator gets back in after the loss of every factor, when `gatehouse user reset-mfa` was run', async () => {
+  it('gets back in after the loss of every factor, when `gatehouse user reset-mfa` was run', async () => {
     const shell = await commandLine();
     const { DATABASE_URL = '', GATEHOUSE_SECRET = '' } = idp.environment;
     const ended = await shell.gatehouse(['user', 'reset-mfa', 'admin'], { env: { DATABASE_URL, GATEHOUSE_SECRET } });
@@ -89,24 +89,21 @@ describe('the first administrator', () => {
 });
 
 describe('a user with a right in Gatehouse', () => {
-  it.each(['admin', 'auditor', 'support'])(
-    'a user with a right in Gatehouse needs a second factor at every application: %s',
-    async (role) => {
-      const user = await aUser(idp.services);
-      await idp.services.roles.assign(user.account.id, role);
-      const page = await completeSignIn(httpClient(idp.issuer), authorizeUrl(idp, app.clientId), { user });
-      expect(isEnrolment(page)).toBe(true);
-    },
-  );
+  it.each(['admin', 'auditor', 'support'])('needs a second factor at every application: %s', async (role) => {
+    const user = await aUser(idp.services);
+    await idp.services.roles.assign(user.account.id, role);
+    const page = await completeSignIn(httpClient(idp.issuer), authorizeUrl(idp, app.clientId), { user });
+    expect(isEnrolment(page)).toBe(true);
+  });
 
-  it('a user with a right in Gatehouse needs it also where the setting mfa is off', async () => {
+  it('needs it also where the setting mfa is off', async () => {
     await set('mfa', 'off');
     const { browser } = await withSession('admin');
     expect(isEnrolment(await request(browser))).toBe(true);
     expect(isEnrolment(await open(browser, '/admin'))).toBe(true);
   });
 
-  it('a user with a right in Gatehouse needs it also in a remembered browser, unlike other users', async () => {
+  it('needs it also in a remembered browser, unlike other users', async () => {
     await set('remember_browser_days', 14);
     const needsSecondFactor = async (role?: string) => {
       const { user } = await withSession();
@@ -124,7 +121,7 @@ describe('a user with a right in Gatehouse', () => {
     expect(asked).toEqual({ user: false, admin: true });
   });
 
-  it('a user with a right in Gatehouse needs it at the next authorization of a session that began before the right was given', async () => {
+  it('needs it at the next authorization of a session that began before the right was given', async () => {
     const { browser, user } = await withSession();
     const account = await open(browser, '/account');
     expect(account.text).toContain('Your account');
@@ -139,7 +136,7 @@ describe('a user with a right in Gatehouse', () => {
     expect((await open(browser, '/admin/users')).text).toContain('Users');
   });
 
-  it('a user with a right in Gatehouse needs a passkey where the setting says phishing-resistant', async () => {
+  it('needs a passkey where the setting says phishing-resistant', async () => {
     await set('admin_mfa', 'phishing-resistant');
     const { browser, user } = await withSession('admin');
     await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
@@ -169,7 +166,7 @@ describe('a user with a right in Gatehouse', () => {
     expect(console.text).toContain('href="/account/factors"');
   });
 
-  it('a user with a right in Gatehouse needs none where the setting says optional', async () => {
+  it('needs none where the setting says optional', async () => {
     await set('admin_mfa', 'optional');
     const { browser } = await withSession('admin');
     expect((await request(browser)).location).toContain('code=');

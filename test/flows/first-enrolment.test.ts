@@ -34,7 +34,7 @@ const needsApproval = (page: Page) =>
   page.status === 403 && page.text.includes('must allow you to set up two-step verification');
 
 describe('the first second factor', () => {
-  it('the first second factor waits in the sign-in for an administrator, and its owner gets a mail when it is set up', async () => {
+  it('waits in the sign-in for an administrator, and its owner gets a mail when it is set up', async () => {
     await requireFactor('required');
     const browser = httpClient(idp.issuer);
     const page = await atAccount(idp, user, browser);
@@ -54,7 +54,7 @@ describe('the first second factor', () => {
     ).toContain('127.0.0.1');
   });
 
-  it('the first second factor is listed in the console, where an administrator allows it', async () => {
+  it('is listed in the console, where an administrator allows it', async () => {
     await requireFactor('optional');
     const browser = await signedIn(idp, user);
     await browser.get('/account/factors/app');
@@ -73,16 +73,13 @@ describe('the first second factor', () => {
     expect((await browser.get('/account/factors/app')).status).toBe(200);
   });
 
-  it.each(['app', 'passkey', 'phone'])(
-    'the first second factor cannot be set up at /account/factors/%s without the approval',
-    async (path) => {
-      await requireFactor('optional');
-      await idp.services.settings.set('sms_gateway', { url: 'https://sms.example.com/', token: 'x', sender: 'y' });
-      await idp.services.settings.reload();
-      const browser = await signedIn(idp, user);
-      expect(needsApproval(await browser.get(`/account/factors/${path}`))).toBe(true);
-      await idp.services.mfa.firstEnrolment.allow(user.account.id, {});
-      expect((await browser.get(`/account/factors/${path}`)).status).toBe(200);
-    },
-  );
+  it.each(['app', 'passkey', 'phone'])('cannot be set up at /account/factors/%s without the approval', async (path) => {
+    await requireFactor('optional');
+    await idp.services.settings.set('sms_gateway', { url: 'https://sms.example.com/', token: 'x', sender: 'y' });
+    await idp.services.settings.reload();
+    const browser = await signedIn(idp, user);
+    expect(needsApproval(await browser.get(`/account/factors/${path}`))).toBe(true);
+    await idp.services.mfa.firstEnrolment.allow(user.account.id, {});
+    expect((await browser.get(`/account/factors/${path}`)).status).toBe(200);
+  });
 });

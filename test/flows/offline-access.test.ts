@@ -46,7 +46,7 @@ const working = async (tokens: string[]) =>
   (await Promise.all(tokens.map((token) => works(token)))).filter(Boolean).length;
 
 describe('a refresh token with offline_access', () => {
-  it('a refresh token with offline_access survives a logout of the browser that it came from', async () => {
+  it('survives a logout of the browser that it came from', async () => {
     const { user, tokens } = await aUserWithTokens();
     for (const { uid } of await idp.services.sessions.list(user.account.id)) {
       await idp.services.endSession.one(uid, 'signed-out');
@@ -101,7 +101,7 @@ describe('a refresh token with offline_access', () => {
 });
 
 describe('an application with implicit consent', () => {
-  it('an application with implicit consent is listed among the applications of its users, who can revoke its access', async () => {
+  it('is listed among the applications of its users, who can revoke its access', async () => {
     const user = await aUser(idp.services);
     const browser = await signedIn(idp, user);
     const token = await connect(user, browser);
@@ -117,7 +117,7 @@ describe('an application with implicit consent', () => {
     expect(event).toMatchObject({ clientId: app.clientId, reason: 'ended-by-person' });
   });
 
-  it('an application with implicit consent cannot be revoked by another user', async () => {
+  it('cannot be revoked by another user', async () => {
     const user = await aUser(idp.services);
     const token = await connect(user);
     const otherUser = await signedIn(idp, await aUser(idp.services));

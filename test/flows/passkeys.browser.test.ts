@@ -114,7 +114,7 @@ describe('the account page', () => {
 });
 
 describe('a passkey signs in', () => {
-  it('a passkey signs in without a password, by the button', async () => {
+  it('without a password, by the button', async () => {
     const device = await addAuthenticator(page);
     await enrolled(device);
     await withoutOffer();
@@ -127,7 +127,7 @@ describe('a passkey signs in', () => {
     expect(claims?.amr).not.toContain('pwd');
   });
 
-  it('a passkey signs in without a password, chosen in the username field', async () => {
+  it('without a password, chosen in the username field', async () => {
     const device = await addAuthenticator(page);
     await enrolled(device);
     await device.setPresent(true);
@@ -135,7 +135,7 @@ describe('a passkey signs in', () => {
     expect(await claimsOf(started)).toMatchObject({ sub: user.account.id, acr: 'phr' });
   });
 
-  it('a passkey signs in also when a password is typed while the passkey prompt waits', async () => {
+  it('also when a password is typed while the passkey prompt waits', async () => {
     const device = await addAuthenticator(page);
     await enrolled(device);
     const started = await begin();
@@ -148,7 +148,7 @@ describe('a passkey signs in', () => {
     expect(claims?.amr).toEqual(expect.arrayContaining(['pwd', 'pop', 'user', 'mfa']));
   });
 
-  it('a passkey signs in from a security key that cannot verify its user, as second factor only', async () => {
+  it('from a security key that cannot verify its user, as second factor only', async () => {
     const device = await addAuthenticator(page, { transport: 'usb', hasUserVerification: false });
     await enrolled(device, 'Key');
     const started = await begin();
@@ -160,7 +160,7 @@ describe('a passkey signs in', () => {
     expect(claims?.amr).not.toContain('user');
   });
 
-  it('a passkey signs in after its setup during a sign-in that requires one', async () => {
+  it('after its setup during a sign-in that requires one', async () => {
     await idp.services.settings.set('mfa', 'required');
     const device = await addAuthenticator(page);
     await device.setPresent(false);
@@ -180,7 +180,7 @@ describe('a passkey signs in', () => {
 });
 
 describe('a passkey is rejected', () => {
-  it('a passkey is rejected without a password when its user was not verified', async () => {
+  it('without a password when its user was not verified', async () => {
     const device = await addAuthenticator(page);
     await enrolled(device);
     await device.setUserVerified(false);
@@ -191,7 +191,7 @@ describe('a passkey is rejected', () => {
     await page.waitForSelector('text=The passkey didn’t work or was canceled');
   });
 
-  it('a passkey is rejected when its counter decreased, which indicates a copy', async () => {
+  it('when its counter decreased, which indicates a copy', async () => {
     const device = await addAuthenticator(page);
     await enrolled(device);
     const [copy] = await device.credentials();
@@ -215,7 +215,7 @@ describe('a passkey is rejected', () => {
     expect(event).toMatchObject({ reason: 'cloned' });
   });
 
-  it('a passkey is rejected when another site requests it under its own name', async () => {
+  it('when another site requests it under its own name', async () => {
     const device = await addAuthenticator(page);
     await enrolled(device);
     await begin();

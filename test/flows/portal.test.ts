@@ -56,7 +56,7 @@ describe('a tile', () => {
     expect(await tile('Its own')).toBe(start_url);
   });
 
-  it('a tile is absent for an application that has no start URL, is disabled, or is not for this user', async () => {
+  it('is absent for an application that has no start URL, is disabled, or is not for this user', async () => {
     const home = { redirect_uris: ['https://x.example.com/cb'], client_uri: 'https://x.example.com/' };
     await aClient(idp.services, { client_name: 'No start', redirect_uris: home.redirect_uris });
     await aServiceProvider(idp.services, { settings: { name: 'Asks only' } });
@@ -68,7 +68,7 @@ describe('a tile', () => {
     expect(tilesOf(await portal()).map(([name]) => name)).toContain('For support');
   });
 
-  it('a tile has a logo only with an https URL, and the page may load it only from there', async () => {
+  it('has a logo only with an https URL, and the page may load it only from there', async () => {
     const home = { redirect_uris: ['https://l.example.com/cb'], client_uri: 'https://l.example.com/' };
     await aClient(idp.services, { ...home, client_name: 'Logo', logo_uri: 'https://cdn.example.net/l.png' });
     await aServiceProvider(idp.services, {

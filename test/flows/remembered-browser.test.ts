@@ -67,7 +67,7 @@ describe('a remembered browser', () => {
     expect(needsSecondFactor(page)).toBe(true);
   });
 
-  it('a remembered browser gets a new cookie with the choice: a copy made before needs the second factor', async () => {
+  it('gets a new cookie with the choice: a copy made before needs the second factor', async () => {
     const browser = await trusting(false);
     const cookiesOf = () => browser.cookies.all().filter(({ name }) => name.startsWith('gatehouse_browser'));
     const before = cookiesOf();
@@ -83,7 +83,7 @@ describe('a remembered browser', () => {
     expect(await copyNeedsSecondFactor(cookiesOf())).toBe(false);
   });
 
-  it('a remembered browser needs the second factor again after its removal on the account page', async () => {
+  it('needs the second factor again after its removal on the account page', async () => {
     const browser = await trusting();
     const page = await browser.get('/account/browsers');
     expect(page.text).toContain('Firefox');
@@ -92,7 +92,7 @@ describe('a remembered browser', () => {
     expect(needsSecondFactor(await again(browser))).toBe(true);
   });
 
-  it('a remembered browser needs the second factor again after a password change', async () => {
+  it('needs the second factor again after a password change', async () => {
     const browser = await trusting();
     const password = 'another long pass phrase, fine';
     const page = await browser.get('/account/password');
@@ -105,7 +105,7 @@ describe('a remembered browser', () => {
     ).toBe(true);
   });
 
-  it('a remembered browser is not accepted by a forged cookie, nor by the cookie of another user', async () => {
+  it('is not accepted by a forged cookie, nor by the cookie of another user', async () => {
     const browser = await trusting();
     const [, value = ''] = /gatehouse_browser=([^;]+)/.exec(browser.cookies.headerFor(new URL(idp.issuer)) ?? '') ?? [];
     const forged = httpClient(idp.issuer, { headers: { cookie: `gatehouse_browser=${value.slice(0, -3)}AAA` } });

@@ -35,7 +35,7 @@ async function password(
 }
 
 describe('the second factor', () => {
-  it('the second factor is the code of the app, a wrong one is rejected, and acr and amr state it', async () => {
+  it('is the code of the app, a wrong one is rejected, and acr and amr state it', async () => {
     const user = await aUser(idp.services);
     await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
     const browser = httpClient(idp.issuer);
@@ -49,7 +49,7 @@ describe('the second factor', () => {
     expect(tokens.claims()).toMatchObject({ acr: 'urn:gatehouse:acr:mfa', amr: ['pwd', 'otp', 'mfa'] });
   });
 
-  it('the second factor is requested with the name of the account, and the user can cancel it', async () => {
+  it('is requested with the name of the account, and the user can cancel it', async () => {
     const user = await aUser(idp.services);
     await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
     const browser = httpClient(idp.issuer);
@@ -61,7 +61,7 @@ describe('the second factor', () => {
     expect(again.page.text).toContain('name="password"');
   });
 
-  it('the second factor is the only factor that a step-up requests', async () => {
+  it('is the only factor that a step-up requests', async () => {
     const user = await aUser(idp.services);
     const browser = httpClient(idp.issuer);
     const first = await begin(browser);
@@ -74,7 +74,7 @@ describe('the second factor', () => {
     expect(claims).toMatchObject({ sub: user.account.id, acr: 'urn:gatehouse:acr:mfa' });
   });
 
-  it('the second factor is set up during the sign-in when the setting requires one, with recovery codes that are displayed once', async () => {
+  it('is set up during the sign-in when the setting requires one, with recovery codes that are displayed once', async () => {
     await idp.services.settings.set('mfa', 'required');
     const user = await aUser(idp.services);
     const browser = httpClient(idp.issuer);

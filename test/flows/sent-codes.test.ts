@@ -66,7 +66,7 @@ const asksToEnrol = (page: Page) => page.forms.some(({ action }) => action.endsW
 const enter = (browser: HttpClient, page: Page, code: string) => browser.submit(page, { code });
 
 describe('a code by email', () => {
-  it('a code by email is sent on request, has six digits, and works once', async () => {
+  it('is sent on request, has six digits, and works once', async () => {
     const { browser, page } = await atQuestion();
     expect(page.text).toContain('Send code');
     expect(box.messages.filter(({ to }) => to.includes(email()))).toEqual([]);
@@ -82,7 +82,7 @@ describe('a code by email', () => {
     expect((await enter(other.browser, await send(other.browser, other.page), code)).status).toBe(401);
   });
 
-  it('a code by email is no second factor: the user sets one up', async () => {
+  it('is no second factor: the user sets one up', async () => {
     const { browser, page } = await atQuestion();
     const enrol = await browser.follow(await enter(browser, await send(browser, page), await mailedCode()));
     expect(asksToEnrol(enrol)).toBe(true);
@@ -95,7 +95,7 @@ describe('a code by email', () => {
     expect(JSON.parse(String(completed?.data)).amr).toEqual(['pwd', 'email', 'otp', 'mfa']);
   });
 
-  it('a code by email after a reset by mail proves nothing more than the mailbox', async () => {
+  it('proves nothing more than the mailbox after a reset by mail', async () => {
     await redeem(idp, await resetLink(idp, box, user.username, email()));
     user = { ...user, password: NEW_PASSWORD };
     const { browser, page } = await atQuestion();
@@ -103,7 +103,7 @@ describe('a code by email', () => {
     expect(asksToEnrol(enrol)).toBe(true);
   });
 
-  it('a code by email is invalid after ten minutes, and after a newer one', async () => {
+  it('is invalid after ten minutes, and after a newer one', async () => {
     const { browser, page } = await atQuestion();
     let sent = await send(browser, page);
     const older = await mailedCode();
@@ -118,7 +118,7 @@ describe('a code by email', () => {
     expect(late.text).toContain('expired');
   });
 
-  it('a code by email is rejected after five wrong attempts, even the right one, and the form says how long to wait', async () => {
+  it('is rejected after five wrong attempts, even the right one, and the form says how long to wait', async () => {
     const { browser, page } = await atQuestion();
     const sent = await send(browser, page);
     const code = await mailedCode();
@@ -132,7 +132,7 @@ describe('a code by email', () => {
     expect(rejected.forms).toContainEqual(expect.objectContaining({ fields: expect.objectContaining({ code: '' }) }));
   });
 
-  it('a code by email is sent to one user at most ten times in an hour', async () => {
+  it('is sent to one user at most ten times in an hour', async () => {
     const { browser, page } = await atQuestion();
     const statuses = [];
     for (let times = 0; times < 11; times += 1) {
@@ -171,7 +171,7 @@ describe('a code by SMS', () => {
     return browser;
   }
 
-  it('a code by SMS is sent by one request in the documented form, and signs the user in', async () => {
+  it('is sent by one request in the documented form, and signs the user in', async () => {
     await withPhone();
     messages = [];
     const { browser, page } = await atQuestion();
@@ -212,7 +212,7 @@ describe('a code by SMS', () => {
     expect(log).not.toContain('a gateway token');
   });
 
-  it('a code by SMS is sent at most five times in an hour', async () => {
+  it('is sent at most five times in an hour', async () => {
     await withPhone();
     const { browser, page } = await atQuestion();
     const chosen = await browser.get(`${new URL(page.url).pathname}?method=sms`);
@@ -223,7 +223,7 @@ describe('a code by SMS', () => {
     expect(statuses).toEqual([303, 303, 303, 303, 429]);
   });
 
-  it('a code by SMS is removed with its number', async () => {
+  it('is removed with its number', async () => {
     await withPhone('+49 170 7654567'); // no other test used up its limit
     const { browser, page: step } = await atQuestion();
     const sent = await send(browser, step);
@@ -234,7 +234,7 @@ describe('a code by SMS', () => {
     expect(await idp.services.mfa.factors.hasSecondFactor(user.account.id)).toBe(false);
   });
 
-  it.each(['0170 1234567', 'my phone', '+1'])('a code by SMS cannot be set up for %j', async (phone) => {
+  it.each(['0170 1234567', 'my phone', '+1'])('cannot be set up for %j', async (phone) => {
     const browser = await signedIn(idp, user);
     const form = await browser.get('/account/factors/phone');
     const rejected = await browser.submit(form, { phone });
@@ -251,7 +251,7 @@ describe('the phone number in the profile', () => {
 
   const phoneOf = async () => {
     const { phoneNumber, phoneNumberVerified } = (await idp.services.accounts.find(user.account.id)) ?? {};
-    return [phoneNumber, phoneNumberVerified];
+    return { phoneNumber, phoneNumberVerified };
   };
   /** Sends the number on its page, and the code that comes back to it. */
   async function prove(browser: HttpClient, phone: string): Promise<Page> {
@@ -262,48 +262,48 @@ describe('the phone number in the profile', () => {
     return browser.submit(sent, { code }, { form: '/confirm' });
   }
 
-  it('the phone number in the profile is set by a code that was sent to it, is verified, and is no second factor', async () => {
+  it('is set by a code that was sent to it, is verified, and is no second factor', async () => {
     const browser = await signedIn(idp, user);
-    expect(await phoneOf()).toEqual([null, false]);
+    expect(await phoneOf()).toEqual({ phoneNumber: null, phoneNumberVerified: false });
     await prove(browser, '+49 170 6666661');
-    expect(await phoneOf()).toEqual(['+491706666661', true]);
+    expect(await phoneOf()).toEqual({ phoneNumber: '+491706666661', phoneNumberVerified: true });
     expect(await idp.services.db.phoneFactor.count({ where: { userId: user.account.id } })).toBe(0);
     expect((await browser.get('/account/profile')).text).toContain('+491706666661, verified');
     await browser.submit(await browser.get('/account/profile'), {}, { form: '/remove' });
-    expect(await phoneOf()).toEqual([null, false]);
+    expect(await phoneOf()).toEqual({ phoneNumber: null, phoneNumberVerified: false });
   });
 
-  it('the phone number in the profile is unverified again after another change, and stays verified after one of other fields', async () => {
+  it('is unverified again after another change, and stays verified after one of other fields', async () => {
     await idp.services.accounts.update(user.account.id, { phoneNumber: '+49 170 6666662' });
     const browser = await signedIn(idp, user);
     await prove(browser, '+491706666662');
-    expect(await phoneOf()).toEqual(['+49 170 6666662', true]);
+    expect(await phoneOf()).toEqual({ phoneNumber: '+49 170 6666662', phoneNumberVerified: true });
     await idp.services.accounts.update(user.account.id, { name: 'Renamed' });
-    expect(await phoneOf()).toEqual(['+49 170 6666662', true]);
+    expect(await phoneOf()).toEqual({ phoneNumber: '+49 170 6666662', phoneNumberVerified: true });
     await idp.services.accounts.update(user.account.id, { phoneNumber: '+491700000000' });
-    expect(await phoneOf()).toEqual(['+491700000000', false]);
+    expect(await phoneOf()).toEqual({ phoneNumber: '+491700000000', phoneNumberVerified: false });
   });
 
-  it('the phone number in the profile is verified by the codes of the second factor where it is the same number', async () => {
+  it('is verified by the codes of the second factor where it is the same number', async () => {
     await idp.services.accounts.update(user.account.id, { phoneNumber: '+49 170 6666663' });
     const browser = await signedIn(idp, user);
     const sent = await browser.submit(await browser.get('/account/factors/phone'), { phone: '+491706666663' });
     await browser.submit(sent, { code: codeIn(messages.at(-1)?.body.text ?? '') }, { form: '/confirm' });
-    expect(await phoneOf()).toEqual(['+49 170 6666663', true]);
+    expect(await phoneOf()).toEqual({ phoneNumber: '+49 170 6666663', phoneNumberVerified: true });
   });
 
-  it('the phone number in the profile cannot be replaced by the user where the configuration file declares the account', async () => {
+  it('cannot be replaced by the user where the configuration file declares the account', async () => {
     const declared = { phoneNumber: '+49 170 6666664', source: 'file' } as const;
     await idp.services.accounts.update(user.account.id, declared);
     const browser = await signedIn(idp, user);
     const page = await browser.get('/account/profile/phone');
     expect((await browser.submit(page, { phone: '+491700000000' })).status).toBe(403);
     await prove(browser, '+491706666664');
-    expect(await phoneOf()).toEqual(['+49 170 6666664', true]);
+    expect(await phoneOf()).toEqual({ phoneNumber: '+49 170 6666664', phoneNumberVerified: true });
   });
 });
 
-it('offers no codes without the settings', async () => {
+it('a sign-in offers no codes without the settings', async () => {
   await idp.services.settings.unset('sms_gateway');
   await idp.services.settings.reload();
   const browser = await signedIn(idp, user);

@@ -18,6 +18,7 @@ import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { signedIn } from '../support/pages/account.ts';
+import { fieldsOf } from '../support/pages/html.ts';
 
 // The engine reads the time itself: one clock for both.
 const realTime = Date.now;
@@ -48,7 +49,7 @@ function sweep(): Promise<Record<string, number>> {
 }
 
 describe('the browser of a live session', () => {
-  it('the browser of a live session is still displayed on the account page and in the console after a sweep', async () => {
+  it('is still displayed on the account page and in the console after a sweep', async () => {
     const headers = { 'user-agent': FIREFOX };
     const user = await aUser(idp.services);
     const browser = await signedIn(idp, user, httpClient(idp.issuer, { headers }));
@@ -81,7 +82,7 @@ async function silently(browser: HttpClient): Promise<string | null> {
 const endOf = async (uid: string) => (await idp.services.sessions.find(uid))?.idleExpiresAt.getTime();
 
 describe('a session that its user does not use', () => {
-  it('a session that its user does not use has ended after an hour for applications, account pages, portal and console', async () => {
+  it('has ended after an hour for applications, account pages, portal and console', async () => {
     const { browser, uid, user } = await aSession();
     const account = await signedIn(idp, user);
     const admin = await staff(idp, 'admin');
@@ -97,7 +98,7 @@ describe('a session that its user does not use', () => {
       [console, '/admin/sessions'],
     ] as const) {
       const page = await client.follow(await client.get(path));
-      expect(page.forms.some(({ fields }) => 'password' in fields)).toBe(true);
+      expect(fieldsOf(page), path).toContain('password');
     }
     expect(await idp.services.sessions.list(user.account.id)).toEqual([]);
     await idp.services.endSession.expired();
@@ -107,7 +108,7 @@ describe('a session that its user does not use', () => {
     expect((await again.get('/admin/sessions')).text).not.toContain(user.username);
   });
 
-  it('a session that its user does not use is not extended by prompt=none, a frame, or the use of tokens', async () => {
+  it('is not extended by prompt=none, a frame, or the use of tokens', async () => {
     const { browser, uid, refreshToken } = await aSession();
     const end = await endOf(uid);
     clock.advance({ minutes: 50 });
@@ -153,7 +154,7 @@ describe('a session that its user does not use', () => {
     }
   });
 
-  it('a session that its user does not use lasts as long as the setting says', async () => {
+  it('lasts as long as the setting says', async () => {
     await set('session_idle_minutes', 10);
     const { browser } = await aSession();
     clock.advance({ minutes: 11 });
@@ -175,7 +176,7 @@ describe('a session in use', () => {
 });
 
 describe('the sessions of one user', () => {
-  it('the sessions of one user are as many as the setting allows: a further sign-in ends the oldest, at any instance', async () => {
+  it('are as many as the setting allows: a further sign-in ends the oldest, at any instance', async () => {
     await set('max_sessions_per_user', 2);
     const user = await aUser(idp.services);
     const browsers = [httpClient(idp.issuer), httpClient(idp.issuer), httpClient(idp.issuer)];
@@ -193,7 +194,7 @@ describe('the sessions of one user', () => {
     expect(await idp.services.sessions.list(user.account.id)).toHaveLength(2);
   });
 
-  it('the sessions of one user are as many as the setting allows after sign-ins at the same moment', async () => {
+  it('are as many as the setting allows after sign-ins at the same moment', async () => {
     await set('max_sessions_per_user', 1);
     const user = await aUser(idp.services);
     const browsers = Array.from({ length: 4 }, () => httpClient(idp.issuer));

@@ -1,6 +1,6 @@
 // Single logout in a browser without script, and with an application that does not redirect back. Across two instances:
 // test/logout/across-instances.test.ts.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../logout/support/app.ts';
 import { oidcApp } from '../logout/support/oidc-app.ts';
 import { nodeSamlApp, samlifyApp } from '../logout/support/saml-apps.ts';
@@ -57,38 +57,40 @@ async function openAll(page: Page, apps: App[], { username, password }: TestUser
   }
 }
 
-it('completes a logout run without script', async () => {
-  const user = await aUser(idp.services);
-  const context = await browser.newContext({ ...desktop, javaScriptEnabled: false });
-  const page = await context.newPage();
-  await openAll(page, [wiki, chat, keeper, payroll, archive], user);
-  await archive.goDown();
-  await page.goto(`${wiki.origin}/sign-out`);
-  await page.getByRole('button', { name: 'Continue' }).click();
-  await result(page);
-  expect(await line(page, chat)).toContain('Notified in this browser.');
-  expect(await line(page, payroll)).toContain('Signed out.');
-  expect(await line(page, archive)).toContain('The app didn’t respond.');
-  expect(await line(page, keeper)).toContain('The app didn’t respond.');
-  expect([chat.sessions(), payroll.sessions()]).toEqual([0, 0]);
-  await archive.comeBack();
-  await context.close();
-});
+describe('the server', () => {
+  it('completes a logout run without script', async () => {
+    const user = await aUser(idp.services);
+    const context = await browser.newContext({ ...desktop, javaScriptEnabled: false });
+    const page = await context.newPage();
+    await openAll(page, [wiki, chat, keeper, payroll, archive], user);
+    await archive.goDown();
+    await page.goto(`${wiki.origin}/sign-out`);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await result(page);
+    expect(await line(page, chat)).toContain('Notified in this browser.');
+    expect(await line(page, payroll)).toContain('Signed out.');
+    expect(await line(page, archive)).toContain('The app didn’t respond.');
+    expect(await line(page, keeper)).toContain('The app didn’t respond.');
+    expect([chat.sessions(), payroll.sessions()]).toEqual([0, 0]);
+    await archive.comeBack();
+    await context.close();
+  });
 
-it('continues when an application answers with a page of its own', async () => {
-  const user = await aUser(idp.services);
-  const context = await browser.newContext(desktop);
-  const page = await context.newPage();
-  await openAll(page, [keeper, payroll, library, wiki], user);
-  const visited: string[] = [];
-  page.on('framenavigated', (frame) => frame === page.mainFrame() && visited.push(frame.url()));
-  await page.goto(`${wiki.origin}/sign-out`);
-  await result(page);
-  expect(visited.filter((url) => url.startsWith(keeper.origin))).toEqual([]);
-  expect(await line(page, keeper)).toContain('The app didn’t respond.');
-  expect(await line(page, library)).toContain('Signed out.');
-  expect([payroll.sessions(), library.sessions()]).toEqual([0, 0]);
-  await page.getByRole('link', { name: 'Back to Wiki' }).click();
-  expect(page.url()).toBe(`${wiki.origin}/?state=from-app`);
-  await context.close();
+  it('continues when an application answers with a page of its own', async () => {
+    const user = await aUser(idp.services);
+    const context = await browser.newContext(desktop);
+    const page = await context.newPage();
+    await openAll(page, [keeper, payroll, library, wiki], user);
+    const visited: string[] = [];
+    page.on('framenavigated', (frame) => frame === page.mainFrame() && visited.push(frame.url()));
+    await page.goto(`${wiki.origin}/sign-out`);
+    await result(page);
+    expect(visited.filter((url) => url.startsWith(keeper.origin))).toEqual([]);
+    expect(await line(page, keeper)).toContain('The app didn’t respond.');
+    expect(await line(page, library)).toContain('Signed out.');
+    expect([payroll.sessions(), library.sessions()]).toEqual([0, 0]);
+    await page.getByRole('link', { name: 'Back to Wiki' }).click();
+    expect(page.url()).toBe(`${wiki.origin}/?state=from-app`);
+    await context.close();
+  });
 });

@@ -1,6 +1,6 @@
 // Single logout across five applications of both protocols, one of them down, in a real browser: at an application of each
 // protocol, and at the portal. Each other application as the initiator: test/logout/five-applications.test.ts.
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../logout/support/app.ts';
 import {
   type FiveApplications,
@@ -64,40 +64,42 @@ async function expectAllOver(): Promise<void> {
   await page.locator('[name=username]').waitFor();
 }
 
-it('ends the other sessions after a logout at OpenID Connect, and shows which application did not answer', async () => {
-  const [wiki, , payroll, library] = apps.reachable;
-  await clickLogout(wiki);
-  await page.getByRole('heading', { name: 'You’re signed out' }).waitFor();
-  expect(await line(apps.dead)).toContain('The app didn’t respond.');
-  expect(await line(payroll)).toContain('Signed out.');
-  expect(await line(library)).toContain('Signed out.');
-  expect(await axe(page)).toEqual([]);
-  await screenshot(page, 'sign-out-result');
-  await page.getByRole('link', { name: `Back to ${wiki.name}` }).click();
-  expect(page.url()).toBe(`${wiki.origin}/?state=from-app`);
-  expect(apps.reachable.map(({ heard }) => heard)).toEqual([['back'], ['front'], ['slo'], ['slo']]);
-  const ends = apps.reachable.map(({ clientId }) => `logout.delivered ${clientId}`);
-  const expected = [...ends, `logout.failed ${apps.dead.clientId}`, 'session.ended'].sort();
-  await expect.poll(() => logoutEvents(idp, apps.user)).toEqual(expected);
-  await expectAllOver();
-});
+describe('the server', () => {
+  it('ends the other sessions after a logout at OpenID Connect, and shows which application did not answer', async () => {
+    const [wiki, , payroll, library] = apps.reachable;
+    await clickLogout(wiki);
+    await page.getByRole('heading', { name: 'You’re signed out' }).waitFor();
+    expect(await line(apps.dead)).toContain('The app didn’t respond.');
+    expect(await line(payroll)).toContain('Signed out.');
+    expect(await line(library)).toContain('Signed out.');
+    expect(await axe(page)).toEqual([]);
+    await screenshot(page, 'sign-out-result');
+    await page.getByRole('link', { name: `Back to ${wiki.name}` }).click();
+    expect(page.url()).toBe(`${wiki.origin}/?state=from-app`);
+    expect(apps.reachable.map(({ heard }) => heard)).toEqual([['back'], ['front'], ['slo'], ['slo']]);
+    const ends = apps.reachable.map(({ clientId }) => `logout.delivered ${clientId}`);
+    const expected = [...ends, `logout.failed ${apps.dead.clientId}`, 'session.ended'].sort();
+    await expect.poll(() => logoutEvents(idp, apps.user)).toEqual(expected);
+    await expectAllOver();
+  });
 
-it('ends the other sessions after a logout at a SAML application, and answers with PartialLogout', async () => {
-  const payroll = apps.reachable[2];
-  await clickLogout(payroll);
-  await page.waitForURL(`${payroll.origin}/`);
-  expect(payroll.answers).toEqual([{ codes: ['Success', 'PartialLogout'], relayState: 'relay-1' }]);
-  await expectAllOver();
-});
+  it('ends the other sessions after a logout at a SAML application, and answers with PartialLogout', async () => {
+    const payroll = apps.reachable[2];
+    await clickLogout(payroll);
+    await page.waitForURL(`${payroll.origin}/`);
+    expect(payroll.answers).toEqual([{ codes: ['Success', 'PartialLogout'], relayState: 'relay-1' }]);
+    await expectAllOver();
+  });
 
-it('shows the result for each application after a logout at the portal', async () => {
-  await page.goto(`${idp.issuer}/account`);
-  await page.getByRole('link', { name: 'Sign out' }).click();
-  await page.getByRole('heading', { name: 'You’re signed out' }).waitFor();
-  await expect.poll(() => line(apps.reachable[0])).toContain('Signed out.');
-  expect(await line(apps.reachable[1])).toContain('Notified');
-  expect(await line(apps.reachable[2])).toContain('Signed out.');
-  expect(await line(apps.reachable[3])).toContain('Signed out.');
-  expect(await line(apps.dead)).toContain('The app didn’t respond.');
-  await expectAllOver();
+  it('shows the result for each application after a logout at the portal', async () => {
+    await page.goto(`${idp.issuer}/account`);
+    await page.getByRole('link', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'You’re signed out' }).waitFor();
+    await expect.poll(() => line(apps.reachable[0])).toContain('Signed out.');
+    expect(await line(apps.reachable[1])).toContain('Notified');
+    expect(await line(apps.reachable[2])).toContain('Signed out.');
+    expect(await line(apps.reachable[3])).toContain('Signed out.');
+    expect(await line(apps.dead)).toContain('The app didn’t respond.');
+    await expectAllOver();
+  });
 });

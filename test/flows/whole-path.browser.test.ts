@@ -42,7 +42,7 @@ async function arrive(page: Page, heading: string, name: string): Promise<void> 
   await screenshot(page, `path-${name}`);
 }
 
-it('leads from a forgotten password to a passkey, a recovery code, and the end of the other session', {
+it('the whole path leads from a forgotten password to a passkey, a recovery code, and the end of the other session', {
   timeout: 180_000,
 }, async () => {
   const user = await aUser(idp.services);

@@ -73,7 +73,7 @@ describe('on a plain http issuer', () => {
   });
 });
 
-it('accepts cookies of an older secret, and signs with the newest', async () => {
+it('the server accepts cookies of an older secret, and signs with the newest', async () => {
   app = await startApp();
   const [older, newer] = [randomBytes(32), randomBytes(32)];
   const signed = cookieKeys([older]).sign('name=value');

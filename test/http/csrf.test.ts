@@ -38,13 +38,13 @@ async function expectRejected(answer: Promise<Page>, code: string) {
 }
 
 describe('a form is accepted', () => {
-  it('a form is accepted when a person sends it from the page', async () => {
+  it('when a person sends it from the page', async () => {
     const { client, page } = await open();
     const answer = await client.submit(page, { username: 'alice', password: 'x' });
     expect(answer.text).toBe('accepted');
   });
 
-  it('a form is accepted twice, and from two tabs of one browser', async () => {
+  it('twice, and from two tabs of one browser', async () => {
     const { client, page } = await open();
     const other = await client.get('/form');
     expect((await client.submit(page)).status).toBe(200);
@@ -52,20 +52,20 @@ describe('a form is accepted', () => {
     expect((await client.submit(page)).status).toBe(200);
   });
 
-  it('a form is accepted with the token in the header, for scripts', async () => {
+  it('with the token in the header, for scripts', async () => {
     const { client, token } = await open();
     const answer = await client.post('/form', { headers: { 'x-csrf-token': token }, json: {} });
     expect(answer.status).toBe(200);
   });
 
-  it('a form is accepted with fields that are sent more than once, such as check boxes', async () => {
+  it('with fields that are sent more than once, such as check boxes', async () => {
     const { client, token } = await open();
     const body = `_csrf=${token}&roles=a&roles=b`;
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     expect((await client.post('/form', { headers, body })).status).toBe(200);
   });
 
-  it('a form is accepted from an old browser that sends neither Origin nor Sec-Fetch-Site', async () => {
+  it('from an old browser that sends neither Origin nor Sec-Fetch-Site', async () => {
     const { client, token } = await open();
     expect((await client.post('/form', { form: { _csrf: token } })).status).toBe(200);
   });
@@ -79,14 +79,14 @@ describe('a form is rejected', () => {
     ['a sandboxed frame', { origin: 'null' }],
     ['another port of this host', { origin: 'http://127.0.0.1:1' }],
     ['another origin that claims to be this site', { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' }],
-  ])('a form is rejected from %s, token or not', async (_name, headers) => {
+  ])('from %s, token or not', async (_name, headers) => {
     const { client, token } = await open();
     const options: RequestOptions = { headers, form: { _csrf: token } };
     const page = await expectRejected(client.post('/form', options), 'cross_site_request');
     expect(page.text).toContain('Another site sent this form');
   });
 
-  it('a form is rejected when it has no token, a wrong one, or an empty one', async () => {
+  it('when it has no token, a wrong one, or an empty one', async () => {
     const { client } = await open();
     await expectRejected(client.post('/form', { form: {} }), 'csrf_failed');
     await expectRejected(client.post('/form', { form: { _csrf: 'wrong' } }), 'csrf_failed');
@@ -96,39 +96,33 @@ describe('a form is rejected', () => {
     await expectRejected(client.post('/form', { headers, body: `_csrf=${token}&_csrf=${token}` }), 'csrf_failed');
   });
 
-  it('a form is rejected with the token of another browser', async () => {
+  it('with the token of another browser', async () => {
     const mine = await open();
     const theirs = await open();
     await expectRejected(mine.client.post('/form', { form: { _csrf: theirs.token } }), 'csrf_failed');
   });
 
-  it('a form is rejected without the cookie, and with one that this server did not sign', async () => {
+  it('without the cookie, and with one that this server did not sign', async () => {
     const { token } = await open();
     await expectRejected(app.newClient().post('/form', { form: { _csrf: token } }), 'csrf_failed');
     const headers = { cookie: 'gatehouse_csrf=planted; gatehouse_csrf.sig=planted' };
     await expectRejected(app.newClient().post('/form', { headers, form: { _csrf: token } }), 'csrf_failed');
   });
 
-  it('a form is rejected with a page that says what to do and links back to the form', async () => {
+  it('with a page that says what to do and links back to the form', async () => {
     const headers = { referer: `${app.origin}/form?step=2` };
     const page = await expectRejected(app.newClient().post('/form', { headers, form: {} }), 'csrf_failed');
     expect(page.text).toContain('allow cookies');
     expect(page.text).toContain('href="/form?step=2"');
   });
 
-  it.each(['https://evil.example/form', '%%%'])(
-    'a form is rejected with a page that never links to %s',
-    async (referer) => {
-      const page = await expectRejected(
-        app.newClient().post('/form', { headers: { referer }, form: {} }),
-        'csrf_failed',
-      );
-      expect(page.text).toContain('href="/"');
-      expect(page.text).not.toContain('evil.example');
-    },
-  );
+  it.each(['https://evil.example/form', '%%%'])('with a page that never links to %s', async (referer) => {
+    const page = await expectRejected(app.newClient().post('/form', { headers: { referer }, form: {} }), 'csrf_failed');
+    expect(page.text).toContain('href="/"');
+    expect(page.text).not.toContain('evil.example');
+  });
 });
 
-it('sets no cookie on a page without a form', async () => {
+it('the server sets no cookie on a page without a form', async () => {
   expect((await app.newClient().get('/plain')).setCookie).toEqual([]);
 });

@@ -74,7 +74,7 @@ describe('an error', () => {
     expect(byPath.json()).toMatchObject({ code: 'not_found', status: 404 });
   });
 
-  it.each(['/broken', '/koa-500'])('a 500 without a word of the cause, which is in the log (%s)', async (path) => {
+  it.each(['/broken', '/koa-500'])('is a 500 without a word of the cause, which is in the log (%s)', async (path) => {
     const page = await app.client.get(path);
     expect(page.status).toBe(500);
     expect(page.text).not.toContain('SELECT');
@@ -114,7 +114,7 @@ describe('an error', () => {
   });
 });
 
-it('logs the detail and the cause of a rejection, and returns neither', async () => {
+it('the server logs the detail and the cause of a rejection, and returns neither', async () => {
   const page = await app.client.get('/taken');
   expect(page.text).not.toContain('u1');
   const requestId = page.headers['x-request-id'];
@@ -122,21 +122,21 @@ it('logs the detail and the cause of a rejection, and returns neither', async ()
   expect(line).toMatchObject({ problem: 'user_name_taken', detail: { accountId: 'u1' } });
 });
 
-it('sends Retry-After with 429, and the page states the time to wait', async () => {
+it('the server sends Retry-After with 429, and the page states the time to wait', async () => {
   const page = await app.client.get('/slow-down');
   expect(page.status).toBe(429);
   expect(page.headers['retry-after']).toBe('120');
   expect(page.text).toContain('Wait 2 minutes');
 });
 
-it('sends Allow with 405', async () => {
+it('the server sends Allow with 405', async () => {
   const page = await app.client.request('PUT', '/read-only');
   expect(page.status).toBe(405);
   expect(page.headers.allow).toBe('GET');
   expect(page.text).toContain('doesn’t support this HTTP method');
 });
 
-it('responds without a page when the error page cannot be rendered', async () => {
+it('the server responds without a page when the error page cannot be rendered', async () => {
   const broken = await startApp({
     render: () => () => {
       throw new Error(secret);

@@ -25,7 +25,7 @@ async function raw(text: string): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-it('serves the host of the issuer, in any case and with the default port', async () => {
+it('the server serves the host of the issuer, in any case and with the default port', async () => {
   await start({ issuer: 'https://id.example.com' });
   for (const host of ['id.example.com', 'ID.Example.com', 'id.example.com:443']) {
     const { href, host: hostSeen, secure } = (await app.client.get('/seen', { headers: { host } })).json();
@@ -44,7 +44,7 @@ it.each([
   'id.example.com@evil.example',
   'a b',
   '127.0.0.1',
-])('rejects the host %s and says which one to use', async (host) => {
+])('the server rejects the host %s and says which one to use', async (host) => {
   await start({ issuer: 'https://id.example.com' });
   const page = await app.client.get('/seen', { headers: { host } });
   expect(page.status).toBe(421);
@@ -52,7 +52,7 @@ it.each([
   expect(page.text).not.toContain('evil.example');
 });
 
-it('rejects absolute-form, asterisk-form and two Host headers', async () => {
+it('the server rejects absolute-form, asterisk-form and two Host headers', async () => {
   await start();
   const host = `Host: 127.0.0.1:${app.port}\r\n`;
   const close = 'Connection: close\r\n\r\n';
@@ -71,7 +71,7 @@ describe('forwarding headers', () => {
     forwarded: 'host=evil.example;proto=https',
   };
 
-  it('forwarding headers have no effect without a proxy', async () => {
+  it('have no effect without a proxy', async () => {
     await start();
     const answer = await app.client.get('/seen', { headers: steering });
     expect(answer.json()).toMatchObject({ href: `${app.origin}/seen`, secure: false });
@@ -79,20 +79,20 @@ describe('forwarding headers', () => {
     expect(answer.text).not.toContain('1.1.1.1');
   });
 
-  it('forwarding headers may not name another host with a proxy either', async () => {
+  it('may not name another host with a proxy either', async () => {
     await start({ issuer: 'https://id.example.com', trustProxy: 1 });
     const page = await app.client.get('/seen', { headers: { ...steering, host: 'id.example.com' } });
     expect(page.status).toBe(421);
   });
 
-  it('forwarding headers may name the issuer’s host for a proxy that uses an internal name', async () => {
+  it('may name the issuer’s host for a proxy that uses an internal name', async () => {
     await start({ issuer: 'https://id.example.com', trustProxy: 1 });
     const headers = { host: 'gatehouse:3000', 'x-forwarded-host': 'id.example.com' };
     expect((await app.client.get('/seen', { headers })).json()).toMatchObject({ href: 'https://id.example.com/seen' });
   });
 });
 
-it('accepts probes that use an IP address as host', async () => {
+it('the server accepts probes that use an IP address as host', async () => {
   await start({ issuer: 'https://id.example.com' });
   expect((await app.client.get('/healthz')).status).toBe(200);
 });

@@ -1,5 +1,5 @@
 // The one judge of addresses to return to, as a browser resolves them.
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { localPath } from '../../src/http/local-path.ts';
 
 const ISSUER = 'https://id.example.com';
@@ -34,22 +34,24 @@ const FOREIGN_ADDRESSES = [
   '',
 ];
 
-it.each(FOREIGN_ADDRESSES)('rejects the address %j', (address) => {
-  expect(localPath(address)).toBeUndefined();
-});
+describe('localPath', () => {
+  it.each(FOREIGN_ADDRESSES)('rejects the address %j', (address) => {
+    expect(localPath(address)).toBeUndefined();
+  });
 
-it.each([
-  ['/account', '/account'],
-  ['/admin/users?q=a&after=b', '/admin/users?q=a&after=b'],
-  ['/admin/users#top', '/admin/users'],
-  ['/a/../b', '/b'],
-  ['/?next=//evil.example', '/?next=//evil.example'],
-  ['/%2F/evil.example', '/%2F/evil.example'],
-  ['/%5Cevil.example', '/%5Cevil.example'],
-  ['/%252e//evil.example', '/%252e//evil.example'],
-  ['/a//b', '/a//b'],
-  ['/ä', '/%C3%A4'],
-])('reads %j as %j on the issuer', (address, path) => {
-  expect(localPath(address)).toBe(path);
-  expect(new URL(path, ISSUER).origin).toBe(ISSUER);
+  it.each([
+    ['/account', '/account'],
+    ['/admin/users?q=a&after=b', '/admin/users?q=a&after=b'],
+    ['/admin/users#top', '/admin/users'],
+    ['/a/../b', '/b'],
+    ['/?next=//evil.example', '/?next=//evil.example'],
+    ['/%2F/evil.example', '/%2F/evil.example'],
+    ['/%5Cevil.example', '/%5Cevil.example'],
+    ['/%252e//evil.example', '/%252e//evil.example'],
+    ['/a//b', '/a//b'],
+    ['/ä', '/%C3%A4'],
+  ])('reads %j as %j on the issuer', (address, path) => {
+    expect(localPath(address)).toBe(path);
+    expect(new URL(path, ISSUER).origin).toBe(ISSUER);
+  });
 });

@@ -36,11 +36,11 @@ describe('the address of the client', () => {
     ['without its port', '203.0.113.9:4711', 1, '203.0.113.9'],
     ['IPv6 without brackets and port', '[2001:db8::7]:4711', 1, '2001:db8::7'],
     ['IPv4 that was written as IPv6', '::ffff:203.0.113.9', 1, '203.0.113.9'],
-  ])('the address of the client is %s', (_name, header, trustProxy, address) => {
+  ])('is %s', (_name, header, trustProxy, address) => {
     expect(clientAddress(header, '10.0.0.1', trustProxy)).toBe(address);
   });
 
-  it('the address of the client is the same for Koa and what runs after it', async () => {
+  it('is the same for Koa and what runs after it', async () => {
     const headers = { 'x-forwarded-for': '1.1.1.1, 203.0.113.9' };
     const answer = await app.client.get('/who', { headers });
     expect(answer.json()).toMatchObject({ address: '203.0.113.9', ip: '203.0.113.9' });
@@ -48,11 +48,11 @@ describe('the address of the client', () => {
 });
 
 // src/http/context.ts says why.
-it('gives no request an accessor of its own', async () => {
+it('the request context gives no request an accessor of its own', async () => {
   expect((await app.client.get('/accessors')).json()).toEqual([]);
 });
 
-it('makes its own request id, whatever the client sends', async () => {
+it('the request context makes its own request id, whatever the client sends', async () => {
   const headers = { 'x-request-id': 'chosen-by-client' };
   const first = await app.client.get('/who', { headers });
   const second = await app.client.get('/who', { headers });
@@ -61,7 +61,7 @@ it('makes its own request id, whatever the client sends', async () => {
   expect(first.json().requestId).toBe(first.headers['x-request-id']);
 });
 
-it('logs one line without the query, and observes the request once', async () => {
+it('the request context logs one line without the query, and observes the request once', async () => {
   app.observations.length = 0;
   await app.client.get('/reset?token=very-secret');
   const line = await accessLine(app, '/reset');
@@ -73,7 +73,7 @@ it('logs one line without the query, and observes the request once', async () =>
   ]);
 });
 
-it('does not log probes at level info', async () => {
+it('the request context does not log probes at level info', async () => {
   await app.client.get('/healthz');
   expect(await accessLine(app, '/healthz')).toMatchObject({ level: 'debug' });
 });

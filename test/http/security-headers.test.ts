@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { relaxPolicy } from '../../src/http/security-headers.ts';
 import { startApp, type TestApp } from './app.ts';
 
@@ -40,24 +40,26 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-it.each(['/page', '/nowhere', '/broken'])('has every header of the table exactly on %s', async (path) => {
-  const page = await app.client.get(path);
-  expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
-  expect(page.headers).toMatchObject(table);
-  expect(page.headers['cache-control']).toBe('no-store');
-});
+describe('a response', () => {
+  it.each(['/page', '/nowhere', '/broken'])('has every header of the table exactly on %s', async (path) => {
+    const page = await app.client.get(path);
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(page.headers).toMatchObject(table);
+    expect(page.headers['cache-control']).toBe('no-store');
+  });
 
-it('relaxes one directive on one page and leaves the next page alone', async () => {
-  const page = await app.client.get('/frames');
-  expect(page.headers['content-security-policy']).toBe(
-    "default-src 'self'; script-src 'self' 'sha256-abc='; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
-      "frame-src 'self' https://a.example https://b.example:8443",
-  );
-  expect((await app.client.get('/page')).headers).toMatchObject(table);
-});
+  it('relaxes one directive on one page and leaves the next page alone', async () => {
+    const page = await app.client.get('/frames');
+    expect(page.headers['content-security-policy']).toBe(
+      "default-src 'self'; script-src 'self' 'sha256-abc='; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+        "frame-src 'self' https://a.example https://b.example:8443",
+    );
+    expect((await app.client.get('/page')).headers).toMatchObject(table);
+  });
 
-it('rejects a source that would begin a directive of its own', async () => {
-  const page = await app.client.get('/injected');
-  expect(page.status).toBe(500);
-  expect(page.headers).toMatchObject(table);
+  it('rejects a source that would begin a directive of its own', async () => {
+    const page = await app.client.get('/injected');
+    expect(page.status).toBe(500);
+    expect(page.headers).toMatchObject(table);
+  });
 });

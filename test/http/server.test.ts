@@ -37,7 +37,7 @@ function slowRoute(ms: number) {
 }
 
 describe('a slow client is disconnected', () => {
-  it('a slow client is disconnected when its headers do not come', async () => {
+  it('when its headers do not come', async () => {
     app = await startApp({ timeouts: { headerSeconds: 0.3, requestSeconds: 0.6 } });
     const { socket, answer } = await connect();
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n');
@@ -47,7 +47,7 @@ describe('a slow client is disconnected', () => {
     expect((await app.client.get('/')).status).toBe(404);
   });
 
-  it('a slow client is disconnected when its body does not come', async () => {
+  it('when its body does not come', async () => {
     const form: Middleware = async (ctx) => {
       ctx.body = await readForm(ctx);
     };
@@ -60,7 +60,7 @@ describe('a slow client is disconnected', () => {
     expect((await app.client.get('/')).status).toBe(404);
   });
 
-  it('a slow client is disconnected when it is silent', async () => {
+  it('when it is silent', async () => {
     app = await startApp({ timeouts: { idleSeconds: 0.2 } });
     const { answer } = await connect();
     expect(await answer).toBe('');
@@ -73,7 +73,7 @@ describe('input that is not HTTP', () => {
     ['a header without end', `GET / HTTP/1.1\r\nHost: x\r\nCookie: ${'c'.repeat(40_000)}\r\n\r\n`, 431],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
     ['length and chunks', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
-  ])('input that is not HTTP gets an error response with a request number: %s', async (_name, text, status) => {
+  ])('gets an error response with a request number: %s', async (_name, text, status) => {
     app = await startApp();
     const { socket, answer } = await connect();
     socket.write(text);
@@ -98,7 +98,7 @@ describe('a stop', () => {
     expect(await drained).toBe('clean');
   });
 
-  it('a stop does not wait for idle connections', async () => {
+  it('does not wait for idle connections', async () => {
     app = await startApp();
     const { socket, answer } = await connect();
     socket.write(`GET / HTTP/1.1\r\nHost: 127.0.0.1:${app.port}\r\nAccept: application/json\r\n\r\n`);
@@ -108,7 +108,7 @@ describe('a stop', () => {
     await answer;
   });
 
-  it('a stop does not wait for connections that a browser opened in advance', async () => {
+  it('does not wait for connections that a browser opened in advance', async () => {
     app = await startApp();
     const { answer } = await connect();
     expect(await app.drain({ seconds: 10 })).toBe('clean');

@@ -1,5 +1,5 @@
 // Several tabs of the server's own pages sign in at the same moment: each answer finds the request of its own tab.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -12,29 +12,31 @@ afterAll(() => idp?.stop());
 
 const home = (url: string) => !/\/(authorize|signin|auth)\b/.test(new URL(url).pathname);
 
-it('returns each of two tabs to its own page, and accepts no callback twice', async () => {
-  const user = await aUser(idp.services);
-  const browser = httpClient(idp.issuer);
-  const first = await browser.follow(await browser.get('/login?return_to=/account/password'));
-  const second = await browser.follow(await browser.get('/login?return_to=/account/sessions'));
-  const fields = { username: user.username, password: user.password };
-  const callback = (url: string) => new URL(url).pathname === '/auth/callback';
-  const ready = await browser.follow(await browser.submit(first, fields), callback);
-  expect((await browser.follow(await browser.submit(second, fields), home)).location).toBe(
-    `${idp.issuer}/account/sessions`,
-  );
-  expect((await browser.follow(ready, home)).location).toBe(`${idp.issuer}/account/password`);
-  expect((await browser.get(ready.location ?? '')).status).toBe(400);
-});
+describe('the sign-in to the account pages', () => {
+  it('returns each of two tabs to its own page, and accepts no callback twice', async () => {
+    const user = await aUser(idp.services);
+    const browser = httpClient(idp.issuer);
+    const first = await browser.follow(await browser.get('/login?return_to=/account/password'));
+    const second = await browser.follow(await browser.get('/login?return_to=/account/sessions'));
+    const fields = { username: user.username, password: user.password };
+    const callback = (url: string) => new URL(url).pathname === '/auth/callback';
+    const ready = await browser.follow(await browser.submit(first, fields), callback);
+    expect((await browser.follow(await browser.submit(second, fields), home)).location).toBe(
+      `${idp.issuer}/account/sessions`,
+    );
+    expect((await browser.follow(ready, home)).location).toBe(`${idp.issuer}/account/password`);
+    expect((await browser.get(ready.location ?? '')).status).toBe(400);
+  });
 
-it('remembers the newest of many tabs, even with a long address to return to', async () => {
-  const user = await aUser(idp.services);
-  const browser = httpClient(idp.issuer);
-  const way = `/account?${'x'.repeat(900)}`;
-  const pages = [];
-  for (let tab = 0; tab < 7; tab += 1) pages.push(await browser.get(`/login?return_to=${way}${tab}`));
-  expect(browser.cookies.get('gatehouse_signin')?.value.length).toBeLessThan(4000);
-  const form = await browser.follow(pages.at(-1) ?? expect.fail());
-  const answer = await browser.submit(form, { username: user.username, password: user.password });
-  expect((await browser.follow(answer, home)).location).toBe(`${idp.issuer}${way}6`);
+  it('remembers the newest of many tabs, even with a long address to return to', async () => {
+    const user = await aUser(idp.services);
+    const browser = httpClient(idp.issuer);
+    const way = `/account?${'x'.repeat(900)}`;
+    const pages = [];
+    for (let tab = 0; tab < 7; tab += 1) pages.push(await browser.get(`/login?return_to=${way}${tab}`));
+    expect(browser.cookies.get('gatehouse_signin')?.value.length).toBeLessThan(4000);
+    const form = await browser.follow(pages.at(-1) ?? expect.fail());
+    const answer = await browser.submit(form, { username: user.username, password: user.password });
+    expect((await browser.follow(answer, home)).location).toBe(`${idp.issuer}${way}6`);
+  });
 });

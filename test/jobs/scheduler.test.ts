@@ -181,7 +181,7 @@ describe('a scheduled job', () => {
     await until(() => runs > 0);
   });
 
-  it('a scheduled job is aborted and awaited when its instance stops, and may run elsewhere at once', async () => {
+  it('is aborted and awaited when its instance stops, and may run elsewhere at once', async () => {
     let hasEnded = false;
     const jobs = instance('one');
     const run = async (signal: AbortSignal) => {

@@ -12,7 +12,7 @@ describe('the SAML certificate', async () => {
   const pem = await make('id.example.com');
   const certificate = new X509Certificate(pem);
 
-  it('the SAML certificate is self-signed with SHA-256 and the given key, for the host', () => {
+  it('is self-signed with SHA-256 and the given key, for the host', () => {
     expect(certificate.verify(pair.publicKey)).toBe(true);
     expect(certificate.checkPrivateKey(pair.privateKey)).toBe(true);
     expect(certificate.checkIssued(certificate)).toBe(true);
@@ -23,25 +23,25 @@ describe('the SAML certificate', async () => {
     expect(certificate.raw.indexOf(sha256WithRsa)).not.toBe(certificate.raw.lastIndexOf(sha256WithRsa));
   });
 
-  it('the SAML certificate is not a certificate authority', () => {
+  it('is not a certificate authority', () => {
     expect(certificate.ca).toBe(false);
   });
 
-  it('the SAML certificate is valid for exactly the given time, also after 2050', async () => {
+  it('is valid for exactly the given time, also after 2050', async () => {
     expect(new Date(certificate.validFrom)).toEqual(from);
     expect(new Date(certificate.validTo)).toEqual(until);
     const far = new Date('2051-12-31T23:59:59Z');
     expect(new Date(new X509Certificate(await make('x', far)).validTo)).toEqual(far);
   });
 
-  it('the SAML certificate has a positive serial number of 16 random bytes', async () => {
+  it('has a positive serial number of 16 random bytes', async () => {
     const pems = await Promise.all(Array.from({ length: 50 }, () => make('x')));
     const serials = pems.map((one) => new X509Certificate(one).serialNumber);
     expect(new Set(serials).size).toBe(50);
     for (const serial of serials) expect(serial).toMatch(/^[4-7][0-9A-F]{31}$/);
   });
 
-  it('the SAML certificate can be created for a host of any length', async () => {
+  it('can be created for a host of any length', async () => {
     await fc.assert(
       fc.asyncProperty(fc.domain(), async (host) => {
         const made = new X509Certificate(await make(host));
@@ -53,7 +53,7 @@ describe('the SAML certificate', async () => {
     expect(new X509Certificate(await make('::1')).subject).toBe('CN=::1');
   });
 
-  it('the SAML certificate is described by its SHA-256 fingerprint and its end', () => {
+  it('is described by its SHA-256 fingerprint and its end', () => {
     expect(certificateInfo(pem)).toEqual({
       subject: 'CN=id.example.com',
       fingerprint: expect.stringMatching(/^([0-9A-F]{2}:){31}[0-9A-F]{2}$/),

@@ -47,7 +47,7 @@ describe('the first start', () => {
     }
   });
 
-  itOnSqlite('the first start does not block the event loop while it creates RSA keys', async () => {
+  itOnSqlite('does not block the event loop while it creates RSA keys', async () => {
     let turns = 0;
     const turn = () => {
       turns += 1;

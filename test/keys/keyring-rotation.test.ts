@@ -33,7 +33,7 @@ describe('rotation of the OIDC keys', () => {
     expect(await keyring.rotate({ use: 'oidc' })).toMatchObject({ outcome: 'too-early' });
   });
 
-  it('rotation of the OIDC keys can be forced, for a key that leaked', async () => {
+  it('can be forced, for a key that leaked', async () => {
     const [, nextKey] = kids(keyring, 'ES256');
     expect(await keyring.rotate({ use: 'oidc', force: true })).toMatchObject({ outcome: 'rotated' });
     expect(kids(keyring, 'ES256')[0]).toBe(nextKey);
@@ -57,7 +57,7 @@ describe('rotation of the OIDC keys', () => {
     expect(await test.database.db.signingKey.findUnique({ where: { id: oldKey ?? '' } })).toBeNull();
   });
 
-  it('rotation of the OIDC keys is recorded in the audit log, requested or scheduled', async () => {
+  it('is recorded in the audit log, requested or scheduled', async () => {
     const [oldKey, nextKey] = kids(keyring, 'RS256');
     const auditRows = async () => {
       const rows = await test.database.db.auditEvent.findMany({ orderBy: { id: 'asc' } });
@@ -93,7 +93,7 @@ describe('rotation of the OIDC keys', () => {
 });
 
 describe('several instances', () => {
-  it('several instances follow the rotation of another one, and notify their listeners once', async () => {
+  it('follow the rotation of another one, and notify their listeners once', async () => {
     const other = anInstance({ ...test.database, clock }).keyring;
     await other.load();
     let notifications = 0;
@@ -112,7 +112,7 @@ describe('several instances', () => {
     expect(notifications).toBe(1);
   });
 
-  it('several instances notify a listener again after it failed', async () => {
+  it('notify a listener again after it failed', async () => {
     let calls = 0;
     keyring.onChange(() => {
       calls += 1;
@@ -123,7 +123,7 @@ describe('several instances', () => {
     expect(calls).toBe(2);
   });
 
-  it('several instances rotate once when they rotate at the same time', async () => {
+  it('rotate once when they rotate at the same time', async () => {
     const database = await openDatabase(test.url);
     const other = anInstance({ ...database, clock }).keyring;
     await other.load();

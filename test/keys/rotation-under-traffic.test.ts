@@ -40,7 +40,7 @@ function verifies(token: string, keys: JSONWebKeySet) {
 }
 
 describe('a rotation of the keys', () => {
-  it('a rotation of the keys is not noticed by a client, which knew the new key before and can still verify with the old one', async () => {
+  it('is not noticed by a client, which knew the new key before and can still verify with the old one', async () => {
     const keysBefore = await published();
     const tokenBefore = await idToken();
     expect(await idp.services.keyring.rotate({ use: 'oidc', force: true })).toMatchObject({ outcome: 'rotated' });
@@ -73,7 +73,7 @@ describe('a rotation of the keys', () => {
     expect(signers.size).toBe(2);
   });
 
-  it('a rotation of the keys is followed by the other instances, which accept tokens of each other meanwhile', async () => {
+  it('is followed by the other instances, which accept tokens of each other meanwhile', async () => {
     const other = await startIdp({
       environment: { ...idp.environment, ISSUER: idp.issuer, PORT: String(await freePort()) },
     });

@@ -51,7 +51,7 @@ describe('the scheduled rotation', () => {
     ]);
   });
 
-  it('the scheduled rotation does nothing while the keys are complete and young', () => {
+  it('does nothing while the keys are complete and young', () => {
     expect(dueSteps(complete, at(90 * DAY - 1), policy)).toEqual([]);
   });
 
@@ -66,7 +66,7 @@ describe('the scheduled rotation', () => {
     ]);
   });
 
-  it('the scheduled rotation does not activate a key that was published too late', () => {
+  it('does not activate a key that was published too late', () => {
     const late = complete.map((one) => (one.kid === 'rs-next' ? { ...one, createdAt: at(90 * DAY) } : one));
     const steps = (seconds: number) =>
       dueSteps(late, at(seconds), policy).map((step) => ('kid' in step ? step.kid : ''));
@@ -93,14 +93,14 @@ describe('a requested rotation', () => {
   const plan = (keys: KeyDates[], request: Parameters<typeof planRotation>[1], seconds: number) =>
     planRotation(keys, request, { now: at(seconds), policy });
 
-  it('a requested rotation waits until the next keys were published long enough, unless forced', () => {
+  it('waits until the next keys were published long enough, unless forced', () => {
     expect(plan(complete, { use: 'oidc' }, HOUR - 1)).toMatchObject({ outcome: 'too-early', readyAt: at(HOUR) });
     const forced = plan(complete, { use: 'oidc', force: true }, 1);
     expect(forced).toEqual(plan(complete, { use: 'oidc' }, HOUR));
     expect(forced).toMatchObject({ outcome: 'go', steps: { length: 8 } });
   });
 
-  it('a requested rotation of one algorithm leaves the keys of the others as they are', () => {
+  it('leaves the keys of other algorithms as they are', () => {
     const late = complete.map((one) => (one.kid === 'EdDSA-next' ? { ...one, createdAt: at(HOUR) } : one));
     expect(plan(late, { use: 'oidc', alg: 'RS256' }, HOUR)).toEqual({
       outcome: 'go',

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Keyring } from '../../src/keys/keyring.ts';
 import { limits } from '../../src/limits.ts';
 import type { TestClock } from '../support/clock.ts';
@@ -21,40 +21,42 @@ afterEach(() => test.close());
 
 const states = () => keyring.samlCertificates().map(({ state }) => state);
 
-it('publishes the next certificate before it signs, and the old one afterwards', async () => {
-  const first = keyring.samlCredential();
-  expect(await keyring.rotate({ use: 'saml' })).toMatchObject({ outcome: 'published' });
-  expect(keyring.samlCredential().kid).toBe(first.kid);
-  expect(states()).toEqual(['active', 'next']);
-  const [, next] = keyring.samlCertificates();
+describe('the rotation of certificates', () => {
+  it('publishes the next certificate before it signs, and the old one afterwards', async () => {
+    const first = keyring.samlCredential();
+    expect(await keyring.rotate({ use: 'saml' })).toMatchObject({ outcome: 'published' });
+    expect(keyring.samlCredential().kid).toBe(first.kid);
+    expect(states()).toEqual(['active', 'next']);
+    const [, next] = keyring.samlCertificates();
 
-  expect(await keyring.rotate({ use: 'saml' })).toMatchObject({ outcome: 'published-already', kid: next?.kid });
-  expect(await keyring.rotate({ use: 'saml', activate: true })).toMatchObject({ outcome: 'too-early' });
-  clock.advance({ seconds: limits.keys.publishAheadSeconds });
-  expect(await keyring.rotate({ use: 'saml', activate: true })).toMatchObject({ outcome: 'rotated', published: [] });
-  expect(keyring.samlCredential()).toMatchObject({ kid: next?.kid, certificatePem: next?.certificatePem });
-  expect(states()).toEqual(['active', 'retired']);
+    expect(await keyring.rotate({ use: 'saml' })).toMatchObject({ outcome: 'published-already', kid: next?.kid });
+    expect(await keyring.rotate({ use: 'saml', activate: true })).toMatchObject({ outcome: 'too-early' });
+    clock.advance({ seconds: limits.keys.publishAheadSeconds });
+    expect(await keyring.rotate({ use: 'saml', activate: true })).toMatchObject({ outcome: 'rotated', published: [] });
+    expect(keyring.samlCredential()).toMatchObject({ kid: next?.kid, certificatePem: next?.certificatePem });
+    expect(states()).toEqual(['active', 'retired']);
 
-  clock.advance({ seconds: limits.keys.retireAfterSeconds });
-  await keyring.runSchedule();
-  expect(states()).toEqual(['active']);
-});
+    clock.advance({ seconds: limits.keys.retireAfterSeconds });
+    await keyring.runSchedule();
+    expect(states()).toEqual(['active']);
+  });
 
-it('activates nothing before a next certificate is published', async () => {
-  expect(await keyring.rotate({ use: 'saml', activate: true })).toEqual({ outcome: 'nothing-to-activate' });
-});
+  it('activates nothing before a next certificate is published', async () => {
+    expect(await keyring.rotate({ use: 'saml', activate: true })).toEqual({ outcome: 'nothing-to-activate' });
+  });
 
-it('never rotates the certificate on schedule, but warns in its last 30 days', async () => {
-  const { kid, until } = keyring.samlCredential();
-  const secondsLeft = (until.getTime() - clock.now().getTime()) / 1000;
-  clock.advance({ days: -limits.saml.certificateWarningDays, seconds: secondsLeft - 1 });
-  await keyring.runSchedule();
-  expect(keyring.expiringCertificates()).toEqual([]);
-  expect(log.join()).not.toContain('expires soon');
+  it('never rotates the certificate on schedule, but warns in its last 30 days', async () => {
+    const { kid, until } = keyring.samlCredential();
+    const secondsLeft = (until.getTime() - clock.now().getTime()) / 1000;
+    clock.advance({ days: -limits.saml.certificateWarningDays, seconds: secondsLeft - 1 });
+    await keyring.runSchedule();
+    expect(keyring.expiringCertificates()).toEqual([]);
+    expect(log.join()).not.toContain('expires soon');
 
-  clock.advance({ seconds: 1 });
-  await keyring.runSchedule();
-  expect(keyring.expiringCertificates()).toMatchObject([{ kid, until }]);
-  expect(log.join()).toContain('expires soon');
-  expect(keyring.samlCredential().kid).toBe(kid);
+    clock.advance({ seconds: 1 });
+    await keyring.runSchedule();
+    expect(keyring.expiringCertificates()).toMatchObject([{ kid, until }]);
+    expect(log.join()).toContain('expires soon');
+    expect(keyring.samlCredential().kid).toBe(kid);
+  });
 });

@@ -52,7 +52,7 @@ const expectedResults = {
   Archive: 'The app didn’t respond. Sign out of the app, or close your browser.',
 };
 
-it('continues a logout run on another instance', async () => {
+it('the server continues a logout run on another instance', async () => {
   const second = await board.another();
   // The browser is at the first service provider when the balancer changes its mind.
   const there = await followLogout(browser, await leave(browser, wiki), {
@@ -66,7 +66,7 @@ it('continues a logout run on another instance', async () => {
   expect(second.log.join('\n')).toContain('/signout/');
 });
 
-itOnSqlite('continues a logout run after a restart, and answers its initiator', async () => {
+itOnSqlite('the server continues a logout run after a restart, and answers its initiator', async () => {
   const there = await followLogout(browser, await leave(browser, library), {
     until: ({ url }) => url.startsWith(payroll.origin),
   });

@@ -25,7 +25,7 @@ afterAll(async () => {
 it.each([
   ['Payroll', 'Library'],
   ['Library', 'Payroll'],
-])('sends the browser of another user, coming from %s, to no page of %s', async (from, other) => {
+])('a logout sends the browser of another user, coming from %s, to no page of %s', async (from, other) => {
   const [initiator, bystander] = from === 'Payroll' ? [payroll, library] : [library, payroll];
   const [mallory, alice] = [await aUser(idp.services), await aUser(idp.services)];
   const hers = await browserWith([initiator, bystander], mallory);

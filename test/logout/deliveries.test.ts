@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import { createLogoutDeliveries, type DeliveryResult } from '../../src/logout/deliveries.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
@@ -61,66 +61,68 @@ async function until(condition: () => boolean): Promise<void> {
 
 const callsOf = (clientId: string) => called.filter((one) => one === clientId).length;
 
-itOnSqlite('delivers to an application at once while another one with many deliveries does not respond', async () => {
-  await queued('dead', 200);
-  await queued('live', 3);
-  const stopping = new AbortController();
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
+describe('the delivery of logout messages', () => {
+  itOnSqlite('delivers to an application at once while another one with many deliveries does not respond', async () => {
+    await queued('dead', 200);
+    await queued('live', 3);
+    const stopping = new AbortController();
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const running = deliveries(async (clientId) => {
+      if (clientId === 'dead') await released;
+      return 'sent';
+    }).run(stopping.signal);
+    await until(() => counts.length === 3);
+    expect(callsOf('live')).toBe(3);
+    await queued('late');
+    await until(() => callsOf('late') === 1);
+    expect(callsOf('dead')).toBe(4);
+    stopping.abort();
+    release();
+    await running;
   });
-  const running = deliveries(async (clientId) => {
-    if (clientId === 'dead') await released;
-    return 'sent';
-  }).run(stopping.signal);
-  await until(() => counts.length === 3);
-  expect(callsOf('live')).toBe(3);
-  await queued('late');
-  await until(() => callsOf('late') === 1);
-  expect(callsOf('dead')).toBe(4);
-  stopping.abort();
-  release();
-  await running;
-});
 
-it('calls each application once when two instances deliver at the same time', async () => {
-  const second = await openDatabase(test.url);
-  for (const clientId of ['a', 'b', 'c']) await queued(clientId, 20);
-  await Promise.all([deliveries().run(), deliveries(undefined, second).run(), deliveries().run()]);
-  expect(called).toHaveLength(60);
-  expect(await test.database.db.logoutDelivery.count({ where: { doneAt: null } })).toBe(0);
-  await second.close();
-});
-
-it('delivers what a killed instance had claimed once its lease has expired', async () => {
-  await queued('killed');
-  const program = ['--import', 'tsx', 'test/logout/support/deliver-process.ts', test.url, clock.now().toISOString()];
-  const child = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] });
-  await once(child.stdout, 'data'); // it is in the middle of the call
-  expect(await deliveries().run()).toBe(0);
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  clock.advance({ seconds: limits.delivery.leaseSeconds - 1 });
-  expect(await deliveries().run()).toBe(0);
-  clock.advance({ seconds: 1 });
-  expect(await deliveries().run()).toBe(1);
-  expect(called).toEqual(['killed']);
-});
-
-it('gives a delivery up after its last try, and keeps its row with the reason', async () => {
-  await queued('dead', 1, limits.delivery.maxTries - 2);
-  const failing = deliveries(() => Promise.reject(new Error('503')));
-  await failing.run();
-  expect(counts).toEqual(['retried']);
-  clock.advance({ hours: 1 });
-  await failing.run();
-  expect(counts).toEqual(['retried', 'given-up']);
-  expect(events).toMatchObject([{ type: 'logout.failed', clientId: 'dead', reason: '503' }]);
-  expect(await test.database.db.logoutDelivery.findFirst()).toMatchObject({
-    tries: limits.delivery.maxTries,
-    failedAt: clock.now(),
-    lastError: '503',
+  it('calls each application once when two instances deliver at the same time', async () => {
+    const second = await openDatabase(test.url);
+    for (const clientId of ['a', 'b', 'c']) await queued(clientId, 20);
+    await Promise.all([deliveries().run(), deliveries(undefined, second).run(), deliveries().run()]);
+    expect(called).toHaveLength(60);
+    expect(await test.database.db.logoutDelivery.count({ where: { doneAt: null } })).toBe(0);
+    await second.close();
   });
-  clock.advance({ days: 1 });
-  expect(await failing.run()).toBe(0);
+
+  it('delivers what a killed instance had claimed once its lease has expired', async () => {
+    await queued('killed');
+    const program = ['--import', 'tsx', 'test/logout/support/deliver-process.ts', test.url, clock.now().toISOString()];
+    const child = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(child.stdout, 'data'); // it is in the middle of the call
+    expect(await deliveries().run()).toBe(0);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    clock.advance({ seconds: limits.delivery.leaseSeconds - 1 });
+    expect(await deliveries().run()).toBe(0);
+    clock.advance({ seconds: 1 });
+    expect(await deliveries().run()).toBe(1);
+    expect(called).toEqual(['killed']);
+  });
+
+  it('gives a delivery up after its last try, and keeps its row with the reason', async () => {
+    await queued('dead', 1, limits.delivery.maxTries - 2);
+    const failing = deliveries(() => Promise.reject(new Error('503')));
+    await failing.run();
+    expect(counts).toEqual(['retried']);
+    clock.advance({ hours: 1 });
+    await failing.run();
+    expect(counts).toEqual(['retried', 'given-up']);
+    expect(events).toMatchObject([{ type: 'logout.failed', clientId: 'dead', reason: '503' }]);
+    expect(await test.database.db.logoutDelivery.findFirst()).toMatchObject({
+      tries: limits.delivery.maxTries,
+      failedAt: clock.now(),
+      lastError: '503',
+    });
+    clock.advance({ days: 1 });
+    expect(await failing.run()).toBe(0);
+  });
 });

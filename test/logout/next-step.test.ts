@@ -113,7 +113,7 @@ describe('the next step of a logout run', () => {
     expect(next(hops)).toEqual(step);
   });
 
-  it('the next step of a logout run waits a little for the first results of the deliveries', () => {
+  it('waits a little for the first results of the deliveries', () => {
     const calls = [hop('a', { channel: 'back' }), hop('b', { channel: 'soap' })];
     expect(next(calls, inSeconds(-1))).toEqual({ kind: 'settle', seconds: 1 });
     expect(next(calls, inSeconds(-4))).toEqual({ kind: 'complete' });

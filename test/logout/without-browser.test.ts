@@ -56,8 +56,8 @@ const ends: Record<string, () => Promise<unknown>> = {
   },
 };
 
-describe('the end of a session by', () => {
-  it.each(Object.keys(ends))('%s notifies its applications', async (name) => {
+describe('the end of a session', () => {
+  it.each(Object.keys(ends))('notifies its applications after %s', async (name) => {
     await ends[name]?.();
     expect(await idp.services.sessions.list(id())).toEqual([]);
     await expect.poll(() => [wiki.sessions(), board.sessions()], { timeout: 15_000 }).toEqual([0, 0]);
@@ -73,7 +73,7 @@ describe('the end of a session by', () => {
     ).toBe(1);
   });
 
-  it('the end of a session by expiry notifies its applications', async () => {
+  it('notifies its applications after expiry', async () => {
     const session = await uid();
     await idp.stop();
     const later = testClock();
@@ -90,7 +90,7 @@ describe('the end of a session by', () => {
   });
 });
 
-it('keeps sessions after a change of roles unless the setting ends them', async () => {
+it('the server keeps sessions after a change of roles unless the setting ends them', async () => {
   const { roles, sessions } = idp.services;
   await roles.create({ name: 'a role more' });
   await roles.assign(id(), 'a role more');
@@ -107,7 +107,7 @@ describe('a service provider that is notified by SOAP', () => {
       async () => board.spoil({}),
     ],
     ['does not sign', async () => board.spoil({ sign: 'none' }), async () => board.spoil({})],
-  ])('a service provider that is notified by SOAP is called again after it %s', async (_name, breakIt, fixIt) => {
+  ])('is called again after it %s', async (_name, breakIt, fixIt) => {
     await breakIt();
     await idp.services.endSession.all(id(), 'ended-by-admin');
     await expect.poll(async () => (await outcomes()).Board, { timeout: 15_000 }).toMatch(/^retrying/);

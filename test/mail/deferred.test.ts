@@ -1,5 +1,5 @@
 // Deferred requests for mail: the recipient is looked up later, by one instance, and a failure loses nothing.
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { DeferredWriter } from '../../src/mail/delivery.ts';
 import { openDatabase, transaction } from '../../src/storage/database.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
@@ -45,53 +45,55 @@ function instance(database = test.database): MailService {
   return made;
 }
 
-it('turns a deferred request into a mail and sends it in the same run', async () => {
-  const one = instance();
-  await one.outbox.defer('password-reset', { typed: 'Ann' }, 60);
-  await one.deliver();
-  expect(written).toEqual(['Ann']);
-  expect(smtp.delivered.map(({ to }) => to)).toEqual([ann.email]);
-  expect(one.counts).toEqual({ sent: 1 });
-});
+describe('the mail job', () => {
+  it('turns a deferred request into a mail and sends it in the same run', async () => {
+    const one = instance();
+    await one.outbox.defer('password-reset', { typed: 'Ann' }, 60);
+    await one.deliver();
+    expect(written).toEqual(['Ann']);
+    expect(smtp.delivered.map(({ to }) => to)).toEqual([ann.email]);
+    expect(one.counts).toEqual({ sent: 1 });
+  });
 
-it('writes the mail of a deferred request on one of two instances', async () => {
-  // Two instances share a PostgreSQL. On SQLite the second one would be another process, not this one twice.
-  const second = databaseKind() === 'postgresql' ? await openDatabase(test.url) : undefined;
-  const [one, two] = [instance(), instance(second)];
-  for (let index = 0; index < 10; index += 1) await one.outbox.defer('password-reset', { typed: `p${index}` }, 60);
-  await Promise.all([one.deliver(), two.deliver()]);
-  expect(written).toHaveLength(10);
-  expect(smtp.delivered).toHaveLength(10);
-  await second?.close();
-});
+  it('writes the mail of a deferred request on one of two instances', async () => {
+    // Two instances share a PostgreSQL. On SQLite the second one would be another process, not this one twice.
+    const second = databaseKind() === 'postgresql' ? await openDatabase(test.url) : undefined;
+    const [one, two] = [instance(), instance(second)];
+    for (let index = 0; index < 10; index += 1) await one.outbox.defer('password-reset', { typed: `p${index}` }, 60);
+    await Promise.all([one.deliver(), two.deliver()]);
+    expect(written).toHaveLength(10);
+    expect(smtp.delivered).toHaveLength(10);
+    await second?.close();
+  });
 
-it('retries a deferred request whose mail could not be written, and keeps nothing of the first try', async () => {
-  failures = 1;
-  const one = instance();
-  await one.outbox.defer('password-reset', { typed: 'Ann' }, 60);
-  await one.deliver();
-  expect(smtp.delivered).toEqual([]);
-  clock.advance({ seconds: 10 });
-  await one.deliver();
-  expect(smtp.delivered).toHaveLength(1);
-});
+  it('retries a deferred request whose mail could not be written, and keeps nothing of the first try', async () => {
+    failures = 1;
+    const one = instance();
+    await one.outbox.defer('password-reset', { typed: 'Ann' }, 60);
+    await one.deliver();
+    expect(smtp.delivered).toEqual([]);
+    clock.advance({ seconds: 10 });
+    await one.deliver();
+    expect(smtp.delivered).toHaveLength(1);
+  });
 
-it('drops a deferred request that has expired', async () => {
-  const one = instance();
-  await one.outbox.defer('password-reset', { typed: 'Ann' }, 60);
-  clock.advance({ minutes: 1 });
-  await one.deliver();
-  expect(written).toEqual([]);
-});
+  it('drops a deferred request that has expired', async () => {
+    const one = instance();
+    await one.outbox.defer('password-reset', { typed: 'Ann' }, 60);
+    clock.advance({ minutes: 1 });
+    await one.deliver();
+    expect(written).toEqual([]);
+  });
 
-it('stores a deferred request in the format of existing rows', async () => {
-  const one = instance();
-  await one.outbox.defer('unlock', { typed: 'Ann', browser: 'cookie' }, 60);
-  const stored = await one.storedContent();
-  expect(stored).toEqual({
-    type: 'draft',
-    kind: 'unlock',
-    wish: { typed: 'Ann', browser: 'cookie' },
-    expiresAt: '2026-11-21T09:01:00.000Z',
+  it('stores a deferred request in the format of existing rows', async () => {
+    const one = instance();
+    await one.outbox.defer('unlock', { typed: 'Ann', browser: 'cookie' }, 60);
+    const stored = await one.storedContent();
+    expect(stored).toEqual({
+      type: 'draft',
+      kind: 'unlock',
+      wish: { typed: 'Ann', browser: 'cookie' },
+      expiresAt: '2026-11-21T09:01:00.000Z',
+    });
   });
 });

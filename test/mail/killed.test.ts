@@ -7,7 +7,7 @@ import { testDatabase } from '../support/database/database.ts';
 import { faultySmtpServer } from './smtp.ts';
 import { mailService, resetMail } from './support.ts';
 
-it('sends the mail of a killed instance from another one after its lease has expired', async () => {
+it('the mail of a killed instance is sent by another one after its lease has expired', async () => {
   const test = await testDatabase();
   const hanging = await faultySmtpServer();
   hanging.hang();

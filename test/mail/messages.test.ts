@@ -47,7 +47,7 @@ describe.each(every().map((message) => [message.kind, message] as const))('the m
   const html = renderHtml(content);
   const text = plainText(content);
 
-  it('a mail has the same text in HTML and in plain text', () => {
+  it('has the same text in HTML and in plain text', () => {
     const visible = textOf(html);
     for (const words of [content.subject, ...content.paragraphs, ...content.after, content.code ?? '']) {
       expect(visible).toContain(words);
@@ -67,14 +67,14 @@ describe.each(every().map((message) => [message.kind, message] as const))('the m
     expect(text.match(/https?:\/\/\S+/g) ?? []).toEqual(content.action ? [content.action.url] : []);
   });
 
-  it('a mail is short, in lines of less than 80 characters', () => {
+  it('is short, in lines of less than 80 characters', () => {
     expect(content.subject.length).toBeLessThan(70);
     for (const line of text.split('\n').filter((line) => !line.startsWith('https://')))
       expect(line.length).toBeLessThan(80);
     expect(text.length, kind).toBeLessThan(900);
   });
 
-  it('a mail has neither code nor token in its subject', () => {
+  it('has neither code nor token in its subject', () => {
     expect(`${content.subject} ${content.preheader}`).not.toMatch(/204815|abc-DEF/);
   });
 });
@@ -82,26 +82,26 @@ describe.each(every().map((message) => [message.kind, message] as const))('the m
 describe('a name in a mail', () => {
   const evil = `<a href="https://evil.example">Click</a><img src=x onerror=alert(1)>`;
 
-  it.each(every({ ...ann, name: evil, username: evil }))('a name in a mail is escaped in $kind', (message) => {
+  it.each(every({ ...ann, name: evil, username: evil }))('is escaped in $kind', (message) => {
     const html = renderHtml(compose(message, issuer));
     expect(html).not.toMatch(/<img|<a href="https:\/\/evil|onerror=alert\(1\)>(?!&)/);
   });
 
   it.each(['Your prize: evil.example', 'http://evil.example', 'win@evil.example'])(
-    'a name in a mail is left out when a mail program would turn it into a link: %s',
+    'is left out when a mail program would turn it into a link: %s',
     (name) => {
       for (const message of every({ ...ann, name })) expect(plainText(compose(message, issuer))).not.toContain(name);
     },
   );
 
-  it('a name in a mail is not sent to an address that is not verified', () => {
+  it('is not sent to an address that is not verified', () => {
     for (const message of every({ email: 'unknown@example.com', name: 'Buy now', username: 'buynow' })) {
       if (message.kind !== 'confirm-new-email' && message.kind !== 'registration') continue;
       expect(plainText(compose(message, issuer))).not.toMatch(/Buy now|buynow/);
     }
   });
 
-  it('a name in a mail is used in the greeting', () => {
+  it('is used in the greeting', () => {
     for (const [name, hello] of [
       ['Ann Example', 'Hello Ann Example,'],
       ['Dr. José  Müller Jr.', 'Hello Dr. José Müller Jr.,'],
@@ -157,7 +157,7 @@ describe('the name of a browser', () => {
     ['<script>alert(1)</script>', undefined],
     ['visit https://evil.example', undefined],
     ['', undefined],
-  ])('the name of a browser is read from the User-Agent %j as %j', (userAgent, name) => {
+  ])('is read from the User-Agent %j as %j', (userAgent, name) => {
     expect(browserName(userAgent)?.toString()).toBe(name);
   });
 });

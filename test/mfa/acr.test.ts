@@ -14,7 +14,7 @@ const passwordAndKey = ['pwd', 'hwk', 'pop'];
 const passkey = ['hwk', 'pop', 'user'];
 const passwordAndPasskey = ['pwd', 'swk', 'pop', 'user'];
 
-describe('amr to acr', () => {
+describe('the amr of a sign-in', () => {
   test.each<[string[], string | undefined, boolean]>([
     [[], undefined, false],
     [['unheard-of'], undefined, false],
@@ -39,7 +39,7 @@ describe('amr to acr', () => {
   });
 });
 
-describe('requested acr (OIDC acr_values, RFC 9470)', () => {
+describe('a requested acr (OIDC acr_values, RFC 9470)', () => {
   test.each<[string[], string | undefined, boolean]>([
     [[], undefined, true],
     [[], PASSWORD, true],

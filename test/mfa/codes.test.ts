@@ -20,7 +20,7 @@ const first = ([code]: string[]) => code ?? '';
 const HERE = 'ann@example.com';
 
 describe('recovery codes', () => {
-  test('recovery codes are ten, readable, and stored as hashes', async () => {
+  test('are ten, readable, and stored as hashes', async () => {
     const codes = await fixture.recoveryCodes.create(account.id);
     expect(new Set(codes).size).toBe(10);
     for (const code of codes) expect(code).toMatch(/^([0-9a-hjkmnp-tv-z]{4}-){3}[0-9a-hjkmnp-tv-z]{4}$/);
@@ -29,7 +29,7 @@ describe('recovery codes', () => {
     for (const code of codes) expect(rows + events + fixture.log.join('')).not.toContain(code);
   });
 
-  test('recovery codes work once each, however they are typed', async () => {
+  test('work once each, however they are typed', async () => {
     const codes = await fixture.recoveryCodes.create(account.id);
     const [one = '', two = ''] = codes;
     expect(await fixture.recoveryCodes.redeem(account.id, ` ${one.toUpperCase().replaceAll('-', ' ')} `)).toBe('ok');
@@ -40,14 +40,14 @@ describe('recovery codes', () => {
     expect(event).toMatchObject({ type: 'sign-in.recovery-code', data: { left: 8 } });
   });
 
-  test('recovery codes work once when one is used twenty times in parallel', async () => {
+  test('work once when one is used twenty times in parallel', async () => {
     const code = first(await fixture.recoveryCodes.create(account.id));
     const outcomes = await together(20, () => fixture.recoveryCodes.redeem(account.id, code));
     expect(outcomes.filter((outcome) => outcome === 'ok')).toHaveLength(1);
     expect(await fixture.recoveryCodes.remaining(account.id)).toBe(9);
   });
 
-  test('recovery codes are the same when the form of an enrollment is sent again, until one is used or others are made', async () => {
+  test('are the same when the form of an enrollment is sent again, until one is used or others are made', async () => {
     const { recoveryCodes } = fixture;
     const sent = await together(2, () => recoveryCodes.createFor(account.id, 'a form'));
     expect(sent[0]).toHaveLength(10);
@@ -65,7 +65,7 @@ describe('recovery codes', () => {
     expect(await recoveryCodes.again(account.id, 'another form')).toBeUndefined();
   });
 
-  test('recovery codes are rejected when they belong to another account or an older set, or are made up', async () => {
+  test('are rejected when they belong to another account or an older set, or are made up', async () => {
     const other = await fixture.person();
     const theirs = first(await fixture.recoveryCodes.create(other.id));
     const older = first(await fixture.recoveryCodes.create(account.id));
@@ -76,7 +76,7 @@ describe('recovery codes', () => {
     expect(await fixture.recoveryCodes.redeem(other.id, theirs)).toBe('ok');
   });
 
-  test('recovery codes stay valid while GATEHOUSE_SECRET is rotated', async () => {
+  test('stay valid while GATEHOUSE_SECRET is rotated', async () => {
     const [old, next, key] = [32, 33, 34].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer];
     const dataKeys = [{ id: 'k1', key }];
     const before = createRecoveryCodes({ ...fixture, vault: createVault([old], dataKeys) });
@@ -89,7 +89,7 @@ describe('recovery codes', () => {
 describe('a code by email or SMS', () => {
   const wrong = (code: string) => (code === '000000' ? '000001' : '000000');
 
-  test('a code by email or SMS has six digits, is stored as a hash, and works once within ten minutes', async () => {
+  test('has six digits, is stored as a hash, and works once within ten minutes', async () => {
     const code = await fixture.oneTimeCodes.issue(account.id, 'email', HERE);
     expect(code).toMatch(/^\d{6}$/);
     expect(JSON.stringify(await fixture.db.oneTimeCode.findMany())).not.toContain(code);
@@ -127,7 +127,7 @@ describe('a code by email or SMS', () => {
     expect(await fixture.oneTimeCodes.verify(account.id, 'phone', '+491701', code)).toBe('ok');
   });
 
-  test('a code by email or SMS is accepted once when it is sent twice in parallel', async () => {
+  test('is accepted once when it is sent twice in parallel', async () => {
     const code = await fixture.oneTimeCodes.issue(account.id, 'email', HERE);
     const outcomes = await together(5, () => fixture.oneTimeCodes.verify(account.id, 'email', HERE, code));
     expect(outcomes.filter((outcome) => outcome === 'ok')).toHaveLength(1);
@@ -137,7 +137,7 @@ describe('a code by email or SMS', () => {
 describe('the factors of an account', () => {
   const nothing = { totp: false, passkeys: 0, verifyingPasskeys: 0, phone: undefined, recoveryCodes: 0 };
 
-  test('the factors of an account are counted, and removed by a reset', async () => {
+  test('are counted, and removed by a reset', async () => {
     expect(await fixture.factors.of(account.id)).toEqual(nothing);
     expect(await fixture.factors.hasSecondFactor(account.id)).toBe(false);
     await fixture.totp.importSecret(account.id, 'JBSWY3DPEHPK3PXP');

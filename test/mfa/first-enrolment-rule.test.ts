@@ -17,12 +17,12 @@ beforeEach(async () => {
 const isAllowed = async () => fixture.firstEnrolment.isAllowed(account, await fixture.factors.of(account.id));
 
 describe('the first second factor', () => {
-  it('the first second factor may be set up at any time by default', async () => {
+  it('may be set up at any time by default', async () => {
     fixture.clock.advance({ days: 400 });
     expect(await isAllowed()).toBe(true);
   });
 
-  it('the first second factor may be set up in the days after the account was created, or after every user needs one', async () => {
+  it('may be set up in the days after the account was created, or after every user needs one', async () => {
     fixture.setting.first_factor = 'window';
     fixture.clock.advance({ days: 13 });
     expect(await isAllowed()).toBe(true);
@@ -34,7 +34,7 @@ describe('the first second factor', () => {
     expect(await isAllowed()).toBe(false);
   });
 
-  it('the first second factor needs the approval of an administrator, which lasts a week', async () => {
+  it('needs the approval of an administrator, which lasts a week', async () => {
     const { firstEnrolment, setting, clock } = fixture;
     setting.first_factor = 'approval';
     expect(await isAllowed()).toBe(false);
@@ -51,13 +51,13 @@ describe('the first second factor', () => {
     expect(types.sort()).toEqual(['factors.approval-requested', 'factors.approved']);
   });
 
-  it('the first second factor may be set up again after an administrator removed all factors', async () => {
+  it('may be set up again after an administrator removed all factors', async () => {
     fixture.setting.first_factor = 'approval';
     await fixture.factors.reset(account.id, { actorId: 'admin' });
     expect(await isAllowed()).toBe(true);
   });
 
-  it('the first second factor is not limited for a user who has another one', async () => {
+  it('is not limited for a user who has another one', async () => {
     fixture.setting.first_factor = 'approval';
     await fixture.totp.importSecret(account.id, 'JBSWY3DPEHPK3PXP');
     expect(await isAllowed()).toBe(true);

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 describe('a browser', () => {
-  test('a browser is new once for each account', async () => {
+  test('is new once for each account', async () => {
     const { knownBrowsers } = fixture;
     const other = await fixture.person();
     const { id, isNew, cookie } = await knownBrowsers.remember(undefined, account.id);
@@ -26,7 +26,7 @@ describe('a browser', () => {
     expect((await knownBrowsers.remember(cookie, other.id)).isNew).toBe(true);
   });
 
-  test('a browser gets a new cookie for each account, which is not valid for another', async () => {
+  test('gets a new cookie for each account, which is not valid for another', async () => {
     const { knownBrowsers } = fixture;
     const other = await fixture.person();
     const first = await knownBrowsers.remember(undefined, account.id, { trustDays: 14 });
@@ -64,14 +64,14 @@ describe('a browser', () => {
     for (const { id } of lastFive) expect(await knownBrowsers.recognize(cookie, id)).toBeDefined();
   });
 
-  test('a browser has a cookie that works after two tabs finish at the same moment', async () => {
+  test('has a cookie that works after two tabs finish at the same moment', async () => {
     const { knownBrowsers } = fixture;
     const { cookie } = await knownBrowsers.remember(undefined, account.id);
     const results = await together(8, () => knownBrowsers.remember(cookie, account.id, { trustDays: 14 }));
     for (const result of results) expect(await knownBrowsers.recognize(result.cookie, account.id)).toBeDefined();
   });
 
-  test('a browser is forgotten after half a year without use, or on request', async () => {
+  test('is forgotten after half a year without use, or on request', async () => {
     const { knownBrowsers, clock } = fixture;
     const { id, cookie } = await knownBrowsers.remember(undefined, account.id);
     clock.advance({ days: 179 });
@@ -86,14 +86,11 @@ describe('a browser', () => {
     expect(await knownBrowsers.recognize(again.cookie, account.id)).toBeUndefined();
   });
 
-  test.each(['', 'x', 'a\0b', "' OR 1=1", 'a'.repeat(1e5), undefined])(
-    'a browser is not recognized by %.20j',
-    async (value) => {
-      expect(await fixture.knownBrowsers.recognize(value, account.id)).toBeUndefined();
-    },
-  );
+  test.each(['', 'x', 'a\0b', "' OR 1=1", 'a'.repeat(1e5), undefined])('is not recognized by %.20j', async (value) => {
+    expect(await fixture.knownBrowsers.recognize(value, account.id)).toBeUndefined();
+  });
 
-  test('a browser is stored as a hash, and listed with address and time', async () => {
+  test('is stored as a hash, and listed with address and time', async () => {
     const request = { requestId: 'r', address: '192.0.2.4', userAgent: 'Mozilla/5.0 (X11)' };
     const { id, cookie } = await fixture.knownBrowsers.remember(undefined, account.id, { request });
     expect(JSON.stringify(await fixture.db.knownBrowser.findMany())).not.toContain(cookie);
@@ -120,7 +117,7 @@ describe('trust', () => {
     expect(await knownBrowsers.recognize(after.cookie, account.id)).toEqual({ id: before.id, isTrusted: true });
   });
 
-  test('trust lasts thirty days at most, and ends with a password change', async () => {
+  test('lasts thirty days at most, and ends with a password change', async () => {
     const { knownBrowsers, clock } = fixture;
     let { cookie } = await knownBrowsers.remember(undefined, account.id, { trustDays: 90 });
     const isTrusted = async () => (await knownBrowsers.recognize(cookie, account.id))?.isTrusted;

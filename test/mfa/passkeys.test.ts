@@ -87,7 +87,7 @@ describe('the registration of a passkey', () => {
 });
 
 describe('a sign-in with a passkey', () => {
-  test('a sign-in with a passkey works without a username, and amr states the kind of key', async () => {
+  test('works without a username, and amr states the kind of key', async () => {
     const phone = softAuthenticator({ synced: true });
     await register(phone);
     expect(await signIn(phone)).toEqual({
@@ -132,7 +132,7 @@ describe('a sign-in with a passkey', () => {
     expect((await fixture.factors.of(account.id)).verifyingPasskeys).toBe(1);
   });
 
-  test('a sign-in with a passkey is rejected when another program says that the passkey verifies its user', async () => {
+  test('is rejected when another program says that the passkey verifies its user', async () => {
     const key = softAuthenticator();
     await register(key, { userVerified: false });
     await fixture.db.passkey.update({ where: { id: key.id }, data: { userVerified: true } });
@@ -194,7 +194,7 @@ describe('a sign-in with a passkey', () => {
 });
 
 describe('the list of passkeys', () => {
-  test('the list of passkeys is changed by its owner only', async () => {
+  test('is changed by its owner only', async () => {
     const device = softAuthenticator();
     await register(device);
     const other = await fixture.person();
@@ -210,7 +210,7 @@ describe('the list of passkeys', () => {
 });
 
 test.each(['', 'null', '[]', '{}', '{"id":5}', 'not json', '{"id":"a","rawId":"a","type":"public-key","response":{}}'])(
-  'rejects the malformed response %s',
+  'the server rejects the malformed response %s',
   (text) => {
     expect(parseAssertion(text)).toBeUndefined();
     expect(parseAttestation(text)).toBeUndefined();

@@ -18,7 +18,7 @@ const NUMBER = '+491701234567';
 const numberOf = async () => (await fixture.factors.of(account.id)).phone;
 
 describe('a phone number', () => {
-  test('a phone number is stored when its code comes back, and audited without the full number', async () => {
+  test('is stored when its code comes back, and audited without the full number', async () => {
     const { sealed, code } = await fixture.phones.begin(account.id, NUMBER);
     expect(await numberOf()).toBeUndefined();
     expect(fixture.phones.resume(account.id, sealed)).toBe(NUMBER);
@@ -29,14 +29,14 @@ describe('a phone number', () => {
     expect(JSON.stringify(event)).not.toContain(NUMBER);
   });
 
-  test('a phone number is not verified by a code that was sent to another number', async () => {
+  test('is not verified by a code that was sent to another number', async () => {
     const foreign = await fixture.phones.begin(account.id, '+15550100');
     const own = await fixture.phones.begin(account.id, NUMBER);
     expect(await fixture.phones.confirm(account.id, foreign.sealed, own.code)).toBe('wrong');
     expect(await numberOf()).toBeUndefined();
   });
 
-  test('a phone number is not accepted from the form of another account, or from an expired one', async () => {
+  test('is not accepted from the form of another account, or from an expired one', async () => {
     const other = await fixture.person();
     const { sealed, code } = await fixture.phones.begin(other.id, NUMBER);
     expect(await fixture.phones.confirm(account.id, sealed, code)).toBe('expired');
@@ -45,7 +45,7 @@ describe('a phone number', () => {
     expect(await fixture.phones.confirm(account.id, old.sealed, old.code)).toBe('expired');
   });
 
-  test('a phone number is deleted by a removal, and by a reset of all factors', async () => {
+  test('is deleted by a removal, and by a reset of all factors', async () => {
     const prove = async () => {
       const { sealed, code } = await fixture.phones.begin(account.id, NUMBER);
       await fixture.phones.confirm(account.id, sealed, code);
@@ -67,11 +67,11 @@ describe('a phone number', () => {
     ['+49170123456789012', undefined],
     ['call me', undefined],
     ['', undefined],
-  ])('%j is read as %s', (typed, expected) => {
+  ])('is read from %j as %s', (typed, expected) => {
     expect(phoneNumber(typed)).toBe(expected);
   });
 
-  test('a phone number is displayed in part only', () => {
+  test('is displayed in part only', () => {
     expect(maskNumber(NUMBER)).toBe('+49•••••67');
   });
 });

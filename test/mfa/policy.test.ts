@@ -184,7 +184,7 @@ describe('the factor that a sign-in still needs', () => {
       { setting: 'off', factors: none, proven: password, requestedAcr: [MFA_ACR] },
       { need: 'impossible', level: MFA_ACR },
     ],
-  ])('the factor that a sign-in still needs is decided for: %s', (_, input, expected) => {
+  ])('is decided for: %s', (_, input, expected) => {
     expect(nextFactor(input)).toEqual(expected);
   });
 });

@@ -98,12 +98,12 @@ describe('a code', () => {
     [0, 'ok'],
     [30, 'ok'],
     [60, 'wrong'],
-  ])('a code is, %i seconds away, %s', async (seconds, outcome) => {
+  ])('is, %i seconds away, %s', async (seconds, outcome) => {
     const secret = await enrolled();
     expect(await fixture.totp.verify(account.id, codeOf(secret, seconds))).toBe(outcome);
   });
 
-  test('a code works once', async () => {
+  test('works once', async () => {
     const secret = await enrolled();
     const code = codeOf(secret);
     expect(await fixture.totp.verify(account.id, ` ${code.slice(0, 3)} ${code.slice(3)} `)).toBe('ok');
@@ -112,13 +112,13 @@ describe('a code', () => {
     expect(await fixture.totp.verify(account.id, codeOf(secret, 30))).toBe('ok');
   });
 
-  test('a code does not sign in when it confirmed the enrollment before', async () => {
+  test('does not sign in when it confirmed the enrollment before', async () => {
     const { secret, sealed } = fixture.totp.begin(account);
     await fixture.totp.confirm(account, sealed, codeOf(secret));
     expect(await fixture.totp.verify(account.id, codeOf(secret))).toBe('replayed');
   });
 
-  test('a code is accepted exactly once when it is sent twenty times in parallel', async () => {
+  test('is accepted exactly once when it is sent twenty times in parallel', async () => {
     const secret = await enrolled();
     const outcomes = await together(20, () => fixture.totp.verify(account.id, codeOf(secret)));
     expect(outcomes.filter((outcome) => outcome === 'ok')).toHaveLength(1);
@@ -126,14 +126,14 @@ describe('a code', () => {
   });
 
   test.each(['', '12345', '1234567', 'abcdef', '12345a', '１２３', '-12345', '1e5', '0x1234', `${'1'.repeat(1e5)}`])(
-    'a code is rejected when it is malformed: %.20j',
+    'is rejected when it is malformed: %.20j',
     async (code) => {
       await enrolled();
       expect(await fixture.totp.verify(account.id, code)).toBe('wrong');
     },
   );
 
-  test('a code is rejected without enrollment, and after removal', async () => {
+  test('is rejected without enrollment, and after removal', async () => {
     expect(await fixture.totp.verify(account.id, '123456')).toBe('not-enrolled');
     const secret = await enrolled();
     expect(await fixture.totp.remove(account.id)).toBe(true);
@@ -143,7 +143,7 @@ describe('a code', () => {
 });
 
 describe('an imported secret', () => {
-  test('an imported secret may have ten bytes, and importing it again does not allow a used code', async () => {
+  test('may have ten bytes, and importing it again does not allow a used code', async () => {
     await fixture.totp.importSecret(account.id, 'jbsw y3dp-ehpk 3pxp');
     const code = codeOf('JBSWY3DPEHPK3PXP');
     expect(await fixture.totp.verify(account.id, code)).toBe('ok');
@@ -151,12 +151,9 @@ describe('an imported secret', () => {
     expect(await fixture.totp.verify(account.id, code)).toBe('replayed');
   });
 
-  test.each(['', 'short', 'JBSWY3DP', 'JBSWY3DPEHPK3PX1', 'not base32 at all!'])(
-    'an imported secret is rejected: %j',
-    (secret) => {
-      expect(() => parseTotpKey(secret)).toThrow(expect.objectContaining({ code: 'invalid_input' }));
-    },
-  );
+  test.each(['', 'short', 'JBSWY3DP', 'JBSWY3DPEHPK3PX1', 'not base32 at all!'])('is rejected: %j', (secret) => {
+    expect(() => parseTotpKey(secret)).toThrow(expect.objectContaining({ code: 'invalid_input' }));
+  });
 
   // RFC 6238 Appendix B, the values at 59 seconds.
   test.each([
@@ -183,7 +180,7 @@ describe('an imported secret', () => {
   });
 
   test.each(['hotp/x?secret=JBSWY3DPEHPK3PXP', 'totp/x?secret=JBSWY3DPEHPK3PXP&algorithm=MD5', 'totp/x?digits=6'])(
-    'an imported secret is rejected in the URI otpauth://%s',
+    'is rejected in the URI otpauth://%s',
     (uri) => {
       expect(() => parseTotpKey(`otpauth://${uri}`)).toThrow(expect.objectContaining({ code: 'invalid_input' }));
     },

@@ -49,7 +49,7 @@ describe('brute force on one account', () => {
     expect(await lockedSeconds(login)).toBe(30);
   });
 
-  test('brute force on one account does not lock a known browser, and its sign-in gives an attacker no new attempts', async () => {
+  test('does not lock a known browser, and its sign-in gives an attacker no new attempts', async () => {
     await outcomes(30, () => ({ login, address: anywhere() }));
     const owner = { login, address: anywhere(), knownBrowser: `browser-${login}` };
     expect(await right(owner)).toMatchObject(checked);
@@ -62,7 +62,7 @@ describe('brute force on one account', () => {
     expect(await wrong({ login, address: anywhere() })).toMatchObject(checked);
   });
 
-  test('brute force on one account never locks an account for longer than 15 minutes', async () => {
+  test('never locks an account for longer than 15 minutes', async () => {
     for (let index = 0; index < 40; index += 1) {
       const verdict = await wrong({ login, address: anywhere() });
       if (verdict.outcome !== 'wait') continue;
@@ -93,7 +93,7 @@ describe('the username and the email address of one account', () => {
     return { isPasswordChecked, outcome: verdict.outcome, isRight: 'result' in verdict && verdict.result.isRight };
   };
 
-  test('the username and the email address of one account share one count of wrong guesses', async () => {
+  test('share one count of wrong guesses', async () => {
     const id = `account-${login}`;
     const tries = [];
     for (let index = 0; index < 9; index += 1) tries.push(await tryAs(index % 2 ? login : `${login}@example.com`, id));
@@ -105,7 +105,7 @@ describe('the username and the email address of one account', () => {
     expect(await guard.lockedSeconds({ id, username: 'another', email: null })).toBe(0);
   });
 
-  test('the username and the email address of one account get the same responses as two names that no account has', async () => {
+  test('get the same responses as two names that no account has', async () => {
     const responses = async (id: string | undefined, name: string) => {
       const names = [...Array(6).fill(name), ...Array(6).fill(`${name}@example.com`)];
       const outcomesOfNames = [];
@@ -117,7 +117,7 @@ describe('the username and the email address of one account', () => {
     expect(await responses(undefined, `${login}-unknown`)).toEqual(expected);
   });
 
-  test('the username and the email address of one account are unlocked together', async () => {
+  test('are unlocked together', async () => {
     const account = { id: `account-${login}`, username: login, email: `${login}@example.com` };
     for (let index = 0; index < 5; index += 1) await tryAs(login, account.id);
     await guard.unlock(account);
@@ -133,7 +133,7 @@ describe('credential stuffing from one machine', () => {
     expect(await lockedSeconds(login)).toBe(0);
   });
 
-  test('credential stuffing from one machine does not count successful sign-ins of an office that shares its address', async () => {
+  test('does not count successful sign-ins of an office that shares its address', async () => {
     const address = anywhere();
     for (let index = 0; index < 40; index += 1) {
       expect(await right({ login: `${login}-${index}`, address })).toMatchObject(checked);
@@ -151,7 +151,7 @@ describe('credential stuffing from one machine', () => {
 describe('the CAPTCHA', () => {
   const [solved, unsolved] = [async () => true, async () => false];
 
-  test('the CAPTCHA is required after three failures, and not in a known browser', async () => {
+  test('is required after three failures, and not in a known browser', async () => {
     const attempt = () => ({ login, address: anywhere(), solvesCaptcha: unsolved });
     for (let index = 0; index < 3; index += 1) expect(await wrong(attempt())).toMatchObject(checked);
     expect(await wrong(attempt())).toEqual({ outcome: 'captcha' });
@@ -161,7 +161,7 @@ describe('the CAPTCHA', () => {
     expect(await rateLimits.count('sign-in:account', nameKey(login))).toBe(4);
   });
 
-  test('the CAPTCHA is required after twenty failures of one machine over any names', async () => {
+  test('is required after twenty failures of one machine over any names', async () => {
     const address = anywhere();
     const attempt = (index: number) => ({ login: `${login}-${index}`, address, solvesCaptcha: unsolved });
     for (let index = 0; index < 20; index += 1) expect(await wrong(attempt(index))).toMatchObject(checked);
@@ -169,7 +169,7 @@ describe('the CAPTCHA', () => {
     expect(await guard.needsCaptcha({ login: '', address })).toBe(true);
   });
 
-  test('the CAPTCHA is not required of a browser that has to wait in any case', async () => {
+  test('is not required of a browser that has to wait in any case', async () => {
     let required = 0;
     const solvesCaptcha = async () => {
       required += 1;
@@ -180,7 +180,7 @@ describe('the CAPTCHA', () => {
     expect(required).toBe(0);
   });
 
-  test('the CAPTCHA is the only effect of password spraying over the whole server', async () => {
+  test('is the only effect of password spraying over the whole server', async () => {
     const full: RateLimits = {
       ...rateLimits,
       peek: async (policy, key) =>

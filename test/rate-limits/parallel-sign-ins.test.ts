@@ -60,33 +60,33 @@ async function attempts(isRight: boolean, attempt: (index: number) => PasswordAt
 }
 
 describe('two hundred sign-ins at once', () => {
-  test('two hundred sign-ins at once need no CAPTCHA and are all checked when they come from one address and are right', async () => {
+  test('need no CAPTCHA and are all checked when they come from one address and are right', async () => {
     const result = await attempts(true, (index) => ({ login: `${login}-${index}`, address }));
     expect(result).toEqual({ checked: MANY, captcha: 0 });
     expect(await instances[0]?.needsCaptcha({ login: '', address })).toBe(false);
   });
 
-  test('two hundred sign-ins at once need no CAPTCHA and are all checked when they are of one account and right', async () => {
+  test('need no CAPTCHA and are all checked when they are of one account and right', async () => {
     expect(await attempts(true, () => ({ login, address }))).toEqual({ checked: MANY, captcha: 0 });
   });
 
-  test('two hundred sign-ins at once are checked twenty times before a CAPTCHA is needed when they come from one address and are wrong', async () => {
+  test('are checked twenty times before a CAPTCHA is needed when they come from one address and are wrong', async () => {
     const result = await attempts(false, (index) => ({ login: `${login}-${index}`, address }));
     expect(result).toEqual({ checked: 20, captcha: MANY - 20 });
   });
 
-  test('two hundred sign-ins at once are checked three times before a CAPTCHA is needed when they are of one account and wrong', async () => {
+  test('are checked three times before a CAPTCHA is needed when they are of one account and wrong', async () => {
     const result = await attempts(false, (index) => ({ login, address: `198.19.${machines}.${index}` }));
     expect(result).toEqual({ checked: 3, captcha: MANY - 3 });
   });
 
-  test('two hundred sign-ins at once are checked five times before the lockout when they are of one account and wrong, each with a CAPTCHA', async () => {
+  test('are checked five times before the lockout when they are of one account and wrong, each with a CAPTCHA', async () => {
     const solvesCaptcha = async () => true;
     const result = await attempts(false, (index) => ({ login, address: `198.19.${machines}.${index}`, solvesCaptcha }));
     expect(result).toEqual({ checked: 5, captcha: 0 });
   });
 
-  test('two hundred sign-ins at once are checked ten times when they come from a known browser and are wrong', async () => {
+  test('are checked ten times when they come from a known browser and are wrong', async () => {
     const result = await attempts(false, () => ({ login, address, knownBrowser: `browser-${login}` }));
     expect(result.checked).toBe(10);
   });
@@ -113,7 +113,7 @@ describe('an attempt that its server never decides', () => {
     expect(await other.attempt(attempt, async () => ({ isRight: true }))).toEqual({ outcome: 'captcha' });
   });
 
-  test('an attempt that its server never decides is not counted when its check failed because of a server fault', async () => {
+  test('is not counted when its check failed because of a server fault', async () => {
     const [one] = instances as [Lockout];
     const attempt = { login, address };
     const error = new Error('the worker thread ended');

@@ -26,7 +26,7 @@ const passed = (verdicts: { allowed: boolean }[]) => verdicts.filter(({ allowed 
 
 describe('every policy', () => {
   test.each(names.filter((name) => firstAllowed(name) <= 50))(
-    '%s lets exactly its number of attempts at the same moment pass',
+    'lets exactly its number of attempts at the same moment pass: %s',
     async (name) => {
       const verdicts = await together(firstAllowed(name) + 15, () => rateLimits.consume(name, key));
       expect(passed(verdicts)).toBe(firstAllowed(name));
@@ -93,7 +93,7 @@ describe('a growing pause', () => {
     expect(pauses).toEqual([30, 60, 120, 240, 480, 900, 900, 900]);
   });
 
-  test('a growing pause is not prolonged by attempts made during it', async () => {
+  test('is not prolonged by attempts made during it', async () => {
     await together(20, () => rateLimits.consume(name, key));
     people.clock.advance({ seconds: 20 });
     await together(50, () => rateLimits.consume(name, key));
@@ -119,13 +119,13 @@ test('two instances share every count', async () => {
   await second.close();
 });
 
-test('allows and does not count attempts while rate limits are off', async () => {
+test('the limiter allows and does not count attempts while rate limits are off', async () => {
   const off = createRateLimits({ ...people, isEnabled: () => false });
   expect(passed(await together(50, () => off.consume('reset:account', key)))).toBe(50);
   expect(await rateLimits.count('reset:account', key)).toBe(0);
 });
 
-test('stores typed logins only as hashes', async () => {
+test('the limiter stores typed logins only as hashes', async () => {
   await rateLimits.consume('sign-in:account', 'alice@example.com');
   const rows = await people.db.rateLimit.findMany();
   expect(JSON.stringify(rows.map((row) => row.key))).not.toContain('alice');

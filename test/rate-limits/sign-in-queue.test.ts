@@ -58,7 +58,7 @@ async function finishAll(): Promise<void> {
 }
 
 describe('the queue of password attempts', () => {
-  test('the queue of password attempts lets addresses take turns', async () => {
+  test('lets addresses take turns', async () => {
     const queue = createSignInQueue({ concurrency: 1, after });
     for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']) enter(queue, name, name.charAt(0));
     await finishAll();
@@ -87,7 +87,7 @@ describe('the queue of password attempts', () => {
     expect(started).toEqual(['running']);
   });
 
-  test('the queue of password attempts lets an attempt wait for others in flight, without delaying those that do not depend on them', async () => {
+  test('lets an attempt wait for others in flight, without delaying those that do not depend on them', async () => {
     const queue = createSignInQueue({ concurrency: 2, after });
     enter(queue, 'a1', 'a');
     enter(queue, 'a2', 'a');
@@ -112,7 +112,7 @@ describe('the queue of password attempts', () => {
     expect(results.get('a1')).toBe('busy');
   });
 
-  test('the queue of password attempts is limited: the address with the most waiting attempts loses its newest', async () => {
+  test('is limited: the address with the most waiting attempts loses its newest', async () => {
     const queue = createSignInQueue({ concurrency: 1, maxWaiting: 4, after });
     enter(queue, 'running', 'x');
     for (const name of ['a1', 'a2', 'a3', 'a4', 'b1']) enter(queue, name, name.charAt(0));

@@ -17,7 +17,7 @@ afterAll(() => people.close());
 const code = (expected: string) => expect.objectContaining({ code: expected });
 
 describe('a permission', () => {
-  test('a permission is held by a user with a role that contains it', async () => {
+  test('is held by a user with a role that contains it', async () => {
     await roles.create({ name: 'can-editor', permissions: ['articles:read', 'articles:write'] });
     await roles.create({ name: 'can-other', permissions: ['urn:x:reports:read'] });
     const { id } = await people.person();
@@ -34,7 +34,7 @@ describe('a permission', () => {
     expect(await permissions.can(id, 'articles', 'read')).toBe(false);
   });
 
-  test('a permission is not held by a disabled or unknown account', async () => {
+  test('is not held by a disabled or unknown account', async () => {
     await roles.create({ name: 'can-disabled', permissions: ['things:do'] });
     const { id } = await people.person();
     await roles.assign(id, 'can-disabled');
@@ -50,7 +50,7 @@ describe('names', () => {
     ['urn:example:api:read', { resource: 'urn:example:api', action: 'read' }],
     ['https://api.example.com/v1:write', { resource: 'https://api.example.com/v1', action: 'write' }],
     ['a:b', { resource: 'a', action: 'b' }],
-  ])('%s is split at its last colon', (text, expected) => {
+  ])('are split at the last colon: %s', (text, expected) => {
     expect(parsePermission(text)).toEqual(expected);
   });
 
@@ -66,16 +66,16 @@ describe('names', () => {
     'a:b\0',
     'a:\u200b',
     `${'x'.repeat(300)}:y`,
-  ])('%j is no permission', (text) => expect(parsePermission(text)).toBeUndefined());
+  ])('are of no permission when they are %j', (text) => expect(parsePermission(text)).toBeUndefined());
 
-  test('names contain only printable characters when they are of roles', () => {
+  test('contain only printable characters when they are of roles', () => {
     for (const name of ['editor', 'Équipe 7', 'a', 'ops/on-call', '編集者']) expect(isRoleName(name), name).toBe(true);
     for (const name of ['', ' a', 'a ', 'a\nb', 'a\u200bb', '<b>', 'x'.repeat(101)]) {
       expect(isRoleName(name), name).toBe(false);
     }
   });
 
-  test('names are rejected when they exist already', async () => {
+  test('are rejected when they exist already', async () => {
     await roles.create({ name: 'once' });
     await expect(roles.create({ name: 'once' })).rejects.toEqual(code('role_name_taken'));
     await roles.create({ name: 'twice' });

@@ -10,7 +10,7 @@ import { httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { sharedIdp } from '../support/shared-idp.ts';
 
-const any = { 'if-match': '*' };
+const anyVersion = { 'if-match': '*' };
 const cb = { redirect_uris: ['https://field-rights.example/cb'] };
 
 let idp: TestIdp;
@@ -48,7 +48,8 @@ const saml = (fields: object) => {
   return { protocol: 'saml', name: id, entity_id: id, acs_url: `${id}/acs`, ...fields };
 };
 const register = (who: ApiCaller, declared: object) => who.send('POST', '/applications', declared);
-const patch = (who: ApiCaller, id: string, fields: object) => who.send('PATCH', `/applications/${id}`, fields, any);
+const patch = (who: ApiCaller, id: string, fields: object) =>
+  who.send('PATCH', `/applications/${id}`, fields, anyVersion);
 const statusOf = async (answer: Promise<Page>) => (await answer).status;
 
 describe('an application manager', () => {
@@ -71,7 +72,7 @@ describe('an application manager', () => {
     expect(await statusOf(register(reader, saml(view)))).toBe(201);
   });
 
-  it('an application manager gets no secret of such an application, and changes nothing of it', async () => {
+  it('gets no secret of such an application, and changes nothing of it', async () => {
     expect(await statusOf(manager.send('POST', `/applications/${known}/secrets`, {}))).toBe(403);
     expect(await statusOf(patch(manager, known, { client_name: 'Mine' }))).toBe(403);
     expect(await statusOf(patch(manager, known, { access_evaluation: null }))).toBe(403);
@@ -79,7 +80,7 @@ describe('an application manager', () => {
     expect(await statusOf(reader.send('POST', `/applications/${known}/secrets`, {}))).toBe(201);
   });
 
-  it('an application manager does not tick it in the console', async () => {
+  it('does not tick it in the console', async () => {
     const pages = await consoleOf(idp, manager.user as TestUser);
     const { id } = (await register(manager, oidc({}))).json<{ id: string }>();
     const form = await pages.get(`/admin/applications/${id}/settings`);
@@ -128,7 +129,7 @@ describe('a client that registers itself', () => {
     return httpClient(idp.issuer).post('/register', { json: { ...cb, ...metadata }, headers });
   };
 
-  it('a client that registers itself gets nothing beyond a registration for everyone', async () => {
+  it('gets nothing beyond a registration for everyone', async () => {
     const page = await send({
       ...{ access_evaluation: 'all_users', permissions_filter: ['gatehouse.*'], roles_rename: { user: 'admin' } },
       ...{ resources: [adminApi(idp.issuer)], scope: 'openid admin:*', consent: 'implicit', claims: { x: 'roles' } },
@@ -177,7 +178,7 @@ describe('an identifier of the server itself', () => {
     ...[url.replace(/.$/, (last) => `%${last.charCodeAt(0).toString(16)}`), url.replace('//', '//user@')],
   ];
 
-  it('an identifier of the server itself is given to no application', async () => {
+  it('is given to no application', async () => {
     for (const client_id of ['gatehouse', 'Gatehouse', 'gatehous%65', idp.issuer, `${idp.issuer}/`])
       expect(await statusOf(register(admin, oidc({ client_id }))), client_id).toBe(400);
     for (const base of [idp.issuer, `${idp.issuer}/saml/metadata`, adminApi(idp.issuer), 'gatehouse', 'gаtehouse'])
@@ -186,13 +187,13 @@ describe('an identifier of the server itself', () => {
     expect(await idp.services.applications.find('gatehouse')).toBeUndefined();
   });
 
-  it('an identifier of the server itself is given to no API', async () => {
+  it('is given to no API', async () => {
     for (const base of [adminApi(idp.issuer), `${idp.issuer}/access/v1`, idp.issuer, `${idp.issuer}/saml/metadata`])
       for (const identifier of variantsOf(base))
         expect(await statusOf(admin.send('POST', '/resources', { identifier, scopes: [] })), identifier).toBe(400);
   });
 
-  it('an identifier of the server itself is declared by no configuration file', async () => {
+  it('is declared by no configuration file', async () => {
     const text = [
       `resources: [{ identifier: '${adminApi(idp.issuer)}/' }]`,
       'clients: [{ client_id: Gatehouse, redirect_uris: [https://field-rights.example/cb] }]',
@@ -207,7 +208,7 @@ describe('an identifier of the server itself', () => {
 });
 
 describe('a name that looks like another', () => {
-  it('a name that looks like another is given to no role', async () => {
+  it('is given to no role', async () => {
     await idp.services.roles.create({ name: 'field-editor' });
     const id = (await idp.services.roles.find('field-boss'))?.id;
     const OWN = ['gatehouse.users:read', 'Gatehouse.x', 'gаtehouse.users:write'];
@@ -223,13 +224,13 @@ describe('a name that looks like another', () => {
       ...OWN,
     ]) {
       expect([400, 409], name).toContain(await statusOf(admin.send('POST', '/roles', { name })));
-      expect([400, 409], name).toContain(await statusOf(admin.send('PATCH', `/roles/${id}`, { name }, any)));
+      expect([400, 409], name).toContain(await statusOf(admin.send('PATCH', `/roles/${id}`, { name }, anyVersion)));
     }
-    expect(await statusOf(admin.send('PATCH', `/roles/${id}`, { name: 'Field-Boss' }, any))).toBe(200);
-    expect(await statusOf(admin.send('PATCH', `/roles/${id}`, { name: 'field-boss' }, any))).toBe(200);
+    expect(await statusOf(admin.send('PATCH', `/roles/${id}`, { name: 'Field-Boss' }, anyVersion))).toBe(200);
+    expect(await statusOf(admin.send('PATCH', `/roles/${id}`, { name: 'field-boss' }, anyVersion))).toBe(200);
   });
 
-  it('a name that looks like another is given to no permission', async () => {
+  it('is given to no permission', async () => {
     await idp.services.roles.create({ name: 'field-writer', permissions: ['field-articles:write'] });
     for (const permission of [
       'Gatehouse.users:read',

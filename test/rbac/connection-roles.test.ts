@@ -15,7 +15,7 @@ beforeAll(async () => {
   await idp.services.roles.create({ name: 'given-upstream' });
 });
 
-const any = { 'if-match': '*' };
+const anyVersion = { 'if-match': '*' };
 const rolesOf = async () => (await idp.services.accounts.find(user.account.id))?.roles;
 
 /** Makes the role the only one of the user, by a connection, or takes it away. */
@@ -30,7 +30,7 @@ it('a role that a connection gives does not become a direct one when an administ
   await upstreamGives(true);
   const { roles } = (await admin.get(`/users/${user.account.id}`)).json<{ roles: string[] }>();
   expect(roles).toEqual(['given-upstream']);
-  const put = await admin.send('PUT', `/users/${user.account.id}/roles`, { roles }, any);
+  const put = await admin.send('PUT', `/users/${user.account.id}/roles`, { roles }, anyVersion);
   expect([put.status, put.json().roles]).toEqual([200, roles]);
 
   const pages = await consoleOf(idp, admin.user as TestUser);
@@ -47,6 +47,6 @@ it('a role that is direct as well is not taken without a fresh sign-in, although
   await idp.services.roles.assign(user.account.id, 'given-upstream');
   await upstreamGives(true);
   await tokenOfLongAgo(idp, admin);
-  const put = await admin.send('PUT', `/users/${user.account.id}/roles`, { roles: [] }, any);
+  const put = await admin.send('PUT', `/users/${user.account.id}/roles`, { roles: [] }, anyVersion);
   expect([put.status, put.json().code]).toEqual([401, 'proof_needed']);
 });

@@ -30,15 +30,15 @@ const rights = async () => {
 };
 const none = { roles: [], permissions: [], everything: [] };
 
-describe('rights in the database', () => {
-  test('a grant that another program wrote gives no right and raises an alarm', async () => {
+describe('a grant in the database', () => {
+  test('gives no right and raises an alarm when another program wrote it', async () => {
     await people.db.userRole.create({ data: { userId: attacker, roleId: await idOf('admin') } });
     expect(await rights()).toEqual(none);
     expect(await permissions.holds(attacker, 'gatehouse.users:write')).toBe(false);
     expect(people.alarms).toContain(`a row of user_roles was written by another program: ${attacker}`);
   });
 
-  test('a grant gives no right when it was copied from another user or moved to another role', async () => {
+  test('gives no right when it was copied from another user or moved to another role', async () => {
     const admin = await people.person();
     await roles.assign(admin.id, 'admin');
     const { mac } = await people.db.userRole.findFirstOrThrow({ where: { userId: admin.id } });
@@ -51,17 +51,17 @@ describe('rights in the database', () => {
     expect(await rights()).toEqual(none);
   });
 
-  test('a forged grant becomes genuine when an administrator assigns the role', async () => {
+  test('becomes genuine when it was forged and an administrator assigns the role', async () => {
     await people.db.userRole.create({ data: { userId: attacker, roleId: await idOf('reader') } });
     expect(await roles.assign(attacker, 'reader')).toBe(true);
     expect(await rights()).toMatchObject({ roles: ['reader'], permissions: ['articles:read'] });
   });
 });
 
-describe('roles in the database', () => {
+describe('a role in the database', () => {
   const restore = () => roles.update('reader', { permissions: ['articles:read'], description: String(people.now()) });
 
-  test('a role gives no right when another program added a permission to it', async () => {
+  test('gives no right when another program added a permission to it', async () => {
     await roles.assign(attacker, 'reader');
     const permission = await people.db.permission.findFirstOrThrow({
       where: { resource: 'gatehouse.users', action: 'write' },
@@ -75,7 +75,7 @@ describe('roles in the database', () => {
     expect(await rights()).toMatchObject({ roles: ['reader'], permissions: ['articles:read'] });
   });
 
-  test('a role gives no right when another program gave it the name of the role for administrators', async () => {
+  test('gives no right when another program gave it the name of the role for administrators', async () => {
     await roles.assign(attacker, 'reader');
     const [admin, reader] = [await idOf('admin'), await idOf('reader')];
     await people.db.role.update({ where: { id: admin }, data: { name: 'was-admin' } });
@@ -85,7 +85,7 @@ describe('roles in the database', () => {
     await people.db.role.update({ where: { id: admin }, data: { name: 'admin' } });
   });
 
-  test('a role gives no right when another program renamed its permission', async () => {
+  test('gives no right when another program renamed its permission', async () => {
     await roles.assign(attacker, 'reader');
     const where = { resource_action: { resource: 'articles', action: 'read' } };
     await people.db.permission.update({ where, data: { resource: 'gatehouse.keys', action: 'wipe' } });

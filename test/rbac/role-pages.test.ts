@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => idp?.stop());
 
 describe('a search', () => {
-  it('a search finds roles by name and by description', async () => {
+  it('finds roles by name and by description', async () => {
     const page = await admin.get('/admin/roles?q=CRATES');
     expect(textOf(page.text)).toContain('warehouse');
     expect(textOf(page.text)).toContain('1 role');
@@ -27,13 +27,13 @@ describe('a search', () => {
     expect(textOf((await admin.get('/admin/roles?q=nothing')).text)).toContain('No roles match.');
   });
 
-  it('a search finds permissions of the table of all roles', async () => {
+  it('finds permissions of the table of all roles', async () => {
     const page = await admin.get('/admin/roles/permissions?q=crate7:');
     expect(textOf(page.text)).toContain('2 permissions');
     expect(page.text).not.toContain('crate8:read');
   });
 
-  it('a search of one role takes no permission away when the form is saved', async () => {
+  it('takes no permission away from a role whose form is saved', async () => {
     const page = await admin.get(`${path}?q=crate3:`);
     expect(textOf(page.text)).toContain('This search hides 58 other permissions of the role. Saving keeps them.');
     expect(page.text).not.toContain('type="checkbox" name="permissions.crate4"');
@@ -43,19 +43,19 @@ describe('a search', () => {
     expect([...after].sort()).toEqual(permissions.filter((one) => one !== 'crate3:write').sort());
   });
 
-  it('a search in a role says so when nothing matches', async () => {
+  it('says so when nothing matches in a role', async () => {
     expect(textOf((await admin.get(`${path}?q=nothing`)).text)).toContain('No permissions match.');
   });
 });
 
 describe('a built-in role', () => {
-  it('a built-in role has its description in the language of the page, and in English in the API', async () => {
+  it('has its description in the language of the page, and in English in the API', async () => {
     const german = await admin.get('/admin/roles', { headers: { 'accept-language': 'de' } });
     expect(textOf(german.text)).toContain('Voller Zugriff auf Gatehouse');
     expect((await idp.services.roles.find('admin'))?.description).toBe('Full access to Gatehouse');
   });
 
-  it('a search finds a built-in role by its description in the language of the page', async () => {
+  it('is found by its description in the language of the page', async () => {
     const german = await admin.get('/admin/roles?q=voller', { headers: { 'accept-language': 'de' } });
     expect(textOf(german.text)).toContain('1 Rolle');
   });

@@ -22,7 +22,7 @@ const code = (expected: string) => expect.objectContaining({ code: expected });
 const rolesOf = async (id: string) => (await people.accounts.find(id))?.roles;
 
 describe('a role', () => {
-  test('a role is created, changed and removed with its permissions, and each change is audited', async () => {
+  test('is created, changed and removed with its permissions, and each change is audited', async () => {
     await roles.create({ name: 'life', description: 'A life', permissions: ['b:x', 'a:x', 'a:x'] });
     expect(await roles.find('life')).toMatchObject({ source: 'local', permissions: ['a:x', 'b:x'] });
     await roles.update('life', { permissions: ['b:x', 'c:x'], description: 'Changed' });
@@ -39,7 +39,7 @@ describe('a role', () => {
     expect(events.map(({ type }) => type)).toEqual(['role.deleted', 'role.updated', 'role.updated', 'role.created']);
   });
 
-  test('a role does not change when the same change is applied twice', async () => {
+  test('does not change when the same change is applied twice', async () => {
     const role = { name: 'same', description: 'x', permissions: ['b:y', 'a:y'] };
     await roles.create(role);
     const events = (await people.audit.list({ types: ['role.updated'] })).length;
@@ -64,7 +64,7 @@ describe('a role', () => {
     expect(await rolesOf(id)).toEqual([]);
   });
 
-  test('a role is assigned and unassigned once', async () => {
+  test('is assigned and unassigned once', async () => {
     await roles.create({ name: 'given' });
     const { id } = await people.person();
     expect(await roles.assign(id, 'given')).toBe(true);
@@ -81,7 +81,7 @@ describe('a role', () => {
 });
 
 describe('the built-in roles', () => {
-  test('the built-in roles are created once, also by instances that start together, and updated at later starts', async () => {
+  test('are created once, also by instances that start together, and updated at later starts', async () => {
     const fresh = await openPeople();
     const theirs = createRoles(fresh);
     await together(4, () => theirs.ensureBuiltInRoles());
@@ -99,7 +99,7 @@ describe('the built-in roles', () => {
     await fresh.close();
   });
 
-  test('the built-in roles have least privilege, and cannot be renamed or removed', async () => {
+  test('have least privilege, and cannot be renamed or removed', async () => {
     const { id } = await people.person();
     await roles.assign(id, 'auditor');
     expect(await permissions.holds(id, 'gatehouse.users:read')).toBe(true);
@@ -111,7 +111,7 @@ describe('the built-in roles', () => {
 });
 
 describe('an actor', () => {
-  test('an actor cannot grant permissions that it lacks by assigning, creating or extending a role', async () => {
+  test('cannot grant permissions that it lacks by assigning, creating or extending a role', async () => {
     const { id: supporter } = await people.person();
     const { id: friend } = await people.person();
     await roles.assign(supporter, 'support');
@@ -129,7 +129,7 @@ describe('an actor', () => {
     expect(await rolesOf(friend)).toEqual(['narrow']);
   });
 
-  test('an actor cannot take permissions that it lacks from others', async () => {
+  test('cannot take permissions that it lacks from others', async () => {
     const { id: supporter } = await people.person();
     const { id: keeper } = await people.person();
     await roles.assign(supporter, 'support');
@@ -142,7 +142,7 @@ describe('an actor', () => {
     expect(await rolesOf(keeper)).toEqual(['keeper']);
   });
 
-  test('an actor is limited to the permissions of its token, whatever its roles are', async () => {
+  test('is limited to the permissions of its token, whatever its roles are', async () => {
     const { id: admin } = await people.person();
     await roles.assign(admin, 'admin');
     const by = { actorId: admin, grantedRights: ['gatehouse.roles:write'] };
@@ -151,7 +151,7 @@ describe('an actor', () => {
     expect(await roles.assign(admin, 'scribe', { grantedRights: 'everything' })).toBe(true);
   });
 
-  test('an actor cannot manage an account with more permissions', async () => {
+  test('cannot manage an account with more permissions', async () => {
     const [admin, supporter, plain] = [await people.person(), await people.person(), await people.person()];
     await roles.assign(admin.id, 'admin');
     await roles.assign(supporter.id, 'support');
@@ -181,7 +181,7 @@ describe('an actor', () => {
 });
 
 describe('the last administrator', () => {
-  test('the last administrator cannot be removed or disabled, while one of two can', async () => {
+  test('cannot be removed or disabled, while one of two can', async () => {
     const own = await openPeople();
     const theirs = createRoles(own);
     await theirs.ensureBuiltInRoles();

@@ -69,7 +69,7 @@ describe('a password reset', () => {
     expect(await idp.services.sessions.list(user.account.id)).toEqual([]);
   });
 
-  it('a password reset lets the new password sign in, and the old one no longer', async () => {
+  it('lets the new password sign in, and the old one no longer', async () => {
     const user = await aUser(idp.services);
     await reset(user);
     expect((await signIn(user)).page.status).toBe(401);

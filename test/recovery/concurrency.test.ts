@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 describe('twenty parallel uses of one reset link', () => {
-  it('twenty parallel uses of one reset link set one password', async () => {
+  it('set one password', async () => {
     const user = await aUser(idp.services);
     await forgot(idp, user.username);
     const link = linkIn(await mailOf(box, user.account.email ?? '', 'Reset your password'));
@@ -49,7 +49,7 @@ describe('twenty parallel uses of one reset link', () => {
 });
 
 describe('many parallel requests for a link', () => {
-  it('many parallel requests for a link leave one link that works, and send at most three mails', async () => {
+  it('leave one link that works, and send at most three mails', async () => {
     const user = await aUser(idp.services);
     await Promise.all(Array.from({ length: 8 }, () => forgot(idp, user.username)));
     await mailIsIdle(idp.services);
@@ -62,7 +62,7 @@ describe('many parallel requests for a link', () => {
 });
 
 describe.runIf(databaseKind() === 'postgresql')('two instances', () => {
-  it('two instances accept a link once between them', async () => {
+  it('accept a link once between them', async () => {
     if (!other) throw new Error('there is no second instance');
     const user = await aUser(idp.services);
     await forgot(idp, user.username);

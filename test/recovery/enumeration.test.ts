@@ -61,7 +61,7 @@ const seen = ({ status, headers, text }: Page) => {
 };
 
 describe('a request for a password reset', () => {
-  it('a request for a password reset gets the same pages for every kind of account', async () => {
+  it('gets the same pages for every kind of account', async () => {
     const answers = [];
     for (const kind of kinds) {
       const browser = httpClient(idp.issuer);
@@ -72,7 +72,7 @@ describe('a request for a password reset', () => {
     for (const answer of answers) expect(answer).toEqual(answers[0]);
   });
 
-  it('a request for a password reset does the same work for every kind of account, and responds when the fixed time is over', async () => {
+  it('does the same work for every kind of account, and responds when the fixed time is over', async () => {
     const browser = httpClient(idp.issuer);
     const page = await browser.get('/forgot-password');
     // The account is looked up later, by the mail job.

@@ -35,7 +35,7 @@ async function knowBrowser({ username, account }: TestUser, browser: HttpClient)
 }
 
 describe('repeated requests for a link', () => {
-  it('repeated requests for a link send three mails in an hour to one account, and all get the same response', async () => {
+  it('send three mails in an hour to one account, and all get the same response', async () => {
     const user = await aUser(idp.services);
     const answers = [];
     for (const username of [user.username, user.username, user.account.email, user.username, user.username, 'nobody']) {
@@ -53,7 +53,7 @@ describe('repeated requests for a link', () => {
     expect(mailsTo(user.account.email)).toBe(4);
   });
 
-  it('repeated requests for a link from other browsers leave the owner a link in a known browser, and a code to sign in', async () => {
+  it('leave the owner a link in a known browser, and a code to sign in, when they come from other browsers', async () => {
     const user = await aUser(idp.services);
     const { email } = user.account;
     const ask = async (browser: HttpClient) => {
@@ -82,7 +82,7 @@ describe('repeated requests for a link', () => {
     expect(sent.map(({ outcome }) => outcome)).toEqual([...Array(10).fill('sent'), 'wait']);
   });
 
-  it('repeated requests for a link are rejected after twenty from one network address, for any login, and from no other address', async () => {
+  it('are rejected after twenty from one network address, for any login, and from no other address', async () => {
     const user = await aUser(idp.services);
     for (let index = 0; index < 20; index += 1) {
       expect((await forgot(idp, `nobody${index}`, from('192.0.2.2'))).status).toBe(303);
@@ -95,21 +95,18 @@ describe('repeated requests for a link', () => {
     expect((await forgot(idp, user.username, from('192.0.2.3'))).status).toBe(303);
   });
 
-  it('repeated requests for a link are rejected after thirty with made-up tokens, and usable links do not count', async () => {
+  it('are rejected after thirty with made-up tokens, and usable links do not count', async () => {
     const browser = from('192.0.2.4');
     const open = () => browser.get(`/reset-password?token=${'A'.repeat(43)}`).then((page) => browser.follow(page));
     for (let index = 0; index < 30; index += 1) expect((await open()).status).toBe(400);
     expect((await open()).status).toBe(429);
   });
 
-  it.each(['', ' ', 'x'.repeat(255)])(
-    'repeated requests for a link are rejected as invalid input without a name (%j)',
-    async (username) => {
-      expect((await forgot(idp, username, from('192.0.2.5'))).status).toBe(400);
-    },
-  );
+  it.each(['', ' ', 'x'.repeat(255)])('are rejected as invalid input without a name (%j)', async (username) => {
+    expect((await forgot(idp, username, from('192.0.2.5'))).status).toBe(400);
+  });
 
-  it('repeated requests for a link are rejected without the form of this site', async () => {
+  it('are rejected without the form of this site', async () => {
     const browser = from('192.0.2.6');
     const page = await browser.get('/forgot-password');
     const foreign = { headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' } };

@@ -5,7 +5,7 @@ import { aUser } from '../support/factories.ts';
 import { freePort, startIdp } from '../support/idp.ts';
 import { forgot, NEW_PASSWORD, passwordWorks, redeem } from './support.ts';
 
-it('sends the mail from another process when the mail server is back', async () => {
+it('the server sends the mail from another process when the mail server is back', async () => {
   const port = await freePort();
   const first = await startIdp({ environment: { SMTP_URL: `smtp://127.0.0.1:${port}` } });
   const user = await aUser(first.services);
@@ -16,10 +16,12 @@ it('sends the mail from another process when the mail server is back', async () 
 
   const second = await startIdp({ environment: { ...(first.environment as Record<string, string>) } });
   const { db } = second.services;
-  await until(async () => (await db.mailMessage.count({ where: { lastError: { not: null } } })) > 0);
+  await until('the mail server is away', async () => {
+    return (await db.mailMessage.count({ where: { lastError: { not: null } } })) > 0;
+  });
   const smtp = await faultySmtpServer(port);
   await db.mailMessage.updateMany({ data: { nextTryAt: new Date(0) } }); // rather than wait for ten seconds
-  await until(async () => smtp.delivered.length > 0);
+  await until('the mail is delivered', async () => smtp.delivered.length > 0);
   const token = /token=3D([\w=\r\n-]+)/
     .exec(smtp.delivered[0]?.source ?? '')?.[1]
     ?.replace(/=\r\n/g, '')
@@ -30,10 +32,10 @@ it('sends the mail from another process when the mail server is back', async () 
   await smtp.close();
 });
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
+async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 1200; tries += 1) {
     if (await condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
-  throw new Error('it did not happen');
+  throw new Error(`not within 30 seconds: ${what}`);
 }

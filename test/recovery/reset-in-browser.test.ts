@@ -79,7 +79,7 @@ describe('a user who forgot the password', () => {
     await app.close();
   });
 
-  it('a user who forgot the password can reset it in a browser without scripts', async () => {
+  it('can reset it in a browser without scripts', async () => {
     const user = await aUser(idp.services);
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();

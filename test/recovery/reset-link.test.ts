@@ -41,7 +41,7 @@ describe('a reset link', () => {
     expect(done.setCookie.join()).not.toContain('gatehouse_session');
   });
 
-  it('a reset link has a token of 32 random bytes, of which the database contains only the hash', async () => {
+  it('has a token of 32 random bytes, of which the database contains only the hash', async () => {
     const user = await aPerson();
     const token = new URL(await user.link()).searchParams.get('token') ?? '';
     expect(Buffer.from(token, 'base64url')).toHaveLength(32);
@@ -51,7 +51,7 @@ describe('a reset link', () => {
     expect(JSON.stringify(row)).not.toContain(token);
   });
 
-  it('a reset link ends when it was to end, whatever another program wrote into its row', async () => {
+  it('ends when it was to end, whatever another program wrote into its row', async () => {
     const user = await aPerson();
     const link = await user.link();
     clock.advance({ minutes: 21 });
@@ -60,7 +60,7 @@ describe('a reset link', () => {
     expect((await open(idp, link)).page.status).toBe(400);
   });
 
-  it('a reset link stays valid when it is opened, and its token is removed from the address', async () => {
+  it('stays valid when it is opened, and its token is removed from the address', async () => {
     const user = await aPerson();
     const link = await user.link();
     for (let times = 0; times < 3; times += 1) {
@@ -73,7 +73,7 @@ describe('a reset link', () => {
     expect(await works(user, NEW_PASSWORD)).toBe('ok');
   });
 
-  it('a reset link still works after a rejected password', async () => {
+  it('still works after a rejected password', async () => {
     const user = await aPerson();
     const { browser, page } = await open(idp, await user.link());
     const rejected = await browser.submit(page, { password: 'too short' });
@@ -85,7 +85,7 @@ describe('a reset link', () => {
     expect(await works(user, NEW_PASSWORD)).toBe('ok');
   });
 
-  it('a reset link works once', async () => {
+  it('works once', async () => {
     const user = await aPerson();
     const link = await user.link();
     const second = await open(idp, link);
@@ -100,7 +100,7 @@ describe('a reset link', () => {
     expect(await works(user, NEW_PASSWORD)).toBe('ok');
   });
 
-  it('a reset link works for 20 minutes', async () => {
+  it('works for 20 minutes', async () => {
     const user = await aPerson();
     const link = await user.link();
     const { browser, page } = await open(idp, link);
@@ -112,7 +112,7 @@ describe('a reset link', () => {
     expect(await works(user, PASSWORD)).toBe('ok');
   });
 
-  it('a reset link works as long as the setting says', async () => {
+  it('works as long as the setting says', async () => {
     const user = await aPerson();
     await idp.services.settings.set('reset_token_minutes', 30);
     await idp.services.settings.reload();
@@ -142,14 +142,14 @@ describe('a reset link', () => {
   });
 
   it.each(['', 'x', 'A'.repeat(43), `${'A'.repeat(43)};x=y`, '%00', 'a b'])(
-    'a reset link is rejected when it was made up (%j)',
+    'is rejected when it was made up (%j)',
     async (token) => {
       const { page } = await open(idp, `/reset-password?token=${encodeURIComponent(token)}`);
       expect(page.status).toBe(400);
     },
   );
 
-  it('a reset link does not set the password of another account whose link was opened in the same browser', async () => {
+  it('does not set the password of another account whose link was opened in the same browser', async () => {
     const [opened, other] = [await aPerson(), await aPerson()];
     const browser = httpClient(idp.issuer);
     const page = await browser.follow(await browser.get(await opened.link()));
@@ -160,7 +160,7 @@ describe('a reset link', () => {
     for (const user of [opened, other]) expect(await works(user, PASSWORD)).toBe('ok');
   });
 
-  it('a reset link is rejected without a token', async () => {
+  it('is rejected without a token', async () => {
     expect((await open(idp, '/reset-password')).page.status).toBe(400);
     await mailIsIdle(idp.services);
   });

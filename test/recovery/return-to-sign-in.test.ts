@@ -4,7 +4,7 @@ import { aUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp } from '../support/idp.ts';
 
-it('links back to the sign-in that was left, and to no other address whatever the parameter says', async () => {
+it('the page for a forgotten password links back to the sign-in that was left, and to no other address whatever the parameter says', async () => {
   const idp = await startIdp();
   await aUser(idp.services);
   const after = async (...queries: string[]) => {

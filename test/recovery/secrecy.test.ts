@@ -30,7 +30,7 @@ async function dump({ db }: Services): Promise<string> {
   );
 }
 
-it('keeps token and password out of log, audit and database', async () => {
+it('a reset keeps token and password out of log, audit and database', async () => {
   const user = await aUser(idp.services);
   const link = await resetLink(idp, box, user.username, user.account.email ?? '');
   const token = new URL(link).searchParams.get('token') ?? '';
@@ -45,8 +45,10 @@ it('keeps token and password out of log, audit and database', async () => {
   const everywhere = { before, after: await dump(idp.services), log: idp.log.join('\n') };
   expect(everywhere.log).toContain('/reset-password');
   for (const [place, text] of Object.entries(everywhere)) {
-    for (const secret of [token, NEW_PASSWORD, 'secretshort', 'Zz9-Zz9-', user.password]) {
-      expect(text.includes(secret), `${secret} in ${place}`).toBe(false);
-    }
+    const secrets = [token, NEW_PASSWORD, 'secretshort', 'Zz9-Zz9-', user.password];
+    expect(
+      secrets.filter((secret) => text.includes(secret)),
+      place,
+    ).toEqual([]);
   }
 });

@@ -23,7 +23,7 @@ async function ask(username: string) {
 const locked = (login: string) => test.idp.services.lockout.lockedSeconds({ id: 'none', username: login, email: null });
 
 describe('a locked account', () => {
-  it('a locked account is unlocked by the link, and an attacker who goes on does not lock that browser out', async () => {
+  it('is unlocked by the link, and an attacker who goes on does not lock that browser out', async () => {
     const user = await aUser(test.idp.services);
     await lock(user.username);
     await ask(user.username);
@@ -40,7 +40,7 @@ describe('a locked account', () => {
     expect(event).toMatchObject({ subjectId: user.account.id, reason: 'by_mail' });
   });
 
-  it('a locked account is unlocked under its address as well as its name', async () => {
+  it('is unlocked under its address as well as its name', async () => {
     const user = await aUser(test.idp.services);
     await lock(user.account.email ?? '');
     await ask(user.username);
@@ -52,7 +52,7 @@ describe('a locked account', () => {
 });
 
 describe('a request for an unlock link', () => {
-  it('a request for an unlock link gets the same response for a locked, an unlocked and an unknown account', async () => {
+  it('gets the same response for a locked, an unlocked and an unknown account', async () => {
     const [paused, other] = [await aUser(test.idp.services), await aUser(test.idp.services)];
     await lock(paused.username);
     await lock('nobody');

@@ -19,7 +19,7 @@ async function press(link: string) {
 }
 
 describe('the verification of an address', () => {
-  it('the verification of an address needs a click on the page, so that a scanner that opens the link verifies nothing', async () => {
+  it('needs a click on the page, so that a scanner that opens the link verifies nothing', async () => {
     const { account } = await aUser(test.idp.services, { emailVerified: false });
     expect(await test.links.emailVerification.requestVerification(account)).toEqual({ outcome: 'sent' });
     const link = linkIn(await mailOf(test.box, account.email ?? '', 'Confirm your email address'));
@@ -34,7 +34,7 @@ describe('the verification of an address', () => {
     expect(await test.links.emailVerification.requestVerification(verified)).toEqual({ outcome: 'already-verified' });
   });
 
-  it('the verification of an address can be requested again, which replaces the older link, within a limit', async () => {
+  it('can be requested again, which replaces the older link, within a limit', async () => {
     const { account } = await aUser(test.idp.services, { emailVerified: false });
     const outcomes = [];
     const links = [];
@@ -85,7 +85,7 @@ describe('a change of address', () => {
     expect(types).toContain('email.changed');
   });
 
-  it('a change of address gets the same response for an address that is taken, and its owner gets a notice', async () => {
+  it('gets the same response for an address that is taken, and its owner gets a notice', async () => {
     const { account } = await aUser(test.idp.services);
     const other = await aUser(test.idp.services);
     const result = await test.links.emailVerification.requestEmailChange(
@@ -100,7 +100,7 @@ describe('a change of address', () => {
     expect(await now(account.id)).toMatchObject({ email: account.email });
   });
 
-  it('a change of address gets the same response for an address that is the username of another account', async () => {
+  it('gets the same response for an address that is the username of another account', async () => {
     const { settings, accounts } = test.idp.services;
     await settings.set('username_domains', ['upn.example']);
     await settings.reload();
@@ -130,12 +130,12 @@ describe('a change of address', () => {
     ['nobody', 'not-an-address'],
     ['', 'not-an-address'],
     ['a@example.com\r\nBcc: b@example.com', 'not-an-address'],
-  ])('a change of address is rejected to %j', async (email, outcome) => {
+  ])('is rejected to %j', async (email, outcome) => {
     const { account } = await aUser(test.idp.services);
     expect(await test.links.emailVerification.requestEmailChange(account, email)).toEqual({ outcome });
   });
 
-  it('a change of address is rejected for the same address, and for an account of the configuration file', async () => {
+  it('is rejected for the same address, and for an account of the configuration file', async () => {
     const { account } = await aUser(test.idp.services);
     const { emailVerification } = test.links;
     expect(await emailVerification.requestEmailChange(account, (account.email ?? '').toUpperCase())).toEqual({

@@ -40,7 +40,7 @@ describe('an invitation', () => {
     expect(event).toMatchObject({ actorId: 'admin' });
   });
 
-  it('an invitation works once, for three days, and only the newest of them', async () => {
+  it('works once, for three days, and only the newest of them', async () => {
     const { account, link } = await invited();
     const older = await link();
     await test.links.invitations.invite(account);
@@ -110,7 +110,7 @@ describe('an invitation', () => {
     }
   });
 
-  it('an invitation needs an address, and is sent only if its account is stored', async () => {
+  it('needs an address, and is sent only if its account is stored', async () => {
     expect((await invited(false)).outcome).toBe('no-address');
     const { accounts, db } = test.idp.services;
     const failing = transaction(db, async (tx) => {
@@ -122,7 +122,7 @@ describe('an invitation', () => {
     expect(await db.mailMessage.count({ where: { recipient: 'ghost@example.com' } })).toBe(0);
   });
 
-  it('an invitation does not work as a reset link, nor a reset link as an invitation', async () => {
+  it('does not work as a reset link, nor a reset link as an invitation', async () => {
     const { link } = await invited();
     const token = new URL(await link()).searchParams.get('token');
     expect((await open(test.idp, `/reset-password?token=${token}`)).page.status).toBe(400);

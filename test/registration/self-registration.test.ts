@@ -35,7 +35,7 @@ async function linkFor(email: string): Promise<string> {
 const find = (email: string) => idp.services.accounts.findByEmail(email);
 
 describe('a new account', () => {
-  it('a new account is created with the mailed link, which verifies its address', async () => {
+  it('is created with the mailed link, which verifies its address', async () => {
     const { browser, page } = await open(idp, await linkFor('new@example.com'));
     expect(await find('new@example.com')).toBeUndefined();
     const rejected = await browser.submit(page, { name: 'Nora New', password: 'short' });
@@ -50,7 +50,7 @@ describe('a new account', () => {
     expect(events.map(({ type }) => type)).toEqual(['account.registered', 'password.set', 'account.created']);
   });
 
-  it('a new account is created once by twenty requests', async () => {
+  it('is created once by twenty requests', async () => {
     const link = await linkFor('twenty@example.com');
     const forms = await Promise.all(Array.from({ length: 20 }, () => open(idp, link)));
     const answers = await Promise.all(
@@ -60,7 +60,7 @@ describe('a new account', () => {
     expect((await open(idp, link)).page.status).toBe(400);
   });
 
-  it('a new account is created only for the address that got the mail', async () => {
+  it('is created only for the address that got the mail', async () => {
     const { browser, page } = await open(idp, await linkFor('mine@example.com'));
     const rejected = await browser.submit(page, { username: 'victim@example.com', password: NEW_PASSWORD });
     expect(rejected.status).toBe(400);
@@ -69,7 +69,7 @@ describe('a new account', () => {
     expect(await find('mine@example.com')).toBeDefined();
   });
 
-  it('a new account is not created with an expired or made-up link', async () => {
+  it('is not created with an expired or made-up link', async () => {
     const link = await linkFor('late@example.com');
     clock.advance({ hours: 24 });
     expect((await open(idp, link)).page.status).toBe(400);
@@ -104,7 +104,7 @@ describe('the registration form', () => {
     expect(answer.text).toContain('Enter an email address, such as name@example.com.');
   });
 
-  it('the registration form is limited to ten requests per network address and ten mails per recipient', async () => {
+  it('is limited to ten requests per network address and ten mails per recipient', async () => {
     for (let times = 0; times < 10; times += 1) expect((await ask('often@example.com')).status).toBe(303);
     const rejected = await ask('other@example.com');
     expect(rejected).toMatchObject({ status: 429 });
@@ -115,7 +115,7 @@ describe('the registration form', () => {
     expect(box.messages.filter(({ to }) => to.includes('often@example.com'))).toHaveLength(10);
   });
 
-  it('the registration form does not exist while the setting is off, and links from before do not work', async () => {
+  it('does not exist while the setting is off, and links from before do not work', async () => {
     const link = await linkFor('before@example.com');
     const { browser, page } = await open(idp, link);
     await idp.services.settings.set('self_registration', false);

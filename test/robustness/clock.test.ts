@@ -39,7 +39,7 @@ async function sealedEntry(): Promise<void> {
   await expect.poll(() => database.db.auditEvent.count({ where: { chainSeq: null } })).toBe(0);
 }
 
-it('goes on when the clock is set forward by half an hour and back', async () => {
+it('the server goes on when the clock is set forward by half an hour and back', async () => {
   await sealedEntry();
   writeFileSync(file, String(30 * 60_000));
   await expect.poll(() => server.printed()).toContain('the clock of this machine was set forward by 1800 s');

@@ -113,7 +113,7 @@ async function loadUntilKilled(): Promise<Load> {
   return load;
 }
 
-it('loses nothing that was acknowledged before it was killed', async () => {
+it('the server loses nothing that was acknowledged before it was killed', async () => {
   const { unusedCodes, redeemed, interruptedCodes, clients, users, requestedNames } = await loadUntilKilled();
   expect(redeemed.length).toBeGreaterThanOrEqual(6);
   server = await serverProcess(idp.environment);

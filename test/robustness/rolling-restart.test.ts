@@ -44,7 +44,7 @@ function another({ environment }: TestIdp, port = ''): Promise<TestIdp> {
   return startIdp({ environment: { ...address, DATABASE_URL, DATA_DIR, ...(port && { PORT: port }) } });
 }
 
-it('loses no request while two instances are restarted one after the other behind a proxy that repeats none', async () => {
+it('a rolling restart loses no request while two instances are restarted one after the other behind a proxy that repeats none', async () => {
   const sessions = async () => (await nodes[0]?.services.sessions.list(user.account.id))?.map(({ uid }) => uid) ?? [];
   const before = await sessions();
   const other = httpClient(nodes[0]?.issuer);

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => board?.close());
 
-it('rotates the signing keys so that every token verifies at a client with cached keys', async () => {
+it('the server rotates the signing keys so that every token verifies at a client with cached keys', async () => {
   const keys = createRemoteJWKSet(new URL(`${one.issuer}/jwks`), { headers: { connection: 'close' } });
   /** Gets a token, verifies it with the cached keys, and returns the ID of its key. */
   async function useApi(): Promise<string> {

@@ -1,5 +1,5 @@
 // The time limit of a stop: what does not end, such as a database that does not answer, is left.
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { stopServer } from '../../src/server/stop.ts';
 
 const never = () => new Promise<never>(() => {});
@@ -17,19 +17,21 @@ async function stopped(stop: () => Promise<void>) {
   return { outcome, first: log[0], last: log.at(-1) };
 }
 
-it('ends at its limit when the server never stops', async () => {
-  expect(await stopped(never)).toEqual({
-    outcome: 'cut off',
-    first: 'announced',
-    last: 'stopped before everything was finished: a request, a job or the database did not end in time',
+describe('a stop', () => {
+  it('ends at its limit when the server never stops', async () => {
+    expect(await stopped(never)).toEqual({
+      outcome: 'cut off',
+      first: 'announced',
+      last: 'stopped before everything was finished: a request, a job or the database did not end in time',
+    });
   });
-});
 
-it('ends when stopping fails', async () => {
-  const { outcome } = await stopped(() => Promise.reject(new Error('the database cannot be closed')));
-  expect(outcome).toBe('cut off');
-});
+  it('ends when stopping fails', async () => {
+    const { outcome } = await stopped(() => Promise.reject(new Error('the database cannot be closed')));
+    expect(outcome).toBe('cut off');
+  });
 
-it('ends as soon as everything is finished', async () => {
-  expect(await stopped(async () => {})).toMatchObject({ outcome: 'stopped', last: 'stopped' });
+  it('ends as soon as everything is finished', async () => {
+    expect(await stopped(async () => {})).toMatchObject({ outcome: 'stopped', last: 'stopped' });
+  });
 });

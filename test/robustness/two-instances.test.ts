@@ -1,6 +1,6 @@
 // Two instances on one database behind one address: each step of a sign-in may reach another instance.
 import * as oidc from 'openid-client';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type LoadBalancer, loadBalancer } from '../logout/support/load-balancer.ts';
 import { type Application, anApplication, authorizeUrl, completeSignIn, outcome, signIn } from '../oidc/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
@@ -30,84 +30,90 @@ beforeEach(async () => {
   browser = httpClient(one.issuer);
 });
 
-it('finishes a sign-in that was started on the other instance, with tokens that are valid on both', async () => {
-  const started = await app.rp.start({ scope: 'openid email offline_access' });
-  const form = await browser.follow(await browser.get(started.url));
-  board.use(other);
-  const back = await completeSignIn(browser, form, { user });
-  board.use(one);
-  const tokens = await app.rp.finish(back.location ?? '', started);
-  board.use(other);
-  expect(await app.rp.userinfo(tokens)).toMatchObject({ email: user.account.email });
-  expect(await app.rp.introspect(tokens.access_token)).toMatchObject({ active: true, sub: user.account.id });
-  const renewed = await app.rp.refresh(tokens.refresh_token ?? '');
-  board.use(one);
-  expect(await app.rp.introspect(renewed.access_token)).toMatchObject({ active: true });
-  // Once its successor was used on this instance, using the old one again revokes the grant (RFC 9700, 4.14.2).
-  await app.rp.refresh(renewed.refresh_token ?? '');
-  await expect(app.rp.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
-  board.use(other);
-  await expect(app.rp.refresh(renewed.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
-});
+describe('an instance', () => {
+  it('finishes a sign-in that was started on the other instance, with tokens that are valid on both', async () => {
+    const started = await app.rp.start({ scope: 'openid email offline_access' });
+    const form = await browser.follow(await browser.get(started.url));
+    board.use(other);
+    const back = await completeSignIn(browser, form, { user });
+    board.use(one);
+    const tokens = await app.rp.finish(back.location ?? '', started);
+    board.use(other);
+    expect(await app.rp.userinfo(tokens)).toMatchObject({ email: user.account.email });
+    expect(await app.rp.introspect(tokens.access_token)).toMatchObject({ active: true, sub: user.account.id });
+    const renewed = await app.rp.refresh(tokens.refresh_token ?? '');
+    board.use(one);
+    expect(await app.rp.introspect(renewed.access_token)).toMatchObject({ active: true });
+    // Once its successor was used on this instance, using the old one again revokes the grant (RFC 9700, 4.14.2).
+    await app.rp.refresh(renewed.refresh_token ?? '');
+    await expect(app.rp.refresh(tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+    board.use(other);
+    await expect(app.rp.refresh(renewed.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+  });
 
-it('knows a session on both instances until it ends on either', async () => {
-  const { tokens } = await signIn(browser, app, user);
-  board.use(other);
-  const silent = () => outcome(browser, authorizeUrl(one, app.clientId, { prompt: 'none' }));
-  expect((await silent()).get('code')).toBeTruthy();
-  const [session] = await other.services.sessions.list(user.account.id);
-  await other.services.endSession.one(session?.uid ?? '', 'ended-by-admin');
-  board.use(one);
-  expect((await silent()).get('error')).toBe('login_required');
-  await expect(app.rp.userinfo(tokens)).rejects.toBeInstanceOf(oidc.WWWAuthenticateChallengeError);
-});
+  it('knows a session on both instances until it ends on either', async () => {
+    const { tokens } = await signIn(browser, app, user);
+    board.use(other);
+    const silent = () => outcome(browser, authorizeUrl(one, app.clientId, { prompt: 'none' }));
+    expect((await silent()).get('code')).toBeTruthy();
+    const [session] = await other.services.sessions.list(user.account.id);
+    await other.services.endSession.one(session?.uid ?? '', 'ended-by-admin');
+    board.use(one);
+    expect((await silent()).get('error')).toBe('login_required');
+    await expect(app.rp.userinfo(tokens)).rejects.toBeInstanceOf(oidc.WWWAuthenticateChallengeError);
+  });
 
-it('rejects a token at once that the other instance has revoked, or whose account the other has disabled', async () => {
-  for (const use of [one, other]) {
-    const elsewhere = use === one ? other : one;
-    board.use(use);
-    const { tokens } = await signIn(httpClient(one.issuer), app, user);
-    const answers = async () => ({
-      introspection: (await app.rp.introspect(tokens.access_token)).active,
-      userinfo: await app.rp.userinfo(tokens).then(Boolean, () => false),
+  it('rejects a token at once that the other instance has revoked, or whose account the other has disabled', async () => {
+    for (const use of [one, other]) {
+      const elsewhere = use === one ? other : one;
+      board.use(use);
+      const { tokens } = await signIn(httpClient(one.issuer), app, user);
+      const answers = async () => ({
+        introspection: (await app.rp.introspect(tokens.access_token)).active,
+        userinfo: await app.rp.userinfo(tokens).then(Boolean, () => false),
+      });
+      const accepted = { introspection: true, userinfo: true };
+      const rejected = { introspection: false, userinfo: false };
+      expect(await answers()).toEqual(accepted);
+      expect(await answers(), 'the second time').toEqual(accepted);
+      await elsewhere.services.accounts.setActive(user.account.id, false);
+      expect(await answers()).toEqual(rejected);
+      await elsewhere.services.accounts.setActive(user.account.id, true);
+      expect(await answers()).toEqual(accepted);
+      board.use(elsewhere);
+      await app.rp.revoke(tokens.access_token);
+      board.use(use);
+      expect(await answers()).toEqual(rejected);
+    }
+  });
+
+  it('redeems a code that reaches both instances at the same moment at most once', async () => {
+    await signIn(browser, app, user);
+    const started = await app.rp.start();
+    const code = new URL((await browser.get(started.url)).location ?? '').searchParams.get('code') ?? '';
+    const answers = await Promise.all([one, other, one, other].map((instance) => redeemAt(instance, code, started)));
+    expect(answers.filter((status) => status === 200).length).toBeLessThanOrEqual(1);
+    expect(answers.filter((status) => status === 400).length).toBeGreaterThanOrEqual(3);
+  });
+
+  /** Sends the token request to one instance, past the load balancer, with the host that both serve. */
+  async function redeemAt(
+    { port }: TestIdp,
+    code: string,
+    { checks }: Awaited<ReturnType<Application['rp']['start']>>,
+  ) {
+    const page = await httpClient(`http://127.0.0.1:${port}`).post('/token', {
+      form: {
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: app.redirectUri,
+        code_verifier: checks.pkceCodeVerifier,
+      },
+      headers: {
+        host: new URL(one.issuer).host,
+        authorization: `Basic ${Buffer.from(`${app.clientId}:${app.clientSecret}`).toString('base64')}`,
+      },
     });
-    const accepted = { introspection: true, userinfo: true };
-    const rejected = { introspection: false, userinfo: false };
-    expect(await answers()).toEqual(accepted);
-    expect(await answers(), 'the second time').toEqual(accepted);
-    await elsewhere.services.accounts.setActive(user.account.id, false);
-    expect(await answers()).toEqual(rejected);
-    await elsewhere.services.accounts.setActive(user.account.id, true);
-    expect(await answers()).toEqual(accepted);
-    board.use(elsewhere);
-    await app.rp.revoke(tokens.access_token);
-    board.use(use);
-    expect(await answers()).toEqual(rejected);
+    return page.status;
   }
 });
-
-it('redeems a code that reaches both instances at the same moment at most once', async () => {
-  await signIn(browser, app, user);
-  const started = await app.rp.start();
-  const code = new URL((await browser.get(started.url)).location ?? '').searchParams.get('code') ?? '';
-  const answers = await Promise.all([one, other, one, other].map((instance) => redeemAt(instance, code, started)));
-  expect(answers.filter((status) => status === 200).length).toBeLessThanOrEqual(1);
-  expect(answers.filter((status) => status === 400).length).toBeGreaterThanOrEqual(3);
-});
-
-/** Sends the token request to one instance, past the load balancer, with the host that both serve. */
-async function redeemAt({ port }: TestIdp, code: string, { checks }: Awaited<ReturnType<Application['rp']['start']>>) {
-  const page = await httpClient(`http://127.0.0.1:${port}`).post('/token', {
-    form: {
-      grant_type: 'authorization_code',
-      code,
-      redirect_uri: app.redirectUri,
-      code_verifier: checks.pkceCodeVerifier,
-    },
-    headers: {
-      host: new URL(one.issuer).host,
-      authorization: `Basic ${Buffer.from(`${app.clientId}:${app.clientSecret}`).toString('base64')}`,
-    },
-  });
-  return page.status;
-}

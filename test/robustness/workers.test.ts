@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Application, anApplication, signIn } from '../oidc/support.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient } from '../support/http.ts';
@@ -47,54 +47,56 @@ const workers = () =>
     .split('\n');
 const countOf = (text: string) => server.printed().split(text).length - 1;
 
-it('signs in and redeems codes through both workers, whose metrics are on one port', async () => {
-  const load = steadyLoad({ app, browser, lanes: 2 });
-  await load.more(16);
-  await load.end();
-  expect(load.failures).toEqual([]);
-  const { text } = await httpClient(`http://127.0.0.1:${metricsPort}`).get('/metrics');
-  const served = text.matchAll(/^gatehouse_http_request_duration_seconds_count\{worker="(\d)"/gm);
-  expect([...new Set([...served].map(([, number]) => number))].sort()).toEqual(['1', '2']);
-  expect(text.match(/^# TYPE gatehouse_http_request_duration_seconds /gm)).toHaveLength(1);
-  expect(countOf('"worker":2')).toBeGreaterThan(0);
-});
-
-it('loses no request when SIGHUP replaces the workers under load', async () => {
-  const before = workers();
-  const load = steadyLoad({ app, browser, lanes: 2, pauseMs: 50 });
-  await load.more(4);
-  process.kill(server.pid, 'SIGHUP');
-  await expect.poll(() => server.printed(), { timeout: 90_000 }).toContain('the workers were replaced');
-  await load.more(10);
-  await load.end();
-  expect(load.failures).toEqual([]);
-  // The old ones end when their connections have, which takes up to 70 s.
-  serving = workers().filter((pid) => !before.includes(pid));
-  expect(serving).toHaveLength(2);
-});
-
-it('replaces a worker that was killed, and serves meanwhile', async () => {
-  process.kill(Number(serving[0]), 'SIGKILL');
-  const signInAgain = async () => (await signIn(httpClient(idp.issuer), app, user)).tokens;
-  expect(await signInAgain()).toMatchObject({ token_type: 'bearer' });
-  await expect.poll(() => server.printed()).toContain('a worker ended, and another one is started');
-  await expect.poll(() => countOf('"server.started"'), { timeout: 90_000 }).toBe(5);
-  expect(await signInAgain()).toMatchObject({ token_type: 'bearer' });
-});
-
-it('ends in order when it is stopped while a worker begins', async () => {
-  const child = spawn(process.execPath, programArguments('main'), {
-    env: { PATH: process.env.PATH, ...idp.environment, PORT: String(await freePort()), WORKERS: '2' },
-    stdio: ['ignore', 'ignore', 'pipe'],
+describe('a server with two workers', () => {
+  it('signs in and redeems codes through both workers, whose metrics are on one port', async () => {
+    const load = steadyLoad({ app, browser, lanes: 2 });
+    await load.more(16);
+    await load.end();
+    expect(load.failures).toEqual([]);
+    const { text } = await httpClient(`http://127.0.0.1:${metricsPort}`).get('/metrics');
+    const served = text.matchAll(/^gatehouse_http_request_duration_seconds_count\{worker="(\d)"/gm);
+    expect([...new Set([...served].map(([, number]) => number))].sort()).toEqual(['1', '2']);
+    expect(text.match(/^# TYPE gatehouse_http_request_duration_seconds /gm)).toHaveLength(1);
+    expect(countOf('"worker":2')).toBeGreaterThan(0);
   });
-  let errors = '';
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    errors += text;
+
+  it('loses no request when SIGHUP replaces the workers under load', async () => {
+    const before = workers();
+    const load = steadyLoad({ app, browser, lanes: 2, pauseMs: 50 });
+    await load.more(4);
+    process.kill(server.pid, 'SIGHUP');
+    await expect.poll(() => server.printed(), { timeout: 90_000 }).toContain('the workers were replaced');
+    await load.more(10);
+    await load.end();
+    expect(load.failures).toEqual([]);
+    // The old ones end when their connections have, which takes up to 70 s.
+    serving = workers().filter((pid) => !before.includes(pid));
+    expect(serving).toHaveLength(2);
   });
-  const ended = once(child, 'exit');
-  const hasWorker = () => readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'latin1').trim() !== '';
-  while (!hasWorker()) await sleep(5);
-  child.kill('SIGTERM');
-  expect(await ended).toEqual([0, null]);
-  expect(errors).toBe('');
+
+  it('replaces a worker that was killed, and serves meanwhile', async () => {
+    process.kill(Number(serving[0]), 'SIGKILL');
+    const signInAgain = async () => (await signIn(httpClient(idp.issuer), app, user)).tokens;
+    expect(await signInAgain()).toMatchObject({ token_type: 'bearer' });
+    await expect.poll(() => server.printed()).toContain('a worker ended, and another one is started');
+    await expect.poll(() => countOf('"server.started"'), { timeout: 90_000 }).toBe(5);
+    expect(await signInAgain()).toMatchObject({ token_type: 'bearer' });
+  });
+
+  it('ends in order when it is stopped while a worker begins', async () => {
+    const child = spawn(process.execPath, programArguments('main'), {
+      env: { PATH: process.env.PATH, ...idp.environment, PORT: String(await freePort()), WORKERS: '2' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let errors = '';
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      errors += text;
+    });
+    const ended = once(child, 'exit');
+    const hasWorker = () => readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'latin1').trim() !== '';
+    while (!hasWorker()) await sleep(5);
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    expect(errors).toBe('');
+  });
 });

@@ -51,7 +51,7 @@ const rows: Row[] = [
 ];
 
 describe.each(rows)('the requested context %j', (requested, afterPassword, afterMfa, afterPasskey, acrs) => {
-  it('a requested context gets a class that is true of the sign-in, or none', () => {
+  it('gets a class that is true of the sign-in, or none', () => {
     expect(authnContextFor(requested, facts.password)).toBe(afterPassword);
     expect(authnContextFor(requested, facts.mfa)).toBe(afterMfa);
     expect(authnContextFor(requested, facts.passkey)).toBe(afterPasskey);
@@ -76,13 +76,13 @@ describe('the password itself', () => {
     [ask('maximum', mfa), false],
     [ask('exact', 'urn:x'), false],
     [undefined, false],
-  ])('the password itself is needed for %j: %s', (requested, expected) => {
+  ])('is needed for %j: %s', (requested, expected) => {
     expect(needsPassword(requested)).toBe(expected);
   });
 });
 
 describe('a request by declarations', () => {
-  it('a request by declarations cannot be met', () => {
+  it('cannot be met', () => {
     const requested = { comparison: 'exact' as const, classes: [], declarations: ['urn:declaration'] };
     expect(authnContextFor(requested, facts.passkey)).toBeUndefined();
     expect(acceptableAcrs(requested)).toEqual([]);

@@ -54,7 +54,7 @@ const profile = {
 const queryOf = (url: string) => url.slice(url.indexOf('?') + 1);
 
 describe('a LogoutRequest from a service provider', () => {
-  it('a LogoutRequest from a service provider is read from node-saml with everything that identifies the session', async () => {
+  it('is read from node-saml with everything that identifies the session', async () => {
     const url = await nodeSaml().getLogoutUrlAsync(profile, "it's here", {});
     const message = await receiveRedirect(queryOf(url));
     const request = readLogoutRequest(message, { ...expectation, now: new Date() });
@@ -83,16 +83,16 @@ describe('a LogoutRequest from a service provider', () => {
       {},
       'expired',
     ],
-  ])('a LogoutRequest from a service provider is rejected %s', async (_name, xml, changes, code) => {
+  ])('is rejected %s', async (_name, xml, changes, code) => {
     expect(await samlErrorCode(() => readLogoutRequest(receivePost(xml), { ...expectation, ...changes }))).toBe(code);
   });
 
-  it('a LogoutRequest from a service provider is rejected unsigned, also where requests for sign-in need no signature', async () => {
+  it('is rejected unsigned, also where requests for sign-in need no signature', async () => {
     const message = receivePost(logoutRequestXml(), maySign);
     expect(await samlErrorCode(() => readLogoutRequest(message, expectation))).toBe('signature_missing');
   });
 
-  it('a LogoutRequest from a service provider has no NameID when the identifier is encrypted', () => {
+  it('has no NameID when the identifier is encrypted', () => {
     const encrypted =
       '<saml:EncryptedID><x:EncryptedData xmlns:x="http://www.w3.org/2001/04/xmlenc#"><x:CipherData><x:CipherValue>AAAA</x:CipherValue></x:CipherData></x:EncryptedData></saml:EncryptedID>';
     const xml = signXml(logoutRequestXml().replace(/<saml:NameID>.*<\/saml:NameID>/, encrypted));
@@ -111,12 +111,12 @@ describe('a LogoutRequest of the IdP', () => {
       sessionIndexes: ['s1', 's2'],
     });
 
-  it('a LogoutRequest of the IdP is accepted by node-saml by redirect and by POST, NameID as issued', async () => {
+  it('is accepted by node-saml by redirect and by POST, NameID as issued', async () => {
     const url = redirectUrl(
       { location: theirs, parameter: 'SAMLRequest', message: message(), relayState: `it's "so" (far)!*` },
       signer,
     );
-    expect(url.startsWith(`${theirs}&SAMLRequest=`)).toBe(true);
+    expect(url.slice(0, url.indexOf('=', theirs.length))).toBe(`${theirs}&SAMLRequest`);
     expect(url).not.toMatch(/['"()!* ]/);
     const byRedirect = await nodeSaml().validateRedirectAsync(
       Object.fromEntries(new URL(url).searchParams),
@@ -132,7 +132,7 @@ describe('a LogoutRequest of the IdP', () => {
     expect(text).toContain(` NameQualifier="${nameQualifier}" SPNameQualifier="${spNameQualifier}">${value}<`);
   });
 
-  it('a LogoutRequest of the IdP stays valid when the browser rewrites the URL', async () => {
+  it('stays valid when the browser rewrites the URL', async () => {
     const url = redirectUrl(
       { location: theirs, parameter: 'SAMLRequest', message: message(), relayState: "O'Brien" },
       signer,
@@ -167,7 +167,7 @@ describe('a LogoutResponse', () => {
     ).resolves.toMatchObject({ loggedOut: true });
   });
 
-  it('a LogoutResponse is accepted from node-saml for the request that it answers, and for no other', async () => {
+  it('is accepted from node-saml for the request that it answers, and for no other', async () => {
     for (const success of [true, false]) {
       const url = await nodeSaml().getLogoutResponseUrlAsync({ ...profile, ID: '_l1' }, '', {}, success);
       const message = await receiveRedirect(queryOf(url));

@@ -23,11 +23,11 @@ describe('the format of a NameID', () => {
     ['a request and no configured format', policy(emailAddress), undefined, [], 'emailAddress'],
     ['a request for the configured format', policy(transient), 'transient', [], 'transient'],
     ['a request for a format in the metadata', policy(transient), 'persistent', [transient], 'transient'],
-  ] as const)('the format of a NameID is chosen with %s', (_name, requested, configured, offered, expected) => {
+  ] as const)('is chosen with %s', (_name, requested, configured, offered, expected) => {
     expect(chooseNameIdFormat(requested, { entityId, configured, offered })).toBe(expected);
   });
 
-  it('the format of a NameID is not one that neither the administrator nor the metadata allows', async () => {
+  it('is not one that neither the administrator nor the metadata allows', async () => {
     const choose = (format: string, configured?: 'persistent', offered: string[] = []) =>
       samlErrorCode(() => chooseNameIdFormat(policy(format), { entityId, configured, offered }));
     expect(await choose(emailAddress, 'persistent')).toBe('invalid_name_id_policy');
@@ -40,13 +40,10 @@ describe('the format of a NameID', () => {
     ['no AllowCreate', policy(), false],
     ['AllowCreate="false"', { ...policy(), allowCreate: false }, false],
     ['AllowCreate="true"', { ...policy(), allowCreate: true }, true],
-  ])(
-    'the format of a NameID may be new with %s, unless AllowCreate is required and not true',
-    (_what, requested, whenRequired) => {
-      expect(mayCreateNameId(requested, false)).toBe(true);
-      expect(mayCreateNameId(requested, true)).toBe(whenRequired);
-    },
-  );
+  ])('may be new with %s, unless AllowCreate is required and not true', (_what, requested, whenRequired) => {
+    expect(mayCreateNameId(requested, false)).toBe(true);
+    expect(mayCreateNameId(requested, true)).toBe(whenRequired);
+  });
 });
 
 describe('a NameID', () => {
@@ -61,7 +58,7 @@ describe('a NameID', () => {
     transient: () => 'random',
   });
 
-  it('a NameID has the value and qualifiers of its format', () => {
+  it('has the value and qualifiers of its format', () => {
     const qualifiers = { nameQualifier: 'https://id.example', spNameQualifier: entityId };
     expect(nameIdFor(source('persistent'))).toEqual({ value: 'opaque', format: persistent, ...qualifiers });
     expect(nameIdFor(source('transient'))).toEqual({ value: 'random', format: transient, ...qualifiers });
@@ -69,11 +66,11 @@ describe('a NameID', () => {
     expect(nameIdFor(source('emailAddress', 'a@b.example'))).toEqual({ value: 'a@b.example', format: emailAddress });
   });
 
-  it('a NameID is not an unverified email address', async () => {
+  it('is not an unverified email address', async () => {
     expect(await samlErrorCode(() => nameIdFor(source('emailAddress')))).toBe('invalid_name_id_policy');
   });
 
-  it('a NameID is recognized with and without its default qualifiers', () => {
+  it('is recognized with and without its default qualifiers', () => {
     const parties = { identityProvider: 'https://id.example', serviceProvider: entityId };
     const issued = nameIdFor(source('persistent'));
     const back = { value: 'opaque', format: persistent };

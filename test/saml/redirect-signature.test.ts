@@ -33,7 +33,7 @@ describe('a signed redirect', () => {
     [algorithms.rsaSha256, 'sha256'],
     [algorithms.rsaSha384, 'sha384'],
     [algorithms.rsaSha512, 'sha512'],
-  ])('a signed redirect is accepted with %s', async (algorithm, hash) => {
+  ])('is accepted with %s', async (algorithm, hash) => {
     const message = await receiveRedirect(signQuery(query, { algorithm, hash }));
     expect(message.signed).toBe(true);
     expect(readAuthnRequest(message).forceAuthn).toBe(true);
@@ -43,12 +43,12 @@ describe('a signed redirect', () => {
     [algorithms.ecdsaSha256, 'sha256'],
     [algorithms.ecdsaSha384, 'sha384'],
     [algorithms.ecdsaSha512, 'sha512'],
-  ])('a signed redirect is accepted with %s', async (algorithm, hash) => {
+  ])('is accepted with %s', async (algorithm, hash) => {
     const signed = signQuery(query, { algorithm, hash, key: curve.privateKey });
     expect((await receiveRedirect(signed, anySender(curve.certificatePem))).signed).toBe(true);
   });
 
-  it('a signed redirect is accepted with ECDSA in DER, as Java writes it, and with RSA-PSS', async () => {
+  it('is accepted with ECDSA in DER, as Java writes it, and with RSA-PSS', async () => {
     const octets = (uri: string) => Buffer.from(`${query}&SigAlg=${encodeURIComponent(uri)}`);
     const der = sign('sha256', octets(algorithms.ecdsaSha256), curve.privateKey).toString('base64');
     const ecdsa = `${octets(algorithms.ecdsaSha256)}&Signature=${encodeURIComponent(der)}`;
@@ -59,12 +59,12 @@ describe('a signed redirect', () => {
     expect((await receiveRedirect(rsa)).signed).toBe(true);
   });
 
-  it('a signed redirect is accepted by any registered key, so that the sender can roll over', async () => {
+  it('is accepted by any registered key, so that the sender can roll over', async () => {
     const sender = anySender(curve.certificatePem, aCredential().certificatePem, spCredential.certificatePem);
     expect((await receiveRedirect(signQuery(query), sender)).signed).toBe(true);
   });
 
-  it('a signed redirect is accepted with SHA-1 only where that was allowed', async () => {
+  it('is accepted with SHA-1 only where that was allowed', async () => {
     const signed = signQuery(query, { algorithm: algorithms.rsaSha1, hash: 'sha1' });
     expect(await samlErrorCode(() => receiveRedirect(signed))).toBe('signature_algorithm');
     expect((await receiveRedirect(signed, { ...mustSign, allowSha1: true })).signed).toBe(true);
@@ -77,11 +77,11 @@ describe('a signed redirect', () => {
     ['naming ECDSA for an RSA key', signQuery(query, { algorithm: algorithms.ecdsaSha256 }), 'signature_invalid'],
     ['with DSA', signQuery(query, { algorithm: 'http://www.w3.org/2000/09/xmldsig#dsa-sha1' }), 'signature_algorithm'],
     ['with no known algorithm', signQuery(query, { algorithm: 'none' }), 'signature_algorithm'],
-  ])('a signed redirect is rejected %s', async (_name, signed, code) => {
+  ])('is rejected %s', async (_name, signed, code) => {
     expect(await samlErrorCode(() => receiveRedirect(signed))).toBe(code);
   });
 
-  it('a signed redirect is rejected with HMAC whose secret is the public key', async () => {
+  it('is rejected with HMAC whose secret is the public key', async () => {
     const secret = createPublicKey(spCredential.certificatePem).export({ format: 'pem', type: 'spki' });
     const hmacSha256 = 'http://www.w3.org/2001/04/xmldsig-more#hmac-sha256';
     for (const algorithm of [hmacSha256, algorithms.rsaSha256]) {
@@ -92,21 +92,21 @@ describe('a signed redirect', () => {
     }
   });
 
-  it('a signed redirect is rejected when its sender has no registered key, signed or not', async () => {
+  it('is rejected when its sender has no registered key, signed or not', async () => {
     expect(await samlErrorCode(() => receiveRedirect(signQuery(query), anySender()))).toBe('no_signing_key');
     const lenient = { ...anySender(), requireSigned: false };
     expect(await samlErrorCode(() => receiveRedirect(signQuery(query), lenient))).toBe('no_signing_key');
     expect((await receiveRedirect(query, lenient)).signed).toBe(false);
   });
 
-  it('a signed redirect is rejected when the signature is wrong although none was required', async () => {
+  it('is rejected when the signature is wrong although none was required', async () => {
     const signed = signQuery(query, { key: unknownKey });
     expect(await samlErrorCode(() => receiveRedirect(signed, { ...mustSign, requireSigned: false }))).toBe(
       'signature_invalid',
     );
   });
 
-  it('a signed redirect is rejected with the signature of another message or another RelayState', async () => {
+  it('is rejected with the signature of another message or another RelayState', async () => {
     const other = signQuery(redirectQuery(authnRequestXml({ id: '_other' }), 'x'));
     const signature = other.slice(other.indexOf('&SigAlg='));
     expect(await samlErrorCode(() => receiveRedirect(`${query}${signature}`))).toBe('signature_invalid');
@@ -117,7 +117,7 @@ describe('a signed redirect', () => {
     );
   });
 
-  it('a signed redirect is accepted from node-saml, which signs another spelling of the query than it sends', async () => {
+  it('is accepted from node-saml, which signs another spelling of the query than it sends', async () => {
     const sender = new SAML({
       callbackUrl: sp.acs,
       entryPoint: idp.sso,
@@ -130,7 +130,7 @@ describe('a signed redirect', () => {
     expect((await receiveRedirect(url.slice(url.indexOf('?') + 1))).signed).toBe(true);
   });
 
-  it('a signed redirect is read as it was signed, or rejected, after any change of any character', async () => {
+  it('is read as it was signed, or rejected, after any change of any character', async () => {
     const signed = signQuery(query);
     const original = readAuthnRequest(await receiveRedirect(signed));
     const characters = 'ABCabc019+/=&%-_.~ ';

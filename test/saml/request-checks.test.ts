@@ -31,7 +31,7 @@ const context = (comparison: string, ...classes: string[]) =>
     .join('')}</samlp:RequestedAuthnContext>`;
 
 describe('an AuthnRequest', () => {
-  it('an AuthnRequest is read in full', () => {
+  it('is read in full', () => {
     const subject =
       '<a:Subject xmlns:a="urn:oasis:names:tc:SAML:2.0:assertion"><a:NameID>alice@example.com</a:NameID></a:Subject>';
     const body = `${subject}${policy(`Format="${nameIdFormats.persistent}" AllowCreate="1" SPNameQualifier="${sp.entityId}"`)}${context('minimum', 'urn:a', ' urn:b\n')}<samlp:Scoping ProxyCount="0"/>`;
@@ -54,14 +54,14 @@ describe('an AuthnRequest', () => {
     });
   });
 
-  it('an AuthnRequest is rejected when it requests too many contexts, or too long names of them', async () => {
+  it('is rejected when it requests too many contexts, or too long names of them', async () => {
     expect(await samlErrorCode(() => check({ body: context('exact', 'x'.repeat(513)) }))).toBe('too_large');
     expect(await samlErrorCode(() => check({ body: context('exact', ...Array<string>(33).fill('urn:x')) }))).toBe(
       'too_large',
     );
   });
 
-  it('an AuthnRequest is answered at the registered ACS that it names', () => {
+  it('is answered at the registered ACS that it names', () => {
     expect(check({})).toMatchObject({ outcome: 'accepted', acs: { url: sp.acs }, nameIdFormat: 'persistent' });
     expect(check({ acs: '' })).toMatchObject({ acs: { url: 'https://sp.example/acs2' } });
     expect(check({ acs: ' AssertionConsumerServiceIndex="1"' })).toMatchObject({ acs: { url: sp.acs } });
@@ -79,7 +79,7 @@ describe('an AuthnRequest', () => {
     ['the index of another binding', ' AssertionConsumerServiceIndex="0"'],
     ['an index that nobody registered', ' AssertionConsumerServiceIndex="3"'],
     ['both an address and an index', ` AssertionConsumerServiceURL="${sp.acs}" AssertionConsumerServiceIndex="1"`],
-  ])('an AuthnRequest is rejected with a page for %s', async (_name, acs) => {
+  ])('is rejected with a page for %s', async (_name, acs) => {
     expect(await samlErrorCode(() => check({ acs }))).toBe('acs_not_registered');
   });
 
@@ -89,17 +89,17 @@ describe('an AuthnRequest', () => {
     ['for our logout endpoint', { destination: 'https://id.example/saml/slo' }, {}, 'wrong_destination'],
     ['that is older than five minutes', {}, at(301), 'expired'],
     ['from more than five minutes ahead', {}, at(-301), 'from_future'],
-  ])('an AuthnRequest is rejected with a page %s', async (_name, parts, expectation, code) => {
+  ])('is rejected with a page %s', async (_name, parts, expectation, code) => {
     expect(await samlErrorCode(() => check(parts, {}, { ...at(0), ...expectation }))).toBe(code);
   });
 
-  it('an AuthnRequest is accepted at the edges of the five minutes, and beyond them by the skew', () => {
+  it('is accepted at the edges of the five minutes, and beyond them by the skew', () => {
     expect(check({}, {}, at(300)).outcome).toBe('accepted');
     expect(check({}, {}, at(-300)).outcome).toBe('accepted');
     expect(check({}, {}, { ...at(330), skewSeconds: 60 } as ReturnType<typeof at>).outcome).toBe('accepted');
   });
 
-  it('an AuthnRequest needs a Destination once it is signed', async () => {
+  it('needs a Destination once it is signed', async () => {
     const bare = authnRequestXml().replace(/ Destination="[^"]*"/, '');
     const read = (xml: string) => readAuthnRequest(receivePost(xml, maySign));
     expect(checkAuthnRequest(read(bare), sender, at(0)).outcome).toBe('accepted');
@@ -120,11 +120,11 @@ describe('an AuthnRequest', () => {
       statusCodes.InvalidNameIDPolicy,
     ],
     ['an unknown context class', { body: context('exact', 'urn:x') }, statusCodes.NoAuthnContext],
-  ])('an AuthnRequest is answered with a status for %s', (_name, parts, subcode) => {
+  ])('is answered with a status for %s', (_name, parts, subcode) => {
     expect(check(parts)).toMatchObject({ outcome: 'rejected', acs: { url: sp.acs }, reason: { status: { subcode } } });
   });
 
-  it('an AuthnRequest is rejected with a page, not a status, when its address is not registered either', async () => {
+  it('is rejected with a page, not a status, when its address is not registered either', async () => {
     const parts = { acs: ' AssertionConsumerServiceURL="https://evil.example/"', body: context('exact', 'urn:x') };
     expect(await samlErrorCode(() => check(parts))).toBe('acs_not_registered');
   });

@@ -32,7 +32,7 @@ function verifiedSignatures(xml: string): number {
 }
 
 describe('a success response', () => {
-  it.each(ways)('a success response signed by %s, encrypted: %s, follows the schema', (sign, encrypt) => {
+  it.each(ways)('follows the schema, signed by %s, encrypted: %s', (sign, encrypt) => {
     const xml = successResponse(aSuccess({ sign, encryptFor: encrypt ? encryptFor : undefined }), signer);
     expect(schemas.protocol(xml)).toBeUndefined();
     expect(xml.includes('opaque-1')).toBe(!encrypt);
@@ -40,7 +40,7 @@ describe('a success response', () => {
     expect(verifiedSignatures(xml)).toBe(readable);
   });
 
-  it.each(ways)('a success response signed by %s, encrypted: %s, is accepted by node-saml', async (sign, encrypt) => {
+  it.each(ways)('is accepted by node-saml, signed by %s, encrypted: %s', async (sign, encrypt) => {
     const xml = successResponse(aSuccess({ sign, encryptFor: encrypt ? encryptFor : undefined }), signer);
     const profile = await acceptedByNodeSaml(xml, sign);
     expect(profile).toMatchObject({
@@ -56,7 +56,7 @@ describe('a success response', () => {
 
   it.each(
     ways.filter(([sign, encrypt]) => !(sign === 'response' && encrypt)), // samlify has no such mode
-  )('a success response signed by %s, encrypted: %s, is accepted by samlify', async (sign, encrypt) => {
+  )('is accepted by samlify, signed by %s, encrypted: %s', async (sign, encrypt) => {
     const xml = successResponse(aSuccess({ sign, encryptFor: encrypt ? encryptFor : undefined }), signer);
     const extract = await acceptedBySamlify(xml, sign);
     expect(extract.nameID).toBe('opaque-1');
@@ -65,20 +65,20 @@ describe('a success response', () => {
     expect(extract.response.inResponseTo).toBe('_request1');
   });
 
-  it('a success response is rejected after any change', async () => {
+  it('is rejected after any change', async () => {
     const xml = successResponse(aSuccess({ sign: 'both' }), signer);
     await expect(acceptedByNodeSaml(xml.replace('opaque-1', 'opaque-2'), 'both')).rejects.toThrow();
     await expect(acceptedByNodeSaml(xml.replace('editor', 'owner'), 'assertion')).rejects.toThrow();
   });
 
-  it('a success response has no InResponseTo when it is IdP-initiated', async () => {
+  it('has no InResponseTo when it is IdP-initiated', async () => {
     const xml = successResponse(aSuccess({ inResponseTo: undefined }), signer);
     expect(xml).not.toContain('InResponseTo');
     expect(schemas.protocol(xml)).toBeUndefined();
     await expect(acceptedByNodeSaml(xml, 'assertion', null)).resolves.toMatchObject({ nameID: 'opaque-1' });
   });
 
-  it('a success response is valid for five minutes, and a minute back for slow clocks', () => {
+  it('is valid for five minutes, and a minute back for slow clocks', () => {
     const xml = successResponse(aSuccess({ now: new Date('2031-05-04T10:00:00.900Z') }), signer);
     expect(xml).toContain('<saml:Conditions NotBefore="2031-05-04T09:59:00Z" NotOnOrAfter="2031-05-04T10:05:00Z">');
     expect(xml).toContain(`NotOnOrAfter="2031-05-04T10:05:00Z" Recipient="${sp.acs}"`);
@@ -102,7 +102,7 @@ describe('a status response', () => {
     expect(xml).toContain('a &lt;b&gt; &amp; "c"');
   });
 
-  it('a status response is understood by node-saml as an error', async () => {
+  it('is understood by node-saml as an error', async () => {
     // node-saml reads NoPassive as "not signed in", without a profile and without an error.
     await expect(acceptedByNodeSaml(statusResponse(input, signer), 'both')).rejects.toThrow('no profile');
     const denied = { code: statusCodes.Requester, subcode: statusCodes.RequestDenied };

@@ -21,14 +21,14 @@ const protectedRows = createProtectedRows({ vault, alarm: { raise: async (_, mes
 const open = () => createSettings({ db: database.database.db, now, protectedRows });
 
 describe('settings', () => {
-  it('settings have documented defaults', () => {
+  it('have documented defaults', () => {
     expect(defaultSettings).toMatchObject({
       ...{ session_hours: 12, access_token_minutes: 15, reset_token_minutes: 20, mfa: 'optional' },
       ...{ self_registration: false, outgoing_networks: [], rate_limits: true },
     });
   });
 
-  it('settings stay in their ranges (access token at most 60 minutes, reset token 15 to 30)', async () => {
+  it('stay in their ranges (access token at most 60 minutes, reset token 15 to 30)', async () => {
     const settings = open();
     for (const minutes of [0, 61, 1.5]) await expect(settings.set('access_token_minutes', minutes)).rejects.toThrow();
     for (const minutes of [14, 31]) await expect(settings.set('reset_token_minutes', minutes)).rejects.toThrow();
@@ -43,7 +43,7 @@ describe('settings', () => {
     });
   });
 
-  it('settings reach another instance although its clock was set back', async () => {
+  it('reach another instance although its clock was set back', async () => {
     const [one, other] = [open(), open()];
     expect(await other.get('max_sessions_per_user')).toBe(0);
     later(-3600);
@@ -53,7 +53,7 @@ describe('settings', () => {
     later(3600);
   });
 
-  it('settings reach another instance within seconds', async () => {
+  it('reach another instance within seconds', async () => {
     const [one, other] = [open(), open()];
     expect(await other.get('mfa')).toBe('optional');
     await one.set('mfa', 'required');
@@ -65,7 +65,7 @@ describe('settings', () => {
     expect(await one.get('mfa')).toBe('optional');
   });
 
-  it('settings have their default when the stored value is not accepted', async () => {
+  it('have their default when the stored value is not accepted', async () => {
     const row = { key: 'session_hours', value: '100000' };
     const mac = protectedRows.macOf('settings', settingFields(row));
     await database.database.db.setting.create({ data: { ...row, mac } });

@@ -51,7 +51,10 @@ describe('a disabled account', () => {
       { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: 'v'.repeat(43) },
     ] as Record<string, string>[]) {
       const answer = await postAs(idp, app, '/token', form);
-      expect([form.grant_type, answer.status, answer.json().error]).toEqual([form.grant_type, 400, 'invalid_grant']);
+      expect({ status: answer.status, error: answer.json().error }, form.grant_type).toEqual({
+        status: 400,
+        error: 'invalid_grant',
+      });
     }
 
     await idp.services.accounts.setActive(user.account.id, true);
@@ -59,7 +62,7 @@ describe('a disabled account', () => {
     expect(again.tokens.claims()?.sub).toBe(user.account.id);
   });
 
-  it('a disabled account cannot finish a sign-in that began before', async () => {
+  it('cannot finish a sign-in that began before', async () => {
     const user = await aUser(idp.services);
     const browser = httpClient(idp.issuer);
     const form = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId)));

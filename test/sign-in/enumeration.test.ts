@@ -50,7 +50,7 @@ function seen({ status, headers, text }: Page, name: string) {
 }
 
 describe('a failed sign-in', () => {
-  it('a failed sign-in gets the same response for every kind of account', async () => {
+  it('gets the same response for every kind of account', async () => {
     const page = await form();
     const answers = [];
     for (const kind of kinds) {
@@ -71,7 +71,7 @@ describe('a failed sign-in', () => {
     }
   });
 
-  it('a failed sign-in is distinguished by the audit log only', async () => {
+  it('is distinguished by the audit log only', async () => {
     await browser.submit(await form(), { username: 'unknown', password: 'not the password, I fear' });
     const events = await idp.services.audit.list({ types: ['sign-in.password'], outcome: 'failure', limit: 200 });
     expect(new Set(events.map(({ reason }) => reason)).size).toBeGreaterThan(1);
@@ -80,7 +80,7 @@ describe('a failed sign-in', () => {
 });
 
 describe('a registration', () => {
-  it('a registration gets the same response after the fixed time, whether the address has an account or not', async () => {
+  it('gets the same response after the fixed time, whether the address has an account or not', async () => {
     const visitor = httpClient(idp.issuer);
     const page = await visitor.get('/sign-up');
     // The account is looked up later, by the mail job.

@@ -4,7 +4,7 @@ import { type Application, anApplication, authorizeUrl } from '../oidc/support.t
 import { aUser, type TestUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { enter as enterApp, isIn, isThere } from '../support/pages/enter.ts';
+import { enter as enterApp, expectNotSignedIn, expectSignedIn, isThere } from '../support/pages/enter.ts';
 
 let idp: TestIdp;
 let app: Application;
@@ -26,18 +26,18 @@ describe('a password that must be changed', () => {
   }
   const NEW = 'quite another pass phrase of mine';
 
-  it('a password that must be changed is changed before the sign-in continues, and the new one works', async () => {
+  it('is changed before the sign-in continues, and the new one works', async () => {
     const { user, browser, page } = await atChange();
     expect(page.text).toContain('autocomplete="new-password"');
     const changed = await browser.submit(page, { password: NEW });
-    expect(isIn(await browser.follow(changed, isThere))).toBe(true);
-    expect(isIn(await enter(user.username, user.password))).toBe(false);
-    expect(isIn(await enter(user.username, NEW))).toBe(true);
+    expectSignedIn(await browser.follow(changed, isThere));
+    expectNotSignedIn(await enter(user.username, user.password));
+    expectSignedIn(await enter(user.username, NEW));
   });
 
-  it('a password that must be changed is not changed to a short or common one, to the user’s name, or to itself', async () => {
+  it('is not changed to a short or common one, to the user’s name, or to itself', async () => {
     const { user, browser, page } = await atChange();
-    const wrongs = [
+    const rejectedPasswords = [
       '',
       'short',
       'passwordpassword',
@@ -46,11 +46,11 @@ describe('a password that must be changed', () => {
       'x'.repeat(300),
       'a\0 pass phrase with a NUL in it',
     ];
-    for (const password of wrongs) {
+    for (const password of rejectedPasswords) {
       const rejected = await browser.submit(page, { password });
-      expect([password, rejected.status]).toEqual([password, 400]);
+      expect(rejected.status, password).toBe(400);
     }
-    expect(isIn(await enter(user.username, user.password))).toBe(false);
+    expectNotSignedIn(await enter(user.username, user.password));
   });
 
   it('ends a sign-in that an attacker began with the old one', async () => {
@@ -60,7 +60,7 @@ describe('a password that must be changed', () => {
     expect(parked.text).toContain('autocomplete="new-password"');
     await browser.follow(await browser.submit(page, { password: NEW }), isThere);
     const resumed = await thief.follow(await thief.get(parked.url), isThere);
-    expect(isIn(resumed)).toBe(false);
+    expectNotSignedIn(resumed);
     expect(resumed.text).toContain('autocomplete="current-password"');
   });
 
@@ -87,21 +87,21 @@ describe('a password that must be changed', () => {
       const page = await enter(user.username, user.password, thief);
       credentials.checkPassword = checkPassword;
       mfa.knownBrowsers.remember = remember;
-      expect(isIn(page)).toBe(false);
+      expectNotSignedIn(page);
       expect(page.status).toBe(400);
       const silent = await thief.get(authorizeUrl(idp, app.clientId, { prompt: 'none' }));
       expect(silent.location).toContain('error=login_required');
-      expect(isIn(await enter(user.username, NEW))).toBe(true);
+      expectSignedIn(await enter(user.username, NEW));
     },
   );
 
-  it('a password that must be changed cannot be skipped by going back to the application', async () => {
+  it('cannot be skipped by going back to the application', async () => {
     const { browser, page } = await atChange();
     const uid = new URL(page.url).pathname.split('/')[2];
     const resumed = await browser.follow(await browser.get(`/authorize/${uid}`), isThere);
-    expect(isIn(resumed)).toBe(false);
-    expect(
-      isIn(await browser.follow(await browser.get(authorizeUrl(idp, app.clientId, { prompt: 'none' })), isThere)),
-    ).toBe(false);
+    expectNotSignedIn(resumed);
+    expectNotSignedIn(
+      await browser.follow(await browser.get(authorizeUrl(idp, app.clientId, { prompt: 'none' })), isThere),
+    );
   });
 });

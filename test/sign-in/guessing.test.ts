@@ -49,7 +49,7 @@ describe('password guessing', () => {
     }
   });
 
-  it('the sign-in page says when to try again where too many people sign in at once, and keeps the username', async () => {
+  it('ends in a sign-in page that says when to try again where too many people sign in at once, and keeps the username', async () => {
     const user = await aUser(idp.services);
     const { lockout } = idp.services;
     const { attempt } = lockout;
@@ -74,7 +74,7 @@ describe('password guessing', () => {
     expect(after?.location).not.toContain(redirectUri);
   });
 
-  it('password guessing gets no more tries in parallel', async () => {
+  it('gets no more tries in parallel', async () => {
     const user = await aUser(idp.services);
     machine += 1;
     const browser = httpClient(idp.issuer, { headers: { 'x-forwarded-for': `198.51.100.${machine}` } });
@@ -92,7 +92,7 @@ describe('password guessing', () => {
     expect(pages.filter(({ status }) => status === 429)).toHaveLength(10);
   });
 
-  it('password guessing is counted together under the username and the email address of one account', async () => {
+  it('is counted together under the username and the email address of one account', async () => {
     const user = await aUser(idp.services);
     const email = user.account.email ?? '';
     for (const login of [user.username, email, user.username, email, user.username]) {
@@ -109,7 +109,7 @@ describe('password guessing', () => {
     expect((await guess(email, 1, user.password))[0]?.status).toBe(303);
   });
 
-  it('password guessing does not include simultaneous correct sign-ins from one address', async () => {
+  it('does not include simultaneous correct sign-ins from one address', async () => {
     machine += 1;
     const users = await Promise.all(Array.from({ length: 24 }, () => aUser(idp.services)));
     const headers = { 'x-forwarded-for': `198.51.100.${machine}` };
@@ -123,7 +123,7 @@ describe('password guessing', () => {
     expect(pages.map(({ status }) => status)).toEqual(users.map(() => 303));
   });
 
-  it('password guessing is limited from one network address over many names too', async () => {
+  it('is limited from one network address over many names too', async () => {
     machine += 1;
     const browser = httpClient(idp.issuer, { headers: { 'x-forwarded-for': `198.51.100.${machine}` } });
     const form = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId)));

@@ -7,7 +7,7 @@ import { type Application, anApplication } from '../oidc/support.ts';
 import { aUser } from '../support/factories.ts';
 import type { HttpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { enter as enterApp, isIn } from '../support/pages/enter.ts';
+import { enter as enterApp, expectNotSignedIn, expectSignedIn } from '../support/pages/enter.ts';
 
 let idp: TestIdp;
 let app: Application;
@@ -48,10 +48,10 @@ describe('an imported hash', () => {
     const hash = async () =>
       (await idp.services.db.passwordCredential.findUniqueOrThrow({ where: { userId: user.account.id } })).hash;
     const imported = await hash();
-    expect(isIn(await enter(user.username, 'wrong pass phrase, long enough'))).toBe(false);
+    expectNotSignedIn(await enter(user.username, 'wrong pass phrase, long enough'));
     expect(await hash()).toBe(imported);
-    expect(isIn(await enter(user.username, password))).toBe(true);
+    expectSignedIn(await enter(user.username, password));
     expect(await hash()).toMatch(/^\$argon2id\$v=19\$m=19456,(t=2,p=1|p=1,t=2)\$/);
-    expect(isIn(await enter(user.username, password))).toBe(true);
+    expectSignedIn(await enter(user.username, password));
   });
 });

@@ -69,14 +69,14 @@ async function winners(places: Place[], method: string, code: string): Promise<n
 }
 
 describe('one browser of several in parallel signs in', () => {
-  it('one browser of several in parallel signs in with one code of an authenticator app', async () => {
+  it('with one code of an authenticator app', async () => {
     const user = await aUser(idp.services);
     await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
     const places = await atQuestion(user);
     expect(await winners(places, 'totp', generateSync({ secret: SECRET }))).toBe(1);
   });
 
-  it('one browser of several in parallel signs in with one recovery code', async () => {
+  it('with one recovery code', async () => {
     const user = await aUser(idp.services);
     await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
     const [code = ''] = await idp.services.mfa.recoveryCodes.create(user.account.id);
@@ -84,7 +84,7 @@ describe('one browser of several in parallel signs in', () => {
     expect(await idp.services.mfa.recoveryCodes.remaining(user.account.id)).toBe(9);
   });
 
-  it('one browser of several in parallel signs in with one code sent by email', async () => {
+  it('with one code sent by email', async () => {
     const user = await aUser(idp.services);
     const places = await atQuestion(user);
     const [first] = places;

@@ -30,7 +30,7 @@ const isSignedIn = async (browser: HttpClient) =>
   (await outcome(browser, authorizeUrl(idp, app.clientId, { prompt: 'none' }))).get('code') !== null;
 
 describe('the session cookie', () => {
-  it('the session cookie is HttpOnly, SameSite=Lax and signed, ends with the session, and is not marked Secure on plain http', async () => {
+  it('is HttpOnly, SameSite=Lax and signed, ends with the session, and is not marked Secure on plain http', async () => {
     const browser = httpClient(idp.issuer);
     const pages: Page[] = [];
     const started = await browser.get(authorizeUrl(idp, app.clientId));
@@ -42,9 +42,8 @@ describe('the session cookie', () => {
     expect(cookies.length).toBeGreaterThan(6);
     for (const cookie of cookies) {
       const attributes = attributesOf(cookie);
-      expect([cookie, attributes.includes('httponly')]).toEqual([cookie, true]);
-      expect([cookie, attributes.includes('samesite=lax')]).toEqual([cookie, true]);
-      expect([cookie, attributes.includes('secure')]).toEqual([cookie, false]);
+      expect(attributes, cookie).toEqual(expect.arrayContaining(['httponly', 'samesite=lax']));
+      expect(attributes, cookie).not.toContain('secure');
     }
     const session = resumed.setCookie.find((cookie) => cookie.startsWith(`${SESSION}=`)) ?? '';
     expect(attributesOf(session)).toContain('path=/');
@@ -54,7 +53,7 @@ describe('the session cookie', () => {
     expect(resumed.setCookie).toContainEqual(expect.stringContaining(`${SESSION}.sig=`));
   });
 
-  it('the session cookie has a new value after each sign-in, and the old value is invalid', async () => {
+  it('has a new value after each sign-in, and the old value is invalid', async () => {
     const browser = httpClient(idp.issuer);
     await browser.get('/device'); // a session before anybody signed in
     const planted = browser.cookies.all().filter(({ name }) => name.startsWith(SESSION));
@@ -70,7 +69,7 @@ describe('the session cookie', () => {
     expect(await isSignedIn(attacker)).toBe(false);
   });
 
-  it('the session cookie does not become the victim’s session when an attacker planted it', async () => {
+  it('does not become the victim’s session when an attacker planted it', async () => {
     const attacker = httpClient(idp.issuer);
     const page = await attacker.follow(await attacker.get(authorizeUrl(idp, app.clientId)));
     // All cookies of the attacker in the browser of the victim, who signs in on the attacker's sign-in page.
@@ -81,7 +80,7 @@ describe('the session cookie', () => {
     expect(await isSignedIn(attacker)).toBe(false);
   });
 
-  it('the session cookie is invalid when it was modified, or has no signature or another one', async () => {
+  it('is invalid when it was modified, or has no signature or another one', async () => {
     const browser = httpClient(idp.issuer);
     await signIn(browser, app, user);
     const [value, signature] = [browser.cookies.get(SESSION), browser.cookies.get(`${SESSION}.sig`)];
@@ -140,7 +139,7 @@ describe('a server behind a proxy with https', () => {
     const back = await go(answer);
     expect(new URL(back.location ?? '').searchParams.get('iss')).toBe('https://login.example.org');
     for (const cookie of seen) {
-      expect([cookie, attributesOf(cookie).includes('secure')]).toEqual([cookie, true]);
+      expect(attributesOf(cookie), cookie).toContain('secure');
       if (attributesOf(cookie).includes('path=/')) expect(cookie).toMatch(/^__Host-/);
     }
     expect(seen).toContainEqual(expect.stringMatching(/^__Host-gatehouse_session=/));

@@ -36,7 +36,7 @@ describe('a transaction', () => {
     expect(await keys('lost')).toEqual([]);
   });
 
-  it('a transaction does not roll back the writes of others, and does not show them its uncommitted rows', async () => {
+  it('does not roll back the writes of others, and does not show them its uncommitted rows', async () => {
     const failing = transaction(db, async (tx) => {
       await tx.setting.create(setting('inside'));
       await sleep(100);
@@ -54,7 +54,7 @@ describe('a transaction', () => {
     expect(await keys('inside')).toEqual([]);
   });
 
-  it('a transaction lets one of many simultaneous conditional updates succeed', async () => {
+  it('lets one of many simultaneous conditional updates succeed', async () => {
     await db.setting.create(setting('single-use', 'unused'));
     const redeem = () =>
       transaction(db, (tx) =>
@@ -111,7 +111,7 @@ describe('a transaction', () => {
     expect(created.filter(Boolean)).toHaveLength(1);
   });
 
-  it('a transaction is aborted when it takes too long, and the next one runs', async () => {
+  it('is aborted when it takes too long, and the next one runs', async () => {
     const endless = db.$transaction(() => sleep(10_000, undefined, { ref: false }), { timeout: 100 });
     await expect(
       Promise.race([endless, transaction(db, (tx) => tx.setting.create(setting('next')))]),
@@ -165,7 +165,7 @@ describe('the database', () => {
 });
 
 describe.runIf(databaseKind() === 'sqlite')('a SQLite file', () => {
-  it('a SQLite file has its pragmas set on the connections', async () => {
+  it('has its pragmas set on the connections', async () => {
     const read = async (name: string) =>
       Object.values((await db.$queryRawUnsafe<object[]>(`PRAGMA ${name}`))[0] ?? {}).map(String);
     expect(await read('journal_mode')).toEqual(['wal']);
@@ -175,7 +175,7 @@ describe.runIf(databaseKind() === 'sqlite')('a SQLite file', () => {
     expect(await db.$queryRawUnsafe('SELECT foreign_keys FROM pragma_foreign_keys')).toEqual([{ foreign_keys: 1n }]);
   });
 
-  it('a SQLite file is created with its folder, readable by its owner only', async () => {
+  it('is created with its folder, readable by its owner only', async () => {
     const file = `${testFolder()}/a/b/new.db`;
     const opened = await openDatabase(`file:${file}`);
     await opened.close();

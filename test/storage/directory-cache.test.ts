@@ -167,7 +167,7 @@ describe('the directory cache', () => {
     expect(() => account?.roles.push('admin')).toThrow(TypeError);
   });
 
-  it('the directory cache does not store a value that depends on more than the rows', async () => {
+  it('does not store a value that depends on more than the rows', async () => {
     let reads = 0;
     const look = cacheDirectory(database.sql, async () => ++reads, { max: 2, isCacheable: () => false });
     expect([await look('a'), await look('a')]).toEqual([1, 2]);

@@ -1,6 +1,6 @@
 // docs/performance.md lists every hot statement with its measured gain, and nothing else.
 import { readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { comparisons } from '../../bench/support/statements.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { filesUnder } from '../support/source/imports.ts';
@@ -21,16 +21,18 @@ function listedInDocument(): string[] {
   return [...section.matchAll(/^\| ([\w-]+\.\w+) \|/gm)].map(([, name = '']) => name);
 }
 
-it('lists every hot statement in docs/performance.md', () => {
-  expect(listedInDocument().sort()).toEqual(namedInSource().sort());
-});
+describe('the benchmark of statements', () => {
+  it('lists every hot statement in docs/performance.md', () => {
+    expect(listedInDocument().sort()).toEqual(namedInSource().sort());
+  });
 
-it('measures every hot statement beside Prisma', () => {
-  // Only the names are read: no statement runs.
-  const measured = comparisons({} as Database).map(({ name }) => name);
-  expect(measured.sort()).toEqual(namedInSource().sort());
-});
+  it('measures every hot statement beside Prisma', () => {
+    // Only the names are read: no statement runs.
+    const measured = comparisons({} as Database).map(({ name }) => name);
+    expect(measured.sort()).toEqual(namedInSource().sort());
+  });
 
-it('gives no two statements one name', () => {
-  expect(new Set(namedInSource()).size).toBe(namedInSource().length);
+  it('gives no two statements one name', () => {
+    expect(new Set(namedInSource()).size).toBe(namedInSource().length);
+  });
 });

@@ -30,19 +30,19 @@ async function finished(child: ChildProcess): Promise<unknown> {
 }
 
 describe('several instances that start on one empty database', () => {
-  it('several instances that start on one empty database let one process migrate while the others wait', async () => {
+  it('let one process migrate while the others wait', async () => {
     const url = await emptyDatabaseUrl();
     const results = await Promise.all([1, 2, 3].map(() => finished(start('migrate', url))));
     expect(results.sort()).toEqual([[], [], all()].sort());
   });
 
-  it('several instances that start on one empty database do the same within one process', async () => {
+  it('do the same within one process', async () => {
     const url = await emptyDatabaseUrl();
     const results = await Promise.all([migrate(url), migrate(url), migrate(url)]);
     expect(results.flat()).toEqual(all());
   });
 
-  it('several instances that start on one empty database continue with an unchanged database when the migrating one is killed', async () => {
+  it('continue with an unchanged database when the migrating one is killed', async () => {
     const url = await emptyDatabaseUrl();
     const holder = start('hold', url);
     await new Promise<void>((resolve) =>

@@ -35,7 +35,7 @@ async function rows(url: string, sql: string): Promise<unknown> {
 }
 
 describe('migrations', () => {
-  it('migrations create every table of an empty database, once', async () => {
+  it('create every table of an empty database, once', async () => {
     const url = await emptyDatabaseUrl();
     expect(await migrate(url)).toEqual(all());
     expect(await migrate(url)).toEqual([]);
@@ -45,7 +45,7 @@ describe('migrations', () => {
     await close();
   });
 
-  it('migrations apply only what a newer version adds, and keep the rows', async () => {
+  it('apply only what a newer version adds, and keep the rows', async () => {
     const url = await emptyDatabaseUrl();
     await migrate(url);
     const { db, close } = await openDatabase(url);
@@ -57,7 +57,7 @@ describe('migrations', () => {
     expect(await rows(url, 'SELECT id, value FROM more, settings')).toEqual([{ id: 'a;b', value: '1' }]);
   });
 
-  it('migrations undo a migration that fails in the middle and name the failing statement', async () => {
+  it('undo a migration that fails in the middle and name the failing statement', async () => {
     const url = await emptyDatabaseUrl();
     await migrate(url);
     const { folder, add } = copyOfMigrations();
@@ -121,7 +121,7 @@ describe('migrations', () => {
     await expect(migrate(url)).rejects.toMatchObject({ fault: 'unfinished' });
   });
 
-  it('migrations keep rows that refer to a rebuilt table, and reject dangling references', async () => {
+  it('keep rows that refer to a rebuilt table, and reject dangling references', async () => {
     const url = await emptyDatabaseUrl();
     const { folder, add } = copyOfMigrations();
     rmSync(path.join(folder, databaseKind()), { recursive: true });

@@ -91,7 +91,7 @@ async function stateOf(url: string): Promise<unknown> {
   }
 }
 
-it.each(released)('migrates a database of $name, whose users sign in as before', async (release) => {
+it.each(released)('the server migrates a database of $name, whose users sign in as before', async (release) => {
   const { name, applied, hasMacs, secret } = release;
   const DATABASE_URL = await load(name);
   const env = { DATABASE_URL, GATEHOUSE_SECRET: testSecret.toString('base64url'), DATA_DIR: testFolder() };
@@ -131,7 +131,7 @@ it.each(released)('migrates a database of $name, whose users sign in as before',
   ).toEqual([]);
 });
 
-it('tries migrations on a copy: one that fails is named, and nothing stays of it', async () => {
+it('the server tries migrations on a copy: one that fails is named, and nothing stays of it', async () => {
   const url = await load('0.1.0-console');
   const before = await stateOf(url);
   const [applied, missing] = [readMigrations(databaseKind()).slice(0, 7), readMigrations(databaseKind()).slice(7)];
@@ -195,7 +195,7 @@ async function signInWithSaml({ issuer }: TestIdp): Promise<unknown> {
   return profile;
 }
 
-it('answers 503 on /readyz when a newer version has migrated the database of a running server', async () => {
+it('the server answers 503 on /readyz when a newer version has migrated the database of a running server', async () => {
   if (!idp) throw new Error('the server of the test above runs on');
   const { db } = idp.services;
   const later = { id: 'later', checksum: 'x', migration_name: '99990101000000_later', logs: 'gatehouse 7.1.0' };

@@ -25,7 +25,7 @@ async function nativeConnections(): Promise<Native> {
   return Object.getPrototypeOf((client as never)[symbol as symbol]);
 }
 
-it('references connections, statements and backups until the process ends, also after the database is closed', async () => {
+it('the process references connections, statements and backups until it ends, also after the database is closed', async () => {
   const seen: WeakRef<object>[] = [];
   const natives = await nativeConnections();
   const watched = (['prepare', 'backup'] as const).map((name) => {

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 describe('hot statements', () => {
-  it('hot statements store and read what Prisma stores and reads', async () => {
+  it('store and read what Prisma stores and reads', async () => {
     const at = new Date('2026-03-29T01:30:00.120Z');
     const { db, sql } = database;
     await sql.execute(statements.user, 'raw', 'Raw', 'raw', true, at);
@@ -44,7 +44,7 @@ describe('hot statements', () => {
     expect(await olderThan(new Date(at.getTime() + 1))).toEqual(['prisma', 'raw']);
   });
 
-  it('hot statements return the count of changed rows, or rows with integers as numbers', async () => {
+  it('return the count of changed rows, or rows with integers as numbers', async () => {
     const { sql, db } = database;
     expect(await sql.execute(statements.artifact, 'a', 'Session', '{}', 4_102_444_800n)).toBe(1);
     expect(await sql.execute(statements.artifact, 'b', 'Session', '{}', null)).toBe(1);
@@ -59,7 +59,7 @@ describe('hot statements', () => {
     expect(await sql.query(statements.expiry, 'a')).toEqual([]);
   });
 
-  it('hot statements report a duplicate as a unique violation', async () => {
+  it('report a duplicate as a unique violation', async () => {
     const now = new Date();
     await database.sql.execute(statements.setting, 'once', '1', now);
     const error = await database.sql.execute(statements.setting, 'once', '2', now).catch((refused) => refused);
@@ -68,7 +68,7 @@ describe('hot statements', () => {
     expect(isUniqueViolation(other)).toBe(false);
   });
 
-  it('hot statements do not join a transaction that is open', async () => {
+  it('do not join a transaction that is open', async () => {
     const failing = transaction(database.db, async (tx) => {
       await tx.setting.create({ data: { key: 'inside', value: '1' } });
       await sleep(100);
@@ -82,7 +82,7 @@ describe('hot statements', () => {
     expect(rows).toEqual([{ key: 'outside' }]);
   });
 
-  it('hot statements run more different statements than the cache of PostgreSQL names', async () => {
+  it('run more different statements than the cache of PostgreSQL names', async () => {
     const select = (n: number) => hotStatements('test', { select: `SELECT ${n} AS n` }).select;
     for (let n = 0; n < 1200; n += 1) {
       expect(await database.sql.query(select(n))).toEqual([{ n }]);

@@ -124,11 +124,11 @@ function writtenBy(source: string): Set<string> {
 }
 
 describe('the tables', () => {
-  it('the tables have one owner each', () => {
+  it('have one owner each', () => {
     expect(Object.keys(owners).sort()).toEqual([...modelOfTable.values()].sort());
   });
 
-  it('the tables are written by their owner only, and expired rows deleted by the sweep', () => {
+  it('are written by their owner only, and expired rows deleted by the sweep', () => {
     const writers = files.flatMap(({ name, source }) =>
       name === sweep ? [] : [...writtenBy(source)].map((model) => ({ name, model })),
     );
@@ -140,13 +140,13 @@ describe('the tables', () => {
 });
 
 describe('the database', () => {
-  it('the database is queried with raw SQL only by hot statements and where Prisma cannot express the query', () => {
+  it('is queried with raw SQL only by hot statements and where Prisma cannot express the query', () => {
     const users = files.filter(({ source }) => /\$(query|execute)Raw/.test(source)).map(({ name }) => name);
     expect(users.filter((name) => !isIn(name, Object.keys(plainSql)))).toEqual([]);
     expect(Object.keys(plainSql).filter((place) => !users.some((name) => isIn(name, [place])))).toEqual([]);
   });
 
-  it('the database has its kind, SQLite or PostgreSQL, read only in the listed files', () => {
+  it('has its kind, SQLite or PostgreSQL, read only in the listed files', () => {
     const kind = /\bDatabaseKind\b|\bdatabaseKind\b|\bkind === '(sqlite|postgresql)'/;
     const users = files.filter(({ source }) => kind.test(source)).map(({ name }) => name);
     expect(users.filter((name) => !isIn(name, knowsTheKind))).toEqual([]);

@@ -27,12 +27,12 @@ describe('a list of the console', () => {
 });
 
 describe('a connection', () => {
-  it('every field of a kind has a label', () => {
+  it('has a label for every field of its kind', () => {
     const keys = connectionKinds.flatMap((kind) => knownFields(kind).map(({ key }) => key));
     expect(keys.filter((key) => !(key in labels))).toEqual([]);
   });
 
-  it('the time at which a secret was stored is in the language of the page, in UTC', () => {
+  it('says in the language of the page, in UTC, when a secret was stored', () => {
     const at = new Date('2026-11-23T14:51:00Z');
     const title = t('console.connections.remove-secret-title', { purpose: 'client_secret', at, name: 'Okta' });
     expect(String(title).replace('\u202f', ' ')).toBe(
@@ -45,7 +45,7 @@ describe('a connection', () => {
 });
 
 describe('a setting', () => {
-  it('a choice says what its default is, whichever value that is', () => {
+  it('says what its default is, whichever choice that is', () => {
     for (const name of ['mfa', 'admin_mfa', 'first_factor'] as const) {
       const { choices = {}, standard } = settingTexts[name];
       const labels = Object.values(choices).map(({ label }) => `Default: ${String(label).toLowerCase()}.`);

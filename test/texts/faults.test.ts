@@ -34,9 +34,9 @@ describe.each(faultEntries)('the message %s', (key, message) => {
     const written = faultMessage(key as 'type', words as { type: string; kind: string });
     expect(knownFault(written)).toEqual({ key, values });
     expect(hasMessage(`console.fault.${key}`)).toBe(true);
-    const given = { field: 'Name', name: 'name', sentence: 'Name is wrong.', ...values };
+    const allValues = { field: 'Name', name: 'name', sentence: 'Name is wrong.', ...values };
     for (const language of ['en', 'de'])
-      expect(formatPlain(language, `console.fault.${key}`, given), language).toMatch(/^[A-ZÄÖÜ“„][^{}]*\.$/s);
+      expect(formatPlain(language, `console.fault.${key}`, allValues), language).toMatch(/^[A-ZÄÖÜ“„][^{}]*\.$/s);
   });
 });
 
@@ -92,7 +92,7 @@ describe('the faults of a form in German', () => {
     ]);
   });
 
-  it('a text is a sentence, or the rest of one after the label', () => {
+  it('are a sentence each, or the rest of one after the label', () => {
     expect(inGerman('hours', t('console.languages.choose'))).toEqual([
       [inLanguage('de', () => String(t('console.languages.choose'))), undefined],
     ]);

@@ -53,20 +53,20 @@ function partsOf(message: string, language: string): Parts {
 const families = [...sources.matchAll(/`([a-z-]+(?:\.[\w-]+)*[.-])\$\{/g)].map(([, start = '']) => start);
 
 describe('the texts in English', () => {
-  it('the texts in English are all used', () => {
+  it('are all used', () => {
     const isUsed = (key: string) => sources.includes(`'${key}'`) || families.some((start) => key.startsWith(start));
     expect(Object.keys(english).filter((key) => !isUsed(key))).toEqual([]);
   });
 
-  it('the templates name only texts that exist, with all their values', () => {
+  it('include all that the templates name, with all their values', () => {
     const faults = templates.flatMap(({ file, source }) =>
-      [...source.matchAll(/\bt\('([^']+)'(?:, \{ (.*?) \})?\)/g)].flatMap(([, key = '', given = '']) => {
+      [...source.matchAll(/\bt\('([^']+)'(?:, \{ (.*?) \})?\)/g)].flatMap(([, key = '', givenValues = '']) => {
         const message = english[key];
         if (message === undefined) return [`${file}: ${key}`];
         const { values, tags } = partsOf(message, 'en');
         const wanted = [...values, ...(tags.has('a') ? ['href'] : []), ...(tags.has('datetime') ? ['at'] : [])];
         return wanted
-          .filter((name) => !new RegExp(`(^|[ ,])${name}\\b`).test(given))
+          .filter((name) => !new RegExp(`(^|[ ,])${name}\\b`).test(givenValues))
           .map((name) => `${file}: ${key} ${name}`);
       }),
     );
@@ -84,7 +84,7 @@ describe.each(sets)('the texts in %s for %s', (language, part) => {
   const source = readMessages('en', part);
   const expected = new Set(new Intl.PluralRules(language).resolvedOptions().pluralCategories);
 
-  it('the texts have the same keys, values and tags as in English', () => {
+  it('have the same keys, values and tags as in English', () => {
     expect(Object.keys(messages).sort()).toEqual(Object.keys(source).sort());
     expect(Object.keys(messages).filter((key) => key.startsWith('console.') !== (part === 'console'))).toEqual([]);
     const faults = Object.entries(messages).filter(([key, message]) => {
@@ -100,7 +100,7 @@ describe.each(sets)('the texts in %s for %s', (language, part) => {
     expect(faults).toEqual([]);
   });
 
-  it('a plural has every form of the language that a whole number can need', () => {
+  it('have every form of a plural that a whole number can need', () => {
     // `many` of French, Spanish, Italian and Portuguese is for millions, `other` of Polish for fractions.
     const optional = /^(fr|es|it|pt)/.test(language) ? ['many'] : [];
     const faults = Object.entries(messages).flatMap(([key, message]) =>
@@ -148,7 +148,7 @@ describe('the choice of a language', () => {
     ['*', undefined],
     ['x'.repeat(5000), undefined],
     ['de;q=0', undefined],
-  ])('Accept-Language %s leads to %s', (header, found) => {
+  ])('leads from Accept-Language %s to %s', (header, found) => {
     expect(bestLanguage(acceptedLanguages(header), ['de', 'en', 'fr', 'pt-BR'])).toBe(found);
   });
 

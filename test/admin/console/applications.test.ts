@@ -24,7 +24,7 @@ const newest = () => idp.services.db.application.findFirstOrThrow({ orderBy: { c
 
 describe('a new application', () => {
   itOnSqlite(
-    'a new application is registered with high security, which its page explains, and no field of the form weakens it',
+    'is registered with high security, which its page explains, and no field of the form weakens it',
     async () => {
       const jwks = '{"keys":[{"kty":"EC","crv":"P-256","x":"a","y":"b"}]}';
       const fields = { name: 'Bank', redirect_uris: 'https://bank.example.com/cb', profile: 'fapi2-signing', jwks };
@@ -60,7 +60,7 @@ describe('a new application', () => {
     },
   );
 
-  itOnSqlite('an ordinary application gets high security later', async () => {
+  itOnSqlite('gets high security later when it is an ordinary one', async () => {
     await register('web', { name: 'Shop', redirect_uris: 'https://shop.example.com/cb' });
     const { id } = await newest();
     const save = async (changes: Record<string, string>) =>
@@ -82,7 +82,7 @@ describe('a new application', () => {
     ['native', { name: 'Phone', redirect_uris: 'com.example.phone:/cb' }],
     ['service', { name: 'Robot' }],
     ['saml', { name: 'Wiki', entity_id: 'https://wiki.example.com', acs_url: 'https://wiki.example.com/acs' }],
-  ])('a new application is registered as %s with only the fields that this kind needs', async (kind, fields) => {
+  ])('is registered as %s with only the fields that this kind needs', async (kind, fields) => {
     const page = await register(kind, fields);
     expect(page.status).toBe(200);
     expect(page.text).not.toContain('<b>one</b>');
@@ -177,90 +177,81 @@ describe('the test sign-in', () => {
 });
 
 describe('a registered application', () => {
-  itOnSqlite(
-    'a registered application gets a new secret beside the old one, which is displayed once, and both work',
-    async () => {
-      const { applicationId, clientSecret } = await aClient(idp.services, {
-        redirect_uris: ['https://s.example.com/cb'],
-      });
-      const sent = await admin.submit(await admin.get(`/admin/applications/${applicationId}/secret`), {
-        overlap: '86400',
-      });
-      const page = await admin.follow(sent);
-      const value = /Client secret ([\w-]{20,})/.exec(textOf(page.text))?.[1] ?? '';
-      const { hasSecret } = idp.services.applications;
-      expect(await hasSecret(applicationId, value)).toBe(true);
-      expect(await hasSecret(applicationId, clientSecret)).toBe(true);
-      const detail = await admin.get(`/admin/applications/${applicationId}/credentials`);
-      expect(detail.text).not.toContain(value);
-      const { href = '' } = linksOf(detail.text, detail.url).find(({ label }) => label.startsWith('Revoke')) ?? {};
-      const question = await admin.get(href);
-      expect(textOf(question.text)).toMatch(/Revoke the client secret •+\S{4} of .*\?.*Revoke secret/);
-      expect(await hasSecret(applicationId, clientSecret)).toBe(true);
-      await admin.submit(question);
-      expect([await hasSecret(applicationId, value), await hasSecret(applicationId, clientSecret)]).toEqual([
-        true,
-        false,
-      ]);
-    },
-  );
+  itOnSqlite('gets a new secret beside the old one, which is displayed once, and both work', async () => {
+    const { applicationId, clientSecret } = await aClient(idp.services, {
+      redirect_uris: ['https://s.example.com/cb'],
+    });
+    const sent = await admin.submit(await admin.get(`/admin/applications/${applicationId}/secret`), {
+      overlap: '86400',
+    });
+    const page = await admin.follow(sent);
+    const value = /Client secret ([\w-]{20,})/.exec(textOf(page.text))?.[1] ?? '';
+    const { hasSecret } = idp.services.applications;
+    expect(await hasSecret(applicationId, value)).toBe(true);
+    expect(await hasSecret(applicationId, clientSecret)).toBe(true);
+    const detail = await admin.get(`/admin/applications/${applicationId}/credentials`);
+    expect(detail.text).not.toContain(value);
+    const { href = '' } = linksOf(detail.text, detail.url).find(({ label }) => label.startsWith('Revoke')) ?? {};
+    const question = await admin.get(href);
+    expect(textOf(question.text)).toMatch(/Revoke the client secret •+\S{4} of .*\?.*Revoke secret/);
+    expect(await hasSecret(applicationId, clientSecret)).toBe(true);
+    await admin.submit(question);
+    expect(await hasSecret(applicationId, value), 'the new secret').toBe(true);
+    expect(await hasSecret(applicationId, clientSecret), 'the revoked secret').toBe(false);
+  });
 
-  itOnSqlite(
-    'a registered application gets claims of its own, alone and by a scope, and ID tokens without those of scopes',
-    async () => {
-      await register('web', { name: 'Payroll', redirect_uris: 'https://payroll.example.com/cb' });
-      const { id } = await newest();
-      const at = `/admin/applications/${id}`;
-      const metadata = async () =>
-        JSON.parse((await idp.services.db.application.findUniqueOrThrow({ where: { id } })).metadata);
-      const rows = (...claims: [name: string, field: string, scope: string][]) => ({
-        'claims.name': claims.map(([name]) => name),
-        'claims.field': claims.map(([, field]) => field),
-        'claims.scope': claims.map(([, , scope]) => scope),
-      });
-      const typed = rows(
-        ['desk', 'attributes.desk', ''],
-        ['dept', 'attributes.dept=x', 'hr=1'],
-        ['https://x.example/?a=b', 'sub', ''],
-        ['', '', ''],
+  itOnSqlite('gets claims of its own, alone and by a scope, and ID tokens without those of scopes', async () => {
+    await register('web', { name: 'Payroll', redirect_uris: 'https://payroll.example.com/cb' });
+    const { id } = await newest();
+    const at = `/admin/applications/${id}`;
+    const metadata = async () =>
+      JSON.parse((await idp.services.db.application.findUniqueOrThrow({ where: { id } })).metadata);
+    const rows = (...claims: [name: string, field: string, scope: string][]) => ({
+      'claims.name': claims.map(([name]) => name),
+      'claims.field': claims.map(([, field]) => field),
+      'claims.scope': claims.map(([, , scope]) => scope),
+    });
+    const typed = rows(
+      ['desk', 'attributes.desk', ''],
+      ['dept', 'attributes.dept=x', 'hr=1'],
+      ['https://x.example/?a=b', 'sub', ''],
+      ['', '', ''],
+    );
+    const form = await admin.get(`${at}/claims`);
+    expect((await admin.submit(form, { ...typed, id_token_claims: [] })).status).toBe(303);
+    const claims = {
+      desk: 'attributes.desk',
+      dept: { field: 'attributes.dept=x', scope: 'hr=1' },
+      'https://x.example/?a=b': 'sub',
+    };
+    expect(await metadata()).toMatchObject({ claims, id_token_claims: 'conform' });
+    // The form as it is changes nothing.
+    const again = await admin.get(`${at}/claims`);
+    expect(again.forms[0]?.ticks['claims.field']).toEqual(['attributes.desk', 'attributes.dept=x', 'sub']);
+    await admin.submit(again);
+    expect(await metadata()).toMatchObject({ claims, id_token_claims: 'conform' });
+    for (const rejected of [
+      ['sub', 'name', ''],
+      ['x', 'password', ''],
+      ['x', 'name', 'two scopes'],
+      ['', 'name', ''],
+    ] as const)
+      expect((await admin.submit(await admin.get(`${at}/claims`), rows([...rejected]))).status, String(rejected)).toBe(
+        400,
       );
-      const form = await admin.get(`${at}/claims`);
-      expect((await admin.submit(form, { ...typed, id_token_claims: [] })).status).toBe(303);
-      const claims = {
-        desk: 'attributes.desk',
-        dept: { field: 'attributes.dept=x', scope: 'hr=1' },
-        'https://x.example/?a=b': 'sub',
-      };
-      expect(await metadata()).toMatchObject({ claims, id_token_claims: 'conform' });
-      // The form as it is changes nothing.
-      const again = await admin.get(`${at}/claims`);
-      expect(again.forms[0]?.ticks['claims.field']).toEqual(['attributes.desk', 'attributes.dept=x', 'sub']);
-      await admin.submit(again);
-      expect(await metadata()).toMatchObject({ claims, id_token_claims: 'conform' });
-      for (const rejected of [
-        ['sub', 'name', ''],
-        ['x', 'password', ''],
-        ['x', 'name', 'two scopes'],
-        ['', 'name', ''],
-      ] as const)
-        expect(
-          (await admin.submit(await admin.get(`${at}/claims`), rows([...rejected]))).status,
-          String(rejected),
-        ).toBe(400);
-      await admin.submit(await admin.get(`${at}/claims`), {
-        ...rows(['dept', 'attributes.dept', '']),
-        id_token_claims: 'on',
-      });
-      expect((await metadata()).claims).toEqual({ dept: 'attributes.dept' });
-      expect(await metadata()).not.toHaveProperty('id_token_claims');
-      await admin.submit(await admin.get(`${at}/claims`), rows());
-      expect((await metadata()).claims).toBeDefined();
-      await admin.submit(await admin.get(`${at}/claims`), rows(['', '', '']));
-      expect(await metadata()).not.toHaveProperty('claims');
-    },
-  );
+    await admin.submit(await admin.get(`${at}/claims`), {
+      ...rows(['dept', 'attributes.dept', '']),
+      id_token_claims: 'on',
+    });
+    expect((await metadata()).claims).toEqual({ dept: 'attributes.dept' });
+    expect(await metadata()).not.toHaveProperty('id_token_claims');
+    await admin.submit(await admin.get(`${at}/claims`), rows());
+    expect((await metadata()).claims).toBeDefined();
+    await admin.submit(await admin.get(`${at}/claims`), rows(['', '', '']));
+    expect(await metadata()).not.toHaveProperty('claims');
+  });
 
-  it('a registered application is edited, restricted to two roles, disabled and enabled, with audit events', async () => {
+  it('is edited, restricted to two roles, disabled and enabled, with audit events', async () => {
     await idp.services.roles.create({ name: 'editor' });
     await idp.services.roles.create({ name: 'reviewer' });
     const roles = ['editor', 'reviewer'];
@@ -286,7 +277,7 @@ describe('a registered application', () => {
       expect(events.map((event) => event.type)).toContain(type);
   });
 
-  itOnSqlite('a registered application is deleted only after a fresh sign-in', async () => {
+  itOnSqlite('is deleted only after a fresh sign-in', async () => {
     const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://d.example.com/cb'] });
     await idp.services.db.rpSession.updateMany({ data: { authTime: new Date(Date.now() - 3_600_000), mac: '' } });
     await signRows(idp.services);
@@ -299,7 +290,7 @@ describe('a registered application', () => {
     expect((await admin.follow(done)).text).toContain('Application deleted.');
   });
 
-  it('a registered application is found by its name, and sorted by its name and by the sign-ins that its row counts', async () => {
+  it('is found by its name, and sorted by its name and by the sign-ins that its row counts', async () => {
     const page = await admin.get('/admin/applications?q=renamed&protocol=oidc');
     expect(page.text).toContain('Renamed');
     expect((await admin.get('/admin/applications?q=no-such-thing')).text).toContain('No applications match.');
@@ -324,7 +315,7 @@ describe('a registered application', () => {
     expect(sorted.headers['content-security-policy']).toContain("img-src 'self' data: https://logos.example.com");
   });
 
-  it('a registered application has the sign-ins of 30 days in its row, the days that are over counted once', async () => {
+  it('has the sign-ins of 30 days in its row, the days that are over counted once', async () => {
     const { db, sql, audit } = idp.services;
     let time = new Date(Date.now() + 86_400_000);
     let statements = 0;

@@ -56,7 +56,7 @@ function summaryOf(page: Page): { href: string; text: string }[] {
 
 /** Throws unless each fault is a sentence that leads to its field, which has it too. */
 function expectSentences(page: Page, at: string): void {
-  expect([at, page.status]).toEqual([at, 400]);
+  expect(page.status, at).toBe(400);
   expect(page.text).toContain('<title>Error: ');
   expect(textOf(page.text), at).not.toMatch(RAW);
   for (const { href, text } of summaryOf(page)) {
@@ -73,7 +73,7 @@ function expectSentences(page: Page, at: string): void {
 /** Throws unless the form has as many faults in German, and each is in German. */
 async function expectGerman(page: Page, at: string, value: string, fields: RegExp = ANY): Promise<void> {
   const translated = await sendBad(at, value, fields, german);
-  expect([at, translated.status]).toEqual([at, page.status]);
+  expect(translated.status, at).toBe(page.status);
   expect(translated.text).toContain('<html lang="de"');
   const [box = ''] = /<div class="note bad" role="alert"[\s\S]*?<\/div>/.exec(translated.text) ?? [];
   const inEnglish = [...box.matchAll(/<li lang="en">(.*?)<\/li>/g)].map(([, text = '']) => `${at}: ${textOf(text)}`);
@@ -82,7 +82,7 @@ async function expectGerman(page: Page, at: string, value: string, fields: RegEx
 }
 
 describe('bad values in every field', () => {
-  it('of the tabs of an application are explained in sentences at their fields', async () => {
+  it('are explained in sentences at the fields of the tabs of an application', async () => {
     const paths = [
       ...['settings', 'access', 'claims', 'credentials'].map((tab) => `${oidc}/${tab}`),
       ...['settings', 'access', 'claims'].map((tab) => `${saml}/${tab}`),
@@ -99,7 +99,7 @@ describe('bad values in every field', () => {
     }
   });
 
-  it('of a new application are explained in sentences at their fields', async () => {
+  it('are explained in sentences at the fields of a new application', async () => {
     const kinds = ['web', 'spa', 'native', 'service', 'saml', 'fapi2', ...productPresets.map(({ id }) => id)];
     for (const kind of kinds) {
       const page = await sendBad(`/admin/applications/new/${kind}`, 'no <address>');
@@ -110,7 +110,7 @@ describe('bad values in every field', () => {
     }
   });
 
-  it('of users, roles, APIs, connections and settings are explained in sentences', async () => {
+  it('are explained in sentences in the forms of users, roles, APIs, connections and settings', async () => {
     const { account } = await aUser(idp.services, { attributes: { level: 3, tags: ['a'], desk: 'B7' } });
     const role = await idp.services.roles.create({ name: 'faulty' });
     await admin.submit(await admin.get('/admin/apis/new'), { identifier: 'https://faults.example', scopes: 'read' });

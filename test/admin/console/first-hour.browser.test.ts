@@ -46,7 +46,9 @@ async function context(options: object): Promise<BrowserContext> {
   return made;
 }
 
-it('leads from an empty console to the reason why a colleague was rejected', { timeout: 240_000 }, async () => {
+it('the first hour leads from an empty console to the reason why a colleague was rejected', {
+  timeout: 240_000,
+}, async () => {
   const admin = await staff(idp, 'admin');
   const { username: colleague } = await aUser(idp.services, { name: 'Ann Colleague' });
   const page = await (await context(desktop)).newPage();
@@ -176,7 +178,7 @@ it('leads from an empty console to the reason why a colleague was rejected', { t
   await inspect(small, 'users-phone');
 });
 
-it('needs no mouse: sign-in with a code, consent, account pages, a new application and the access check', async () => {
+it('the first hour needs no mouse: sign-in with a code, consent, account pages, a new application and the access check', async () => {
   const admin = await staff(idp, 'admin');
   const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
   await idp.services.mfa.totp.importSecret(admin.account.id, secret);

@@ -52,33 +52,33 @@ describe('an edit form that two administrators open', () => {
     expect((await admin.get(path)).text).toContain(second);
   }
 
-  it('an edit form that two administrators open is saved once for an OpenID Connect application', async () => {
+  it('is saved once for an OpenID Connect application', async () => {
     const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://race.example.com/cb'] });
     await race(`/admin/applications/${applicationId}/settings`, 'client_name', ['First name', 'Second name']);
   });
 
-  it('an edit form that two administrators open is saved once for a SAML application', async () => {
+  it('is saved once for a SAML application', async () => {
     const by = { name: 'Raced', entity_id: 'https://raced.example.com', acs_url: 'https://raced.example.com/acs' };
     await admin.submit(await admin.get('/admin/applications/new/saml'), by);
     const row = await idp.services.applications.find(by.entity_id);
     await race(`/admin/applications/${row?.id}/settings`, 'name', ['First provider', 'Second provider']);
   });
 
-  it('an edit form that two administrators open is saved once for a user', async () => {
+  it('is saved once for a user', async () => {
     const { account } = await aUser(idp.services);
     await race(`/admin/users/${account.id}/edit`, 'name', ['First Person', 'Second Person']);
   });
 
-  it('an edit form that two administrators open is saved once for a role', async () => {
+  it('is saved once for a role', async () => {
     const { id } = await idp.services.roles.create({ name: 'raced' });
     await race(`/admin/roles/${id}`, 'description', ['First purpose', 'Second purpose']);
   });
 
-  it('an edit form that two administrators open is saved once for the settings', async () => {
+  it('is saved once for the settings', async () => {
     await race('/admin/settings/edit', 'session_hours', ['7', '9']);
   });
 
-  it('an edit form that two administrators open is rejected without the version that it was made of', async () => {
+  it('is rejected without the version that it was made of', async () => {
     const { account } = await aUser(idp.services);
     const at = `/admin/users/${account.id}/edit`;
     const sent = await admin.submit(await admin.get(at), { name: 'Without', version: '' });
@@ -91,7 +91,7 @@ describe('the metadata of a new SAML application', () => {
   const register = async (fields: Record<string, string>) =>
     admin.submit(await admin.get('/admin/applications/new/saml'), fields);
 
-  it('the metadata of a new SAML application is pasted', async () => {
+  it('is pasted', async () => {
     const entityId = 'https://pasted.example.com';
     const page = await admin.follow(await register({ name: 'Pasted', metadata: metadata(entityId) }));
     expect(page.text).toContain('Next: configure Pasted');
@@ -101,7 +101,7 @@ describe('the metadata of a new SAML application', () => {
     expect(wrong.text).toContain('&lt;not-metadata/&gt;');
   });
 
-  it('the metadata of a new SAML application is read from its URL', async () => {
+  it('is read from its URL', async () => {
     const address = `${web.origin}/metadata`;
     expect((await register({ name: 'By address', metadata_url: address })).status).toBe(303);
     expect(await idp.services.applications.find(BY_URL)).toMatchObject({
@@ -115,7 +115,7 @@ describe('the metadata of a new SAML application', () => {
 });
 
 describe('an invitation', () => {
-  it('an invitation is sent to a new user, and sent again from the page of the user', async () => {
+  it('is sent to a new user, and sent again from the page of the user', async () => {
     const fields = { username: 'invited', email: 'invited@example.com', name: 'In Vited', begin: 'invite' };
     const made = await admin.follow(await admin.submit(await admin.get('/admin/users/new'), fields));
     expect(textOf(made.text)).toContain('Invitation sent.');
@@ -133,7 +133,7 @@ describe('an invitation', () => {
     expect([late.status, textOf(late.text)]).toEqual([409, expect.stringContaining('This user can already sign in')]);
   });
 
-  it('an invitation is not sent without an address, nor without permission', async () => {
+  it('is not sent without an address, nor without permission', async () => {
     const fields = { username: 'no-address', email: '', begin: 'invite' };
     const rejected = await admin.submit(await admin.get('/admin/users/new'), fields);
     expect(rejected.status).toBeGreaterThanOrEqual(400);

@@ -39,7 +39,7 @@ describe('the console', () => {
 });
 
 describe('the navigation and the overview', () => {
-  it('the navigation and the overview show an admin everything', async () => {
+  it('show an admin everything', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const page = await admin.get('/admin');
     expect(navigationOf(page.text)).toEqual(
@@ -48,7 +48,7 @@ describe('the navigation and the overview', () => {
     expect(page.text).toContain('Sign-ins by application');
   });
 
-  it('the overview lists the first steps of a new installation, and a step that is done without its button', async () => {
+  it('list the first steps of a new installation, and a step that is done without its button', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const steps = (html: string) =>
       [...html.matchAll(/<li class="(done|open)">[\s\S]*?<strong>(.*?)<span/g)].map(
@@ -75,7 +75,7 @@ describe('the navigation and the overview', () => {
     );
   });
 
-  it('the portal and the account lead those to the console who have a right in Gatehouse', async () => {
+  it('are reached from the portal and the account by those who have a right in Gatehouse', async () => {
     for (const [roles, expected] of [
       [['admin'], true],
       [['support'], true],
@@ -90,14 +90,14 @@ describe('the navigation and the overview', () => {
     }
   });
 
-  it('the navigation and the overview show support only what helps users who cannot sign in', async () => {
+  it('show support only what helps users who cannot sign in', async () => {
     const support = await consoleOf(idp, await staff(idp, 'support'));
     const labels = navigationOf((await support.get('/admin')).text);
     expect(labels).toEqual(expect.arrayContaining(['Overview', 'Users', 'Sessions', 'Activity log']));
     for (const hidden of ['Applications', 'Signing keys', 'Settings', 'Email']) expect(labels).not.toContain(hidden);
   });
 
-  it('the navigation and the overview are linked from a missing entry to its list', async () => {
+  it('are linked from a missing entry to its list', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     for (const list of ['users', 'applications', 'roles', 'refusals']) {
       const page = await admin.get(`/admin/${list}/nothing`);
@@ -106,7 +106,7 @@ describe('the navigation and the overview', () => {
     }
   });
 
-  it('the navigation and the overview count sign-ins and failures of the last days, in words too', async () => {
+  it('count sign-ins and failures of the last days, in words too', async () => {
     const { audit } = idp.services;
     const person = await aUser(idp.services);
     for (let count = 0; count < 3; count += 1)

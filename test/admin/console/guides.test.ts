@@ -57,8 +57,8 @@ describe('a setup guide', () => {
   });
 });
 
-describe('in German', () => {
-  it('the filter of products finds words of German and of English', async () => {
+describe('the products in German', () => {
+  it('are found by words of German and of English', async () => {
     const linksFor = async (q: string) => {
       const { text } = await admin.get(`/admin/applications/new?q=${encodeURIComponent(q)}`, german);
       return [...text.matchAll(/applications\/new\/([a-z0-9-]+)"/g)].map(([, id]) => id);
@@ -69,7 +69,7 @@ describe('in German', () => {
     expect(textOf(text)).toContain('Läuft im Browser, ohne Secret.');
   });
 
-  it('the roles that a form creates are described in German', async () => {
+  it('get roles that are described in German', async () => {
     const form = await admin.get('/admin/applications/new/forgejo', german);
     expect(textOf(form.text)).toContain('Adresse von Forgejo');
     expect((await admin.submit(form, { url }, german)).status).toBe(303);
@@ -79,10 +79,10 @@ describe('in German', () => {
   });
 });
 
-describe('a name in the settings of a product', () => {
+describe('a value in the settings of a product', () => {
   const name = `O'Neil & "Co" #{1}; $x`;
 
-  it('stays a name in each format', () => {
+  it('stays the same name in each format', () => {
     expect(quoted(name)).toBe(String.raw`"O'Neil & \"Co\" #{1}; $x"`);
     expect(rubyQuoted(name)).toBe(String.raw`"O'Neil & \"Co\" \#{1}; $x"`);
     expect(shellWord(name)).toBe(String.raw`'O'\''Neil & "Co" #{1}; $x'`);
@@ -91,7 +91,7 @@ describe('a name in the settings of a product', () => {
     expect([iniValue(name), iniValue('Acme Login')]).toEqual([`\`${name}\``, 'Acme Login']);
   });
 
-  it('a text in code becomes words when the code is rendered', () => {
+  it('becomes words when the code around it is rendered', () => {
     const text = code`secret = "${t('console.preset.secret')}" # ${'<b>'}`;
     expect(inLanguage('de', () => String(text))).toBe(
       'secret = "das Secret, das beim Erstellen angezeigt wurde" # <b>',

@@ -53,7 +53,7 @@ describe('a sensitive change without a fresh sign-in', () => {
     expect(await idp.services.accounts.find(account.id)).toMatchObject({ name: 'Typed Name', roles });
   });
 
-  it('a sensitive change needs a sign-in again until one is fresh, and none while it is', async () => {
+  it('needs a sign-in again until one is fresh, and none while it is', async () => {
     const { account } = await aUser(idp.services);
     const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/disable`));
     const page = await confirmation(admin, sent);
@@ -82,7 +82,7 @@ describe('a sensitive change without a fresh sign-in', () => {
     expect(query).toEqual({ acr_values: 'phr', login_hint: ann.username, return_to: new URL(page.url).pathname });
   });
 
-  it('a sensitive change without a fresh sign-in is stored encrypted, and puts nothing that was typed into an address', async () => {
+  it('is stored encrypted, and puts nothing that was typed into an address', async () => {
     const value = JSON.stringify({ url: 'https://sms.example.com/', token: SECRET });
     const sent = await admin.submit(await admin.get('/admin/settings/edit'), { sms_gateway: value });
     const page = await confirmation(admin, sent);
@@ -99,7 +99,7 @@ describe('a sensitive change without a fresh sign-in', () => {
     await idp.services.settings.unset('sms_gateway');
   });
 
-  it('a sensitive change without a fresh sign-in is not displayed to another user, nor in another session', async () => {
+  it('is not displayed to another user, nor in another session', async () => {
     const { account } = await aUser(idp.services);
     const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/delete`));
     const page = await confirmation(admin, sent);
@@ -118,7 +118,7 @@ describe('a sensitive change without a fresh sign-in', () => {
     expect(await idp.services.accounts.find(account.id)).toBeDefined();
   });
 
-  it('a sensitive change without a fresh sign-in needs the CSRF token of the user once more', async () => {
+  it('needs the CSRF token of the user once more', async () => {
     const { account } = await aUser(idp.services);
     const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/delete`));
     const again = await signInAgain(admin, await confirmation(admin, sent), ann);
@@ -141,7 +141,7 @@ describe('a sensitive change without a fresh sign-in', () => {
     expect((await admin.get(last.url)).status).toBe(404);
   });
 
-  it('a sensitive change without a fresh sign-in is a button of a page too, which is on a page of its own after the sign-in', async () => {
+  it('is a button of a page too, which is on a page of its own after the sign-in', async () => {
     const { applicationId } = await aClient(idp.services, {
       client_name: 'Wiki <1>',
       redirect_uris: ['https://wiki.example.com/cb'],
@@ -206,7 +206,10 @@ describe('every sensitive form and button of the console', () => {
     ];
     for (const [path, fields = {}, form] of forms) {
       const sent = await admin.submit(await admin.get(path), fields, form ? { form } : {});
-      expect([path, fields, sent.status, sent.location]).toEqual([path, fields, 303, expect.stringContaining(CONFIRM)]);
+      expect({ status: sent.status, location: sent.location }, `${path} ${JSON.stringify(fields)}`).toEqual({
+        status: 303,
+        location: expect.stringContaining(CONFIRM),
+      });
     }
     const audited = await idp.services.audit.list({ actorId: ann.account.id });
     expect(audited.filter(({ type }) => !type.startsWith('sign-in.'))).toEqual([]);
@@ -220,7 +223,7 @@ describe('an import of users', () => {
     return admin.post('/admin/import', { form: { _csrf, csv, ...(trial && { trial: 'on' }) }, headers });
   };
 
-  it('an import of users needs a fresh sign-in where it gives roles, and not for a trial run', async () => {
+  it('needs a fresh sign-in where it gives roles, and not for a trial run', async () => {
     const csv = 'username,roles\nimported-1,\nimported-2,editor\n';
     expect(textOf((await importing(csv, true)).text)).toContain('2 of 2 rows: 2 can be created');
     const page = await confirmation(admin, await importing(csv, false));
@@ -233,7 +236,7 @@ describe('an import of users', () => {
 });
 
 describe('a change that is not sensitive', () => {
-  it('a change that is not sensitive needs no fresh sign-in', async () => {
+  it('needs no fresh sign-in', async () => {
     const { account } = await aUser(idp.services);
     const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://plain.example.com/cb'] });
     const { id } = await idp.services.roles.create({ name: 'described' });
@@ -243,7 +246,10 @@ describe('a change that is not sensitive', () => {
       [`/admin/roles/${id}`, { description: 'Only the description' }],
     ] as const) {
       const sent = await admin.submit(await admin.get(path), fields);
-      expect([path, sent.status, sent.location]).toEqual([path, 303, expect.not.stringContaining('/confirm/')]);
+      expect({ status: sent.status, location: sent.location }, path).toEqual({
+        status: 303,
+        location: expect.not.stringContaining('/confirm/'),
+      });
     }
     const fields = { username: 'no-roles', begin: 'password' };
     expect((await admin.submit(await admin.get('/admin/users/new'), fields)).status).toBe(201);

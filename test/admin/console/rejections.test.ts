@@ -63,7 +63,7 @@ async function lastChange(clientId: string): Promise<string[]> {
 }
 
 describe('a rejected authorization request', () => {
-  it('a rejected authorization request is fixed by adding the redirect URI that is not registered', async () => {
+  it('is fixed by adding the redirect URI that is not registered', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const other = 'https://app.example.com/callback';
     const rejected = await authorize(clientId, { redirect_uri: other, session_token: 'of-the-application' });
@@ -83,16 +83,14 @@ describe('a rejected authorization request', () => {
       client_name: 'Wiki',
       redirect_uris: [REDIRECT],
     });
-    const warned = async (redirect_uri: string) => {
-      const page = await client.get(`/admin/refusals/${codeIn(await authorize(clientId, { redirect_uri }))}`);
-      return [textOf(page.text).includes('is new for Wiki'), page] as const;
-    };
-    expect((await warned('https://app.example.com/other'))[0]).toBe(false);
+    const rejectionOf = async (redirect_uri: string) =>
+      client.get(`/admin/refusals/${codeIn(await authorize(clientId, { redirect_uri }))}`);
+    expect(textOf((await rejectionOf('https://app.example.com/other')).text)).not.toContain('is new for Wiki');
     for (const other of ['https://app.example.com:8443/cb', 'http://app.example.com/cb'])
-      expect([other, (await warned(other))[0]]).toEqual([other, true]);
+      expect(textOf((await rejectionOf(other)).text), other).toContain('is new for Wiki');
     const evil = 'https://app.example.com.evil.example/cb';
-    const [isWarned, page] = await warned(evil);
-    expect(isWarned).toBe(true);
+    const page = await rejectionOf(evil);
+    expect(textOf(page.text)).toContain('is new for Wiki');
     await signedInLongAgo(idp, ann);
     const asked = await confirmation(client, await client.submit(page, {}, { button: 'Add redirect URI' }));
     expect(textOf(asked.text)).toContain('You’re about to change the application Wiki');
@@ -103,14 +101,14 @@ describe('a rejected authorization request', () => {
     expect(textOf((await client.follow(await client.submit(again))).text)).toContain('Fixed.');
   });
 
-  it('a rejected authorization request is fixed by enabling the disabled application', async () => {
+  it('is fixed by enabling the disabled application', async () => {
     const { clientId, applicationId } = await aClient(idp.services, { client_name: 'Off', redirect_uris: [REDIRECT] });
     await idp.services.applications.setEnabled(applicationId, false);
     await fix(codeIn(await authorize(clientId)), 'The application is registered and enabled', 'Enable Off', 'disabled');
     expect((await authorize(clientId)).location).toContain('/signin/');
   });
 
-  it('a rejected authorization request is fixed by allowing the requested scope, with the code that the application received', async () => {
+  it('is fixed by allowing the requested scope, with the code that the application received', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT], scope: 'openid' });
     const rejected = await authorize(clientId, { scope: 'openid email' });
     const received = new URL(rejected.location ?? '').searchParams;
@@ -120,7 +118,7 @@ describe('a rejected authorization request', () => {
     expect((await authorize(clientId, { scope: 'openid email' })).location).toContain('/signin/');
   });
 
-  it('a rejected authorization request is fixed by giving the user the role', async () => {
+  it('is fixed by giving the user the role', async () => {
     await idp.services.roles.create({ name: 'editor' });
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT], access: { roles: ['editor'] } });
     const user = await aUser(idp.services);
@@ -159,7 +157,7 @@ describe('a rejected token request', () => {
   it.each<[string, string, object]>([
     ['another API is registered', 'https://other.example.com', { resources: ['https://other.example.com'] }],
     ['no API is registered', 'none', {}],
-  ])('a rejected token request is fixed by allowing the requested API where %s', async (_name, expected, fields) => {
+  ])('is fixed by allowing the requested API where %s', async (_name, expected, fields) => {
     const resource = `https://api.example.com/${crypto.randomUUID()}`;
     await idp.services.db.resource.create({ data: { identifier: resource, scopes: '["read"]' } });
     await signRows(idp.services);
@@ -243,7 +241,7 @@ describe('a rejected token request', () => {
     expect(page.text).not.toContain('<h2>Fix</h2>');
   });
 
-  it('a rejected token request is fixed by allowing the grant', async () => {
+  it('is fixed by allowing the grant', async () => {
     const { clientId, clientSecret } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const rejected = await token({ grant_type: 'client_credentials' }, [clientId, clientSecret]);
     await fix(
@@ -256,7 +254,7 @@ describe('a rejected token request', () => {
     expect(again.json().access_token).toBeTruthy();
   });
 
-  it('a rejected token request is fixed by a new secret when the secret was wrong', async () => {
+  it('is fixed by a new secret when the secret was wrong', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const rejected = await token({ grant_type: 'refresh_token', refresh_token: 'x' }, [clientId, 'w'.repeat(43)]);
     const page = await admin.get(`/admin/refusals/${codeIn(rejected)}`);
@@ -274,7 +272,7 @@ describe('a rejected logout', () => {
     httpClient(idp.issuer).get(`/end-session?${new URLSearchParams(query)}`, { headers: { accept: 'text/html' } });
   const AFTER = 'https://app.example.com/bye';
 
-  it('a rejected logout is fixed by adding the post-logout redirect URI that is not registered', async () => {
+  it('is fixed by adding the post-logout redirect URI that is not registered', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const parameters = { client_id: clientId, post_logout_redirect_uri: AFTER };
     const rejected = await endSession(parameters);
@@ -317,7 +315,7 @@ describe('a rejected AuthnRequest', () => {
     return httpClient(idp.issuer).post('/saml/sso', { form: { SAMLRequest: value } });
   };
 
-  it('a rejected AuthnRequest is fixed by adding the unknown certificate, and then the ACS URL that is not registered', async () => {
+  it('is fixed by adding the unknown certificate, and then the ACS URL that is not registered', async () => {
     const sp = await byHand('https://sp-ten.example.com');
     const unsigned = await post(sp);
     expect(unsigned.status).toBe(400);
@@ -329,7 +327,7 @@ describe('a rejected AuthnRequest', () => {
     expect(await lastChange('https://sp-ten.example.com')).toContain('application.updated');
   });
 
-  it('a rejected AuthnRequest is fixed by allowing the requested NameID format', async () => {
+  it('is fixed by allowing the requested NameID format', async () => {
     const entityId = 'https://sp-name-id.example.com';
     const format = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
     const sp = await aServiceProvider(idp.services, {
@@ -349,7 +347,7 @@ describe('a rejected AuthnRequest', () => {
     expect(await lastChange(entityId)).toContain('application.updated');
   });
 
-  it('a rejected AuthnRequest is fixed by new metadata when the metadata was pasted', async () => {
+  it('is fixed by new metadata when the metadata was pasted', async () => {
     const entityId = 'https://sp-metadata.example.com';
     const sp = await aServiceProvider(idp.services, { entityId, library: { skipRequestCompression: true } });
     const application = await idp.services.applications.find(entityId);
@@ -367,7 +365,7 @@ describe('a rejected AuthnRequest', () => {
     expect((await post(sp)).location).toContain('/saml/sso/continue');
   });
 
-  it('a rejected AuthnRequest is fixed by reading the metadata URL again, which reports unchanged metadata, and by approving what it changes', async () => {
+  it('is fixed by reading the metadata URL again, which reports unchanged metadata, and by approving what it changes', async () => {
     const entityId = 'https://sp-url.example.com';
     const sp = await aServiceProvider(idp.services, { entityId, library: { skipRequestCompression: true } });
     const row = await idp.services.applications.find(entityId);
@@ -399,7 +397,7 @@ describe('a rejected AuthnRequest', () => {
     await server.close();
   });
 
-  it('a rejected AuthnRequest is accepted once the certificate is entered by hand', async () => {
+  it('is accepted once the certificate is entered by hand', async () => {
     const entityId = 'https://sp-redirect.example.com';
     const sp = await byHand(entityId);
     const application = await idp.services.applications.find(entityId);

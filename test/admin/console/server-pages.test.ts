@@ -38,7 +38,7 @@ const PAGES = [
   '/security',
 ];
 
-it.each(PAGES)('shows an auditor everything and no form that changes anything: /admin%s', async (path) => {
+it.each(PAGES)('the console shows an auditor everything and no form that changes anything: /admin%s', async (path) => {
   const page = await auditor.get(`/admin${path}`);
   expect(page.status).toBe(200);
   expect(page.forms.filter(({ method }) => method === 'post')).toEqual([]);
@@ -50,7 +50,7 @@ describe('APIs', () => {
   const at = `/admin/apis/${encodeURIComponent('https://articles.example')}`;
   const stored = () => idp.services.db.resource.findUnique({ where: { identifier: 'https://articles.example' } });
 
-  it('APIs are registered, listed, changed and deleted, with the permissions that their scopes need', async () => {
+  it('are registered, listed, changed and deleted, with the permissions that their scopes need', async () => {
     const form = await admin.get('/admin/apis/new');
     const wrong = { identifier: 'https://articles.example', scopes: 'articles:write = no permission' };
     const rejected = await admin.submit(form, wrong);
@@ -75,7 +75,7 @@ describe('APIs', () => {
     expect(await stored()).toBeNull();
   });
 
-  it('APIs are changed only by an application manager who has the permissions of their scopes', async () => {
+  it('are changed only by an application manager who has the permissions of their scopes', async () => {
     const tied = { identifier: 'https://articles.example', scopes: '["pay"]', scopePermissions: '{"pay":"money:pay"}' };
     await idp.services.db.resource.create({ data: tied });
     await signRows(idp.services);
@@ -91,7 +91,7 @@ describe('APIs', () => {
 });
 
 describe('roles', () => {
-  it('roles created, listed in the matrix, changed and deleted', async () => {
+  it('are created, listed in the matrix, changed and deleted', async () => {
     await admin.submit(await admin.get('/admin/roles/new'), {
       name: 'writer',
       permissions: 'articles:write\narticles:read',
@@ -114,7 +114,7 @@ describe('roles', () => {
     expect(same.status).toBe(409);
   });
 
-  it('roles list their members, who are added by name and removed after a question, and the applications that they open', async () => {
+  it('list their members, who are added by name and removed after a question, and the applications that they open', async () => {
     const role = await idp.services.roles.create({ name: 'curator' });
     const { account, username } = await aUser(idp.services);
     const at = `/admin/roles/${role.id}`;
@@ -142,14 +142,14 @@ describe('roles', () => {
     expect(textOf((await admin.get(`${at}/delete`)).text)).toContain('The role has no members.');
   });
 
-  it('roles are read-only where they are built in', async () => {
+  it('are read-only where they are built in', async () => {
     const role = await idp.services.roles.find('support');
     expect((await admin.get(`/admin/roles/${role?.id}`)).forms).toEqual([]);
   });
 });
 
 describe('sessions', () => {
-  it('sessions are listed and ended', async () => {
+  it('are listed and ended', async () => {
     const person = await staff(idp, 'auditor');
     const other = await consoleOf(idp, person);
     const page = await admin.get('/admin/sessions');
@@ -161,7 +161,7 @@ describe('sessions', () => {
 });
 
 describe('the audit', () => {
-  it('the audit is filtered by event, user and outcome, read page by page in both orders, and exported as CSV without formulas', async () => {
+  it('is filtered by event, user and outcome, read page by page in both orders, and exported as CSV without formulas', async () => {
     const { account, username } = await aUser(idp.services, { username: 'traced' });
     await idp.services.audit.record({
       ...{ type: 'sign-in.password', outcome: 'failure', reason: '=cmd()' },
@@ -209,7 +209,7 @@ async function aServiceProviderByHand(): Promise<void> {
 }
 
 describe('keys', () => {
-  it('keys are displayed with their dates, and the next SAML certificate is published', async () => {
+  it('are displayed with their dates, and the next SAML certificate is published', async () => {
     expect(textOf((await auditor.get('/admin/keys')).text)).toContain('Active');
     expect((await auditor.get('/admin/keys/rotate')).status).toBe(403);
     expect((await admin.get('/admin/keys/rotate')).text).toContain('use=saml&amp;step=publish');
@@ -224,7 +224,7 @@ describe('keys', () => {
 });
 
 describe('settings', () => {
-  it('settings are on a tab each, with their range and default, switches and radio buttons, and a tab changes only its own', async () => {
+  it('are on a tab each, with their range and default, switches and radio buttons, and a tab changes only its own', async () => {
     const page = await admin.get('/admin/security/two-step');
     expect(textOf(page.text)).toContain('Required Every user sets up two-step verification.');
     await admin.submit(page, { mfa: 'required', remember_browser_days: '7' });
@@ -252,7 +252,7 @@ describe('settings', () => {
     await idp.services.settings.reload();
   });
 
-  it('settings of the configuration file are locked, and say so', async () => {
+  it('are locked where the configuration file has them, and say so', async () => {
     await idp.services.settings.set('reset_token_minutes', 15, { source: 'file' });
     const page = await admin.get('/admin/security/passwords');
     expect(textOf(page.text)).toMatch(/Each setting with a lock was declared .* Configuration file/);
@@ -265,7 +265,7 @@ describe('settings', () => {
     await idp.services.settings.reload();
   });
 
-  it('settings are changed after a recent sign-in, and a fault is displayed with what was typed', async () => {
+  it('are changed after a recent sign-in, and a fault is displayed with what was typed', async () => {
     const page = await admin.get('/admin/settings/edit');
     await admin.submit(page, { session_hours: '8', mfa: 'optional', denied_networks: '203.0.113.0/24' });
     expect(await idp.services.settings.reload()).toMatchObject({
@@ -281,7 +281,7 @@ describe('settings', () => {
 });
 
 describe('mail', () => {
-  it('mail is sent again after a failure', async () => {
+  it('is sent again after a failure', async () => {
     await idp.services.outbox.send({
       kind: 'saml-certificate',
       to: { email: 'a@example.com' },
@@ -302,7 +302,7 @@ describe('mail', () => {
     expect((await idp.services.audit.list({ types: ['mail.retried'] })).length).toBe(1);
   });
 
-  it('mail is tested with one button, whose answer is displayed, and each template is previewed without a script', async () => {
+  it('is tested with one button, whose answer is displayed, and each template is previewed without a script', async () => {
     const tested = await admin.submit(await admin.get('/admin/mail'), {}, { form: '/mail/test' });
     expect(textOf(tested.text)).toContain('The test email was written to a file');
     expect(textOf(tested.text)).toMatch(/Details for the developer .*\.eml/);
@@ -380,7 +380,7 @@ describe('the import of users', () => {
     expect((await admin.post('/admin/users/new', { body: '--x--', headers })).status).toBe(415);
   });
 
-  it('the import of users is rejected without a header line, and without permission', async () => {
+  it('is rejected without a header line, and without permission', async () => {
     const wrong = await admin.submit(await admin.get('/admin/import'), { csv: 'a,b\n1,2' });
     expect(wrong.status).toBe(400);
     expect((await auditor.get('/admin/import')).status).toBe(403);

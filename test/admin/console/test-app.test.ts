@@ -147,7 +147,7 @@ describe('the test service provider', () => {
     for (const part of ['The sign-in works.', 'ForceAuthn="true"']) expect(text).toContain(part);
   });
 
-  it('the test service provider gets a Response without a request (IdP-initiated)', async () => {
+  it('gets a Response without a request (IdP-initiated)', async () => {
     const text = textOf((await runSaml({ unsolicited: 'on' })).text);
     expect(text).toContain('It answers no request (IdP-initiated)');
     expect(text).toContain('all checks passed');
@@ -186,7 +186,7 @@ describe('the test service provider', () => {
   });
 });
 
-it('registers the key of the test service provider again where another one is registered', async () => {
+it('the test page registers the key of the test service provider again where another one is registered', async () => {
   const sp = await idp.services.applications.find(`${idp.issuer}/admin/test/sp`);
   if (sp?.protocol !== 'saml') throw new Error('no such application');
   const foreign = [{ use: 'signing' as const, pem: aCredential().certificatePem.trim() }];
@@ -209,7 +209,7 @@ describe('a user without permission', () => {
     }
   });
 
-  it('a user without permission cannot open the test application', async () => {
+  it('cannot open the test application', async () => {
     const browser = httpClient(idp.issuer);
     const query = new URLSearchParams({
       ...{ client_id: 'gatehouse-test-app', redirect_uri: `${idp.issuer}/admin/test/callback`, response_type: 'code' },
@@ -220,7 +220,7 @@ describe('a user without permission', () => {
     expect(page.url).not.toContain('code=');
   });
 
-  it('a user without permission gets nothing in another browser, or with the tokens of another test', async () => {
+  it('gets nothing in another browser, or with the tokens of another test', async () => {
     const page = await run(await oidc());
     const fields = page.forms.find(({ action }) => action.includes('/refresh'))?.fields ?? {};
     const foreign = await consoleOf(idp, await staff(idp, 'admin'));

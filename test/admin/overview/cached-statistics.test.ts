@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cacheStatistics } from '../../../src/admin/overview/cached-statistics.ts';
 import type { Statistics } from '../../../src/admin/overview/statistics.ts';
 import { limits } from '../../../src/limits.ts';
 
-/** A database with so many users; `seconds` passes time. */
+/** The statistics of a database with `users` users; `pass` lets time pass. */
 function counting(users: number) {
   let time = Date.UTC(2026, 0, 1);
   let counts = 0;
@@ -25,32 +25,34 @@ function counting(users: number) {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-it('counts a small database each time', async () => {
-  const { statistics, counts } = counting(limits.statistics.countedRows - 1);
-  await statistics(30);
-  await statistics(30);
-  expect(counts()).toBe(2);
-});
+describe('the overview', () => {
+  it('counts a small database each time', async () => {
+    const { statistics, counts } = counting(limits.statistics.countedRows - 1);
+    await statistics(30);
+    await statistics(30);
+    expect(counts()).toBe(2);
+  });
 
-it('shares one count of a large database, and says when it was counted', async () => {
-  const { statistics, now, counts, pass } = counting(1_000_000);
-  const first = now();
-  await Promise.all([statistics(30), statistics(30)]);
-  pass(limits.statistics.maxAgeMs - 1);
-  expect(await statistics(30)).toMatchObject({ at: first });
-  expect(counts()).toBe(1);
-  await statistics(7);
-  expect(counts()).toBe(2);
-});
+  it('shares one count of a large database, and says when it was counted', async () => {
+    const { statistics, now, counts, pass } = counting(1_000_000);
+    const first = now();
+    await Promise.all([statistics(30), statistics(30)]);
+    pass(limits.statistics.maxAgeMs - 1);
+    expect(await statistics(30)).toMatchObject({ at: first });
+    expect(counts()).toBe(1);
+    await statistics(7);
+    expect(counts()).toBe(2);
+  });
 
-it('counts a large database again after the answer with the last numbers', async () => {
-  const { statistics, now, counts, pass } = counting(1_000_000);
-  const first = now();
-  await statistics(30);
-  pass(limits.statistics.maxAgeMs + 1);
-  expect(await statistics(30)).toMatchObject({ at: first });
-  expect(counts()).toBe(1);
-  await turn();
-  expect(await statistics(30)).toMatchObject({ at: now() });
-  expect(counts()).toBe(2);
+  it('refreshes the count of a large database after it has returned the cached one', async () => {
+    const { statistics, now, counts, pass } = counting(1_000_000);
+    const first = now();
+    await statistics(30);
+    pass(limits.statistics.maxAgeMs + 1);
+    expect(await statistics(30)).toMatchObject({ at: first });
+    expect(counts()).toBe(1);
+    await turn();
+    expect(await statistics(30)).toMatchObject({ at: now() });
+    expect(counts()).toBe(2);
+  });
 });

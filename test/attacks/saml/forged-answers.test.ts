@@ -9,7 +9,7 @@ import { arrangements, partsOf } from '../../saml/wrapping.ts';
 import { aClient } from '../../support/factories.ts';
 import { httpClient, type Page } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
-import { isIn } from '../../support/pages/enter.ts';
+import { expectNotSignedIn, expectSignedIn } from '../../support/pages/enter.ts';
 import { sharedIdpWithConnections } from '../../support/shared-idp.ts';
 import {
   type AnswerParts,
@@ -232,7 +232,7 @@ describe('an answer without a valid signature', () => {
     await isUnauthentic(answer({ encrypt: cbc, sign: 'assertion' }, begun, lenient));
     const fresh = await beginAt(idp, lenient, { clientId });
     const accepted = await postAnswer(fresh.browser, answer({ encrypt: cbc }, fresh, lenient));
-    expect(isIn(await fresh.browser.follow(accepted, isAtApplication))).toBe(true);
+    expectSignedIn(await fresh.browser.follow(accepted, isAtApplication));
   });
 
   it('names encryption, not the signature, on the page when its encryption is not accepted', async () => {
@@ -285,7 +285,7 @@ describe('an answer without a valid signature', () => {
     await isUnauthentic(answer({ signing: byEncryption }, begun, upstream));
     const fresh = await beginAt(idp, upstream, { clientId });
     const accepted = await postAnswer(fresh.browser, answer({}, fresh, upstream));
-    expect(isIn(await fresh.browser.follow(accepted, isAtApplication))).toBe(true);
+    expectSignedIn(await fresh.browser.follow(accepted, isAtApplication));
   });
 });
 
@@ -298,7 +298,7 @@ describe('a message that is no answer', () => {
     ['an answer as SAMLRequest', `SAMLRequest=${Buffer.from('<a/>').toString('base64')}`],
     ['two answers', `SAMLResponse=PGEvPg%3D%3D&SAMLResponse=PGEvPg%3D%3D`],
     ['two answers with one name encoded', `SAMLResponse=PGEvPg%3D%3D&SAML%52esponse=PGEvPg%3D%3D`],
-  ])('is 400: %s', async (_name, body) => {
+  ])('is answered with 400: %s', async (_name, body) => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     expect((await begun.browser.post('/saml/acs', { body, headers })).status).toBe(400);
   });
@@ -383,7 +383,7 @@ describe('an authentic answer', () => {
     const fresh = await beginAt(idp, school, { clientId });
     const xml = answer({}, fresh);
     const posted = await postAnswer(fresh.browser, xml);
-    expect(isIn(await fresh.browser.follow(posted, isAtApplication))).toBe(true);
+    expectSignedIn(await fresh.browser.follow(posted, isAtApplication));
     const again = await postAnswer(fresh.browser, xml);
     expect(again.status).toBe(400);
     expect((await fresh.browser.get(posted.location ?? '')).status).not.toBe(200);
@@ -393,7 +393,7 @@ describe('an authentic answer', () => {
     const id = `_same${count}`;
     const [first, second] = [await beginAt(idp, school, { clientId }), await beginAt(idp, school, { clientId })];
     const one = await postAnswer(first.browser, answer({ id }, first));
-    expect(isIn(await first.browser.follow(one, isAtApplication))).toBe(true);
+    expectSignedIn(await first.browser.follow(one, isAtApplication));
     const two = await postAnswer(second.browser, answer({ id }, second));
     const page = await second.browser.follow(two, isAtApplication);
     expect(page.status).toBe(400);
@@ -404,7 +404,7 @@ describe('an authentic answer', () => {
     const thief = httpClient(idp.issuer);
     const posted = await postAnswer(thief, answer({}, fresh));
     const page = await thief.follow(posted, isAtApplication);
-    expect(isIn(page)).toBe(false);
+    expectNotSignedIn(page);
     expect(await accountsOf(victim)).toBeUndefined();
   });
 
@@ -443,17 +443,17 @@ describe('an authentic answer', () => {
     expect(page.location).toContain(redirectUri);
   });
 
-  it('of a disabled connection signs nobody in', async () => {
+  it('signs nobody in when its connection is disabled', async () => {
     const closing = await aSamlUpstream(idp);
     const fresh = await beginAt(idp, closing, { clientId });
     await idp.services.connections.setEnabled(closing.connection, false);
     const posted = await postAnswer(fresh.browser, answer({}, fresh, closing));
     const page = await fresh.browser.follow(posted, isAtApplication);
     expect(page.status).toBe(403);
-    expect(isIn(page)).toBe(false);
+    expectNotSignedIn(page);
   });
 
-  it('of an old sign-in is not passed off as fresh', async () => {
+  it('is not passed off as fresh when its sign-in is old', async () => {
     const fresh = await beginAt(idp, school, { clientId, prompt: 'login' });
     const old = { authnInstant: new Date(Date.now() - 3_600_000).toISOString() };
     const posted = await postAnswer(fresh.browser, answer(old, fresh));

@@ -43,13 +43,11 @@ const wrapped = (name: string) => {
 };
 
 describe('a request with a wrapped signature', () => {
-  it('a request with a wrapped signature is accepted without the wrapping', async () => {
+  it('is accepted without the wrapping', async () => {
     expect((await post(browser, sp.sign(sp.request()))).status).toBe(303);
   });
 
-  it.each(Object.keys(arrangements))('a request with a wrapped signature is rejected: %s', (name) =>
-    expectRejection(() => post(browser, wrapped(name))),
-  );
+  it.each(Object.keys(arrangements))('is rejected: %s', (name) => expectRejection(() => post(browser, wrapped(name))));
 });
 
 const changed = (pattern: RegExp | string, replacement: string, xml = sp.sign(sp.request())) => {
@@ -92,7 +90,7 @@ const byPost: Record<string, () => string> = {
 };
 
 describe.each(Object.keys(byPost))('a POST with %s', (name) => {
-  it('a forged POST is rejected', () => expectRejection(() => post(browser, byPost[name]?.() ?? '')));
+  it('is rejected', () => expectRejection(() => post(browser, byPost[name]?.() ?? '')));
 });
 
 const deflated = (xml: string) => encodeURIComponent(deflateRawSync(xml).toString('base64'));
@@ -124,14 +122,14 @@ const byRedirect: Record<string, () => Promise<Page>> = {
 };
 
 describe.each(Object.keys(byRedirect))('a redirect with %s', (name) => {
-  it('a forged redirect is rejected', () => expectRejection(byRedirect[name] as () => Promise<Page>));
+  it('is rejected', () => expectRejection(byRedirect[name] as () => Promise<Page>));
 });
 
 const acsUrl = (url: string) => ` AssertionConsumerServiceURL="${url}"`;
 const minutes = (count: number) => new Date(Date.now() + count * 60_000).toISOString();
 const other5 = 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent';
 
-const wrongs: Record<string, () => string> = {
+const forgedRequests: Record<string, () => string> = {
   'an unknown issuer': () => other.request({ issuer: 'https://unknown.example/metadata' }),
   'an issuer with a blank': () => other.request({ issuer: `${other.entityId} x` }),
   'an issuer in other letters': () => other.request({ issuer: other.entityId.toUpperCase() }),
@@ -165,14 +163,14 @@ const wrongs: Record<string, () => string> = {
   'an impossible time': () => other.request({ issueInstant: '2026-02-31T10:00:00Z' }),
 };
 
-describe.each(Object.keys(wrongs))('a request with %s', (name) => {
-  it('a forged request is rejected by POST and by redirect', async () => {
-    await expectRejection(() => post(browser, wrongs[name]?.() ?? ''));
-    await expectRejection(() => redirect(browser, wrongs[name]?.() ?? ''));
+describe.each(Object.keys(forgedRequests))('a request with %s', (name) => {
+  it('is rejected by POST and by redirect', async () => {
+    await expectRejection(() => post(browser, forgedRequests[name]?.() ?? ''));
+    await expectRejection(() => redirect(browser, forgedRequests[name]?.() ?? ''));
   });
 });
 
 describe('a signed request without a destination', () => {
-  it('a signed request without a destination is rejected, because it could have been meant for another IdP', () =>
+  it('is rejected, because it could have been meant for another IdP', () =>
     expectRejection(() => post(browser, sp.sign(sp.request({ destination: null })))));
 });

@@ -80,9 +80,9 @@ const markup: Record<string, Change> = {
 
 describe.each(Object.keys(markup))('a message with %s', (name) => {
   const text = () => markup[name]?.(sp.request()) ?? '';
-  it('a hostile message is rejected by POST', () => expectRejection(() => post(browser, text()), 400, 413));
-  it('a hostile message is rejected by redirect', () => expectRejection(() => redirect(browser, text()), 400, 413));
-  it('a hostile message is rejected when it is signed, by redirect', () =>
+  it('is rejected by POST', () => expectRejection(() => post(browser, text()), 400, 413));
+  it('is rejected by redirect', () => expectRejection(() => redirect(browser, text()), 400, 413));
+  it('is rejected when it is signed, by redirect', () =>
     expectRejection(() => redirect(browser, text(), { key: sp.credential }), 400, 413));
 });
 
@@ -137,7 +137,7 @@ const wire: Record<string, () => Promise<Page>> = {
 };
 
 describe('a malformed transport encoding', () => {
-  it.each(Object.keys(wire))('a malformed transport encoding is rejected: %s', (name) =>
+  it.each(Object.keys(wire))('is rejected: %s', (name) =>
     expectRejection(wire[name] as () => Promise<Page>, 400, 413, 415),
   );
 });

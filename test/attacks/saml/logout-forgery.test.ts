@@ -75,9 +75,9 @@ const forgeries: Record<string, () => Promise<Page>> = {
 };
 
 describe('a LogoutRequest', () => {
-  it.each(Object.keys(forgeries))('%s is rejected', (name) => expectRejection(forgeries[name] as () => Promise<Page>));
+  it.each(Object.keys(forgeries))('is rejected %s', (name) => expectRejection(forgeries[name] as () => Promise<Page>));
 
-  it.each(Object.keys(arrangements))('a LogoutRequest is rejected when it is wrapped: %s', (name) => {
+  it.each(Object.keys(arrangements))('is rejected when it is wrapped: %s', (name) => {
     const bare = sp.logout('nobody');
     const evil = (id: string, inside = '') =>
       sp.logout(nameId, { id }).replace('</saml:Issuer>', `</saml:Issuer>${inside}`);
@@ -94,14 +94,14 @@ describe('a signed LogoutRequest', () => {
       'about another session',
       () => sp.sign(sp.logout(nameId, { body: '<samlp:SessionIndex>guessed</samlp:SessionIndex>' })),
     ],
-  ])('%s ends nothing and gets a status', async (_what, xml) => {
+  ])('ends nothing and gets a status when it is %s', async (_what, xml) => {
     const page = await post(attacker(), xml(), 'state', slo);
     expect(answerIn(page)).toContain('status:UnknownPrincipal');
     expect(page.forms[0]?.fields.RelayState).toBe('state');
     expect(await isSignedIn()).toBe(true);
   });
 
-  it('a signed LogoutRequest about this session ends it in any browser', async () => {
+  it('ends the session that it is about in any browser', async () => {
     const body = `<samlp:SessionIndex>${sessionIndex}</samlp:SessionIndex>`;
     const page = await post(attacker(), sp.sign(sp.logout(nameId, { body })), 'state', slo);
     expect(answerIn(page)).toContain('status:Success');

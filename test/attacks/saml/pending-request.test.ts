@@ -47,25 +47,25 @@ function expectNothingSigned(page: Page): void {
 }
 
 describe('a pending AuthnRequest', () => {
-  it('a pending AuthnRequest is answered in the browser that sent it', async () => {
+  it('is answered in the browser that sent it', async () => {
     expect(answerIn(await browser.get((await pendingUrl()).href))).toContain('<saml:Assertion');
   });
 
-  it('a pending AuthnRequest is answered once, also when it is opened many times at the same moment', async () => {
+  it('is answered once, also when it is opened many times at the same moment', async () => {
     const { href } = await pendingUrl();
     const pages = await Promise.all(Array.from({ length: 8 }, () => browser.get(href)));
     expect(pages.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 7 }, () => 400)]);
     expectNothingSigned(await browser.get(href));
   });
 
-  it('a pending AuthnRequest is not answered in another browser, signed in or not', async () => {
+  it('is not answered in another browser, signed in or not', async () => {
     const ownUrl = (await pendingUrl()).href;
     expectNothingSigned(await httpClient(idp.issuer).get(ownUrl));
     const urlOfOther = (await pendingUrl(sp.request(), httpClient(idp.issuer))).href;
     expectNothingSigned(await browser.get(urlOfOther));
   });
 
-  it('a pending AuthnRequest is not answered to another application', async () => {
+  it('is not answered to another application', async () => {
     const url = await pendingUrl();
     expectNothingSigned(await browser.get(edited(url, { client_id: other.entityId, redirect_uri: other.acs })));
     expectNothingSigned(await browser.get(edited(url, { client_id: other.entityId })));
@@ -97,7 +97,7 @@ describe('a pending AuthnRequest', () => {
     ['as an implicit flow', { response_type: 'id_token token' }],
     ['without response type', { response_type: null }],
     ['with a resource', { resource: 'https://api.example' }],
-  ])('a pending AuthnRequest is neither answered nor consumed %s', async (_what, changes) => {
+  ])('is neither answered nor consumed %s', async (_what, changes) => {
     const url = await pendingUrl(sp.request({ attributes: ' ForceAuthn="true"' }));
     const page = await browser.get(edited(url, changes));
     expect(page.text).not.toContain('evil.example');
@@ -106,13 +106,13 @@ describe('a pending AuthnRequest', () => {
     expect(await idp.services.db.samlRequest.count({ where: unanswered })).toBe(1);
   });
 
-  it('a pending AuthnRequest is neither answered nor consumed with the redirect URI of another application', async () => {
+  it('is neither answered nor consumed with the redirect URI of another application', async () => {
     const url = await pendingUrl();
     expectNothingSigned(await browser.get(edited(url, { redirect_uri: other.acs })));
     expect(answerIn(await browser.get(url.href))).toContain('<saml:Assertion');
   });
 
-  it('a pending AuthnRequest is neither answered nor consumed with a parameter given twice', async () => {
+  it('is neither answered nor consumed with a parameter given twice', async () => {
     const { href } = await pendingUrl();
     for (const twice of ['response_type=code', 'response_type=none', 'prompt=none', 'state=x', 'response_mode=query']) {
       expectNothingSigned(await browser.get(`${href}&${twice}`));
@@ -120,7 +120,7 @@ describe('a pending AuthnRequest', () => {
     expect(answerIn(await browser.get(href))).toContain('<saml:Assertion');
   });
 
-  it('a pending AuthnRequest can neither be pushed nor used in a device flow', async () => {
+  it('can neither be pushed nor used in a device flow', async () => {
     const form = Object.fromEntries((await pendingUrl()).searchParams);
     const pushed = await browser.post('/par', { form });
     expect(pushed.status).toBe(400);
@@ -140,7 +140,7 @@ describe('an AuthnRequest by POST', () => {
     expectNothingSigned(await httpClient(idp.issuer).get(location));
   });
 
-  it('an AuthnRequest by POST cannot continue without the redirect, nor in another browser after it', async () => {
+  it('cannot continue without the redirect, nor in another browser after it', async () => {
     const { location = '' } = await post(browser, sp.request());
     const id = new URL(location).searchParams.get('request') ?? '';
     const url = edited(await pendingUrl(), { state: id });

@@ -1,7 +1,7 @@
 // Sign-in at GitHub (OAuth 2.0 without OpenID Connect), at a small fake of it.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TestIdp } from '../../support/idp.ts';
-import { isIn } from '../../support/pages/enter.ts';
+import { expectSignedIn } from '../../support/pages/enter.ts';
 import { sharedIdpWithConnections } from '../../support/shared-idp.ts';
 import { type FakeGitHub, startGitHub } from '../../support/upstream/github.ts';
 import { aConnection, accountOf, signInOver } from '../support.ts';
@@ -42,11 +42,11 @@ describe('sign-in with GitHub', () => {
       { email: 'second@octo.example', primary: false, verified: true },
       { email: 'octo@octo.example', primary: true, verified: true },
     ];
-    expect(isIn((await signInOver(idp, id)).page)).toBe(true);
+    expectSignedIn((await signInOver(idp, id)).page);
     const before = await accountOf(idp, id, '4711');
     expect(before).toMatchObject({ username: 'octo-before', email: 'octo@octo.example', emailVerified: true });
     github.user = { id: 4711, login: 'octo-after' };
-    expect(isIn((await signInOver(idp, id)).page)).toBe(true);
+    expectSignedIn((await signInOver(idp, id)).page);
     expect((await accountOf(idp, id, '4711'))?.id).toBe(before?.id);
   });
 
@@ -57,7 +57,7 @@ describe('sign-in with GitHub', () => {
     const number = what.length;
     github.user = { id: number, login: `octo-${number}`, email: 'victim@octo.example' };
     github.emails = emails;
-    expect(isIn((await signInOver(idp, id)).page)).toBe(true);
+    expectSignedIn((await signInOver(idp, id)).page);
     expect(await accountOf(idp, id, String(number))).toMatchObject({ email: null, emailVerified: false });
   });
 

@@ -8,7 +8,7 @@ import { anRsaKey } from '../../support/applications/rsa-keys.ts';
 import { aClient, aUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
-import { isIn } from '../../support/pages/enter.ts';
+import { expectSignedIn } from '../../support/pages/enter.ts';
 import { sharedIdpWithConnections } from '../../support/shared-idp.ts';
 import { type FakeApi, startApi } from '../../support/upstream/oauth2-api.ts';
 import { aConnection, accountOf, anUpstream, isAtApplication, openSignIn, signInOver } from '../support.ts';
@@ -58,7 +58,7 @@ describe('sign-in with Apple', () => {
       headers,
     });
     const done = await browser.follow(await browser.get(stored.location ?? ''), isAtApplication);
-    expect(isIn(done), done.text).toBe(true);
+    expectSignedIn(done);
     const claims = decodeJwt(String(apple.upstream.lastTokenRequest.client_secret));
     expect(claims).toMatchObject({ iss: 'TEAM', sub: 'gatehouse', aud: apple.upstream.issuer });
     expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(300);
@@ -70,7 +70,7 @@ describe('sign-in with Apple', () => {
 });
 
 describe('an assertion of the client', () => {
-  it.each(['client_secret_jwt', 'private_key_jwt'])('with %s is for the issuer only', async (method) => {
+  it.each(['client_secret_jwt', 'private_key_jwt'])('is for the issuer only with %s', async (method) => {
     const key = anRsaKey();
     const isKey = method === 'private_key_jwt';
     const strict = await anUpstream(
@@ -86,17 +86,17 @@ describe('an assertion of the client', () => {
     strict.upstream.user = { sub: 'assertion-1' };
     const { page } = await signInOver(idp, strict.connection);
     await strict.remove();
-    expect(isIn(page), page.text).toBe(true);
+    expectSignedIn(page);
     const { aud } = decodeJwt(String(strict.upstream.lastTokenRequest.client_assertion));
     expect(aud).toBe(strict.upstream.issuer);
   });
 });
 
-describe('an upstream with a new key', () => {
-  it('signs users in with it, as soon as its JWKS is read again', async () => {
+describe('an upstream whose key changes', () => {
+  it('signs users in with the new key, as soon as its JWKS is read again', async () => {
     const corp = await anUpstream(idp);
     corp.upstream.user = { sub: 'rollover-1' };
-    expect(isIn((await signInOver(idp, corp.connection)).page)).toBe(true);
+    expectSignedIn((await signInOver(idp, corp.connection)).page);
     corp.upstream.rotateKey();
     // The JWKS was read more than a minute ago.
     await idp.services.db.connectionDocument.updateMany({
@@ -105,7 +105,7 @@ describe('an upstream with a new key', () => {
     });
     const { page } = await signInOver(idp, corp.connection);
     await corp.remove();
-    expect(isIn(page), page.text).toBe(true);
+    expectSignedIn(page);
   });
 });
 
@@ -125,14 +125,14 @@ describe('sign-in at an OAuth 2.0 API', () => {
       ...fields,
     });
 
-  it('at Facebook proves that it has the app secret, and confirms the address here', async () => {
+  it('proves at Facebook that it has the app secret, and confirms the address here', async () => {
     const id = `facebook-${process.pid}`;
     await oauth2(id, { preset: 'facebook', attributes: { email: 'email', name: 'name' } });
     api.proofSecret = 'api-secret';
     api.user = { id: '10150', name: 'Fay Book', email: 'fay@facebook.example', email_verified: true };
     const { page } = await signInOver(idp, id);
     api.proofSecret = undefined;
-    expect(isIn(page), page.text).toBe(true);
+    expectSignedIn(page);
     expect(await accountOf(idp, id, '10150')).toMatchObject({ name: 'Fay Book', email: null, emailVerified: false });
     await idp.services.connections.remove(id);
   });
@@ -150,7 +150,7 @@ describe('sign-in at an OAuth 2.0 API', () => {
     api.user = { id: 7, profile: { name: 'Gus' } };
     const rolesAfter = async (groups: FakeApi['groups']) => {
       api.groups = groups;
-      expect(isIn((await signInOver(idp, id)).page)).toBe(true);
+      expectSignedIn((await signInOver(idp, id)).page);
       return (await accountOf(idp, id, '7'))?.roles;
     };
     expect(await rolesAfter({ body: [{ login: 'staff' }, { login: 'x' }] })).toEqual([role]);

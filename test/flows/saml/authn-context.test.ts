@@ -45,7 +45,7 @@ async function signedIn(person: SamlUser, how: 'withPassword' | 'withPasskey'): 
 }
 
 describe('a requested class', () => {
-  it('a requested class is stated when the sign-in meets it', async () => {
+  it('is stated when the sign-in meets it', async () => {
     const browser = httpClient(idp.issuer);
     const person = await aSamlUser(idp.services);
     const { sp, page } = await request(browser, 'exact', password);
@@ -69,7 +69,7 @@ describe('a requested class', () => {
     expect(await accepted(weaker.sp, weaker.page)).toBe(password);
   });
 
-  it('a requested class gets NoAuthnContext when it is a second factor, second factors are off and there is none', async () => {
+  it('gets NoAuthnContext when it is a second factor, second factors are off and there is none', async () => {
     await idp.services.settings.set('mfa', 'off');
     const person = await aSamlUser(idp.services);
     const browser = await signedIn(person, 'withPassword');
@@ -78,12 +78,12 @@ describe('a requested class', () => {
     await idp.services.settings.set('mfa', 'optional');
   });
 
-  it('a requested class gets NoAuthnContext before any sign-in when it is unknown', async () => {
+  it('gets NoAuthnContext before any sign-in when it is unknown', async () => {
     const { page } = await request(httpClient(idp.issuer), 'exact', 'urn:oasis:names:tc:SAML:2.0:ac:classes:Kerberos');
     expect(statusOf(page)).toEqual(['Responder', 'NoAuthnContext']);
   });
 
-  it('a requested class is met by a passkey when it is the one of passkeys', async () => {
+  it('is met by a passkey when it is the one of passkeys', async () => {
     const person = await aSamlUser(idp.services, { passkey: true });
     const browser = await signedIn(person, 'withPasskey');
     for (const [comparison, requested] of [
@@ -120,7 +120,7 @@ describe('the exact password class, requested of a user who signed in with a pas
     expect(await accepted(sp, await person.withPasskey(browser, second))).toBe(password);
   });
 
-  it('the exact password class, requested of a user who signed in with a passkey is NoPassive when the request is passive', async () => {
+  it('is NoPassive when the request is passive', async () => {
     const person = await aSamlUser(idp.services, { passkey: true });
     const browser = await signedIn(person, 'withPasskey');
     const library = { disableRequestedAuthnContext: false, authnContext: [password], passive: true };

@@ -27,7 +27,7 @@ const nameIdIn = (xml: string) => /<saml:NameID([^>]*)>([^<]+)</.exec(xml)?.slic
 const policy = (format: string) => `<samlp:NameIDPolicy Format="urn:oasis:names:tc:SAML:${format}"/>`;
 
 describe('the identifier', () => {
-  it('the identifier is opaque when persistent, stable, and different for each user and application', async () => {
+  it('is opaque when persistent, stable, and different for each user and application', async () => {
     const [one, two] = [await aLiveSp(idp), await aLiveSp(idp)];
     const values = new Set<string>();
     for (const who of [ann, bob]) {
@@ -45,7 +45,7 @@ describe('the identifier', () => {
     expect(values.size).toBe(4);
   });
 
-  it('the identifier is created once in simultaneous sign-ins when persistent', async () => {
+  it('is created once in simultaneous sign-ins when persistent', async () => {
     const sp = await aLiveSp(idp);
     const browsers = Array.from({ length: 6 }, () => httpClient(idp.issuer));
     const other = await aLiveSp(idp);
@@ -54,7 +54,7 @@ describe('the identifier', () => {
     expect(new Set(answers.map((xml) => nameIdIn(xml)[1])).size).toBe(1);
   });
 
-  it('the identifier is never given to another user when persistent, not even after a deletion', async () => {
+  it('is never given to another user when persistent, not even after a deletion', async () => {
     const sp = await aLiveSp(idp);
     const gone = await aSamlUser(idp.services, { username: 'recycled' });
     const [, before] = nameIdIn(await assertion(httpClient(idp.issuer), sp, gone));
@@ -64,7 +64,7 @@ describe('the identifier', () => {
     expect(await idp.services.db.samlNameId.count({ where: { value: before } })).toBe(1);
   });
 
-  it('the identifier lasts as long as the session when transient', async () => {
+  it('lasts as long as the session when transient', async () => {
     const sp = await aLiveSp(idp, { name_id_format: 'transient' });
     const browser = httpClient(idp.issuer);
     const [attributes, first] = nameIdIn(await assertion(browser, sp, ann));
@@ -73,7 +73,7 @@ describe('the identifier', () => {
     expect(nameIdIn(await assertion(httpClient(idp.issuer), sp, ann))[1]).not.toBe(first);
   });
 
-  it('the identifier is the verified address or the username where the application is configured so', async () => {
+  it('is the verified address or the username where the application is configured so', async () => {
     const mails = await aLiveSp(idp, { name_id_format: 'emailAddress' });
     expect(nameIdIn(await assertion(httpClient(idp.issuer), mails, ann))[1]).toBe(ann.account.email);
     const names = await aLiveSp(idp, { name_id_format: 'unspecified' });
@@ -84,7 +84,7 @@ describe('the identifier', () => {
     );
   });
 
-  it('the identifier is a field of the user where the application has to know it in advance', async () => {
+  it('is a field of the user where the application has to know it in advance', async () => {
     const format = 'persistent';
     for (const [name_id_field, value] of [
       ['sub', ann.account.id],
@@ -103,7 +103,7 @@ describe('the identifier', () => {
 });
 
 describe('attributes', () => {
-  it('attributes have the names, formats and friendly names that receivers expect, and all values of the roles', async () => {
+  it('have the names, formats and friendly names that receivers expect, and all values of the roles', async () => {
     for (const name of ['editor', 'author'])
       await idp.services.roles.create({ name, description: '', permissions: [] });
     const who = await aSamlUser(idp.services, { name: `Zoë "<&>'\u{1f600} ]]>` });
@@ -136,7 +136,7 @@ describe('the other parameters of a request', () => {
     [''],
     ['x'.repeat(2048)],
     ['\t%00%0a'],
-  ])('the other parameters of a request return the RelayState %j unchanged, by both bindings', async (relayState) => {
+  ])('return the RelayState %j unchanged, by both bindings', async (relayState) => {
     const sp = await aLiveSp(idp);
     const browser = httpClient(idp.issuer);
     await assertion(browser, sp, ann);
@@ -148,7 +148,7 @@ describe('the other parameters of a request', () => {
     }
   });
 
-  it('the other parameters of a request return no RelayState when there was none', async () => {
+  it('return no RelayState when there was none', async () => {
     const sp = await aLiveSp(idp);
     const browser = httpClient(idp.issuer);
     await assertion(browser, sp, ann);
@@ -156,7 +156,7 @@ describe('the other parameters of a request', () => {
     expect(Object.keys(page.forms[0]?.fields ?? {})).toEqual(['SAMLResponse']);
   });
 
-  it('the other parameters of a request use a Subject as a hint for the sign-in page only, and ignore Scoping', async () => {
+  it('use a Subject as a hint for the sign-in page only, and ignore Scoping', async () => {
     const sp = await aLiveSp(idp);
     const browser = httpClient(idp.issuer);
     const hinted = `<saml:Subject><saml:NameID>${bob.username}</saml:NameID></saml:Subject>`;

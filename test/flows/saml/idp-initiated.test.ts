@@ -21,7 +21,7 @@ const start = async (browser: HttpClient, query: Record<string, string>) =>
   browser.follow(await browser.get(`/saml/sso/start?${new URLSearchParams(query)}`));
 
 describe('an IdP-initiated sign-in', () => {
-  it('an IdP-initiated sign-in is accepted by node-saml, without InResponseTo, at the default ACS and with the given RelayState', async () => {
+  it('is accepted by node-saml, without InResponseTo, at the default ACS and with the given RelayState', async () => {
     const library = { validateInResponseTo: ValidateInResponseTo.never };
     const sp = await aServiceProvider(idp.services, { settings: { idp_initiated: true }, library });
     const browser = httpClient(idp.issuer);
@@ -34,7 +34,7 @@ describe('an IdP-initiated sign-in', () => {
     expect(Object.keys(again.forms[0]?.fields ?? {})).toEqual(['SAMLResponse']);
   });
 
-  it('an IdP-initiated sign-in is sent to the ACS with isDefault', async () => {
+  it('is sent to the ACS with isDefault', async () => {
     const sp = await aLiveSp(idp, {
       idp_initiated: true,
       acs_url: ['https://a.example/0', { url: 'https://a.example/9', index: 9, default: true }],
@@ -45,14 +45,14 @@ describe('an IdP-initiated sign-in', () => {
     expect(answerIn(answer)).toContain('Recipient="https://a.example/9"');
   });
 
-  it('an IdP-initiated sign-in is rejected with the name of an application that does not allow it', async () => {
+  it('is rejected with the name of an application that does not allow it', async () => {
     const sp = await aLiveSp(idp);
     const page = await start(httpClient(idp.issuer), { sp: sp.entityId });
     expect(page.status).toBe(403);
     expect(page.text).toContain(`You can’t open ${sp.name} from here.`);
   });
 
-  it('an IdP-initiated sign-in is rejected for an application that is unknown, disabled or not SAML, and with a long RelayState', async () => {
+  it('is rejected for an application that is unknown, disabled or not SAML, and with a long RelayState', async () => {
     const sp = await aLiveSp(idp, { idp_initiated: true, enabled: false });
     for (const id of [sp.entityId, 'https://unknown.example', 'gatehouse', '"><script>alert(1)</script>', '\u0000']) {
       const page = await start(httpClient(idp.issuer), { sp: id });

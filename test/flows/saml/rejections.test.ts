@@ -42,13 +42,13 @@ async function expectStatus(page: Page, ...codes: string[]): Promise<void> {
 const signIn = async () => person.withPassword(browser, await open());
 
 describe('a passive request', () => {
-  it('a passive request gets NoPassive before the sign-in and a success after it', async () => {
+  it('gets NoPassive before the sign-in and a success after it', async () => {
     await expectStatus(await open(' IsPassive="true"'), 'Responder', 'NoPassive');
     await signIn();
     expect(answerIn(await open(' IsPassive="true"'))).toContain('<saml:Assertion');
   });
 
-  it('a passive request gets NoPassive when it has ForceAuthn too', async () => {
+  it('gets NoPassive when it has ForceAuthn too', async () => {
     await signIn();
     await expectStatus(await open(' IsPassive="true" ForceAuthn="true"'), 'Responder', 'NoPassive');
   });
@@ -99,11 +99,11 @@ describe('a request that cannot be met', () => {
       '<samlp:RequestedAuthnContext><saml:AuthnContextDeclRef>urn:x</saml:AuthnContextDeclRef></samlp:RequestedAuthnContext>',
       ['Responder', 'NoAuthnContext'],
     ],
-  ])('%s gets its status at once', async (_what, attributes, body, codes) => {
+  ])('gets its status at once for %s', async (_what, attributes, body, codes) => {
     await expectStatus(await open(attributes, body), ...codes);
   });
 
-  it('a request that cannot be met gets InvalidNameIDPolicy when the user needs a new identifier, and the registration requires AllowCreate', async () => {
+  it('gets InvalidNameIDPolicy when the user needs a new identifier, and the registration requires AllowCreate', async () => {
     const strict = await aLiveSp(idp, { name_id_format: 'persistent', require_allow_create: true });
     const fresh = await aSamlUser(idp.services);
     const openWith = (policy: string) => open('', policy, strict);
@@ -123,7 +123,7 @@ describe('a first sign-in', () => {
     '<samlp:NameIDPolicy/>',
     '<samlp:NameIDPolicy AllowCreate="false"/>',
     '<samlp:NameIDPolicy Format="urn:oasis:names:tc:SAML:2.0:nameid-format:persistent" AllowCreate="false"/>',
-  ])('a first sign-in gets a new identifier by default, also with %j', async (policy) => {
+  ])('gets a new identifier by default, also with %j', async (policy) => {
     const fresh = await aSamlUser(idp.services);
     expect(answerIn(await fresh.withPassword(browser, await open('', policy)))).toContain('<saml:Assertion');
   });
@@ -139,7 +139,7 @@ describe('a user', () => {
     );
   });
 
-  it('a user gets no email identifier without a verified address', async () => {
+  it('gets no email identifier without a verified address', async () => {
     const mails = await aLiveSp(idp, { name_id_format: 'emailAddress' });
     const page = await person.withPassword(browser, await open('', '', mails));
     expect(answerIn(page)).toContain('status:InvalidNameIDPolicy');

@@ -63,7 +63,7 @@ const open = (app: WebApp, query = '') => page.goto(`${app.login}?${query}`);
 it.each([
   ['node-saml', nodeSamlWebApp, { binding: 'redirect' }],
   ['samlify', samlifyWebApp, { binding: 'post', sign: 'both', encrypted: true }],
-] as const)('signs a user in at %s', async (_name, make, options) => {
+] as const)('a sign-in in the browser signs a user in at %s', async (_name, make, options) => {
   const app = await an(make, options);
   await open(app, 'relay=deep%2Flink%3Fa%3D1');
   await typePassword();

@@ -30,13 +30,13 @@ describe('SHA-1', () => {
     return [byPost.status, (await redirect(browser, sp.request(), signature)).status];
   };
 
-  it('SHA-1 is accepted only from the service provider that may use it', async () => {
+  it('is accepted only from the service provider that may use it', async () => {
     const allowed = await aLiveSp(idp, { allow_sha1: true, require_signed_requests: true });
     expect(await statuses(allowed)).toEqual([303, 303]);
     expect(await statuses(await aLiveSp(idp))).toEqual([400, 400]);
   });
 
-  it('SHA-1 does not weaken the Responses when it is allowed for one service provider', async () => {
+  it('does not weaken the Responses when it is allowed for one service provider', async () => {
     expect(await answerTo(await aLiveSp(idp, { allow_sha1: true }))).not.toMatch(/sha1"/);
   });
 });
@@ -46,7 +46,7 @@ describe('the signature', () => {
     ['assertion', ['saml:Assertion']],
     ['response', ['samlp:Response']],
     ['both', ['samlp:Response', 'saml:Assertion']],
-  ] as const)('the signature is in the place that `sign: %s` states', async (sign, signed) => {
+  ] as const)('is in the place that `sign: %s` states', async (sign, signed) => {
     const xml = await answerTo(await aLiveSp(idp, { sign }));
     const found = [...xml.matchAll(/<(samlp?:\w+)[^>]*><saml:Issuer[^>]*>[^<]*<\/saml:Issuer><ds:Signature/g)];
     expect(found.map(([, name]) => name)).toEqual(signed);
@@ -57,13 +57,13 @@ describe('encryption', () => {
   const other = aCredential();
   const certificate = (use?: 'signing' | 'encryption') => ({ ...(use && { use }), pem: other.certificatePem });
 
-  it('encryption is left out with `auto` when the only key is marked for signing', async () => {
+  it('is left out with `auto` when the only key is marked for signing', async () => {
     const sp = await aLiveSp(idp, { encrypt_assertion: 'auto', certificates: [certificate('signing')] });
     expect(await answerTo(sp)).toContain('<saml:Assertion');
   });
 
   it.each(['encryption', undefined] as const)(
-    'encryption is done with `auto` and a key marked %s, by strong algorithms',
+    'is done with `auto` and a key marked %s, by strong algorithms',
     async (use) => {
       const sp = await aLiveSp(idp, { encrypt_assertion: 'auto', certificates: [certificate(use)] });
       const xml = await answerTo(sp);
@@ -74,12 +74,12 @@ describe('encryption', () => {
     },
   );
 
-  it('encryption is left out with `never`, whatever keys there are', async () => {
+  it('is left out with `never`, whatever keys there are', async () => {
     const sp = await aLiveSp(idp, { encrypt_assertion: 'never', certificates: [certificate('encryption')] });
     expect(await answerTo(sp)).toContain('<saml:Assertion');
   });
 
-  it('encryption has a key that signs no request', async () => {
+  it('has a key that signs no request', async () => {
     const sp = await aLiveSp(idp, { certificates: [certificate('encryption')] });
     expect((await post(browser, signXml(sp.request(), { key: other.privateKey }))).status).toBe(400);
   });

@@ -42,7 +42,7 @@ describe.each(Object.entries(samplePages))('page %s', (_name, [template, data]) 
     if (/:"[^/]/.test(JSON.stringify(data))) expect(html).toContain('&lt;script&gt;');
   });
 
-  it('a page has no inline script, no event handler and no text "undefined"', () => {
+  it('has no inline script, no event handler and no text "undefined"', () => {
     const html = render(template, data, () => 'token');
     expect(html).not.toMatch(/<script(?![^>]*\ssrc=)/);
     expect(html).not.toMatch(/\son\w+=/);
@@ -50,7 +50,7 @@ describe.each(Object.entries(samplePages))('page %s', (_name, [template, data]) 
     expect(html).toMatch(/^<!doctype html>/);
   });
 
-  it('a page has a CSRF field in each form to this server, and at most one primary button', () => {
+  it('has a CSRF field in each form to this server, and at most one primary button', () => {
     const html = render(template, data, () => 'token');
     for (const form of formsOf(html, 'https://id.example.com')) {
       const isOurs = form.action.startsWith('https://id.example.com/');
@@ -68,14 +68,14 @@ it.each(translatedPages)('page %s has no words outside of views/texts', (_name, 
   expect(unbracketedWords(html)).toEqual([]);
 });
 
-it('writes pages for people from right to left in Arabic, and pages of the console in a language that the console has', () => {
+it('the renderer writes pages for people from right to left in Arabic, and pages of the console in a language that the console has', () => {
   expect(render('home', {}, undefined, 'ar-XB')).toContain('<html lang="ar-XB" dir="rtl">');
   const [template, data] = Object.values(samplePages).find(([name]) => name.startsWith('admin/')) ?? ['', {}];
   expect(render(template, data, () => 'token', 'ar-XB')).toContain('<html lang="en" dir="ltr">');
   expect(render(template, data, () => 'token', 'de')).toContain('<html lang="de" dir="ltr">');
 });
 
-it('covers every page by a sample', () => {
+it('the samples cover every page', () => {
   const covered = new Set(Object.values(samplePages).map(([template]) => `views/${template}.eta`));
   const frames = templates.filter((file) => file === 'views/layout.eta' || file.startsWith('views/partials/'));
   expect(templates.filter((file) => !covered.has(file) && !frames.includes(file))).toEqual([]);
@@ -103,6 +103,6 @@ it.each([
   ['/\t/evil.example', '#'],
   ['', '#'],
   [undefined, '#'],
-])('links to %s as %s', (url, href) => {
+])('page %s links to %s as %s', (url, href) => {
   expect(webLink(url)).toBe(href);
 });

@@ -24,18 +24,21 @@ function matches(files: readonly string[], pattern: RegExp): string[] {
 }
 
 describe('the built files', () => {
-  it('the style sheets stay within 10 KB gzipped for the pages of people and 15 KB for the console', () => {
+  it('have style sheets within 10 KB gzipped for the pages of people and 15 KB for the console', () => {
     expect(kilobytes('people.css')).toBeLessThanOrEqual(10);
     expect(kilobytes('console.css')).toBeLessThanOrEqual(15);
   });
 
-  it.each(['people.css', 'console.css'])('%s loads only the font, under the names that the server gives it', (name) => {
-    const { url } = createAssets({ dirs: ['dist/assets'], extra: {} });
-    const loaded = [...built(name).matchAll(/url\(["']?([^)"']+)/g)].map(([, address = '']) => address);
-    const files = loaded.filter((address) => !address.startsWith('data:'));
-    expect(files.map((address) => `/assets/${address}`)).toEqual([url('inter-ext.woff2'), url('inter.woff2')]);
-    expect(built(name)).not.toContain('@import');
-  });
+  it.each(['people.css', 'console.css'])(
+    'load only the font in %s, under the names that the server gives it',
+    (name) => {
+      const { url } = createAssets({ dirs: ['dist/assets'], extra: {} });
+      const loaded = [...built(name).matchAll(/url\(["']?([^)"']+)/g)].map(([, address = '']) => address);
+      const files = loaded.filter((address) => !address.startsWith('data:'));
+      expect(files.map((address) => `/assets/${address}`)).toEqual([url('inter-ext.woff2'), url('inter.woff2')]);
+      expect(built(name)).not.toContain('@import');
+    },
+  );
 
   it('have the classes of an error reference, which stays in one line and is selected by a click', () => {
     const html = t('error-page.reference', { number: 'K7F3-2Q9M' }).toHtml();
@@ -44,7 +47,7 @@ describe('the built files', () => {
     for (const name of classes) expect(built('people.css')).toContain(`.${name}{`);
   });
 
-  it('the sprite has every icon that a template uses', () => {
+  it('have every icon that a template uses in the sprite', () => {
     const used = templates.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/\bicon: '([\w-]+)'/g)]);
     const symbols = new Set([...built('icons.svg').matchAll(/<symbol id="([\w-]+)"/g)].map(([, id]) => id));
     expect(used.map(([, name]) => name).filter((name) => !symbols.has(name))).toEqual([]);

@@ -52,7 +52,7 @@ describe('the claims preview', () => {
     ],
     ['with id_token_claims: conform', { claims, id_token_claims: 'conform' }, `${all} hr`],
     ['with a limited scope', { claims, scope: 'openid address hr' }, 'openid address hr'],
-  ])('the claims preview of an application %s is what it receives', async (_what, input, scope) => {
+  ])('is what an application receives %s', async (_what, input, scope) => {
     const app = await anApplication(idp, input);
     const [idToken, userinfo, opaque] = await previewOf(app.clientId);
     const { tokens } = await signIn(httpClient(idp.issuer), app, user, { scope });
@@ -62,7 +62,7 @@ describe('the claims preview', () => {
     expect(opaque).toMatchObject({ active, sub, client_id, iss });
   });
 
-  it('the claims preview of an access token for an API is what the API receives', async () => {
+  it('is what an API receives, for its access token', async () => {
     const identifier = 'https://preview-api.example';
     const api = { identifier, scopes: '["read","pay"]', scopePermissions: '{"pay":"money:pay"}', signingAlg: 'RS256' };
     await idp.services.db.resource.create({ data: api });

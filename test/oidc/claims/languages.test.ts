@@ -114,9 +114,9 @@ describe('a tagged claim that is requested by its name', () => {
   });
 
   it('is asked for on the consent page as the claim that it translates', async () => {
-    const asking = await anApplication(idp, { consent: 'explicit' });
+    const askingApp = await anApplication(idp, { consent: 'explicit' });
     const claims = JSON.stringify({ id_token: { 'family_name#ja': null } });
-    const { idToken } = await received({ scope: 'openid', claims }, asking);
+    const { idToken } = await received({ scope: 'openid', claims }, askingApp);
     expect(tagged(idToken)).toEqual({ 'family_name#ja': '田中' });
     const stored = await idp.services.consents.list(user.account.id);
     expect(JSON.stringify(stored)).toContain('family_name');

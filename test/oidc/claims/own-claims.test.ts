@@ -4,7 +4,7 @@ import { type ApiCaller, aPerson } from '../../admin/support.ts';
 import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
-import { textOf } from '../../support/pages/html.ts';
+import { actionsOf, textOf } from '../../support/pages/html.ts';
 import { sharedIdp } from '../../support/shared-idp.ts';
 import { type Application, anApplication, authorizeUrl, type ClientInput, redirectUri, signIn } from '../support.ts';
 
@@ -41,14 +41,14 @@ describe('own claims of an application', () => {
     ['openid hr', ['department', 'desk']],
     ['openid profile', ['desk', 'level', 'name']],
     ['openid profile hr', ['department', 'desk', 'level', 'name']],
-  ])('own claims are received by the scope "%s" as the registration ties them', async (scope, expected) => {
+  ])('are received by the scope "%s" as the registration ties them', async (scope, expected) => {
     const app = await anApplication(idp, { claims });
     const { idToken, userinfo, tokens } = await received(app, scope);
     expect([idToken, userinfo]).toEqual([expected, expected]);
     expect(tokens.scope?.split(' ').sort()).toEqual(scope.split(' ').sort());
   });
 
-  it('own claims without a scope go to the clients that list them, and to no other', async () => {
+  it('go without a scope to the clients that list them, and to no other', async () => {
     const other = await anApplication(idp, { claims: { place: 'attributes.desk' } });
     expect(await received(other, 'openid hr profile')).toMatchObject({ idToken: ['name'], userinfo: ['name'] });
     const without = await anApplication(idp);
@@ -58,7 +58,7 @@ describe('own claims of an application', () => {
     expect(tokens.scope).toBe('openid');
   });
 
-  it('own scopes need consent of their own, which goes on at the next sign-in and after a refresh', async () => {
+  it('have scopes that need consent of their own, which goes on at the next sign-in and after a refresh', async () => {
     const app = await anApplication(idp, { claims, consent: 'explicit' });
     const browser = httpClient(idp.issuer);
     expect((await received(app, 'openid profile', browser)).userinfo).toEqual(['desk', 'level', 'name']);
@@ -67,7 +67,7 @@ describe('own claims of an application', () => {
       (url) => url.startsWith(redirectUri),
     );
     expect(textOf(page.text)).toContain('hr');
-    expect(page.forms.some(({ action }) => action.endsWith('/consent'))).toBe(true);
+    expect(actionsOf(page)).toContainEqual(expect.stringMatching(/\/consent$/));
     const { userinfo, tokens } = await received(app, 'openid profile hr offline_access', browser);
     expect(userinfo).toEqual(['department', 'desk', 'level', 'name']);
     const refreshed = await app.rp.refresh(tokens.refresh_token ?? '');
@@ -76,7 +76,7 @@ describe('own claims of an application', () => {
     expect((await browser.get(silent)).location).toContain('code=');
   });
 
-  it('own scopes are limited by the scopes that the application may request', async () => {
+  it('have scopes that are limited by the scopes that the application may request', async () => {
     const declared = { protocol: 'oidc', redirect_uris: [redirectUri], scope: 'openid' };
     const sources = { department: claims.department };
     const page = await admin.send('POST', '/applications', { ...declared, claims: sources });
@@ -91,7 +91,7 @@ describe('own claims of an application', () => {
     ['no field', { x: { scope: 'hr' } }],
     ['the scope offline_access', { x: { field: 'name', scope: 'offline_access' } }],
     ['a claim of the protocol', { sub: { field: 'name', scope: 'hr' } }],
-  ])('own claims with %s are rejected', async (_what, wrong) => {
+  ])('are rejected with %s', async (_what, wrong) => {
     const declared = { protocol: 'oidc', redirect_uris: [redirectUri], claims: wrong };
     expect((await admin.send('POST', '/applications', declared)).status).toBe(400);
   });
@@ -102,13 +102,13 @@ describe('the setting id_token_claims of a client', () => {
     ['hold the claims of scopes by default', {}, ['desk', 'email', 'level', 'name']],
     ['hold them with always', { id_token_claims: 'always' }, ['desk', 'email', 'level', 'name']],
     ['hold own claims without a scope only, with conform', { id_token_claims: 'conform' }, ['desk']],
-  ])('ID tokens %s, and userinfo holds them always', async (_what, input, expected) => {
+  ])('makes ID tokens %s, and userinfo holds them always', async (_what, input, expected) => {
     const app = await anApplication(idp, { claims, ...input });
     const { idToken, userinfo } = await received(app, 'openid profile email');
     expect([idToken, userinfo]).toEqual([expected, ['desk', 'email', 'level', 'name']]);
   });
 
-  it('ID tokens with conform hold a claim that the request names for them', async () => {
+  it('lets ID tokens hold a claim that the request names for them with conform', async () => {
     const app = await anApplication(idp, { id_token_claims: 'conform' });
     const named = JSON.stringify({ id_token: { email: null } });
     const { tokens } = await signIn(httpClient(idp.issuer), app, user, { scope: 'openid profile', claims: named });

@@ -48,7 +48,7 @@ describe('a pairwise subject', () => {
     expect(await subOf(wiki, await aUser(idp.services))).not.toBe(subs[0]);
   });
 
-  it('a pairwise subject is the same in userinfo, introspection and a JWT access token', async () => {
+  it('is the same in userinfo, introspection and a JWT access token', async () => {
     const browser = httpClient(idp.issuer);
     const { tokens } = await signIn(browser, wiki, user, { scope: 'openid offline_access' });
     const sub = tokens.claims()?.sub;
@@ -72,7 +72,7 @@ describe('a pairwise subject', () => {
     expect(jose.decodeJwt(String(answer.json().access_token))).toMatchObject({ sub, aud: api });
   });
 
-  it('a pairwise subject is what a pairwise API receives at introspection, whichever client the token belongs to', async () => {
+  it('is what a pairwise API receives at introspection, whichever client the token belongs to', async () => {
     const site = await anApplication(idp);
     const { tokens } = await signIn(httpClient(idp.issuer), site, user);
     const introspection = await postAs(idp, shopApp, '/introspect', { token: tokens.access_token });
@@ -82,7 +82,7 @@ describe('a pairwise subject', () => {
     expect(foreign.json()).toMatchObject({ active: true, sub: await subOf(shop), client_id: wiki.clientId });
   });
 
-  it('a pairwise subject is accepted in an id_token_hint and as a requested sub', async () => {
+  it('is accepted in an id_token_hint and as a requested sub', async () => {
     const browser = httpClient(idp.issuer);
     const { tokens } = await signIn(browser, wiki, user);
     const parameters = { redirect_uri: wiki.redirectUri, prompt: 'none' };
@@ -94,7 +94,7 @@ describe('a pairwise subject', () => {
     expect((await ask({ claims: claims(user.account.id) })).get('error')).toBe('login_required');
   });
 
-  it('a pairwise subject needs one redirect host, or a sector_identifier_uri', async () => {
+  it('needs one redirect host, or a sector_identifier_uri', async () => {
     const input = {
       redirect_uris: ['https://a.example/cb', 'https://b.example/cb'],
       subject_type: 'pairwise' as const,

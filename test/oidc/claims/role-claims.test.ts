@@ -30,7 +30,7 @@ async function claimsOf(input: ClientInput, parameters: Record<string, string>) 
 }
 
 describe('roles and permissions', () => {
-  it('roles and permissions are in ID token and userinfo when their scopes are requested, and not otherwise', async () => {
+  it('are in ID token and userinfo when their scopes are requested, and not otherwise', async () => {
     const { id, tokens, application } = await claimsOf({}, { scope: 'openid roles permissions' });
     const all = {
       roles: ['payroll', 'wiki-editor'],
@@ -43,7 +43,7 @@ describe('roles and permissions', () => {
     expect(without).not.toHaveProperty('permissions');
   });
 
-  it('roles and permissions are filtered and renamed for the application', async () => {
+  it('are filtered and renamed for the application', async () => {
     const { id } = await claimsOf(
       { roles_filter: ['wiki-*'], roles_rename: { 'wiki-editor': 'Editors' }, permissions_filter: ['articles:*'] },
       { scope: 'openid roles permissions' },
@@ -51,7 +51,7 @@ describe('roles and permissions', () => {
     expect(id).toMatchObject({ roles: ['Editors'], permissions: ['articles:read', 'articles:write'] });
   });
 
-  it('roles and permissions are in the JWT access token of an API, by the same scopes and filters', async () => {
+  it('are in the JWT access token of an API, by the same scopes and filters', async () => {
     const view = { roles_filter: ['wiki-*'], permissions_filter: ['articles:*'], ...forApi(api, 'read') };
     const { tokens, application } = await claimsOf(view, {
       scope: 'openid roles permissions read offline_access',
@@ -71,7 +71,7 @@ describe('roles and permissions', () => {
 });
 
 describe('claims of an application', () => {
-  it('claims of an application hold any user field or custom attribute, in ID token and userinfo', async () => {
+  it('hold any user field or custom attribute, in ID token and userinfo', async () => {
     const claims = {
       groups: 'roles',
       dept: 'attributes.department',
@@ -93,20 +93,20 @@ describe('claims of an application', () => {
     expect(await application.rp.userinfo(tokens)).toEqual({ sub: user.account.id, ...expected });
   });
 
-  it('claims of an application are received by that application alone', async () => {
+  it('are received by that application alone', async () => {
     await claimsOf({ claims: { dept: 'attributes.department' } }, { scope: 'openid' });
     expect((await claimsOf({}, { scope: 'openid' })).id).not.toHaveProperty('dept');
   });
 
   it.each(['sub', 'iss', 'aud', 'exp', 'acr', 'nonce', 'email', 'email_verified', 'sub#ja', 'a b', ''])(
-    'claims of an application cannot be named %j',
+    'cannot be named %j',
     async (claim) => {
       const claims = JSON.parse(`{${JSON.stringify(claim)}: "username"}`) as Record<string, string>;
       await expect(anApplication(idp, { claims })).rejects.toMatchObject({ code: 'invalid_input' });
     },
   );
 
-  it('claims of an application must name an existing field, and never the subject beside pairwise subjects', async () => {
+  it('must name an existing field, and never the subject beside pairwise subjects', async () => {
     await expect(anApplication(idp, { claims: { x: 'password' } })).rejects.toMatchObject({ code: 'invalid_input' });
     const pairwise = { subject_type: 'pairwise', claims: { x: 'sub' } } as const;
     await expect(anApplication(idp, pairwise)).rejects.toMatchObject({ code: 'invalid_input' });

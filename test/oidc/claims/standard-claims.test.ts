@@ -46,7 +46,7 @@ const { formatted, ...parts } = address;
 const addressTexts = { address_formatted: formatted, ...parts };
 
 describe('the standard claims', () => {
-  it('the standard claims are set by the API and received in ID token and userinfo by scope', async () => {
+  it('are set by the API and received in ID token and userinfo by scope', async () => {
     const user = await aUser(idp.services);
     const changed = await change(user, { ...texts, phone_number: '+41441234567', address });
     expect(changed.json()).toMatchObject({ ...texts, address, phone_number_verified: false });
@@ -60,7 +60,7 @@ describe('the standard claims', () => {
     expect(await app.rp.userinfo(without.tokens)).not.toHaveProperty('address');
   });
 
-  it('the standard claims are announced in discovery', async () => {
+  it('are announced in discovery', async () => {
     const document = (await httpClient(idp.issuer).get('/.well-known/openid-configuration')).json();
     expect(document.scopes_supported).toContain('address');
     const claims = [...Object.keys(texts), 'name', 'given_name', 'family_name', 'phone_number_verified', 'address'];
@@ -78,14 +78,14 @@ describe('the standard claims', () => {
     ['nickname', 'a'.repeat(201)],
     ['nickname', 'two\nlines'],
     ['gender', 'left\u202eright'],
-  ])('the standard claims are rejected with a wrong %s (%j)', async (field, value) => {
+  ])('are rejected with a wrong %s (%j)', async (field, value) => {
     const user = await aUser(idp.services);
     const page = await change(user, { [field]: value });
     expect(page.status).toBe(400);
     expect(page.json()).toMatchObject({ errors: [{ field }] });
   });
 
-  it('the standard claims are rejected with a wrong address, and a verified phone number cannot be declared', async () => {
+  it('are rejected with a wrong address, and a verified phone number cannot be declared', async () => {
     const user = await aUser(idp.services);
     const wrong = [{ planet: 'Mars' }, { locality: 'two\nlines' }, { street_address: 'x'.repeat(1001) }, 'Main Road'];
     for (const one of wrong) expect((await change(user, { address: one })).status).toBe(400);
@@ -95,7 +95,7 @@ describe('the standard claims', () => {
     expect((await change(user, { address: { locality: ' ' } })).json()).toMatchObject({ address: null });
   });
 
-  it('the standard claims are set by the user, who sees what is wrong', async () => {
+  it('are set by the user, who sees what is wrong', async () => {
     const user = await aUser(idp.services);
     const browser = await signedIn(idp, user);
     const fields = { name: 'Ann', ...texts, ...addressTexts };
@@ -111,7 +111,7 @@ describe('the standard claims', () => {
     expect((await admin.get(path(user))).json()).toMatchObject({ ...texts, address: null });
   });
 
-  it('the standard claims are set and displayed in the console', async () => {
+  it('are set and displayed in the console', async () => {
     const user = await aUser(idp.services);
     const browser = await consoleOf(idp, await staff(idp, 'admin'));
     const at = `/admin/users/${user.account.id}`;
@@ -123,7 +123,7 @@ describe('the standard claims', () => {
       expect(page).toContain(text);
   });
 
-  it('the standard claims are imported from a CSV file, and exported to one', async () => {
+  it('are imported from a CSV file, and exported to one', async () => {
     const browser = await consoleOf(idp, await staff(idp, 'admin'));
     const columns = { username: 'from.csv', ...texts, ...addressTexts, phone_number: '+41441234567' };
     const quoted = (cells: string[]) => cells.map((cell) => `"${cell}"`).join(',');
@@ -138,7 +138,7 @@ describe('the standard claims', () => {
       expect(exported).toContain(text);
   });
 
-  it('the standard claims are listed on the consent page with their values', async () => {
+  it('are listed on the consent page with their values', async () => {
     const user = await aUser(idp.services);
     await change(user, { ...texts, address });
     const { clientId } = await anApplication(idp, { consent: 'explicit' });
@@ -152,7 +152,7 @@ describe('the standard claims', () => {
       expect(page).toContain(text);
   });
 
-  it('the standard claims may be attributes of a SAML application, the address part by part', async () => {
+  it('may be attributes of a SAML application, the address part by part', async () => {
     const user = await aUser(idp.services);
     await change(user, { ...texts, address });
     const attributes = { nick: 'nickname', born: 'birthdate', l: 'address.locality', postal: 'address' };

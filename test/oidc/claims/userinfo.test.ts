@@ -33,7 +33,7 @@ const about = (claims: object | undefined) =>
   Object.fromEntries(Object.entries(claims ?? {}).filter(([name]) => !protocol.includes(name)));
 
 describe('claims', () => {
-  it('claims have the subject that the account had in another system, also with a bar in it', async () => {
+  it('have the subject that the account had in another system, also with a bar in it', async () => {
     const id = 'auth0|5f7c8ec7c33c6c004bbafe82';
     const moved = await aUser(idp.services, { id });
     const { tokens } = await signIn(httpClient(idp.issuer), app, moved, { scope: 'openid' });
@@ -59,7 +59,7 @@ describe('claims', () => {
       },
     ],
     ['openid address nonsense', {}],
-  ])('claims are in the ID token and in userinfo by the scope "%s", and no others', async (scope, expected) => {
+  ])('are in the ID token and in userinfo by the scope "%s", and no others', async (scope, expected) => {
     const { tokens } = await signIn(httpClient(idp.issuer), app, user, { scope });
     expect(about(tokens.claims())).toEqual(expected);
     const info = await app.rp.userinfo(tokens);
@@ -67,7 +67,7 @@ describe('claims', () => {
     expect(about(info)).toEqual(expected);
   });
 
-  it('claims may be requested one by one, for the ID token or for userinfo', async () => {
+  it('may be requested one by one, for the ID token or for userinfo', async () => {
     const claims = JSON.stringify({
       id_token: { email: null },
       userinfo: { given_name: { essential: true }, nonsense: null },
@@ -77,7 +77,7 @@ describe('claims', () => {
     expect(about(await app.rp.userinfo(tokens))).toEqual({ given_name: 'Zoë' });
   });
 
-  it('claims follow a change of the account at once, and sub stays', async () => {
+  it('follow a change of the account at once, and sub stays', async () => {
     const other = await aUser(idp.services);
     const browser = httpClient(idp.issuer);
     const first = (await signIn(browser, app, other)).tokens;
@@ -92,7 +92,7 @@ describe('claims', () => {
     expect((await signIn(browser, app, other)).tokens.claims()?.sub).toBe(other.account.id);
   });
 
-  it('claims are signed for an application that registers it', async () => {
+  it('are signed for an application that registers it', async () => {
     const signed = await anApplication(idp, { userinfo_signed_response_alg: 'ES256' });
     const { tokens } = await signIn(httpClient(idp.issuer), signed, user);
     const page = await httpClient(idp.issuer).get('/userinfo', {

@@ -125,7 +125,8 @@ describe('the token endpoint', () => {
       `Basic ${btoa('\0:\0')}`,
     ]) {
       const answer = await ask({}, { authorization: header });
-      expect([header, answer.status >= 400 && answer.status < 500]).toEqual([header, true]);
+      expect(answer.status, header).toBeGreaterThanOrEqual(400);
+      expect(answer.status, header).toBeLessThan(500);
     }
     expect(errorOf(await ask({}))).toEqual([400, 'invalid_request']);
   });

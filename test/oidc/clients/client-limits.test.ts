@@ -47,7 +47,7 @@ async function failUntilLimited(who: { clientId: string }, address: string, path
 }
 
 describe('wrong credentials of an application', () => {
-  it('wrong credentials of an application are rejected after thirty failures, and the right ones with them, until the window ends', async () => {
+  it('are rejected after thirty failures, and the right ones with them, until the window ends', async () => {
     const limited = await failUntilLimited(app, '192.0.2.1');
     expect(limited.status).toBe(429);
     expect(limited.json()).toMatchObject({ error: 'temporarily_unavailable' });
@@ -55,28 +55,28 @@ describe('wrong credentials of an application', () => {
     expect(Number(limited.headers['retry-after'])).toBeLessThanOrEqual(300);
     expect((await ask(app, { address: '192.0.2.1' })).status).toBe(429);
     for (const path of ['/introspect', '/revoke', '/par'])
-      expect([path, (await ask(app, { address: '192.0.2.1', path })).status]).toEqual([path, 429]);
+      expect((await ask(app, { address: '192.0.2.1', path })).status, path).toBe(429);
     if (other) expect((await ask(app, { address: '192.0.2.1', at: other })).status).toBe(429);
     clock.advance({ minutes: 5 });
     expect((await ask(app, { address: '192.0.2.1' })).status).toBe(200);
   });
 
-  it('wrong credentials of an application do not limit the application at another address, nor another application at the same one', async () => {
+  it('do not limit the application at another address, nor another application at the same one', async () => {
     expect((await failUntilLimited(app, '192.0.2.2')).status).toBe(429);
     expect((await ask(app, { address: '192.0.2.3' })).status).toBe(200);
     expect((await ask(await machine(), { address: '192.0.2.2' })).status).toBe(200);
   });
 
-  it.each(['/introspect', '/revoke'])('wrong credentials of an application are counted at %s as well', async (path) => {
+  it.each(['/introspect', '/revoke'])('are counted at %s as well', async (path) => {
     expect((await failUntilLimited(await machine(), '192.0.2.4', path)).status).toBe(429);
   });
 
-  it('wrong credentials of an application are answered in the same way when the application does not exist', async () => {
+  it('are answered in the same way when the application does not exist', async () => {
     const limited = await failUntilLimited({ clientId: 'no-such-client' }, '192.0.2.5');
     expect([limited.status, limited.json().error]).toEqual([429, 'temporarily_unavailable']);
   });
 
-  it('wrong credentials of invented applications share one count of their address, and store one row for all', async () => {
+  it('share one count of their address for invented applications, and store one row for all', async () => {
     const address = '192.0.2.15';
     const rows = () => idp.services.db.rateLimit.count();
     const before = await rows();
@@ -94,7 +94,7 @@ describe('wrong credentials of an application', () => {
     expect((await ask(await machine(), { address })).status).toBe(200);
   });
 
-  it('callers of other interfaces store one row for their address, whatever application or issuer they invent', async () => {
+  it('store one row for the address of callers of other interfaces, whatever application or issuer they invent', async () => {
     const { db } = idp.services;
     const before = await db.rateLimit.count();
     for (let count = 0; count < 5; count += 1) {
@@ -109,7 +109,7 @@ describe('wrong credentials of an application', () => {
     expect(await db.rateLimit.count()).toBeLessThanOrEqual(before + 3);
   });
 
-  it('wrong credentials of an application are counted in the audit log until they are limited', async () => {
+  it('are counted in the audit log until they are limited', async () => {
     const one = await machine();
     await failUntilLimited(one, '192.0.2.6');
     await ask(wrong(one), { address: '192.0.2.6' });
@@ -118,7 +118,7 @@ describe('wrong credentials of an application', () => {
     expect(events.map(({ data }) => data.repeated)).toEqual([29, undefined]);
   });
 
-  it('wrong credentials of an application are not counted when they were right', async () => {
+  it('are not counted when they were right', async () => {
     for (let times = 0; times < 35; times += 1) {
       expect((await ask(app, { address: '192.0.2.7' })).status).toBe(200);
     }
@@ -126,7 +126,7 @@ describe('wrong credentials of an application', () => {
 });
 
 describe('registering applications', () => {
-  it('registering applications is rejected for an address after thirty wrong tokens', async () => {
+  it('is rejected for an address after thirty wrong tokens', async () => {
     const register = (address: string) =>
       httpClient(idp.issuer).post('/register', {
         json: { redirect_uris: ['https://app.example.com/cb'] },
@@ -141,7 +141,7 @@ describe('registering applications', () => {
 });
 
 describe('starting device flows', () => {
-  it('starting device flows is rejected after sixty starts in ten minutes', async () => {
+  it('is rejected after sixty starts in ten minutes', async () => {
     const tv = await anApplication(idp, {
       redirect_uris: [],
       grant_types: ['urn:ietf:params:oauth:grant-type:device_code'],

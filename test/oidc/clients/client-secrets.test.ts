@@ -29,7 +29,7 @@ const withSecret = async ({ clientId }: Application, secret: string) =>
   ).status;
 
 describe('a disabled application', () => {
-  it('a disabled application is rejected everywhere and loses its tokens for good; enabled again, it needs a new sign-in', async () => {
+  it('is rejected everywhere and loses its tokens for good; enabled again, it needs a new sign-in', async () => {
     const app = await anApplication(idp, {
       grant_types: ['authorization_code', 'refresh_token', 'client_credentials'],
     });
@@ -52,7 +52,10 @@ describe('a disabled application', () => {
     ];
     for (const [path, form] of posts) {
       const answer = await postAs(idp, app, path, form);
-      expect([path, answer.status, answer.json().error]).toEqual([path, 401, 'invalid_client']);
+      expect({ status: answer.status, error: answer.json().error }, path).toEqual({
+        status: 401,
+        error: 'invalid_client',
+      });
     }
     const userinfo = await browser.get('/userinfo', { headers: { authorization: `Bearer ${tokens.access_token}` } });
     expect(userinfo.status).toBe(401);
@@ -72,7 +75,7 @@ describe('a disabled application', () => {
 
 // Last, because the clock of the engine does not go with this one.
 describe('a client secret', () => {
-  it('a client secret stays valid beside a new one, until its end', async () => {
+  it('stays valid beside a new one, until its end', async () => {
     const app = await machine();
     const added = await idp.services.applications.addSecret(app.applicationId, { replace: 3600 });
     expect(await withSecret(app, app.clientSecret)).toBe(200);
@@ -82,7 +85,7 @@ describe('a client secret', () => {
     expect(await withSecret(app, added.value)).toBe(200);
   });
 
-  it('a client secret is rejected from the moment it is removed', async () => {
+  it('is rejected from the moment it is removed', async () => {
     const app = await machine();
     const added = await idp.services.applications.addSecret(app.applicationId);
     await idp.services.applications.removeSecret(app.applicationId, added.id);
@@ -90,7 +93,7 @@ describe('a client secret', () => {
     expect(await withSecret(app, app.clientSecret)).toBe(200);
   });
 
-  it('a client secret stays valid beside a new one when it is used for an HMAC', async () => {
+  it('stays valid beside a new one when it is used for an HMAC', async () => {
     const app = await machine({ token_endpoint_auth_method: 'client_secret_jwt' });
     const use = async (secret: string) => {
       const rp = await relyingParty({

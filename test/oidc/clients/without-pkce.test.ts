@@ -46,7 +46,7 @@ describe('a client with require_pkce: false', () => {
     expect(tokens.claims()?.sub).toBe(user.account.id);
   });
 
-  it('a client with require_pkce: false may use PKCE all the same, and then the code needs its verifier', async () => {
+  it('may use PKCE all the same, and then the code needs its verifier', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), app, user);
     expect(tokens.claims()?.sub).toBe(user.account.id);
     const page = await completeSignIn(httpClient(idp.issuer), authorizeUrl(idp, app.clientId), { user });
@@ -55,7 +55,7 @@ describe('a client with require_pkce: false', () => {
     expect((await postAs(idp, app, '/token', form)).json()).toMatchObject({ error: 'invalid_grant' });
   });
 
-  it('a client with require_pkce: false cannot redeem a code without a challenge with a verifier (RFC 9700 4.8.2)', async () => {
+  it('cannot redeem a code without a challenge with a verifier (RFC 9700 4.8.2)', async () => {
     const url = authorizeUrl(idp, app.clientId, withoutPkce);
     const page = await completeSignIn(httpClient(idp.issuer), url, { user });
     const code = new URL(page.location ?? '').searchParams.get('code') ?? '';
@@ -63,7 +63,7 @@ describe('a client with require_pkce: false', () => {
     expect((await postAs(idp, app, '/token', form)).json()).toMatchObject({ error: 'invalid_grant' });
   });
 
-  it('a client with require_pkce: false still gets an error for plain and for half a challenge', async () => {
+  it('still gets an error for plain and for half a challenge', async () => {
     const halves: Record<string, string | null>[] = [
       { code_challenge_method: 'plain' },
       { code_challenge: null },
@@ -87,7 +87,7 @@ describe('a client with require_pkce: false', () => {
 describe('the registration without PKCE', () => {
   const declared = { protocol: 'oidc', redirect_uris: [redirectUri] };
 
-  it('the registration without PKCE is rejected for a public client', async () => {
+  it('is rejected for a public client', async () => {
     const page = await admin.send('POST', '/applications', {
       ...declared,
       token_endpoint_auth_method: 'none',
@@ -106,7 +106,7 @@ describe('the registration without PKCE', () => {
     expect((await admin.send('PATCH', path, method, { 'if-match': '*' })).status).toBe(400);
   });
 
-  it('the registration without PKCE needs a fresh sign-in, and is part of the declaration', async () => {
+  it('needs a fresh sign-in, and is part of the declaration', async () => {
     const { applicationId } = await anApplication(idp);
     const person = await aPerson(idp, ['admin'], { tool: admin.app });
     const patch = () =>
@@ -118,7 +118,7 @@ describe('the registration without PKCE', () => {
     expect(late.json()).toMatchObject({ code: 'proof_needed' });
   });
 
-  it('the registration without PKCE is made and displayed as a warning in the console', async () => {
+  it('is made and displayed as a warning in the console', async () => {
     const { applicationId } = await anApplication(idp);
     const browser = await consoleOf(idp, await staff(idp, 'admin'));
     const path = `/admin/applications/${applicationId}`;
@@ -134,13 +134,13 @@ describe('the registration without PKCE', () => {
     expect(textOf((await browser.get(path)).text)).not.toContain('need no PKCE');
   });
 
-  it('the registration without PKCE is not for clients that register themselves', async () => {
+  it('is not for clients that register themselves', async () => {
     const registered = await register((await registrationTokens().issue()).token, { require_pkce: false });
     expect(registered).not.toHaveProperty('require_pkce');
     expect(await errorWithoutPkce(registered)).toBe('invalid_request');
   });
 
-  it('the registration without PKCE is for confidential clients that register with an initial access token for it', async () => {
+  it('is for confidential clients that register with an initial access token for it', async () => {
     const { token } = await registrationTokens().issue({ withoutPkce: true });
     const registered = await register(token, {});
     expect(registered).toMatchObject({ require_pkce: false });
@@ -156,7 +156,7 @@ describe('the registration without PKCE', () => {
     expect(JSON.parse(event?.data ?? '{}')).toMatchObject({ without_pkce: true });
   });
 
-  it('an initial access token without PKCE changes nothing for public clients and for those with a security profile', async () => {
+  it('changes nothing for public clients and for those with a security profile', async () => {
     const { token } = await registrationTokens().issue({ withoutPkce: true });
     const publicClient = await register(token, { token_endpoint_auth_method: 'none' });
     expect(publicClient).not.toHaveProperty('require_pkce');
@@ -167,7 +167,7 @@ describe('the registration without PKCE', () => {
     expect(secured).toMatchObject({ profile: 'fapi2', require_pkce: true });
   });
 
-  it('an update by the client leaves it without PKCE, and cannot make it a public client', async () => {
+  it('stays after an update by the client, which cannot make it a public client', async () => {
     const { token } = await registrationTokens().issue({ withoutPkce: true });
     const registered = await register(token, {});
     const uri = String(registered.registration_client_uri);

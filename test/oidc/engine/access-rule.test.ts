@@ -57,7 +57,7 @@ describe('an application with an access rule', () => {
     });
   });
 
-  it('an application with an access rule lets a user continue with another account, and ends the first session', async () => {
+  it('lets a user continue with another account, and ends the first session', async () => {
     const { browser, page } = await openRejected();
     const form = await browser.follow(await browser.submit(page, {}, { button: 'Use another account' }));
     expect(form.forms[0]?.fields.username).toBe('');
@@ -70,7 +70,7 @@ describe('an application with an access rule', () => {
     expect(tokens.claims()?.sub).toBe(editor.account.id);
   });
 
-  it('a rejected user counts as rejected, not as a sign-in, in the numbers and the activity of the application and of the user', async () => {
+  it('counts a rejected user as rejected, not as a sign-in, in the numbers and the activity of the application and of the user', async () => {
     const closed = await anApplication(idp, { client_name: 'Ledger', access: { roles: ['editor'] } });
     const user = await aUser(idp.services, { username: 'lee' });
     const page = await completeSignIn(httpClient(idp.issuer), authorizeUrl(idp, closed.clientId), { user });
@@ -97,7 +97,7 @@ describe('an application with an access rule', () => {
     );
   });
 
-  it('an application with an access rule does not open through the form of another step', async () => {
+  it('does not open through the form of another step', async () => {
     const { browser, page } = await openRejected();
     const uid = new URL(page.url).pathname.split('/')[2];
     const csrf = page.forms[0]?.fields._csrf ?? '';

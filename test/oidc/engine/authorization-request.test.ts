@@ -28,7 +28,7 @@ const errorFor = (parameters: Record<string, string | null>) =>
   outcome(httpClient(idp.issuer), authorizeUrl(idp, app.clientId, parameters)).then(Object.fromEntries);
 
 describe('an authorization request', () => {
-  it('an authorization request is answered with state and iss beside the code, and with the nonce in the ID token', async () => {
+  it('is answered with state and iss beside the code, and with the nonce in the ID token', async () => {
     const { callback, tokens, started } = await signIn(httpClient(idp.issuer), app, user);
     expect([...callback.searchParams.keys()].sort()).toEqual(['code', 'iss', 'state']);
     expect(callback.searchParams.get('state')).toBe(started.checks.expectedState);
@@ -36,7 +36,7 @@ describe('an authorization request', () => {
     expect(tokens.claims()?.nonce).toBe(started.checks.expectedNonce);
   });
 
-  it('an authorization request is rejected without PKCE, and the error holds state and iss', async () => {
+  it('is rejected without PKCE, and the error holds state and iss', async () => {
     expect(await errorFor({ code_challenge: null, code_challenge_method: null })).toMatchObject({
       error: 'invalid_request',
       state: 'the-state',
@@ -51,7 +51,7 @@ describe('an authorization request', () => {
     ['a method without a challenge', { code_challenge: null }],
     ['a challenge that is too short', { code_challenge: 'abc' }],
     ['a challenge of other letters', { code_challenge: `${'a'.repeat(42)}+` }],
-  ])('an authorization request is rejected with %s as PKCE', async (_what, parameters) => {
+  ])('is rejected with %s as PKCE', async (_what, parameters) => {
     expect(await errorFor(parameters)).toMatchObject({ error: 'invalid_request', state: 'the-state' });
   });
 
@@ -65,7 +65,7 @@ describe('an authorization request', () => {
     'none',
     'code none',
     'saml',
-  ])('an authorization request is rejected with the response type %s', async (type) => {
+  ])('is rejected with the response type %s', async (type) => {
     const answer = await httpClient(idp.issuer).get(
       authorizeUrl(idp, app.clientId, { response_type: type, nonce: 'n' }),
     );
@@ -76,18 +76,18 @@ describe('an authorization request', () => {
     expect(url.href).not.toMatch(/[?#&](code|access_token|id_token)=/);
   });
 
-  it('an authorization request is rejected without a response type', async () => {
+  it('is rejected without a response type', async () => {
     expect(await errorFor({ response_type: null })).toMatchObject({ error: 'invalid_request' });
   });
 
-  it('an authorization request may be sent by POST', async () => {
+  it('may be sent by POST', async () => {
     const browser = httpClient(idp.issuer);
     const form = new URL(authorizeUrl(idp, app.clientId)).searchParams;
     const page = await completeSignIn(browser, await browser.post('/authorize', { form }), { user });
     expect(page.location).toMatch(/[?&]code=/);
   });
 
-  it('an authorization request may hold languages and parameters that are unknown', async () => {
+  it('may hold languages and parameters that are unknown', async () => {
     const browser = httpClient(idp.issuer);
     const page = await completeSignIn(
       browser,
@@ -97,7 +97,7 @@ describe('an authorization request', () => {
     expect(page.location).toMatch(/[?&]code=/);
   });
 
-  it('an authorization request is rejected when it is too long to be answered, with advice to push it', async () => {
+  it('is rejected when it is too long to be answered, with advice to push it', async () => {
     const long = { state: 's'.repeat(9000) };
     const form = new URL(authorizeUrl(idp, app.clientId, long)).searchParams;
     for (const page of [
@@ -113,20 +113,20 @@ describe('an authorization request', () => {
     expect(overflow.status).toBe(431);
   });
 
-  it('an authorization request is rejected when a parameter is repeated, also by POST', async () => {
+  it('is rejected when a parameter is repeated, also by POST', async () => {
     const twice = `${authorizeUrl(idp, app.clientId)}&nonce=1&nonce=2`;
     expect((await outcome(httpClient(idp.issuer), twice)).get('error')).toBe('invalid_request');
     const posted = await httpClient(idp.issuer).post('/authorize', { form: new URL(twice).searchParams });
     expect(posted.status).toBe(400);
   });
 
-  it('an authorization request is rejected with a scope that the application may not request', async () => {
+  it('is rejected with a scope that the application may not request', async () => {
     const narrow = await anApplication(idp, { scope: 'openid email', grant_types: ['authorization_code'] });
     const answer = await outcome(httpClient(idp.issuer), authorizeUrl(idp, narrow.clientId, { scope: 'openid roles' }));
     expect(answer.get('error')).toBe('invalid_scope');
   });
 
-  it('an authorization request is rejected with an unsigned request object, by value or by reference', async () => {
+  it('is rejected with an unsigned request object, by value or by reference', async () => {
     const unsigned = `${btoa('{"alg":"none"}')}.${btoa(`{"iss":"${app.clientId}","aud":"${idp.issuer}"}`)}.`;
     expect((await errorFor({ request: unsigned.replaceAll('=', '') })).error).toBe('invalid_request_object');
     expect((await errorFor({ request_uri: 'https://attacker.example/request' })).error).toMatch(/request_uri/);

@@ -48,17 +48,24 @@ const preflight = (path: string, origin: string, method: string) =>
 describe('discovery and keys', () => {
   const documents = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server', '/jwks'];
 
-  it.each(documents)('%s can be read from every origin, registered or not', async (path) => {
+  it.each(documents)('can be read from every origin at %s, registered or not', async (path) => {
     const first = await httpClient(idp.issuer).get(path);
     expect([first.status, allowed(first)]).toEqual([200, '*']);
     for (const origin of [spaOrigin, ...OTHER_ORIGINS]) {
       const page = await httpClient(idp.issuer).get(path, from(origin));
-      expect([origin, page.status, allowed(page), page.text]).toEqual([origin, 200, '*', first.text]);
+      expect({ status: page.status, allowedOrigin: allowed(page), text: page.text }, origin).toEqual({
+        status: 200,
+        allowedOrigin: '*',
+        text: first.text,
+      });
       // The same response for all: a shared cache may keep one.
       expect(page.headers.vary).toBeUndefined();
       expect(page.headers['access-control-allow-credentials']).toBeUndefined();
       const preflightResponse = await preflight(path, origin, 'GET');
-      expect([origin, preflightResponse.status, allowed(preflightResponse)]).toEqual([origin, 204, '*']);
+      expect({ status: preflightResponse.status, allowedOrigin: allowed(preflightResponse) }, origin).toEqual({
+        status: 204,
+        allowedOrigin: '*',
+      });
       expect(preflightResponse.headers['access-control-allow-methods']).toBe('GET');
     }
   });
@@ -71,22 +78,21 @@ describe('the token, userinfo and revocation endpoints', () => {
     ['/revoke', 'POST'],
   ];
 
-  it.each(endpoints)('%s answers preflights of registered origins only', async (path, method) => {
+  it.each(endpoints)('answer preflights of registered origins only, at %s', async (path, method) => {
     const preflightResponse = await preflight(path, spaOrigin, method);
     expect([preflightResponse.status, allowed(preflightResponse)]).toEqual([204, spaOrigin]);
     expect(preflightResponse.headers['access-control-allow-methods']).toContain(method);
     expect(preflightResponse.headers['access-control-allow-headers']).toContain('authorization');
     for (const origin of OTHER_ORIGINS) {
       const page = await preflight(path, origin, method);
-      expect([origin, allowed(page), page.headers['access-control-allow-methods']]).toEqual([
+      expect(
+        { allowedOrigin: allowed(page), allowedMethods: page.headers['access-control-allow-methods'] },
         origin,
-        undefined,
-        undefined,
-      ]);
+      ).toEqual({ allowedOrigin: undefined, allowedMethods: undefined });
     }
   });
 
-  it('the token, userinfo and revocation endpoints answer a page of the client’s own origin', async () => {
+  it('answer a page of the client’s own origin', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), spa, user, { scope: 'openid offline_access' });
     const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '', client_id: spa.clientId };
     const token = await httpClient(idp.issuer).post('/token', { form, ...from(spaOrigin) });
@@ -102,36 +108,48 @@ describe('the token, userinfo and revocation endpoints', () => {
     expect(token.headers['access-control-allow-credentials']).toBeUndefined();
   });
 
-  it('the token, userinfo and revocation endpoints hide the response from a page of another origin, even that of another client', async () => {
+  it('hide the response from a page of another origin, even that of another client', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), spa, user, { scope: 'openid offline_access' });
     for (const origin of [otherOrigin, ...OTHER_ORIGINS]) {
       const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '', client_id: spa.clientId };
       const token = await httpClient(idp.issuer).post('/token', { form, ...from(origin) });
-      expect([origin, token.status, allowed(token)]).toEqual([origin, 400, undefined]);
+      expect({ status: token.status, allowedOrigin: allowed(token) }, origin).toEqual({
+        status: 400,
+        allowedOrigin: undefined,
+      });
       const authorization = `Bearer ${tokens.access_token}`;
       const info = await httpClient(idp.issuer).get('/userinfo', from(origin, { authorization }));
-      expect([origin, info.status, allowed(info)]).toEqual([origin, 400, undefined]);
+      expect({ status: info.status, allowedOrigin: allowed(info) }, origin).toEqual({
+        status: 400,
+        allowedOrigin: undefined,
+      });
     }
     expect((await spa.rp.refresh(tokens.refresh_token ?? '')).access_token).toBeTruthy();
     expect(other.clientId).not.toBe(spa.clientId);
   });
 
-  it('the token, userinfo and revocation endpoints hide errors from a page of an unknown origin', async () => {
+  it('hide errors from a page of an unknown origin', async () => {
     for (const origin of OTHER_ORIGINS) {
       const token = await httpClient(idp.issuer).post('/token', {
         form: { client_id: 'nobody', grant_type: 'x' },
         ...from(origin),
       });
-      expect([origin, token.status, allowed(token)]).toEqual([origin, 401, undefined]);
+      expect({ status: token.status, allowedOrigin: allowed(token) }, origin).toEqual({
+        status: 401,
+        allowedOrigin: undefined,
+      });
       const info = await httpClient(idp.issuer).get('/userinfo', from(origin, { authorization: 'Bearer wrong' }));
-      expect([origin, info.status, allowed(info)]).toEqual([origin, 401, undefined]);
+      expect({ status: info.status, allowedOrigin: allowed(info) }, origin).toEqual({
+        status: 401,
+        allowedOrigin: undefined,
+      });
     }
     const own = await httpClient(idp.issuer).get('/userinfo', from(spaOrigin, { authorization: 'Bearer wrong' }));
     expect([own.status, allowed(own)]).toEqual([401, spaOrigin]);
     expect(own.headers['access-control-expose-headers']).toContain('WWW-Authenticate');
   });
 
-  it('the token, userinfo and revocation endpoints hide the response from pages when the client is confidential', async () => {
+  it('hide the response from pages when the client is confidential', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), server, user);
     const secret = btoa(`${server.clientId}:${server.clientSecret}`);
     const page = await httpClient(idp.issuer).post('/revoke', {
@@ -143,7 +161,7 @@ describe('the token, userinfo and revocation endpoints', () => {
 });
 
 describe('the endpoints for servers', () => {
-  it.each(['/introspect', '/par', '/device/code', '/register'])('%s can be read by no page', async (path) => {
+  it.each(['/introspect', '/par', '/device/code', '/register'])('can be read by no page at %s', async (path) => {
     const form = { client_id: spa.clientId, token: 'any', redirect_uri: `${spaOrigin}/cb` };
     const page = await httpClient(idp.issuer).post(path, { form, ...from(spaOrigin) });
     expect(allowed(page)).toBeUndefined();

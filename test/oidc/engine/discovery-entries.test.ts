@@ -1,5 +1,4 @@
 // Discovery advertises nothing that is not so: each entry is used here, or names the test that uses it.
-import { readFileSync } from 'node:fs';
 import * as jose from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createRegistrationTokens } from '../../../src/oidc/store/registration-tokens.ts';
@@ -7,6 +6,7 @@ import { aUser, type TestUser } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import type { TestIdp } from '../../support/idp.ts';
 import { sharedIdp } from '../../support/shared-idp.ts';
+import { hasTitle } from '../../support/source/titles.ts';
 import { anApplication, authorizeUrl, type ClientInput, postAs, redirectUri, signIn } from '../support.ts';
 
 let idp: TestIdp;
@@ -90,7 +90,7 @@ const uses: Record<string, (value: string) => Promise<void>> = {
     const body = { redirect_uris: [redirectUri], ...auth, token_endpoint_auth_signing_alg: alg };
     const headers = { authorization: `Bearer ${token}` };
     const page = await httpClient(idp.issuer).post('/register', { json: body, headers });
-    expect([alg, page.status]).toEqual([alg, 201]);
+    expect(page.status, alg).toBe(201);
   },
 
   async id_token_signing_alg_values_supported(alg) {
@@ -114,7 +114,7 @@ const uses: Record<string, (value: string) => Promise<void>> = {
       const parameters = Object.fromEntries(new URL(authorizeUrl(idp, app.clientId)).searchParams);
       const request = await signed(alg, { ...parameters, iss: app.clientId, aud: idp.issuer });
       const page = await postAs(idp, app, '/par', { request, client_id: app.clientId });
-      expect([alg, page.status]).toEqual([alg, 201]);
+      expect(page.status, alg).toBe(201);
     }
   },
 
@@ -246,22 +246,22 @@ const ofEachSignIn = [
 ];
 
 describe('an entry of discovery', () => {
-  it('an entry of discovery has a use in a test, each of them', () => {
+  it('has a use in a test, each of them', () => {
     const known = [...Object.keys(uses), ...Object.keys(usedElsewhere), ...ofEachSignIn];
     const others = ['registration_endpoint', 'request_uri_parameter_supported'];
     expect(Object.keys(document).sort()).toEqual([...known, ...others].sort());
-    for (const [file, title] of Object.values(usedElsewhere).flat()) {
-      expect([file, title, readFileSync(`test/${file}`, 'utf8').includes(`('${title}`)]).toEqual([file, title, true]);
-    }
-    for (const [name, values] of Object.entries(valuesElsewhere)) expect([name, entry(name)]).toEqual([name, values]);
+    const elsewhere = Object.values(usedElsewhere).flat();
+    const missing = elsewhere.filter(([file, title]) => !hasTitle(`test/${file}`, title));
+    expect(missing).toEqual([]);
+    for (const [name, values] of Object.entries(valuesElsewhere)) expect(entry(name), name).toEqual(values);
   });
 
-  it.each(Object.entries(uses))('the entry %s holds only what works', async (name, use) => {
+  it.each(Object.entries(uses))('holds only what works: %s', async (name, use) => {
     expect(entry(name).length).toBeGreaterThan(0);
     for (const value of entry(name)) await use(value);
   });
 
-  it('the response types and challenge methods are those of a sign-in, whose response names the issuer', async () => {
+  it('lists the response types and challenge methods of a sign-in, whose response names the issuer', async () => {
     const app = await anApplication(idp);
     const { tokens, callback } = await signIn(httpClient(idp.issuer), app, user);
     const headers = { authorization: `Bearer ${tokens.access_token}` };
@@ -273,7 +273,7 @@ describe('an entry of discovery', () => {
     ]);
   });
 
-  it('the registration endpoint registers, and a request_uri of a client is not supported', async () => {
+  it('names a registration endpoint that registers, and no support for a request_uri of a client', async () => {
     const { token } = await createRegistrationTokens(idp.services).issue();
     const page = await httpClient(idp.issuer).post(String(document.registration_endpoint), {
       json: { redirect_uris: [redirectUri] },

@@ -38,7 +38,7 @@ const pageFor = async (parameters: Record<string, string>, who = browser) =>
   who.follow(await who.get(url(parameters)), (target) => target.startsWith(redirectUri));
 
 describe('a signed-in user', () => {
-  it('a signed-in user needs no new sign-in', async () => {
+  it('needs no new sign-in', async () => {
     expect((await outcome(browser, url({}))).get('code')).toBeTruthy();
     expect((await outcome(browser, url({ prompt: 'none' }))).get('code')).toBeTruthy();
   });
@@ -51,7 +51,7 @@ describe('a signed-in user', () => {
     expect(after).toBeGreaterThan(before);
   });
 
-  it('a signed-in user cannot skip the password through the resume address', async () => {
+  it('cannot skip the password through the resume address', async () => {
     const page = await pageFor({ prompt: 'login' });
     const uid = new URL(page.url).pathname.split('/').at(-1);
     const skipped = await browser.get(`/authorize/${uid}`);
@@ -83,7 +83,7 @@ describe('a signed-in user', () => {
   });
 
   it.each(['none login', 'none consent', 'dance', 'login dance', 'create'])(
-    'a signed-in user gets an error with prompt=%s',
+    'gets an error with prompt=%s',
     async (prompt) => {
       expect((await outcome(browser, url({ prompt }))).get('error')).toBe('invalid_request');
     },
@@ -101,7 +101,7 @@ describe('a signed-in user', () => {
   });
 
   it.each(['-1', 'abc', '1.5', '1e400', ''])(
-    'a signed-in user needs no new sign-in with max_age=%s, which is rejected or ignored',
+    'needs no new sign-in with max_age=%s, which is rejected or ignored',
     async (maxAge) => {
       const answer = await outcome(browser, url({ max_age: maxAge }));
       expect(answer.get(maxAge === '' ? 'code' : 'error')).toBeTruthy();
@@ -110,7 +110,7 @@ describe('a signed-in user', () => {
 });
 
 describe('a user who is not signed in', () => {
-  it('a user who is not signed in gets no page with prompt=none, and the application receives an error', async () => {
+  it('gets no page with prompt=none, and the application receives an error', async () => {
     const answer = await outcome(httpClient(idp.issuer), url({ prompt: 'none' }));
     expect(Object.fromEntries(answer)).toMatchObject({ error: 'login_required', state: 'the-state', iss: idp.issuer });
   });
@@ -139,7 +139,7 @@ describe('a user who is not signed in', () => {
     expect(back.location).toMatch(/[?&]code=/);
   });
 
-  it('a user who is not signed in is redirected to the application, or to the portal, from a sign-in that is complete', async () => {
+  it('is redirected to the application, or to the portal, from a sign-in that is complete', async () => {
     const over = async (metadata: object) => {
       const other = await anApplication(idp, { client_name: 'Field Notes', ...metadata });
       const visitor = httpClient(idp.issuer);
@@ -157,7 +157,7 @@ describe('a user who is not signed in', () => {
     for (const { text } of [elsewhere, homeless.page]) expect(text).toContain('href="/dashboard">Your apps');
   });
 
-  it('a user who is not signed in may cancel, and the application receives an error', async () => {
+  it('may cancel, and the application receives an error', async () => {
     const visitor = httpClient(idp.issuer);
     const page = await pageFor({}, visitor);
     const cancelled = await visitor.submit(page, {}, { form: '/cancel' });

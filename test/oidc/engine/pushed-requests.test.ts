@@ -45,7 +45,7 @@ const signed = (claims: jose.JWTPayload, header: Partial<jose.JWTHeaderParameter
     .sign(key);
 
 describe('a pushed request', () => {
-  it('a pushed request is used once, and expires after a minute', async () => {
+  it('is used once, and expires after a minute', async () => {
     const pushed = await push(app, parametersOf(app));
     expect([pushed.status, pushed.json().expires_in]).toEqual([201, 60]);
     expect(pushed.headers['cache-control']).toContain('no-store');
@@ -69,14 +69,14 @@ describe('a pushed request', () => {
 
   const cookies = (who: HttpClient) => who.cookies.headerFor(new URL(idp.issuer));
 
-  it('a pushed request survives the sign-in pages', async () => {
+  it('survives the sign-in pages', async () => {
     const pushed = await push(app, parametersOf(app, { state: 'pushed-state' }));
     const query = { client_id: app.clientId, request_uri: String(pushed.json().request_uri) };
     const page = await completeSignIn(httpClient(idp.issuer), open(query), { user });
     expect(page.location).toContain('state=pushed-state');
   });
 
-  it('a pushed request belongs to one client, and only its pushed parameters are used', async () => {
+  it('belongs to one client, and only its pushed parameters are used', async () => {
     const pushed = await push(app, parametersOf(app));
     const uri = String(pushed.json().request_uri);
     const foreign = await browser.get(open({ client_id: signing.clientId, request_uri: uri }));
@@ -88,22 +88,25 @@ describe('a pushed request', () => {
     expect(mixed.get('state')).toBe('the-state');
   });
 
-  it('a pushed request is checked when it is pushed', async () => {
-    const wrongs: [Record<string, string | null>, string][] = [
+  it('is checked when it is pushed', async () => {
+    const invalidParameters: [Record<string, string | null>, string][] = [
       [{ redirect_uri: 'https://attacker.example/' }, 'invalid_request'],
       [{ code_challenge: null, code_challenge_method: null }, 'invalid_request'],
       [{ response_type: 'token' }, 'unsupported_response_type'],
       [{ scope: 'a"b' }, 'invalid_scope'],
       [{ request_uri: 'urn:ietf:params:oauth:request_uri:x' }, 'request_uri_not_supported'],
     ];
-    for (const [more, error] of wrongs) {
+    for (const [more, error] of invalidParameters) {
       const answer = await push(app, parametersOf(app, more));
-      expect([more, answer.status, answer.json().error]).toEqual([more, 400, error]);
+      expect({ status: answer.status, error: answer.json().error }, JSON.stringify(more)).toEqual({
+        status: 400,
+        error,
+      });
     }
     expect((await push({ ...app, clientSecret: 'wrong' }, parametersOf(app))).status).toBe(401);
   });
 
-  it('a pushed request is rejected when it was never pushed', async () => {
+  it('is rejected when it was never pushed', async () => {
     for (const uri of [
       'urn:ietf:params:oauth:request_uri:x',
       'urn:ietf:params:oauth:request_uri:',
@@ -112,11 +115,11 @@ describe('a pushed request', () => {
       'x',
     ]) {
       const page = await browser.get(open({ client_id: app.clientId, request_uri: uri }));
-      expect([uri, page.status, page.location]).toEqual([uri, 400, undefined]);
+      expect({ status: page.status, location: page.location }, uri).toEqual({ status: 400, location: undefined });
     }
   });
 
-  it('a pushed request may be the only kind that a client accepts', async () => {
+  it('may be the only kind that a client accepts', async () => {
     const strict = await anApplication(idp, { require_pushed_authorization_requests: true });
     expect((await outcome(browser, authorizeUrl(idp, strict.clientId))).get('error')).toBe('invalid_request');
   });
@@ -125,7 +128,7 @@ describe('a pushed request', () => {
 describe('a signed request', () => {
   const claims = (more = {}) => ({ ...parametersOf(signing), ...more });
 
-  it('a signed request is used instead of the parameters beside it', async () => {
+  it('is used instead of the parameters beside it', async () => {
     const request = await signed(claims({ state: 'signed-state' }));
     const answer = await outcome(browser, open({ ...parametersOf(signing), request, state: 'other' }));
     expect(answer.get('code')).toBeTruthy();
@@ -154,7 +157,7 @@ describe('a signed request', () => {
     ['in another one', async () => signed({ ...claims(), request: await signed(claims()) })],
     ['that is no JWT', () => 'abc'],
     ['that is cut off', async () => (await signed(claims())).slice(0, -10)],
-  ])('a signed request is rejected: %s', async (_what, make) => {
+  ])('is rejected: %s', async (_what, make) => {
     const page = await browser.get(
       open({ client_id: signing.clientId, redirect_uri: redirectUri, response_type: 'code', request: await make() }),
     );
@@ -164,13 +167,13 @@ describe('a signed request', () => {
     expect(page.location ?? '').not.toContain('code=');
   });
 
-  it('a signed request never sends a response to a redirect URI that only it names', async () => {
+  it('never sends a response to a redirect URI that only it names', async () => {
     const request = await signed(claims({ redirect_uri: 'https://attacker.example/' }));
     const page = await browser.get(open({ client_id: signing.clientId, response_type: 'code', request }));
     expect([page.status, page.location]).toEqual([400, undefined]);
   });
 
-  it('a signed request may be the only kind that a client accepts', async () => {
+  it('may be the only kind that a client accepts', async () => {
     const strict = await anApplication(idp, {
       require_signed_request_object: true,
       request_object_signing_alg: 'HS256',

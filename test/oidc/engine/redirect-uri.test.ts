@@ -38,7 +38,7 @@ describe('the redirect URI', () => {
     ['a script', 'javascript:alert(1)'],
     ['no address', 'cb'],
     ['nothing', ''],
-  ])('the redirect URI is rejected on a page when it has %s', async (_what, uri) => {
+  ])('is rejected on a page with %s', async (_what, uri) => {
     const page = await open(authorizeUrl(idp, web.clientId, { redirect_uri: uri }));
     expect(page.status).toBe(400);
     expect(page.location).toBeUndefined();
@@ -47,43 +47,43 @@ describe('the redirect URI', () => {
     expect(page.text).not.toMatch(/(href|action|url)="?(javascript|https?:\/\/attacker)/i);
   });
 
-  it('the redirect URI must be sent, even when only one is registered', async () => {
+  it('must be sent, even when only one is registered', async () => {
     const page = await open(authorizeUrl(idp, web.clientId, { redirect_uri: null }));
     expect(page.status).toBe(400);
     expect(page.location).toBeUndefined();
   });
 
-  it('the redirect URI must not be sent twice', async () => {
+  it('must not be sent twice', async () => {
     const url = `${authorizeUrl(idp, web.clientId)}&redirect_uri=${encodeURIComponent('https://attacker.example/')}`;
     const page = await open(url);
     expect(page.status).toBe(400);
     expect(page.location).toBeUndefined();
   });
 
-  it('the redirect URI is checked before any error is sent to it', async () => {
-    const wrongs: Record<string, string | null>[] = [
+  it('is checked before any error is sent to it', async () => {
+    const invalidParameters: Record<string, string | null>[] = [
       { response_type: 'token' },
       { code_challenge: null },
       { scope: 'a"b' },
       { prompt: 'dance' },
     ];
-    for (const wrong of wrongs) {
-      const page = await open(authorizeUrl(idp, web.clientId, { redirect_uri: 'https://attacker.example/', ...wrong }));
-      expect(page.status).toBe(400);
-      expect(page.location).toBeUndefined();
+    for (const invalid of invalidParameters) {
+      const redirect_uri = 'https://attacker.example/';
+      const { status, location } = await open(authorizeUrl(idp, web.clientId, { redirect_uri, ...invalid }));
+      expect({ status, location }, JSON.stringify(invalid)).toEqual({ status: 400, location: undefined });
     }
   });
 
-  it('the redirect URI may have any port on a loopback address for a native application, and no other difference', async () => {
+  it('may have any port on a loopback address for a native application, and no other difference', async () => {
     const right = await open(authorizeUrl(idp, native.clientId, { redirect_uri: 'http://127.0.0.1:51004/cb' }));
     expect(right.location).toContain('/signin/');
     for (const uri of ['http://127.0.0.1:51004/other', 'http://localhost:51004/cb', 'http://127.0.0.1:51004x/cb']) {
       const page = await open(authorizeUrl(idp, native.clientId, { redirect_uri: uri }));
-      expect([uri, page.status, page.location]).toEqual([uri, 400, undefined]);
+      expect({ status: page.status, location: page.location }, uri).toEqual({ status: 400, location: undefined });
     }
   });
 
-  it('the redirect URI may be below localhost, for a native application with any port', async () => {
+  it('may be below localhost, for a native application with any port', async () => {
     const names = { token_endpoint_auth_method: 'none' as const, redirect_uris: ['http://app.localhost/cb'] };
     const wide = await anApplication(idp, { ...names, application_type: 'native' });
     const exact = await anApplication(idp, { ...names, application_type: 'web' });
@@ -96,17 +96,17 @@ describe('the redirect URI', () => {
     expect((await open(lookalike)).status).toBe(400);
   });
 
-  it('the redirect URI may have a private-use scheme for a native application', async () => {
+  it('may have a private-use scheme for a native application', async () => {
     const page = await open(authorizeUrl(idp, native.clientId, { redirect_uri: 'com.example.app:/cb' }));
     expect(page.location).toContain('/signin/');
   });
 
-  it('the redirect URI is never used for an unknown or disabled application', async () => {
+  it('is never used for an unknown or disabled application', async () => {
     const off = await anApplication(idp, { redirect_uris: [redirectUri] });
     await idp.services.applications.setEnabled(off.applicationId, false);
     for (const clientId of ['nobody', off.clientId, '\0', 'a'.repeat(5000), 'https://sp.example/\ud800']) {
       const page = await open(authorizeUrl(idp, clientId));
-      expect([page.status, page.location]).toEqual([400, undefined]);
+      expect({ status: page.status, location: page.location }, clientId).toEqual({ status: 400, location: undefined });
     }
   });
 });

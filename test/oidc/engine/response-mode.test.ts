@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 describe('the response mode', () => {
-  it('the response mode query is the default of the code flow', async () => {
+  it('query is the default of the code flow', async () => {
     for (const mode of [null, 'query']) {
       const page = await completeSignIn(
         httpClient(idp.issuer),
@@ -32,7 +32,7 @@ describe('the response mode', () => {
     }
   });
 
-  it('the response mode fragment puts the response behind #', async () => {
+  it('fragment puts the response behind #', async () => {
     const page = await completeSignIn(
       httpClient(idp.issuer),
       authorizeUrl(idp, app.clientId, { response_mode: 'fragment' }),
@@ -45,7 +45,7 @@ describe('the response mode', () => {
     expect(new URLSearchParams(hash.slice(1)).get('iss')).toBe(idp.issuer);
   });
 
-  it('the response mode form_post is a page of this server that submits itself to the application', async () => {
+  it('form_post is a page of this server that submits itself to the application', async () => {
     const page = await completeSignIn(
       httpClient(idp.issuer),
       authorizeUrl(idp, app.clientId, { response_mode: 'form_post' }),
@@ -65,7 +65,7 @@ describe('the response mode', () => {
     expect(page.text).not.toMatch(/<script>/);
   });
 
-  it('the response mode form_post carries errors too', async () => {
+  it('form_post carries errors too', async () => {
     const page = await httpClient(idp.issuer).get(
       authorizeUrl(idp, app.clientId, { response_mode: 'form_post', prompt: 'none', state: '"><script>alert(1)//' }),
     );
@@ -73,27 +73,24 @@ describe('the response mode', () => {
     expect(page.text).not.toContain('<script>alert');
   });
 
-  it('the response mode is rejected when it is unknown', async () => {
+  it('is rejected when it is unknown', async () => {
     for (const mode of ['web_message', 'web_message.jwt', 'jwe', 'dance']) {
       const page = await httpClient(idp.issuer).get(authorizeUrl(idp, app.clientId, { response_mode: mode }));
       expect(new URL(page.location ?? '').searchParams.get('error')).toBe('unsupported_response_mode');
     }
   });
 
-  it.each(['jwt', 'query.jwt', 'fragment.jwt', 'form_post.jwt'])(
-    'the response is signed by %s (JARM)',
-    async (mode) => {
-      const url = authorizeUrl(idp, app.clientId, { response_mode: mode, prompt: 'none' });
-      const page = await httpClient(idp.issuer).get(url);
-      const [form] = page.forms;
-      const { search, hash } = new URL(page.location ?? idp.issuer);
-      const parts = { jwt: search, 'query.jwt': search, 'fragment.jwt': hash.slice(1) }[mode];
-      const response = new URLSearchParams(parts).get('response') ?? form?.fields.response ?? '';
-      const keys = createRemoteJWKSet(new URL(`${idp.issuer}/jwks`));
-      const { payload } = await jwtVerify(response, keys, { issuer: idp.issuer, audience: app.clientId });
-      expect(payload).toMatchObject({ error: 'login_required', state: 'the-state' });
-    },
-  );
+  it.each(['jwt', 'query.jwt', 'fragment.jwt', 'form_post.jwt'])('%s signs the response (JARM)', async (mode) => {
+    const url = authorizeUrl(idp, app.clientId, { response_mode: mode, prompt: 'none' });
+    const page = await httpClient(idp.issuer).get(url);
+    const [form] = page.forms;
+    const { search, hash } = new URL(page.location ?? idp.issuer);
+    const parts = { jwt: search, 'query.jwt': search, 'fragment.jwt': hash.slice(1) }[mode];
+    const response = new URLSearchParams(parts).get('response') ?? form?.fields.response ?? '';
+    const keys = createRemoteJWKSet(new URL(`${idp.issuer}/jwks`));
+    const { payload } = await jwtVerify(response, keys, { issuer: idp.issuer, audience: app.clientId });
+    expect(payload).toMatchObject({ error: 'login_required', state: 'the-state' });
+  });
 
   it.each([
     ['a sound request', {}],
@@ -123,7 +120,7 @@ describe('the response mode', () => {
 describe('a SAML application', () => {
   const acs = 'https://sp.example/acs';
 
-  it('a SAML application cannot be opened by OpenID Connect, and nothing is sent to its ACS', async () => {
+  it('cannot be opened by OpenID Connect, and nothing is sent to its ACS', async () => {
     const clientId = 'https://sp.example/metadata';
     await idp.services.applications.createSaml({
       entityId: clientId,
@@ -152,7 +149,10 @@ describe('a SAML application', () => {
     ];
     for (const parameters of requests) {
       const page = await httpClient(idp.issuer).get(authorizeUrl(idp, clientId, { ...parameters, redirect_uri: acs }));
-      expect([parameters, page.status, page.location]).toEqual([parameters, 400, undefined]);
+      expect({ status: page.status, location: page.location }, JSON.stringify(parameters)).toEqual({
+        status: 400,
+        location: undefined,
+      });
     }
     const token = await httpClient(idp.issuer).post('/token', {
       form: { grant_type: 'authorization_code', code: 'x', redirect_uri: acs, client_id: clientId },

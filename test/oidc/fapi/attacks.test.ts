@@ -48,7 +48,7 @@ describe('the assertion of a client with a profile', () => {
   it.each<[string, () => Record<string, unknown>]>([
     ['for the issuer', () => ({})],
     ['issued ten seconds in the future', () => ({ iat: seconds() + 10, nbf: seconds() + 10 })],
-  ])('the assertion is accepted %s', async (_what, claims) => {
+  ])('is accepted %s', async (_what, claims) => {
     expect((await push(await assertion(idp, plain, claims()))).status).toBe(201);
   });
 
@@ -61,11 +61,11 @@ describe('the assertion of a client with a profile', () => {
     ['that was issued at no time', () => ({ iat: 'today' })],
     ['that has expired', () => ({ exp: seconds() - 120 })],
     ['without an id', () => ({ jti: undefined })],
-  ])('the assertion is rejected %s', async (_what, claims) => {
+  ])('is rejected %s', async (_what, claims) => {
     expect(errorOf(await push(await assertion(idp, plain, claims())))).toEqual([401, 'invalid_client']);
   });
 
-  it('the assertion is rejected with RS256, HS256 and none', async () => {
+  it('is rejected with RS256, HS256 and none', async () => {
     const rsa = await jose.generateKeyPair('RS256', { extractable: true });
     const jwk = { ...(await jose.exportJWK(rsa.publicKey)), kid: 'one', kty: 'RSA' as const };
     const client = { ...(await aFapiClient(idp, 'fapi2', { jwks: { keys: [jwk] } })), keys: rsa };
@@ -87,7 +87,7 @@ describe('the assertion of a client with a profile', () => {
     }
   });
 
-  it('the assertion is accepted once by two instances together, however often it is sent at the same moment', async () => {
+  it('is accepted once by two instances together, however often it is sent at the same moment', async () => {
     const second = await assertion(idp, plain, { aud: other.issuer });
     const here = await assertion(idp, plain);
     const form = await sound(plain);
@@ -103,7 +103,7 @@ describe('the assertion of a client with a profile', () => {
     expect((await withAssertion(other, '/par', form, replayed)).status).toBeGreaterThanOrEqual(400);
   });
 
-  it('the assertion may have another audience for a client without a profile', async () => {
+  it('may have another audience for a client without a profile', async () => {
     const { clientId, keys } = plain;
     const jwk = { ...(await jose.exportJWK(keys.publicKey)), kid: 'one', kty: 'EC' as const };
     const ordinary = await anApplication(
@@ -120,7 +120,7 @@ describe('the assertion of a client with a profile', () => {
 });
 
 describe('the request of a client with a profile', () => {
-  it('the request is rejected unless it was pushed', async () => {
+  it('is rejected unless it was pushed', async () => {
     const page = await httpClient(idp.issuer).get(`/authorize?${new URLSearchParams(await sound(plain))}`);
     const back = new URL(page.location ?? '');
     expect(back.searchParams.get('error')).toBe('invalid_request');
@@ -133,13 +133,13 @@ describe('the request of a client with a profile', () => {
     ['without a redirect URI', { redirect_uri: undefined }],
     ['for a token', { response_type: 'code token' }],
     ['for an ID token', { response_type: 'code id_token' }],
-  ])('the request is rejected when it is pushed %s', async (_what, change) => {
+  ])('is rejected when it is pushed %s', async (_what, change) => {
     const form = Object.entries({ ...(await sound(plain)), ...change }).filter(([, value]) => value !== undefined);
     const page = await push(await assertion(idp, plain), Object.fromEntries(form) as Record<string, string>);
     expect(page.status).toBe(400);
   });
 
-  it('the request is rejected when it is pushed without the key of the client, and a pushed one for another client', async () => {
+  it('is rejected when it is pushed without the key of the client, and a pushed one for another client', async () => {
     expect((await httpClient(idp.issuer).post('/par', { form: await sound(plain) })).status).toBeGreaterThanOrEqual(
       400,
     );
@@ -170,7 +170,7 @@ describe('the request object of a client that signs', () => {
     ['from ten seconds in the future', object(() => ({ nbf: seconds() + 10, iat: seconds() + 10 }))],
     ['of 50 minutes ago, for the next five', object(() => ({ nbf: seconds() - 3000, exp: seconds() + 300 }))],
     ['for a list with the issuer', async () => object({ aud: [idp.issuer] })()],
-  ])('the request object is accepted %s', async (_what, make) => {
+  ])('is accepted %s', async (_what, make) => {
     expect((await pushObject(await make())).status).toBe(201);
   });
 
@@ -186,13 +186,13 @@ describe('the request object of a client that signs', () => {
     ['of another client', object({ iss: 'other' })],
     ['that wants its response unsigned', object({ response_mode: 'query' })],
     ['that names no response mode', object({ response_mode: undefined })],
-  ])('the request object is rejected %s', async (_what, make) => {
+  ])('is rejected %s', async (_what, make) => {
     const page = await pushObject(await make());
     expect(page.status).toBe(400);
     expect(page.json().error).toMatch(/^invalid_request/);
   });
 
-  it('the request object is rejected with an algorithm that the profile forbids, and cannot be left out', async () => {
+  it('is rejected with an algorithm that the profile forbids, and cannot be left out', async () => {
     const rsa = await jose.generateKeyPair('RS256', { extractable: true });
     const jwk = { ...(await jose.exportJWK(rsa.publicKey)), kid: 'one', kty: 'RSA' as const };
     const client = await aFapiClient(idp, 'fapi2-signing', { jwks: { keys: [jwk] } });
@@ -219,7 +219,7 @@ describe('the DPoP proof of a client with a profile', () => {
     withAssertion(idp, '/token', form, await assertion(idp, plain), dpop === undefined ? {} : { dpop });
   const url = () => `${idp.issuer}/token`;
 
-  it('the DPoP proof needs a nonce of the server, which a client without a profile does not', async () => {
+  it('needs a nonce of the server, which a client without a profile does not', async () => {
     const page = await token(await proof({ url: url() }));
     expect(errorOf(page)).toEqual([400, 'use_dpop_nonce']);
     const nonce = String(page.headers['dpop-nonce']);
@@ -230,11 +230,11 @@ describe('the DPoP proof of a client with a profile', () => {
     expect((await postAs(idp, ordinary, '/token', { grant_type: 'client_credentials' }, { dpop })).status).toBe(200);
   });
 
-  it('the DPoP proof cannot be left out: no token is a bearer token', async () => {
+  it('cannot be left out: no token is a bearer token', async () => {
     expect(errorOf(await token(undefined))).toEqual([400, 'invalid_grant']);
   });
 
-  it('the DPoP proof is accepted ten seconds ahead of time, and rejected a minute ahead, with RS256, or for another key than before', async () => {
+  it('is accepted ten seconds ahead of time, and rejected a minute ahead, with RS256, or for another key than before', async () => {
     const nonce = await nonceOf(idp, plain);
     expect((await token(await proof({ url: url() }, { nonce, iat: seconds() + 10 }))).status).toBe(200);
     const late = await token(await proof({ url: url() }, { nonce, iat: seconds() + 62 }));
@@ -246,7 +246,7 @@ describe('the DPoP proof of a client with a profile', () => {
     expect(errorOf(await token(rs256))).toEqual([400, 'invalid_dpop_proof']);
   });
 
-  it('the DPoP proof works once, also at another instance', async () => {
+  it('works once, also at another instance', async () => {
     const nonce = await nonceOf(idp, plain);
     const once = { nonce, jti: crypto.randomUUID() };
     const answers = await Promise.all([1, 2, 3, 4].map(async () => token(await proof({ url: url() }, once))));
@@ -257,7 +257,7 @@ describe('the DPoP proof of a client with a profile', () => {
     expect(page.status).toBe(400);
   });
 
-  it('the DPoP proof needs a nonce at userinfo too', async () => {
+  it('needs a nonce at userinfo too', async () => {
     const keys = await jose.generateKeyPair('ES256', { extractable: true });
     const client = { ...plain, dpop: oidc.getDPoPHandle(plain.config, keys) };
     const { access_token } = await tokensOf(idp, client, user);
@@ -272,7 +272,7 @@ describe('the DPoP proof of a client with a profile', () => {
     expect((await userinfo(await proof(target, { nonce }))).status).toBe(401);
   });
 
-  it('the DPoP proof binds the code to the key of the pushed request, and new tokens to the key of each refresh', async () => {
+  it('binds the code to the key of the pushed request, and new tokens to the key of each refresh', async () => {
     const thief = await jose.generateKeyPair('ES256', { extractable: true });
     const { back } = await signInWithPar(idp, plain, user, false);
     const code = back.searchParams.get('code') ?? '';
@@ -300,7 +300,7 @@ describe('the DPoP proof of a client with a profile', () => {
     expect(introspected.json().cnf).toEqual({ jkt });
   });
 
-  it('the DPoP key cannot change at the refresh of a public client', async () => {
+  it('cannot have another key at the refresh of a public client', async () => {
     const app = await anApplication(idp, { dpop_bound_access_tokens: true, token_endpoint_auth_method: 'none' });
     const keys = await jose.generateKeyPair('ES256', { extractable: true });
     const started = await app.rp.start({ scope: 'openid offline_access' });
@@ -320,7 +320,7 @@ describe('the DPoP proof of a client with a profile', () => {
 });
 
 describe('a client that gets a profile', () => {
-  it('a client that gets a profile loses the tokens that it had without, and still manages its registration', async () => {
+  it('loses the tokens that it had without, and still manages its registration', async () => {
     const keys = await jose.generateKeyPair('ES256', { extractable: true });
     const jwk = { ...(await jose.exportJWK(keys.publicKey)), kid: 'one', kty: 'EC' as const };
     const input: ClientInput = {
@@ -356,7 +356,7 @@ describe('a client that gets a profile', () => {
 });
 
 describe('the PS256 key', () => {
-  it('the PS256 key is rotated alone, and each instance verifies what the old one signed', async () => {
+  it('is rotated alone, and each instance verifies what the old one signed', async () => {
     const published = async ({ issuer }: TestIdp) =>
       (await httpClient(issuer).get('/jwks')).json<{ keys: jose.JWK[] }>().keys.map(({ kid }) => kid);
     const before = await tokensOf(idp, plain, user);
@@ -378,7 +378,7 @@ describe('the PS256 key', () => {
 });
 
 describe('the code of a client with a profile', () => {
-  it('the code ends after a minute, and works once', async () => {
+  it('ends after a minute, and works once', async () => {
     const { back, checks } = await signInWithPar(idp, plain, user, false);
     const grant = () => oidc.authorizationCodeGrant(plain.config, back, checks, undefined, { DPoP: plain.dpop });
     const code = await idp.services.db.oidcArtifact.findFirstOrThrow({

@@ -35,7 +35,7 @@ describe('a client with the profile fapi2', () => {
     ['ES256', 'ES256'],
     ['PS256', 'PS256'],
     ['Ed25519', 'EdDSA'],
-  ])('the client signs a user in with keys for %s and tokens signed with %s', async (alg, serverAlg) => {
+  ])('signs a user in with keys for %s and tokens signed with %s', async (alg, serverAlg) => {
     const client = await aFapiClient(idp, 'fapi2', { alg, serverAlg });
     const { back, checks, url } = await signInWithPar(idp, client, user, false);
     expect([...url.searchParams.keys()].sort()).toEqual(['client_id', 'request_uri']);
@@ -55,7 +55,7 @@ describe('a client with the profile fapi2', () => {
     });
   });
 
-  it('the client is redirected by 303 all the way, never by 302 or 307', async () => {
+  it('is redirected by 303 all the way, never by 302 or 307', async () => {
     const client = await aFapiClient(idp, 'fapi2');
     const pushed = await withAssertion(idp, '/par', await sound(client), await assertion(idp, client));
     const query = new URLSearchParams({ client_id: client.clientId, request_uri: String(pushed.json().request_uri) });
@@ -75,7 +75,7 @@ describe('a client with the profile fapi2', () => {
     expect(redirects.length).toBeGreaterThan(1);
   });
 
-  it('the client gets a token for itself that is bound to its key, for an API that signs with an allowed algorithm only', async () => {
+  it('gets a token for itself that is bound to its key, for an API that signs with an allowed algorithm only', async () => {
     const apis = { good: 'https://api-ps256.example', weak: 'https://api-rs256.example' };
     const { db } = idp.services;
     for (const [identifier, signingAlg] of [
@@ -99,45 +99,42 @@ describe('a client with the profile fapi2-signing', () => {
   it.each<[ClientAlg, ServerAlg]>([
     ['ES256', 'ES256'],
     ['PS256', 'PS256'],
-  ])(
-    'the client that signs sends a request signed with %s, and gets a response signed with %s',
-    async (alg, serverAlg) => {
-      const client = await aFapiClient(idp, 'fapi2-signing', { alg, serverAlg });
-      const { back, checks } = await signInWithPar(idp, client, user, true);
-      expect([...back.searchParams.keys()]).toEqual(['response']);
-      const response = back.searchParams.get('response') ?? '';
-      const { payload, protectedHeader } = await jose.jwtVerify(response, keys(), {
-        issuer: idp.issuer,
-        audience: client.clientId,
-      });
-      expect(protectedHeader.alg).toBe(serverAlg);
-      expect(Object.keys(payload).sort()).toEqual(['aud', 'code', 'exp', 'iss', 'state']);
-      const tokens = await oidc.authorizationCodeGrant(client.config, back, checks, undefined, { DPoP: client.dpop });
-      expect(tokens.claims()?.sub).toBe(user.account.id);
+  ])('sends a request signed with %s, and gets a response signed with %s', async (alg, serverAlg) => {
+    const client = await aFapiClient(idp, 'fapi2-signing', { alg, serverAlg });
+    const { back, checks } = await signInWithPar(idp, client, user, true);
+    expect([...back.searchParams.keys()]).toEqual(['response']);
+    const response = back.searchParams.get('response') ?? '';
+    const { payload, protectedHeader } = await jose.jwtVerify(response, keys(), {
+      issuer: idp.issuer,
+      audience: client.clientId,
+    });
+    expect(protectedHeader.alg).toBe(serverAlg);
+    expect(Object.keys(payload).sort()).toEqual(['aud', 'code', 'exp', 'iss', 'state']);
+    const tokens = await oidc.authorizationCodeGrant(client.config, back, checks, undefined, { DPoP: client.dpop });
+    expect(tokens.claims()?.sub).toBe(user.account.id);
 
-      const introspection = await withAssertion(
-        idp,
-        '/introspect',
-        { token: tokens.access_token },
-        await assertion(idp, client),
-        { accept: 'application/token-introspection+jwt' },
-      );
-      expect(introspection.headers['content-type']).toContain('application/token-introspection+jwt');
-      const signed = await jose.jwtVerify(introspection.text, keys(), {
-        issuer: idp.issuer,
-        audience: client.clientId,
-        typ: 'token-introspection+jwt',
-      });
-      expect(signed.protectedHeader.alg).toBe(serverAlg);
-      expect(signed.payload.token_introspection).toMatchObject({
-        active: true,
-        client_id: client.clientId,
-        cnf: { jkt: await client.dpop.calculateThumbprint() },
-      });
-    },
-  );
+    const introspection = await withAssertion(
+      idp,
+      '/introspect',
+      { token: tokens.access_token },
+      await assertion(idp, client),
+      { accept: 'application/token-introspection+jwt' },
+    );
+    expect(introspection.headers['content-type']).toContain('application/token-introspection+jwt');
+    const signed = await jose.jwtVerify(introspection.text, keys(), {
+      issuer: idp.issuer,
+      audience: client.clientId,
+      typ: 'token-introspection+jwt',
+    });
+    expect(signed.protectedHeader.alg).toBe(serverAlg);
+    expect(signed.payload.token_introspection).toMatchObject({
+      active: true,
+      client_id: client.clientId,
+      cnf: { jkt: await client.dpop.calculateThumbprint() },
+    });
+  });
 
-  it('the client that signs gets the rejection of its request signed as well', async () => {
+  it('gets the rejection of its request signed as well', async () => {
     const client = await aFapiClient(idp, 'fapi2-signing');
     oidc.useJwtResponseMode(client.config);
     const parameters = { ...(await sound(client)), prompt: 'none', state: 'x' };
@@ -152,7 +149,7 @@ describe('a client with the profile fapi2-signing', () => {
 });
 
 describe('signed introspection', () => {
-  it('signed introspection names the user by the subject of the client that asks, also to a pairwise one', async () => {
+  it('names the user by the subject of the client that asks, also to a pairwise one', async () => {
     const site = await aFapiClient(idp, 'fapi2');
     const { access_token: token } = await tokensOf(idp, site, user);
     const api = await aFapiClient(idp, 'fapi2-signing', { subject_type: 'pairwise' });

@@ -106,7 +106,7 @@ describe('the consent page', () => {
     expect(words).not.toContain('articles:write');
   });
 
-  it('the consent page is not displayed again, in another browser either', async () => {
+  it('is not displayed again, in another browser either', async () => {
     const app = await asking();
     const { browser, page } = await atQuestion(app);
     expect(isQuestion(page)).toBe(true);
@@ -122,7 +122,7 @@ describe('the consent page', () => {
     expect(back.location).toMatch(/[?&]code=/);
   });
 
-  it('the consent page is displayed again for more than was granted, and for prompt=consent', async () => {
+  it('is displayed again for more than was granted, and for prompt=consent', async () => {
     const app = await asking();
     const { browser, page } = await atQuestion(app, { scope: 'openid email' });
     await completeSignIn(browser, page, { user });
@@ -146,13 +146,13 @@ describe('the consent page', () => {
     expect(isQuestion(await open(browser, app))).toBe(true);
   });
 
-  it('the consent page is not displayed for a first-party application', async () => {
+  it('is not displayed for a first-party application', async () => {
     const app = await anApplication(idp, { consent: 'implicit' });
     const { page } = await atQuestion(app, { scope: 'openid profile email roles offline_access' });
     expect(page.location).toMatch(/[?&]code=/);
   });
 
-  it('the consent page lists rights in Gatehouse, also of a first-party application that a manager registered', async () => {
+  it('lists rights in Gatehouse, also of a first-party application that a manager registered', async () => {
     const admin = adminApi(idp.issuer);
     const scope = 'openid gatehouse.applications:write';
     const app = await anApplication(idp, { consent: 'implicit', resources: [admin], scope });
@@ -164,14 +164,14 @@ describe('the consent page', () => {
     expect((await open(browser, app, { scope, resource: admin })).location).toMatch(/[?&]code=/);
   });
 
-  it('the consent page is displayed each time for a native application that is not first-party', async () => {
+  it('is displayed each time for a native application that is not first-party', async () => {
     const app = await asking({ application_type: 'native', token_endpoint_auth_method: 'none' });
     const { browser, page } = await atQuestion(app);
     expect((await completeSignIn(browser, page, { user })).location).toMatch(/code=/);
     expect(isQuestion(await open(browser, app))).toBe(true);
   });
 
-  it('the consent page is displayed again after consent was withdrawn', async () => {
+  it('is displayed again after consent was withdrawn', async () => {
     const app = await asking();
     const { browser, page } = await atQuestion(app);
     await completeSignIn(browser, page, { user });
@@ -213,7 +213,7 @@ describe('logo, terms and policy of an application', () => {
   };
   const csp = (page: Page) => /img-src ([^;]*)/.exec(String(page.headers['content-security-policy']))?.[1];
 
-  it('logo, terms and policy are on the sign-in page and on the consent page, which may load the logo', async () => {
+  it('are on the sign-in page and on the consent page, which may load the logo', async () => {
     const app = await asking(links);
     const browser = httpClient(idp.issuer);
     const signInPage = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId)));
@@ -229,7 +229,7 @@ describe('logo, terms and policy of an application', () => {
     }
   });
 
-  it('logo, terms and policy are left out where the application registers none, or a logo over plain http', async () => {
+  it('are left out where the application registers none, or a logo over plain http', async () => {
     const app = await asking({ logo_uri: 'http://127.0.0.1:4000/logo.png' });
     const { page } = await atQuestion(app);
     const other = httpClient(idp.issuer);

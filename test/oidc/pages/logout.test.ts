@@ -41,7 +41,7 @@ const unsigned = (claims: object) => {
 };
 
 describe('logout', () => {
-  it('logout is confirmed on a page, then ends the session, its tokens and its cookie', async () => {
+  it('is confirmed on a page, then ends the session, its tokens and its cookie', async () => {
     const { browser, tokens } = await signedIn();
     await signIn(browser, other, user);
     const page = await ask(browser, { client_id: app.clientId, post_logout_redirect_uri: home, state: 'back' });
@@ -57,7 +57,7 @@ describe('logout', () => {
     expect((await app.rp.introspect(tokens.access_token)).active).toBe(false);
   });
 
-  it('logout needs no confirmation with an ID token of this very session', async () => {
+  it('needs no confirmation with an ID token of this very session', async () => {
     const { browser, hint } = await signedIn();
     const page = await ask(browser, { id_token_hint: hint, post_logout_redirect_uri: home, state: 's' });
     expect(asksThePerson(page)).toBe(false);
@@ -66,20 +66,20 @@ describe('logout', () => {
     expect(await isSignedIn(browser)).toBe(false);
   });
 
-  it('logout is confirmed when the ID token belongs to an earlier session of the same user', async () => {
+  it('is confirmed when the ID token belongs to an earlier session of the same user', async () => {
     const { hint } = await signedIn();
     const { browser } = await signedIn();
     expect(asksThePerson(await ask(browser, { id_token_hint: hint }))).toBe(true);
   });
 
-  it('logout is confirmed when the ID token belongs to another user', async () => {
+  it('is confirmed when the ID token belongs to another user', async () => {
     const otherUser = await aUser(idp.services);
     const theirs = (await signIn(httpClient(idp.issuer), app, otherUser)).tokens.id_token ?? '';
     const { browser } = await signedIn();
     expect(asksThePerson(await ask(browser, { id_token_hint: theirs }))).toBe(true);
   });
 
-  it('logout is confirmed without an ID token, and ends on a page of this server', async () => {
+  it('is confirmed without an ID token, and ends on a page of this server', async () => {
     const { browser } = await signedIn();
     const page = await ask(browser, { post_logout_redirect_uri: home, state: 'x' });
     expect(asksThePerson(page)).toBe(true);
@@ -99,7 +99,7 @@ describe('logout', () => {
     ]) {
       for (const who of [{ id_token_hint: hint }, { client_id: app.clientId }] as Record<string, string>[]) {
         const page = await ask(browser, { ...who, post_logout_redirect_uri: uri });
-        expect([uri, page.status, page.location]).toEqual([uri, 400, undefined]);
+        expect({ status: page.status, location: page.location }, uri).toEqual({ status: 400, location: undefined });
       }
     }
     expect(await isSignedIn(browser)).toBe(true);
@@ -111,7 +111,7 @@ describe('logout', () => {
     ['is for an application that is not registered', () => ({ id_token_hint: unsigned({ aud: 'nobody' }) })],
     ['names no application', () => ({ id_token_hint: unsigned({}) })],
     ['is for another application', (hint) => ({ id_token_hint: hint, client_id: other.clientId })],
-  ])('logout ends on a page that names the ID token when it %s, and signs nobody out', async (_what, request) => {
+  ])('ends on a page that names the ID token when it %s, and signs nobody out', async (_what, request) => {
     const { browser, hint } = await signedIn();
     const page = await ask(browser, { ...request(hint), post_logout_redirect_uri: home });
     expect([page.status, page.location]).toEqual([400, undefined]);
@@ -120,12 +120,12 @@ describe('logout', () => {
     expect(await isSignedIn(browser)).toBe(true);
   });
 
-  it('logout still says that an application is not known where the request names it', async () => {
+  it('still says that an application is not known where the request names it', async () => {
     const { browser } = await signedIn();
     expect((await ask(browser, { client_id: 'nobody' })).text).toContain('isn’t registered');
   });
 
-  it('logout may be requested by POST', async () => {
+  it('may be requested by POST', async () => {
     const { browser, hint } = await signedIn();
     const answer = await browser.post('/end-session', {
       form: { id_token_hint: hint, post_logout_redirect_uri: home },
@@ -134,7 +134,7 @@ describe('logout', () => {
     expect((await browser.submit(page)).location).toBe(home);
   });
 
-  it('logout can be declined, which ends only the requesting application’s part in the session', async () => {
+  it('can be declined, which ends only the requesting application’s part in the session', async () => {
     const { browser, tokens } = await signedIn();
     const page = await ask(browser, { client_id: app.clientId, post_logout_redirect_uri: home });
     const done = await browser.submit(page, {}, { button: 'Stay signed in' });
@@ -150,14 +150,14 @@ describe('logout', () => {
     expect(refreshed.claims()?.sub).toBe(user.account.id);
   });
 
-  it('logout needs no confirmation without a session', async () => {
+  it('needs no confirmation without a session', async () => {
     const browser = httpClient(idp.issuer);
     const page = await ask(browser, { client_id: app.clientId, post_logout_redirect_uri: home });
     expect(asksThePerson(page)).toBe(false);
     expect((await browser.submit(page)).location).toBe(home);
   });
 
-  it('logout is recorded in the audit log, with the requesting client', async () => {
+  it('is recorded in the audit log, with the requesting client', async () => {
     const { browser, hint } = await signedIn();
     await browser.submit(await ask(browser, { id_token_hint: hint }));
     const event = await idp.services.db.auditEvent.findFirst({

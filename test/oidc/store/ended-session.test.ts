@@ -51,7 +51,7 @@ function endDuringNextRequest(end: () => Promise<unknown>): void {
 }
 
 describe('a session that ends in the middle of a request', () => {
-  it('a session that ends in the middle of a request has ended for the next request', async () => {
+  it('has ended for the next request', async () => {
     const { user, browser, uid } = await signedIn();
     endDuringNextRequest(() => endSession.one(uid, 'ended-by-admin'));
     await browser.get(authorizeUrl(idp, app.clientId, { prompt: 'none' }));
@@ -62,7 +62,7 @@ describe('a session that ends in the middle of a request', () => {
     expect(await sessions.find(uid)).toBeUndefined();
   });
 
-  it('gives no tokens for a code that this request received, not even with offline_access', async () => {
+  it('makes the code that this request received worthless, also with offline_access', async () => {
     const { browser, uid } = await signedIn();
     endDuringNextRequest(() => endSession.one(uid, 'ended-by-admin'));
     const code = (await outcome(browser, authorizeUrl(idp, app.clientId, { scope: 'openid offline_access' }))).get(
@@ -73,7 +73,7 @@ describe('a session that ends in the middle of a request', () => {
     expect([answer.status, answer.json().error]).toEqual([400, 'invalid_grant']);
   });
 
-  it('a session that ends in the middle of a request has ended when all sessions of the account were ended', async () => {
+  it('has ended when all sessions of the account were ended', async () => {
     const { user, browser } = await signedIn();
     endDuringNextRequest(() => endSession.all(user.account.id, 'password-reset'));
     await browser.get(authorizeUrl(idp, app.clientId, { prompt: 'none' }));
@@ -82,8 +82,8 @@ describe('a session that ends in the middle of a request', () => {
     );
   });
 
-  it('a session that ends in the middle of a request cannot be written again, nor found if it had been', async () => {
-    const { db, now, protectedRows, sql } = idp.services;
+  it('cannot be written again', async () => {
+    const { db, protectedRows, sql } = idp.services;
     const { uid } = await signedIn();
     const store = createSessionStore({ sql, protectedRows });
     const row = await db.oidcArtifact.findFirstOrThrow({ where: { model: 'Session', uid } });
@@ -96,14 +96,21 @@ describe('a session that ends in the middle of a request', () => {
     expect(await store.save({ ...session, storedText: undefined, payload })).toBe(false);
     expect(await store.addClientToSession(payload, 'another-app', { sid: 'sid' }, undefined)).toBeUndefined();
     expect(await db.oidcArtifact.count({ where: { model: 'Session', uid } })).toBe(0);
-    // The one order that no single statement can reject: written before the end was committed.
+  });
+
+  it('is not found when it was written before its end was committed', async () => {
+    const { db, now, protectedRows, sql } = idp.services;
+    const { uid } = await signedIn();
+    const row = await db.oidcArtifact.findFirstOrThrow({ where: { model: 'Session', uid } });
+    await endSession.one(uid, 'ended-by-admin');
+    // The one order that no single statement can reject.
     await db.oidcArtifact.create({ data: row });
     const adapter = createArtifactAdapter('Session', { db, sql, now, protectedRows });
     expect(await adapter.findByUid(uid)).toBeUndefined();
     expect(await sessions.find(uid)).toBeUndefined();
   });
 
-  it('a session that ends in the middle of a request is ended by one caller only', async () => {
+  it('is ended by one caller only', async () => {
     const { uid } = await signedIn();
     const results = await Promise.all([1, 2, 3, 4].map(() => endSession.one(uid, 'ended-by-admin')));
     expect(results.filter(Boolean)).toHaveLength(1);
@@ -111,7 +118,7 @@ describe('a session that ends in the middle of a request', () => {
 });
 
 describe('an incomplete sign-in', () => {
-  it('an incomplete sign-in does not survive the end of all sessions of its account', async () => {
+  it('does not survive the end of all sessions of its account', async () => {
     const user = await aUser(idp.services);
     const browser = httpClient(idp.issuer);
     const page = await browser.follow(await browser.get(authorizeUrl(idp, app.clientId)));

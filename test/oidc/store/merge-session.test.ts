@@ -13,40 +13,40 @@ const before: SessionPayload = {
 const b = { sid: 'b1', grantId: 'gb' };
 const c = { sid: 'c1', grantId: 'gc' };
 const withApps = (authorizations: SessionPayload['authorizations']) => ({ ...before, authorizations });
-const stay = { wasRenamed: false };
+const sameCookie = { wasRenamed: false };
 
 describe('the apps of a merged session', () => {
-  it('the apps of a merged session are those of both requests', () => {
+  it('are those of both requests', () => {
     const { a } = before.authorizations ?? {};
-    const merged = mergeSession(before, withApps({ a: a ?? {}, b }), withApps({ a: a ?? {}, c }), stay);
+    const merged = mergeSession(before, withApps({ a: a ?? {}, b }), withApps({ a: a ?? {}, c }), sameCookie);
     expect(merged?.authorizations).toEqual({ a, b, c });
   });
 
-  it('the apps of a merged session lack those that either request logged out of', () => {
-    expect(mergeSession(before, withApps({}), withApps({ ...before.authorizations, c }), stay)?.authorizations).toEqual(
-      {
-        c,
-      },
-    );
+  it('lack those that either request logged out of', () => {
+    expect(
+      mergeSession(before, withApps({}), withApps({ ...before.authorizations, c }), sameCookie)?.authorizations,
+    ).toEqual({
+      c,
+    });
     const app = { a: { sid: 'a1', grantId: 'ga', persistsLogout: true } };
-    expect(mergeSession(before, withApps(app), withApps({}), stay)?.authorizations).toEqual({});
+    expect(mergeSession(before, withApps(app), withApps({}), sameCookie)?.authorizations).toEqual({});
   });
 
-  it('the apps of a merged session keep offline access that either request was granted', () => {
+  it('keep offline access that either request was granted', () => {
     const stored = withApps({ a: { sid: 'a1', grantId: 'ga', persistsLogout: true } });
-    expect(mergeSession(before, before, stored, stay)?.authorizations).toEqual(stored.authorizations);
-    expect(mergeSession(before, stored, before, stay)?.authorizations).toEqual(stored.authorizations);
+    expect(mergeSession(before, before, stored, sameCookie)?.authorizations).toEqual(stored.authorizations);
+    expect(mergeSession(before, stored, before, sameCookie)?.authorizations).toEqual(stored.authorizations);
   });
 
-  it('the apps of a merged session have the grant that was stored last', () => {
+  it('have the grant that was stored last', () => {
     const again = { a: { sid: 'a2', grantId: 'ga2' } };
     const stored = withApps({ a: { sid: 'a1', grantId: 'ga', persistsLogout: true } });
-    expect(mergeSession(before, withApps(again), stored, stay)?.authorizations).toEqual(again);
+    expect(mergeSession(before, withApps(again), stored, sameCookie)?.authorizations).toEqual(again);
   });
 
-  it('the apps of a merged session may have the name of any object property', () => {
+  it('may have the name of any object property', () => {
     const named = withApps({ ...before.authorizations, constructor: b });
-    expect(mergeSession(before, named, before, stay)?.authorizations).toEqual({
+    expect(mergeSession(before, named, before, sameCookie)?.authorizations).toEqual({
       ...before.authorizations,
       constructor: b,
     });
@@ -57,22 +57,24 @@ describe('the sign-in of a merged session', () => {
   const again = { ...before, loginTs: 200, amr: ['pwd', 'otp', 'mfa'], exp: 1100 };
 
   it.each([
-    ['of this request', again, before],
-    ['of the other request', before, again],
-    ['that is the newest', { ...before, loginTs: 150, amr: ['hwk'] }, again],
-  ])('%s counts', (_which, own, stored) => {
-    expect(mergeSession(before, own, stored, stay)).toMatchObject({ loginTs: 200, amr: again.amr, exp: 1100 });
+    ['that of this request', again, before],
+    ['that of the other request', before, again],
+    ['the newest', { ...before, loginTs: 150, amr: ['hwk'] }, again],
+  ])('is %s', (_which, own, stored) => {
+    expect(mergeSession(before, own, stored, sameCookie)).toMatchObject({ loginTs: 200, amr: again.amr, exp: 1100 });
   });
 });
 
-describe('a form that is not submitted yet', () => {
-  it('a form that is not submitted yet stays after a request that did not render it', () => {
-    expect(mergeSession(before, before, { ...before, state: { secret: 's' } }, stay)?.state).toEqual({ secret: 's' });
+describe('a pending form', () => {
+  it('stays after a request that did not render it', () => {
+    expect(mergeSession(before, before, { ...before, state: { secret: 's' } }, sameCookie)?.state).toEqual({
+      secret: 's',
+    });
   });
 
-  it('a form that is not submitted yet is removed when it was submitted', () => {
+  it('is removed after its submission', () => {
     const rendered = { ...before, state: { secret: 's' } };
-    expect(mergeSession(rendered, before, rendered, stay)?.state).toBeUndefined();
+    expect(mergeSession(rendered, before, rendered, sameCookie)?.state).toBeUndefined();
   });
 });
 

@@ -72,14 +72,14 @@ async function during(browser: HttpClient, app: Application, meanwhile: () => Pr
 }
 
 describe('tabs opened at the same moment', () => {
-  it('tabs opened at the same moment sign in to different applications, all of which take part in the session', async () => {
+  it('sign in to different applications, all of which take part in the session', async () => {
     const { user, browser } = await signedIn();
     const answers = await Promise.all(apps.map((app) => openTab(browser, app)));
     expect(await participantsOf(user)).toEqual([home, ...apps].map(({ clientId }) => clientId).sort());
     await Promise.all(answers.map((tokens, at) => expect(apps[at]?.rp.userinfo(tokens)).resolves.toBeDefined()));
   });
 
-  it('tabs opened at the same moment all lose their tokens at a logout', async () => {
+  it('lose all their tokens at a logout', async () => {
     const { user, browser } = await signedIn();
     const answers = await Promise.all(apps.map((app) => openTab(browser, app)));
     await idp.services.endSession.one((await sessionOf(user)).uid, 'ended-by-admin');
@@ -88,7 +88,7 @@ describe('tabs opened at the same moment', () => {
     );
   });
 
-  it('tabs opened at the same moment sign in to one application under one `sid`, so that each of its tokens is valid', async () => {
+  it('sign in to one application under one `sid`, so that each of its tokens is valid', async () => {
     const { user, browser } = await signedIn();
     const [app = home] = apps;
     const answers = await Promise.all(Array.from({ length: 6 }, () => openTab(browser, app)));

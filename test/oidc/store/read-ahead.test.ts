@@ -28,6 +28,11 @@ const userinfo = (token: string) =>
   httpClient(idp.issuer).get('/userinfo', { headers: { authorization: `Bearer ${token}` } });
 const introspect = async (token: string) => (await postAs(idp, app, '/introspect', { token })).json().active;
 
+const answersFor = async (token: string) => ({
+  userinfo: (await userinfo(token)).status,
+  active: await introspect(token),
+});
+
 /** The names of the statements that `work` reads with. */
 async function readsOf(work: () => Promise<unknown>): Promise<string[]> {
   const query = vi.spyOn(idp.services.sql, 'query');
@@ -87,7 +92,7 @@ describe('a request with a token', () => {
     expect((await userinfo(token)).status).toBe(200);
     for (const { uid } of await idp.services.sessions.list(user.account.id))
       await idp.services.endSession.one(uid, 'ended-by-admin');
-    expect([(await userinfo(token)).status, await introspect(token)]).toEqual([401, false]);
+    expect(await answersFor(token)).toEqual({ userinfo: 401, active: false });
   });
 
   it('is rejected when another program has changed the session, the grant or the token', async () => {
@@ -95,10 +100,10 @@ describe('a request with a token', () => {
     const where = { accountId: user.account.id };
     for (const model of ['Session', 'Grant', 'AccessToken']) {
       const { access_token: token } = await tokensOf();
-      expect([model, (await userinfo(token)).status, await introspect(token)]).toEqual([model, 200, true]);
+      expect(await answersFor(token), model).toEqual({ userinfo: 200, active: true });
       // No JSON either, so that the database must not depend on it.
       await db.oidcArtifact.updateMany({ where: { ...where, model }, data: { payload: '"sessionUid":"x"' } });
-      expect([model, (await userinfo(token)).status, await introspect(token)]).toEqual([model, 401, false]);
+      expect(await answersFor(token), model).toEqual({ userinfo: 401, active: false });
       await db.oidcArtifact.deleteMany({ where });
     }
   });
@@ -109,9 +114,9 @@ describe('a request with a token', () => {
     expect((await userinfo(token)).status).toBe(200);
     // The sessions do not end here, so only the account's row decides.
     await accounts.setActive(user.account.id, false);
-    expect([(await userinfo(token)).status, await introspect(token)]).toEqual([401, false]);
+    expect(await answersFor(token)).toEqual({ userinfo: 401, active: false });
     await accounts.setActive(user.account.id, true);
-    expect([(await userinfo(token)).status, await introspect(token)]).toEqual([200, true]);
+    expect(await answersFor(token)).toEqual({ userinfo: 200, active: true });
   });
 });
 
@@ -122,7 +127,7 @@ describe('an authorization request of a signed-in browser', () => {
     for (const clientId of ['a\0b', 'é', '\\', '({[^$*+?.|', '"', 'x'.repeat(3000), '\ud800']) {
       const query = new URLSearchParams({ client_id: clientId, response_type: 'code', redirect_uri: app.redirectUri });
       const { status } = await browser.get(`/authorize?${query}`);
-      expect([clientId, status]).toEqual([clientId, 400]);
+      expect(status, clientId).toBe(400);
     }
   });
 });

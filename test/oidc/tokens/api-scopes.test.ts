@@ -68,7 +68,7 @@ describe('a client', () => {
     ['only scopes', { scope: 'openid scoped:read' }],
     ['another API', { resources: ['https://elsewhere.example'], scope: 'openid scoped:read' }],
     ['no API', { resources: [], scope: 'openid scoped:read' }],
-  ])('a client gets no token for an API when its registration names %s', async (_what, registered) => {
+  ])('gets no token for an API when its registration names %s', async (_what, registered) => {
     const app = await anApplication(idp, registered);
     const parameters = { resource: openApi, scope: 'openid scoped:read' };
     const page = await outcome(httpClient(idp.issuer), authorizeUrl(idp, app.clientId, parameters));
@@ -79,7 +79,7 @@ describe('a client', () => {
     expect([answer.status, answer.json().error]).toEqual([400, 'invalid_target']);
   });
 
-  it('a client gets only those scopes of an API that its registration names too', async () => {
+  it('gets only those scopes of an API that its registration names too', async () => {
     const scopeOf = async (registered: { resources: string[]; scope?: string }) => {
       const worker = await anApplication(idp, { ...machine, ...registered });
       const scope = 'scoped:read scoped:write';
@@ -94,13 +94,13 @@ describe('a client', () => {
 });
 
 describe('a scope that is tied to a permission', () => {
-  it('a scope that is tied to a permission is only for users who have the permission', async () => {
+  it('is only for users who have the permission', async () => {
     const app = await anApplication(idp, forApi(api, 'scoped:read', 'scoped:write'));
     expect((await tokensFor(app, writer)).scope).toBe('scoped:read scoped:write');
     expect((await tokensFor(app, reader)).scope).toBe('scoped:read');
   });
 
-  it('a scope that is tied to a permission is not on the consent page of another user', async () => {
+  it('is not on the consent page of another user', async () => {
     const app = await anApplication(idp, { consent: 'explicit', ...forApi(api, 'scoped:read', 'scoped:write') });
     for (const [user, isOffered] of [[writer, true] as const, [reader, false] as const]) {
       const browser = httpClient(idp.issuer);
@@ -113,7 +113,7 @@ describe('a scope that is tied to a permission', () => {
     }
   });
 
-  it('a scope that is tied to a permission is lost at the next refresh after the permission, and is back after it returns', async () => {
+  it('is lost at the next refresh after the permission, and is back after it returns', async () => {
     const app = await anApplication(idp, forApi(api, 'scoped:read', 'scoped:write'));
     const { refreshToken } = await tokensFor(app, writer);
     const { roles } = idp.services;
@@ -129,7 +129,7 @@ describe('a scope that is tied to a permission', () => {
     ]);
   });
 
-  it('a scope that is tied to a permission is not granted through the session of another user in the same browser', async () => {
+  it('is not granted through the session of another user in the same browser', async () => {
     const app = await anApplication(idp, forApi(api, 'scoped:read', 'scoped:write'));
     const browser = httpClient(idp.issuer);
     await signIn(browser, app, writer, wanted);
@@ -141,7 +141,7 @@ describe('a scope that is tied to a permission', () => {
     expect(decodeJwt(tokens.access_token).scope).toBe('scoped:read');
   });
 
-  it('a scope that is tied to a permission is not for a client that acts for itself', async () => {
+  it('is not for a client that acts for itself', async () => {
     const worker = await anApplication(idp, { ...machine, ...forApi(api, 'scoped:read', 'scoped:write') });
     const scope = 'scoped:read scoped:write';
     const tokens = await oidc.clientCredentialsGrant(worker.rp.config, { resource: api, scope });

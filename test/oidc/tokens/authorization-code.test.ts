@@ -46,7 +46,7 @@ const works = async (accessToken: string) =>
   200;
 
 describe('an authorization code', () => {
-  it('an authorization code is exchanged for tokens once, and revokes them when it is used again', async () => {
+  it('is exchanged for tokens once, and revokes them when it is used again', async () => {
     const code = await aCode();
     const first = await redeem(code);
     const tokens = first.json<Record<string, string>>();
@@ -62,13 +62,13 @@ describe('an authorization code', () => {
     expect(refreshed.status).toBe(400);
   });
 
-  it('an authorization code is exchanged once when it is redeemed ten times at the same moment, and its tokens are revoked', async () => {
+  it('is exchanged once when it is redeemed ten times at the same moment, and its tokens are revoked', async () => {
     const code = await aCode();
     const answers = await Promise.all(Array.from({ length: 10 }, () => redeem(code)));
-    const won = answers.filter(({ status }) => status === 200);
-    expect(won).toHaveLength(1);
+    const successes = answers.filter(({ status }) => status === 200);
+    expect(successes).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 400)).toHaveLength(9);
-    expect(await works(won[0]?.json<{ access_token: string }>().access_token ?? '')).toBe(false);
+    expect(await works(successes[0]?.json<{ access_token: string }>().access_token ?? '')).toBe(false);
   });
 
   it.each<[string, Record<string, string>]>([
@@ -78,14 +78,14 @@ describe('an authorization code', () => {
     ['another verifier', { code_verifier: 'w'.repeat(43) }],
     ['no verifier', { code_verifier: '' }],
     ['a verifier that is too short', { code_verifier: 'v' }],
-  ])('an authorization code is rejected with %s', async (_what, changes) => {
+  ])('is rejected with %s', async (_what, changes) => {
     const code = await aCode();
     const answer = await redeem(code, changes);
     expect(answer.status).toBe(400);
     expect(answer.json().error).toMatch(/^invalid_(grant|request)$/);
   });
 
-  it('an authorization code is rejected for another client, and stays valid for its own', async () => {
+  it('is rejected for another client, and stays valid for its own', async () => {
     const code = await aCode();
     const other = await anApplication(idp);
     expect((await redeem(code, {}, other)).json().error).toBe('invalid_grant');
@@ -108,7 +108,7 @@ describe('an authorization code', () => {
   });
 
   it.each(['', 'abc', `#${'a'.repeat(43)}`, '\0', 'a'.repeat(50_000), '../..'])(
-    'an authorization code is rejected when it was never issued (%#)',
+    'is rejected when it was never issued (%#)',
     async (code) => {
       expect((await redeem(code)).status).toBe(400);
     },

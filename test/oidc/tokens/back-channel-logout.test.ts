@@ -75,15 +75,15 @@ describe('back-channel logout', () => {
   });
 
   it('notifies only the application that requested the logout when the user stays signed in', async () => {
-    const asking = await listening();
+    const askingApp = await listening();
     const other = await listening();
     const browser = httpClient(idp.issuer);
-    await signIn(browser, asking.app, user);
+    await signIn(browser, askingApp.app, user);
     await signIn(browser, other.app, user);
-    const page = await browser.get(`/end-session?client_id=${asking.app.clientId}`);
+    const page = await browser.get(`/end-session?client_id=${askingApp.app.clientId}`);
     await browser.submit(page, {}, { button: 'Stay signed in' });
-    const [token] = await asking.web.waitForLogoutTokens(1);
-    expect((await verified(token, asking.app)).sid).toBeUndefined();
+    const [token] = await askingApp.web.waitForLogoutTokens(1);
+    expect((await verified(token, askingApp.app)).sid).toBeUndefined();
     expect(other.web.logoutTokens).toEqual([]);
   });
 

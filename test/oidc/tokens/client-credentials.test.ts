@@ -61,7 +61,7 @@ describe('client_credentials', () => {
     }
   });
 
-  it('client_credentials is rejected for an application without the grant', async () => {
+  it('is rejected for an application without the grant', async () => {
     const web = await anApplication(idp, { grant_types: ['authorization_code'] });
     const answer = await postAs(idp, web, '/token', { grant_type: 'client_credentials' });
     expect([answer.status, answer.json().error]).toEqual([400, 'invalid_request']);

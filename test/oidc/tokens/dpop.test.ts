@@ -61,7 +61,7 @@ const userinfo = async (token: string, DPoP?: string, scheme = 'DPoP') =>
   });
 
 describe('a DPoP-bound token', () => {
-  it('a DPoP-bound token is obtained, used and refreshed with proofs of its key', async () => {
+  it('is obtained, used and refreshed with proofs of its key', async () => {
     const { handle, tokens, sub } = await connect();
     expect(tokens.token_type).toBe('dpop');
     const info = await oidc.fetchUserInfo(app.rp.config, tokens.access_token, sub, { DPoP: handle });
@@ -73,7 +73,7 @@ describe('a DPoP-bound token', () => {
     });
   });
 
-  it('a DPoP-bound token is rejected without a proof, as a bearer token, or with another key', async () => {
+  it('is rejected without a proof, as a bearer token, or with another key', async () => {
     const { tokens } = await connect();
     const ath = sha256(tokens.access_token);
     const thief = await jose.generateKeyPair('ES256', { extractable: true });
@@ -123,7 +123,7 @@ describe('a DPoP-bound token', () => {
     expect([400, 401]).toContain((await userinfo(tokens.access_token, text || ' ')).status);
   });
 
-  it('a DPoP-bound token is rejected at the token endpoint without a proof, or with one of another key', async () => {
+  it('is rejected at the token endpoint without a proof, or with one of another key', async () => {
     const { tokens } = await connect();
     const form = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '', client_id: app.clientId };
     expect((await postAs(idp, app, '/token', form)).status).toBe(400);

@@ -94,7 +94,7 @@ describe('introspection', () => {
     expect((await postAs(idp, app, '/introspect', {})).status).toBe(400);
   });
 
-  it('introspection is rejected without client authentication', async () => {
+  it('is rejected without client authentication', async () => {
     const answer = await httpClient(idp.issuer).post('/introspect', { form: { token: 'x' } });
     expect([400, 401]).toContain(answer.status);
     expect((await postAs(idp, { ...app, clientSecret: 'wrong' }, '/introspect', { token: 'x' })).status).toBe(401);

@@ -33,17 +33,17 @@ const works = async (accessToken: string) =>
   200;
 
 describe('a refresh token', () => {
-  it('a refresh token is issued for offline_access without a prompt, and for nothing else', async () => {
+  it('is issued for offline_access without a prompt, and for nothing else', async () => {
     expect((await connect()).refresh_token).toBeTruthy();
     expect((await signIn(httpClient(idp.issuer), app, user)).tokens.refresh_token).toBeUndefined();
   });
 
-  it('a refresh token is not issued to an application without the grant', async () => {
+  it('is not issued to an application without the grant', async () => {
     const other = await anApplication(idp, { grant_types: ['authorization_code'] });
     expect((await connect(other)).refresh_token).toBeUndefined();
   });
 
-  it('a refresh token is issued for a request that was pushed, signed, or both', async () => {
+  it('is issued for a request that was pushed, signed, or both', async () => {
     const pair = await jose.generateKeyPair('ES256', { extractable: true });
     const jwk = { ...(await jose.exportJWK(pair.publicKey)), kty: 'EC' as const, alg: 'ES256' };
     const signing = await anApplication(idp, { jwks: { keys: [jwk] }, request_object_signing_alg: 'ES256' });
@@ -65,11 +65,11 @@ describe('a refresh token', () => {
       const url = `${idp.issuer}/authorize?${new URLSearchParams(way)}`;
       const page = await completeSignIn(httpClient(idp.issuer), url, { user });
       const tokens = await target.rp.finish(page.location ?? '', started);
-      expect([Object.keys(way), Boolean(tokens.refresh_token)]).toEqual([Object.keys(way), true]);
+      expect(tokens.refresh_token, Object.keys(way).join()).toBeTruthy();
     }
   });
 
-  it('a refresh token is exchanged for new tokens and replaced', async () => {
+  it('is exchanged for new tokens and replaced', async () => {
     const before = await connect();
     const after = await app.rp.refresh(before.refresh_token ?? '');
     expect(after.refresh_token).toBeTruthy();
@@ -78,7 +78,7 @@ describe('a refresh token', () => {
     expect(await works(after.access_token)).toBe(true);
   });
 
-  it('a refresh token revokes all tokens of its grant when it is used again after its successor was used', async () => {
+  it('revokes all tokens of its grant when it is used again after its successor was used', async () => {
     const first = await connect();
     const second = await app.rp.refresh(first.refresh_token ?? '');
     const third = await app.rp.refresh(second.refresh_token ?? '');
@@ -88,7 +88,7 @@ describe('a refresh token', () => {
     for (const { access_token } of [first, second, third]) expect(await works(access_token)).toBe(false);
   });
 
-  it('a refresh token revokes all tokens of its grant when it is used again after the time for a retry', async () => {
+  it('revokes all tokens of its grant when it is used again after the time for a retry', async () => {
     const first = await connect();
     const second = await app.rp.refresh(first.refresh_token ?? '');
     clock.advance({ seconds: limits.refreshToken.defaultRetrySeconds });
@@ -97,7 +97,7 @@ describe('a refresh token', () => {
     expect(await works(second.access_token)).toBe(false);
   });
 
-  it('a refresh token is rejected for another application, or without the secret', async () => {
+  it('is rejected for another application, or without the secret', async () => {
     const { refresh_token: token } = await connect();
     const other = await anApplication(idp);
     expect((await redeem(token, other)).json().error).toBe('invalid_grant');
@@ -105,7 +105,7 @@ describe('a refresh token', () => {
     expect((await redeem(token)).status).toBe(200);
   });
 
-  it('a refresh token gives fewer scopes on request, never more', async () => {
+  it('gives fewer scopes on request, never more', async () => {
     const { refresh_token: token } = await connect();
     const more = await redeem(token, app, { scope: 'openid profile email' });
     expect([more.status, more.json().error]).toEqual([400, 'invalid_scope']);
@@ -113,7 +113,7 @@ describe('a refresh token', () => {
     expect(fewer.scope).toBe('openid');
   });
 
-  it('a refresh token does not outlive the first one’s lifetime for a public client', async () => {
+  it('does not outlive the first one’s lifetime for a public client', async () => {
     const browserApp = await anApplication(idp, { token_endpoint_auth_method: 'none' });
     const before = await connect(browserApp);
     const expiry = async () =>
@@ -130,7 +130,7 @@ describe('a refresh token', () => {
     expect(await expiry()).toBeLessThanOrEqual(first);
   });
 
-  it('a refresh token stays the same for a confidential client whose tokens are bound to its key', async () => {
+  it('stays the same for a confidential client whose tokens are bound to its key', async () => {
     const keys = await oidc.randomDPoPKeyPair('ES256');
     const bound = await anApplication(idp, { dpop_bound_access_tokens: true });
     const options = { DPoP: oidc.getDPoPHandle(bound.rp.config, keys) };
@@ -150,18 +150,15 @@ describe('a refresh token', () => {
     expect(Math.round(days)).toBe(limits.refreshToken.defaultDays);
   });
 
-  it.each(['', 'abc', '#abc', '\0', 'a'.repeat(10_000)])(
-    'a refresh token is rejected when it was never issued (%#)',
-    async (token) => {
-      const answer = await redeem(token);
-      expect(answer.status).toBe(400);
-      expect(answer.headers['content-type']).toContain('application/json');
-    },
-  );
+  it.each(['', 'abc', '#abc', '\0', 'a'.repeat(10_000)])('is rejected when it was never issued (%#)', async (token) => {
+    const answer = await redeem(token);
+    expect(answer.status).toBe(400);
+    expect(answer.headers['content-type']).toContain('application/json');
+  });
 });
 
 describe('a refresh whose answer was lost', () => {
-  it('a refresh whose answer was lost is repeated with the same token, and gets the same successor', async () => {
+  it('is repeated with the same token, and gets the same successor', async () => {
     const before = await connect();
     const lost = await app.rp.refresh(before.refresh_token ?? '');
     const again = await app.rp.refresh(before.refresh_token ?? '');
@@ -172,7 +169,7 @@ describe('a refresh whose answer was lost', () => {
     expect((await redeem(again.refresh_token)).status).toBe(200);
   });
 
-  it('a refresh whose answer was lost gets the same successor when it is sent ten times at the same moment, to two instances', async () => {
+  it('gets the same successor when it is sent ten times at the same moment, to two instances', async () => {
     const environment = { DATABASE_URL: String(idp.environment.DATABASE_URL) };
     const second = await startIdp({ now: clock.now, environment });
     const { refresh_token: token = '' } = await connect();
@@ -193,7 +190,7 @@ describe('a refresh whose answer was lost', () => {
     expect((await redeem(token)).status).toBe(400);
   });
 
-  it('a refresh whose answer was lost is rejected from another client, and does not make the used token active', async () => {
+  it('is rejected from another client, and does not make the used token active', async () => {
     const { refresh_token: token = '' } = await connect();
     const { refresh_token: successor } = await app.rp.refresh(token);
     const other = await anApplication(idp);
@@ -203,7 +200,7 @@ describe('a refresh whose answer was lost', () => {
     expect((await redeem(successor)).status).toBe(200);
   });
 
-  it('a refresh whose answer was lost is not possible where the setting allows none', async () => {
+  it('is not possible where the setting allows none', async () => {
     const { settings } = idp.services;
     await settings.set('refresh_token_retry_seconds', 0);
     await settings.reload();
@@ -215,7 +212,7 @@ describe('a refresh whose answer was lost', () => {
     await settings.reload();
   });
 
-  it('a refresh that failed after its successor was stored is possible again, counted from the answer', async () => {
+  it('is possible again when it failed after its successor was stored, counted from the answer', async () => {
     const { refresh_token: token = '' } = await connect();
     const { sql } = idp.services;
     const execute = sql.execute.bind(sql);
@@ -240,7 +237,7 @@ describe('a refresh whose answer was lost', () => {
   });
 
   // The last one: the clock of the client is the real one.
-  it('a refresh gets the successor when the server was stopped before it had stored one, up to an hour later', async () => {
+  it('gets the successor when the server was stopped before it had stored one, up to an hour later', async () => {
     const [{ refresh_token: token = '' }, { refresh_token: old = '' }] = [await connect(), await connect()];
     const { consume } = createArtifactAdapter('RefreshToken', idp.services);
     await consume(old);

@@ -33,23 +33,20 @@ const keys = () => jose.createRemoteJWKSet(new URL(`${idp.issuer}/jwks`));
 const apiScope = { scope: 'openid articles:read', resource: api };
 
 describe('the ID token', () => {
-  it('the ID token is signed with RS256 unless the client wants another algorithm', async () => {
+  it('is signed with RS256 unless the client wants another algorithm', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), app, user);
     const { protectedHeader } = await jose.jwtVerify(tokens.id_token ?? '', keys(), { audience: app.clientId });
     expect(protectedHeader).toMatchObject({ alg: 'RS256', kid: expect.any(String) });
   });
 
-  it.each(['PS256', 'ES256', 'EdDSA'] as const)(
-    'the ID token is signed with %s for a client that registers it',
-    async (alg) => {
-      const client = await anApplication(idp, { id_token_signed_response_alg: alg });
-      const { tokens } = await signIn(httpClient(idp.issuer), client, user);
-      const { protectedHeader } = await jose.jwtVerify(tokens.id_token ?? '', keys());
-      expect(protectedHeader.alg).toBe(alg);
-    },
-  );
+  it.each(['PS256', 'ES256', 'EdDSA'] as const)('is signed with %s for a client that registers it', async (alg) => {
+    const client = await anApplication(idp, { id_token_signed_response_alg: alg });
+    const { tokens } = await signIn(httpClient(idp.issuer), client, user);
+    const { protectedHeader } = await jose.jwtVerify(tokens.id_token ?? '', keys());
+    expect(protectedHeader.alg).toBe(alg);
+  });
 
-  it('the ID token is signed with the secret by HS256 for a client that registers it', async () => {
+  it('is signed with the secret by HS256 for a client that registers it', async () => {
     const client = await anApplication(idp, { id_token_signed_response_alg: 'HS256' });
     const { tokens } = await signIn(httpClient(idp.issuer), client, user);
     const secret = new TextEncoder().encode(client.clientSecret);
@@ -60,7 +57,7 @@ describe('the ID token', () => {
     expect(payload.sub).toBe(user.account.id);
   });
 
-  it('the ID token cannot be registered unsigned, nor signed with a short secret', async () => {
+  it('cannot be registered unsigned, nor signed with a short secret', async () => {
     const client = { redirect_uris: ['http://127.0.0.1:4000/cb'] };
     const { applications } = idp.services;
     await expect(
@@ -71,14 +68,14 @@ describe('the ID token', () => {
 });
 
 describe('the access token', () => {
-  it('the access token is opaque, is valid for 15 minutes, and is active for no other client', async () => {
+  it('is opaque, is valid for 15 minutes, and is active for no other client', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), app, user);
     expect(tokens.access_token).toMatch(/^[\w-]{43}$/);
     expect(tokens.expires_in).toBe(900);
     expect(tokens.token_type).toBe('bearer');
   });
 
-  it('the access token is valid for as long as the setting says, never more than an hour', async () => {
+  it('is valid for as long as the setting says, never more than an hour', async () => {
     const { settings } = idp.services;
     await settings.set('access_token_minutes', 60);
     expect((await signIn(httpClient(idp.issuer), app, user)).tokens.expires_in).toBe(3600);
@@ -86,7 +83,7 @@ describe('the access token', () => {
     await settings.set('access_token_minutes', 15);
   });
 
-  it('the access token is a JWT for a registered resource, and for that alone', async () => {
+  it('is a JWT for a registered resource, and for that alone', async () => {
     const { tokens } = await signIn(httpClient(idp.issuer), app, user, apiScope);
     // With openid in the scope the first token is for userinfo; the API's is requested at the token endpoint.
     const again = await signInFor(api);
@@ -117,19 +114,16 @@ describe('the access token', () => {
     return new URL(page.location ?? '');
   }
 
-  it.each(['PS256', 'ES256', 'EdDSA'])(
-    'the access token is issued for a resource without openid, signed with its %s',
-    async (alg) => {
-      await idp.services.db.resource.update({ where: { identifier: es }, data: { signingAlg: alg, mac: '' } });
-      await signRows(idp.services);
-      const machine = await oidc.clientCredentialsGrant(app.rp.config, { resource: es, scope: 'things' });
-      const { payload, protectedHeader } = await jose.jwtVerify(machine.access_token, keys(), { audience: es });
-      expect(protectedHeader).toMatchObject({ typ: 'at+jwt', alg });
-      expect(payload).toMatchObject({ sub: app.clientId, client_id: app.clientId, scope: 'things' });
-    },
-  );
+  it.each(['PS256', 'ES256', 'EdDSA'])('is issued for a resource without openid, signed with its %s', async (alg) => {
+    await idp.services.db.resource.update({ where: { identifier: es }, data: { signingAlg: alg, mac: '' } });
+    await signRows(idp.services);
+    const machine = await oidc.clientCredentialsGrant(app.rp.config, { resource: es, scope: 'things' });
+    const { payload, protectedHeader } = await jose.jwtVerify(machine.access_token, keys(), { audience: es });
+    expect(protectedHeader).toMatchObject({ typ: 'at+jwt', alg });
+    expect(payload).toMatchObject({ sub: app.clientId, client_id: app.clientId, scope: 'things' });
+  });
 
-  it('the access token is rejected by userinfo, introspection and revocation when it is for a resource', async () => {
+  it('is rejected by userinfo, introspection and revocation when it is for a resource', async () => {
     const { access_token: token } = await oidc.clientCredentialsGrant(app.rp.config, {
       resource: api,
       scope: 'articles:read',
@@ -138,11 +132,14 @@ describe('the access token', () => {
     expect(userinfo.status).toBe(401);
     for (const path of ['/introspect', '/revoke']) {
       const answer = await postAs(idp, app, path, { token });
-      expect([path, answer.status, answer.json().error]).toEqual([path, 400, 'unsupported_token_type']);
+      expect({ status: answer.status, error: answer.json().error }, path).toEqual({
+        status: 400,
+        error: 'unsupported_token_type',
+      });
     }
   });
 
-  it('the access token is rejected for a resource that is not registered', async () => {
+  it('is rejected for a resource that is not registered', async () => {
     const browser = httpClient(idp.issuer);
     for (const resource of [
       'https://other.example',
@@ -153,13 +150,16 @@ describe('the access token', () => {
       'https://a.example/\0',
     ]) {
       const answer = await outcome(browser, authorizeUrl(idp, app.clientId, { resource }));
-      expect([resource, answer.get('error')]).toEqual([resource, 'invalid_target']);
+      expect(answer.get('error'), resource).toBe('invalid_target');
       const machine = await postAs(idp, app, '/token', { grant_type: 'client_credentials', resource });
-      expect([resource, machine.status, machine.json().error]).toEqual([resource, 400, 'invalid_target']);
+      expect({ status: machine.status, error: machine.json().error }, resource).toEqual({
+        status: 400,
+        error: 'invalid_target',
+      });
     }
   });
 
-  it('the access token is rejected for a resource that this client may not request', async () => {
+  it('is rejected for a resource that this client may not request', async () => {
     const narrow = await anApplication(idp, {
       grant_types: ['client_credentials'],
       redirect_uris: [],

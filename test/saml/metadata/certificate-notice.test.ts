@@ -49,7 +49,7 @@ describe('the expiry of the IdP certificate', () => {
     expect(await queued()).toBe(0);
   });
 
-  it('the expiry of the IdP certificate is mailed to each contact once, 30 days before', async () => {
+  it('is mailed to each contact once, 30 days before', async () => {
     daysBefore(30);
     expect(await notify()).toBe(2);
     expect(await notify()).toBe(0);
@@ -65,7 +65,7 @@ describe('the expiry of the IdP certificate', () => {
     expect(await queued()).toBe(2);
   });
 
-  it('the expiry of the IdP certificate is mailed again a week before', async () => {
+  it('is mailed again a week before', async () => {
     daysBefore(7);
     expect(await notify()).toBe(2);
     expect(await notify()).toBe(0);

@@ -12,7 +12,7 @@ const key = (use: string) =>
   </ds:KeyInfo><md:EncryptionMethod Algorithm="http://www.w3.org/2009/xmlenc11#aes128-gcm"/></md:KeyDescriptor>`;
 
 describe('service provider metadata of other products', () => {
-  it('service provider metadata of other products is read as Shibboleth generates it', () => {
+  it('is read as Shibboleth generates it', () => {
     const read = parseServiceProviderMetadata(
       `
 <!--
@@ -50,7 +50,7 @@ This is example metadata only. Do *NOT* supply it as is without review.
     expect([read.signingCertificates.length, read.encryptionCertificates.length]).toEqual([1, 1]);
   });
 
-  it('service provider metadata of other products is read as SimpleSAMLphp and mod_auth_mellon generate it, with the metadata namespace as the default one', () => {
+  it('is read as SimpleSAMLphp and mod_auth_mellon generate it, with the metadata namespace as the default one', () => {
     const read = parseServiceProviderMetadata(
       `<?xml version="1.0" encoding="UTF-8" standalone="no"?>
 <EntityDescriptor entityID="https://sp.example/mellon/metadata" xmlns="${saml2}:metadata">

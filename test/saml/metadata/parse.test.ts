@@ -25,7 +25,7 @@ const metadata = ({ entity = '', role = '', keys = '', services = acs(sp.acs), h
 const parse = (xml: string) => parseServiceProviderMetadata(xml, now);
 
 describe('service provider metadata', () => {
-  it('service provider metadata is read in full', () => {
+  it('is read in full', () => {
     const slo = `<md:SingleLogoutService Binding="${bindings.redirect}" Location="https://sp.example/slo" ResponseLocation="https://sp.example/slo/done"/><md:SingleLogoutService Binding="urn:oasis:names:tc:SAML:2.0:bindings:SOAP" Location="https://sp.example/soap"/>`;
     const wishes = `<md:AttributeConsumingService index="0"><md:ServiceName xml:lang="de">Dienst</md:ServiceName><md:ServiceName xml:lang="en">Service</md:ServiceName><md:RequestedAttribute Name="urn:oid:0.9.2342.19200300.100.1.3" FriendlyName="mail" isRequired="1"/></md:AttributeConsumingService>`;
     const read = parse(
@@ -62,7 +62,7 @@ describe('service provider metadata', () => {
     expect(read.encryptionCertificates.map(({ pem }) => bare(pem))).toEqual([bare(other.certificatePem)]);
   });
 
-  it('service provider metadata never offers a signing key, nor a curve, for encryption', () => {
+  it('never offers a signing key, nor a curve, for encryption', () => {
     const signing = parse(metadata({ keys: key(spCredential.certificatePem, ' use="signing"') }));
     expect(signing.encryptionCertificates).toEqual([]);
     const curve = parse(metadata({ keys: key(aCredential('ec', 256).certificatePem) }));
@@ -70,7 +70,7 @@ describe('service provider metadata', () => {
     expect(curve.signingCertificates).toHaveLength(1);
   });
 
-  it('service provider metadata is read as node-saml and samlify generate it', () => {
+  it('is read as node-saml and samlify generate it', () => {
     const nodeSaml = new SAML({
       callbackUrl: sp.acs,
       issuer: sp.entityId,
@@ -97,7 +97,7 @@ describe('service provider metadata', () => {
     });
   });
 
-  it('service provider metadata may be the only entity of a list', () => {
+  it('may be the only entity of a list', () => {
     const list = (...entities: string[]) =>
       `<md:EntitiesDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata">${entities.join('')}</md:EntitiesDescriptor>`;
     expect(parse(list(metadata())).entityId).toBe(sp.entityId);
@@ -160,7 +160,7 @@ describe('service provider metadata', () => {
       ),
       'ambiguous',
     ],
-  ])('service provider metadata is rejected with the reason: %s', (_name, xml, reason) => {
+  ])('is rejected with the reason: %s', (_name, xml, reason) => {
     expect(() => parse(xml)).toThrow(reason);
   });
 
@@ -169,7 +169,7 @@ describe('service provider metadata', () => {
     ['a style sheet', metadata({ head: '<?xml-stylesheet href="x"?>' }), 'forbidden_markup'],
     ['no XML', 'https://sp.example/metadata', 'not_xml'],
     ['more than a megabyte', metadata({ head: ' '.repeat(1024 * 1024) }), 'too_large'],
-  ])('service provider metadata is rejected with %s', async (_name, xml, code) => {
+  ])('is rejected with %s', async (_name, xml, code) => {
     expect(await samlErrorCode(() => parse(xml))).toBe(code);
   });
 });

@@ -164,19 +164,16 @@ describe('metadata behind a URL', () => {
     ['holds a DOCTYPE', () => ({ body: `<!DOCTYPE x>${metadata()}` })],
     ['redirects', () => ({ status: 302, location: `${web.origin}/elsewhere`, body: '' })],
     ['is too long', () => ({ body: `${metadata()}${' '.repeat(2 * 1024 * 1024)}` })],
-  ])(
-    'metadata behind a URL is rejected when it %s: the last valid one stays, and the reason is audited',
-    async (_what, answers) => {
-      const before = await stored();
-      answer = answers();
-      expect(await refresh()).toEqual({ changed: 0, waiting: 0, unchanged: 0, failed: 1 });
-      expect(await stored()).toBe(before);
-      expect((await lastEvent('refused'))?.reason?.length).toBeGreaterThan(10);
-      expect(idp.log.join('')).toContain('the last valid one stays in use');
-    },
-  );
+  ])('is rejected when it %s: the last valid one stays, and the reason is audited', async (_what, answers) => {
+    const before = await stored();
+    answer = answers();
+    expect(await refresh()).toEqual({ changed: 0, waiting: 0, unchanged: 0, failed: 1 });
+    expect(await stored()).toBe(before);
+    expect((await lastEvent('refused'))?.reason?.length).toBeGreaterThan(10);
+    expect(idp.log.join('')).toContain('the last valid one stays in use');
+  });
 
-  it('metadata behind a URL is not fetched while its application is disabled', async () => {
+  it('is not fetched while its application is disabled', async () => {
     await idp.services.applications.setEnabled(id, false, { source: 'file' });
     expect(await refresh()).toEqual({ changed: 0, waiting: 0, unchanged: 0, failed: 0 });
   });
@@ -186,7 +183,7 @@ describe('metadata behind a URL', () => {
     ['PT5S', 3600],
     ['P30D', 24 * 3600],
   ])(
-    'metadata behind a URL is read again when its cacheDuration of %s says, not within an hour, and at the latest after a day',
+    'is read again when its cacheDuration of %s says, not within an hour, and at the latest after a day',
     async (duration, due) => {
       const attributes = ` cacheDuration="${duration}"`;
       await register({ attributes });
@@ -215,19 +212,16 @@ describe('changed metadata', () => {
     ['other signing keys', {}, { signing: [second] }],
     ['other encryption keys', {}, { encryption: [second] }],
     ['signing keys for the first time', { signing: [], signed: false }, { signing: [second], signed: false }],
-  ])(
-    'changed metadata waits for approval when it has %s, and the registered metadata stays in use',
-    async (_what, before, now) => {
-      await register(before);
-      expect(await refreshWith(now)).toBe('waiting');
-      expect(await stored()).toBe(metadata(before));
-      expect((await lastEvent('waiting'))?.data).toMatchObject({ changes: [{ needsApproval: true }] });
-      expect(await subjects()).toEqual(['Approve the new metadata of Wiki']);
-      expect(await refreshWith(now)).toBe('waiting');
-      expect(await refreshWith({ ...now, attributes: ' cacheDuration="PT8H"' })).toBe('waiting');
-      expect(await subjects(), 'reported once').toHaveLength(1);
-    },
-  );
+  ])('waits for approval when it has %s, and the registered metadata stays in use', async (_what, before, now) => {
+    await register(before);
+    expect(await refreshWith(now)).toBe('waiting');
+    expect(await stored()).toBe(metadata(before));
+    expect((await lastEvent('waiting'))?.data).toMatchObject({ changes: [{ needsApproval: true }] });
+    expect(await subjects()).toEqual(['Approve the new metadata of Wiki']);
+    expect(await refreshWith(now)).toBe('waiting');
+    expect(await refreshWith({ ...now, attributes: ' cacheDuration="PT8H"' })).toBe('waiting');
+    expect(await subjects(), 'reported once').toHaveLength(1);
+  });
 
   it('sends nobody to the new address before an administrator approves it in the console', async () => {
     expect(await refreshWith({ acs: [NEW_ACS] })).toBe('waiting');
@@ -245,7 +239,7 @@ describe('changed metadata', () => {
     expect(await refreshWith({ acs: [NEW_ACS] })).toBe('unchanged');
   });
 
-  it('changed metadata is approved or rejected over the API, which names the document', async () => {
+  it('is approved or rejected over the API, which names the document', async () => {
     expect((await api.get(`/applications/${id}/metadata-change`)).status).toBe(404);
     await refreshWith({ acs: [NEW_ACS] });
     const path = `/applications/${id}/metadata-change`;
@@ -266,7 +260,7 @@ describe('changed metadata', () => {
     expect(await stored()).toBe(metadata({ acs: [NEW_ACS] }));
   });
 
-  it('changed metadata is approved or rejected over the API by a user only after a fresh sign-in', async () => {
+  it('is approved or rejected over the API by a user only after a fresh sign-in', async () => {
     await refreshWith({ acs: [NEW_ACS] });
     const decide = async (by: ApiCaller, decision: string) =>
       by.send('POST', `/applications/${id}/metadata-change/${decision}`, { document: await document() });
@@ -282,7 +276,7 @@ describe('changed metadata', () => {
     expect(await stored()).toBe(metadata({ acs: [NEW_ACS] }));
   });
 
-  it('changed metadata is compared in the console address by address', async () => {
+  it('is compared in the console address by address', async () => {
     const second = 'https://wiki.example/second';
     await register({ acs: [second, oldAcs] });
     await refreshWith({ acs: [NEW_ACS, second] });
@@ -292,13 +286,13 @@ describe('changed metadata', () => {
     expect(words).toContain(`Received from ${web.origin}/metadata`);
   });
 
-  it('changed metadata waits no more once the URL has the registered metadata again', async () => {
+  it('waits no more once the URL has the registered metadata again', async () => {
     await refreshWith({ acs: [NEW_ACS] });
     expect(await refreshWith({})).toBe('unchanged');
     expect((await api.get(`/applications/${id}/metadata-change`)).status).toBe(404);
   });
 
-  it('changed metadata is applied, audited and reported when it adds a key beside the known one (a rollover)', async () => {
+  it('is applied, audited and reported when it adds a key beside the known one (a rollover)', async () => {
     expect(await isAccepted(oldAcs, second)).toBe(false);
     expect(await refreshWith({ signing: [second, first], encryption: [second, first] })).toBe('changed');
     const before = { first: await isAccepted(oldAcs, first), second: await isAccepted(oldAcs, second) };
@@ -312,7 +306,7 @@ describe('changed metadata', () => {
     expect(after).toEqual({ first: false, second: true });
   });
 
-  it('changed metadata is applied without approval when the pinned key signs the document, and rejected when it does not', async () => {
+  it('is applied without approval when the pinned key signs the document, and rejected when it does not', async () => {
     const pinned = { metadata_certificate: third.certificatePem };
     const document = metadata({ acs: [NEW_ACS], signing: [second], attributes: ' ID="_metadata"' });
     await register({}, pinned);
@@ -332,7 +326,7 @@ describe('registered metadata that has expired', () => {
     return { attributes: ` validUntil="${validUntil}"` };
   };
 
-  it('registered metadata that has expired stays in use for a grace period, which is reported once', async () => {
+  it('stays in use for a grace period, which is reported once', async () => {
     await register(expired(2));
     expect(await isAccepted(oldAcs)).toBe(true);
     expect(await refreshWith(expired(2))).toBe('failed');
@@ -341,7 +335,7 @@ describe('registered metadata that has expired', () => {
     expect((await lastEvent('expired'))?.outcome).toBe('failure');
   });
 
-  it('registered metadata that has expired is used no more after it, until valid metadata is read', async () => {
+  it('is used no more after it, until valid metadata is read', async () => {
     await register(expired(4));
     const page = await signedRequest(oldAcs);
     expect([page.status, textOf(page.text)]).toEqual([400, expect.stringContaining('has expired')]);

@@ -13,7 +13,7 @@ const manyNamespaces = (count: number) =>
 const laughs = `<!DOCTYPE lolz [<!ENTITY a "ha"><!ENTITY b "${'&a;'.repeat(10)}"><!ENTITY c "${'&b;'.repeat(10)}">]>`;
 
 describe('a message', () => {
-  it('a message is accepted with declaration and byte order mark', () => {
+  it('is accepted with declaration and byte order mark', () => {
     expect(receivePost(good, maySign).root.localName).toBe('AuthnRequest');
     expect(receivePost(`\ufeff<?xml version="1.0" encoding="UTF-8"?>\n${good}\n`, maySign).signed).toBe(false);
   });
@@ -75,7 +75,7 @@ describe('a message', () => {
     ['an ID that is none', authnRequestXml({ id: '1 2' }), 'not_schema_valid'],
     ['a time that is none', good.replace(/IssueInstant="[^"]*"/, 'IssueInstant="yesterday"'), 'not_schema_valid'],
     ['SAML 1.1', good.replace('Version="2.0"', 'Version="1.1"'), 'wrong_version'],
-  ])('a message is rejected with %s', async (_name, xml, code) => {
+  ])('is rejected with %s', async (_name, xml, code) => {
     expect(await samlErrorCode(() => receivePost(xml, maySign))).toBe(code);
   });
 
@@ -89,7 +89,7 @@ describe('a message', () => {
       'the signature of another message',
       signXml(authnRequestXml()).replace(sp.acs, `${sp.acs}${'&lt;'.repeat(7_000)}`),
     ],
-  ])('a message is handled within the time limit, full of %s', (_name, xml) => {
+  ])('is handled within the time limit, full of %s', (_name, xml) => {
     const cpu = Array.from({ length: 15 }, () => {
       const before = process.cpuUsage();
       try {
@@ -103,12 +103,12 @@ describe('a message', () => {
     expect(Math.min(...cpu)).toBeLessThan(200); // 2 ms where it was measured; a quadratic step takes seconds
   });
 
-  it('a message is rejected in the parameter of the other kind', async () => {
+  it('is rejected in the parameter of the other kind', async () => {
     expect(await samlErrorCode(() => receivePost(good, maySign, 'SAMLResponse'))).toBe('wrong_root');
     expect(await samlErrorCode(() => receivePost(logoutRequestXml(), maySign, 'SAMLResponse'))).toBe('wrong_root');
   });
 
-  it('a message is rejected as a Response, which is never received here', async () => {
+  it('is rejected as a Response, which is never received here', async () => {
     const response =
       '<p:Response xmlns:p="urn:oasis:names:tc:SAML:2.0:protocol" ID="_1" Version="2.0" IssueInstant="2031-01-01T00:00:00Z">' +
       '<p:Status><p:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:Success"/></p:Status></p:Response>';
@@ -135,7 +135,7 @@ describe('dropping comments, which metadata may hold', () => {
     ['an unfinished comment', '<a/><!-- '],
     ['CDATA that hides a comment', '<a><![CDATA[<!-- ]]></a>'],
     ['a DOCTYPE', '<!-- ok --><!DOCTYPE a><a/>'],
-  ])('dropping comments, which metadata may hold still rejects %s', async (_name, xml) => {
+  ])('still rejects %s', async (_name, xml) => {
     expect(await samlErrorCode(() => parseXml(xml, { kind: 'metadata' }))).toBe('forbidden_markup');
   });
 });

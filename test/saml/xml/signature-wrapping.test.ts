@@ -21,19 +21,19 @@ const messages: Record<string, Parts> = {
   ),
 };
 
-describe.each(Object.entries(messages))('wrapping a signed %s', (name, message) => {
-  it('accepts the message without wrapping', () => {
+describe.each(Object.entries(messages))('a signed %s', (name, message) => {
+  it('is accepted without wrapping', () => {
     expect(receivePost(message.signed)).toMatchObject({ name, signed: true });
   });
 
-  it.each(Object.keys(arrangements))('a wrapped message is rejected: %s', async (arrangement) => {
+  it.each(Object.keys(arrangements))('is rejected when it is wrapped: %s', async (arrangement) => {
     const xml = arrangements[arrangement]?.(message) ?? '';
     expect(xml).not.toBe(message.signed);
     await samlErrorCode(() => receivePost(xml));
   });
 
   it.each(Object.keys(arrangements))(
-    'a wrapped message is rejected without the help of the schema: %s',
+    'is rejected without the help of the schema when it is wrapped: %s',
     async (arrangement) => {
       const xml = arrangements[arrangement]?.(message) ?? '';
       const code = await samlErrorCode(() => receivePost(xml, mustSign, 'SAMLRequest', validateWellFormed));

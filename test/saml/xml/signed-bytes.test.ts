@@ -56,7 +56,7 @@ describe('the signed text', () => {
     );
   });
 
-  it('the signed text may name prefixes to be treated inclusively, as OpenSAML does, and nothing else', async () => {
+  it('may name prefixes to be treated inclusively, as OpenSAML does, and nothing else', async () => {
     const list = `<ec:InclusiveNamespaces xmlns:ec="${exclusive}" PrefixList="a b"/>`;
     const body = '<samlp:Extensions xmlns:b="urn:b"><a:x xmlns:a="urn:a"/></samlp:Extensions>';
     const signed = new SignedXml({

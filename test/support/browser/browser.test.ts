@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Listening, listen } from '../listen.ts';
 import { addAuthenticator, axe, type Browser, launchBrowser, phone } from './browser.ts';
 
@@ -24,47 +24,49 @@ afterAll(async () => {
   await server.close();
 });
 
-it('reports nothing on an accessible page', async () => {
-  const context = await browser.newContext(phone);
-  const tab = await context.newPage();
-  await tab.goto(`${server.origin}/good`);
-  expect(await axe(tab)).toEqual([]);
-  await context.close();
-});
-
-it('reports an input without a label in both schemes, and low contrast of the dark one', async () => {
-  const tab = await browser.newPage();
-  await tab.goto(`${server.origin}/bad`);
-  const found = (await axe(tab, ['light', 'dark'])).map(({ scheme, rule }) => `${scheme} ${rule}`);
-  expect(found).toEqual(['light label', 'dark color-contrast', 'dark label']);
-  await tab.close();
-});
-
-it('enforces the same-origin policy', async () => {
-  const tab = await browser.newPage();
-  await tab.goto(`${server.origin}/good`);
-  const other = server.origin.replace('127.0.0.1', 'localhost');
-  const read = tab.evaluate((url) => fetch(url).then((response) => response.text()), `${other}/good`);
-  await expect(read).rejects.toThrow();
-  await tab.close();
-});
-
-it('adds a virtual passkey device', async () => {
-  const tab = await browser.newPage();
-  await tab.goto(`${server.origin.replace('127.0.0.1', 'localhost')}/good`);
-  const device = await addAuthenticator(tab);
-  await tab.evaluate(async () => {
-    const bytes = new Uint8Array(32);
-    await navigator.credentials.create({
-      publicKey: {
-        challenge: bytes,
-        rp: { name: 'Test' },
-        user: { id: bytes, name: 'alice', displayName: 'Alice' },
-        pubKeyCredParams: [{ type: 'public-key', alg: -7 }],
-        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
-      },
-    });
+describe('the browser of the tests', () => {
+  it('reports nothing on an accessible page', async () => {
+    const context = await browser.newContext(phone);
+    const tab = await context.newPage();
+    await tab.goto(`${server.origin}/good`);
+    expect(await axe(tab)).toEqual([]);
+    await context.close();
   });
-  expect(await device.credentials()).toMatchObject([{ isResidentCredential: true }]);
-  await tab.close();
+
+  it('reports an input without a label in both schemes, and low contrast of the dark one', async () => {
+    const tab = await browser.newPage();
+    await tab.goto(`${server.origin}/bad`);
+    const found = (await axe(tab, ['light', 'dark'])).map(({ scheme, rule }) => `${scheme} ${rule}`);
+    expect(found).toEqual(['light label', 'dark color-contrast', 'dark label']);
+    await tab.close();
+  });
+
+  it('enforces the same-origin policy', async () => {
+    const tab = await browser.newPage();
+    await tab.goto(`${server.origin}/good`);
+    const other = server.origin.replace('127.0.0.1', 'localhost');
+    const read = tab.evaluate((url) => fetch(url).then((response) => response.text()), `${other}/good`);
+    await expect(read).rejects.toThrow();
+    await tab.close();
+  });
+
+  it('adds a virtual passkey device', async () => {
+    const tab = await browser.newPage();
+    await tab.goto(`${server.origin.replace('127.0.0.1', 'localhost')}/good`);
+    const device = await addAuthenticator(tab);
+    await tab.evaluate(async () => {
+      const bytes = new Uint8Array(32);
+      await navigator.credentials.create({
+        publicKey: {
+          challenge: bytes,
+          rp: { name: 'Test' },
+          user: { id: bytes, name: 'alice', displayName: 'Alice' },
+          pubKeyCredParams: [{ type: 'public-key', alg: -7 }],
+          authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+        },
+      });
+    });
+    expect(await device.credentials()).toMatchObject([{ isResidentCredential: true }]);
+    await tab.close();
+  });
 });

@@ -1,7 +1,9 @@
 // Signing in with username and password, up to the first page that needs more.
+import { expect } from 'vitest';
 import { authorizeUrl, redirectUri } from '../../oidc/support.ts';
 import { httpClient, type Page } from '../http.ts';
 import type { TestIdp } from '../idp.ts';
+import { textOf } from './html.ts';
 
 export const isThere = (url: string) => url.startsWith(redirectUri);
 
@@ -15,5 +17,11 @@ export async function enter(
   return browser.follow(await browser.submit(form, { username, password }), isThere);
 }
 
-/** Whether the application got its code. */
-export const isIn = (page: Page) => page.location?.includes('code=') === true;
+/** Expects that the application got its code; a failure shows the page instead. */
+export function expectSignedIn(page: Page, what = ''): void {
+  expect(page.location ?? '', `${what} ${page.status} ${textOf(page.text)}`).toContain('code=');
+}
+
+export function expectNotSignedIn(page: Page, what = ''): void {
+  expect(page.location ?? '', what).not.toContain('code=');
+}

@@ -24,6 +24,12 @@ export function formsOf(html: string, base: string): Form[] {
   });
 }
 
+/** Where the forms of a page lead. */
+export const actionsOf = ({ forms }: { forms: Form[] }): string[] => forms.map(({ action }) => action);
+
+/** The names of the fields of all forms of a page. */
+export const fieldsOf = ({ forms }: { forms: Form[] }): string[] => forms.flatMap(({ fields }) => Object.keys(fields));
+
 /** The addresses that the page's links lead to. */
 export function linksOf(html: string, base: string): { href: string; label: string }[] {
   return [...html.matchAll(/<a\b([^>]*)>([\s\S]*?)<\/a>/gi)].map(([, attributes = '', label = '']) => ({

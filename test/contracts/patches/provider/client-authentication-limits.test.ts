@@ -28,7 +28,7 @@ const post = (path: string, clientId: string) =>
   httpClient().post(`${engine.origin}${path}`, { form: { token: 'x' }, headers: basic(clientId, 'wrong') });
 
 describe('client-authentication-limits', () => {
-  it('client-authentication-limits is needed: the engine alone limits no failures', async () => {
+  it('is needed: the engine alone limits no failures', async () => {
     const bare = await startBareEngine({});
     const fail = () => httpClient().post(`${bare.origin}${routes.token}`, { form: {}, headers: basic('app', 'wrong') });
     const statuses: number[] = [];

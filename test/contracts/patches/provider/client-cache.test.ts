@@ -48,7 +48,7 @@ async function loadsOf({ origin }: Engine): Promise<number> {
 }
 
 describe('client-cache', () => {
-  it('client-cache is needed: the engine loads the client for each request', async () => {
+  it('is needed: the engine loads the client for each request', async () => {
     expect(await loadsOf(bare)).toBeGreaterThan(0);
     expect(await loadsOf(bare)).toBeGreaterThan(0);
   });

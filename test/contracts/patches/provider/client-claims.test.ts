@@ -45,7 +45,7 @@ async function claimsOf(engine: Engine) {
 }
 
 describe('client-claims', () => {
-  it('client-claims is needed: the engine drops each claim that is not in its list', async () => {
+  it('is needed: the engine drops each claim that is not in its list', async () => {
     const { idToken, userinfo } = await claimsOf(bare);
     for (const claims of [idToken, userinfo]) {
       expect(claims.sub).toBe('alice');
@@ -68,7 +68,7 @@ describe('client-claims', () => {
     }
   });
 
-  it('client-claims adds the claims of a scope only when that scope is granted', async () => {
+  it('adds the claims of a scope only when that scope is granted', async () => {
     const { idToken, userinfo } = await claimsOf(patched);
     for (const claims of [idToken, userinfo]) {
       expect(claims).toMatchObject({ level: 3 });
@@ -76,7 +76,7 @@ describe('client-claims', () => {
     }
   });
 
-  it('client-claims leaves the claims of scopes out of the ID token where the registration says so', async () => {
+  it('leaves the claims of scopes out of the ID token where the registration says so', async () => {
     const idToken = async ({ provider }: Engine) => {
       const client = await provider.Client.find('app');
       const claims = { sub: 'alice', name: 'Alice', [APPLICATION_CLAIMS]: [{ claims: { department: 'research' } }] };

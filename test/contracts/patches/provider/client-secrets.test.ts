@@ -76,7 +76,7 @@ async function statusOfUpdate({ origin }: Engine, client_secret: string) {
 }
 
 describe('client-secrets', () => {
-  it('client-secrets is needed: the engine accepts the one secret that it was given in plain text', async () => {
+  it('is needed: the engine accepts the one secret that it was given in plain text', async () => {
     expect(await statusWithSecret(bare, newest)).toBe(200);
     expect(await statusWithSecret(bare, older)).toBe(401);
     expect(await statusWithAssertion(bare, newest)).toBe(200);
@@ -91,11 +91,11 @@ describe('client-secrets', () => {
     expect(await statusWithAssertion(patched, 'wrong'.repeat(8))).toBe(401);
   });
 
-  it('client-secrets is needed in updates: the engine compares the sent secret with its own', async () => {
+  it('is needed in updates: the engine compares the sent secret with its own', async () => {
     expect(await statusOfUpdate(bare, 'hashed')).toBe(400);
   });
 
-  it('client-secrets accepts in an update the secret of which only the MAC is stored, and no other', async () => {
+  it('accepts in an update the secret of which only the MAC is stored, and no other', async () => {
     expect(await statusOfUpdate(patched, 'hashed')).toBe(200);
     expect(await statusOfUpdate(patched, 'other')).toBe(400);
   });

@@ -52,7 +52,7 @@ async function logOut(engine: Engine, fields: Record<string, string>) {
 }
 
 describe('logout-token-queue', () => {
-  it('logout-token-queue is needed: the engine sends logout tokens during the request', async () => {
+  it('is needed: the engine sends logout tokens during the request', async () => {
     await logOut(bare, { logout: 'yes' });
     expect(sent.map((token) => decodeJwt(token).sub)).toEqual(['alice']);
   });

@@ -17,16 +17,13 @@ const found = async (provider: Provider, uri: string) => {
 
 // The list belongs to the module, and other files of this process have patched it: what comes first runs without the patch.
 describe('loopback-hosts', () => {
-  it.each(uris)(
-    'loopback-hosts is needed: the engine knows no other loopback hosts than three, so not that of %s',
-    async (uri) => {
-      Reflect.deleteProperty(LOOPBACKS, 'has');
-      const { provider } = bare[uris.indexOf(uri)] ?? {};
-      await expect(provider?.Client.find('native')).rejects.toThrow('invalid_redirect_uri');
-    },
-  );
+  it.each(uris)('is needed: the engine knows no other loopback hosts than three, so not that of %s', async (uri) => {
+    Reflect.deleteProperty(LOOPBACKS, 'has');
+    const { provider } = bare[uris.indexOf(uri)] ?? {};
+    await expect(provider?.Client.find('native')).rejects.toThrow('invalid_redirect_uri');
+  });
 
-  it.each(uris)('loopback-hosts lets a native client register %s, and use it on any port', async (uri) => {
+  it.each(uris)('lets a native client register %s, and use it on any port', async (uri) => {
     extendLoopbackHosts();
     const engine = await engineFor(uri);
     try {

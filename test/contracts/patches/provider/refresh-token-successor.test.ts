@@ -39,7 +39,7 @@ async function firstAndSecond(engine: Engine) {
 }
 
 describe('refresh-token-successor', () => {
-  it('refresh-token-successor is needed: the engine replaces a refresh token by a random one', async () => {
+  it('is needed: the engine replaces a refresh token by a random one', async () => {
     const { second, expected } = await firstAndSecond(bare);
     expect(second).toMatch(/^[\w-]{43}$/);
     expect(second).not.toBe(expected);

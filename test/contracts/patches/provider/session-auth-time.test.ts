@@ -11,7 +11,7 @@ const sessionsOf = (provider: Provider) =>
   provider.Session as unknown as { new (): { [field: string]: never }; IN_PAYLOAD: string[] };
 
 describe('session-auth-time', () => {
-  it('session-auth-time is needed: the engine takes the time of the sign-in for that of the authentication', () => {
+  it('is needed: the engine takes the time of the sign-in for that of the authentication', () => {
     expect(sessionsOf(bare.provider).IN_PAYLOAD).not.toContain('authTs');
     const session = new (sessionsOf(bare.provider))();
     Object.assign(session, { loginTs: 1_000, authTs: 0 });
@@ -25,9 +25,12 @@ describe('session-auth-time', () => {
     };
     const now = Math.floor(Date.now() / 1000);
     Object.assign(session, { loginTs: now, authTs: now - 3600 });
-    expect([session.authTime(), session.past(60), session.past(7200)]).toEqual([now - 3600, true, false]);
+    expect(session.authTime()).toBe(now - 3600);
+    expect(session.past(60), 'past a minute').toBe(true);
+    expect(session.past(7200), 'past two hours').toBe(false);
     Object.assign(session, { authTs: 0 });
-    expect([session.authTime(), session.past(1e9)]).toEqual([undefined, true]);
+    expect(session.authTime()).toBeUndefined();
+    expect(session.past(1e9), 'past any age').toBe(true);
   });
 
   it('leaves the time of a sign-in without an upstream as it is', async () => {

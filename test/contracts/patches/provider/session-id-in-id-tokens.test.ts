@@ -8,7 +8,7 @@ const patched = await startBareEngine({ patch: includeSessionId });
 afterAll(() => Promise.all([bare.close(), patched.close()]));
 
 describe('session-id-in-id-tokens', () => {
-  it('session-id-in-id-tokens is needed: the engine leaves sid out for a client without back-channel logout', async () => {
+  it('is needed: the engine leaves sid out for a client without back-channel logout', async () => {
     const { id_token } = await redeem(bare, (await signIn(bare)).code);
     expect(Object.keys(decodeJwt(id_token))).not.toContain('sid');
   });

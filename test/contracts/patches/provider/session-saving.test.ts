@@ -56,7 +56,7 @@ const patched = await startBareEngine({
 afterAll(() => Promise.all([bare.close(), patched.close()]));
 
 describe('session-saving', () => {
-  it('session-saving is needed: the engine changes the cookie of a session by deleting a row and writing another', async () => {
+  it('is needed: the engine changes the cookie of a session by deleting a row and writing another', async () => {
     const { browser } = await signIn(bare);
     await signIn(bare, { prompt: 'login' }, browser);
     expect(calls).toContain('destroy');

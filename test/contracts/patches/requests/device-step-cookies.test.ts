@@ -27,7 +27,7 @@ const step = `${routes.code_verification}/unknown`;
 const form = { user_code: 'AAAA-BBBB' };
 
 describe('device-step-cookies', () => {
-  it('device-step-cookies is needed: the engine fails on a form without a session, and on a step that this browser did not begin', async () => {
+  it('is needed: the engine fails on a form without a session, and on a step that this browser did not begin', async () => {
     expect((await httpClient().post(`${bare.origin}${routes.code_verification}`, { form })).status).toBe(500);
     expect((await httpClient().get(`${bare.origin}${step}`)).status).toBe(500);
   });
@@ -39,7 +39,7 @@ describe('device-step-cookies', () => {
     expect(post).toMatchObject({ status: 400, text: 'other_browser' });
   });
 
-  it('device-step-cookies lets the form through in a browser that has opened it', async () => {
+  it('lets the form through in a browser that has opened it', async () => {
     const browser = httpClient();
     const page = await browser.get(`${patched.origin}${routes.code_verification}`);
     const { text } = await browser.submit(page, form);

@@ -25,7 +25,7 @@ const headers = { accept: 'text/html', ...basic('app', 'wrong') };
 const token = ({ origin }: Engine) => httpClient().post(`${origin}${routes.token}`, { form: { code: 'x' }, headers });
 
 describe('json-errors', () => {
-  it('json-errors is needed: the engine answers a program that accepts HTML with a page', async () => {
+  it('is needed: the engine answers a program that accepts HTML with a page', async () => {
     expect((await token(bare)).text).toBe('a page');
   });
 

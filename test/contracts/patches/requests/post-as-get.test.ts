@@ -15,7 +15,7 @@ afterAll(() => Promise.all([bare.close(), patched.close()]));
 const form = { client_id: 'app', response_type: 'code', scope: 'openid', redirect_uri: appUri, state: 'a b&c' };
 
 describe('post-as-get', () => {
-  it('post-as-get is needed: without SameSite=None cookies the engine has no POST at the authorization endpoint', async () => {
+  it('is needed: without SameSite=None cookies the engine has no POST at the authorization endpoint', async () => {
     expect((await httpClient().post(`${bare.origin}${routes.authorization}`, { form })).status).toBe(404);
   });
 

@@ -34,7 +34,7 @@ async function allowed(engine: Engine, path: string, origin: string, clientId?: 
 }
 
 describe('cors-headers', () => {
-  it('cors-headers is needed: the engine names every origin in its documents, and in its answers to unknown clients', async () => {
+  it('is needed: the engine names every origin in its documents, and in its answers to unknown clients', async () => {
     const origin = 'https://evil.example.com';
     expect(await allowed(bare, routes.jwks, origin)).toBe(origin);
     expect(await allowed(bare, routes.token, origin)).toBe(origin);

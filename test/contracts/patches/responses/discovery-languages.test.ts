@@ -20,7 +20,7 @@ const listed = async ({ origin }: Engine) =>
   (await httpClient().get(`${origin}${DISCOVERY[0]}`)).json().ui_locales_supported;
 
 describe('discovery-languages', () => {
-  it('discovery-languages is needed: the engine reads its option for discovery once', async () => {
+  it('is needed: the engine reads its option for discovery once', async () => {
     offered = ['de', 'en'];
     expect(await listed(bare)).toEqual(['en']);
   });

@@ -19,7 +19,7 @@ afterAll(() => Promise.all([bare.close(), patched.close()]));
 const document = async ({ origin }: Engine) => (await httpClient().get(`${origin}${DISCOVERY[0]}`)).json();
 
 describe('discovery-response-types', () => {
-  it('discovery-response-types is needed: the engine lists the response type of service providers, whatever the option says', async () => {
+  it('is needed: the engine lists the response type of service providers, whatever the option says', async () => {
     expect(await document(bare)).toMatchObject({
       response_types_supported: ['code', 'none'],
       prompt_values_supported: ['login'],

@@ -25,7 +25,7 @@ async function destination(engine: Engine) {
 }
 
 describe('logout-destination', () => {
-  it('logout-destination is needed: the engine redirects a confirmed logout to its own end at once', async () => {
+  it('is needed: the engine redirects a confirmed logout to its own end at once', async () => {
     expect(await destination(bare)).toBe(`${bare.origin}${routes.end_session}/success`);
   });
 

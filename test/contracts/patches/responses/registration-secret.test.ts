@@ -25,12 +25,12 @@ async function register({ origin }: Engine) {
   return { created: Object.keys(created), read: Object.keys(read) };
 }
 
-describe('registration-secret', () => {
-  it('registration-secret is needed: the engine returns the stored secret each time a registration is read', async () => {
+describe('the engine', () => {
+  it('returns the stored secret at each read of a registration without the patch', async () => {
     expect((await register(bare)).read).toContain('client_secret');
   });
 
-  it('returns the secret once, when the client is registered', async () => {
+  it('returns the secret once with the patch, when the client is registered', async () => {
     const { created, read } = await register(patched);
     expect(created).toContain('client_secret');
     expect(read).not.toContain('client_secret');

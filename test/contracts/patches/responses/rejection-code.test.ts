@@ -27,7 +27,7 @@ async function rejected({ origin }: Engine, state: string) {
 }
 
 describe('rejection-code', () => {
-  it('rejection-code is needed: the engine sends an error back with a description of its own', async () => {
+  it('is needed: the engine sends an error back with a description of its own', async () => {
     expect(await rejected(bare, 'recorded')).toMatchObject({
       error: 'invalid_request',
       error_description: 'invalid max_age parameter value',

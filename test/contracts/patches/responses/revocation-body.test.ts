@@ -19,7 +19,7 @@ const revoke = ({ origin }: Engine, secret?: string) =>
   httpClient().post(`${origin}${routes.revocation}`, { form: { token: 'unknown' }, headers: basic('app', secret) });
 
 describe('revocation-body', () => {
-  it('revocation-body is needed: the engine answers with an empty body', async () => {
+  it('is needed: the engine answers with an empty body', async () => {
     expect(await revoke(bare)).toMatchObject({ status: 200, text: '' });
   });
 

@@ -27,7 +27,7 @@ async function answer({ origin }: Engine) {
 }
 
 describe('self-submitting-form', () => {
-  it('self-submitting-form is needed: the engine writes a form with an inline script', async () => {
+  it('is needed: the engine writes a form with an inline script', async () => {
     const { text, headers } = await answer(bare);
     expect(text).toContain('<title>Submitting Callback</title>');
     expect(text).toContain('document.forms[0].submit()');
