@@ -1,14 +1,14 @@
 // A server under load as a separate process, so that its CPU time can be measured.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuMeter, memoryMb, processTree } from './process-tree.ts';
 
 export interface Child {
   pid: number;
-  /** CPU time of all its threads since it started, in milliseconds; in steps of 10 where the system is not Linux. */
+  /** CPU time of all its threads and child processes since it started, in milliseconds. */
   cpuMs(): number;
-  /** Resident memory in MB. */
+  /** Resident memory of the same, in MB. */
   memoryMb(): number;
   /** How long the event loop was blocked; needs event-loop.mjs in the child. */
   watchEventLoop(work: () => Promise<void>): Promise<HeldUp>;
@@ -16,16 +16,22 @@ export interface Child {
 }
 
 export interface ChildOptions {
+  /** Another program than Node. */
+  program?: string;
   arguments: string[];
   cwd: string;
   env: Record<string, string>;
   /** Returns 200 when the server is ready. */
   readyUrl: string;
+  /** How long it may take to get ready (60). */
+  readySeconds?: number;
 }
 
 export interface StartedChild extends Child {
   /** From starting the process to its first response. */
   startMs: number;
+  /** CPU time until then. */
+  startCpuMs: number;
 }
 
 /** Milliseconds of CPU in a busy turn of the event loop, and the result of monitorEventLoopDelay. */
@@ -43,21 +49,21 @@ export interface HeldUp {
 
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
+  for (const child of running) killTree(child);
 });
 
 const LOG_CHARACTERS = 5000;
-const READY_MS = 60_000;
 
-/** Starts `node <arguments>` and waits until it responds; throws with its last output otherwise. */
-export async function startChild({ arguments: args, cwd, env, readyUrl }: ChildOptions): Promise<StartedChild> {
+/** Starts `node <arguments>`, or another program, and waits until it responds; throws with its last output otherwise. */
+export async function startChild(options: ChildOptions): Promise<StartedChild> {
+  const { program = process.execPath, arguments: args, cwd, env, readyUrl, readySeconds = 60 } = options;
   const { PATH = '', HOME = '', TMPDIR } = process.env;
   const system = { PATH, HOME, ...(TMPDIR ? { TMPDIR } : {}), NODE_ENV: 'production' };
   const started = performance.now();
-  const child = spawn(process.execPath, args, {
+  const child = spawn(program, args, {
     cwd,
     env: { ...system, ...env },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    stdio: ['ignore', 'pipe', 'pipe', ...(program === process.execPath ? ['ipc' as const] : [])],
   });
   running.add(child);
   child.once('exit', () => running.delete(child));
@@ -67,16 +73,19 @@ export async function startChild({ arguments: args, cwd, env, readyUrl }: ChildO
       log = (log + text).slice(-LOG_CHARACTERS);
     });
   while (!(await answers(readyUrl))) {
-    if (child.exitCode !== null) throw new Error(`node ${args.join(' ')} ended with ${child.exitCode}:\n${log}`);
-    if (performance.now() - started > READY_MS) throw new Error(`node ${args.join(' ')} did not get ready:\n${log}`);
+    if (child.exitCode !== null) throw new Error(`${program} ${args.join(' ')} ended with ${child.exitCode}:\n${log}`);
+    if (performance.now() - started > readySeconds * 1000)
+      throw new Error(`${program} ${args.join(' ')} did not get ready:\n${log}`);
     await sleep(5);
   }
   const { pid = 0 } = child;
   const startMs = performance.now() - started;
+  const readCpuMs = cpuMeter(pid);
   return {
     pid,
     startMs,
-    cpuMs: () => cpuMs(pid),
+    startCpuMs: readCpuMs(),
+    cpuMs: readCpuMs,
     memoryMb: () => memoryMb(pid),
     async watchEventLoop(work) {
       child.send('begin');
@@ -101,35 +110,18 @@ async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
-  const hurry = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  const hurry = setTimeout(() => killTree(child), 20_000);
   await ended;
   clearTimeout(hurry);
 }
 
-function cpuMs(pid: number): number {
-  if (process.platform !== 'linux') return psCpuMs(pid);
-  // proc(5): the first field of schedstat is the time of one thread on a processor, in nanoseconds.
-  const threads = `/proc/${pid}/task`;
-  return readdirSync(threads).reduce((sum, thread) => sum + threadNs(`${threads}/${thread}/schedstat`), 0) / 1e6;
-}
-
-function threadNs(file: string): number {
-  try {
-    return Number(readFileSync(file, 'latin1').split(' ')[0]);
-  } catch {
-    return 0; // the thread has ended since the folder was read
+/** Also what a start script runs: that would live on without it. */
+function killTree({ pid }: ChildProcess): void {
+  for (const one of pid === undefined ? [] : processTree(pid)) {
+    try {
+      process.kill(one, 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
   }
-}
-
-// [[days-]hours:]minutes:seconds.hundredths
-function psCpuMs(pid: number): number {
-  const text = execFileSync('ps', ['-o', 'time=', '-p', String(pid)], { encoding: 'utf8' }).trim();
-  const [days, clock] = text.includes('-') ? text.split('-') : ['0', text];
-  const seconds = (clock ?? '').split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
-  return (Number(days) * 86_400 + seconds) * 1000;
-}
-
-function memoryMb(pid: number): number {
-  const kilobytes = execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' });
-  return Number(kilobytes) / 1024;
 }

@@ -14,7 +14,7 @@ export interface Scenario {
 
 /** What is measured: a worker's preparation, and the server that it loads. */
 export interface Contender {
-  target: Target;
+  target: Pick<Target, 'cpuMs'>;
   worker(): Promise<() => Promise<unknown>>;
 }
 

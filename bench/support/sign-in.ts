@@ -5,8 +5,9 @@ import { type Answer, agent, send } from './load.ts';
 import { client, person, type Target } from './target.ts';
 import { connection } from './upstream.ts';
 
-const verifier = 'benchmark-verifier-benchmark-verifier-benchmark';
-const challenge = createHash('sha256').update(verifier).digest('base64url');
+/** PKCE (RFC 7636). */
+export const verifier = 'benchmark-verifier-benchmark-verifier-benchmark';
+export const challenge = createHash('sha256').update(verifier).digest('base64url');
 
 export const clientHeaders = {
   authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}`,

@@ -147,7 +147,8 @@ export async function startBare(parts: readonly string[] = [], file = ''): Promi
   return { ...child, name: 'bare', origin };
 }
 
-function freePort(): Promise<number> {
+/** A port of loopback that was free a moment ago. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer().once('error', reject);
     probe.listen(0, '127.0.0.1', () => {
