@@ -106,7 +106,7 @@ function patchesOf(dependencies: OidcDependencies, { clients, refreshTokenRetrie
       store: sessionStore,
       epoch: () => Math.floor(now().getTime() / 1000),
       idleSeconds: () => settings.latest().session_idle_minutes * 60,
-      signedIn: createAfterSignIn({
+      onSignedIn: createAfterSignIn({
         ...dependencies,
         limitSessions: logout.limitSessions,
         attachUpstream: upstream.attach,

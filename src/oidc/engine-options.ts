@@ -62,7 +62,7 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
       isOwnApi: (resource) => Object.hasOwn(ownResources(issuer), resource),
     }),
     prompts: promptsOf(dependencies, shared),
-    checkRequest: createRequestCheck({
+    checkAndCompleteRequest: createRequestCheck({
       clients,
       isPendingAuthnRequest: saml.isPendingAuthnRequest,
       countSignInStart: (address) => countSignInStart(rateLimits, address),

@@ -1,4 +1,4 @@
-// Who verifies our SAML signatures, and what is known about each: a rotation breaks those that do not have the next certificate.
+// The parties that verify the SAML signatures of this server, and the state of each: a rotation breaks those without the next certificate.
 import type { Application } from '../../applications/application.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { limits } from '../../limits.ts';

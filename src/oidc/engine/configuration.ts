@@ -47,7 +47,7 @@ export interface ConfigurationDependencies {
   findAccount: FindAccount;
   loadExistingGrant: Configuration['loadExistingGrant'];
   prompts: NonNullable<Configuration['interactions']>['policy'];
-  checkRequest(ctx: KoaContextWithOIDC): Promise<void>;
+  checkAndCompleteRequest(ctx: KoaContextWithOIDC): Promise<void>;
   /** Whether requests of this client need a PKCE challenge. */
   needsPkce(clientId: string): boolean;
   acrValues: string[];
@@ -125,7 +125,7 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
 
     interactions: { policy: dependencies.prompts, url: (_ctx, interaction) => `/signin/${interaction.uid}` },
     // `connection`: the upstream identity provider to go to, without the choice on the sign-in page.
-    extraParams: { [REQUEST_CHECK_PARAMETER]: dependencies.checkRequest, connection: null },
+    extraParams: { [REQUEST_CHECK_PARAMETER]: dependencies.checkAndCompleteRequest, connection: null },
     discovery,
     renderError: dependencies.pages.renderError,
     fetch: dependencies.fetch,

@@ -41,11 +41,11 @@ export interface SessionSavingDependencies {
   /** The idle limit of a session. */
   idleSeconds(): number;
   /** Called after the session of a sign-in is stored. */
-  signedIn(session: SignedInSession): Promise<void>;
+  onSignedIn(session: SignedInSession): Promise<void>;
 }
 
 export function mergeSessionsOnSave(provider: Provider, dependencies: SessionSavingDependencies): void {
-  const { store, epoch, idleSeconds, signedIn } = dependencies;
+  const { store, epoch, idleSeconds, onSignedIn } = dependencies;
   const sessions = provider.Session as unknown as SessionClass;
   const { instantiate } = sessions;
   sessions.instantiate = function instantiateWithStoredText(stored) {
@@ -70,11 +70,11 @@ export function mergeSessionsOnSave(provider: Provider, dependencies: SessionSav
     if (storedText === undefined) setStoredText(this, textOf(payload));
     delete this.oldId;
     this.touched = false;
-    // Another response sets a newer cookie in the browser; the cookie of this response is no longer valid.
+    // Another response sets a newer cookie in the browser. The cookie of this response is no longer valid, so it is not sent.
     if (!isCurrent) removeSessionCookie(provider);
     const { uid, accountId } = payload;
     if (isCurrent && accountId && hasNewLogin(storedText === undefined ? undefined : JSON.parse(storedText), payload)) {
-      await signedIn({ uid, accountId, endsAt: new Date((epoch() + ttl) * 1000) });
+      await onSignedIn({ uid, accountId, endsAt: new Date((epoch() + ttl) * 1000) });
     }
     return this.id;
   };

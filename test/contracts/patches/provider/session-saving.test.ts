@@ -42,7 +42,7 @@ const patched = await startBareEngine({
     mergeSessionsOnSave(provider, {
       epoch: () => 1000,
       idleSeconds: () => 600,
-      signedIn: async ({ accountId }) => void signIns.push(accountId),
+      onSignedIn: async ({ accountId }) => void signIns.push(accountId),
       store: {
         async save(session) {
           saved.push(session);
