@@ -26,7 +26,6 @@ async function serveAlone(config: Config, logger: Logger): Promise<number> {
   announce(server, logger, terminalOf(config));
   logger.info({ signal: await signal }, 'signal received');
   const outcome = await stopServer(server, { announceSeconds: config.drainSeconds, logger });
-  // Open handles would prevent the exit of the process.
-  if (outcome === 'cut off') process.exit(1);
-  return 0;
+  // Work that goes on, such as a write that waits for the database, would delay the exit of the process.
+  return process.exit(outcome === 'cut off' ? 1 : 0);
 }

@@ -1,5 +1,6 @@
 // Tracks whether the database responds. After an error that means it does not, operations wait for one probe on a separate connection.
 // While probes fail, operations fail at once instead of each waiting for its own time limit, until a later probe succeeds.
+import { type Outage, watchOutages } from './outages.ts';
 import { asUnavailable, DatabaseUnavailable, type UnavailableReason } from './unavailable.ts';
 
 export interface AvailabilityOptions {
@@ -17,6 +18,8 @@ export interface Availability {
   /** Runs a database operation if the database is available. Rejects with DatabaseUnavailable, or with the operation's error. */
   run<T>(operation: () => Promise<T>): Promise<T>;
   isUp(): boolean;
+  /** The last outage that is over. */
+  lastOutage(): Outage | undefined;
   /** Rejects with the error of an operation, as DatabaseUnavailable if it is one. For operations that have already started. */
   fail(error: unknown): never;
   close(): void;
@@ -29,6 +32,7 @@ export function createAvailability({ look, pauseMs, onChange, onLook }: Availabi
   let reason = new DatabaseUnavailable('unreachable');
   let looking: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
+  const outages = watchOutages(onChange);
 
   async function lookOnce(): Promise<void> {
     const wasAway = state === 'away';
@@ -38,14 +42,14 @@ export function createAvailability({ look, pauseMs, onChange, onLook }: Availabi
       if (state === 'closed') return;
       state = 'up';
       onLook?.(true, reason);
-      if (wasAway) onChange?.(undefined);
+      if (wasAway) outages.changed(undefined);
     } catch (error) {
       if (state === 'closed') return;
       reason = asUnavailable(error) ?? new DatabaseUnavailable('unreachable', error);
       state = 'away';
       if (!wasAway) {
         onLook?.(false, reason);
-        onChange?.(reason);
+        outages.changed(reason);
       }
       timer = setTimeout(() => void lookOnce(), pauseMs);
       timer.unref();
@@ -72,6 +76,7 @@ export function createAvailability({ look, pauseMs, onChange, onLook }: Availabi
   return {
     run: (operation) => (state === 'up' ? operation() : afterLook(operation)).catch(fail),
     isUp: () => state === 'up',
+    lastOutage: outages.last,
     fail,
     close() {
       state = 'closed';

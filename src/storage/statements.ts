@@ -2,6 +2,7 @@
 // compiler. Everything else uses Prisma. docs/performance.md lists each statement with its measured gain.
 import type { DatabaseKind } from './database-url.ts';
 import type { Dialect } from './dialect.ts';
+import type { Outage } from './outages.ts';
 
 export type SqlValue = string | number | bigint | boolean | Date | Uint8Array | null;
 
@@ -36,6 +37,8 @@ export interface Sql extends Statements {
    * read it would cost as much as to read a row.
    */
   artifactRevision(): number | undefined;
+  /** The last time that the database could not be used, as far as this process has noticed. */
+  lastOutage(): Outage | undefined;
 }
 
 /** Begins a statement that changes one of the engine's rows, by its id: the caller forgets what it remembers of that row itself. */

@@ -169,10 +169,24 @@ describe.runIf(databaseKind() === 'sqlite')('a SQLite file', () => {
     const read = async (name: string) =>
       Object.values((await db.$queryRawUnsafe<object[]>(`PRAGMA ${name}`))[0] ?? {}).map(String);
     expect(await read('journal_mode')).toEqual(['wal']);
-    expect(await read('synchronous')).toEqual(['1']); // NORMAL
     expect(await read('foreign_keys')).toEqual(['1']);
     expect(await read('busy_timeout')).toEqual(['20']);
     expect(await db.$queryRawUnsafe('SELECT foreign_keys FROM pragma_foreign_keys')).toEqual([{ foreign_keys: 1n }]);
+  });
+
+  it('waits for the disk in a transaction, and in no hot statement', async () => {
+    const { sql } = test.database;
+    const { pragma } = hotStatements('test', { pragma: 'PRAGMA synchronous' });
+    const level = async (statements: Pick<typeof sql, 'query'>) =>
+      Number((await statements.query<{ synchronous: number | bigint }>(pragma))[0]?.synchronous);
+    const FULL = 2;
+    const NORMAL = 1;
+    expect(await transaction(db, (tx) => level(sql.in(tx)))).toBe(FULL);
+    expect(await level(sql), 'after it').toBe(NORMAL);
+    await expect(transaction(db, () => Promise.reject(new Error('rolled back')))).rejects.toThrow('rolled back');
+    expect(await level(sql), 'after a rollback').toBe(NORMAL);
+    await db.setting.create(setting('durable'));
+    expect(await level(sql), 'after a write of Prisma').toBe(NORMAL);
   });
 
   it('is created with its folder, readable by its owner only', async () => {

@@ -1,4 +1,5 @@
 // Koa middleware around the engine: the checks and patches before it, the engine itself, the patches after it.
+import { setTimeout as sleep } from 'node:timers/promises';
 import compose from 'koa-compose';
 import type { Context, Middleware } from '../../http/context.ts';
 import { methodNotAllowed } from '../../http/errors.ts';
@@ -28,6 +29,9 @@ export interface EngineMiddlewareDependencies {
   refreshTokenRetries: Pick<RefreshTokenRetries, 'restartRetryTime'>;
   rejections: Pick<Rejections, 'codeOf'>;
 }
+
+/** How long the response to a failed refresh waits for the retry time to be stored. The storing goes on afterwards. */
+const RESTART_MS = 1000;
 
 /** Routes that read the directory and never change it. */
 const READS_DIRECTORY = new Set<string>([
@@ -74,20 +78,25 @@ export function createEngineMiddleware({
     ctx.state.route = route;
     if (answerMethod(ctx, route) || documents.serve(ctx)) return;
     await answerWithDatabase(ctx, route, () => answerRoute(ctx, route));
-    if (route === routes.token) watchRefresh(ctx);
+    if (route === routes.token) await watchRefresh(ctx);
   };
 
-  /** A client that did not receive the response to its refresh sends the same token again. */
-  function watchRefresh(ctx: Context): void {
+  /**
+   * A client that did not receive the response to its refresh sends the same token again. When the response is an error, it does so at once and
+   * possibly to another instance, so the retry time is stored before that response is sent.
+   */
+  async function watchRefresh(ctx: Context): Promise<void> {
     const token = engineContext(ctx)?.entities.RotatedRefreshToken?.jti;
     if (token === undefined) return;
-    ctx.res.once('close', () => {
-      if (ctx.res.statusCode < 500 && ctx.res.writableFinished) return;
+    const restart = () =>
       refreshTokenRetries
         .restartRetryTime(token)
         .catch((error: unknown) =>
           ctx.state.log().warn({ err: error }, 'the time for a retry of a refresh was not stored'),
         );
+    if (ctx.status >= 500) return void (await Promise.race([restart(), sleep(RESTART_MS, undefined, { ref: false })]));
+    ctx.res.once('close', () => {
+      if (!ctx.res.writableFinished) void restart();
     });
   }
 

@@ -1,20 +1,22 @@
 // The retry of a refresh whose answer was lost (docs/decisions/0034-refresh-token-retries.md). A rotated refresh token works again
 // for `refresh_token_retry_seconds`, as long as nobody has used its successor; for an hour where it has none, because the database or the
-// server failed between the use of the token and the answer. The time starts again when an answer fails. The successor is derived from the token, so every
+// server failed between the use of the token and the answer. The time starts again when an answer fails, and an outage of the database does not count. The successor is derived from the token, so every
 // instance issues the same one, also after the first instance was stopped between the use of the token and the answer.
 
 import { storeResult } from '../../jobs/store-result.ts';
 import { limits } from '../../limits.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { type Clock, systemStopwatch } from '../../platform/clock.ts';
 import { hmacSha256 } from '../../platform/hmac.ts';
 import type { Vault } from '../../platform/vault.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Db } from '../../storage/database.ts';
+import type { Sql } from '../../storage/statements.ts';
 import { type Adapter, type AdapterPayload, Provider } from '../engine/library.ts';
 import { artifactId } from './adapter.ts';
 
 export interface RefreshTokenRetriesDependencies {
   db: Pick<Db, 'oidcArtifact'>;
+  sql: Pick<Sql, 'lastOutage'>;
   vault: Pick<Vault, 'deriveKey'>;
   now: Clock;
   /** `refresh_token_retry_seconds`: 0 allows no retry. */
@@ -42,7 +44,7 @@ export interface RefreshTokenRetries {
 }
 
 export function createRefreshTokenRetries(dependencies: RefreshTokenRetriesDependencies): RefreshTokenRetries {
-  const { db, vault, now, settings } = dependencies;
+  const { db, sql, vault, now, settings } = dependencies;
   const mac = hmacSha256(vault.deriveKey('refresh-token-successor'));
   const successorOf = (token: string, grantId: string) => mac(`${grantId}:${token}`);
   return {
@@ -54,7 +56,7 @@ export function createRefreshTokenRetries(dependencies: RefreshTokenRetriesDepen
       if (seconds === 0 || age >= limits.refreshToken.unansweredRetrySeconds) return false;
       // There is none yet while the answer to the first use is made, or where a fault ended the first use before it.
       const successor = await find(successorOf(token, grantId));
-      return successor === undefined || (age < seconds && successor.consumed === undefined);
+      return successor === undefined || (successor.consumed === undefined && age - outageWithin(age, sql) < seconds);
     },
     async restartRetryTime(token) {
       const where = { id: artifactId('RefreshToken', token), consumedAt: { not: null } };
@@ -64,6 +66,14 @@ export function createRefreshTokenRetries(dependencies: RefreshTokenRetriesDepen
       await storeResult(write, { seconds: limits.refreshToken.maxRetrySeconds });
     },
   };
+}
+
+/** How many of the last `age` seconds the database could not be used: the client could not try again in that time. */
+function outageWithin(age: number, { lastOutage }: Pick<Sql, 'lastOutage'>): number {
+  const outage = lastOutage();
+  if (!outage) return 0;
+  const from = Math.max(outage.from, systemStopwatch() - age * 1000);
+  return Math.max(0, outage.to - from) / 1000;
 }
 
 /**

@@ -59,6 +59,7 @@ export async function openPostgres(
     isRemote: true,
     revision: () => revisionOf(sql),
     artifactRevision: () => undefined,
+    lastOutage: availability.lastOutage,
   };
   return { adapter, sql };
 }

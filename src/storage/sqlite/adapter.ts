@@ -69,14 +69,14 @@ export async function openSqlite(
     queryRaw(query) {
       if (!isRead(query.sql))
         return write(
-          () => writer.queryRaw(query),
+          () => durably(writer, () => writer.queryRaw(query)),
           ({ rows }) => rows.length > 0,
         );
       return writerLock.isTaken() ? reader.queryRaw(query) : writerLock.run(() => writer.queryRaw(query));
     },
     executeRaw: (query) =>
       write(
-        () => writer.executeRaw(query),
+        () => durably(writer, () => writer.executeRaw(query)),
         (count) => count > 0,
       ),
     executeScript: (script) => writerLock.run(() => writer.executeScript(script)),
@@ -105,6 +105,7 @@ export async function openSqlite(
     in: (tx) => statementsIn(tx, 'sqlite'),
     dialect: dialects.sqlite,
     isRemote: false,
+    lastOutage: availability.lastOutage,
     revision() {
       try {
         return revisions.current('directory');
@@ -133,14 +134,16 @@ async function startTransaction(writer: SqlDriverAdapter, writerLock: WriterLock
   const end = async () => {
     try {
       if (clientOf(writer).inTransaction) await run('ROLLBACK');
+      setSynchronous(writer, 'NORMAL');
     } finally {
       release();
     }
   };
   try {
+    setSynchronous(writer, 'FULL');
     await writerLock.patiently(() => run('BEGIN IMMEDIATE'));
   } catch (error) {
-    release();
+    await end();
     throw error;
   }
   return {
@@ -155,6 +158,23 @@ async function startTransaction(writer: SqlDriverAdapter, writerLock: WriterLock
     rollbackToSavepoint: async (name) => void (await run(`ROLLBACK TO ${name}`)),
     releaseSavepoint: async (name) => void (await run(`RELEASE SAVEPOINT ${name}`)),
   };
+}
+
+// What Prisma writes survives a power loss as soon as it is committed: FULL waits for the disk, which takes milliseconds. Hot statements are many and
+// written together, so those of the last seconds may be lost (NORMAL): tokens, sessions, and audit entries that are not chained yet. The next
+// commit with FULL covers them too.
+async function durably<T>(writer: SqlDriverAdapter, work: () => Promise<T>): Promise<T> {
+  setSynchronous(writer, 'FULL');
+  try {
+    return await work();
+  } finally {
+    setSynchronous(writer, 'NORMAL');
+  }
+}
+
+/** Not by a prepared statement: SQLite runs this pragma when it is parsed. */
+function setSynchronous(connection: SqlDriverAdapter, level: 'FULL' | 'NORMAL'): void {
+  clientOf(connection).exec(`PRAGMA synchronous = ${level}`);
 }
 
 /** Sets the pragmas of a connection; WAL is a property of the file and stays. */

@@ -2,6 +2,7 @@
 // the next start; and the last write did not fail.
 import { statSync } from 'node:fs';
 import type { Availability, AvailabilityOptions } from '../availability.ts';
+import { watchOutages } from '../outages.ts';
 import { asUnavailable, DatabaseUnavailable } from '../unavailable.ts';
 
 const CHECK_MS = 250;
@@ -18,6 +19,7 @@ export interface SqliteAvailability extends Availability {
 export function sqliteAvailability(file: string, onChange?: AvailabilityOptions['onChange']): SqliteAvailability {
   const opened = statSync(file);
   let isFailing = false;
+  const outages = watchOutages(onChange);
   let checkedAt = 0;
 
   function check(): void {
@@ -33,7 +35,7 @@ export function sqliteAvailability(file: string, onChange?: AvailabilityOptions[
     const unavailable = asUnavailable(error);
     if (unavailable && !isFailing) {
       isFailing = true;
-      onChange?.(unavailable);
+      outages.changed(unavailable);
     }
     throw unavailable ?? error;
   }
@@ -50,7 +52,7 @@ export function sqliteAvailability(file: string, onChange?: AvailabilityOptions[
     written() {
       if (!isFailing) return;
       isFailing = false;
-      onChange?.(undefined);
+      outages.changed(undefined);
     },
     isUp() {
       try {
@@ -60,6 +62,7 @@ export function sqliteAvailability(file: string, onChange?: AvailabilityOptions[
         return false; // `run` reports it
       }
     },
+    lastOutage: outages.last,
     fail,
     close() {},
   };
