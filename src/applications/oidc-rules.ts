@@ -2,7 +2,7 @@
 
 import { faultMessage } from '../platform/fault-messages.ts';
 import type { Fault } from '../platform/faults.ts';
-import { claimSources } from './fields/claim-settings.ts';
+import { claimSources, permissionFilterFaults } from './fields/claim-settings.ts';
 import { deviceCodeGrant, type OidcMetadata, usesSecret } from './fields/oidc-client.ts';
 import { profileFaults } from './security-profile.ts';
 import { redirectUriFault } from './uris.ts';
@@ -24,6 +24,7 @@ export function oidcRules(client: Client): Fault[] {
     ...secretFaults(client),
     ...keyFaults(client),
     ...subjectFaults(client),
+    ...permissionFilterFaults(client),
   ];
 }
 

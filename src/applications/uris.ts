@@ -25,11 +25,18 @@ export const resourceSchema = { format: 'uri', pattern: ABSOLUTE_URI };
 
 /** https, or http on this machine; no URI that two parsers could read differently. */
 export function webUriFault(uri: string): string | undefined {
+  if (!URL.canParse(uri) && /^[^\s\\\p{Cc}:]*$/u.test(uri)) return faultMessage('https-url');
   const general = uriFault(uri);
   if (general !== undefined) return general;
   const { protocol, hostname } = new URL(uri);
   if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return undefined;
   return protocol === 'http:' ? faultMessage('https') : faultMessage('https-url');
+}
+
+/** https, on this machine too. */
+export function httpsUriFault(uri: string): string | undefined {
+  const fault = webUriFault(uri);
+  return fault === faultMessage('https') || /^http:/i.test(uri) ? faultMessage('https-url') : fault;
 }
 
 /** A redirect URI (or post-logout redirect URI) of a web or native application. */

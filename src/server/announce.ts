@@ -6,13 +6,13 @@ import { DatabaseError } from '../storage/database-url.ts';
 import type { RunningServer } from './start.ts';
 
 /**
- * Independent of LOG_LEVEL: these lines are needed to find the server and to sign in. On the `terminal` the first administrator
- * also stands in a box at the end, outside of the log.
+ * Independent of LOG_LEVEL: these lines are needed to find the server and to sign in. The first administrator stands only in the box
+ * on the `terminal`, so that no log has the password; `grep 'First administrator'` finds it on one line.
  */
 export function announce(
   { url, firstAdmin }: Pick<RunningServer, 'url' | 'firstAdmin'>,
   logger: Logger,
-  { isFirst = true, terminal }: { isFirst?: boolean; terminal?: { write(text: string): unknown } } = {},
+  { isFirst = true, terminal }: { isFirst?: boolean; terminal: { write(text: string): unknown } },
 ): void {
   const announcing = logger.child({}, { level: 'info' });
   if (isFirst) {
@@ -22,12 +22,8 @@ export function announce(
   }
   if (firstAdmin) {
     const { username, password } = firstAdmin;
-    announcing.info(
-      `First administrator: username ${username}, temporary password ${password} (printed only once; it must be changed at the first sign-in)`,
-    );
-    terminal?.write(
-      `\n${box(['Console', `${url}/admin`], ['Username', username], ['Temporary password', password])}\n\n`,
-    );
+    const account = `username ${username}, temporary password ${password}`;
+    terminal.write(`\n${box(['Console', `${url}/admin`], ['First administrator', account])}\n\n`);
   }
 }
 

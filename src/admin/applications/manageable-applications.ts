@@ -4,10 +4,12 @@ import type { Applications } from '../../applications/applications.ts';
 import { rightsOfApplication } from '../../applications/rules/field-rights.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { applicationEntry } from '../../config-file/export.ts';
+import { AppError, forbidden } from '../../http/errors.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import type { Tx } from '../../storage/database.ts';
 import { lockRow } from '../../storage/row-lock.ts';
 import type { Sql } from '../../storage/statements.ts';
+import { t } from '../../texts/text.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 
 /** Both throw not_found, and forbidden. */
@@ -29,7 +31,13 @@ export function createManageableApplications(dependencies: ManagedApplicationsDe
   /** An actor who can change an application could use its permissions, so must have them. */
   async function assertMayChange(application: Application, by: Actor, tx?: Tx) {
     await authority.assertMay(by, { what: 'application', identifier: application.clientId }, tx);
-    await authority.assertMay(by, { what: 'permissions', permissions: rightsOfApplication(application) }, tx);
+    try {
+      await authority.assertMay(by, { what: 'permissions', permissions: rightsOfApplication(application) }, tx);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'forbidden') throw error;
+      const message = t('console.roles.problem.application-more', { app: application.name });
+      throw forbidden('forbidden', { message, detail: error.detail });
+    }
   }
 
   return {

@@ -8,10 +8,12 @@ import {
 } from '../../applications/fields/service-provider.ts';
 import { check, formatPath } from '../../applications/validation.ts';
 import { badRequest } from '../../http/errors.ts';
+import { OutgoingError } from '../../network/outgoing-fetch.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
 import type { FetchMetadata } from '../../saml/metadata/fetch.ts';
 import type { SpMetadata } from '../../saml/metadata/parse.ts';
+import { SamlError } from '../../saml/xml/errors.ts';
 
 /** An application as the configuration file would declare it. */
 export type Declaration = Record<string, unknown>;
@@ -107,6 +109,14 @@ export function invalidInput(faults: readonly Fault[], cause?: unknown) {
   return badRequest('invalid_input', { fields, detail: fields, ...(cause === undefined ? {} : { cause }) });
 }
 
+/** Why the metadata is not there, for the administrator. */
 function sentence(error: unknown): string {
+  if (error instanceof SamlError && error.code === 'not_xml') return faultMessage('not-xml');
+  const cause = error instanceof OutgoingError ? error.cause : undefined;
+  if (cause instanceof Error && 'code' in cause) {
+    const { code, address, port, hostname } = cause as NodeJS.ErrnoException & Record<string, unknown>;
+    if (code === 'ECONNREFUSED') return faultMessage('refused-connection', { address: `${address}:${port}` });
+    if (code === 'ENOTFOUND') return faultMessage('unknown-host', { host: String(hostname) });
+  }
   return error instanceof Error ? error.message : String(error);
 }

@@ -147,6 +147,8 @@ export interface PageFault {
   field: string | undefined;
   /** Of a field with rows: the position of the row. */
   row?: number | undefined;
+  /** Of a row: the position of the input. */
+  column?: number | undefined;
   /** A sentence. */
   message: PageText;
   /** Its language, if it is another one than that of the page. */

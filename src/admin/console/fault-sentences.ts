@@ -2,6 +2,7 @@
 // (platform/fault-messages.ts), whose messages are halves of sentences about a key; here each becomes a sentence in the language of the
 // page with the label of its field, and leads to it.
 import type { FieldFault } from '../../http/errors.ts';
+import type { FaultKey } from '../../platform/fault-messages.ts';
 import { SOURCE_LANGUAGE } from '../../texts/languages.ts';
 import { currentLanguage, type PageText, Text, t } from '../../texts/text.ts';
 import type { ConsolePage, Field, FieldsElsewhere, PageFault } from './blocks.ts';
@@ -23,7 +24,7 @@ export function pageFaults(
 ): PageFault[] {
   const fields = fieldsOf(page);
   const labels = labelsOf(fields, page.elsewhere ?? {});
-  return faults.map(({ field: path, message }) => {
+  const found = faults.map(({ field: path, message }): PageFault => {
     const field = fieldAt(fields, path);
     if (!field) {
       const [key = ''] = path.split(/[.[]/);
@@ -32,10 +33,16 @@ export function pageFaults(
       return { field: undefined, ...said, href: other?.href };
     }
     const row = rowAt(field, path);
-    const label = row === undefined ? String(field.label) : rowLabel(field, row);
-    return { field: field.name, row, ...sentenceOf(message, { label, labels, isChoice: isChoice(field) }) };
+    const column = row === undefined ? undefined : columnAt(field, path, row, message);
+    const label = row === undefined ? String(field.label) : rowLabel(field, row, column);
+    return { field: field.name, row, column, ...sentenceOf(message, { label, labels, isChoice: isChoice(field) }) };
   });
+  return found.filter((one, at) => found.findIndex((other) => isSame(one, other)) === at);
 }
+
+/** Two rules of one field may say the same. */
+const isSame = (one: PageFault, other: PageFault) =>
+  one.field === other.field && one.href === other.href && String(one.message) === String(other.message);
 
 /** Every field of the forms of a page. */
 function fieldsOf({ blocks }: Pick<ConsolePage, 'blocks'>): Field[] {
@@ -69,8 +76,22 @@ function rowAt({ name, type, columns = [], lines = [] }: Field, path: string): n
   return filled.find((at) => isUnder(path, `${name}.${lines[at]?.[0]}`));
 }
 
-function rowLabel({ label, adds = label }: Field, row: number): string {
-  return `${capitalized(String(adds))} ${row + 1}`;
+/** The column that the path names; in a map, whose rows the path names by their first part, the second column is the value. */
+function columnAt({ name, columns = [], lines = [] }: Field, path: string, row: number, message: PageText): number {
+  const rest = path.slice(name.length);
+  const isNumbered = /^[.[]\d+/.test(rest);
+  const part = isNumbered ? rest.replace(/^[.[]\d+\]?/, '') : rest.slice(1 + (lines[row]?.[0] ?? '').length);
+  const named = columns.findIndex((column) => column.name !== '' && `.${column.name}` === part);
+  if (named >= 0) return named;
+  const isName = !(message instanceof Text) && knownFault(message)?.key === 'bad-name';
+  return isNumbered || isName || columns.length < 2 ? 0 : 1;
+}
+
+/** The first column stands for the row; the label of another one may say that it can be empty. */
+function rowLabel({ label, adds = label, columns = [] }: Field, row: number, column = 0): string {
+  const text =
+    column === 0 ? capitalized(String(adds)) : String(columns[column]?.label ?? label).replace(/ \(.*\)$/, '');
+  return `${text} ${row + 1}`;
 }
 
 const isChoice = ({ type = 'text' }: Field) => ['select', 'radios', 'checks', 'checkbox'].includes(type);
@@ -94,7 +115,7 @@ function translated(message: string, { label, labels, isChoice }: Subject): Text
   const known = knownFault(message);
   if (!known) return undefined;
   const { key, values } = known;
-  const name = inSentence(label);
+  const name = isEntered(key) ? withArticle(inSentence(label)) : inSentence(label);
   if (isChoice && ENTER.has(key)) return t('console.fault.select', { name });
   if (isChoice && message.startsWith('must be ')) return t('console.fault.choose', { name });
   const inner = key === 'bad-name' ? String(t('console.fault.the-name')) : label;
@@ -104,6 +125,8 @@ function translated(message: string, { label, labels, isChoice }: Subject): Text
   const named = Object.entries(values).map(([part, value]) => [part, labeled(value, labels)] as const);
   return new Text(`console.fault.${key}`, { field: label, name, sentence, ...Object.fromEntries(named) });
 }
+
+const isEntered = (key: FaultKey) => currentLanguage() === SOURCE_LANGUAGE && ENTER.has(key);
 
 /** A value is missing. */
 const ENTER: ReadonlySet<string> = new Set(['empty', 'missing', 'missing-choice', 'needed-by', 'needs-metadata']);
@@ -127,6 +150,13 @@ function labeled(value: string | number, labels: Subject['labels']): string | nu
 function inSentence(label: string): string {
   const isLowered = currentLanguage() === SOURCE_LANGUAGE && /^[A-Z][a-z]/.test(label);
   return isLowered ? `${label[0]?.toLowerCase()}${label.slice(1)}` : label;
+}
+
+/** An English label as an object: a name, an entity ID, a URL, but no article for several things, a number or what is not counted. */
+function withArticle(name: string): string {
+  if (/([^s]s|\d|data|content)$/i.test(name) || /^(the|a|an) /i.test(name)) return name;
+  const isVowel = /^(?:[AEFHILMNORSX](?:[A-Z]|\b)|[aeio]|u(?!ser|ri|ni|se))/.test(name);
+  return `${isVowel ? 'an' : 'a'} ${name}`;
 }
 
 function capitalized(text: string): string {

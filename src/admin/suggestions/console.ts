@@ -1,14 +1,16 @@
 // /admin/suggest/…: what a field with autocomplete offers while its user types, as JSON. The same rights as the lists, and the same search.
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { Actor } from '../../audit/audit.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
+import { forbidden } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
 import { hueOf, initials } from '../../http/pages/tokens.ts';
 import { within } from '../../rbac/rights.ts';
 import { inLanguage, type Text, t } from '../../texts/text.ts';
 import type { ApplicationAdmin } from '../applications/actions.ts';
 import type { Frame } from '../console/frame.ts';
-import { SUGGEST, type SuggestionKind } from '../console/suggest.ts';
+import { ACCESS_CHECK_NEEDS, SUGGEST, type SuggestionKind } from '../console/suggest.ts';
 import type { UserAdmin } from '../users/actions.ts';
 
 export interface SuggestionDependencies {
@@ -56,8 +58,8 @@ export function suggestionRoutes({ frame, users, applications, roles }: Suggesti
     }));
   });
 
-  offer('applications', frame.page(within('gatehouse.applications:read')), async (search, ctx) => {
-    const found = await applications.list({ search, limit: MAX }, frame.actor(ctx));
+  offer('applications', frame.page(), async (search, ctx) => {
+    const found = await applications.list({ search, limit: MAX }, readerOf(ctx));
     return found.applications.map(({ clientId, name }) => ({
       value: clientId,
       label: name,
@@ -65,6 +67,14 @@ export function suggestionRoutes({ frame, users, applications, roles }: Suggesti
       logo: logoOf(name, false),
     }));
   });
+
+  /** A user who opens the access check can check any application there, so its field offers all of them. Throws 403. */
+  function readerOf(ctx: Context): Actor {
+    const by = frame.actor(ctx);
+    if (ACCESS_CHECK_NEEDS.every((need) => frame.meets(ctx, need))) return { ...by, grantedRights: 'everything' };
+    if (frame.meets(ctx, within('gatehouse.applications:read'))) return by;
+    throw forbidden('forbidden', { detail: { missing: 'gatehouse.applications:read' } });
+  }
 
   offer('roles', frame.page('gatehouse.roles:read'), async (search) => {
     const wanted = search.toLowerCase();

@@ -4,9 +4,10 @@
 import { z } from 'zod';
 import { claimsByScope, isUserField } from '../../accounts/claims.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
+import type { Fault } from '../../platform/faults.ts';
 
 const name = z.string().min(1).max(255);
-const pattern = name.refine((value) => value.indexOf('*') === value.lastIndexOf('*'), 'can have only one *');
+const pattern = name.refine((value) => value.indexOf('*') === value.lastIndexOf('*'), faultMessage('one-star'));
 
 /** `accounts/visible-roles.ts` applies them. */
 export const viewFields = {
@@ -14,6 +15,17 @@ export const viewFields = {
   roles_rename: z.record(name, name).optional(),
   permissions_filter: z.array(pattern).optional(),
 };
+
+/** Patterns that match nothing: a permission is `resource:action`. What is stored already may have them. */
+export function permissionFilterFaults({
+  permissions_filter: patterns = [],
+}: {
+  permissions_filter?: string[] | undefined;
+}): Fault[] {
+  return patterns.flatMap((value, at) =>
+    /[*:]/.test(value) ? [] : [{ path: ['permissions_filter', at], message: faultMessage('permission') }],
+  );
+}
 
 /** The product whose setup guide the console displays: the id of a preset. One that this version does not know has no guide. */
 export const presetField = {
@@ -36,20 +48,17 @@ const RESERVED = new Set(
 export const userField = name.refine(isUserField, faultMessage('user-field'));
 
 /** A user field, alone or with the scope that the claim belongs to: one of OpenID Connect, or one of the application's own. */
-const claimSource = z.union(
-  [
-    userField,
-    z.strictObject({
-      field: userField,
-      scope: z
-        .string()
-        .max(100)
-        .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope: visible ASCII characters, but no spaces, " or \\')
-        .refine((scope) => scope !== 'offline_access', faultMessage('scope-without-claims')),
-    }),
-  ],
-  { error: faultMessage('claim-source') },
-);
+const claimSource = z.union([
+  userField,
+  z.strictObject({
+    field: userField,
+    scope: z
+      .string()
+      .max(100)
+      .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, faultMessage('scope'))
+      .refine((scope) => scope !== 'offline_access', faultMessage('scope-without-claims')),
+  }),
+]);
 
 /** Claim -> user field. A claim without a scope is in ID token and UserInfo for every scope. */
 export const ownClaims = z.record(

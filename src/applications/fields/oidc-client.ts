@@ -7,7 +7,7 @@ import { limits } from '../../limits.ts';
 import { acrValues } from '../../mfa/acr.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
 import { line, nameUpTo } from '../../platform/line-schema.ts';
-import { redirectUriSchema, webUriFault, webUriSchema } from '../uris.ts';
+import { httpsUriFault, redirectUriSchema, webUriFault, webUriSchema } from '../uris.ts';
 import { ownClaims, presetField, viewFields } from './claim-settings.ts';
 
 export const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -35,8 +35,10 @@ const visible = /^[\x20-\x7e]+$/; // VSCHAR, RFC 6749 appendix A
 export const displayName = nameUpTo(255);
 const webUri = z.string().max(2048).superRefine(reject(webUriFault)).meta(webUriSchema);
 const redirectUri = z.string().max(2048).meta(redirectUriSchema);
-const httpsUri = webUri
-  .refine((uri) => uri.startsWith('https:'), faultMessage('https-url'))
+const httpsUri = z
+  .string()
+  .max(2048)
+  .superRefine(reject(httpsUriFault))
   .meta({ ...webUriSchema, allOf: [{ pattern: '^https:' }] });
 const scopes = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/, faultMessage('scopes'));
 const email = z

@@ -7,7 +7,7 @@ import { limits } from '../../limits.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { webUriFault, webUriSchema } from '../uris.ts';
-import { presetField, userField, viewFields } from './claim-settings.ts';
+import { permissionFilterFaults, presetField, userField, viewFields } from './claim-settings.ts';
 import { access, consent, displayName, mfaRule, signInFields } from './oidc-client.ts';
 
 const webUri = z
@@ -38,9 +38,10 @@ const certificate = z.union([
   z.strictObject({ use: z.enum(['signing', 'encryption']).optional(), pem: pem.transform((value) => value.trim()) }),
 ]);
 
+const INDEX = faultMessage('acs-index');
 const acsEndpoint = z.strictObject({
   url: webUri,
-  index: z.int().min(0).max(65_535).optional(),
+  index: z.int(INDEX).min(0, INDEX).max(65_535, INDEX).optional(),
   default: z.boolean().optional(),
 });
 const acsUrl = webUri.transform((url): z.output<typeof acsEndpoint> => ({ url }));
@@ -112,8 +113,13 @@ export type ServiceProviderSettings = z.output<typeof serviceProviderSettings>;
 
 const sources = ['metadata_file', 'metadata_url', 'metadata', 'acs_url'] as const;
 
-/** Exactly one way to know the service provider, and only what belongs to it. */
-export function serviceProviderRules(entry: ServiceProvider): Fault[] {
+/** Exactly one way to know the service provider, only what belongs to it, and no filter that matches nothing. */
+export const serviceProviderRules = (entry: ServiceProvider): Fault[] => [
+  ...sourceFaults(entry),
+  ...permissionFilterFaults(entry),
+];
+
+function sourceFaults(entry: ServiceProvider): Fault[] {
   const given = sources.filter((source) => entry[source] !== undefined);
   if (given.length === 0) return [{ path: ['name'], message: faultMessage('sources') }];
   if (given.length > 1)

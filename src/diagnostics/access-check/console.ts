@@ -7,6 +7,7 @@ import { previewBlocks } from '../../admin/applications/preview.ts';
 import type { Block, ConsolePage } from '../../admin/console/blocks.ts';
 import { type Frame, listPath } from '../../admin/console/frame.ts';
 import type { Names } from '../../admin/console/names.ts';
+import { ACCESS_CHECK_NEEDS } from '../../admin/console/suggest.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { conflict, notFound } from '../../http/errors.ts';
@@ -23,7 +24,6 @@ export interface AccessCheckPagesDependencies {
 }
 
 const HERE = '/admin/why';
-const NEEDS = ['gatehouse.audit:read', 'gatehouse.users:read'] as const;
 const text = z.string().trim().max(1024).default('');
 const query = z.object({ user: text, app: text, request: text });
 type Query = z.output<typeof query>;
@@ -34,12 +34,12 @@ export function accessCheckRoutes(dependencies: AccessCheckPagesDependencies): R
   const { frame, accessCheck } = dependencies;
   const router = new Router<State, Extras>({ prefix: HERE });
 
-  router.get('/', ...frame.page(...NEEDS), async (ctx) => {
+  router.get('/', ...frame.page(...ACCESS_CHECK_NEEDS), async (ctx) => {
     frame.show(ctx, await checkPage(dependencies, ctx, parseQuery(ctx, query)));
   });
 
   // Which right a fix takes depends on the fix, so it is looked up among those that the actor is offered.
-  router.post('/', ...frame.change(...NEEDS), async (ctx) => {
+  router.post('/', ...frame.change(...ACCESS_CHECK_NEEDS), async (ctx) => {
     const { fix: id, user, app, confirmed } = await parseForm(ctx, fixForm.loose());
     const [account, application] = await Promise.all([accessCheck.findUser(user), accessCheck.findApplication(app)]);
     if (!account || !application) throw notFound();

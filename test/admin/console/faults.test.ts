@@ -54,6 +54,12 @@ function summaryOf(page: Page): { href: string; text: string }[] {
   }));
 }
 
+/** The names of the inputs that are marked as wrong. */
+const marked = (page: Page) =>
+  [...page.text.matchAll(/<(?:input|textarea|select)\b[^>]* name="([^"]+)"[^>]* aria-invalid="true"/g)].map(
+    ([, name]) => name,
+  );
+
 /** Throws unless each fault is a sentence that leads to its field, which has it too. */
 function expectSentences(page: Page, at: string): void {
   expect(page.status, at).toBe(400);
@@ -150,7 +156,7 @@ describe('bad values in every field', () => {
       [saml, 'name'],
     ]) {
       const page = await admin.submit(await admin.get(`${at}/settings`), { [field ?? '']: ' ' });
-      expect(summaryOf(page)).toEqual([{ href: `#f-${field}`, text: 'Enter name.' }]);
+      expect(summaryOf(page)).toEqual([{ href: `#f-${field}`, text: 'Enter a name.' }]);
     }
   });
 
@@ -166,8 +172,50 @@ describe('bad values in every field', () => {
     expect(page.text).toMatch(/value="http:\/\/shop\.example\.com\/cb" [^>]*aria-invalid="true"/);
     const claims = { 'claims.name': 'dept', 'claims.field': 'department', 'claims.scope': '' };
     const wrong = await admin.submit(await admin.get(`${oidc}/claims`), claims);
-    expect(summaryOf(wrong)[0]?.text).toBe('Claim 1 must be a field of the user.');
+    expect(summaryOf(wrong)[0]?.text).toBe('Value 1 must be a field of the user.');
+    expect(marked(wrong)).toEqual(['claims.field']);
     const jar = await admin.submit(await admin.get(`${oidc}/settings`), { request_object_signing_alg: 'ES256' });
     expect(summaryOf(jar)).toMatchObject([{ href: `${oidc}/credentials#f-jwks` }]);
+  });
+
+  it('are said once, in one sentence, and only the wrong input of a row is marked', async () => {
+    const sent = async (at: string, fields: Record<string, string>) => {
+      const page = await admin.submit(await admin.get(at), fields);
+      return [summaryOf(page).map(({ text }) => text), marked(page)];
+    };
+    const row = { metadata_source: 'hand', 'acs_url.url': 'https://wiki.example.com/acs', 'acs_url.default': '' };
+    for (const index of ['-1', 'x', '70000'])
+      expect(await sent(`${saml}/settings`, { ...row, 'acs_url.index': index })).toEqual([
+        ['Index 1 must be a whole number from 0 to 65,535.'],
+        ['acs_url.index'],
+      ]);
+    const slo = { 'slo_url.url': 'https://wiki.example.com/slo', 'slo_url.response_url': 'nope' };
+    expect(await sent(`${saml}/settings`, { metadata_source: 'hand', ...slo })).toEqual([
+      ['URL for responses 1 must begin with https://.'],
+      ['slo_url.response_url'],
+    ]);
+    const sentence = async (at: string, fields: Record<string, string>) => (await sent(at, fields))[0];
+    expect(await sentence(`${oidc}/settings`, { initiate_login_uri: 'ftp://x' })).toEqual([
+      'Initiate login URI must begin with https://.',
+    ]);
+    expect(await sentence(`${oidc}/claims`, { sector_identifier_uri: 'http://foo' })).toEqual([
+      expect.stringMatching(/^Sector identifier URI must begin with https:\/\/\.$/),
+    ]);
+    expect(await sentence(`${oidc}/settings`, { default_max_age: '99999999999999999999' })).toEqual([
+      'Maximum age of the sign-in must be at most 9,007,199,254,740,991.',
+    ]);
+    expect(await sentence(`${oidc}/settings`, { scope: 'öpenid ;;' })).toEqual([
+      'Separate scopes by one space. Use ASCII characters.',
+    ]);
+    const metadata = { metadata_source: 'url', metadata_url: 'http://127.0.0.1:1/metadata' };
+    expect(await sentence(`${saml}/settings`, metadata)).toEqual(['The server 127.0.0.1:1 refused the connection.']);
+    expect(await sentence(`${saml}/settings`, { metadata_source: 'paste', metadata: '<xml' })).toEqual([
+      'This document isn’t well-formed XML.',
+    ]);
+    expect(await sentence(`${saml}/settings`, { metadata_source: 'url' })).toEqual(['Enter a URL.']);
+    expect(await sentence(`${oidc}/claims`, { roles_filter: '***' })).toEqual(['Role 1 can have only one *.']);
+    expect(await sentence(`${oidc}/claims`, { permissions_filter: 'foo' })).toEqual([
+      'Permission 1 must be resource:action, such as articles:read.',
+    ]);
   });
 });

@@ -60,7 +60,7 @@ export function numberKey(about: About): Key {
     read(sent) {
       const typed = sentValue(sent, key);
       if (!typed) return undefined;
-      return /^-?\d{1,15}$/.test(typed) ? Number(typed) : typed;
+      return /^-?\d{1,300}$/.test(typed) ? Number(typed) : typed;
     },
   };
 }

@@ -51,7 +51,7 @@ type Acs = string | { url: string; index?: number; default?: boolean };
 type Slo = { url: string; binding?: string; response_url?: string };
 type Certificate = string | { use?: string; pem: string };
 
-const isWhole = (text: string) => /^\d{1,9}$/.test(text);
+const isWhole = (text: string) => /^-?\d{1,9}$/.test(text);
 
 const acsKey = rowsKey(
   {

@@ -109,7 +109,7 @@ function connectionBlock(application: Application, issuer: string, path: string,
             value: value(`${issuer}/saml/sso`, t('console.tabs.copy.sso-url')),
           },
           {
-            label: t('console.tabs.value.registered-by'),
+            label: metadata.acs ? t('console.fields.acs.adds') : t('console.fields.metadata.title'),
             value: metadata.metadata_url
               ? { text: metadata.metadata_url, code: true }
               : metadata.metadata_xml
