@@ -1,6 +1,7 @@
 // Reads YAML of bounded depth and expansion, and finds the line and column of each value in it.
 import { isMap, isNode, isPair, isScalar, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
 import { formatPath } from '../applications/validation.ts';
+import { faultMessage } from '../platform/fault-messages.ts';
 import type { Fault, Path } from '../platform/faults.ts';
 import { isStorable } from '../storage/storable-text.ts';
 
@@ -76,6 +77,8 @@ function contentFault(content: unknown, maxSize: number): Fault | undefined {
     if (depth >= MAX_DEPTH) return { path: [], message: TOO_DEEP };
     for (const [key, child] of Object.entries(value)) {
       if (!isStorable(key)) return { path: pathOf(item), message: UNSTORABLE };
+      if (key === '__proto__')
+        return { path: [...pathOf(item), key], message: faultMessage('unknown-key', { advice: '' }) };
       size += key.length;
       work.push({ value: child, depth: depth + 1, key, parent: item });
     }

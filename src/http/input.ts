@@ -3,6 +3,7 @@
 
 import type { output, ZodType } from 'zod';
 import { limits } from '../limits.ts';
+import { faultMessage } from '../platform/fault-messages.ts';
 import { faultsOf, sentence } from '../platform/faults.ts';
 import { isStorable } from '../storage/storable-text.ts';
 import { t } from '../texts/text.ts';
@@ -183,17 +184,24 @@ function decode(text: string, fault: 'malformed_url' | 'malformed_body'): string
   throw badRequest(fault);
 }
 
+/** Schemas of objects with free keys leave `__proto__` out without a word. */
+function unknownKey(path: string[]) {
+  const fields = [{ field: path.join('.'), message: faultMessage('unknown-key', { advice: '' }) }];
+  return badRequest('invalid_input', { fields });
+}
+
 function rejectUnstorable(root: unknown): void {
   // A work list instead of recursion: the client chooses the depth.
-  const work: { value: unknown; depth: number }[] = [{ value: root, depth: 0 }];
+  const work: { value: unknown; path: string[] }[] = [{ value: root, path: [] }];
   for (let item = work.pop(); item; item = work.pop()) {
-    const { value, depth } = item;
+    const { value, path } = item;
     if (typeof value === 'string' && !isStorable(value)) throw badRequest('malformed_body');
     if (typeof value !== 'object' || value === null) continue;
-    if (depth >= MAX_DEPTH) throw badRequest('malformed_body', { message: 'The JSON is nested too deeply.' });
+    if (path.length >= MAX_DEPTH) throw badRequest('malformed_body', { message: 'The JSON is nested too deeply.' });
     for (const [key, child] of Object.entries(value)) {
       if (!isStorable(key)) throw badRequest('malformed_body');
-      work.push({ value: child, depth: depth + 1 });
+      if (key === '__proto__') throw unknownKey([...path, key]);
+      work.push({ value: child, path: [...path, key] });
     }
   }
 }

@@ -58,6 +58,8 @@ export interface LogoutRun {
   /** client_id or entity ID of the application that began the logout. */
   initiator: string | undefined;
   completion: LogoutCompletion;
+  /** The languages that its request asked for. */
+  languages: string[];
   createdAt: Date;
   isFinished: boolean;
   participants: Participant[];
@@ -78,6 +80,8 @@ export interface FrontChannel {
   /** The session of this browser, where several end. */
   sessionUid?: string;
   completion: LogoutCompletion;
+  /** The languages that the request asks for. */
+  languages?: string[];
 }
 
 /** A new logout run, and how its participants are notified. */
@@ -163,12 +167,14 @@ export function eventOf(
 type ParticipantRow = Awaited<ReturnType<Db['logoutParticipant']['findMany']>>[number];
 type RunRow = Awaited<ReturnType<Db['logoutRun']['findMany']>>[number] & { participants: ParticipantRow[] };
 
-export function toRun({ id, userId, initiator, completion, createdAt, finishedAt, participants }: RunRow): LogoutRun {
+export function toRun({ id, userId, initiator, createdAt, finishedAt, participants, ...row }: RunRow): LogoutRun {
+  const { languages = [], ...completion } = JSON.parse(row.completion) as LogoutCompletion & { languages?: string[] };
   return {
     id,
     userId,
     initiator: initiator ?? undefined,
-    completion: JSON.parse(completion) as LogoutCompletion,
+    completion,
+    languages,
     createdAt,
     isFinished: finishedAt !== null,
     participants: participants.map(toParticipant),

@@ -50,13 +50,14 @@ export async function insertRun(newRun: NewRun, { tx, at, audit }: Writing): Pro
 }
 
 function runRow(id: string, { userId, reason, initiator, frontChannel }: NewRun, at: Date) {
+  const { completion = { kind: 'page' }, languages } = frontChannel ?? {};
   return {
     id,
     browserHash: browserHashOf(frontChannel),
     userId,
     reason,
     initiator: initiator ?? null,
-    completion: JSON.stringify(frontChannel?.completion ?? { kind: 'page' }),
+    completion: JSON.stringify({ ...completion, languages }),
     createdAt: at,
     seenAt: at,
     finishedAt: frontChannel ? null : at,

@@ -1,5 +1,6 @@
 // The functions that the engine's end-session endpoint calls when the user confirms a logout (OIDC RP-Initiated Logout 1.0).
 import type { Cookies } from '../http/cookies.ts';
+import { languagesOf } from '../http/pages/language.ts';
 import type { QueueLogoutToken } from '../oidc/patches/provider/logout-token-queue.ts';
 import type { OnSessionDestroyed } from '../oidc/store/sessions/session-adapter.ts';
 import type { EndSession } from './end-session.ts';
@@ -34,7 +35,7 @@ export function createEngineLogoutHooks(dependencies: EngineLogoutHooksDependenc
         ...(clientId && { clientId }),
         ...(actorId && { actorId }),
         request: ctx.state.request,
-        frontChannel: { browser: logoutBrowserOf(ctx), completion },
+        frontChannel: { browser: logoutBrowserOf(ctx), completion, languages: languagesOf(ctx.query.ui_locales) },
       });
       const run = ended?.run;
       if (!run) return;

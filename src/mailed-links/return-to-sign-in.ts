@@ -5,13 +5,13 @@ import { z } from 'zod';
 import type { Context, Middleware } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { parseQuery } from '../http/input.ts';
-import { notedApplication } from '../sign-in/expired-sign-in.ts';
+import { recallSignIn } from '../sign-in/expired-sign-in.ts';
 import { type PageLink, t } from '../texts/text.ts';
 
 export interface ReturnToSignIn {
   /** In front of the first page: stores the sign-in named by `?signin=`, or clears the cookie. */
   note: Middleware;
-  /** In front of the pages behind it: they and their mails have the brand of the application of that sign-in. */
+  /** In front of the pages behind it: they and their mails have the brand of the application of that sign-in, and its language. */
   about: Middleware;
   /** For the first page: a link back to the sign-in that led to it. */
   back(ctx: Context): PageLink;
@@ -28,24 +28,19 @@ export function createReturnToSignIn({ cookies }: { cookies: Cookies }): ReturnT
     return signin && UID.test(signin) ? signin : undefined;
   }
 
-  function noteApplication(ctx: Context, uid: string): void {
-    const application = notedApplication(cookies, ctx, uid);
-    if (application !== undefined) ctx.state.request.application = application;
-  }
-
   return {
     note(ctx, proceed) {
       const uid = uidOf(ctx);
       if (uid) {
         cookies.set(ctx, 'returnToSignIn', uid);
-        noteApplication(ctx, uid);
+        recallSignIn(cookies, ctx, uid);
       } else if (cookies.get(ctx, 'returnToSignIn')) cookies.clear(ctx, 'returnToSignIn');
       return proceed();
     },
 
     about(ctx, proceed) {
       const uid = cookies.get(ctx, 'returnToSignIn');
-      if (uid) noteApplication(ctx, uid);
+      if (uid) recallSignIn(cookies, ctx, uid);
       return proceed();
     },
 

@@ -176,6 +176,7 @@ const messages = {
   'picture-recoded': 'is larger than {maximum} KB after re-encoding: choose a smaller picture',
   'picture-entities': 'has entity declarations, which aren’t allowed in a picture',
   'picture-view-box': 'has no viewBox, so browsers can’t scale it',
+  'picture-empty': 'has no shapes',
   'picture-complex': 'is too complex: simplify its paths',
   'picture-element': 'has a <{element}> element, which isn’t allowed: convert it to paths in your drawing program',
   'picture-missing': 'isn’t stored here: send the picture again',

@@ -4,9 +4,8 @@ import { z } from 'zod';
 import { faultMessage } from './fault-messages.ts';
 
 /** 1 to `max` characters, without control characters (Unicode category Cc) and halves of a character. */
-export const lineUpTo = (max: number) =>
-  z
-    .string()
+export const lineUpTo = (max: number, text = z.string()) =>
+  text
     .min(1)
     .max(max)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters to reject, as the OpenAPI document can say it
@@ -18,5 +17,5 @@ export const line = lineUpTo(255);
 const HIDING = /[\p{Bidi_Control}\u00ad\u115f\u1160\u200b\u2060-\u2064\u3164\ufeff\uffa0\u{e0000}-\u{e007f}]/u;
 
 /** The same for a name that people read: every character of it is seen. */
-export const nameUpTo = (max: number) =>
-  lineUpTo(max).refine((value) => !HIDING.test(value), faultMessage('invisible-characters'));
+export const nameUpTo = (max: number, text = z.string()) =>
+  lineUpTo(max, text).refine((value) => !HIDING.test(value), faultMessage('invisible-characters'));

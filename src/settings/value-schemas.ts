@@ -36,7 +36,7 @@ export const mailDomain = z
   .regex(/^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u, faultMessage('mail-domain'));
 
 /** As on the pages: longer ones would push the form out of sight. */
-export const brandName = nameUpTo(60);
+export const brandName = nameUpTo(60, z.string().trim());
 
 export const brandColor = z.string().regex(/^#[0-9a-fA-F]{6}$/, faultMessage('color'));
 

@@ -1,24 +1,34 @@
-// A sign-in that has expired still leads back to its application: a cookie notes which one it was, because the expired
-// interaction is gone by then.
+// A cookie notes the application of a sign-in and the language that it requested (`ui_locales`): for the pages beside the sign-in,
+// and for one that has expired, because its interaction is gone by then.
 
 import type { Context } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { type AppError, badRequest } from '../http/errors.ts';
+import { bestLanguage } from '../texts/languages.ts';
 import { t } from '../texts/text.ts';
 
 export interface ExpiredSignIns {
-  /** Notes in this browser which application the sign-in is for. */
+  /** Notes in this browser which application the sign-in is for, and which of the offered languages it requests. */
   noteApplication(ctx: Context, uid: string, clientId: string): void;
-  /** Of a route with a `uid`: pages have the brand of the application of that sign-in. */
+  /** Of a route with a `uid`: pages have the brand of the application of that sign-in, and the language that it requests. */
   recallApplication(uid: string, ctx: Context, next: () => Promise<unknown>): Promise<unknown>;
   /** The error for a sign-in that has expired or was finished elsewhere, with a link to its application if known. */
   errorFor(ctx: Context, uid: string, cause: unknown): Promise<AppError>;
 }
 
-/** The application of this sign-in, as this browser noted it. */
-export function notedApplication(cookies: Pick<Cookies, 'get'>, ctx: Context, uid: string): string | undefined {
-  const [noted, clientId = ''] = cookies.get(ctx, 'signInFor')?.split('.') ?? [];
-  return noted === uid ? Buffer.from(clientId, 'base64url').toString() : undefined;
+/** The application of this sign-in and the language that it requests, as this browser noted them. */
+function notedIn(cookies: Pick<Cookies, 'get'>, ctx: Context, uid: string) {
+  const [noted, clientId = '', language] = cookies.get(ctx, 'signInFor')?.split('.') ?? [];
+  if (noted !== uid) return undefined;
+  return { clientId: Buffer.from(clientId, 'base64url').toString(), languages: language ? [language] : [] };
+}
+
+/** Gives the response the brand of the application of this sign-in, and the language that it requests. */
+export function recallSignIn(cookies: Pick<Cookies, 'get'>, ctx: Context, uid: string): void {
+  const noted = notedIn(cookies, ctx, uid);
+  if (!noted) return;
+  ctx.state.request.application = noted.clientId;
+  ctx.state.requestedLanguages = noted.languages;
 }
 
 export interface ExpiredSignInsDependencies {
@@ -29,17 +39,19 @@ export interface ExpiredSignInsDependencies {
 
 export function createExpiredSignIns({ cookies, startOf }: ExpiredSignInsDependencies): ExpiredSignIns {
   return {
-    noteApplication: (ctx, uid, clientId) =>
-      cookies.set(ctx, 'signInFor', `${uid}.${Buffer.from(clientId).toString('base64url')}`),
+    noteApplication(ctx, uid, clientId) {
+      const language = bestLanguage(ctx.state.requestedLanguages ?? [], ctx.state.offeredLanguages.tags);
+      const application = Buffer.from(clientId).toString('base64url');
+      cookies.set(ctx, 'signInFor', [uid, application, language].filter((part) => part !== undefined).join('.'));
+    },
 
     recallApplication(uid, ctx, next) {
-      const application = notedApplication(cookies, ctx, uid);
-      if (application !== undefined) ctx.state.request.application = application;
+      recallSignIn(cookies, ctx, uid);
       return next();
     },
 
     async errorFor(ctx, uid, cause) {
-      const clientId = notedApplication(cookies, ctx, uid);
+      const clientId = notedIn(cookies, ctx, uid)?.clientId;
       const start = clientId === undefined ? undefined : await startOf(clientId);
       if (!start) return badRequest('sign_in_expired', { cause });
       return badRequest('sign_in_expired', {

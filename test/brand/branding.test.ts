@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseFile } from '../../src/config-file/file.ts';
 import { readValidFile } from '../../src/config-file/read-file.ts';
 import { confirmation, consoleOf, signedInLongAgo, signInAgain, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../admin/support.ts';
@@ -63,6 +64,27 @@ describe('the brand', () => {
     const { text } = await signInPage();
     expect(text).toContain('<title>Sign in · Gatehouse</title>');
     expect(text).not.toMatch(/assets\/brand|brand-links|backdrop|data-theme/);
+  });
+
+  it.each([
+    ['brand_name', { brand_name: '   ' }],
+    ['brand_applications.web.name', { brand_applications: { web: { name: ' ' } } }],
+  ])('has a name that is not blank: %s', async (field, values) => {
+    const page = await set(values);
+    const { status } = page;
+    expect([status, page.text]).toEqual([400, expect.stringMatching(`${field}.*must not be empty`)]);
+    expect(parseFile(JSON.stringify({ settings: values })).faults).toMatchObject([{ message: 'must not be empty' }]);
+  });
+
+  it.each([
+    ['texts.de.__proto__', '{"texts":{"de":{"__proto__":"x"}}}'],
+    ['texts.__proto__', '{"texts":{"__proto__":{"sign-in.title":"x"}}}'],
+    ['brand_applications.__proto__', '{"brand_applications":{"__proto__":{"name":"x"}}}'],
+  ])('and texts have no unknown key: %s', async (field, values) => {
+    const page = await set(JSON.parse(values));
+    expect([page.status, page.text]).toEqual([400, expect.stringMatching(`${field}.*unknown key`)]);
+    const { faults } = parseFile(`{"settings":${values}}`);
+    expect(faults).toMatchObject([{ path: `settings.${field}`, message: 'unknown key' }]);
   });
 
   it('is on the pages of people, and not in the console', async () => {
@@ -150,7 +172,7 @@ describe('the brand', () => {
     await set({ brand_logo: dataUrl(aSvg()) });
     await outbox.send({ kind: 'test', to: { email: 'name@example.com' }, at: new Date() });
     const named = await mail.waitForMail('name@example.com');
-    expect(named.html).toMatch(/<p class="mark"[^>]*>Example &amp; Söhne<\/p>/);
+    expect(named.html).toMatch(/<p class="mark"[^>]*><bdi>Example &amp; Söhne<\/bdi><\/p>/);
     expect(named.source).not.toContain('filename');
   });
 

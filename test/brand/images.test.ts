@@ -61,6 +61,13 @@ describe('a picture', () => {
     ['half a PNG', aPng().subarray(0, 40), /damaged/],
     ['half a JPEG', aJpeg().subarray(0, 60), /damaged/],
     ['a WebP', aWebp(), /^must be a PNG/],
+    ['an SVG with nothing in it', aSvg(''), /^has no shapes$/],
+    [
+      'an SVG of which nothing is left',
+      aSvg('<iframe xmlns="http://www.w3.org/1999/xhtml" src="/"/>'),
+      /^has no shapes$/,
+    ],
+    ['an SVG whose shapes are not drawn', aSvg('<defs><path d="M0 0h4"/></defs>'), /^has no shapes$/],
     ['an SVG without a size', aSvg('', ''), /has no viewBox/],
     [
       'an SVG that is no XML',
@@ -182,7 +189,7 @@ describe('an SVG', () => {
     ['<?xml-stylesheet href="https://evil.example/x.css"?><!-- <script> -->'],
     ['<filter id="f"><feImage href="https://evil.example"/></filter><pattern id="p"/><marker id="m"/>'],
   ])('loses %s', (inside) => {
-    const text = svgOf(inside);
+    const text = svgOf(`${inside}<rect/>`);
     expect(text).not.toMatch(
       /script|evil|javascript|onclick|onload|import|binding|behavior|foreign|<use|<image|animate|<set|<\?/i,
     );
@@ -202,7 +209,7 @@ describe('an SVG', () => {
 
   it('has no mask inside of a mask, which could take hours to draw', () => {
     const text = svgOf(
-      '<style>rect{mask:url(#b)!important}</style><mask id="a"><rect class="r" style="mask:url(#b);fill:red"/></mask>',
+      '<style>rect{mask:url(#b)!important}</style><mask id="a"><rect class="r" style="mask:url(#b);fill:red"/></mask><rect/>',
     );
     expect(text).not.toContain('!important');
     expect(text).toContain('style="fill:red;mask:none;clip-path:none"');

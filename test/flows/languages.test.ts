@@ -119,7 +119,7 @@ describe('an email that is requested on a page', () => {
     await test.idp.services.settings.reload();
     for (const email of ['neu@example.com', user.account.email ?? ''])
       await browser.submit(await browser.get('/sign-up'), { email });
-    expect(await subjectFor('neu@example.com')).toBe('Stellen Sie Ihr Konto fertig');
+    expect(await subjectFor('neu@example.com')).toBe('Schließen Sie Ihre Registrierung ab');
     expect(await subjectFor(user.account.email)).toBe('Sie haben bereits ein Konto');
   });
 });

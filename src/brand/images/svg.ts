@@ -21,6 +21,9 @@ const ATTRIBUTES: ReadonlySet<string> = new Set(
     'lengthAdjust gradientUnits gradientTransform spreadMethod clipPathUnits maskUnits maskContentUnits preserveAspectRatio version'
   ).split(' '),
 );
+/** Elements whose content is not drawn where it stands. */
+const NOT_DRAWN: ReadonlySet<string> = new Set(['defs', 'linearGradient', 'radialGradient', 'clipPath', 'mask']);
+const DRAWN: ReadonlySet<string> = new Set([...SHAPES, 'text']);
 const MAX_ELEMENTS = 5000;
 const MAX_DEPTH = 64;
 const MAX_VALUE = 100_000;
@@ -36,7 +39,9 @@ export function checkSvg(bytes: Buffer): CheckedImage {
   const size = sizeOf(root);
   assertSize(Math.max(1, Math.ceil(size.width)), Math.max(1, Math.ceil(size.height)));
   const budget = { elements: MAX_ELEMENTS };
-  const text = written(root, { budget, depth: 0, mayRefer: true }).replace(/^<svg/, `<svg xmlns="${NAMESPACE}"`);
+  const drawn = { shapes: 0 };
+  const text = written(root, { budget, drawn, depth: 0, mayRefer: true }).replace(/^<svg/, `<svg xmlns="${NAMESPACE}"`);
+  if (drawn.shapes === 0) throw new ImageFault(faultMessage('picture-empty'));
   return { kind: 'svg', bytes: Buffer.from(text), width: Math.round(size.width), height: Math.round(size.height) };
 }
 
@@ -70,6 +75,8 @@ function sizeOf(root: Element): { width: number; height: number } {
 
 interface Place {
   budget: { elements: number };
+  /** Counts the shapes that are drawn; undefined inside of an element that isn't. */
+  drawn: { shapes: number } | undefined;
   depth: number;
   mayRefer: boolean;
 }
@@ -81,6 +88,8 @@ function written(element: Element, place: Place): string {
   const name = element.localName === 'a' ? 'g' : element.localName;
   if (REJECTED.has(name)) throw new ImageFault(faultMessage('picture-element', { element: name }));
   const mayRefer = place.mayRefer && !NO_REFERENCES.has(name);
+  const drawn = NOT_DRAWN.has(name) ? undefined : place.drawn;
+  if (drawn && DRAWN.has(name)) drawn.shapes += 1;
   const attributes = attributesOf(element, mayRefer);
   if (name === 'style') {
     const rules = safeRules(element.textContent ?? '');
@@ -91,7 +100,7 @@ function written(element: Element, place: Place): string {
     if (node.nodeType === 3 || node.nodeType === 4) {
       if (TEXTS.has(name)) inside.push(escaped(node.nodeValue ?? ''));
     } else if (node.nodeType === 1 && isAllowed(node as Element))
-      inside.push(written(node as Element, { budget, depth: depth + 1, mayRefer }));
+      inside.push(written(node as Element, { budget, drawn, depth: depth + 1, mayRefer }));
   }
   return inside.length === 0 ? `<${name}${attributes}/>` : `<${name}${attributes}>${inside.join('')}</${name}>`;
 }

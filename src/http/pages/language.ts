@@ -51,6 +51,12 @@ export function languagesOf(uiLocales: unknown): string[] {
   return typeof uiLocales === 'string' ? uiLocales.split(' ', 20).filter((tag) => /^[\w-]{2,35}$/.test(tag)) : [];
 }
 
+/** An address that carries the requested languages to the next page. */
+export function withUiLocales(address: string, languages: readonly string[]): string {
+  if (languages.length === 0) return address;
+  return `${address}${address.includes('?') ? '&' : '?'}${new URLSearchParams({ ui_locales: languages.join(' ') })}`;
+}
+
 /** `/language/de?next=/account`: a link of the footer, so that it works without script. Changes nothing but the texts. */
 export function languageRoutes({ cookies }: { cookies: Pick<Cookies, 'set'> }): Router<State, Extras> {
   const router = new Router<State, Extras>();
@@ -60,7 +66,8 @@ export function languageRoutes({ cookies }: { cookies: Pick<Cookies, 'set'> }): 
     cookies.set(ctx, 'pickedLanguage', language);
     cookies.set(ctx, 'language', language);
     ctx.status = 303;
-    ctx.redirect(localPath(String(ctx.query.next ?? '')) ?? '/');
+    const { next } = ctx.query;
+    ctx.redirect((typeof next === 'string' && localPath(next)) || '/');
   });
   return router;
 }

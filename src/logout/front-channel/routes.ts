@@ -84,6 +84,7 @@ async function runOfBrowser(
   const run = await runs.openInBrowser(ctx.params.run ?? '', cookie);
   if (!run) throw notFound();
   if (run === 'other-browser') throw badRequest('other_browser');
+  ctx.state.requestedLanguages = run.languages;
   cookies.set(ctx, 'logout', cookie);
   const account = await accountOf(ctx);
   if (account === undefined || account === run.userId) return run;

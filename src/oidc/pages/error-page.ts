@@ -1,12 +1,12 @@
 // The page for an error of the engine that must not, or cannot, be sent back to the application.
 
 import { AppError, type ErrorCode, type TechnicalDetail, tooManyRequests } from '../../http/errors.ts';
-import { languagesOf } from '../../http/pages/language.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
 import { type PageText, t } from '../../texts/text.ts';
 import { appContext } from '../engine/app-context.ts';
 import type { ErrorOut, errors, KoaContextWithOIDC } from '../engine/library.ts';
 import { TooManyAttempts } from '../rate-limits/too-many-attempts.ts';
+import { readLanguages } from './engine-forms.ts';
 
 const CODES: Record<string, ErrorCode> = {
   access_denied: 'access_denied',
@@ -32,7 +32,7 @@ export function createErrorPage({ rejections }: { rejections: Pick<Rejections, '
   ): Promise<never> {
     const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
     const { state } = appContext(ctx);
-    state.requestedLanguages = languagesOf(ctx.oidc.params?.ui_locales);
+    readLanguages(ctx);
     if (ctx.oidc.client) state.request.application = ctx.oidc.client.clientId;
     if (status >= 500) throw error;
     if (error instanceof TooManyAttempts) throw tooManyRequests(error.retryAfterSeconds, { cause: error });

@@ -1,8 +1,8 @@
 // The engine's pages for logout (OpenID Connect RP-Initiated Logout 1.0): confirmation and result.
-import { languagesOf } from '../../http/pages/language.ts';
+import { withUiLocales } from '../../http/pages/language.ts';
 import { appContext } from '../engine/app-context.ts';
 import type { KoaContextWithOIDC } from '../engine/library.ts';
-import { applicationName, xsrfOf } from './engine-forms.ts';
+import { applicationName, readLanguages, xsrfOf } from './engine-forms.ts';
 import { provesThisSession } from './logout-proof.ts';
 
 /** The account on the confirmation page. */
@@ -21,8 +21,7 @@ export interface LogoutPagesDependencies {
 export function createLogoutPages({ findAccount }: LogoutPagesDependencies) {
   return {
     async logoutSource(ctx: KoaContextWithOIDC): Promise<void> {
-      appContext(ctx).state.requestedLanguages = languagesOf(ctx.oidc.params?.ui_locales);
-      const action = ctx.oidc.urlFor('end_session_confirm');
+      const action = withUiLocales(ctx.oidc.urlFor('end_session_confirm'), readLanguages(ctx));
       const xsrf = xsrfOf(ctx);
       // No confirmation is needed; the form submits itself, and has a button for browsers without scripts.
       if (provesThisSession(ctx)) {
@@ -39,6 +38,7 @@ export function createLogoutPages({ findAccount }: LogoutPagesDependencies) {
     },
 
     async postLogoutSuccessSource(ctx: KoaContextWithOIDC): Promise<void> {
+      readLanguages(ctx);
       appContext(ctx).render('logout/done', { appName: applicationName(ctx) });
     },
   };

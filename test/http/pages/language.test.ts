@@ -58,6 +58,7 @@ describe('the language of a page', () => {
     const browser = browserIn('en');
     const away = await browser.get(`/language/de?next=${encodeURIComponent('https://evil.example/')}`);
     expect(away.headers.location).toBe('/');
+    expect((await browser.get('/language/de?next=/&next=/x')).headers.location).toBe('/');
     expect((await browser.get('/language/xx')).status).toBe(404);
     const { text } = await browser.get('/.well-known/openid-configuration');
     expect(JSON.parse(text).ui_locales_supported).toEqual(languages);

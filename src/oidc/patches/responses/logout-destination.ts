@@ -1,8 +1,17 @@
 // Patch after the engine: after a confirmed logout it redirects to the post_logout_redirect_uri at once. When the logout
-// also has to reach other applications through the browser, it goes to that logout run first (src/logout).
+// also has to reach other applications through the browser, it goes to that logout run first (src/logout). The engine's own page at the
+// end gets the languages of the request.
 import type { Context } from '../../../http/context.ts';
+import { languagesOf, withUiLocales } from '../../../http/pages/language.ts';
+import { routes } from '../../engine/configuration.ts';
 
 /** `logoutRunPath` is set while the session is ended (store/sessions/session-adapter.ts). */
 export function redirectToLogoutRun(ctx: Context): void {
-  if (ctx.state.logoutRunPath) ctx.redirect(ctx.state.logoutRunPath);
+  if (ctx.state.logoutRunPath) {
+    ctx.redirect(ctx.state.logoutRunPath);
+    return;
+  }
+  const destination = ctx.path === `${routes.end_session}/confirm` ? ctx.response.get('Location') : '';
+  if (destination.split('?')[0]?.endsWith(`${routes.end_session}/success`))
+    ctx.redirect(withUiLocales(destination, languagesOf(ctx.query.ui_locales)));
 }

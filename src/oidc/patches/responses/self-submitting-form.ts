@@ -2,6 +2,9 @@
 // between its own pages), with an inline script and no style. Here its fields are displayed on a page of this server, under the
 // Content-Security-Policy that forbids inline scripts.
 import type { Context } from '../../../http/context.ts';
+import { languagesOf, withUiLocales } from '../../../http/pages/language.ts';
+import { engineContext } from '../../engine/app-context.ts';
+import { routes } from '../../engine/configuration.ts';
 
 interface SelfSubmittingForm {
   action: string;
@@ -16,6 +19,13 @@ export function renderSelfSubmittingForm(ctx: Context, contentSecurityPolicy: st
   const form = readForm(ctx.body);
   if (!form) return;
   ctx.set('Content-Security-Policy', contentSecurityPolicy);
+  const { pathname } = new URL(form.action);
+  // A logout without a session: its end has the language that the request asks for.
+  if (pathname === `${routes.end_session}/confirm`) {
+    const languages = languagesOf(engineContext(ctx)?.params?.ui_locales);
+    ctx.state.requestedLanguages = languages;
+    form.action = withUiLocales(form.action, languages);
+  }
   ctx.render('form-post', form, ctx.status);
 }
 
