@@ -2,7 +2,7 @@
 // changes nothing.
 import { messageParts } from '../../../texts/check-message.ts';
 import type { TextValues } from '../../../texts/overrides.ts';
-import { sentences, t } from '../../../texts/text.ts';
+import { listOf, sentences, t } from '../../../texts/text.ts';
 import type { Field } from '../../console/blocks.ts';
 import { type Sent, sentValue } from '../../console/row-buttons.ts';
 import { type ListedText, originalOf } from './list.ts';
@@ -39,7 +39,7 @@ function hintOf(language: string, key: string, original: string) {
   const parts = [...[...values.keys()].map((name) => `{${name}}`), ...[...tags].map((name) => `<${name}>`)];
   return sentences([
     t('console.branding.texts.default', { text: original }),
-    ...(parts.length > 0 ? [t('console.branding.texts.parts', { parts: parts.join(', ') })] : []),
+    ...(parts.length > 0 ? [t('console.branding.texts.parts', { parts: listOf(parts) })] : []),
   ]);
 }
 
