@@ -324,6 +324,24 @@ describe('a registered application', () => {
     expect(sorted.headers['content-security-policy']).toContain("img-src 'self' data: https://logos.example.com");
   });
 
+  it('registered applications are sorted by name whatever its case is, in the console', async () => {
+    const sorted = ['cased audit', 'Cased Calendar', 'Cased CRM', 'Cased Vault', 'Cased VPN'];
+    for (const client_name of [...sorted].sort())
+      await aClient(idp.services, { client_name, redirect_uris: ['https://list.example.com/cb'] });
+    const page = await admin.get('/admin/applications?q=cased');
+    expect(
+      textOf(page.text)
+        .match(/cased \w+/gi)
+        ?.filter((one) => sorted.includes(one)),
+    ).toEqual(sorted);
+    const reversed = await admin.get('/admin/applications?q=cased&sort=-name');
+    expect(
+      textOf(reversed.text)
+        .match(/cased \w+/gi)
+        ?.filter((one) => sorted.includes(one)),
+    ).toEqual(sorted.reverse());
+  });
+
   it('a registered application has the sign-ins of 30 days in its row, the days that are over counted once', async () => {
     const { db, sql, audit } = idp.services;
     let time = new Date(Date.now() + 86_400_000);
