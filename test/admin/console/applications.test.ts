@@ -1,6 +1,7 @@
 // Applications in the console: registered by preset, tested with the real sign-in, changed, and protected by permissions.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createSignInCounts } from '../../../src/admin/applications/sign-in-counts.ts';
+import { ec } from '../../support/applications/registrations.ts';
 import { itOnSqlite } from '../../support/database/it-on-sqlite.ts';
 import { signRows } from '../../support/database/row-macs.ts';
 import { aClient } from '../../support/factories.ts';
@@ -26,7 +27,7 @@ describe('a new application', () => {
   itOnSqlite(
     'a new application is registered with high security, which its page explains, and no field of the form weakens it',
     async () => {
-      const jwks = '{"keys":[{"kty":"EC","crv":"P-256","x":"a","y":"b"}]}';
+      const jwks = JSON.stringify({ keys: [ec()] });
       const fields = { name: 'Bank', redirect_uris: 'https://bank.example.com/cb', profile: 'fapi2-signing', jwks };
       const rejected = await register('fapi2', { ...fields, redirect_uris: 'http://127.0.0.1/cb' });
       expect([rejected.status, textOf(rejected.text)]).toEqual([400, expect.stringContaining('must be an https URL')]);
