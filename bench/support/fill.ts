@@ -44,9 +44,9 @@ export async function fill({ db, kind }: Database, rows: number): Promise<void> 
     ['oidc', client.id],
     ['saml', serviceProvider.entityId],
   ]) {
-    await run(`INSERT INTO applications (id, client_id, protocol, name, enabled, consent, access, metadata, source, created_at, updated_at)
+    await run(`INSERT INTO applications (id, client_id, protocol, name, name_key, enabled, consent, access, metadata, source, created_at, updated_at)
       ${numbers(APPLICATIONS / 2)} SELECT '${id}-' || n, 'https://${id}-' || n || '.example.com/', a.protocol,
-      'Application ' || n || ' (${id})', true, a.consent, a.access, a.metadata, 'local', ${later}, ${later}
+      'Application ' || n || ' (${id})', 'application ' || n || ' (${id})', true, a.consent, a.access, a.metadata, 'local', ${later}, ${later}
       FROM n, (SELECT * FROM applications WHERE client_id = '${of}') a`);
   }
   const expires = Math.floor(Date.now() / 1000) + 86_400;
@@ -100,7 +100,7 @@ export async function pagesOf({ db }: Database): Promise<Record<string, string>>
     'users, suggested': '/admin/suggest/users?q=us',
     'one user': '/admin/users/sub-5000',
     applications: '/admin/applications',
-    'applications, last page': `/admin/applications?after=${after('Application 998 (saml)', 'x')}`,
+    'applications, last page': `/admin/applications?after=${after('application 998 (saml)', 'x')}`,
     'applications, reversed': '/admin/applications?sort=-name',
     'applications, by sign-ins': '/admin/applications?sort=-sign-ins',
     'applications, search': '/admin/applications?q=application+999',

@@ -11,6 +11,7 @@ import { addSecret, removeSecret } from './change-secrets.ts';
 import type { Change, Registered, SamlInput } from './changes.ts';
 import type { OidcClientInput } from './fields/oidc-client.ts';
 import { removeApplication, setEnabled } from './lifecycle.ts';
+import { completeListKeys } from './list-key.ts';
 import {
   type ApplicationPage,
   allApplications,
@@ -36,6 +37,8 @@ export interface Applications {
   list(query?: ListApplications): Promise<ApplicationPage>;
   /** The number of results of this query, by protocol. */
   countByProtocol(query: ListApplications): Promise<{ oidc: number; saml: number }>;
+  /** Completes the keys by which lists are sorted; run at each start. */
+  completeListKeys(): Promise<void>;
   /** Every application, also one with a wrong MAC: for plans, which may replace it. */
   all(tx?: Tx): Promise<Application[]>;
   /** Every application with a valid MAC. */
@@ -84,6 +87,7 @@ export function createApplications(dependencies: ApplicationsDependencies): Appl
     get: (id, tx = db) => getApplication(id, tx),
     list: (query = {}) => listApplications(db, query),
     countByProtocol: (query) => countByProtocol(db, query),
+    completeListKeys: () => completeListKeys(db),
     all: (tx = db) => allApplications(tx),
     allGenuine: () => allApplications(db, dependencies.protectedRows),
     createOidc: (input, change = {}) => createOidc(context, input, change),

@@ -6,6 +6,7 @@ import type { Db, Tx } from '../storage/database.ts';
 import { type Fragment, fragment, joinFragments, trustedText } from '../storage/fragments.ts';
 import { isStorable, withoutUnstorable } from '../storage/storable-text.ts';
 import { type Application, fromRow, withRoles } from './application.ts';
+import { listKey } from './list-key.ts';
 import { isGenuineAccess, isGenuineApplication } from './macs/protected-applications.ts';
 
 export interface ListApplications {
@@ -76,14 +77,14 @@ export async function allApplications(
 export async function listApplications(db: Db, query: ListApplications): Promise<ApplicationPage> {
   if (query.rank) return listByRank(db, query, query.rank);
   const { isDescending = false, limit = PAGE } = query;
-  const [name, id] = parseCursor(query.after) ?? [null, null];
+  const [key, id] = parseCursor(query.after) ?? [null, null];
   const [beyond, order] = isDescending
     ? [trustedText('<'), trustedText('DESC')]
     : [trustedText('>'), trustedText('ASC')];
   const found = await db.$queryRaw<{ id: string }[]>`SELECT id FROM applications
     WHERE ${matching(query)}
-      AND (CAST(${id} AS TEXT) IS NULL OR name ${beyond} ${name} OR (name = ${name} AND id ${beyond} ${id}))
-    ORDER BY name ${order}, id ${order} LIMIT ${limit + 1}`;
+      AND (CAST(${id} AS TEXT) IS NULL OR name_key ${beyond} ${key} OR (name_key = ${key} AND id ${beyond} ${id}))
+    ORDER BY name_key ${order}, id ${order} LIMIT ${limit + 1}`;
   const applications = await byIds(
     db,
     found.slice(0, limit).map((row) => row.id),
@@ -100,7 +101,7 @@ async function listByRank(
   const rows = await db.$queryRaw<
     { id: string; clientId: string }[]
   >`SELECT id, client_id AS "clientId" FROM applications
-    WHERE ${matching(query)} ORDER BY name, id`;
+    WHERE ${matching(query)} ORDER BY name_key, id`;
   const direction = isDescending ? -1 : 1;
   const ranked = rows.map((row) => ({ ...row, rank: rank(row) })).sort((a, b) => direction * (a.rank - b.rank));
   const from = Number(/^\d{1,9}$/.exec(after ?? '')?.[0] ?? 0);
@@ -143,11 +144,11 @@ function matching({ search, identifiers, ...query }: ListApplications): Fragment
 }
 
 function cursorOf({ name, id }: Application): string {
-  return Buffer.from(JSON.stringify([name, id])).toString('base64url');
+  return Buffer.from(JSON.stringify([listKey(name), id])).toString('base64url');
 }
 
 // A malformed cursor starts at the first page.
-function parseCursor(text: string | undefined): [name: string, id: string] | undefined {
+function parseCursor(text: string | undefined): [key: string, id: string] | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(text ?? '', 'base64url').toString());
     const isOne = Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string');

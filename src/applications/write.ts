@@ -14,6 +14,7 @@ import { type Application, type ApplicationSource, readMetadata } from './applic
 import { declarationDifference, declarationForAudit } from './audit-data.ts';
 import type { Change } from './changes.ts';
 import type { Access } from './fields/oidc-client.ts';
+import { listKey } from './list-key.ts';
 import { accessRow, applicationMac, isGenuineApplication } from './macs/protected-applications.ts';
 import { getApplication } from './read.ts';
 import { neededFor } from './rules/field-rights.ts';
@@ -62,7 +63,8 @@ export function insertApplication(
     const at = context.now();
     const columns = { ...declaredColumns, id: randomId(), source, access: kindOf(access) };
     const { id } = columns;
-    const data = { ...columns, mac: applicationMac(columns, context.protectedRows), createdAt: at, updatedAt: at };
+    const mac = applicationMac(columns, context.protectedRows);
+    const data = { ...columns, nameKey: listKey(row.name), mac, createdAt: at, updatedAt: at };
     await tx.application.create({ data, select: { id: true } }).catch(throwTaken);
     await setAccess(context, id, access, tx);
     await after(id, tx);
@@ -93,7 +95,7 @@ export async function updateApplication(
   const mac = applicationMac({ ...data, id, clientId, protocol }, context.protectedRows);
   await tx.application.update({
     where: { id },
-    data: { ...data, mac, updatedAt: context.now() },
+    data: { ...data, nameKey: listKey(row.name), mac, updatedAt: context.now() },
     select: { id: true },
   });
   await setAccess(context, id, access, tx);

@@ -60,6 +60,7 @@ export function createDiagnostics(dependencies: DiagnosticsDependencies) {
     connections: dependencies.connections,
     missingApis: (identifiers) => missingApis(db, issuer, identifiers),
     isOwnApi: (identifier) => Object.hasOwn(ownResources(issuer), identifier),
+    registrationFaultOf: dependencies.registrationFaultOf,
     samlSide: (entityId) => registeredEndpoints(applications, entityId),
   });
   return {

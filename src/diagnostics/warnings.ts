@@ -10,7 +10,7 @@ import type { Keyring } from '../keys/keyring.ts';
 import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Lockout } from '../rate-limits/lockout.ts';
-import { certificateEnds } from '../saml/metadata/certificate-ends.ts';
+import { certificateEnds, pastedMetadataEnd } from '../saml/metadata/certificate-ends.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Db } from '../storage/database.ts';
 import { type PageText, t } from '../texts/text.ts';
@@ -89,7 +89,7 @@ export async function lockedAccounts({
   return found.flat();
 }
 
-/** Secrets and certificates that end within 30 days. */
+/** Secrets, certificates and pasted metadata that end within 30 days. */
 async function endingSoon({ db, now, keyring }: WarningsDependencies): Promise<Warnings['ending']> {
   const soon = new Date(now().getTime() + SOON_DAYS * DAY_MS);
   const [secrets, providers] = await Promise.all([
@@ -113,6 +113,10 @@ async function endingSoon({ db, now, keyring }: WarningsDependencies): Promise<W
       .filter((until) => until <= soon)
       .map((until) => ({ what: t('console.health.certificate-of', { name }), until, applicationId: id })),
   );
+  const ofMetadata = providers.flatMap(({ id, name, metadata }) => {
+    const until = pastedMetadataEnd(readMetadata('saml', metadata), soon);
+    return until ? [{ what: t('console.health.metadata-of', { name }), until, applicationId: id }] : [];
+  });
   const ofClients = secrets.flatMap(({ expiresAt, application }) =>
     expiresAt
       ? [
@@ -124,7 +128,9 @@ async function endingSoon({ db, now, keyring }: WarningsDependencies): Promise<W
         ]
       : [],
   );
-  return [...own, ...ofProviders, ...ofClients].sort((a, b) => a.until.getTime() - b.until.getTime()).slice(0, 50);
+  return [...own, ...ofProviders, ...ofMetadata, ...ofClients]
+    .sort((a, b) => a.until.getTime() - b.until.getTime())
+    .slice(0, 50);
 }
 
 async function healthOf({ db, now, keyring, settings, config }: WarningsDependencies): Promise<Warnings['health']> {

@@ -18,6 +18,7 @@ import { configurationOf } from './engine-options.ts';
 import { clientLimitsOf } from './rate-limits/client-rate-limits.ts';
 import { createDeviceGuesses } from './rate-limits/device-code-guesses.ts';
 import { createDynamicRegistration } from './registration/dynamic-registration.ts';
+import { createRegistrationFaults, type RegistrationFaults } from './registration/registration-fault.ts';
 import { type ApiTokens, createApiTokens } from './store/api-access-tokens.ts';
 import { type ClientSource, createClientSource } from './store/clients.ts';
 import { createRefreshTokenRetries } from './store/refresh-token-retries.ts';
@@ -32,6 +33,8 @@ export interface Oidc {
   apiTokens: ApiTokens;
   /** The claims that an application receives about an account. */
   claimsPreview: ClaimsPreviews;
+  /** Why the engine rejects a registered client. */
+  registrationFaultOf: RegistrationFaults;
   /** The account with this `sub` at the client; undefined for an unknown one. */
   accountOf(clientId: string, subject: string): Promise<string | undefined>;
 }
@@ -86,6 +89,7 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
     }),
     apiTokens: createApiTokens({ provider: engine.current, clients }),
     claimsPreview: createClaimsPreviews({ ...dependencies, provider: engine.current, clients }),
+    registrationFaultOf: createRegistrationFaults(engine.current),
     async accountOf(clientId, subject) {
       const client = await engine.current().Client.find(clientId);
       return client?.subjectType === 'pairwise' ? pairwise.accountOf(sectorOf(client), subject) : subject;

@@ -28,6 +28,7 @@ export const ruleIds = [
   'pkce',
   'post_logout_redirect_uri',
   'redirect_uri',
+  'registration',
   'replay',
   'request',
   'resource',

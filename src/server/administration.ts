@@ -106,7 +106,12 @@ function consoleOf({ services, userPages, protocols }: AdministrationDependencie
   return createConsole({
     ...{ admin, brand, brandImages },
     issuer: config.issuer,
-    preview: createApplicationPreviews({ db, issuer: config.issuer, claimsPreview: protocols.oidc.claimsPreview }),
+    preview: createApplicationPreviews({
+      db,
+      issuer: config.issuer,
+      claimsPreview: protocols.oidc.claimsPreview,
+      registrationFaultOf: protocols.oidc.registrationFaultOf,
+    }),
     db,
     sql,
     now,
@@ -153,6 +158,7 @@ function diagnosticsOf(
     lockout,
     rejections,
     claimsPreview: protocols.oidc.claimsPreview,
+    registrationFaultOf: protocols.oidc.registrationFaultOf,
     frame: console.frame,
     names: console.names,
     applicationAdmin: admin.applications,

@@ -390,7 +390,7 @@ describe('the server', () => {
     expect(items).toMatchObject([{ endpoint: 'authorize', client: clientId, received: wrong }]);
     expect(await ok('GET', `/refusals/${items[0]?.code}`)).toMatchObject({
       rules: [
-        { state: 'passed' },
+        ...Array(2).fill({ state: 'passed' }),
         { state: 'failed', registered: redirect_uris[0] },
         ...Array(7).fill({ state: 'unknown' }),
       ],

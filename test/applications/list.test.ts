@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { completeListKeys, listKey } from '../../src/applications/list-key.ts';
 import { listApplications } from '../../src/applications/read.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 
@@ -7,7 +8,7 @@ beforeAll(async () => {
   test = await testDatabase();
   const row = (name: string, protocol = 'oidc', enabled = true) => {
     const id = name.toLowerCase().replaceAll(' ', '-');
-    return { id, clientId: `client-${id}`, name, protocol, enabled, metadata: '{}' };
+    return { id, clientId: `client-${id}`, name, nameKey: listKey(name), protocol, enabled, metadata: '{}' };
   };
   await test.database.db.application.createMany({
     data: [
@@ -48,5 +49,41 @@ describe('the list of applications', () => {
     expect((await listApplications(db, { limit: 1, after: 'garbage' })).applications).toEqual(
       first.applications.slice(0, 1),
     );
+  });
+});
+
+describe('the order of the list of applications', () => {
+  it('is that of the names in any case, in both directions, with the cursor, and by rank', async () => {
+    const { db } = test.database;
+    await db.application.deleteMany();
+    const wanted = ['Calendar', 'CRM', 'crm 2', 'Vault', 'VPN', 'Ähre', 'ärger', 'Übung', '\ufdfa'.repeat(255)];
+    // As the migration leaves them: its lower() knows ASCII letters only.
+    const row = (name: string, at: number) => ({
+      id: `${9 - at}`,
+      clientId: name,
+      name,
+      protocol: 'oidc',
+      metadata: '{}',
+    });
+    await db.application.createMany({ data: wanted.map(row) });
+    const before = await db.application.findMany({ select: { id: true, updatedAt: true }, orderBy: { id: 'asc' } });
+    await completeListKeys(db);
+    expect(await db.application.findMany({ select: { id: true, updatedAt: true }, orderBy: { id: 'asc' } })).toEqual(
+      before,
+    );
+    const all = async (isDescending: boolean) => {
+      const seen: string[] = [];
+      let after: string | undefined;
+      do {
+        const page = await listApplications(db, { limit: 2, after, isDescending });
+        seen.push(...page.applications.map(({ name }) => name));
+        after = page.next;
+      } while (after !== undefined);
+      return seen;
+    };
+    expect(await all(false)).toEqual(wanted);
+    expect(await all(true)).toEqual([...wanted].reverse());
+    const ranked = await listApplications(db, { rank: () => 1 });
+    expect(ranked.applications.map(({ name }) => name)).toEqual(wanted);
   });
 });

@@ -1,6 +1,7 @@
 // The checks of the access check in words, from facts.
 import { describe, expect, it } from 'vitest';
-import { type CheckId, checksOf } from '../../src/diagnostics/access-check/checks.ts';
+import type { CheckId } from '../../src/diagnostics/access-check/check.ts';
+import { checksOf } from '../../src/diagnostics/access-check/checks.ts';
 import type { AccessFacts } from '../../src/diagnostics/access-check/facts.ts';
 import { type FixActions, offersFor } from '../../src/diagnostics/access-check/fix-offers.ts';
 
@@ -33,6 +34,9 @@ const facts = {
   network: undefined,
   metadataEndsAt: undefined,
   secrets: 'valid',
+  registration: undefined,
+  openid: 'included',
+  unsignable: undefined,
   now,
 } as unknown as AccessFacts;
 const okta = { id: 'okta', name: 'Okta' };
@@ -110,6 +114,14 @@ const cases: [string, CheckId, Partial<AccessFacts>, string, string][] = [
     { network: { address: '192.0.2.1', isDenied: true, waitSeconds: 0 } },
     'failed',
     'is in a blocked network',
+  ],
+  ['an OAuth 2.0 client without openid', 'openid', { openid: 'alone' }, 'warning', 'don’t include openid'],
+  [
+    'request objects without a key',
+    'key',
+    { unsignable: [{ use: 'requests', alg: 'ES256' }] },
+    'warning',
+    'no usable key for ES256, so its signed requests are rejected',
   ],
   [
     'expired metadata',

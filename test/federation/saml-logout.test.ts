@@ -132,7 +132,10 @@ describe('a LogoutRequest of a SAML upstream', () => {
       [{ backchannel_logout_uri: uri }, [success]],
       [{ frontchannel_logout_uri: uri }, [success, 'urn:oasis:names:tc:SAML:2.0:status:PartialLogout']],
     ] as const) {
-      const application = await aClient(idp.services, { redirect_uris: [redirectUri], ...metadata });
+      const application = await aClient(idp.services, {
+        redirect_uris: [redirectUri, `${idp.issuer}/cb`],
+        ...metadata,
+      });
       const { browser, nameId, sessions } = await signedIn(application.clientId);
       const query = signQuery(redirectQuery(logoutRequest(nameId), 'state of the upstream'), {
         key: school.credential.privateKey,

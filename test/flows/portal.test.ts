@@ -84,6 +84,14 @@ describe('a tile', () => {
     expect(policy).not.toContain('img-src *');
   });
 
+  it('comes by its name, whatever its case is', async () => {
+    const names = ['CRM of sales', 'Calendar of sales', 'VPN of sales', 'Vault of sales', 'audit of sales'];
+    const home = { redirect_uris: ['https://s.example.com/cb'], client_uri: 'https://s.example.com/' };
+    for (const client_name of names) await aClient(idp.services, { ...home, client_name });
+    const sorted = ['audit of sales', 'Calendar of sales', 'CRM of sales', 'Vault of sales', 'VPN of sales'];
+    expect(tilesOf(await portal('?q=of+sales')).map(([name]) => name)).toEqual(sorted);
+  });
+
   it('displays a name without interpreting HTML', async () => {
     const client_uri = 'https://m.example.com/';
     const client_name = '<img src=x onerror=alert(1)>';

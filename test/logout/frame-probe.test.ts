@@ -34,6 +34,8 @@ async function signOut(reply: typeof answer) {
   const { id, metadata } = await idp.services.db.application.findUniqueOrThrow({ where: { clientId: app.clientId } });
   await idp.services.applications.updateOidc(id, {
     ...JSON.parse(metadata),
+    // Front-Channel Logout 1.0, 2: on the origin of a redirect URI.
+    redirect_uris: [...JSON.parse(metadata).redirect_uris, `${frame.origin}/cb`],
     client_name: 'Board',
     consent: 'implicit',
     frontchannel_logout_uri: `${frame.origin}/out?tenant=a`,

@@ -70,7 +70,7 @@ export function createPortal({ db, audit, now, issuer, protectedRows, titleOf }:
       const allowed = await db.application.findMany({
         where: accessDecisionFilter(account),
         select: { id: true, clientId: true, name: true, protocol: true },
-        orderBy: { name: 'asc' },
+        orderBy: [{ nameKey: 'asc' }, { id: 'asc' }],
       });
       const titles = search ? await titlesOf(allowed) : new Map<string, PageText>();
       const wanted = fold(search);

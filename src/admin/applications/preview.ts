@@ -9,13 +9,16 @@ import { assertionPreview } from '../../saml/messages/assertion-preview.ts';
 import type { NameIdField } from '../../saml/messages/name-id.ts';
 import { type NameIdFormatName, nameIdFormats } from '../../saml/xml/names.ts';
 import type { Db } from '../../storage/database.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import { type PageText, sentences, t } from '../../texts/text.ts';
 import type { Block } from '../console/blocks.ts';
+import { registrationProblem } from './tabs/registration-problem.ts';
 
 export interface ApplicationPreview {
   oidc?: ClaimsPreview & { accessTokens: AccessTokenPreview[] };
   /** For a SAML application: the assertion as XML, its NameID or why it has none yet, and its attributes. */
   saml?: { assertion: string; nameId: PageText; attributes: Record<string, string[]> };
+  /** The application receives nothing, because its registration is not complete. */
+  problem?: PageText;
 }
 
 export type ApplicationPreviews = (account: Account, application: Application) => Promise<ApplicationPreview>;
@@ -25,14 +28,18 @@ export interface ApplicationPreviewsDependencies {
   /** The public address of this server. */
   issuer: string;
   claimsPreview: Pick<ClaimsPreviews, 'preview'>;
+  /** Why the engine rejects a registered client. */
+  registrationFaultOf(clientId: string): Promise<string | undefined>;
 }
 
 /** Makes the preview with every scope that the application may request. */
 export function createApplicationPreviews(dependencies: ApplicationPreviewsDependencies): ApplicationPreviews {
-  const { db, claimsPreview } = dependencies;
+  const { db, claimsPreview, registrationFaultOf } = dependencies;
   const samlEntityId = `${dependencies.issuer}/saml/metadata`;
   return async (account, application) => {
     if (application.protocol === 'oidc') {
+      const fault = await registrationFaultOf(application.clientId);
+      if (fault !== undefined) return { problem: registrationProblem(application, fault).text };
       const { scope = [...Object.keys(claimsByScope), ...ownScopes(application.metadata)].join(' ') } =
         application.metadata;
       const oidc = await claimsPreview.preview(application.clientId, account, scope);
@@ -88,7 +95,14 @@ const nameIdNotes: Record<NameIdFormatName, PageText> = {
 };
 
 /** The preview as parts of a page; `head` is the title of the first part, and then the others are closed. */
-export function previewBlocks({ oidc, saml }: ApplicationPreview, head?: { title: PageText; lead: PageText }): Block[] {
+export function previewBlocks(
+  { oidc, saml, problem }: ApplicationPreview,
+  head?: { title: PageText; lead: PageText },
+): Block[] {
+  if (problem) {
+    const sentence = sentences([t('console.applications.preview.incomplete'), problem]);
+    return [{ kind: 'text', tone: 'warning', text: sentence }];
+  }
   const isClosed = head !== undefined;
   const code = (title: PageText, value: object) =>
     ({ kind: 'code', title, label: title, text: JSON.stringify(value, undefined, 2) }) as const;

@@ -12,7 +12,8 @@ import type { OwnPermission } from '../../rbac/built-in.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
 import type { Db } from '../../storage/database.ts';
 import { type Attempts, type AttemptsQuery, readAttempts } from './attempts.ts';
-import { type Check, checksOf } from './checks.ts';
+import type { Check } from './check.ts';
+import { checksOf } from './checks.ts';
 import { type FactsDependencies, readFacts } from './facts.ts';
 import { type AccessFixDependencies, type Cause, causesOf } from './fixes.ts';
 

@@ -4,43 +4,16 @@ import { disabledSentence } from '../../admin/users/disabled-by.ts';
 import { type AccessDenial, grantingRoles } from '../../applications/access-decision.ts';
 import { MFA_ACR, PHISHING_RESISTANT_ACR } from '../../mfa/acr.ts';
 import { allOf, listOf, oneOf, type PageText, sentences, type Text, t } from '../../texts/text.ts';
+import { type Check, failed, later, passed, type Result, skipped, warning } from './check.ts';
 import type { AccessFacts } from './facts.ts';
-
-export type CheckId =
-  | AccessDenial
-  | 'grant'
-  | 'method'
-  | 'password'
-  | 'lockout'
-  | 'codes'
-  | 'factor'
-  | 'email'
-  | 'network'
-  | 'metadata'
-  | 'secret';
-
-export interface Check {
-  id: CheckId;
-  label: PageText;
-  /** `later`: the person does something at the sign-in. `warning`: it blocks nothing, but may be the cause. `skipped`: it does not apply. */
-  state: 'passed' | 'failed' | 'warning' | 'later' | 'skipped';
-  /** A sentence; empty where the label says everything. */
-  explanation: PageText;
-}
-
-type Result = Pick<Check, 'state' | 'explanation'>;
-
-const passed = (explanation: PageText = ''): Result => ({ state: 'passed', explanation });
-const failed = (explanation: PageText): Result => ({ state: 'failed', explanation });
-const later = (explanation: PageText): Result => ({ state: 'later', explanation });
-const warning = (explanation: PageText): Result => ({ state: 'warning', explanation });
-const skipped = (explanation: PageText): Result => ({ state: 'skipped', explanation });
+import { registrationChecks } from './registration-checks.ts';
 
 /** Every check; those that cannot apply to the application's protocol are left out. */
 export function checksOf(facts: AccessFacts): Check[] {
   const isOidc = facts.application.protocol === 'oidc';
   return [
     ...facts.conditions.map(({ denial, isMet }) => ({ id: denial, ...ofRule(denial, isMet, facts) })),
+    ...registrationChecks(facts),
     ...(isOidc ? [{ id: 'grant' as const, label: t('console.access-check.label.grant'), ...grant(facts) }] : []),
     { id: 'method', label: t('console.access-check.label.method'), ...method(facts) },
     { id: 'password', label: t('console.access-check.label.password'), ...password(facts) },

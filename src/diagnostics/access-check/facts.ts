@@ -2,11 +2,14 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { productOf } from '../../admin/applications/presets/presets.ts';
+import { type RegistrationProblem, registrationProblem } from '../../admin/applications/tabs/registration-problem.ts';
 import { type DisabledBy, disabledBy } from '../../admin/users/disabled-by.ts';
 import { type AccessCondition, accessDecisionConditions } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
+import { hasKeyFor } from '../../applications/fields/client-keys.ts';
 import { usesSecret } from '../../applications/fields/oidc-client.ts';
+import { signingUses } from '../../applications/rules/later-rules.ts';
 import { acceptsSignIn, type SignInRule, signInRulesOf } from '../../applications/rules/sign-in-rule.ts';
 import type { Audit, AuditEntry } from '../../audit/audit.ts';
 import type { Connection } from '../../connections/connection.ts';
@@ -15,6 +18,7 @@ import type { Credentials } from '../../credentials/credentials.ts';
 import type { ExternalIdentities } from '../../federation/identities.ts';
 import type { AccountFactors, OwnFactors } from '../../mfa/account-factors.ts';
 import { inNetworks } from '../../network/networks.ts';
+import { engineScope } from '../../oidc/claims/scopes.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Lock, Lockout } from '../../rate-limits/lockout.ts';
 import { addressBlock } from '../../rate-limits/network-limits.ts';
@@ -54,6 +58,12 @@ export interface AccessFacts {
   network: { address: string; isDenied: boolean; waitSeconds: number } | undefined;
   /** When the metadata of a service provider is used no more, if it has an end. */
   metadataEndsAt: Date | undefined;
+  /** What is wrong with the registration, where the engine rejects it. */
+  registration: RegistrationProblem | undefined;
+  /** Whether the scopes include openid; `alone`: without it the application can get access tokens only. */
+  openid: 'included' | 'missing' | 'alone';
+  /** The signatures of the client for which its set has no key; undefined where it signs nothing, or its keys are behind a URL. */
+  unsignable: { use: 'authentication' | 'requests'; alg: string | undefined }[] | undefined;
   /** Whether the client authenticates with a secret, and has a valid one. */
   secrets: 'unused' | 'valid' | 'missing';
   now: Date;
@@ -72,6 +82,8 @@ export interface FactsDependencies {
   rateLimits: Pick<RateLimits, 'peek'>;
   signInPolicy: Pick<SignInPolicy, 'requirementsOf' | 'amrOf'>;
   upstream: Pick<UpstreamSignIns, 'requiredConnection'>;
+  /** Why the engine rejects a registered client. */
+  registrationFaultOf(clientId: string): Promise<string | undefined>;
   /** The setting `denied_networks`. */
   deniedNetworks(): readonly string[];
 }
@@ -125,6 +137,9 @@ export async function readFacts(
     network: await networkOf(dependencies, recent),
     metadataEndsAt: application.protocol === 'saml' ? metadataEnd(application.metadata)?.endsAt : undefined,
     secrets: await secretsOf(dependencies, application),
+    registration: await registrationOf(dependencies, application),
+    openid: openidOf(application),
+    unsignable: unsignableOf(application),
   };
 }
 
@@ -199,4 +214,31 @@ async function secretsOf(
 ): Promise<AccessFacts['secrets']> {
   if (application.protocol === 'saml' || !usesSecret(application.metadata)) return 'unused';
   return (await applications.unexpiredSecrets(application.id)).length > 0 ? 'valid' : 'missing';
+}
+
+async function registrationOf(
+  { registrationFaultOf }: Pick<FactsDependencies, 'registrationFaultOf'>,
+  application: Application,
+): Promise<RegistrationProblem | undefined> {
+  if (application.protocol === 'saml') return undefined;
+  const reason = await registrationFaultOf(application.clientId);
+  return reason === undefined ? undefined : registrationProblem(application, reason);
+}
+
+/** OpenID Connect Core 3.1.2.1: without `openid` a request signs nobody in. The engine always allows it beside scopes of APIs alone. */
+function openidOf({ protocol, metadata }: Application): AccessFacts['openid'] {
+  if (protocol === 'saml' || metadata.scope === undefined) return 'included';
+  const scopes = engineScope(metadata.scope).split(' ');
+  if (scopes.includes('openid')) return 'included';
+  return scopes.every((one) => one === 'offline_access') ? 'alone' : 'missing';
+}
+
+function unsignableOf({ protocol, metadata }: Application): AccessFacts['unsignable'] {
+  if (protocol === 'saml' || metadata.jwks === undefined) return undefined;
+  const { jwks } = metadata;
+  const uses = signingUses(metadata);
+  if (uses.length === 0) return undefined;
+  return uses
+    .filter(({ algs }) => !hasKeyFor(jwks, algs))
+    .map(({ use, algs }) => ({ use, alg: algs.length === 1 ? algs[0] : undefined }));
 }

@@ -7,7 +7,8 @@ import { missingRoles } from '../../applications/access-decision.ts';
 import type { Actor } from '../../audit/audit.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { type PageText, sentences, t } from '../../texts/text.ts';
-import { type CheckId, nameOf } from './checks.ts';
+import type { CheckId } from './check.ts';
+import { nameOf } from './checks.ts';
 import type { AccessFacts } from './facts.ts';
 
 export interface AccessFix {
@@ -90,6 +91,12 @@ export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFa
           },
         },
       ];
+    case 'registration':
+      return [link(facts, t('console.access-check.change-registration'), facts.registration?.tab ?? 'settings')];
+    case 'openid':
+      return [link(facts, t('console.access-check.change-scopes'), 'settings')];
+    case 'key':
+      return [link(facts, t('console.access-check.change-keys'), 'credentials')];
     case 'secret':
       return [link(facts, t('console.access-check.create-secret'), 'secret')];
     case 'grant':

@@ -5,7 +5,8 @@ import type { UserAdmin } from '../../admin/users/actions.ts';
 import type { Actor } from '../../audit/audit.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { oneOf, type PageText, t } from '../../texts/text.ts';
-import { type Check, nameOf } from './checks.ts';
+import type { Check } from './check.ts';
+import { nameOf } from './checks.ts';
 import type { AccessFacts } from './facts.ts';
 import { type AccessFix, type FixActions, type FixLink, type Offer, offersFor } from './fix-offers.ts';
 

@@ -11,6 +11,7 @@ const edit = {
   label: t('console.rejections.edit-application'),
   path: (id: string) => `/admin/applications/${id}/settings`,
 };
+const registration = { label: t('console.access-check.change-registration') };
 /** The page of the console for a broken rule that no button fixes. */
 const PAGES: Record<string, { label: PageText; path(id: string): string }> = {
   secret: { label: t('console.rejections.create-secret'), path: (id) => `/admin/applications/${id}/secret` },
@@ -81,7 +82,7 @@ function fixButtons({ rejection, fixes }: Explanation, may: May): Action[] {
 
 /** Pages of the console for a rule that no button fixes. */
 function fixLinks(explanation: Explanation, may: May): Action[] {
-  const { rejection, application, connection, rules, isFixed, note } = explanation;
+  const { rejection, application, connection, rules, isFixed, note, problem } = explanation;
   if (rejection.endpoint === 'upstream')
     return connection && may(READ_CONNECTIONS) ? connectionLinks(explanation, connection) : [];
   if (!may('gatehouse.applications:write')) return [];
@@ -91,7 +92,9 @@ function fixLinks(explanation: Explanation, may: May): Action[] {
       : [];
   }
   const failed = rules.find(({ state }) => state === 'failed');
-  const page = failed && PAGES[failed.id];
+  const page = problem
+    ? { ...registration, path: (id: string) => `/admin/applications/${id}/${problem.tab}` }
+    : failed && PAGES[failed.id];
   const hasButton = fixButtons(explanation, may).length > 0;
   if (!page || hasButton || isFixed || application.source === 'file') return [];
   return [{ label: note ? t('console.rejections.paste-metadata') : page.label, href: page.path(application.id) }];

@@ -159,10 +159,12 @@ function rulesBlock({ rules }: Explanation): Block {
   return {
     kind: 'rules',
     title: t('console.rejections.checks'),
-    rules: rules.map(({ label, state, explanation, received, registered }) => ({
+    rules: rules.map(({ id, label, state, explanation, received, registered }) => ({
       label,
       state,
-      ...(state === 'failed' && { explanation, received: received ?? '', registered: registered ?? '' }),
+      ...(state === 'failed' && { explanation }),
+      // A registration is not at fault because of what was received.
+      ...(state === 'failed' && id !== 'registration' && { received: received ?? '', registered: registered ?? '' }),
     })),
   };
 }

@@ -1,6 +1,7 @@
 // A rejected request against what is registered now: what each rule expects, and whether the broken one would pass.
 import { X509Certificate } from 'node:crypto';
 import type { Account } from '../../accounts/account.ts';
+import { type RegistrationProblem, registrationProblem } from '../../admin/applications/tabs/registration-problem.ts';
 import { accessDecisionRule } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Connection } from '../../connections/connection.ts';
@@ -22,6 +23,8 @@ export interface Case {
   acsUrls: readonly string[];
   /** PEM of the certificates that its requests may be signed with. */
   certificates: readonly string[];
+  /** What is wrong with the registration now, in the engine's words. */
+  registrationFault: string | undefined;
   /** The requested APIs that do not exist. */
   missingApis: readonly string[];
   /** The requested APIs that are those of Gatehouse itself. */
@@ -59,6 +62,7 @@ export function passesNow(rule: RuleId, about: Case): boolean | undefined {
   const { AssertionConsumerServiceURL: acs, certificate } = rejection.received;
   if (rule === 'acs') return acs === undefined ? undefined : acsUrls.includes(acs);
   if (rule === 'certificate') return certificate ? isRegistered(certificate, certificates) : undefined;
+  if (rule === 'registration') return registrationPasses(about);
   if (rule === 'resource' && about.missingApis.length > 0) return false;
   return passesRule(rule, evaluatedRequest(about));
 }
@@ -66,6 +70,20 @@ export function passesNow(rule: RuleId, about: Case): boolean | undefined {
 /** Whether the connection would pass the rule now; undefined where only a new sign-in can tell. */
 function upstreamPasses(rule: RuleId, { message }: Rejection, connection: Connection): boolean | undefined {
   return rule === 'connection' && message === NOT_ENABLED && connection.enabled ? true : undefined;
+}
+
+/** The keys behind a jwks_uri are read when they are needed: only a new request can tell. */
+function registrationPasses({ application, registrationFault }: Case): boolean | undefined {
+  if (registrationFault !== undefined) return false;
+  return application?.protocol !== 'oidc' || application.metadata.jwks_uri !== undefined ? undefined : true;
+}
+
+/** What is wrong with the registration of a rejected request, and where to change it. */
+export function problemOf({ application, registrationFault, rejection }: Case): RegistrationProblem | undefined {
+  if (application?.protocol !== 'oidc') return undefined;
+  const recorded = rejection.rules.find(({ rule, state }) => rule === 'registration' && state === 'failed')?.expected;
+  const reason = registrationFault ?? recorded;
+  return reason === undefined ? undefined : registrationProblem(application, reason);
 }
 
 /** Whether one of the certificates (PEM) is this one. */
@@ -112,7 +130,9 @@ function labelOf(rule: RuleId, { rejection: { endpoint } }: Case): PageText {
   return ruleLabel(rule);
 }
 
-function explanationOf(rule: RuleId, { application }: Case): PageText | undefined {
+function explanationOf(rule: RuleId, about: Case): PageText | undefined {
+  const { application } = about;
+  if (rule === 'registration') return problemOf(about)?.text;
   if (rule === 'client')
     return application ? t('console.rejections.is-disabled') : t('console.rejections.unknown-identifier');
   return ruleExplanation(rule);

@@ -1,5 +1,6 @@
 // A rejection explained: its rules in order, the one that failed, and the fixes that are safe.
 import type { Accounts } from '../../accounts/accounts.ts';
+import type { RegistrationProblem } from '../../admin/applications/tabs/registration-problem.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import type { Actor } from '../../audit/audit.ts';
@@ -8,7 +9,7 @@ import type { Connections } from '../../connections/connections.ts';
 import { conflict, notFound } from '../../http/errors.ts';
 import type { Rejection, Rejections } from '../../rejections/rejections.ts';
 import { type PageText, t } from '../../texts/text.ts';
-import { type Case, type ExplainedRule, explainedRules, passesNow } from './evaluation.ts';
+import { type Case, type ExplainedRule, explainedRules, passesNow, problemOf } from './evaluation.ts';
 import type { ApplicableFix, Fix } from './fix.ts';
 import { type FixDependencies, fixesOf, noteOn } from './fixes.ts';
 
@@ -24,6 +25,8 @@ export interface Explanation {
   fixes: Fix[];
   /** Why no fix is offered, or what the fix cannot know. */
   note?: PageText | undefined;
+  /** What is wrong with the registration, where that failed. */
+  problem?: RegistrationProblem | undefined;
 }
 
 export interface RejectionAdmin {
@@ -41,6 +44,8 @@ export interface RejectionAdminDependencies extends FixDependencies {
   connections: Pick<Connections, 'find'>;
   /** ACS URLs and signing certificates of a service provider, from its metadata or by hand. */
   samlSide(entityId: string): Promise<{ acsUrls: string[]; certificates: string[] }>;
+  /** Why the engine rejects a registered client. */
+  registrationFaultOf(clientId: string): Promise<string | undefined>;
   /** Of these APIs, those that do not exist. */
   missingApis(identifiers: readonly string[]): Promise<string[]>;
   /** Whether it is an API of this server. */
@@ -49,6 +54,7 @@ export interface RejectionAdminDependencies extends FixDependencies {
 
 export function createRejectionAdmin(dependencies: RejectionAdminDependencies): RejectionAdmin {
   const { rejections, accounts, applications, connections, samlSide, missingApis, isOwnApi } = dependencies;
+  const { registrationFaultOf } = dependencies;
 
   async function caseOf(code: string): Promise<Case> {
     const rejection = await rejections.find(code);
@@ -63,7 +69,11 @@ export function createRejectionAdmin(dependencies: RejectionAdminDependencies): 
       application?.protocol === 'saml' ? await samlSide(application.clientId) : { acsUrls: [], certificates: [] };
     const requested = rejection.received.resource?.split(' ') ?? [];
     const ownApis = requested.filter(isOwnApi);
-    return { rejection, application, account, connection, ...side, missingApis: await missingApis(requested), ownApis };
+    const isRegistration = rejection.rules.some(({ rule, state }) => rule === 'registration' && state === 'failed');
+    const registrationFault =
+      isRegistration && application ? await registrationFaultOf(application.clientId) : undefined;
+    const apis = { missingApis: await missingApis(requested), ownApis };
+    return { rejection, application, account, connection, registrationFault, ...side, ...apis };
   }
 
   async function explained(code: string): Promise<{ explanation: Explanation; fixes: ApplicableFix[] }> {
@@ -84,6 +94,7 @@ export function createRejectionAdmin(dependencies: RejectionAdminDependencies): 
         account: account && { id: account.id, username: account.username },
         fixes: fixes.map(({ apply: _apply, ...fix }) => fix),
         note: isBroken ? noteOn(failed, about) : undefined,
+        problem: failed === 'registration' ? problemOf(about) : undefined,
       },
     };
   }

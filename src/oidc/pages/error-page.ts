@@ -6,6 +6,7 @@ import { type PageText, t } from '../../texts/text.ts';
 import { appContext } from '../engine/app-context.ts';
 import type { ErrorOut, errors, KoaContextWithOIDC } from '../engine/library.ts';
 import { TooManyAttempts } from '../rate-limits/too-many-attempts.ts';
+import { registrationFault } from '../registration/registration-fault.ts';
 import { readLanguages } from './engine-forms.ts';
 
 const CODES: Record<string, ErrorCode> = {
@@ -50,7 +51,7 @@ export function createErrorPage({ rejections }: { rejections: Pick<Rejections, '
     }
     const rejectionCode = rejections.codeOf(state.request);
     throw new AppError(CODES[out.error] ?? 'bad_request', {
-      message: messageOf(ctx, out) ?? t('app-error.invalid'),
+      message: messageOf(ctx, out, error) ?? t('app-error.invalid'),
       advice: adviceOf(ctx.oidc.client?.clientName ?? ctx.oidc.client?.clientId),
       technical: technicalOf(ctx, out),
       detail,
@@ -64,9 +65,10 @@ export function createErrorPage({ rejections }: { rejections: Pick<Rejections, '
 const isHintRejected = ({ oidc: { client, params, route } }: KoaContextWithOIDC) =>
   route === 'end_session' && params?.id_token_hint !== undefined && !client;
 
-function messageOf(ctx: KoaContextWithOIDC, { error }: ErrorOut): PageText | undefined {
+function messageOf(ctx: KoaContextWithOIDC, { error }: ErrorOut, cause: Error): PageText | undefined {
   const { client, params, route } = ctx.oidc;
   if (isHintRejected(ctx)) return MESSAGES.id_token_hint;
+  if (registrationFault(cause) !== undefined) return t('app-error.registration');
   const uri = params?.post_logout_redirect_uri;
   const isUnregistered = typeof uri === 'string' && client?.postLogoutRedirectUriAllowed(uri) === false;
   return MESSAGES[route === 'end_session' && isUnregistered ? 'post_logout_redirect_uri' : error];

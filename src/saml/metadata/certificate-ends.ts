@@ -1,6 +1,8 @@
-// When the certificates of a service provider expire.
+// When the certificates of a service provider expire, and metadata that was pasted.
 import { X509Certificate } from 'node:crypto';
 import type { ServiceProviderSettings } from '../../applications/fields/service-provider.ts';
+import { SamlError } from '../xml/errors.ts';
+import { parseServiceProviderMetadata } from './parse.ts';
 
 /** When the certificates of a service provider end; unreadable ones are left out. */
 export function certificateEnds({ metadata_xml = '', certificates = [] }: ServiceProviderSettings): Date[] {
@@ -15,4 +17,23 @@ export function certificateEnds({ metadata_xml = '', certificates = [] }: Servic
     }
   });
   return [...new Set(ends)].map((end) => new Date(end));
+}
+
+/** The `validUntil` of pasted metadata (SAML Metadata 2.3.2) up to this time: nobody reads it again, as that behind a URL. */
+export function pastedMetadataEnd(
+  { metadata_xml = '', metadata_url }: ServiceProviderSettings,
+  until: Date,
+): Date | undefined {
+  // Parsing is slow, and few documents end soon.
+  const written = [...metadata_xml.matchAll(/\bvalidUntil\s*=\s*["']([^"']+)["']/g)].map(
+    ([, time = '']) => new Date(time),
+  );
+  if (metadata_url !== undefined || !written.some((time) => time <= until)) return undefined;
+  try {
+    const { validUntil } = parseServiceProviderMetadata(metadata_xml, new Date(0));
+    return validUntil && validUntil <= until ? validUntil : undefined;
+  } catch (error) {
+    if (error instanceof SamlError) return undefined;
+    throw error;
+  }
 }

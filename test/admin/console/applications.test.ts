@@ -1,6 +1,7 @@
 // Applications in the console: registered by preset, tested with the real sign-in, changed, and protected by permissions.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createSignInCounts } from '../../../src/admin/applications/sign-in-counts.ts';
+import { ec } from '../../support/applications/registrations.ts';
 import { itOnSqlite } from '../../support/database/it-on-sqlite.ts';
 import { signRows } from '../../support/database/row-macs.ts';
 import { aClient } from '../../support/factories.ts';
@@ -26,7 +27,7 @@ describe('a new application', () => {
   itOnSqlite(
     'is registered with high security, which its page explains, and no field of the form weakens it',
     async () => {
-      const jwks = '{"keys":[{"kty":"EC","crv":"P-256","x":"a","y":"b"}]}';
+      const jwks = JSON.stringify({ keys: [ec()] });
       const fields = { name: 'Bank', redirect_uris: 'https://bank.example.com/cb', profile: 'fapi2-signing', jwks };
       const rejected = await register('fapi2', { ...fields, redirect_uris: 'http://127.0.0.1/cb' });
       expect([rejected.status, textOf(rejected.text)]).toEqual([400, expect.stringContaining('must be an https URL')]);
@@ -313,6 +314,24 @@ describe('a registered application', () => {
     expect(sorted.text).toMatch(/aria-sort="descending"><a href="[^"]*sort=sign-ins">Sign-ins, 30 days/);
     expect(sorted.text).toContain('<img class="logo" src="https://logos.example.com/b.png"');
     expect(sorted.headers['content-security-policy']).toContain("img-src 'self' data: https://logos.example.com");
+  });
+
+  it('is sorted by its name in any case', async () => {
+    const sorted = ['cased audit', 'Cased Calendar', 'Cased CRM', 'Cased Vault', 'Cased VPN'];
+    for (const client_name of [...sorted].sort())
+      await aClient(idp.services, { client_name, redirect_uris: ['https://list.example.com/cb'] });
+    const page = await admin.get('/admin/applications?q=cased');
+    expect(
+      textOf(page.text)
+        .match(/cased \w+/gi)
+        ?.filter((one) => sorted.includes(one)),
+    ).toEqual(sorted);
+    const reversed = await admin.get('/admin/applications?q=cased&sort=-name');
+    expect(
+      textOf(reversed.text)
+        .match(/cased \w+/gi)
+        ?.filter((one) => sorted.includes(one)),
+    ).toEqual(sorted.reverse());
   });
 
   it('has the sign-ins of 30 days in its row, the days that are over counted once', async () => {

@@ -1,4 +1,5 @@
 // Dynamic registration (RFC 7591, OIDC Dynamic Registration 1.0): only with a token, only by this server's rules.
+import { generateKeyPairSync } from 'node:crypto';
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRegistrationTokens, type RegistrationTokens } from '../../../src/oidc/store/registration-tokens.ts';
@@ -124,7 +125,8 @@ describe('registration', () => {
   });
 
   it('gives a client with a security profile everything that the profile demands, and never takes it back', async () => {
-    const jwks = { keys: [{ kty: 'EC', crv: 'P-256', x: 'a', y: 'b' }] };
+    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const jwks = { keys: [publicKey.export({ format: 'jwk' })] };
     const profile = { profile: 'fapi2-signing', redirect_uris: ['https://bank.example.com/cb'], jwks };
     const page = await register(
       web({ ...profile, token_endpoint_auth_method: 'private_key_jwt', dpop_bound_access_tokens: false }),

@@ -82,8 +82,9 @@ describe('evaluateRules', () => {
   it('returns what was received and what is registered', () => {
     const results = evaluateRules(at(authorize, { redirect_uri: AFTER }), 'invalid_redirect_uri');
     expect(results[0]).toMatchObject({ rule: 'client', state: 'passed' });
-    expect(results[1]).toEqual({ rule: 'redirect_uri', received: AFTER, expected: REDIRECT, state: 'failed' });
-    expect(results[2]).toMatchObject({ rule: 'response_type', state: 'unknown' });
+    expect(results[1]).toMatchObject({ rule: 'registration', state: 'passed' });
+    expect(results[2]).toEqual({ rule: 'redirect_uri', received: AFTER, expected: REDIRECT, state: 'failed' });
+    expect(results[3]).toMatchObject({ rule: 'response_type', state: 'unknown' });
   });
 
   it('takes the violation that a check of this server reported', () => {

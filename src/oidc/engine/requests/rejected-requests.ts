@@ -5,6 +5,7 @@ import type { Context } from '../../../http/context.ts';
 import type { RejectionEndpoint, Rejections } from '../../../rejections/rejections.ts';
 import type { RuleViolation } from '../../../rejections/rules.ts';
 import { accountOf } from '../../claims/find-account.ts';
+import { registrationFault } from '../../registration/registration-fault.ts';
 import type { ClientSource } from '../../store/clients.ts';
 import type { KoaContextWithOIDC } from '../library.ts';
 import { evaluateRules } from './request-rules.ts';
@@ -60,14 +61,16 @@ export function recordRejection(
   };
   const message = error.error_detail ?? error.error_description ?? error.message;
   const reason = error.error ?? error.message;
-  // Only of a client that the engine has found: a hint that it did not accept names none.
-  const application = client && clients.cachedApplicationOf(client.clientId);
+  const fault = registrationFault(error);
+  // Only of a client that the engine has found, or rejects itself: a hint that it did not accept names none.
+  const found = client?.clientId ?? (fault === undefined ? undefined : clientId);
+  const application = found === undefined ? undefined : clients.cachedApplicationOf(found);
   const request = {
     endpoint,
     received,
     clientId,
     message,
-    isClientKnown: client !== undefined,
+    isClientKnown: found !== undefined,
     metadata: application?.protocol === 'oidc' ? application.metadata : undefined,
     access: application && account && accessDecisionRule(application, accountOf(account)),
     isHintAccepted: parameters.id_token_hint === undefined ? undefined : client !== undefined,
@@ -79,7 +82,11 @@ export function recordRejection(
     clientId,
     received,
     subjectId: session?.accountId,
-    rules: evaluateRules(request, reason, error.violation),
+    rules: evaluateRules(
+      request,
+      reason,
+      fault === undefined ? error.violation : { rule: 'registration', expected: fault },
+    ),
   });
   const body: unknown = ctx.body;
   if (typeof body !== 'object' || body === null || !('error' in body)) return;

@@ -64,6 +64,8 @@ const requestRules: readonly RequestRule[] = [
     received: ({ clientId }) => clientId,
     passes: ({ isClientKnown }) => isClientKnown,
   },
+  // The engine checks a client when it loads it. Whether that passes is asked of the engine, not of the request.
+  { id: 'registration', endpoints: ['authorize', 'par', 'token', 'end-session'] },
   {
     id: 'method',
     endpoints: ['par', 'token'],
