@@ -1,0 +1,50 @@
+// What only a browser can say about the layout of the console: labels, widths, and what is in sight.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Browser, desktop, launchBrowser, type Page, phone } from '../../../support/browser/browser.ts';
+import { aClient, type TestUser } from '../../../support/factories.ts';
+import { startIdp, type TestIdp } from '../../../support/idp.ts';
+import { signIn } from '../real-browser.ts';
+import { staff } from '../support.ts';
+
+let idp: TestIdp;
+let browser: Browser;
+let admin: TestUser;
+let page: Page;
+beforeAll(async () => {
+  idp = await startIdp();
+  browser = await launchBrowser();
+  admin = await staff(idp, 'admin');
+  page = await (await browser.newContext(desktop)).newPage();
+  await page.goto(`${idp.issuer}/admin/applications`);
+  await signIn(page, admin);
+});
+afterAll(async () => {
+  await browser?.close();
+  await idp?.stop();
+});
+
+const web = { redirect_uris: ['https://wiki.example.com/cb'] };
+
+/** The box of an element on the page. */
+const boxOf = async (selector: string) => {
+  const box = await page.locator(selector).first().boundingBox();
+  if (!box) throw new Error(`${selector} is not displayed`);
+  return box;
+};
+
+it('a row with several fields has the label above each of them on a phone, and the heads of columns on a desktop', async () => {
+  const { applicationId } = await aClient(idp.services, { ...web, claims: { groups: 'roles', login: 'username' } });
+  await page.goto(`${idp.issuer}/admin/applications/${applicationId}/claims`);
+  const labels = () => page.locator('.entry > .hint:visible').allInnerTexts();
+  expect([await labels(), await page.isVisible('.heads')]).toEqual([[], true]);
+  await page.setViewportSize(phone.viewport);
+  const each = ['Claim', 'Value', 'Scope (optional)'];
+  expect([await labels(), await page.isVisible('.heads')]).toEqual([[...each, ...each], false]);
+  const label = await boxOf('.entry > .hint');
+  const input = await boxOf('.entry > .input');
+  expect(label.y + label.height).toBeLessThanOrEqual(input.y);
+  // The label focuses its field, whose name has the number of the row too.
+  await page.click('.entry > .hint:has-text("Value")');
+  expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Value 1');
+  await page.setViewportSize(desktop.viewport);
+});
