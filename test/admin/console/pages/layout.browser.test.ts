@@ -48,3 +48,14 @@ it('a row with several fields has the label above each of them on a phone, and t
   expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Value 1');
   await page.setViewportSize(desktop.viewport);
 });
+
+it('a long line of a preview is displayed whole', async () => {
+  const { applicationId } = await aClient(idp.services, {
+    ...web,
+    scope: `openid ${'a-long-scope '.repeat(20).trim()}`,
+  });
+  await page.goto(`${idp.issuer}/admin/applications/${applicationId}/claims`);
+  const hidden = await page.$$eval('.code pre', (texts) => texts.map((text) => text.scrollWidth - text.clientWidth));
+  expect(hidden.length).toBeGreaterThan(1);
+  expect(Math.max(...hidden)).toBe(0);
+});
