@@ -59,3 +59,16 @@ it('a long line of a preview is displayed whole', async () => {
   expect(hidden.length).toBeGreaterThan(1);
   expect(Math.max(...hidden)).toBe(0);
 });
+
+it('the matrix of roles keeps its first column in sight, and has a shadow where there is more', async () => {
+  for (let number = 1; number < 12; number += 1) await idp.services.roles.create({ name: `a-long-role-${number}` });
+  await page.goto(`${idp.issuer}/admin/roles/permissions`);
+  const before = await boxOf('.scroll tbody .first');
+  const moved = await page.$eval('.scroll', (box) => {
+    box.scrollLeft = 10_000;
+    return box.scrollLeft;
+  });
+  expect(moved).toBeGreaterThan(100);
+  expect((await boxOf('.scroll tbody .first')).x).toBe(before.x);
+  expect(await page.$eval('.scroll', (box) => getComputedStyle(box).backgroundAttachment)).toContain('local');
+});
