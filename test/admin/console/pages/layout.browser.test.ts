@@ -72,3 +72,15 @@ it('the matrix of roles keeps its first column in sight, and has a shadow where 
   expect((await boxOf('.scroll tbody .first')).x).toBe(before.x);
   expect(await page.$eval('.scroll', (box) => getComputedStyle(box).backgroundAttachment)).toContain('local');
 });
+
+it('everything in the sidebar is in sight at 1280 × 800, and the languages open above their button', async () => {
+  await page.goto(`${idp.issuer}/admin`);
+  expect(await page.$eval('#side', (side) => side.scrollHeight - side.clientHeight)).toBe(0);
+  await page.click('.me summary');
+  const list = await boxOf('.me .languages ul');
+  expect(list.y).toBeGreaterThan(0);
+  expect(list.y + list.height).toBeLessThanOrEqual((await boxOf('.me summary')).y);
+  await page.click('.me .languages [lang=de]');
+  await page.waitForSelector('h1:has-text("Übersicht")');
+  await page.goto(`${idp.issuer}/language/en?next=/admin`);
+});
