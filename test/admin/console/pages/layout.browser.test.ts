@@ -84,3 +84,12 @@ it('everything in the sidebar is in sight at 1280 × 800, and the languages open
   await page.waitForSelector('h1:has-text("Übersicht")');
   await page.goto(`${idp.issuer}/language/en?next=/admin`);
 });
+
+it('on a phone, the link that signs out is as large as a finger', async () => {
+  await page.setViewportSize(phone.viewport);
+  await page.goto(`${idp.issuer}/account`);
+  const { width, height } = await boxOf('.topbar [href="/logout"]');
+  expect([width >= 44, height >= 44]).toEqual([true, true]);
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  await page.setViewportSize(desktop.viewport);
+});
