@@ -8,7 +8,9 @@ import { forbidden } from '../../http/errors.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { within } from '../../rbac/rights.ts';
 import { sentences, type Text, t } from '../../texts/text.ts';
+import type { ConsolePage } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
+import { assertTypedName, readTypedName, typedNameField } from '../console/typed-name.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
 import { disabledBy, disabledSentence } from './disabled-by.ts';
 
@@ -25,6 +27,8 @@ export interface UserAction {
   consequence?: Text;
   /** The title of that page. */
   question?(user: string): Text;
+  /** It can't be undone: the administrator types the username first. */
+  asksForName?: boolean;
   /** It gives nothing away and can be taken back: no part of the danger zone. */
   isHarmless?: boolean;
   isOffered(details: UserDetails): boolean;
@@ -143,6 +147,7 @@ export const userActions: readonly UserAction[] = [
     needs: WRITE,
     isOffered: ({ account }) => account.source !== 'file',
     consequence: t('console.user-action.delete.consequence'),
+    asksForName: true,
     run: async (users, id, by) => {
       await users.remove(id, by);
       return t('console.user-action.delete.done');
@@ -174,42 +179,60 @@ async function disabledText(
 /** One action of the table each: a confirmation page where it has a consequence, and the form's target. */
 export function userActionPages(router: Router<State, Extras>, dependencies: UserActionDependencies): void {
   const { frame, users, hasMailServer } = dependencies;
-  for (const { path, label, fileLabel, needs, consequence, question = () => label, isHarmless, run } of userActions) {
-    const done = async (ctx: Context & { params: { id?: string } }) => {
-      const { id = '' } = ctx.params;
+  for (const action of userActions) {
+    const { path, fileLabel, needs, consequence, run } = action;
+    const work = async (ctx: Context, id: string) => {
       const done = await run(users, id, frame.actor(ctx));
       const sentence = fileLabel && !hasMailServer ? WRITTEN_TO_FILE : done;
       frame.redirect(ctx, path === 'delete' ? '/admin/users' : `/admin/users/${id}`, sentence);
     };
-    if (consequence === undefined) {
-      router.post(`/:id/${path}`, ...frame.change(within(needs)), (ctx) => done(ctx));
-      continue;
-    }
-    router.get(`/:id/${path}`, ...frame.page(within(needs)), async (ctx) => {
-      // Ending sessions takes the permission only, whatever rights the user has.
-      const find = needs === 'gatehouse.sessions:end' ? users.get : users.getForChange;
-      const { account } = await find(ctx.params.id ?? '', frame.actor(ctx), needs);
-      if (path === 'delete' && account.source === 'file') throw forbidden('owned_by_file');
-      const at = `/admin/users/${account.id}`;
-      frame.show(ctx, {
-        title: question(account.username),
-        back: { href: at, label: account.username },
-        blocks: [
-          {
-            kind: 'form',
-            lead: sentences([
-              ...(path === 'enable' ? await disabledText(dependencies, ctx, account) : []),
-              consequence,
-            ]),
-            action: `${at}/${path}`,
-            fields: [],
-            button: label,
-            look: isHarmless ? 'primary' : 'danger',
-            cancel: at,
-          },
-        ],
+    // Ending sessions takes the permission only, whatever rights the user has.
+    const find = needs === 'gatehouse.sessions:end' ? users.get : users.getForChange;
+    if (consequence !== undefined)
+      router.get(`/:id/${path}`, ...frame.page(within(needs)), async (ctx) => {
+        const { account } = await find(ctx.params.id ?? '', frame.actor(ctx), needs);
+        if (path === 'delete' && account.source === 'file') throw forbidden('owned_by_file');
+        frame.show(ctx, await questionPage(dependencies, ctx, { action, account }));
       });
+    router.post(`/:id/${path}`, ...frame.change(within(needs)), async (ctx) => {
+      const { id = '' } = ctx.params;
+      if (!action.asksForName) return work(ctx, id);
+      const { account } = await find(id, frame.actor(ctx), needs);
+      const typed = await readTypedName(ctx);
+      await frame.attempt(
+        ctx,
+        async () => {
+          assertTypedName(typed, account.username);
+          await work(ctx, id);
+        },
+        () => questionPage(dependencies, ctx, { action, account, typed }),
+      );
     });
-    router.post(`/:id/${path}`, ...frame.change(within(needs)), (ctx) => done(ctx));
   }
+}
+
+/** The page that asks. */
+async function questionPage(
+  dependencies: UserActionDependencies,
+  ctx: Context,
+  { action, account, typed }: { action: UserAction; account: Account; typed?: string },
+): Promise<ConsolePage> {
+  const { path, label, consequence = '', question = () => label, isHarmless, asksForName } = action;
+  const { id, username } = account;
+  const back = `/admin/users/${id}`;
+  return {
+    title: question(username),
+    back: { href: back, label: username },
+    blocks: [
+      {
+        kind: 'form',
+        lead: sentences([...(path === 'enable' ? await disabledText(dependencies, ctx, account) : []), consequence]),
+        action: `/admin/users/${id}/${path}`,
+        fields: asksForName ? [typedNameField(username, typed)] : [],
+        button: asksForName ? t('console.shared.delete-name', { name: username }) : label,
+        look: isHarmless ? 'primary' : 'danger',
+        cancel: back,
+      },
+    ],
+  };
 }

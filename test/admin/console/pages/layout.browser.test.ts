@@ -93,3 +93,33 @@ it('on a phone, the link that signs out is as large as a finger', async () => {
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
   await page.setViewportSize(desktop.viewport);
 });
+
+it('an application is deleted after its name was typed; another name has a sentence at the field', async () => {
+  const { applicationId } = await aClient(idp.services, { ...web, client_name: 'Old  wiki' });
+  const at = `${idp.issuer}/admin/applications/${applicationId}/delete`;
+  await page.goto(at);
+  await page.fill('[name=typed_name]', 'wiki');
+  await page.click('button:has-text("Delete Old wiki")');
+  expect(await page.title()).toContain('Error:');
+  const described = await page.getAttribute('[name=typed_name][aria-invalid=true]', 'aria-describedby');
+  expect(await page.textContent(`[id="${described}"]`)).toContain(
+    'That isn’t the name. Enter “Old  wiki” to delete it.',
+  );
+  expect(await page.inputValue('[name=typed_name]')).toBe('wiki');
+  await page.fill('[name=typed_name]', 'Old wiki');
+  await page.click('button:has-text("Delete Old wiki")');
+  await page.waitForSelector('text=Application deleted.');
+  expect(new URL(page.url()).pathname).toBe('/admin/applications');
+});
+
+it.each(['A name of many words '.repeat(4).trim(), 'x'.repeat(80)])(
+  'the page that deletes %s is not wider than a phone, nor is its button',
+  async (client_name) => {
+    const { applicationId } = await aClient(idp.services, { ...web, client_name });
+    await page.setViewportSize({ width: 320, height: 800 });
+    await page.goto(`${idp.issuer}/admin/applications/${applicationId}/delete`);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    expect((await boxOf('footer .btn-error')).x).toBeGreaterThan(0);
+    await page.setViewportSize(desktop.viewport);
+  },
+);
