@@ -104,7 +104,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
       apiRoutes({ frame, resources, configFile: config.configFile }),
       connectionRoutes({ frame, connections, issuer, now, tries: dependencies.tries, configFile: config.configFile }),
       userRoutes({
-        ...{ frame, users, roles, sessions, now, names, audit, accounts, attributeSchema, issuer },
+        ...{ frame, users, roles, sessions, applications, now, names, audit, accounts, attributeSchema, issuer },
         configFile: config.configFile,
         authority: admin.authority,
         hasMailServer: config.smtpUrl !== undefined,

@@ -161,7 +161,7 @@ function waitingBlock(waiting: Warnings['waiting']): Block[] {
       caption: t('console.overview.waiting-caption'),
       columns: [t('console.overview.user'), t('console.overview.since')],
       rows: waiting.map(({ id, username, requestedAt }) => [
-        { text: username, href: `/admin/users/${id}`, logo: { name: username, isPerson: true } },
+        { text: username, href: `/admin/users/${id}/security`, logo: { name: username, isPerson: true } },
         requestedAt,
       ]),
       empty: '',

@@ -16,10 +16,15 @@ import { disabledBy, disabledSentence } from './disabled-by.ts';
 
 const WRITE = 'gatehouse.users:write' as const;
 
+/** The tabs of a user, by the last part of their address. */
+export type UserTab = '' | 'access' | 'security' | 'sessions' | 'activity';
+
 export interface UserAction {
   /** Below /admin/users/:id. */
   path: string;
   label: Text;
+  /** The tab that has its button, and that the page which asks leads back to. */
+  tab: UserTab;
   /** It sends an email. The label where no mail server is set, so that the email becomes a file. */
   fileLabel?: Text;
   needs: OwnPermission;
@@ -39,6 +44,7 @@ export interface UserAction {
 export const userActions: readonly UserAction[] = [
   {
     path: 'unlock',
+    tab: '',
     label: t('console.user-action.unlock'),
     needs: 'gatehouse.users:unlock',
     isOffered: ({ lockedSeconds }) => lockedSeconds > 0,
@@ -49,6 +55,7 @@ export const userActions: readonly UserAction[] = [
   },
   {
     path: 'invite',
+    tab: '',
     label: t('console.user-action.invite'),
     fileLabel: t('console.user-action.invite.file'),
     needs: WRITE,
@@ -60,6 +67,7 @@ export const userActions: readonly UserAction[] = [
   },
   {
     path: 'send-reset',
+    tab: 'security',
     label: t('console.user-action.send-reset'),
     fileLabel: t('console.user-action.send-reset.file'),
     needs: 'gatehouse.users:reset-password',
@@ -71,6 +79,7 @@ export const userActions: readonly UserAction[] = [
   },
   {
     path: 'force-change',
+    tab: 'security',
     label: t('console.user-action.force-change'),
     needs: WRITE,
     isOffered: ({ password }) => password?.mustChange === false,
@@ -83,6 +92,7 @@ export const userActions: readonly UserAction[] = [
   },
   {
     path: 'enable',
+    tab: '',
     label: t('console.user-action.enable'),
     needs: WRITE,
     isOffered: ({ account }) => !account.isActive,
@@ -96,6 +106,7 @@ export const userActions: readonly UserAction[] = [
   },
   {
     path: 'reset-factors',
+    tab: 'security',
     label: t('console.user-action.reset-factors'),
     question: (user) => t('console.user-action.reset-factors.question', { user }),
     needs: 'gatehouse.users:reset-factors',
@@ -108,6 +119,7 @@ export const userActions: readonly UserAction[] = [
   },
   {
     path: 'allow-factor',
+    tab: 'security',
     label: t('console.user-action.allow-factor'),
     question: (user) => t('console.user-action.allow-factor.question', { user }),
     needs: 'gatehouse.users:reset-factors',
@@ -120,6 +132,7 @@ export const userActions: readonly UserAction[] = [
   },
   {
     path: 'end-sessions',
+    tab: 'sessions',
     label: t('console.user-action.end-sessions'),
     question: (user) => t('console.user-action.end-sessions.question', { user }),
     needs: 'gatehouse.sessions:end',
@@ -130,6 +143,7 @@ export const userActions: readonly UserAction[] = [
   },
   {
     path: 'disable',
+    tab: '',
     label: t('console.user-action.disable'),
     question: (user) => t('console.user-action.disable.question', { user }),
     needs: WRITE,
@@ -142,6 +156,7 @@ export const userActions: readonly UserAction[] = [
   },
   {
     path: 'delete',
+    tab: '',
     label: t('console.user-action.delete'),
     question: (user) => t('console.user-action.delete.question', { user }),
     needs: WRITE,
@@ -180,11 +195,11 @@ async function disabledText(
 export function userActionPages(router: Router<State, Extras>, dependencies: UserActionDependencies): void {
   const { frame, users, hasMailServer } = dependencies;
   for (const action of userActions) {
-    const { path, fileLabel, needs, consequence, run } = action;
+    const { path, tab, fileLabel, needs, consequence, run } = action;
     const work = async (ctx: Context, id: string) => {
       const done = await run(users, id, frame.actor(ctx));
       const sentence = fileLabel && !hasMailServer ? WRITTEN_TO_FILE : done;
-      frame.redirect(ctx, path === 'delete' ? '/admin/users' : `/admin/users/${id}`, sentence);
+      frame.redirect(ctx, path === 'delete' ? '/admin/users' : pathOf(id, tab), sentence);
     };
     // Ending sessions takes the permission only, whatever rights the user has.
     const find = needs === 'gatehouse.sessions:end' ? users.get : users.getForChange;
@@ -211,15 +226,18 @@ export function userActionPages(router: Router<State, Extras>, dependencies: Use
   }
 }
 
+/** The address of one of the user's tabs. */
+const pathOf = (id: string, tab: UserTab) => (tab === '' ? `/admin/users/${id}` : `/admin/users/${id}/${tab}`);
+
 /** The page that asks. */
 async function questionPage(
   dependencies: UserActionDependencies,
   ctx: Context,
   { action, account, typed }: { action: UserAction; account: Account; typed?: string },
 ): Promise<ConsolePage> {
-  const { path, label, consequence = '', question = () => label, isHarmless, asksForName } = action;
+  const { path, tab, label, consequence = '', question = () => label, isHarmless, asksForName } = action;
   const { id, username } = account;
-  const back = `/admin/users/${id}`;
+  const back = pathOf(id, tab);
   return {
     title: question(username),
     back: { href: back, label: username },

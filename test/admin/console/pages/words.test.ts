@@ -54,7 +54,7 @@ it('the applications of a session are tags, so that their names stand apart', as
     const { clientId } = await anApplication(idp, { client_name });
     await completeSignIn(browser, authorizeUrl(idp, clientId), { user });
   }
-  for (const path of [`/admin/sessions?user=${user.username}`]) {
+  for (const path of [`/admin/sessions?user=${user.username}`, `/admin/users/${user.account.id}/sessions`]) {
     const { text } = await admin.get(path);
     const tags = [...text.matchAll(/<a href="\/admin\/applications\/[^"]+" class="tag[^"]*">([^<]+)</g)];
     expect(tags.map(([, name]) => name).sort(), path).toEqual(['First of two', 'Second of two']);
