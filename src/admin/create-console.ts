@@ -66,6 +66,7 @@ export interface ConsoleDependencies {
   lockedAccounts(): Promise<Warnings['locked']>;
   /** What the overview warns of. */
   warnings(): Promise<Warnings>;
+  recentRejections(): Promise<number>;
 }
 
 export type Console = ReturnType<typeof createConsole>;
@@ -74,10 +75,10 @@ export type Console = ReturnType<typeof createConsole>;
 export function createConsole(dependencies: ConsoleDependencies) {
   const { admin, issuer, db, sql, now, vault, accounts, audit, keyring, page, warnings, config, factors } =
     dependencies;
-  const { preview, brand, brandImages } = dependencies;
+  const { preview, brand, brandImages, recentRejections } = dependencies;
   const { users, applications, connections, resources, roles, sessions, keys, mail, settings, statistics } = admin;
   const storedForms = createStoredForms({ db, vault, now });
-  const frame = createFrame({ page, authority: admin.authority, storedForms });
+  const frame = createFrame({ page, authority: admin.authority, storedForms, recentRejections });
   const names = createNames({ db });
   const settingOf = async (name: SettingName) => (await settings.list()).find((one) => one.name === name)?.value;
   const attributeSchema = async () => ((await settingOf('user_attributes')) ?? {}) as AttributeSchema;
@@ -103,7 +104,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
       apiRoutes({ frame, resources, configFile: config.configFile }),
       connectionRoutes({ frame, connections, issuer, now, tries: dependencies.tries, configFile: config.configFile }),
       userRoutes({
-        ...{ frame, users, roles, sessions, now, names, audit, accounts, attributeSchema, issuer },
+        ...{ frame, users, roles, sessions, applications, now, names, audit, accounts, attributeSchema, issuer },
         configFile: config.configFile,
         authority: admin.authority,
         hasMailServer: config.smtpUrl !== undefined,

@@ -6,6 +6,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Authority } from '../rbac/authority.ts';
 import type { Db, Tx } from '../storage/database.ts';
+import type { AccessSubject } from './access-decision.ts';
 import type { Application } from './application.ts';
 import { addSecret, removeSecret } from './change-secrets.ts';
 import type { Change, Registered, SamlInput } from './changes.ts';
@@ -15,11 +16,13 @@ import { completeListKeys } from './list-key.ts';
 import {
   type ApplicationPage,
   allApplications,
+  applicationsOpenTo,
   countByProtocol,
   findApplication,
   getApplication,
   type ListApplications,
   listApplications,
+  type OpenTo,
 } from './read.ts';
 import { createOidc, updateOidc } from './register-oidc.ts';
 import { createSaml, updateSaml } from './register-saml.ts';
@@ -35,6 +38,8 @@ export interface Applications {
   find(clientId: string, tx?: Tx): Promise<Application | undefined>;
   get(id: string, tx?: Tx): Promise<Application>;
   list(query?: ListApplications): Promise<ApplicationPage>;
+  /** Those that the access rule opens to this account, by name. */
+  openTo(account: AccessSubject, query: OpenTo): Promise<Application[]>;
   /** The number of results of this query, by protocol. */
   countByProtocol(query: ListApplications): Promise<{ oidc: number; saml: number }>;
   /** Completes the keys by which lists are sorted; run at each start. */
@@ -86,6 +91,7 @@ export function createApplications(dependencies: ApplicationsDependencies): Appl
     find: (clientId, tx = db) => findApplication(clientId, tx, protectedRows),
     get: (id, tx = db) => getApplication(id, tx),
     list: (query = {}) => listApplications(db, query),
+    openTo: (account, query) => applicationsOpenTo(db, account, query),
     countByProtocol: (query) => countByProtocol(db, query),
     completeListKeys: () => completeListKeys(db),
     all: (tx = db) => allApplications(tx),

@@ -5,6 +5,7 @@ import { inChunks } from '../storage/chunks.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import { type Fragment, fragment, joinFragments, trustedText } from '../storage/fragments.ts';
 import { isStorable, withoutUnstorable } from '../storage/storable-text.ts';
+import { type AccessSubject, accessDecisionFilter } from './access-decision.ts';
 import { type Application, fromRow, withRoles } from './application.ts';
 import { listKey } from './list-key.ts';
 import { isGenuineAccess, isGenuineApplication } from './macs/protected-applications.ts';
@@ -23,6 +24,12 @@ export interface ListApplications {
   isDescending?: boolean | undefined;
   /** Sorts by this number instead of the name, equal ones by name: all matches are ranked, and the cursor counts them. */
   rank?: ((application: { clientId: string }) => number) | undefined;
+}
+
+/** At most so many of these, by client_id or entity ID; of all by default. */
+export interface OpenTo {
+  identifiers?: readonly string[] | undefined;
+  limit: number;
 }
 
 export interface ApplicationPage {
@@ -91,6 +98,22 @@ export async function listApplications(db: Db, query: ListApplications): Promise
   );
   const last = applications.at(-1);
   return found.length > limit && last ? { applications, next: cursorOf(last) } : { applications };
+}
+
+/** Those that the access rule opens to this account, by name, with one query. */
+export async function applicationsOpenTo(
+  db: Db,
+  account: AccessSubject,
+  { identifiers, limit }: OpenTo,
+): Promise<Application[]> {
+  const listed = identifiers ? { clientId: { in: identifiers.filter(isStorable) } } : {};
+  const rows = await db.application.findMany({
+    where: { AND: [accessDecisionFilter(account), listed] },
+    include: withRoles,
+    orderBy: [{ name: 'asc' }, { id: 'asc' }],
+    take: limit,
+  });
+  return rows.map(fromRow);
 }
 
 async function listByRank(

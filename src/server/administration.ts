@@ -12,6 +12,7 @@ import { createWarnings, lockedAccounts } from '../diagnostics/warnings.ts';
 import { createInternalRequest } from '../http/internal-request.ts';
 import { createTestMail } from '../mail/test-mail.ts';
 import { packageVersion, viewsDir } from '../platform/package.ts';
+import { createRecentRejections } from '../rejections/recent-count.ts';
 import type { Services } from '../services.ts';
 import { createTestBench } from '../test-bench/create-test-bench.ts';
 import { t } from '../texts/text.ts';
@@ -102,7 +103,7 @@ function adminActions({ services, protocols, userPages, wakeMailDelivery }: Admi
 
 function consoleOf({ services, userPages, protocols }: AdministrationDependencies, admin: Admin): Console {
   const { accounts, audit, brand, brandImages, config, connectionWarnings, db, keyring, lockout, mfa, now } = services;
-  const { settings, sql, vault } = services;
+  const { logger, settings, sql, vault } = services;
   return createConsole({
     ...{ admin, brand, brandImages },
     issuer: config.issuer,
@@ -125,6 +126,7 @@ function consoleOf({ services, userPages, protocols }: AdministrationDependencie
     system: systemFacts(config),
     factors: mfa.factors,
     lockedAccounts: () => lockedAccounts({ now, audit, accounts, lockout }),
+    recentRejections: createRecentRejections({ db, now, logger }),
     warnings: createWarnings({
       ...{ db, now, audit, accounts, lockout, keyring, settings, config },
       firstEnrolment: mfa.firstEnrolment,

@@ -33,7 +33,7 @@ import { tcpProxy } from './tcp-proxy.ts';
 const reasons: Record<Fault, RegExp> = {
   silent: /did not answer in/,
   reset: /could not be reached: .*(ECONNRESET|hang up)/,
-  refused: /could not be reached: connect ECONNREFUSED/,
+  refused: /could not be reached: connect ECONNREFUSED|refused the connection/,
   drips: /did not answer in/,
   endless: /sent more than [\d,]+ bytes|did not answer in/, // on a busy machine the time may be over first,
 };

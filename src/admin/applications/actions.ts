@@ -1,6 +1,7 @@
 // What administrators do with applications of both protocols, declared as in the configuration file. The API and the console
 // call the same functions. An application that has permissions in Gatehouse may only be changed by an actor who has them too.
 
+import type { AccessSubject } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Applications, Registered } from '../../applications/applications.ts';
 import type { OidcClientInput } from '../../applications/fields/oidc-client.ts';
@@ -45,6 +46,8 @@ export interface RegistrationOptions {
 export interface ApplicationAdmin extends UpdateActions, SecretActions {
   /** Only applications that the actor may see. */
   list(query: Omit<ListApplications, 'identifiers'>, by: Actor): Promise<ApplicationPage>;
+  /** Those of them that the access rule opens to this account, by name, at most so many. */
+  openTo(account: AccessSubject, limit: number, by: Actor): Promise<Application[]>;
   /** How many a list of this query has, by protocol. */
   countByProtocol(query: Omit<ListApplications, 'identifiers'>, by: Actor): Promise<{ oidc: number; saml: number }>;
   /** Throws not_found also for an application that the actor's permission (applications:read, or `needs`) does not cover. */
@@ -105,6 +108,7 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
 
   return {
     list: async (query, by) => applications.list({ ...query, ...(await visibleTo(by)) }),
+    openTo: async (account, limit, by) => applications.openTo(account, { ...(await visibleTo(by)), limit }),
     countByProtocol: async (query, by) => applications.countByProtocol({ ...query, ...(await visibleTo(by)) }),
 
     get,

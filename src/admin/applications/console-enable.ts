@@ -1,10 +1,11 @@
 // Enabling, disabling and deleting one application.
 import type Router from '@koa/router';
 import type { Application } from '../../applications/application.ts';
-import type { Context, Extras, State } from '../../http/context.ts';
+import type { Extras, State } from '../../http/context.ts';
 import { within } from '../../rbac/rights.ts';
 import { t } from '../../texts/text.ts';
-import type { Block } from '../console/blocks.ts';
+import type { Block, ConsolePage } from '../console/blocks.ts';
+import { assertTypedName, readTypedName, typedNameField } from '../console/typed-name.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
@@ -13,12 +14,12 @@ const confirmed = {
   disable: {
     consequence: (name: string) => t('console.applications.disable.consequence', { name }),
     question: (name: string) => t('console.applications.disable.question', { name }),
-    button: t('console.shared.disable'),
+    button: () => t('console.shared.disable'),
   },
   delete: {
     consequence: (name: string) => t('console.applications.delete.consequence', { name }),
     question: (name: string) => t('console.applications.delete.question', { name }),
-    button: t('console.shared.delete'),
+    button: (name: string) => t('console.shared.delete-name', { name }),
   },
 };
 
@@ -27,14 +28,30 @@ export function addEnableAndDeleteRoutes(
   router: Router<State, Extras>,
   { frame, applications }: ApplicationPagesDependencies,
 ): void {
-  addConfirmedAction('disable', async (ctx, id) => {
+  for (const path of ['disable', 'delete'] as const)
+    router.get(`/:id/${path}`, ...frame.page(within(WRITE)), async (ctx) => {
+      const { application } = await applications.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
+      frame.show(ctx, confirmationPage(path, application));
+    });
+
+  router.post('/:id/disable', ...frame.change(within(WRITE)), async (ctx) => {
+    const { id = '' } = ctx.params;
     await applications.setEnabled(id, false, frame.actor(ctx));
     frame.redirect(ctx, `/admin/applications/${id}`, t('console.applications.disable.done'));
   });
 
-  addConfirmedAction('delete', async (ctx, id) => {
-    await applications.remove(id, frame.actor(ctx));
-    frame.redirect(ctx, '/admin/applications', t('console.applications.delete.done'));
+  router.post('/:id/delete', ...frame.change(within(WRITE)), async (ctx) => {
+    const { application } = await applications.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
+    const typed = await readTypedName(ctx);
+    await frame.attempt(
+      ctx,
+      async () => {
+        assertTypedName(typed, application.name);
+        await applications.remove(application.id, frame.actor(ctx));
+        frame.redirect(ctx, '/admin/applications', t('console.applications.delete.done'));
+      },
+      () => confirmationPage('delete', application, typed),
+    );
   });
 
   router.post('/:id/enable', ...frame.change(within(WRITE)), async (ctx) => {
@@ -42,31 +59,27 @@ export function addEnableAndDeleteRoutes(
     await applications.setEnabled(id, true, frame.actor(ctx));
     frame.redirect(ctx, `/admin/applications/${id}`, t('console.applications.enable.done'));
   });
+}
 
-  /** The route of a confirmation page, and the route of its action. */
-  function addConfirmedAction(path: keyof typeof confirmed, act: (ctx: Context, id: string) => Promise<void>) {
-    const { consequence, question, button } = confirmed[path];
-    router.get(`/:id/${path}`, ...frame.page(within(WRITE)), async (ctx) => {
-      const { id = '' } = ctx.params;
-      const { application } = await applications.get(id, frame.actor(ctx), WRITE);
-      frame.show(ctx, {
-        title: question(application.name),
-        back: { href: `/admin/applications/${id}/settings`, label: application.name },
-        blocks: [
-          {
-            kind: 'form',
-            lead: consequence(application.name),
-            action: `/admin/applications/${id}/${path}`,
-            fields: [],
-            button,
-            look: 'danger',
-            cancel: `/admin/applications/${id}/settings`,
-          },
-        ],
-      });
-    });
-    router.post(`/:id/${path}`, ...frame.change(within(WRITE)), (ctx) => act(ctx, ctx.params.id ?? ''));
-  }
+/** The page that asks. @param typed the name as it was typed, where that is asked for */
+function confirmationPage(path: keyof typeof confirmed, { id, name }: Application, typed?: string): ConsolePage {
+  const { consequence, question, button } = confirmed[path];
+  const settings = `/admin/applications/${id}/settings`;
+  return {
+    title: question(name),
+    back: { href: settings, label: name },
+    blocks: [
+      {
+        kind: 'form',
+        lead: consequence(name),
+        action: `/admin/applications/${id}/${path}`,
+        fields: path === 'delete' ? [typedNameField(name, typed)] : [],
+        button: button(name),
+        look: 'danger',
+        cancel: settings,
+      },
+    ],
+  };
 }
 
 /** The last section of the application's settings. */

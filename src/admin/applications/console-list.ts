@@ -105,7 +105,7 @@ function rowOf(application: Application, signIns: SignInCount | 'none' | undefin
 }
 
 /** It acts for itself only, so that nobody signs in to it. */
-function isServiceAccount({ protocol, metadata }: Application): boolean {
+export function isServiceAccount({ protocol, metadata }: Application): boolean {
   return protocol === 'oidc' && metadata.grant_types?.length === 1 && metadata.grant_types[0] === 'client_credentials';
 }
 

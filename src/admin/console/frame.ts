@@ -19,6 +19,7 @@ import type { ConsolePage } from './blocks.ts';
 import { createConsoleRights } from './console-rights.ts';
 import { pageFaults } from './fault-sentences.ts';
 import { firstPage, navigationAt, withLinkToList } from './navigation.ts';
+import { createNavigationCounts, type NavigationCountsDependencies } from './navigation-counts.ts';
 
 export interface Frame {
   /** Middleware of a page: signed in, with the account's second factor, and permitted. */
@@ -53,7 +54,7 @@ export interface Frame {
   attempt(ctx: Context, work: () => Promise<void>, again: () => Promise<ConsolePage> | ConsolePage): Promise<void>;
 }
 
-export interface FrameDependencies {
+export interface FrameDependencies extends NavigationCountsDependencies {
   page: AccountPageHelpers;
   authority: Pick<Authority, 'rightsOfUser'>;
   storedForms: Pick<StoredForms, 'add' | 'addResult'>;
@@ -69,11 +70,12 @@ const written = <Stored>(ctx: Context, page: Stored): Stored =>
   inConsoleLanguage(ctx, () => JSON.parse(JSON.stringify(page)));
 
 /** The frame, on the sign-in and CSRF protection of the account pages. */
-export function createFrame({ page: own, authority, storedForms }: FrameDependencies): Frame {
+export function createFrame({ page: own, authority, storedForms, recentRejections }: FrameDependencies): Frame {
   const { signedIn, checkCsrf } = own;
   const signInGuards = [signedIn.requireSignIn, signedIn.secondFactor];
   const { rightsAt, requireRights } = createConsoleRights({ signedIn, authority });
   const { confirm, showOnce } = storedPages({ page: own, storedForms });
+  const { count, countsAt } = createNavigationCounts({ recentRejections });
   const may: Frame['may'] = (ctx, permission, target) => permits(rightsAt(ctx), permission, target);
 
   /** Of a page and of a form's target: leads to the confirmation page when the change needs a fresh sign-in. */
@@ -85,7 +87,7 @@ export function createFrame({ page: own, authority, storedForms }: FrameDependen
 
   const show: Frame['show'] = (ctx, page, status = 200, at = ctx.path) => {
     const { account } = signedIn.userOf(ctx);
-    const navigation = navigationAt(at, (need) => meets(rightsAt(ctx), need));
+    const navigation = navigationAt(at, (need) => meets(rightsAt(ctx), need), countsAt(ctx));
     const { username, name } = account;
     const console = { navigation, person: { name: name ?? username, username }, notice: own.takeNotice(ctx) };
     ctx.render('admin/page', { ...page, console }, status);
@@ -99,8 +101,8 @@ export function createFrame({ page: own, authority, storedForms }: FrameDependen
     assertMay(ctx, permission) {
       if (!may(ctx, permission)) throw forbidden('forbidden', { detail: { missing: permission } });
     },
-    page: (...needed) => [...signInGuards, requireRights(needed), handleErrors],
-    change: (...needed) => [...signInGuards, checkCsrf, requireRights(needed), handleErrors],
+    page: (...needed) => [...signInGuards, requireRights(needed), count, handleErrors],
+    change: (...needed) => [...signInGuards, checkCsrf, requireRights(needed), count, handleErrors],
     account: (ctx) => signedIn.userOf(ctx).account,
     session: (ctx) => signedIn.userOf(ctx).session,
     actor(ctx) {

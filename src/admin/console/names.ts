@@ -56,6 +56,17 @@ export function withInitials(mark: Mark | null, isPerson = false): Mark | null {
   return mark?.href ? { ...mark, logo: { name: String(mark.text), isPerson } } : mark;
 }
 
+/** Several applications in one cell, each a tag. */
+export function applicationTags(
+  clientIds: readonly string[],
+  applications: ReadonlyMap<string, { id: string; name: string }>,
+): Mark[] {
+  return clientIds.flatMap((clientId) => {
+    const mark = applicationCell(clientId, applications);
+    return mark ? [{ ...mark, tone: 'plain' as const }] : [];
+  });
+}
+
 /** An application as a link; its identifier if it is not registered. The server's own pages have no link. */
 export function applicationCell(
   clientId: string | null,

@@ -1,6 +1,7 @@
 // The navigation of the console: the pages that an administrator may open.
 import { AppError } from '../../http/errors.ts';
 import { meets, type Need, type Rights, within } from '../../rbac/rights.ts';
+import { MOST_COUNTED } from '../../rejections/recent-count.ts';
 import { type PageText, t } from '../../texts/text.ts';
 
 interface Entry {
@@ -11,6 +12,14 @@ interface Entry {
   needs: Need;
   /** Another path that belongs to it. */
   also?: string;
+  /** The number beside it. */
+  counts?: keyof NavigationCounts;
+}
+
+/** The numbers beside entries; none where there is nothing. */
+export interface NavigationCounts {
+  /** Requests that were rejected in the last 24 hours. */
+  rejections: number;
 }
 
 /** The navigation: groups of entries, each with the permission that it needs. */
@@ -87,6 +96,7 @@ const GROUPS: readonly { title?: PageText; entries: readonly Entry[] }[] = [
         label: t('console.navigation.rejected-requests'),
         icon: 'circle-x',
         needs: 'gatehouse.audit:read',
+        counts: 'rejections',
       },
       {
         href: '/admin/audit',
@@ -142,19 +152,28 @@ export function firstPage(rights: Rights): { href: string; label: PageText } {
 }
 
 /** The groups and entries that this administrator may open, the current entry marked; a group without entries is left out. */
-export function navigationAt(path: string, may: (need: Need) => boolean) {
+export function navigationAt(path: string, may: (need: Need) => boolean, counts: NavigationCounts) {
   const isUnder = (entry: string) => path === entry || (entry !== '/admin' && path.startsWith(`${entry}/`));
   return GROUPS.map(({ title, entries }) => ({
     title,
     entries: entries
       .filter(({ needs }) => may(needs))
-      .map(({ href, label, icon, also }) => ({
+      .map(({ href, label, icon, also, counts: counted }) => ({
         href,
         label,
         icon,
+        ...(counted && counts[counted] > 0 && { badge: badgeOf(counts[counted]) }),
         isCurrent: isUnder(href) || (also !== undefined && isUnder(also)),
       })),
   })).filter(({ entries }) => entries.length > 0);
+}
+
+function badgeOf(count: number): { text: PageText; of: PageText } {
+  const text =
+    count > MOST_COUNTED
+      ? t('console.navigation.more', { count: MOST_COUNTED })
+      : t('console.shared.number', { value: count });
+  return { text, of: t('console.navigation.in-last-day') };
 }
 
 /** The error page of a missing entry, or of a conflict, links to the list that the entry belongs to. */

@@ -88,7 +88,10 @@ function numbers({ users, applications, sessions, mail }: Statistics, { locked }
     kind: 'stats',
     items: [
       { label: t('console.navigation.users'), value: users.total, href: '/admin/users' },
-      { label: t('console.overview.two-step'), value: users.withSecondFactor },
+      {
+        label: t('console.overview.two-step'),
+        value: t('console.overview.of-users', { count: users.withSecondFactor, total: users.total }),
+      },
       {
         label: t('console.navigation.applications'),
         value: applications.oidc + applications.saml,
@@ -123,32 +126,13 @@ function days({ at, days: counted }: Statistics, today: Date): Block {
   return { kind: 'days', title: t('console.overview.sign-ins'), summary, bars, max: maxBarValue(bars) };
 }
 
-/** Users who cannot sign in before an administrator allows their first second factor. */
-function waitingBlock(waiting: Warnings['waiting']): Block[] {
-  if (waiting.length === 0) return [];
+/** Users who have to wait after wrong passwords. */
+function lockedBlock(locked: Warnings['locked'], mayUnlock: boolean): Block[] {
+  if (locked.length === 0) return [];
   return [
     {
       kind: 'table',
-      title: t('console.overview.waiting'),
-      caption: t('console.overview.waiting-caption'),
-      columns: [t('console.overview.user'), t('console.overview.since')],
-      rows: waiting.map(({ id, username, requestedAt }) => [
-        { text: username, href: `/admin/users/${id}`, logo: { name: username, isPerson: true } },
-        requestedAt,
-      ]),
-      empty: '',
-    },
-  ];
-}
-
-function warningBlocks(
-  { locked, waiting, ending, health }: Warnings,
-  { mayOpen, mayOpenConnections, mayUnlock }: { mayOpen: boolean; mayOpenConnections: boolean; mayUnlock: boolean },
-): Block[] {
-  return [
-    {
-      kind: 'table',
-      title: t('console.overview.locked-now'),
+      title: t('console.overview.locked'),
       caption: t('console.overview.locked-caption'),
       columns: [
         t('console.overview.user'),
@@ -162,8 +146,35 @@ function warningBlocks(
           ? [{ action: { label: t('console.overview.unlock'), of: username, post: `/admin/users/${id}/unlock` } }]
           : []),
       ]),
-      empty: t('console.overview.no-locked'),
+      empty: '',
     },
+  ];
+}
+
+/** Users who cannot sign in before an administrator allows their first second factor. */
+function waitingBlock(waiting: Warnings['waiting']): Block[] {
+  if (waiting.length === 0) return [];
+  return [
+    {
+      kind: 'table',
+      title: t('console.overview.waiting'),
+      caption: t('console.overview.waiting-caption'),
+      columns: [t('console.overview.user'), t('console.overview.since')],
+      rows: waiting.map(({ id, username, requestedAt }) => [
+        { text: username, href: `/admin/users/${id}/security`, logo: { name: username, isPerson: true } },
+        requestedAt,
+      ]),
+      empty: '',
+    },
+  ];
+}
+
+function warningBlocks(
+  { locked, waiting, ending, health }: Warnings,
+  { mayOpen, mayOpenConnections, mayUnlock }: { mayOpen: boolean; mayOpenConnections: boolean; mayUnlock: boolean },
+): Block[] {
+  return [
+    ...lockedBlock(locked, mayUnlock),
     ...waitingBlock(waiting),
     {
       kind: 'table',

@@ -11,7 +11,7 @@ import { t } from '../../texts/text.ts';
 import type { Cell, Empty, Search } from '../console/blocks.ts';
 import { type Frame, trailField } from '../console/frame.ts';
 import { pageLinks, sortColumn } from '../console/lists.ts';
-import { applicationCell, type Names } from '../console/names.ts';
+import { applicationTags, type Names } from '../console/names.ts';
 import type { SessionAdmin, SessionView } from './actions.ts';
 
 const READ = 'gatehouse.sessions:read' as const;
@@ -142,7 +142,10 @@ function sessionCells(
     device
       ? { text: browserName(device.userAgent) ?? t('console.person.unknown-browser'), small: device.address }
       : null,
-    participants.map(({ clientId }) => applicationCell(clientId, applications)),
+    applicationTags(
+      participants.map(({ clientId }) => clientId),
+      applications,
+    ),
     signedInAt,
     device?.lastSeenAt,
   ];

@@ -8,16 +8,23 @@ import { forbidden } from '../../http/errors.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { within } from '../../rbac/rights.ts';
 import { sentences, type Text, t } from '../../texts/text.ts';
+import type { ConsolePage } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
+import { assertTypedName, readTypedName, typedNameField } from '../console/typed-name.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
 import { disabledBy, disabledSentence } from './disabled-by.ts';
 
 const WRITE = 'gatehouse.users:write' as const;
 
+/** The tabs of a user, by the last part of their address. */
+export type UserTab = '' | 'access' | 'security' | 'sessions' | 'activity';
+
 export interface UserAction {
   /** Below /admin/users/:id. */
   path: string;
   label: Text;
+  /** The tab that has its button, and that the page which asks leads back to. */
+  tab: UserTab;
   /** It sends an email. The label where no mail server is set, so that the email becomes a file. */
   fileLabel?: Text;
   needs: OwnPermission;
@@ -25,6 +32,8 @@ export interface UserAction {
   consequence?: Text;
   /** The title of that page. */
   question?(user: string): Text;
+  /** It can't be undone: the administrator types the username first. */
+  asksForName?: boolean;
   /** It gives nothing away and can be taken back: no part of the danger zone. */
   isHarmless?: boolean;
   isOffered(details: UserDetails): boolean;
@@ -35,6 +44,7 @@ export interface UserAction {
 export const userActions: readonly UserAction[] = [
   {
     path: 'unlock',
+    tab: '',
     label: t('console.user-action.unlock'),
     needs: 'gatehouse.users:unlock',
     isOffered: ({ lockedSeconds }) => lockedSeconds > 0,
@@ -45,6 +55,7 @@ export const userActions: readonly UserAction[] = [
   },
   {
     path: 'invite',
+    tab: '',
     label: t('console.user-action.invite'),
     fileLabel: t('console.user-action.invite.file'),
     needs: WRITE,
@@ -56,6 +67,7 @@ export const userActions: readonly UserAction[] = [
   },
   {
     path: 'send-reset',
+    tab: 'security',
     label: t('console.user-action.send-reset'),
     fileLabel: t('console.user-action.send-reset.file'),
     needs: 'gatehouse.users:reset-password',
@@ -67,6 +79,7 @@ export const userActions: readonly UserAction[] = [
   },
   {
     path: 'force-change',
+    tab: 'security',
     label: t('console.user-action.force-change'),
     needs: WRITE,
     isOffered: ({ password }) => password?.mustChange === false,
@@ -79,6 +92,7 @@ export const userActions: readonly UserAction[] = [
   },
   {
     path: 'enable',
+    tab: '',
     label: t('console.user-action.enable'),
     needs: WRITE,
     isOffered: ({ account }) => !account.isActive,
@@ -92,6 +106,7 @@ export const userActions: readonly UserAction[] = [
   },
   {
     path: 'reset-factors',
+    tab: 'security',
     label: t('console.user-action.reset-factors'),
     question: (user) => t('console.user-action.reset-factors.question', { user }),
     needs: 'gatehouse.users:reset-factors',
@@ -104,6 +119,7 @@ export const userActions: readonly UserAction[] = [
   },
   {
     path: 'allow-factor',
+    tab: 'security',
     label: t('console.user-action.allow-factor'),
     question: (user) => t('console.user-action.allow-factor.question', { user }),
     needs: 'gatehouse.users:reset-factors',
@@ -116,6 +132,7 @@ export const userActions: readonly UserAction[] = [
   },
   {
     path: 'end-sessions',
+    tab: 'sessions',
     label: t('console.user-action.end-sessions'),
     question: (user) => t('console.user-action.end-sessions.question', { user }),
     needs: 'gatehouse.sessions:end',
@@ -126,6 +143,7 @@ export const userActions: readonly UserAction[] = [
   },
   {
     path: 'disable',
+    tab: '',
     label: t('console.user-action.disable'),
     question: (user) => t('console.user-action.disable.question', { user }),
     needs: WRITE,
@@ -138,11 +156,13 @@ export const userActions: readonly UserAction[] = [
   },
   {
     path: 'delete',
+    tab: '',
     label: t('console.user-action.delete'),
     question: (user) => t('console.user-action.delete.question', { user }),
     needs: WRITE,
     isOffered: ({ account }) => account.source !== 'file',
     consequence: t('console.user-action.delete.consequence'),
+    asksForName: true,
     run: async (users, id, by) => {
       await users.remove(id, by);
       return t('console.user-action.delete.done');
@@ -174,42 +194,63 @@ async function disabledText(
 /** One action of the table each: a confirmation page where it has a consequence, and the form's target. */
 export function userActionPages(router: Router<State, Extras>, dependencies: UserActionDependencies): void {
   const { frame, users, hasMailServer } = dependencies;
-  for (const { path, label, fileLabel, needs, consequence, question = () => label, isHarmless, run } of userActions) {
-    const done = async (ctx: Context & { params: { id?: string } }) => {
-      const { id = '' } = ctx.params;
+  for (const action of userActions) {
+    const { path, tab, fileLabel, needs, consequence, run } = action;
+    const work = async (ctx: Context, id: string) => {
       const done = await run(users, id, frame.actor(ctx));
       const sentence = fileLabel && !hasMailServer ? WRITTEN_TO_FILE : done;
-      frame.redirect(ctx, path === 'delete' ? '/admin/users' : `/admin/users/${id}`, sentence);
+      frame.redirect(ctx, path === 'delete' ? '/admin/users' : pathOf(id, tab), sentence);
     };
-    if (consequence === undefined) {
-      router.post(`/:id/${path}`, ...frame.change(within(needs)), (ctx) => done(ctx));
-      continue;
-    }
-    router.get(`/:id/${path}`, ...frame.page(within(needs)), async (ctx) => {
-      // Ending sessions takes the permission only, whatever rights the user has.
-      const find = needs === 'gatehouse.sessions:end' ? users.get : users.getForChange;
-      const { account } = await find(ctx.params.id ?? '', frame.actor(ctx), needs);
-      if (path === 'delete' && account.source === 'file') throw forbidden('owned_by_file');
-      const at = `/admin/users/${account.id}`;
-      frame.show(ctx, {
-        title: question(account.username),
-        back: { href: at, label: account.username },
-        blocks: [
-          {
-            kind: 'form',
-            lead: sentences([
-              ...(path === 'enable' ? await disabledText(dependencies, ctx, account) : []),
-              consequence,
-            ]),
-            action: `${at}/${path}`,
-            fields: [],
-            button: label,
-            look: isHarmless ? 'primary' : 'danger',
-            cancel: at,
-          },
-        ],
+    // Ending sessions takes the permission only, whatever rights the user has.
+    const find = needs === 'gatehouse.sessions:end' ? users.get : users.getForChange;
+    if (consequence !== undefined)
+      router.get(`/:id/${path}`, ...frame.page(within(needs)), async (ctx) => {
+        const { account } = await find(ctx.params.id ?? '', frame.actor(ctx), needs);
+        if (path === 'delete' && account.source === 'file') throw forbidden('owned_by_file');
+        frame.show(ctx, await questionPage(dependencies, ctx, { action, account }));
       });
+    router.post(`/:id/${path}`, ...frame.change(within(needs)), async (ctx) => {
+      const { id = '' } = ctx.params;
+      if (!action.asksForName) return work(ctx, id);
+      const { account } = await find(id, frame.actor(ctx), needs);
+      const typed = await readTypedName(ctx);
+      await frame.attempt(
+        ctx,
+        async () => {
+          assertTypedName(typed, account.username);
+          await work(ctx, id);
+        },
+        () => questionPage(dependencies, ctx, { action, account, typed }),
+      );
     });
-    router.post(`/:id/${path}`, ...frame.change(within(needs)), (ctx) => done(ctx));
   }
+}
+
+/** The address of one of the user's tabs. */
+const pathOf = (id: string, tab: UserTab) => (tab === '' ? `/admin/users/${id}` : `/admin/users/${id}/${tab}`);
+
+/** The page that asks. */
+async function questionPage(
+  dependencies: UserActionDependencies,
+  ctx: Context,
+  { action, account, typed }: { action: UserAction; account: Account; typed?: string },
+): Promise<ConsolePage> {
+  const { path, tab, label, consequence = '', question = () => label, isHarmless, asksForName } = action;
+  const { id, username } = account;
+  const back = pathOf(id, tab);
+  return {
+    title: question(username),
+    back: { href: back, label: username },
+    blocks: [
+      {
+        kind: 'form',
+        lead: sentences([...(path === 'enable' ? await disabledText(dependencies, ctx, account) : []), consequence]),
+        action: `/admin/users/${id}/${path}`,
+        fields: asksForName ? [typedNameField(username, typed)] : [],
+        button: asksForName ? t('console.shared.delete-name', { name: username }) : label,
+        look: isHarmless ? 'primary' : 'danger',
+        cancel: back,
+      },
+    ],
+  };
 }

@@ -81,7 +81,7 @@ async function checkPage(
 ): Promise<ConsolePage> {
   const { accessCheck, frame } = dependencies;
   const [account, application] = await Promise.all([
-    user ? accessCheck.findUser(user) : undefined,
+    user ? findLabeled(accessCheck, user) : undefined,
     app ? accessCheck.findApplication(app) : undefined,
   ]);
   const page: ConsolePage = {
@@ -92,7 +92,11 @@ async function checkPage(
   };
   const above: Block[] = [
     searchBlock(
-      { user: account?.username ?? user, app: application ? await labelOf(accessCheck, application) : app, request },
+      {
+        user: account ? labelOfUser(account) : user,
+        app: application ? await labelOfApplication(accessCheck, application) : app,
+        request,
+      },
       { isPrimary: !(account && application) },
     ),
     ...(user && !account ? [unknown(t('console.access-check.no-user', { user }))] : []),
@@ -132,8 +136,19 @@ async function checkPage(
   };
 }
 
+/** The name with what tells the person from another one of that name, such as `Bo Berg (bo@example.com)`. */
+function labelOfUser({ name, username, email }: Account): string {
+  return name ? `${name} (${email ?? username})` : username;
+}
+
+/** Finds the user also by such a label, which a sent form has in its field. */
+async function findLabeled(accessCheck: AccessCheck, text: string): Promise<Account | undefined> {
+  const [, login] = /\(([^()]+)\)$/.exec(text) ?? [];
+  return (await accessCheck.findUser(text)) ?? (login === undefined ? undefined : accessCheck.findUser(login));
+}
+
 /** The name, where it finds the application again, else its identifier. */
-async function labelOf(accessCheck: AccessCheck, { id, clientId, name }: Application): Promise<string> {
+async function labelOfApplication(accessCheck: AccessCheck, { id, clientId, name }: Application): Promise<string> {
   return (await accessCheck.findApplication(name))?.id === id ? name : clientId;
 }
 

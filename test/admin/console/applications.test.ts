@@ -30,7 +30,10 @@ describe('a new application', () => {
       const jwks = JSON.stringify({ keys: [ec()] });
       const fields = { name: 'Bank', redirect_uris: 'https://bank.example.com/cb', profile: 'fapi2-signing', jwks };
       const rejected = await register('fapi2', { ...fields, redirect_uris: 'http://127.0.0.1/cb' });
-      expect([rejected.status, textOf(rejected.text)]).toEqual([400, expect.stringContaining('must be an https URL')]);
+      expect([rejected.status, textOf(rejected.text)]).toEqual([
+        400,
+        expect.stringContaining('must begin with https://'),
+      ]);
       const page = await register('fapi2', fields);
       expect([page.status, textOf(page.text)]).toEqual([200, expect.stringContaining(`${idp.issuer}/par`)]);
       const { id, metadata } = await newest();
@@ -282,13 +285,15 @@ describe('a registered application', () => {
     const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://d.example.com/cb'] });
     await idp.services.db.rpSession.updateMany({ data: { authTime: new Date(Date.now() - 3_600_000), mac: '' } });
     await signRows(idp.services);
-    const sent = await admin.submit(await admin.get(`/admin/applications/${applicationId}/delete`));
+    const typed_name = 'Test application';
+    const sent = await admin.submit(await admin.get(`/admin/applications/${applicationId}/delete`), { typed_name });
     const asked = await admin.follow(sent);
     expect(asked.text).toContain('prompt=login');
     await idp.services.db.rpSession.updateMany({ data: { authTime: new Date(), mac: '' } });
     await signRows(idp.services);
-    const done = await admin.submit(await admin.get(asked.url));
-    expect((await admin.follow(done)).text).toContain('Application deleted.');
+    const form = await admin.get(asked.url);
+    expect(form.forms[0]?.fields.typed_name).toBe(typed_name);
+    expect((await admin.follow(await admin.submit(form))).text).toContain('Application deleted.');
   });
 
   it('is found by its name, and sorted by its name and by the sign-ins that its row counts', async () => {

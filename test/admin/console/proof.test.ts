@@ -100,8 +100,8 @@ describe('a sensitive change without a fresh sign-in', () => {
   });
 
   it('is not displayed to another user, nor in another session', async () => {
-    const { account } = await aUser(idp.services);
-    const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/delete`));
+    const { account, username } = await aUser(idp.services);
+    const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/delete`), { typed_name: username });
     const page = await confirmation(admin, sent);
     const otherUser = await staff(idp, 'admin');
     const other = await consoleOf(idp, otherUser);
@@ -119,8 +119,8 @@ describe('a sensitive change without a fresh sign-in', () => {
   });
 
   it('needs the CSRF token of the user once more', async () => {
-    const { account } = await aUser(idp.services);
-    const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/delete`));
+    const { account, username } = await aUser(idp.services);
+    const sent = await admin.submit(await admin.get(`/admin/users/${account.id}/delete`), { typed_name: username });
     const again = await signInAgain(admin, await confirmation(admin, sent), ann);
     expect((await admin.submit(again, { _csrf: 'wrong' })).status).toBe(403);
     expect((await admin.submit(again, {}, { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(403);
@@ -129,7 +129,7 @@ describe('a sensitive change without a fresh sign-in', () => {
 
   it('expires, and the oldest of a user give way', async () => {
     const { account } = await aUser(idp.services);
-    const at = `/admin/users/${account.id}/delete`;
+    const at = `/admin/users/${account.id}/disable`;
     const first = await confirmation(admin, await admin.submit(await admin.get(at)));
     for (let count = 0; count < limits.storedForm.perUser; count += 1) await admin.submit(await admin.get(at));
     expect(await idp.services.db.storedForm.count({ where: { userId: ann.account.id } })).toBe(
@@ -181,7 +181,7 @@ describe('every sensitive form and button of the console', () => {
       [`${user}/force-change`],
       [`${user}/end-sessions`],
       [`${user}/disable`],
-      [`${user}/delete`],
+      [`${user}/delete`, { typed_name: account.username }],
       [`${user}/reset-factors`],
       ['/admin/roles/new', { name: 'made' }],
       [`/admin/roles/${role.id}`, { permissions: 'articles:read' }],
@@ -198,7 +198,7 @@ describe('every sensitive form and button of the console', () => {
       [`${application}/secret`],
       [`${application}/secrets/${old?.id}/remove`],
       [`${application}/disable`],
-      [`${application}/delete`],
+      [`${application}/delete`, { typed_name: 'Test application' }],
       [`/admin/applications/${off.applicationId}/settings`, {}, '/enable'],
       ['/admin/keys/rotate?use=saml&step=publish'],
       ['/admin/settings/edit', { session_hours: '5' }],

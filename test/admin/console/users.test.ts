@@ -6,7 +6,7 @@ import { aServiceProvider } from '../../support/applications/sp.ts';
 import { aClient, aUser } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
-import { textOf } from '../../support/pages/html.ts';
+import { linksOf, textOf } from '../../support/pages/html.ts';
 import { consoleOf, staff } from './support.ts';
 
 let idp: TestIdp;
@@ -38,7 +38,8 @@ describe('users', () => {
     const detail = await admin.get(`/admin/users/${account?.id}`);
     expect(detail.text).not.toContain(password);
     expect(detail.text).not.toContain('<b>New</b>');
-    const written = await admin.follow(await admin.submit(detail, {}, { form: '/send-reset' }));
+    const security = await admin.get(`/admin/users/${account?.id}/security`);
+    const written = await admin.follow(await admin.submit(security, {}, { form: '/send-reset' }));
     expect(textOf(written.text)).toContain('the email was written to a file and nobody received it');
     const browser = httpClient(idp.issuer);
     const signIn = await browser.follow(await browser.get('/account'));
@@ -212,9 +213,13 @@ describe('users', () => {
       for (const form of ['edit', 'password', 'disable', 'delete', 'force-change'])
         expect((await clerk.get(`/admin/users/${id}/${form}`)).status, form).toBe(403);
       expect((await support.get(`/admin/users/${boss.account.id}/allow-factor`)).status).toBe(403);
-      const page = await clerk.get(`/admin/users/${id}`);
-      expect(page.status).toBe(200);
-      expect(page.text).not.toContain(`/admin/users/${id}/`);
+      for (const tab of ['', '/security']) {
+        const page = await clerk.get(`/admin/users/${id}${tab}`);
+        const isBelow = ({ pathname, hash }: URL) => pathname.startsWith(`/admin/users/${id}/`) && hash === '';
+        const links = linksOf(page.text, page.url).filter(({ href }) => isBelow(new URL(href)));
+        expect([page.status, links.map(({ label }) => label)]).toEqual([200, ['Security']]);
+        expect(page.forms).toEqual([]);
+      }
     }
     for (const form of ['edit', 'delete'])
       expect((await clerk.get(`/admin/users/${declared.id}/${form}`)).status, form).toBe(403);

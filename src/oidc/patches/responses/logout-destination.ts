@@ -11,7 +11,9 @@ export function redirectToLogoutRun(ctx: Context): void {
     ctx.redirect(ctx.state.logoutRunPath);
     return;
   }
-  const destination = ctx.path === `${routes.end_session}/confirm` ? ctx.response.get('Location') : '';
+  if (ctx.path !== `${routes.end_session}/confirm`) return;
+  // Koa returns undefined for a header that is not set.
+  const destination = (ctx.response.get('Location') as string | undefined) ?? '';
   if (destination.split('?')[0]?.endsWith(`${routes.end_session}/success`))
     ctx.redirect(withUiLocales(destination, languagesOf(ctx.query.ui_locales)));
 }

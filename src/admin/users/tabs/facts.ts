@@ -1,0 +1,71 @@
+// What is known about a user: the profile, and how the user signs in.
+import { addressPartNames, addressParts, textFieldNames, textFields } from '../../../accounts/profile-fields.ts';
+import { t } from '../../../texts/text.ts';
+import type { Block, Cell } from '../../console/blocks.ts';
+import type { UserDetails } from '../actions.ts';
+import { attributeWords } from '../attribute-fields.ts';
+import type { DisabledBy } from '../disabled-by.ts';
+
+type Facts = Extract<Block, { kind: 'facts' }>;
+type Row = Facts['rows'][number];
+
+export function profileFacts({ account }: UserDetails, disabled: DisabledBy | undefined): Facts {
+  return {
+    kind: 'facts',
+    rows: [
+      { label: t('console.users.username'), value: account.username },
+      { label: t('console.shared.email'), value: provable(account.email, account.emailVerified) },
+      ...textFieldNames.flatMap((field): Row[] => {
+        const value = account[field];
+        return value ? [{ label: textFields[field].label, value }] : [];
+      }),
+      ...(account.phoneNumber
+        ? [{ label: t('console.users.phone'), value: provable(account.phoneNumber, account.phoneNumberVerified) }]
+        : []),
+      ...addressPartNames.flatMap((part): Row[] => {
+        const value = account.address?.[part];
+        return value ? [{ label: addressParts[part].label, value }] : [];
+      }),
+      ...Object.entries(account.attributes).map(([label, value]) => ({ label, value: attributeWords(value) })),
+      { label: t('console.users.roles'), value: roleTags(account.roles) },
+      ...(disabled ? [{ label: t('console.users.disabled'), value: disabledCell(disabled) }] : []),
+      { label: t('console.users.sub'), value: { text: account.id, copy: t('console.users.sub.copy') } },
+      { label: t('console.users.created'), value: account.createdAt },
+    ],
+  };
+}
+
+export function securityFacts({ password, factors, firstEnrolment }: UserDetails): Facts {
+  const second = [
+    ...(factors.totp ? [t('console.users.factor.app')] : []),
+    ...(factors.passkeys > 0 ? [t('console.users.factor.passkeys', { count: factors.passkeys })] : []),
+    ...(factors.phone ? [t('console.users.factor.sms')] : []),
+  ];
+  const needsApproval: Cell = { text: t('console.users.factors.needs-approval'), tone: 'warn' };
+  return {
+    kind: 'facts',
+    rows: [
+      {
+        label: password?.mustChange === false ? t('console.users.password.changed') : t('console.users.password'),
+        value: password
+          ? password.mustChange
+            ? t('console.users.password.must-change')
+            : password.changedAt
+          : t('console.users.password.not-set'),
+      },
+      { label: t('console.users.factors'), value: second.length > 0 ? second : t('console.users.factors.none') },
+      ...(firstEnrolment.requestedAt ? [{ label: t('console.users.factors.setup'), value: needsApproval }] : []),
+    ],
+  };
+}
+
+export const roleTags = (roles: readonly string[]): Cell[] => roles.map((text) => ({ text, tone: 'plain' as const }));
+
+function provable(text: string | null | undefined, isVerified: boolean): Cell {
+  if (!text) return null;
+  return { text, small: isVerified ? t('console.users.verified') : t('console.users.not-verified') };
+}
+
+function disabledCell({ at, by }: DisabledBy): Cell {
+  return [at, ...(by ? [t('console.users.disabled.by', { user: by })] : [])];
+}

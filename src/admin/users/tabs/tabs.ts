@@ -1,0 +1,119 @@
+// The page of one user: its tabs, each at an address of its own.
+import type Router from '@koa/router';
+import { z } from 'zod';
+import type { Context, Extras, State } from '../../../http/context.ts';
+import { parseQuery } from '../../../http/input.ts';
+import { browserName } from '../../../mail/browser-name.ts';
+import { within } from '../../../rbac/rights.ts';
+import { t } from '../../../texts/text.ts';
+import { visibleTo } from '../../audit/api.ts';
+import { eventPageQuery, orderLink, readEventPage } from '../../audit/event-page.ts';
+import type { Block } from '../../console/blocks.ts';
+import { applicationTags } from '../../console/names.ts';
+import type { SessionAdmin } from '../../sessions/actions.ts';
+import type { UserTab } from '../console-actions.ts';
+import { disabledBy } from '../disabled-by.ts';
+import { accessBlock } from './access-block.ts';
+import { profileFacts, securityFacts } from './facts.ts';
+import { isOpenTab, type OpenUser, openUser, tabPath, type UserTabsDependencies, userTabPage } from './tab-page.ts';
+
+const READ = 'gatehouse.users:read' as const;
+const activityQuery = z.object(eventPageQuery);
+type Blocks = (ctx: Context, user: OpenUser, dependencies: UserTabsDependencies) => Promise<readonly Block[]>;
+
+const blocksOf: Readonly<Record<UserTab, Blocks>> = {
+  '': async (_ctx, { details, may }, dependencies) => [
+    profileFacts(details, may('gatehouse.audit:read') ? await disabledBy(dependencies, details.account) : undefined),
+  ],
+
+  access: async (ctx, { details: { account } }, dependencies) => [
+    await accessBlock(dependencies, account, dependencies.frame.actor(ctx)),
+  ],
+
+  security: async (_ctx, { details }) => [securityFacts(details)],
+
+  sessions: async (ctx, { details: { account } }, dependencies) => {
+    const live = await dependencies.sessions.ofUser(account.id, dependencies.frame.actor(ctx));
+    const mayEnd = dependencies.frame.meets(ctx, within('gatehouse.sessions:end'));
+    return [await sessionsBlock(dependencies, live, mayEnd)];
+  },
+
+  activity: async (ctx, user, dependencies) => [await activityBlock(ctx, user, dependencies)],
+};
+
+/** The routes of every tab, below /admin/users/:id. */
+export function userTabs(router: Router<State, Extras>, dependencies: UserTabsDependencies): void {
+  const { frame } = dependencies;
+  for (const tab of Object.keys(blocksOf) as UserTab[])
+    router.get(tabPath('/:id', tab), ...frame.page(within(READ)), async (ctx) => {
+      const user = await openUser(ctx, dependencies);
+      const blocks = isOpenTab(user, tab) ? await blocksOf[tab](ctx, user, dependencies) : [noPermission];
+      frame.show(ctx, userTabPage(user, tab, blocks, dependencies));
+    });
+}
+
+const noPermission: Block = { kind: 'text', text: t('console.users.tab.no-permission') };
+
+async function sessionsBlock(
+  { names }: Pick<UserTabsDependencies, 'names'>,
+  live: Awaited<ReturnType<SessionAdmin['ofUser']>>,
+  mayEnd: boolean,
+): Promise<Block> {
+  const ids = live.flatMap(({ participants }) => participants.map(({ clientId }) => clientId));
+  const found = await names.applications(ids);
+  return {
+    kind: 'table',
+    caption: t('console.users.sessions.caption'),
+    columns: [
+      t('console.users.sessions.browser'),
+      t('console.person.applications'),
+      { label: t('console.users.sessions.since'), isShort: true },
+      { label: t('console.sessions.column.last-used'), isShort: true },
+      ...(mayEnd ? [t('console.shared.action')] : []),
+    ],
+    rows: live.map(({ uid, username, signedInAt, device, participants }) => [
+      device
+        ? { text: browserName(device.userAgent) ?? t('console.person.unknown-browser'), small: device.address }
+        : null,
+      applicationTags(
+        participants.map(({ clientId }) => clientId),
+        found,
+      ),
+      signedInAt,
+      device?.lastSeenAt,
+      ...(mayEnd
+        ? [
+            {
+              action: {
+                label: t('console.sessions.end'),
+                of: t('console.sessions.end.of', { user: username }),
+                href: `/admin/sessions/${uid}/end`,
+              },
+            },
+          ]
+        : []),
+    ]),
+    empty: t('console.users.sessions.none'),
+  };
+}
+
+/** The events of the user, and about the user. */
+async function activityBlock(
+  ctx: Context,
+  { details, path }: OpenUser,
+  dependencies: UserTabsDependencies,
+): Promise<Block> {
+  const given = parseQuery(ctx, activityQuery);
+  const list = { path: tabPath(path, 'activity'), filters: {} };
+  const visible = await visibleTo(dependencies.authority, dependencies.frame.actor(ctx));
+  const { items, pages } = await readEventPage(dependencies, { partyId: details.account.id, ...visible }, given, list);
+  return {
+    kind: 'events',
+    title: t('console.users.activity.title'),
+    caption: t('console.users.activity.caption', { order: given.sort === 'at' ? 'oldest' : 'newest' }),
+    actions: items.length > 1 ? [orderLink(given, list)] : [],
+    items,
+    empty: t('console.users.activity.none'),
+    pages,
+  };
+}

@@ -1,0 +1,125 @@
+// What only a browser can say about the layout of the console: labels, widths, and what is in sight.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Browser, desktop, launchBrowser, type Page, phone } from '../../../support/browser/browser.ts';
+import { aClient, type TestUser } from '../../../support/factories.ts';
+import { startIdp, type TestIdp } from '../../../support/idp.ts';
+import { signIn } from '../real-browser.ts';
+import { staff } from '../support.ts';
+
+let idp: TestIdp;
+let browser: Browser;
+let admin: TestUser;
+let page: Page;
+beforeAll(async () => {
+  idp = await startIdp();
+  browser = await launchBrowser();
+  admin = await staff(idp, 'admin');
+  page = await (await browser.newContext(desktop)).newPage();
+  await page.goto(`${idp.issuer}/admin/applications`);
+  await signIn(page, admin);
+});
+afterAll(async () => {
+  await browser?.close();
+  await idp?.stop();
+});
+
+const web = { redirect_uris: ['https://wiki.example.com/cb'] };
+
+/** The box of an element on the page. */
+const boxOf = async (selector: string) => {
+  const box = await page.locator(selector).first().boundingBox();
+  if (!box) throw new Error(`${selector} is not displayed`);
+  return box;
+};
+
+it('a row with several fields has the label above each of them on a phone, and the heads of columns on a desktop', async () => {
+  const { applicationId } = await aClient(idp.services, { ...web, claims: { groups: 'roles', login: 'username' } });
+  await page.goto(`${idp.issuer}/admin/applications/${applicationId}/claims`);
+  const labels = () => page.locator('.entry > .hint:visible').allInnerTexts();
+  expect([await labels(), await page.isVisible('.heads')]).toEqual([[], true]);
+  await page.setViewportSize(phone.viewport);
+  const each = ['Claim', 'Value', 'Scope (optional)'];
+  expect([await labels(), await page.isVisible('.heads')]).toEqual([[...each, ...each], false]);
+  const label = await boxOf('.entry > .hint');
+  const input = await boxOf('.entry > .input');
+  expect(label.y + label.height).toBeLessThanOrEqual(input.y);
+  // The label focuses its field, whose name has the number of the row too.
+  await page.click('.entry > .hint:has-text("Value")');
+  expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Value 1');
+  await page.setViewportSize(desktop.viewport);
+});
+
+it('a long line of a preview is displayed whole', async () => {
+  const { applicationId } = await aClient(idp.services, {
+    ...web,
+    scope: `openid ${'a-long-scope '.repeat(20).trim()}`,
+  });
+  await page.goto(`${idp.issuer}/admin/applications/${applicationId}/claims`);
+  const hidden = await page.$$eval('.code pre', (texts) => texts.map((text) => text.scrollWidth - text.clientWidth));
+  expect(hidden.length).toBeGreaterThan(1);
+  expect(Math.max(...hidden)).toBe(0);
+});
+
+it('the matrix of roles keeps its first column in sight, and has a shadow where there is more', async () => {
+  for (let number = 1; number < 12; number += 1) await idp.services.roles.create({ name: `a-long-role-${number}` });
+  await page.goto(`${idp.issuer}/admin/roles/permissions`);
+  const before = await boxOf('.scroll tbody .first');
+  const moved = await page.$eval('.scroll', (box) => {
+    box.scrollLeft = 10_000;
+    return box.scrollLeft;
+  });
+  expect(moved).toBeGreaterThan(100);
+  expect((await boxOf('.scroll tbody .first')).x).toBe(before.x);
+  expect(await page.$eval('.scroll', (box) => getComputedStyle(box).backgroundAttachment)).toContain('local');
+});
+
+it('everything in the sidebar is in sight at 1280 × 800, and the languages open above their button', async () => {
+  await page.goto(`${idp.issuer}/admin`);
+  expect(await page.$eval('#side', (side) => side.scrollHeight - side.clientHeight)).toBe(0);
+  await page.click('.me summary');
+  const list = await boxOf('.me .languages ul');
+  expect(list.y).toBeGreaterThan(0);
+  expect(list.y + list.height).toBeLessThanOrEqual((await boxOf('.me summary')).y);
+  await page.click('.me .languages [lang=de]');
+  await page.waitForSelector('h1:has-text("Übersicht")');
+  await page.goto(`${idp.issuer}/language/en?next=/admin`);
+});
+
+it('on a phone, the link that signs out is as large as a finger', async () => {
+  await page.setViewportSize(phone.viewport);
+  await page.goto(`${idp.issuer}/account`);
+  const { width, height } = await boxOf('.topbar [href="/logout"]');
+  expect([width >= 44, height >= 44]).toEqual([true, true]);
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  await page.setViewportSize(desktop.viewport);
+});
+
+it('an application is deleted after its name was typed; another name has a sentence at the field', async () => {
+  const { applicationId } = await aClient(idp.services, { ...web, client_name: 'Old  wiki' });
+  const at = `${idp.issuer}/admin/applications/${applicationId}/delete`;
+  await page.goto(at);
+  await page.fill('[name=typed_name]', 'wiki');
+  await page.click('button:has-text("Delete Old wiki")');
+  expect(await page.title()).toContain('Error:');
+  const described = await page.getAttribute('[name=typed_name][aria-invalid=true]', 'aria-describedby');
+  expect(await page.textContent(`[id="${described}"]`)).toContain(
+    'That isn’t the name. Enter “Old  wiki” to delete it.',
+  );
+  expect(await page.inputValue('[name=typed_name]')).toBe('wiki');
+  await page.fill('[name=typed_name]', 'Old wiki');
+  await page.click('button:has-text("Delete Old wiki")');
+  await page.waitForSelector('text=Application deleted.');
+  expect(new URL(page.url()).pathname).toBe('/admin/applications');
+});
+
+it.each(['A name of many words '.repeat(4).trim(), 'x'.repeat(80)])(
+  'the page that deletes %s is not wider than a phone, nor is its button',
+  async (client_name) => {
+    const { applicationId } = await aClient(idp.services, { ...web, client_name });
+    await page.setViewportSize({ width: 320, height: 800 });
+    await page.goto(`${idp.issuer}/admin/applications/${applicationId}/delete`);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    expect((await boxOf('footer .btn-error')).x).toBeGreaterThan(0);
+    await page.setViewportSize(desktop.viewport);
+  },
+);

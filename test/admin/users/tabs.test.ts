@@ -1,0 +1,85 @@
+// The tabs of a user: what each holds, who sees it, and the applications that the user can open.
+import { beforeAll, expect, it } from 'vitest';
+import { aClient, aUser, type TestUser } from '../../support/factories.ts';
+import type { HttpClient } from '../../support/http.ts';
+import type { TestIdp } from '../../support/idp.ts';
+import { linksOf, textOf } from '../../support/pages/html.ts';
+import { sharedIdp } from '../../support/shared-idp.ts';
+import { consoleOf, staff } from '../console/support.ts';
+
+let idp: TestIdp;
+let admin: HttpClient;
+let user: TestUser;
+const redirect_uris = ['https://tabs.example.com/cb'];
+const ROLE = 'tabs-ops';
+beforeAll(async () => {
+  idp = await sharedIdp();
+  admin = await consoleOf(idp, await staff(idp, 'admin'));
+  user = await aUser(idp.services, { name: 'Tab Person' });
+  for (const name of [ROLE, 'tabs-other']) await idp.services.roles.create({ name });
+  await idp.services.roles.assign(user.account.id, ROLE);
+});
+
+const at = (tab = '') => `/admin/users/${user.account.id}${tab}`;
+const tabsOf = async (client: HttpClient, tab = '') => {
+  const page = await client.get(at(tab));
+  const [, nav = ''] = /<nav class="tabs"[^>]*>(.*?)<\/nav>/s.exec(page.text) ?? [];
+  return linksOf(nav, page.url).map(({ label }) => label);
+};
+
+it('has five tabs, and the old address is the first', async () => {
+  const all = ['Profile', 'Access', 'Security', 'Sessions', 'Activity'];
+  for (const tab of ['', '/access', '/security', '/sessions', '/activity'])
+    expect(await tabsOf(admin, tab), tab).toEqual(all);
+});
+
+it('leaves out the tabs that the administrator may not open, and opens none of them', async () => {
+  const role = `tabs-clerk-${user.username}`;
+  await idp.services.roles.create({ name: role, permissions: ['gatehouse.users:read'] });
+  const clerk = await consoleOf(idp, await staff(idp, role));
+  expect(await tabsOf(clerk)).toEqual(['Profile', 'Security']);
+  for (const tab of ['/access', '/sessions', '/activity'])
+    expect(textOf((await clerk.get(at(tab))).text), tab).toContain('You don’t have permission to see this.');
+});
+
+it('has each action on the tab that it belongs to, and leads back there', async () => {
+  const offers = async (tab: string) =>
+    linksOf((await admin.get(at(tab))).text, idp.issuer).flatMap(({ href }) =>
+      href.startsWith(`${idp.issuer}${at()}/`) ? href.slice(`${idp.issuer}${at()}/`.length) : [],
+    );
+  expect(await offers('')).toEqual(expect.arrayContaining(['edit', 'disable', 'delete']));
+  expect(await offers('/security')).toEqual(expect.arrayContaining(['password', 'force-change']));
+  expect(await offers('/sessions')).toContain('end-sessions');
+  expect(await offers('')).not.toContain('force-change');
+  const sent = await admin.submit(await admin.get(at('/end-sessions')));
+  expect(sent.location).toBe(`${idp.issuer}${at('/sessions')}`);
+});
+
+it('lists the applications that the access rule opens to the user, and why', async () => {
+  const app = (client_name: string, more: object) => aClient(idp.services, { client_name, redirect_uris, ...more });
+  await app('Tabs open', { access: 'everyone' });
+  await app('Tabs by role', { access: { roles: ['tabs-other', ROLE] } });
+  await app('Tabs closed', { access: { roles: ['tabs-other'] } });
+  const { applicationId } = await app('Tabs disabled', { access: 'everyone' });
+  await idp.services.applications.setEnabled(applicationId, false);
+  const text = textOf((await admin.get(at('/access'))).text);
+  expect(text).toMatch(/Tabs by role OpenID Connect Role tabs-ops/);
+  expect(text).toMatch(/Tabs open OpenID Connect Open to everyone/);
+  expect(text).not.toMatch(/Tabs (closed|disabled)/);
+  expect(text).not.toContain('tabs-other');
+});
+
+it('reads no more applications than it lists, and only those that the administrator may see', async () => {
+  const { services } = idp;
+  const open = await services.applications.openTo(user.account, { limit: 1 });
+  expect(open).toHaveLength(1);
+  expect(await services.applications.openTo(user.account, { limit: 5, identifiers: [] })).toEqual([]);
+});
+
+it('says why a disabled user can open nothing', async () => {
+  const { account } = await aUser(idp.services, { name: 'Off Person' });
+  await idp.services.accounts.setActive(account.id, false);
+  expect(textOf((await admin.get(`/admin/users/${account.id}/access`)).text)).toContain(
+    'The account is disabled, so Off Person can’t open any application.',
+  );
+});
