@@ -62,6 +62,7 @@ export async function reportOf({ backup, withRows, onProgress }: ReportOptions):
   const problems = [
     ...(trial && !trial.ok ? [`the migrations were not applied to a copy: ${trial.failed?.message}`] : []),
     ...(disk.ok ? [] : ['the disk has too little space']),
+    ...(needsAdoption(state) ? [NO_DATA_KEYS] : []),
     ...configuration,
   ];
   return {
@@ -76,6 +77,15 @@ export async function reportOf({ backup, withRows, onProgress }: ReportOptions):
     backup: backup === undefined ? ageOf(state.backup) : ageOf(await backupFile(backup)),
     servers: state.servers,
   };
+}
+
+const NO_DATA_KEYS =
+  'the database has no data keys, because an older version made it: stop all servers, create a backup, and run: gatehouse secrets adopt';
+
+/** A start makes the data keys of an empty database only (keys/data-keys.ts). */
+function needsAdoption({ tableRows }: DatabaseState): boolean {
+  const hasRows = (table: string) => (tableRows[table] ?? 0) > 0;
+  return (hasRows('users') || hasRows('audit_events')) && !hasRows('data_keys');
 }
 
 // A migration writes the rewritten tables again, and on SQLite to the WAL as well; the trial measured it, where there was one.
