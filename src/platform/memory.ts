@@ -1,11 +1,18 @@
 // Settings of V8 that halve the memory of the server. They are made by the program, before it loads anything large, so that every
 // way to start it has them. What each one saves and costs is in docs/performance.md.
+import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /** The space for young objects in bytes, which V8 would let grow to 32 MB; it has two halves of this size. */
 const YOUNG_HALF = 8 * 2 ** 20;
 const FIRST_HALF = 2 ** 20;
-let isGrown = false;
+/**
+ * How much the old objects may grow between two collections of all, in percent of those that survived. V8 would let them double and more. Few
+ * requests leave anything there, so such a collection is rare with this limit too.
+ */
+const OLD_GROWTH_PERCENT = 40;
+/** What a start allocates stays alive, so that collections meanwhile only delay it. */
+const START_MS = 5000;
 
 /** Call it first: flags apply to what is loaded and allocated later. */
 export function limitMemory(): void {
@@ -14,34 +21,39 @@ export function limitMemory(): void {
   setFlagsFromString('--wasm-lazy-compilation');
   setFlagsFromString('--no-wasm-dynamic-tiering');
   setFlagsFromString('--no-wasm-tier-up');
-  limitYoungObjects();
+  growYoungSpace();
+  setTimeout(() => setFlagsFromString(`--heap-growing-percent=${OLD_GROWTH_PERCENT}`), START_MS).unref();
+  new PerformanceObserver(keepYoungLimit).observe({ entryTypes: ['gc'] });
 }
 
 // There is no flag for the largest size that works after the start of the process, but the factor by which the space grows does: it grows
 // once, from its first size to the wanted one, and then by 1. V8 grows it in a collection of which more survives than it holds, and such
 // collections follow each other while modules are loaded. So it grows here: a callback after the first one would come too late.
-function limitYoungObjects(): void {
+function growYoungSpace(): void {
   setFlagsFromString(`--semi-space-growth-factor=${YOUNG_HALF / FIRST_HALF}`);
   const survivors: number[][] = [];
-  for (let piece = 0; piece < MAX_PIECES && !isGrown; piece += 1) {
+  for (let piece = 0; piece < MAX_PIECES && youngSize() < 2 * YOUNG_HALF; piece += 1)
     for (let count = 0; count < PIECE; count += 1) survivors.push([piece, count]);
-    const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
-    isGrown = young !== undefined && young.space_size >= 2 * YOUNG_HALF;
-  }
-  setFlagsFromString(`--semi-space-growth-factor=${isGrown ? 1 : V8_FACTOR}`);
+  keepYoungLimit();
 }
-
-/** What V8 begins with. */
-const V8_FACTOR = 2;
 
 /** Arrays of some 50 bytes that are made before the size is read again. */
 const PIECE = 2000;
 /** 10 MB in all, where some 3 are enough. */
 const MAX_PIECES = 100;
 
-/** Call it when a worker thread has started: V8 then sets the factor of the whole process to 2 again. */
+/**
+ * Sets the factor by which the space of young objects grows next: to its limit when V8 has shrunk it, which it does in an idle process, and not
+ * at all otherwise. It runs after each collection; call it when a worker thread has started too: V8 then sets the factor of the whole process to its default.
+ */
 export function keepYoungLimit(): void {
-  if (isGrown) setFlagsFromString('--semi-space-growth-factor=1');
+  const factor = Math.min(YOUNG_HALF / FIRST_HALF, Math.max(1, Math.floor((2 * YOUNG_HALF) / youngSize())));
+  setFlagsFromString(`--semi-space-growth-factor=${factor}`);
+}
+
+function youngSize(): number {
+  const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
+  return young?.space_size ?? 2 * YOUNG_HALF;
 }
 
 /** Larger than what glibc retains, and smaller than what it takes from the system by itself: see returnFreeMemory. */
