@@ -3,19 +3,23 @@
 import { limits } from '../limits.ts';
 import { type Clock, isWithin } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
+import { unavailableIn } from '../storage/unavailable.ts';
 import type { Audit, AuditInput } from './audit.ts';
 
 export interface RepeatedEntries {
   /** Writes the entry, or counts it. Entries are equal in type, reason, client, subject and network. */
   record(entry: AuditInput): Promise<void>;
-  /** Writes the number of all entries that were only counted; call it before the process stops. */
+  /**
+   * Writes the number of all entries that were only counted; call it before the process stops. When the database cannot be used, it logs
+   * how many numbers are lost, because a stop does not wait for the database.
+   */
   flush(): Promise<void>;
 }
 
 export interface RepeatedEntriesDependencies {
   audit: Pick<Audit, 'record'>;
   now: Clock;
-  logger: Pick<Logger, 'error'>;
+  logger: Pick<Logger, 'error' | 'warn'>;
   /** One text for the addresses that one sender can use. */
   networkOf(address: string): string;
 }
@@ -71,7 +75,15 @@ export function createRepeatedEntries(dependencies: RepeatedEntriesDependencies)
     },
 
     async flush() {
-      for (const key of [...open.keys()]) await close(key);
+      const counted = [...open.values()].filter(({ count }) => count > 0).length;
+      try {
+        for (const key of [...open.keys()]) await close(key);
+      } catch (error) {
+        const unavailable = unavailableIn(error);
+        if (!unavailable) throw error;
+        const fields = { ...unavailable.logFields, entries: counted };
+        logger.warn(fields, 'the database cannot be used: the numbers of repeated audit entries are not written');
+      }
     },
   };
 }

@@ -1,6 +1,6 @@
 // The checks of /readyz: whether this instance can serve a sign-in, which writes to the database.
 import path from 'node:path';
-import type { Check } from '../http/health.ts';
+import type { Check, CheckResult } from '../http/health.ts';
 import { createWriteProbe } from '../jobs/write-probe.ts';
 import { freeBytes } from '../platform/folders.ts';
 import type { Services } from '../services.ts';
@@ -16,27 +16,34 @@ export function readinessChecks({ config, db, keyring, logger, now }: Services):
   const report = createReporter((message) => logger.error(message));
   const reportSpace = createReporter((message) => logger.warn(message));
   return {
-    async database() {
-      try {
+    database: () =>
+      withReason(async () => {
         await write();
         return true;
-      } catch (error) {
-        return { passed: false, reason: unavailableIn(error)?.reason ?? 'failed' };
-      }
-    },
+      }),
     keys: async () => keyring.jwks().keys.length > 0,
     // A newer version migrated the database while this server runs.
-    async schema() {
-      const message = await newerSchema();
-      report(message);
-      return message === undefined;
-    },
+    schema: () =>
+      withReason(async () => {
+        const message = await newerSchema();
+        report(message);
+        return message === undefined;
+      }),
     async disk() {
       const message = lowSpace(config);
       reportSpace(message);
       return message === undefined ? true : { passed: true, warning: message };
     },
   };
+}
+
+/** The result of a check; when the database cannot be used, the reason for it, so that no other fault is suspected. */
+async function withReason(check: () => Promise<boolean>): Promise<CheckResult> {
+  try {
+    return await check();
+  } catch (error) {
+    return { passed: false, reason: unavailableIn(error)?.reason ?? 'failed' };
+  }
 }
 
 /** Which folder has less free space than MIN_FREE_MB; undefined when none has. */

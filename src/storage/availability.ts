@@ -18,7 +18,7 @@ export interface Availability {
   /** Runs a database operation if the database is available. Rejects with DatabaseUnavailable, or with the operation's error. */
   run<T>(operation: () => Promise<T>): Promise<T>;
   isUp(): boolean;
-  /** The last outage that is over. */
+  /** The last outage; one that goes on ends now. */
   lastOutage(): Outage | undefined;
   /** Rejects with the error of an operation, as DatabaseUnavailable if it is one. For operations that have already started. */
   fail(error: unknown): never;

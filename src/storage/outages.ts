@@ -10,16 +10,23 @@ export interface Outage {
 
 type OnChange = (away: DatabaseUnavailable | undefined) => void;
 
-/** `changed` takes the reason when the database becomes unavailable and undefined when it is available again, and calls `onChange`. */
+/**
+ * `changed` takes the reason when the database becomes unavailable and undefined when it is available again, and calls `onChange`.
+ * `last` returns the last outage; one that goes on ends now, because reads of SQLite succeed before the first write does.
+ */
 export function watchOutages(onChange: OnChange = () => {}): { changed: OnChange; last(): Outage | undefined } {
-  let from = 0;
+  let began: number | undefined;
   let last: Outage | undefined;
   return {
     changed(away) {
-      if (away) from = systemStopwatch();
-      else last = { from, to: systemStopwatch() };
+      const now = systemStopwatch();
+      if (away) began = now;
+      else {
+        last = { from: began ?? now, to: now };
+        began = undefined;
+      }
       onChange(away);
     },
-    last: () => last,
+    last: () => (began === undefined ? last : { from: began, to: systemStopwatch() }),
   };
 }

@@ -12,7 +12,12 @@ const clock = testClock('2026-03-01T12:00:00Z');
 beforeEach(() => {
   written = [];
   const audit = { record: async (entry: AuditInput) => void written.push(entry) };
-  entries = createRepeatedEntries({ audit, now: clock.now, logger: { error: vi.fn() }, networkOf: siteBlock });
+  entries = createRepeatedEntries({
+    audit,
+    now: clock.now,
+    logger: { error: vi.fn(), warn: vi.fn() },
+    networkOf: siteBlock,
+  });
 });
 
 const rejected = (address: string, reason = 'invalid_scope', clientId = 'wiki'): AuditInput => ({

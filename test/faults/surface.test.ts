@@ -261,7 +261,7 @@ describe('the server', () => {
       expect(healthy.status).toBe(200);
       expect(ready.json()).toMatchObject({
         checks: { database: 'failed', keys: 'ok' },
-        reasons: { database: fault.reason },
+        reasons: { database: fault.reason, ...(fault.isTotal && { schema: fault.reason }) },
       });
       await expect.poll(async () => (await httpClient(idp.issuer).get('/readyz')).status).toBe(200);
       await expectUnchanged();

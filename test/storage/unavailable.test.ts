@@ -2,11 +2,13 @@
 // goes silent. The time limits are short; test/faults/ has drivers with those of production.
 import { renameSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import { type Database, openDatabase, transaction } from '../../src/storage/database.ts';
 import { migrate } from '../../src/storage/migrations/migrate.ts';
 import type { DatabaseLimits } from '../../src/storage/open-options.ts';
+import { watchOutages } from '../../src/storage/outages.ts';
 import { inRequestScope } from '../../src/storage/request-scope.ts';
 import { connectSqlite } from '../../src/storage/sqlite/connections.ts';
 import { hotStatements } from '../../src/storage/statements.ts';
@@ -221,5 +223,23 @@ describe.runIf(databaseKind() === 'postgresql')('PostgreSQL', () => {
       await tx.$executeRawUnsafe(`ALTER DATABASE "${name}" RESET default_transaction_read_only`);
     });
     await expect.poll(() => reasons(database)).toEqual(['it succeeded', 'it succeeded', 'it succeeded']);
+  });
+});
+
+describe('an outage', () => {
+  const away = new DatabaseUnavailable('busy');
+
+  it('lasts until now while it goes on, and until its end afterwards', async () => {
+    const { changed, last } = watchOutages();
+    expect(last()).toBeUndefined();
+    changed(away);
+    const { from = 0, to = 0 } = last() ?? {};
+    await sleep(20);
+    const later = last();
+    expect({ from: later?.from, isLonger: (later?.to ?? 0) > to }).toEqual({ from, isLonger: true });
+    changed(undefined);
+    const ended = last();
+    await sleep(5);
+    expect(last()).toEqual(ended);
   });
 });
