@@ -86,10 +86,9 @@ function logError({ state, method, path }: Context, error: AppError): void {
   }
 }
 
-/** Nothing where the detail says all, as that of a database that cannot be used does for every request while it lasts. */
-function loggedCause(error: AppError): { err?: unknown } {
-  const { cause, detail } = error;
-  return unavailableIn(cause) || (cause === undefined && detail !== undefined) ? {} : { err: cause ?? error };
+/** Only what another part has thrown: the code and the detail of our own errors say all, also that of a database that cannot be used. */
+function loggedCause({ cause }: AppError): { err?: unknown } {
+  return cause === undefined || unavailableIn(cause) ? {} : { err: cause };
 }
 
 function wantsJson(ctx: Context, jsonPaths: readonly string[]): boolean {

@@ -72,6 +72,7 @@ describe('a server that stood still', () => {
       retryAfter: '1',
     });
     await vi.waitFor(() => expect(server.printed()).toContain('this process stood still'), { timeout: 10_000 });
+    expect(server.printed(), 'the log').not.toContain('"stack"');
     await vi.waitFor(async () => expect((await refresh()).status).toBe(200), { timeout: 10_000, interval: 500 });
   });
 });
