@@ -1,4 +1,4 @@
-// The only place where an error becomes a response: a page for users, RFC 9457 problem+json for programs.
+// The only place where an error becomes a response: a page for users, RFC 9457 problem+json for programs, RFC 6749 5.2 at OAuth endpoints.
 // Both contain the request id of the log line; neither says more than the error's public message.
 import { STATUS_CODES } from 'node:http';
 import { unavailableIn } from '../storage/unavailable.ts';
@@ -16,6 +16,8 @@ export interface ErrorHandlerDependencies {
   brandOf?: BrandOf | undefined;
   /** Paths whose clients are programs: they always get JSON. */
   jsonPaths?: readonly string[];
+  /** Whether a path is of an OAuth endpoint that programs call: its errors have the form of RFC 6749 5.2. */
+  isOAuthPath?: (path: string) => boolean;
 }
 
 /** Second middleware, directly inside the request context. */
@@ -23,6 +25,7 @@ export function errorHandler({
   render,
   brandOf,
   jsonPaths = ['/api/', '/access/'],
+  isOAuthPath = () => false,
 }: ErrorHandlerDependencies = {}): Middleware {
   return async (ctx, next) => {
     try {
@@ -37,6 +40,7 @@ export function errorHandler({
         ctx.res.destroy();
         return;
       }
+      if (isOAuthPath(ctx.path)) return answerOAuth(ctx, error);
       answer(ctx, error, wantsJson(ctx, jsonPaths) ? {} : { render, brandOf });
     }
   };
@@ -96,21 +100,31 @@ function wantsJson(ctx: Context, jsonPaths: readonly string[]): boolean {
   return ['json', 'application/problem+json'].includes(String(ctx.accepts('html', 'json', 'application/problem+json')));
 }
 
+function answerOAuth(ctx: Context, error: AppError): void {
+  setHead(ctx, error);
+  ctx.body = {
+    error: oauthErrorOf(error.status),
+    // RFC 6749 5.2 permits no other characters.
+    error_description: sentence(error.message)
+      .replaceAll('’', "'")
+      .replace(/[^\x20-\x7e]/g, '?'),
+  };
+}
+
+/** The error code of RFC 6749 for a status; 429 has the one that clients try again after. */
+function oauthErrorOf(status: number): string {
+  if (status === 503 || status === 429) return 'temporarily_unavailable';
+  if (status >= 500) return 'server_error';
+  return status === 403 ? 'access_denied' : 'invalid_request';
+}
+
 function answer(
   ctx: Context,
   error: AppError,
   { render, brandOf }: Pick<ErrorHandlerDependencies, 'render' | 'brandOf'>,
 ): void {
   const { requestId } = ctx.state.request;
-  ctx.status = error.status;
-  // Headers that the failed handler set for its own body are no longer true.
-  for (const name of ['Content-Encoding', 'Content-Length', 'ETag', 'Last-Modified', 'Content-Disposition']) {
-    ctx.remove(name);
-  }
-  ctx.set('Cache-Control', 'no-store');
-  ctx.vary('Accept');
-  if (error.status === 503) ctx.set(RETRY_AFTER);
-  ctx.set(error.headers);
+  setHead(ctx, error);
   if (!render) {
     ctx.body = JSON.stringify(problemOf(error, requestId));
     ctx.type = 'application/problem+json';
@@ -122,6 +136,18 @@ function answer(
   });
   ctx.body = page.text;
   ctx.type = page.type;
+}
+
+function setHead(ctx: Context, error: AppError): void {
+  ctx.status = error.status;
+  // Headers that the failed handler set for its own body are no longer true.
+  for (const name of ['Content-Encoding', 'Content-Length', 'ETag', 'Last-Modified', 'Content-Disposition']) {
+    ctx.remove(name);
+  }
+  ctx.set('Cache-Control', 'no-store');
+  ctx.vary('Accept');
+  if (error.status === 503) ctx.set(RETRY_AFTER);
+  ctx.set(error.headers);
 }
 
 function renderPage(

@@ -116,8 +116,8 @@ export const requestPatches: readonly RequestPatch[] = [
   },
   {
     name: 'json-errors',
-    apply(ctx, { route }) {
-      preferJsonErrors(ctx, route);
+    apply(ctx) {
+      preferJsonErrors(ctx);
     },
   },
 ];
