@@ -2,8 +2,7 @@
 // Both contain the request id of the log line; neither says more than the error's public message.
 import { STATUS_CODES } from 'node:http';
 import { unavailableIn } from '../storage/unavailable.ts';
-import type { PageText } from '../texts/text.ts';
-import type { Context, Middleware } from './context.ts';
+import type { Context, ErrorPage, Middleware } from './context.ts';
 import { databaseUnavailable, RETRY_AFTER } from './database-unavailable.ts';
 import { AppError, badRequest, type ErrorOptions, internal, methodNotAllowed, notFound } from './errors.ts';
 import { addressToReturnTo } from './pages/language.ts';
@@ -41,7 +40,7 @@ export function errorHandler({
         return;
       }
       if (isOAuthPath(ctx.path)) return answerOAuth(ctx, error);
-      answer(ctx, error, wantsJson(ctx, jsonPaths) ? {} : { render, brandOf });
+      await answer(ctx, error, wantsJson(ctx, jsonPaths) ? {} : { render, brandOf });
     }
   };
 }
@@ -118,11 +117,12 @@ function oauthErrorOf(status: number): string {
   return status === 403 ? 'access_denied' : 'invalid_request';
 }
 
-function answer(
+async function answer(
   ctx: Context,
   error: AppError,
   { render, brandOf }: Pick<ErrorHandlerDependencies, 'render' | 'brandOf'>,
-): void {
+): Promise<void> {
+  const own = render && (await ownPage(ctx, error));
   const { requestId } = ctx.state.request;
   setHead(ctx, error);
   if (!render) {
@@ -130,12 +130,20 @@ function answer(
     ctx.type = 'application/problem+json';
     return;
   }
-  const page = renderPage(ctx, render, {
-    ...pageOf(error, requestId),
-    ...applicationBrand(ctx, brandOf),
-  });
-  ctx.body = page.text;
-  ctx.type = page.type;
+  const data = { ...pageOf(error, requestId), ...applicationBrand(ctx, brandOf) };
+  const text = (own && renderPage(ctx, render, own)) ?? renderPage(ctx, render, { template: 'error', data });
+  ctx.body = text ?? `${data.message} ${data.advice}\nRequest ID: ${requestId}\n`;
+  ctx.type = text === undefined ? 'text/plain; charset=utf-8' : 'text/html; charset=utf-8';
+}
+
+/** The page that the route has for its errors. What it reads may fail for the same reason as the request. */
+async function ownPage(ctx: Context, error: AppError): Promise<ErrorPage | undefined> {
+  try {
+    return await ctx.state.errorPage?.(error);
+  } catch (err) {
+    ctx.state.log().warn({ err }, 'the error page has no frame');
+    return undefined;
+  }
 }
 
 function setHead(ctx: Context, error: AppError): void {
@@ -153,18 +161,14 @@ function setHead(ctx: Context, error: AppError): void {
 function renderPage(
   ctx: Context,
   render: NonNullable<ErrorHandlerDependencies['render']>,
-  data: { message: PageText; advice: PageText },
-) {
+  { template, data }: ErrorPage,
+): string | undefined {
   try {
-    return {
-      text: render('error', { here: addressToReturnTo(ctx, ctx.status), ...data }, undefined, ctx.state.language()),
-      type: 'text/html; charset=utf-8',
-    };
+    return render(template, { here: addressToReturnTo(ctx, ctx.status), ...data }, undefined, ctx.state.language());
   } catch (err) {
     // A failure of the error page must not be silent.
     ctx.state.log().error({ err }, 'error page could not be rendered');
-    const text = `${data.message} ${data.advice}\nRequest ID: ${ctx.state.request.requestId}\n`;
-    return { text, type: 'text/plain; charset=utf-8' };
+    return undefined;
   }
 }
 

@@ -271,6 +271,7 @@ function routesOf({ services, http, protocols, userPages, administration, isDrai
   return [
     // First, because most requests are for it.
     protocols.oidc.middleware,
+    administration.consoleErrors,
     mounted(healthRoutes({ checks: readinessChecks(services), isDraining })),
     ...publicMetrics.map(mounted),
     ...[signIn, federation, recovery, registration].flatMap(({ routers }) => routers.map(mounted)),

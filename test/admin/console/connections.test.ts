@@ -150,6 +150,8 @@ describe('a connection', () => {
     expect(actionsOf(page)).not.toContainEqual(expect.stringContaining('/secrets/'));
     const question = await admin.get(`${HOME}/kc/secrets/${old?.id}/remove`);
     expect(textOf(question.text)).toMatch(/Remove the client secret stored on .* of .*\?.*Remove secret/);
+    expect(question.text).toMatch(/<title>Remove the client secret stored on [^<]* UTC of/);
+    expect(question.text).toMatch(/<h1>Remove the client secret stored on <time datetime="[^"]+" data-exact>/);
     await admin.submit(question);
     expect((await connections.decryptedSecrets('kc', 'client-secret')).map(({ value }) => value)).toEqual(['second']);
   });
