@@ -89,7 +89,10 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
     fetch: dependencies.outgoingFetch,
     pages: {
       renderError: createErrorPage({ rejections }),
-      logout: createLogoutPages({ findAccount: (id) => accounts.find(id) }),
+      logout: createLogoutPages({
+        findAccount: (id) => accounts.find(id),
+        ownClientId: dependencies.firstPartyClient.client_id,
+      }),
       device: createDevicePages({ deviceGuesses }),
     },
   });

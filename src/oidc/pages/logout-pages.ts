@@ -15,10 +15,14 @@ export interface AccountName {
 
 export interface LogoutPagesDependencies {
   findAccount(id: string): Promise<AccountName | undefined>;
+  /** client_id of this server's own pages, which the pages of a logout don't name. */
+  ownClientId: string;
 }
 
 /** oidc-provider's `features.rpInitiatedLogout` pages. */
-export function createLogoutPages({ findAccount }: LogoutPagesDependencies) {
+export function createLogoutPages({ findAccount, ownClientId }: LogoutPagesDependencies) {
+  const nameOf = (ctx: KoaContextWithOIDC) =>
+    ctx.oidc.client?.clientId === ownClientId ? undefined : applicationName(ctx);
   return {
     async logoutSource(ctx: KoaContextWithOIDC): Promise<void> {
       const action = withUiLocales(ctx.oidc.urlFor('end_session_confirm'), readLanguages(ctx));
@@ -30,23 +34,26 @@ export function createLogoutPages({ findAccount }: LogoutPagesDependencies) {
       }
       const [account, apps] = await Promise.all([
         findAccount(ctx.oidc.session?.accountId ?? ''),
-        participatingApplications(ctx),
+        participatingApplications(ctx, ownClientId),
       ]);
       appContext(ctx).state.profileLanguage = account?.locale ?? undefined;
       const hidden = [{ name: 'xsrf', value: xsrf }];
-      appContext(ctx).render('logout/confirm', { action, appName: applicationName(ctx), hidden, account, apps });
+      appContext(ctx).render('logout/confirm', { action, appName: nameOf(ctx), hidden, account, apps });
     },
 
     async postLogoutSuccessSource(ctx: KoaContextWithOIDC): Promise<void> {
       readLanguages(ctx);
-      appContext(ctx).render('logout/done', { appName: applicationName(ctx) });
+      appContext(ctx).render('logout/done', { appName: nameOf(ctx) });
     },
   };
 }
 
 /** The names of the applications that take part in the session, sorted. */
-async function participatingApplications({ oidc: { session, provider } }: KoaContextWithOIDC): Promise<string[]> {
-  const ids = Object.keys(session?.authorizations ?? {});
+async function participatingApplications(
+  { oidc: { session, provider } }: KoaContextWithOIDC,
+  ownClientId: string,
+): Promise<string[]> {
+  const ids = Object.keys(session?.authorizations ?? {}).filter((id) => id !== ownClientId);
   const clients = await Promise.all(ids.map((id) => provider.Client.find(id)));
   return clients.flatMap((client) => (client ? [client.clientName ?? client.clientId] : [])).sort();
 }
