@@ -2,6 +2,8 @@
 import { withUiLocales } from '../../http/pages/language.ts';
 import { appContext } from '../engine/app-context.ts';
 import type { KoaContextWithOIDC } from '../engine/library.ts';
+import { findUnlessRejected, type ReportRejectedClient } from '../registration/registration-fault.ts';
+import type { ClientSource } from '../store/clients.ts';
 import { applicationName, readLanguages, xsrfOf } from './engine-forms.ts';
 import { provesThisSession } from './logout-proof.ts';
 
@@ -17,10 +19,13 @@ export interface LogoutPagesDependencies {
   findAccount(id: string): Promise<AccountName | undefined>;
   /** client_id of this server's own pages, which the pages of a logout don't name. */
   ownClientId: string;
+  clients: Pick<ClientSource, 'cachedApplicationOf'>;
+  reportRejectedClient: ReportRejectedClient;
 }
 
 /** oidc-provider's `features.rpInitiatedLogout` pages. */
-export function createLogoutPages({ findAccount, ownClientId }: LogoutPagesDependencies) {
+export function createLogoutPages(dependencies: LogoutPagesDependencies) {
+  const { findAccount, ownClientId } = dependencies;
   const nameOf = (ctx: KoaContextWithOIDC) =>
     ctx.oidc.client?.clientId === ownClientId ? undefined : applicationName(ctx);
   return {
@@ -34,7 +39,7 @@ export function createLogoutPages({ findAccount, ownClientId }: LogoutPagesDepen
       }
       const [account, apps] = await Promise.all([
         findAccount(ctx.oidc.session?.accountId ?? ''),
-        participatingApplications(ctx, ownClientId),
+        participatingApplications(dependencies, ctx),
       ]);
       appContext(ctx).state.profileLanguage = account?.locale ?? undefined;
       const hidden = [{ name: 'xsrf', value: xsrf }];
@@ -50,10 +55,16 @@ export function createLogoutPages({ findAccount, ownClientId }: LogoutPagesDepen
 
 /** The names of the applications that take part in the session, sorted. */
 async function participatingApplications(
+  { clients, ownClientId, reportRejectedClient }: LogoutPagesDependencies,
   { oidc: { session, provider } }: KoaContextWithOIDC,
-  ownClientId: string,
 ): Promise<string[]> {
   const ids = Object.keys(session?.authorizations ?? {}).filter((id) => id !== ownClientId);
-  const clients = await Promise.all(ids.map((id) => provider.Client.find(id)));
-  return clients.flatMap((client) => (client ? [client.clientName ?? client.clientId] : [])).sort();
+  const names = ids.map(async (id) => {
+    const client = await findUnlessRejected(
+      () => provider.Client.find(id),
+      (fault) => reportRejectedClient(id, fault),
+    );
+    return client ? (client.clientName ?? id) : clients.cachedApplicationOf(id)?.name;
+  });
+  return (await Promise.all(names)).flatMap((name) => name ?? []).sort();
 }
