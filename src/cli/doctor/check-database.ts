@@ -3,6 +3,9 @@ import { existsSync, statSync } from 'node:fs';
 import { createAccountLookup } from '../../accounts/account.ts';
 import { createApplications } from '../../applications/applications.ts';
 import { needsPkce, needsSecretValue, usesSecret } from '../../applications/fields/oidc-client.ts';
+import { oidcRules } from '../../applications/oidc-rules.ts';
+import { laterFaults } from '../../applications/rules/later-rules.ts';
+import { formatPath } from '../../applications/validation.ts';
 import { createAudit } from '../../audit/audit.ts';
 import { createProtectedRows, type ProtectedRows } from '../../audit/protected-rows.ts';
 import type { Config } from '../../config.ts';
@@ -232,8 +235,17 @@ async function clientFindings({ config, database, logger, now, protectedRows }: 
     removeServiceProviderData,
   });
   const findings: Finding[] = [];
-  for (const { id, clientId, protocol, metadata, enabled } of await applications.all()) {
+  for (const { id, clientId, name, protocol, metadata, enabled } of await applications.all()) {
     if (!enabled || protocol !== 'oidc') continue;
+    const faults = [...oidcRules(metadata), ...laterFaults(metadata)];
+    if (faults.length > 0) {
+      const rules = faults.map(({ path, message }) => `${formatPath(path)} ${message}`).join('; ');
+      const advice =
+        'Correct it in the console or the configuration file: sign-ins and logout at this application may fail.';
+      findings.push(
+        warning('registrations', `${name} (client ${clientId}) breaks rules of this version: ${rules}`, advice),
+      );
+    }
     if (!needsPkce(metadata)) {
       const advice = 'Remove require_pkce: false as soon as the application sends a challenge.';
       findings.push(warning('pkce', `client ${clientId} can sign users in without PKCE`, advice));
