@@ -191,9 +191,9 @@ describe('a connection', () => {
     expect((await connections.get('kc')).enabled).toBe(true);
     const late = other.client;
     await signedInLongAgo(idp, other.user);
-    await confirmation(late, await late.submit(await late.get(`${HOME}/kc/delete`)));
+    await confirmation(late, await late.submit(await late.get(`${HOME}/kc/delete`), { typed_name: 'kc' }));
     expect(await connections.find('kc')).toBeDefined();
-    await admin.submit(await admin.get(`${HOME}/kc/delete`));
+    await admin.submit(await admin.get(`${HOME}/kc/delete`), { typed_name: 'kc' });
     expect(await connections.find('kc')).toBeUndefined();
   });
 
@@ -206,7 +206,7 @@ describe('a connection', () => {
     });
     await db.connection.update({ where: { id: 'forged' }, data: { enabled: false } });
     expect(textOf((await admin.get(HOME)).text)).toContain('Another program changed these connections');
-    await admin.submit(await admin.get(`${HOME}/forged/delete`));
+    await admin.submit(await admin.get(`${HOME}/forged/delete`), { typed_name: 'forged' });
     expect(await connections.forgedIds()).toEqual([]);
   });
 });

@@ -149,3 +149,23 @@ it('times within sentences are in the zone of the viewer, with their date; witho
   expect(await textIn(true)).toBe('Last changed on March 5, 2026 at 7:30 AM.');
   expect(await textIn(false)).toBe('Last changed on March 4, 2026 at 10:30 PM UTC.');
 });
+
+it('the current tab is in sight on a narrow phone, and nothing scrolls sideways', async () => {
+  const { applicationId } = await aClient(idp.services, web);
+  const { account } = await aUser(idp.services);
+  await page.setViewportSize({ width: 320, height: 800 });
+  const tabs = {
+    [`/admin/applications/${applicationId}`]: ['', 'setup', 'settings', 'access', 'claims', 'credentials', 'activity'],
+    [`/admin/users/${account.id}`]: ['', 'access', 'security', 'sessions', 'activity'],
+  };
+  for (const [at, names] of Object.entries(tabs)) {
+    for (const name of names) {
+      await page.goto(`${idp.issuer}${at}${name && `/${name}`}`);
+      const { x, width } = await boxOf('.tabs [aria-current]');
+      expect([x >= 0, x + width <= 320], name).toEqual([true, true]);
+      const wider = await page.$$eval('html, .tabs', (all) => all.filter((one) => one.scrollWidth > one.clientWidth));
+      expect(wider, name).toEqual([]);
+    }
+  }
+  await page.setViewportSize(desktop.viewport);
+});
