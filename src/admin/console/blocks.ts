@@ -102,6 +102,9 @@ export interface Field {
   suggest?: SuggestionKind;
 }
 
+/** Of a `file` for a picture: what may be chosen. */
+export const ACCEPTED_PICTURES = '.png,.jpg,.jpeg,.svg,image/png,image/jpeg,image/svg+xml';
+
 /** The hidden field with the version that an edit form was made of. */
 export const VERSION = 'version';
 
