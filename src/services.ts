@@ -24,6 +24,7 @@ export interface ServicesOptions {
   /** Starts the job that delivers a queued logout or mail; without it, the job finds them at its next run. */
   wakeLogoutDeliveries?: () => void;
   wakeMailDelivery?: () => void;
+  wakePictureFetch?: () => void;
   /** Counts an alarm in the metrics. */
   countAlarm?: (kind: AlarmKind) => void;
   /** The time limits of the database; those of commands by default. */
@@ -37,14 +38,14 @@ export interface ServicesOptions {
 /** Migrates and opens the database and creates the services; `close` releases everything. Throws DatabaseError. */
 export async function createServices(options: ServicesOptions) {
   const { config, logger, now = systemClock, wakeLogoutDeliveries = () => {}, wakeMailDelivery = () => {} } = options;
-  const { countAlarm = () => {}, databaseLimits, isServing = () => true } = options;
+  const { countAlarm = () => {}, databaseLimits, isServing = () => true, wakePictureFetch = () => {} } = options;
   const { closeDatabase, ...base } = await createBase({
     ...{ config, logger, now, wakeMailDelivery, countAlarm, databaseLimits, isServing },
   });
   const { closePasswords, ...users } = createUserServices(base);
   const connections = createConnectionServices({ base, users, resolveTxt: options.resolveTxt });
   const federation = createFederationServices({ base, connections });
-  const applications = createApplicationServices({ base, users });
+  const applications = createApplicationServices({ base, users, wakePictureFetch });
   const sessions = createSessionServices({ base, users, federation, wakeLogoutDeliveries });
   const { setConnectionRoles } = sessions;
   const ssoIds = createSsoIds({ ...connections, ...federation, authority: createAuthority(users), setConnectionRoles });

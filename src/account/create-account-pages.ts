@@ -70,19 +70,20 @@ export interface AccountPagesDependencies {
   logoutBrowserOf: SessionRoutesDependencies['logoutBrowserOf'];
   /** The name of a SAML application in the language of the page. */
   titleOf: PortalDependencies['titleOf'];
+  pictures: PortalDependencies['pictures'];
 }
 
 export function createAccountPages(dependencies: AccountPagesDependencies) {
   const { db, vault, now, issuer, accounts, audit, codeDelivery, consents, cookies, credentials, csrf } = dependencies;
   const { emailVerification, endSession, mfa, protectedRows, rateLimits, rpSessions, serviceNames, sessions } =
     dependencies;
-  const { signedIn, strengthMeter, notifyOwner, logoutBrowserOf, titleOf } = dependencies;
+  const { signedIn, strengthMeter, notifyOwner, logoutBrowserOf, titleOf, pictures } = dependencies;
   const { factors, firstEnrolment, knownBrowsers, passkeys, phones, recoveryCodes, totp } = mfa;
   const checkCsrf = csrf.check;
   const page = createAccountPageHelpers({ signedIn, checkCsrf, cookies, notifyOwner, factors, firstEnrolment });
   const factorRecoveryCodes = createFactorRecoveryCodes({ page, recoveryCodes, host: new URL(issuer).host, now });
   const singleFactorPasswordRule = createSingleFactorPasswordRule({ page, credentials, factors });
-  const portal = createPortal({ db, audit, now, issuer, protectedRows, titleOf });
+  const portal = createPortal({ db, audit, now, issuer, pictures, protectedRows, titleOf });
   return {
     page,
     routers: [

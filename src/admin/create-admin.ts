@@ -2,6 +2,7 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import type { ApiKeys } from '../api-keys/api-keys.ts';
 import type { Applications } from '../applications/applications.ts';
+import type { ApplicationPictures } from '../applications/pictures/pictures.ts';
 import { createResources } from '../applications/resources.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
@@ -78,6 +79,7 @@ export interface AdminDependencies {
   credentials: Credentials;
   endSession: EndSession;
   fetchMetadata: FetchMetadata;
+  pictures: ApplicationPictures;
   waitingMetadata: WaitingMetadataDecisions;
   ssoIds: SsoIds;
   invitations: Pick<Invitations, 'invite' | 'hasCredentials'>;
@@ -135,6 +137,7 @@ function createAdminActions(dependencies: AdminDependencies) {
     applications: dependencies.applications,
     authority,
     fetchMetadata: dependencies.fetchMetadata,
+    pictures: dependencies.pictures,
     waitingMetadata: dependencies.waitingMetadata,
     parseMetadata: (xml) => parseServiceProviderMetadata(xml, now()),
   });

@@ -2,6 +2,7 @@
 import type { AccountPageHelpers } from '../account/account-page-helpers.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { AttributeSchema } from '../accounts/attributes.ts';
+import type { ApplicationPictures } from '../applications/pictures/pictures.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Brand } from '../brand/brand.ts';
 import type { ImageStore } from '../brand/image-store.ts';
@@ -59,6 +60,7 @@ export interface ConsoleDependencies {
   system: SettingPagesDependencies['system'];
   brand: Pick<Brand, 'current' | 'with'>;
   brandImages: ImageStore;
+  pictures: Pick<ApplicationPictures, 'addressesOf' | 'state'>;
   /** What an application would receive about a person. */
   preview: ApplicationPreviews;
   factors: FirstStepsDependencies['factors'];
@@ -94,8 +96,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
       overviewRoutes({ frame, names, now, statistics, warnings, config, factors }),
       applicationRoutes({
         ...{ frame, names, applications, roles, connections, resources, accounts, audit, identityProvider },
-        now,
-        authority: admin.authority,
+        ...{ now, pictures: dependencies.pictures, authority: admin.authority },
         usage: createApplicationUsage({ db, sql, now }),
         signIns,
         preview,

@@ -76,6 +76,8 @@ export interface ApplicationsDependencies {
   protectedRows: ProtectedRows;
   /** Removes the grants, codes and tokens of an application that is disabled or deleted. */
   removeClientArtifacts(clientId: string, tx: Tx, options?: { keepsRegistration?: boolean }): Promise<void>;
+  /** Starts the job that reads pictures soon. */
+  wakePictureFetch?: (() => void) | undefined;
   /** Removes the rows of the SAML protocol for an application. */
   removeServiceProviderData(applicationId: string, tx: Tx): Promise<void>;
 }

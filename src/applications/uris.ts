@@ -70,8 +70,3 @@ function uriFault(uri: string): string | undefined {
   if (/^https?:/i.test(uri) && !/^https?:\/\/[^/]/i.test(uri)) return faultMessage('absolute-uri');
   return url.username !== '' || url.password !== '' ? faultMessage('uri-credentials') : undefined;
 }
-
-/** The logo of an application, only over https, where the network can neither read nor replace it. */
-export function safeLogo(url: string | undefined): string | undefined {
-  return url?.startsWith('https://') && URL.canParse(url) ? url : undefined;
-}

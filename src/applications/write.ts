@@ -16,6 +16,7 @@ import type { Change } from './changes.ts';
 import type { Access } from './fields/oidc-client.ts';
 import { listKey } from './list-key.ts';
 import { accessRow, applicationMac, isGenuineApplication } from './macs/protected-applications.ts';
+import { planPicture } from './pictures/plan-picture.ts';
 import { getApplication } from './read.ts';
 import { neededFor } from './rules/field-rights.ts';
 import { RESERVED } from './rules/identifiers.ts';
@@ -29,6 +30,8 @@ export type WriteContext = {
   isReserved(identifier: string): boolean;
   protectedRows: ProtectedRows;
   removeClientArtifacts(clientId: string, tx: Tx, options?: { keepsRegistration?: boolean }): Promise<void>;
+  /** Starts the job that reads pictures soon. Called before the transaction commits. */
+  wakePictureFetch?: (() => void) | undefined;
 };
 
 /** The columns that both protocols fill. */
@@ -69,6 +72,7 @@ export function insertApplication(
     await setAccess(context, id, access, tx);
     await after(id, tx);
     const made = await getApplication(id, tx);
+    await keepPicture(context, made, tx);
     const { name, protocol } = row;
     const recorded = { name, protocol, source, after: declarationForAudit(made) };
     await recordChange(context, 'application.created', row.clientId, tx, by, recorded);
@@ -104,9 +108,19 @@ export async function updateApplication(
   // Tokens of the time before are not bound to a key, and codes may lack PKCE.
   if (profileOf(after) !== undefined && profileOf(before) === undefined)
     await context.removeClientArtifacts(before.clientId, tx, { keepsRegistration: true });
+  await keepPicture(context, after, tx);
   const recorded = { name: row.name, ...declarationDifference(before, after) };
   await recordChange(context, 'application.updated', before.clientId, tx, by, recorded);
   return after;
+}
+
+/** The picture of the logo_uri is read by a job, so that saving waits for no other server. */
+async function keepPicture(
+  { now, wakePictureFetch }: WriteContext,
+  { id, metadata }: Application,
+  tx: Tx,
+): Promise<void> {
+  if (await planPicture(tx, id, metadata.logo_uri, now())) wakePictureFetch?.();
 }
 
 /** Asks the authority about every field that the row changes. */

@@ -21,6 +21,7 @@ export type ProtectedTable =
   | 'users'
   | 'known_browsers'
   | 'applications'
+  | 'application_pictures'
   | 'application_roles'
   | 'client_secrets'
   | 'resources'

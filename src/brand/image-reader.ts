@@ -19,6 +19,9 @@ export interface ImageReader {
   close(): Promise<void>;
 }
 
+/** The first part of the name of a picture. */
+export const imageHash = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+
 /** The thread starts with the first picture, and ends when it is idle. */
 export function createImageReader(): ImageReader {
   const { maxWaiting, timeLimitMs, heapMb } = imageLimits;
@@ -32,8 +35,7 @@ export function createImageReader(): ImageReader {
       });
       if ('fault' in result) throw new ImageFault(result.fault);
       const checked = Buffer.from(result.image.bytes);
-      const hash = createHash('sha256').update(checked).digest('hex').slice(0, 32);
-      return { name: `${hash}.${result.image.kind}`, bytes: checked };
+      return { name: `${imageHash(checked)}.${result.image.kind}`, bytes: checked };
     },
     close: worker.close,
   };

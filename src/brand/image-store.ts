@@ -18,6 +18,8 @@ export interface ImageStore {
    * @throws ImageFault for a picture that cannot be used, one that is not stored, and a path
    */
   prepare(value: string): Promise<NewImage>;
+  /** The picture as it is written again. Throws ImageFault, and unavailable (503) when too many pictures wait. */
+  check(bytes: Buffer): Promise<NewImage>;
   save(tx: Tx, image: NewImage): Promise<void>;
   /** The content; undefined without such a picture, and for one that another program wrote. */
   read(name: string): Promise<Buffer | undefined>;
@@ -56,8 +58,17 @@ export function createImageStore({ db, now, protectedRows }: ImageStoreDependenc
     return bytes;
   }
 
+  async function check(bytes: Buffer): Promise<NewImage> {
+    if (bytes.length > imageLimits.bytes)
+      throw new ImageFault(
+        faultMessage('picture-size', { size: kilobytes(bytes.length), maximum: kilobytes(imageLimits.bytes) }),
+      );
+    return reader.read(bytes);
+  }
+
   return {
     read,
+    check,
     close: reader.close,
 
     async prepare(value) {
@@ -67,12 +78,7 @@ export function createImageStore({ db, now, protectedRows }: ImageStoreDependenc
         throw new ImageFault(faultMessage('picture-missing'));
       }
       if (!isImageData(value)) throw new ImageFault('can’t be a path here: send the picture as a data URL');
-      const bytes = Buffer.from(value.slice(value.indexOf(',') + 1), 'base64');
-      if (bytes.length > imageLimits.bytes)
-        throw new ImageFault(
-          faultMessage('picture-size', { size: kilobytes(bytes.length), maximum: kilobytes(imageLimits.bytes) }),
-        );
-      return reader.read(bytes);
+      return check(Buffer.from(value.slice(value.indexOf(',') + 1), 'base64'));
     },
 
     async save(tx, { name, bytes }) {

@@ -20,10 +20,15 @@ export function serveBrand(images: Pick<ImageStore, 'read'>): Middleware {
     if (image === undefined) return sendSheet(ctx);
     const bytes = await images.read(image);
     if (!bytes) throw notFound();
-    ctx.set('Content-Security-Policy', IMAGE_POLICY);
-    ctx.type = imageType(image);
-    send(ctx, bytes, { tag: image.slice(0, 32), isCurrent: true });
+    sendPicture(ctx, image, bytes);
   };
+}
+
+/** A picture under the hash of its content, which browsers cache permanently. */
+export function sendPicture(ctx: Context, name: string, bytes: Buffer): void {
+  ctx.set('Content-Security-Policy', IMAGE_POLICY);
+  ctx.type = imageType(name);
+  send(ctx, bytes, { tag: name.slice(0, 32), isCurrent: true });
 }
 
 function sendSheet(ctx: Context): void {

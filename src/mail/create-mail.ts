@@ -1,6 +1,7 @@
 // Builds the mail services: the outbox that other domains queue mail in, and the delivery that a server runs.
 import type { BrandLook } from '../http/pages/brand-look.ts';
 import type { ScheduledJob } from '../jobs/scheduler.ts';
+import { wakeSoon } from '../jobs/wake-soon.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
@@ -57,16 +58,8 @@ export function createMailDelivery({ transport, wake, ...dependencies }: MailDel
   if (isWrittenToFiles) {
     logger.info({ folder: transport.outboxDir }, 'SMTP_URL is not set: email is written to files');
   }
-  let isScheduled = false;
   return {
     jobs: [{ name: MAIL_JOB, everySeconds: limits.delivery.pollSeconds, ...queue }],
-    scheduleDelivery() {
-      if (isScheduled) return;
-      isScheduled = true;
-      setTimeout(() => {
-        isScheduled = false;
-        wake(MAIL_JOB);
-      }, limits.mail.delayMs).unref();
-    },
+    scheduleDelivery: wakeSoon(() => wake(MAIL_JOB), limits.mail.delayMs),
   };
 }

@@ -77,6 +77,7 @@ function adminActions({ services, protocols, userPages, wakeMailDelivery }: Admi
     credentials,
     endSession,
     fetchMetadata,
+    pictures: services.pictures,
     waitingMetadata: protocols.saml.waitingMetadata,
     invitations: userPages.registration.invitations,
     keyring,
@@ -105,7 +106,7 @@ function consoleOf({ services, userPages, protocols }: AdministrationDependencie
   const { accounts, audit, brand, brandImages, config, connectionWarnings, db, keyring, lockout, mfa, now } = services;
   const { logger, settings, sql, vault } = services;
   return createConsole({
-    ...{ admin, brand, brandImages },
+    ...{ admin, brand, brandImages, pictures: services.pictures },
     issuer: config.issuer,
     preview: createApplicationPreviews({
       db,

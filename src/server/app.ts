@@ -1,5 +1,6 @@
 // The Koa application: its middlewares in order, each with the reason for its position. It does not listen.
 import type Router from '@koa/router';
+import { serveApplicationPictures } from '../applications/pictures/serve.ts';
 import { serveBrand } from '../brand/serve.ts';
 import type { Application, Context, Extras, Middleware, State } from '../http/context.ts';
 import { createKoa } from '../http/context.ts';
@@ -25,7 +26,7 @@ import { type PauseWatch, rejectStaleRequests } from './pause-watch.ts';
 export interface AppDependencies {
   services: Pick<
     Services,
-    'audit' | 'brand' | 'brandImages' | 'config' | 'logger' | 'rateLimits' | 'settings' | 'sql' | 'texts'
+    'audit' | 'brand' | 'brandImages' | 'config' | 'logger' | 'pictures' | 'rateLimits' | 'settings' | 'sql' | 'texts'
   >;
   http: HttpServices;
   viewsDir: string;
@@ -40,7 +41,7 @@ const OPERATOR_PATHS = ['/healthz', '/readyz', '/metrics'];
 
 export function createApp({ services, http, viewsDir, tracing, pauses, routes }: AppDependencies): Application {
   const { cookieKeys, csrf, metrics } = http;
-  const { audit, brand, brandImages, config, logger, rateLimits, settings, sql, texts } = services;
+  const { audit, brand, brandImages, config, logger, pictures, rateLimits, settings, sql, texts } = services;
   const assets = createAssets({ dirs: assetDirs, reload: !config.production });
   const offered = () => offeredLanguages(settings.latest());
   const { production } = config;
@@ -72,6 +73,7 @@ export function createApp({ services, http, viewsDir, tracing, pauses, routes }:
   // After the error handler, which writes its response; before anything that changes data.
   app.use(rejectStaleRequests(pauses));
   app.use(serveBrand(brandImages));
+  app.use(serveApplicationPictures(pictures));
   app.use(assets.serve);
   // Before any route; after the assets, so that the error page has its style sheet.
   app.use(

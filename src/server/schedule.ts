@@ -1,4 +1,5 @@
 // The periodic jobs of a server, collected from the domains; each one runs on one instance at a time.
+import { pictureJobs } from '../applications/pictures/jobs.ts';
 import { auditJobs } from '../audit/jobs.ts';
 import { brandJobs } from '../brand/jobs.ts';
 import type { ScheduledJob, Scheduler } from '../jobs/scheduler.ts';
@@ -9,7 +10,10 @@ import type { Services } from '../services.ts';
 import { expiringRows } from './expiring-rows.ts';
 
 export interface ScheduleDependencies {
-  services: Pick<Services, 'db' | 'now' | 'keyring' | 'audit' | 'auditChain' | 'alarm' | 'brandImages' | 'settings'>;
+  services: Pick<
+    Services,
+    'db' | 'now' | 'keyring' | 'audit' | 'auditChain' | 'alarm' | 'brandImages' | 'settings' | 'pictures'
+  >;
   /** Ends the sessions that have expired. */
   endExpired: ScheduledJob['run'];
   /** The jobs of mail, logout and SAML. */
@@ -18,7 +22,7 @@ export interface ScheduleDependencies {
 
 /** Adds all jobs to the scheduler. */
 export function scheduleJobs(scheduler: Scheduler, { services, endExpired, jobs }: ScheduleDependencies): void {
-  const { db, now, keyring, audit, auditChain, alarm, brandImages, settings } = services;
+  const { db, now, keyring, audit, auditChain, alarm, brandImages, settings, pictures } = services;
   const sweep = createSweep({ db, now, targets: expiringRows, batch: limits.sweep.batch });
   const all: ScheduledJob[] = [
     {
@@ -33,6 +37,7 @@ export function scheduleJobs(scheduler: Scheduler, { services, endExpired, jobs 
     ...keyJobs(keyring),
     ...auditJobs({ auditChain, audit, alarm, now }),
     ...brandJobs({ images: brandImages, settings, now }),
+    ...pictureJobs(pictures),
     ...jobs,
   ];
   for (const job of all) scheduler.add(job);

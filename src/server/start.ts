@@ -1,5 +1,6 @@
 // Starts one server: services, protocols, pages, jobs and the listening socket; and stops all of it.
 import type { RequestListener } from 'node:http';
+import { PICTURE_JOB } from '../applications/pictures/jobs.ts';
 import type { Config } from '../config.ts';
 import { ensureFirstAdmin, type FirstAdmin } from '../config-file/first-admin.ts';
 import { healthRoutes } from '../http/health.ts';
@@ -8,6 +9,7 @@ import { homeRoutes } from '../http/pages/home-page.ts';
 import { languageRoutes } from '../http/pages/language.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import { createScheduler } from '../jobs/scheduler.ts';
+import { wakeSoon } from '../jobs/wake-soon.ts';
 import { limits } from '../limits.ts';
 import { LOGOUT_JOB } from '../logout/jobs.ts';
 import { createMailDelivery } from '../mail/create-mail.ts';
@@ -81,7 +83,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   const { config, logger, now: clock, resolveTxt, worker, databaseLimits = limits.database } = options;
   // Before the database is opened, because another server may be using it. A worker would take connections of the others.
   if (!worker) await tryPorts(config);
-  const wake = { logout: () => {}, mail: () => {} };
+  const wake = { logout: () => {}, mail: () => {}, pictures: () => {} };
   let isServing = false;
   const metrics = metricsOf(worker);
   const instanceId = randomId();
@@ -90,11 +92,10 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     config,
     logger,
     ...(clock && { now: clock }),
-    resolveTxt,
-    databaseLimits,
-    isServing: () => isServing,
+    ...{ resolveTxt, databaseLimits, isServing: () => isServing },
     wakeLogoutDeliveries: () => wake.logout(),
     wakeMailDelivery: () => wake.mail(),
+    wakePictureFetch: () => wake.pictures(),
     countAlarm: (kind) => metrics.alarms.inc({ kind }),
   });
   const { audit, keyring, mfa } = services;
@@ -107,6 +108,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   const { handler, scheduler, mail } = await composeServer({ services, http, isDraining, pauses, instanceId, tracing });
   wake.logout = () => scheduler.wake(LOGOUT_JOB);
   wake.mail = mail.scheduleDelivery;
+  wake.pictures = wakeSoon(() => scheduler.wake(PICTURE_JOB), limits.mail.delayMs);
   const requestsPerConnection = worker && limits.workers.maxRequests;
   const server = createHttpServer({ handler, logger, requestsPerConnection });
   const { port } = await server.listen({ host: config.host, port: config.port });

@@ -137,6 +137,7 @@ function accountPages(
     csrf,
     endSession,
     mfa,
+    pictures: services.pictures,
     protectedRows: services.protectedRows,
     rateLimits,
     rpSessions,
@@ -163,6 +164,7 @@ function signInPages(
   const { oidc, saml } = protocols;
   return createSignIn({
     brand,
+    pictures: services.pictures,
     serviceProviderTitle: saml.titleOfEntity,
     db,
     sql,

@@ -1,5 +1,8 @@
 // Registered applications and the metadata of service providers.
 import { createApplications } from '../applications/applications.ts';
+import { createApplicationPictures } from '../applications/pictures/pictures.ts';
+import { imageLimits } from '../brand/limits.ts';
+import { createOutgoingFetch } from '../network/outgoing-fetch.ts';
 import { removeClientArtifacts } from '../oidc/store/removals.ts';
 import { createAuthority } from '../rbac/authority.ts';
 import { ownResources } from '../rbac/built-in.ts';
@@ -12,15 +15,21 @@ import type { UserServices } from './users.ts';
 export interface ApplicationServicesDependencies {
   base: Base;
   users: Pick<UserServices, 'accounts'>;
+  wakePictureFetch(): void;
 }
 
 export type ApplicationServices = ReturnType<typeof createApplicationServices>;
 
-export function createApplicationServices({ base, users: { accounts } }: ApplicationServicesDependencies) {
-  const { config, now, db, vault, audit, protectedRows, outgoing } = base;
+export function createApplicationServices({
+  base,
+  users: { accounts },
+  wakePictureFetch,
+}: ApplicationServicesDependencies) {
+  const { config, now, db, sql, vault, audit, logger, protectedRows, outgoing, outgoingRules, brandImages } = base;
   const { issuer } = config;
   const applications = createApplications({
     ...{ db, vault, audit, now, protectedRows, removeClientArtifacts, removeServiceProviderData },
+    wakePictureFetch,
     authority: createAuthority({ accounts }),
     reservedIdentifiers: [
       FIRST_PARTY_CLIENT_ID,
@@ -29,5 +38,14 @@ export function createApplicationServices({ base, users: { accounts } }: Applica
       ...Object.keys(ownResources(issuer)),
     ],
   });
-  return { applications, fetchMetadata: createMetadataFetch({ outgoing }) };
+  const pictures = createApplicationPictures({
+    ...{ db, sql, now, audit, logger, protectedRows, images: brandImages },
+    outgoing: createOutgoingFetch({
+      rules: outgoingRules,
+      timeoutMs: imageLimits.fetchMs,
+      maxBytes: imageLimits.bytes,
+    }),
+    wakeFetch: wakePictureFetch,
+  });
+  return { applications, pictures, fetchMetadata: createMetadataFetch({ outgoing }) };
 }

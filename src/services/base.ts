@@ -98,6 +98,7 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
   await auditChain.begin();
   return {
     ...{ config, logger, now, db, sql, vault, audit, repeatedEntries, auditChain, checkpoints, alarm, protectedRows },
-    ...{ settings, texts, brand, brandImages, outgoing, outbox, notifyAdministrators, notifyOwner, closeDatabase },
+    ...{ settings, texts, brand, brandImages, outgoing, outgoingRules: rules, outbox },
+    ...{ notifyAdministrators, notifyOwner, closeDatabase },
   };
 }

@@ -2,6 +2,7 @@
 import type { Client } from 'oidc-provider';
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { ApplicationPictures } from '../applications/pictures/pictures.ts';
 import { createStartPages } from '../applications/start-url.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
@@ -63,6 +64,7 @@ export interface SignInDependencies {
   audit: Audit;
   /** The brand of the server. */
   brand: { current(): BrandLook | undefined };
+  pictures: Pick<ApplicationPictures, 'addressOf'>;
   /** The name of a SAML application in the language of the page. */
   serviceProviderTitle(entityId: string): Promise<PageText | undefined>;
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
@@ -216,6 +218,7 @@ function createPages(
       return isSaml ? dependencies.serviceProviderTitle(clientId) : undefined;
     },
     findClient: (clientId) => engine().Client.find(clientId),
+    pictureOf: dependencies.pictures.addressOf,
     registeredItself: async (clientId) => (await clients.applicationOf(clientId))?.source === 'dynamic',
     factorPages,
     captchaFor: firstFactor.captchaFor,

@@ -10,7 +10,7 @@ import type { Rejections } from '../rejections/rejections.ts';
 import { ruleResults } from '../rejections/rules.ts';
 import { waitText } from '../texts/durations.ts';
 import { type PageText, t } from '../texts/text.ts';
-import { placeOfApplication, presentApplication } from './application-presentation.ts';
+import { linksOfApplication, placeOfApplication } from './application-presentation.ts';
 import { describeGrant, requestedGrant } from './consent-description.ts';
 import type { CurrentStep } from './current-step.ts';
 import type { ExpiredSignIns } from './expired-sign-in.ts';
@@ -53,6 +53,8 @@ export interface StepPagesDependencies {
   ownNameOf(clientId: string): string | undefined;
   /** The name of a SAML application in the language of the page. */
   titleOf(clientId: string): Promise<PageText | undefined>;
+  /** The address of its picture on this server. */
+  pictureOf(clientId: string): Promise<string | undefined>;
   /** Whether the client chose its own name and links (RFC 7591). */
   registeredItself(clientId: string): Promise<boolean>;
   factorPages: FactorPages;
@@ -76,18 +78,20 @@ interface Page {
   current: CurrentStep;
   client: Client | undefined;
   appName: PageText;
+  logo: string | undefined;
   state: PageState;
 }
 
 export function createStepPages(dependencies: StepPagesDependencies): StepPages {
-  const { findClient, expiredSignIns, ownNameOf, titleOf } = dependencies;
+  const { findClient, expiredSignIns, ownNameOf, pictureOf, titleOf } = dependencies;
 
   async function show(ctx: Context, current: CurrentStep, state: PageState = {}): Promise<void> {
     expiredSignIns.noteApplication(ctx, current.attempt.uid, current.clientId);
     const client = await findClient(current.clientId);
     const appName =
       ownNameOf(current.clientId) ?? (await titleOf(current.clientId)) ?? client?.clientName ?? current.clientId;
-    await showStep(dependencies, { ctx, current, client, appName, state });
+    const logo = await pictureOf(current.clientId);
+    await showStep(dependencies, { ctx, current, client, appName, logo, state });
   }
 
   return {
@@ -152,7 +156,7 @@ function isUpstreamChosen({ ctx, current: { step, stepUp }, state }: Page): bool
 
 async function showIdentify(dependencies: StepPagesDependencies, page: Page): Promise<void> {
   const { factorPages, captchaFor, forgotPasswordPath, registrationPath, upstream } = dependencies;
-  const { ctx, current, client, appName, state } = page;
+  const { ctx, current, client, appName, logo, state } = page;
   const { account, attempt, interaction, needsPassword } = current;
   const { problem, next, loginHint, status = 200, waiting } = state;
   const hint = attempt.choosesOtherAccount ? '' : (account?.username ?? String(interaction.params.login_hint ?? ''));
@@ -170,7 +174,8 @@ async function showIdentify(dependencies: StepPagesDependencies, page: Page): Pr
       action: pathOf(current, asksAddress ? 'identifier' : 'password'),
       cancelAction: pathOf(current, 'cancel'),
       appName,
-      ...presentApplication(ctx, client),
+      logo,
+      ...linksOfApplication(client),
       problem,
       next,
       linking,
@@ -246,14 +251,15 @@ async function showAccessDenied(
 }
 
 async function showConsent({ registeredItself }: StepPagesDependencies, page: Page): Promise<void> {
-  const { ctx, current, client, appName } = page;
+  const { ctx, current, client, appName, logo } = page;
   const { account, clientId, interaction } = current;
   if (!account) throw new Error('a consent prompt without an account');
   ctx.render('sign-in/consent', {
     action: pathOf(current, 'consent'),
     appName,
+    logo,
     ...placeOfApplication(client, interaction.params, await registeredItself(clientId)),
-    ...presentApplication(ctx, client),
+    ...linksOfApplication(client),
     account,
     ...describeGrant(requestedGrant(interaction), account),
   });

@@ -10,6 +10,7 @@ export const DIRECTORY_TABLES: readonly string[] = [
   'user_roles',
   'role_permissions',
   'applications',
+  'application_pictures',
   'application_roles',
   'client_secrets',
   'connections',

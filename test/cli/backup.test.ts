@@ -4,6 +4,7 @@ import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/storage/database.ts';
+import { aPng } from '../brand/pictures.ts';
 import { type Application, anApplication, postAs, signIn } from '../oidc/support.ts';
 import { emptyDatabaseUrl } from '../storage/empty-database.ts';
 import { testFolder } from '../support/database/database.ts';
@@ -17,6 +18,8 @@ let cli: Awaited<ReturnType<typeof commandLine>>;
 let idp: TestIdp;
 let app: Application;
 let refreshToken: string;
+/** The address of the picture of the application. */
+let picture: string;
 /** The users whose creation was answered before the backup began. */
 let acknowledged: TestUser[];
 const folder = testFolder();
@@ -27,6 +30,8 @@ const call = (args: string[], env: Record<string, string> = {}) =>
 beforeAll(async () => {
   [cli, idp] = await Promise.all([commandLine(), startIdp()]);
   app = await anApplication(idp, { grant_types: ['authorization_code', 'refresh_token', 'client_credentials'] });
+  await idp.services.pictures.choose(app.applicationId, aPng());
+  picture = String(await idp.services.pictures.addressOf(app.clientId));
 });
 afterAll(async () => {
   await cli.close();
@@ -206,6 +211,7 @@ describe('gatehouse restore', () => {
       expect(await idp.services.accounts.find(account.id)).toMatchObject({ username });
     await signIn(httpClient(idp.issuer), app, acknowledged.at(-1) as TestUser);
     expect(await app.rp.refresh(refreshToken)).toMatchObject({ token_type: 'bearer' });
+    expect((await httpClient(idp.issuer).get(picture)).status).toBe(200);
     expect(await idp.services.auditChain.verify()).toMatchObject({ ok: true });
     const types = (await idp.services.db.auditEvent.findMany({ orderBy: { id: 'desc' } })).map(({ type }) => type);
     expect(types).toContain('backup.restored');

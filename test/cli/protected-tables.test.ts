@@ -6,6 +6,7 @@ import { checkConnection } from '../../src/connections/schema.ts';
 import { adoptWithoutMac } from '../../src/server/secrets/adopt-rows.ts';
 import { protectedTables, rowsOf, tablesInOrder, uniqueKey } from '../../src/server/secrets/protected-tables.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
+import { aPng } from '../brand/pictures.ts';
 import { aClient } from '../support/factories.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 
@@ -29,7 +30,11 @@ beforeAll(async () => {
   const user = await staff(idp, 'admin', 'support');
   const { id: userId } = user.account;
   await consoleOf(idp, user);
-  await aClient(services, { access: { roles: ['admin'] }, grant_types: ['client_credentials'] });
+  const { applicationId } = await aClient(services, {
+    access: { roles: ['admin'] },
+    grant_types: ['client_credentials'],
+  });
+  await services.pictures.choose(applicationId, aPng());
   await services.settings.set('clock_skew_seconds', 7);
   const { db, protectedRows } = services;
   await db.phoneFactor.create({

@@ -92,6 +92,36 @@ describe('the tab Languages of the console', () => {
   });
 });
 
+describe('the buttons beside the offered languages', () => {
+  const ticked = ({ text }: { text: string }) =>
+    [...text.matchAll(/name="languages" value="([^"]+)" checked/g)].map(([, tag = '']) => tag).sort();
+
+  it('tick the default language alone, or all, in one step, and save nothing', async () => {
+    const { settings } = test.idp.services;
+    await set({ default_language: 'en', languages: [] });
+    const admin = await consoleOf(test.idp, await staff(test.idp, 'admin'));
+    const page = await admin.get('/admin/settings/languages');
+    expect(ticked(page)).toEqual([...languages].sort());
+    const one = await admin.submit(page, {}, { button: 'Offer only English' });
+    expect([one.status, ticked(one)]).toEqual([200, ['en']]);
+    expect((await settings.reload()).languages).toEqual([]);
+    const saved = await admin.follow(await admin.submit(one, {}, { button: 'Save changes' }));
+    expect((await settings.reload()).languages).toEqual(['en']);
+    const all = await admin.submit(saved, {}, { button: 'Offer all languages' });
+    expect(ticked(all)).toEqual([...languages].sort());
+    await admin.submit(all, {}, { button: 'Save changes' });
+    expect((await settings.reload()).languages).toEqual([]);
+  });
+
+  it('name the default language that is chosen in the form', async () => {
+    const admin = await consoleOf(test.idp, await staff(test.idp, 'admin'));
+    const page = await admin.get('/admin/settings/languages');
+    const one = await admin.submit(page, { default_language: 'ja' }, { button: 'Offer only English' });
+    expect(ticked(one)).toEqual(['ja']);
+    expect(one.forms.at(-1)?.buttons.map(({ label }) => label)).toContain('Offer only 日本語');
+  });
+});
+
 describe('an email that is requested on a page', () => {
   const subjectFor = async (email: string | null) => (await test.box.waitForMail(email ?? '')).subject;
 

@@ -1,5 +1,6 @@
 // The portal: the applications that it lists for a user, how each one opens, and its warnings.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aPng } from '../brand/pictures.ts';
 import { anApplication, completeSignIn, signIn } from '../oidc/support.ts';
 import { aServiceProvider } from '../support/applications/sp.ts';
 import { signRows } from '../support/database/row-macs.ts';
@@ -68,20 +69,22 @@ describe('a tile', () => {
     expect(tilesOf(await portal()).map(([name]) => name)).toContain('For support');
   });
 
-  it('has a logo only with an https URL, and the page may load it only from there', async () => {
+  it('has the picture that this server serves, whatever address the application registered', async () => {
     const home = { redirect_uris: ['https://l.example.com/cb'], client_uri: 'https://l.example.com/' };
-    await aClient(idp.services, { ...home, client_name: 'Logo', logo_uri: 'https://cdn.example.net/l.png' });
-    await aServiceProvider(idp.services, {
-      settings: { name: 'SAML logo', idp_initiated: true, logo_uri: 'https://saml.example.net/l.png' },
+    const { pictures } = idp.services;
+    const client = await aClient(idp.services, { ...home, client_name: 'Logo', logo_uri: 'https://127.0.0.1:9/l.png' });
+    const sp = await aServiceProvider(idp.services, {
+      settings: { name: 'SAML logo', idp_initiated: true, logo_uri: 'https://127.0.0.1:9/l.png' },
     });
-    await aClient(idp.services, { ...home, client_name: 'Plain', logo_uri: 'http://127.0.0.1/l.png' });
+    await pictures.choose(client.applicationId, aPng());
+    await pictures.choose(String((await idp.services.applications.find(sp.entityId))?.id), aPng({ width: 9 }));
+    await aClient(idp.services, { ...home, client_name: 'Plain', logo_uri: 'http://127.0.0.1:9/l.png' });
     const page = await portal();
-    expect(page.text).toContain('src="https://cdn.example.net/l.png"');
-    expect(page.text).toContain('src="https://saml.example.net/l.png"');
-    expect(page.text).not.toContain('http://127.0.0.1/l.png');
-    const policy = String(page.headers['content-security-policy']);
-    expect(policy).toMatch(/img-src [^;]*https:\/\/cdn\.example\.net(?![/\w])/);
-    expect(policy).not.toContain('img-src *');
+    for (const id of [client.clientId, sp.entityId])
+      expect(page.text).toContain(`src="${await pictures.addressOf(id)}"`);
+    expect(page.text).toMatch(/<span class="logo[^>]*>P<\/span><strong>Plain/);
+    expect(page.text).not.toContain('127.0.0.1:9');
+    expect(String(page.headers['content-security-policy'])).toMatch(/img-src 'self' data:(;|$)/);
   });
 
   it('comes by its name, whatever its case is', async () => {

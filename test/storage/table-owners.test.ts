@@ -8,6 +8,7 @@ import { filesUnder } from '../support/source/imports.ts';
 const owners: Record<string, string> = {
   ApiKey: 'api-keys',
   Application: 'applications',
+  ApplicationPicture: 'applications',
   ApplicationRole: 'applications',
   ApplicationUser: 'consents',
   AuditChain: 'audit',

@@ -2,8 +2,8 @@
 import { type AccessSubject, accessDecisionFilter } from '../../applications/access-decision.ts';
 import { registrationOf } from '../../applications/application.ts';
 import { isGenuineApplication } from '../../applications/macs/protected-applications.ts';
+import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
 import { startUrl } from '../../applications/start-url.ts';
-import { safeLogo } from '../../applications/uris.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -30,6 +30,7 @@ export interface PortalDependencies {
   audit: Pick<Audit, 'list'>;
   now: Clock;
   issuer: string;
+  pictures: Pick<ApplicationPictures, 'addressesOf'>;
   /** A row with a wrong MAC gets no tile: its URL could be an attacker's. */
   protectedRows: Pick<ProtectedRows, 'isGenuine'>;
   /** The name of a SAML application in the language of the page. */
@@ -40,7 +41,9 @@ const MAX_TILES = 500;
 const RECENT_DAYS = 30;
 const RECENT_EVENTS = 200;
 
-export function createPortal({ db, audit, now, issuer, protectedRows, titleOf }: PortalDependencies): Portal {
+export function createPortal(dependencies: PortalDependencies): Portal {
+  const { db, audit, now, issuer, pictures, protectedRows, titleOf } = dependencies;
+
   /** Client ids of the applications that the user used lately, the most recent one first. */
   async function recentClientIds(userId: string): Promise<string[]> {
     const events = await audit.list({
@@ -78,24 +81,17 @@ export function createPortal({ db, audit, now, issuer, protectedRows, titleOf }:
         .filter(({ id, name }) => [name, titles.get(id) ?? ''].some((one) => fold(textOf(one)).includes(wanted)))
         .sort((a, b) => rank(a.clientId) - rank(b.clientId))
         .slice(0, MAX_TILES);
-      const rows = await db.application.findMany({
-        where: { id: { in: found.map(({ id }) => id) } },
-      });
+      const ids = found.map(({ id }) => id);
+      const rows = await db.application.findMany({ where: { id: { in: ids } } });
+      const logos = await pictures.addressesOf(ids);
       return found.flatMap(({ id, clientId, name }) => {
         const row = rows.find((one) => one.id === id);
         if (!row || !isGenuineApplication(row, protectedRows)) return [];
         const registration = registrationOf(row);
         const url = startUrl(clientId, registration, issuer);
-        return url
-          ? [
-              {
-                name: row.protocol === 'saml' ? titleOf(row) : name,
-                url,
-                logo: safeLogo(registration.metadata.logo_uri),
-                isRecent: used.includes(clientId),
-              },
-            ]
-          : [];
+        if (!url) return [];
+        const title = row.protocol === 'saml' ? titleOf(row) : name;
+        return [{ name: title, url, logo: logos.get(id), isRecent: used.includes(clientId) }];
       });
     },
   };

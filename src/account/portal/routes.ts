@@ -6,7 +6,6 @@ import type { Account } from '../../accounts/account.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
-import { relaxPolicy } from '../../http/security-headers.ts';
 import type { AccountFactors } from '../../mfa/account-factors.ts';
 import type { Sessions } from '../../oidc/store/sessions/sessions.ts';
 import { ADMIN_ROLE, isStaff } from '../../rbac/built-in.ts';
@@ -48,14 +47,6 @@ export function portalRoutes(dependencies: PortalRoutesDependencies): Router<Sta
       activeSessions.flatMap(({ participants }) => participants.map(({ clientId }) => clientId)),
     );
     const tiles = await portal.tiles(account, { search: q, inSession, language: ctx.state.language() });
-    const logoOrigins = tiles.flatMap(({ logo }) => (logo ? [new URL(logo).origin] : []));
-    if (logoOrigins.length > 0) {
-      relaxPolicy(ctx, {
-        directive: 'img-src',
-        sources: logoOrigins,
-        reason: 'logos that the applications registered',
-      });
-    }
     ctx.render('account/portal', {
       account,
       mayOpenConsole: isStaff(account),

@@ -5,6 +5,7 @@ import type { AccessSubject } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Applications, Registered } from '../../applications/applications.ts';
 import type { OidcClientInput } from '../../applications/fields/oidc-client.ts';
+import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
 import type { ApplicationPage, ListApplications } from '../../applications/read.ts';
 import { isClosed, rolesOf } from '../../applications/rules/field-rights.ts';
 import type { UnexpiredSecret } from '../../applications/secrets.ts';
@@ -21,6 +22,7 @@ import type { OnCreated } from '../api/idempotency.ts';
 import type { Expected } from '../api/versions.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import { createManageableApplications, type ManageableApplications } from './manageable-applications.ts';
+import { type PictureActions, pictureActions } from './picture/actions.ts';
 import {
   createSamlDeclarations,
   type Declaration,
@@ -43,7 +45,7 @@ export interface RegistrationOptions {
 }
 
 /** `onCreated` runs in the transaction of a creation. */
-export interface ApplicationAdmin extends UpdateActions, SecretActions {
+export interface ApplicationAdmin extends UpdateActions, SecretActions, PictureActions {
   /** Only applications that the actor may see. */
   list(query: Omit<ListApplications, 'identifiers'>, by: Actor): Promise<ApplicationPage>;
   /** Those of them that the access rule opens to this account, by name, at most so many. */
@@ -84,6 +86,7 @@ export interface ApplicationAdminDependencies extends SamlDeclarationsDependenci
   applications: Applications;
   authority: Pick<Authority, 'assertMay' | 'extent'>;
   waitingMetadata: WaitingMetadataDecisions;
+  pictures: Pick<ApplicationPictures, 'choose' | 'removeChosen' | 'fetchAgain'>;
 }
 
 /** Sensitive changes throw StepUpNeeded. Every change throws forbidden, precondition_failed, or invalid_input with the field. */
@@ -119,6 +122,7 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
     ...updateActions(dependencies, declarations, manageable),
     ...lifecycleActions(dependencies, manageable),
     ...secretActions(dependencies, manageable),
+    ...pictureActions(dependencies, manageable),
 
     async waitingMetadata(id, by, needs) {
       await get(id, by, needs);

@@ -2,10 +2,8 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Application } from '../../applications/application.ts';
-import type { ApplicationPage } from '../../applications/read.ts';
-import type { Context, Extras, State } from '../../http/context.ts';
+import type { Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
-import { relaxPolicy } from '../../http/security-headers.ts';
 import { limits } from '../../limits.ts';
 import { within } from '../../rbac/rights.ts';
 import { type PageText, t } from '../../texts/text.ts';
@@ -16,7 +14,8 @@ import { type ApplicationPagesDependencies, accessCell, protocolName } from './c
 import type { SignInCount, SignInCounts } from './sign-in-counts.ts';
 import { stateTag } from './tabs/tab-page.ts';
 
-export interface ApplicationListDependencies extends Pick<ApplicationPagesDependencies, 'frame' | 'applications'> {
+export interface ApplicationListDependencies
+  extends Pick<ApplicationPagesDependencies, 'frame' | 'applications' | 'pictures'> {
   signIns: SignInCounts;
 }
 
@@ -31,7 +30,7 @@ type Query = z.output<typeof query>;
 
 export function addListRoute(
   router: Router<State, Extras>,
-  { frame, applications, signIns }: ApplicationListDependencies,
+  { frame, applications, pictures, signIns }: ApplicationListDependencies,
 ): void {
   router.get('/', ...frame.page(within('gatehouse.applications:read')), async (ctx) => {
     const given = parseQuery(ctx, query);
@@ -51,7 +50,7 @@ export function addListRoute(
       ),
       applications.countByProtocol(filter, by),
     ]);
-    allowLogos(ctx, page);
+    const logos = await pictures.addressesOf(page.applications.map(({ id }) => id));
     const list: ListAddress = { path: HOME, filters: { q, protocol, state }, sort, defaultSort: 'name' };
     const total = protocol ? byProtocol[protocol] : byProtocol.oidc + byProtocol.saml;
     frame.show(ctx, {
@@ -76,7 +75,9 @@ export function addListRoute(
             { label: t('console.applications.list.last'), isShort: true },
             t('console.shared.status'),
           ],
-          rows: page.applications.map((one) => rowOf(one, counts && (counts.get(one.clientId) ?? 'none'))),
+          rows: page.applications.map((one) =>
+            rowOf(one, logos.get(one.id), counts && (counts.get(one.clientId) ?? 'none')),
+          ),
           empty:
             q || protocol || state ? t('console.applications.list.no-match') : noApplications(frame.may(ctx, WRITE)),
           count: t('console.applications.list.count', { count: total }),
@@ -87,11 +88,15 @@ export function addListRoute(
   });
 }
 
-function rowOf(application: Application, signIns: SignInCount | 'none' | undefined): Cell[] {
+function rowOf(
+  application: Application,
+  picture: string | undefined,
+  signIns: SignInCount | 'none' | undefined,
+): Cell[] {
   const { id, name, clientId, protocol } = application;
   const isService = isServiceAccount(application);
   const used = signIns === 'none' || signIns === undefined ? undefined : signIns;
-  const logo = { name, picture: logoOf(application) };
+  const logo = { name, picture };
   return [
     { text: name, href: `${HOME}/${id}`, small: clientId, logo },
     isService ? t('console.applications.list.service') : protocolName[protocol],
@@ -107,20 +112,6 @@ function rowOf(application: Application, signIns: SignInCount | 'none' | undefin
 /** It acts for itself only, so that nobody signs in to it. */
 export function isServiceAccount({ protocol, metadata }: Application): boolean {
   return protocol === 'oidc' && metadata.grant_types?.length === 1 && metadata.grant_types[0] === 'client_credentials';
-}
-
-/** Not of a client that registered itself: it could see who opens this page, and when. */
-function logoOf({ source, metadata }: Application): string | undefined {
-  const { logo_uri: logo } = metadata;
-  return source !== 'dynamic' && logo !== undefined && /^https:\/\//i.test(logo) && URL.canParse(logo)
-    ? logo
-    : undefined;
-}
-
-function allowLogos(ctx: Context, { applications }: ApplicationPage): void {
-  const sources = applications.flatMap((one) => logoOf(one) ?? []).map((logo) => new URL(logo).origin);
-  if (sources.length === 0) return;
-  relaxPolicy(ctx, { directive: 'img-src', sources, reason: 'logos of the applications' });
 }
 
 function filterOf(

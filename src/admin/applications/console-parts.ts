@@ -1,6 +1,7 @@
 // What the pages of applications share: their dependencies, and how a registration and its access rule are displayed.
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { Application } from '../../applications/application.ts';
+import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Authority } from '../../rbac/authority.ts';
@@ -20,6 +21,7 @@ import type { ApplicationUsage } from './usage.ts';
 export interface ApplicationPagesDependencies {
   frame: Frame;
   applications: ApplicationAdmin;
+  pictures: Pick<ApplicationPictures, 'addressesOf' | 'state'>;
   roles: Pick<RoleAdmin, 'assignable' | 'choices' | 'createMissing'>;
   connections: Pick<ConnectionAdmin, 'list'>;
   resources: Pick<ResourceAdmin, 'list'>;

@@ -7,6 +7,7 @@ import { addMetadataRoutes } from './console-metadata.ts';
 import { addNewApplicationRoutes } from './console-new.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { addSecretRoutes } from './console-secrets.ts';
+import { addPictureRoutes } from './picture/console.ts';
 import { addTabs } from './tabs/tabs.ts';
 
 /** All pages below /admin/applications. */
@@ -19,6 +20,7 @@ export function applicationRoutes(
   addListRoute(router, dependencies);
   addTabs(router, dependencies);
   addSecretRoutes(router, dependencies);
+  addPictureRoutes(router, dependencies);
   addMetadataRoutes(router, dependencies);
   addEnableAndDeleteRoutes(router, dependencies);
   return router;

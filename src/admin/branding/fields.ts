@@ -10,7 +10,7 @@ import {
 import type { SettingEntry, SettingValues } from '../../settings/settings.ts';
 import { isImageData, isImageName } from '../../settings/value-schemas.ts';
 import { type PageText, t } from '../../texts/text.ts';
-import type { Field, FormSection } from '../console/blocks.ts';
+import { ACCEPTED_PICTURES, type Field, type FormSection } from '../console/blocks.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { SettingChanges } from '../settings/actions.ts';
 import type { Lock } from '../settings/console-fields.ts';
@@ -29,7 +29,6 @@ const SECTIONS: readonly { title: PageText; lead?: PageText; names: readonly Bra
     names: ['brand_help_url', 'brand_privacy_url', 'brand_terms_url'],
   },
 ];
-const ACCEPTED = '.png,.jpg,.jpeg,.svg,image/png,image/jpeg,image/svg+xml';
 
 type Entries = readonly SettingEntry[];
 
@@ -95,7 +94,7 @@ function fieldsOf(name: BrandSetting, value: string, lock: Lock): Field[] {
   if (!isImage(name)) return [{ ...field, isCode: true, placeholder: 'https://' }];
   const isStored = isImageName(value);
   const picture = isStored ? { src: imagePath(value), isDark: name === 'brand_logo_dark' } : undefined;
-  const file: Field = { name, label, hint: text, type: 'file', accept: ACCEPTED, picture, ...locked };
+  const file: Field = { name, label, hint: text, type: 'file', accept: ACCEPTED_PICTURES, picture, ...locked };
   if (!isStored || lock) return [file];
   const remove = { name: `${name}.remove`, label: t(`console.branding.remove.${name}`), type: 'checkbox' as const };
   return [file, remove];

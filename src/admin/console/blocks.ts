@@ -71,6 +71,8 @@ export interface Field {
   values?: readonly string[];
   /** Of `checks`: all of them in sight, in two columns where there is room. */
   isWide?: boolean;
+  /** Of `checks`: buttons that tick several boxes. They send the form, which comes back, as those of `rows` do (console/row-buttons.ts). */
+  buttons?: readonly { value: string; label: PageText; isPressed?: boolean }[];
   checked?: boolean;
   options?: readonly Option[];
   /** Of `rows`: a list with a row for each entry, and buttons that add and remove one (console/row-buttons.ts). */
@@ -101,6 +103,9 @@ export interface Field {
   /** Of a text field: what it suggests while its user types. It may still hold anything. */
   suggest?: SuggestionKind;
 }
+
+/** Of a `file` for a picture: what may be chosen. */
+export const ACCEPTED_PICTURES = '.png,.jpg,.jpeg,.svg,image/png,image/jpeg,image/svg+xml';
 
 /** The hidden field with the version that an edit form was made of. */
 export const VERSION = 'version';

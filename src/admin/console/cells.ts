@@ -21,7 +21,7 @@ export interface Mark {
 /** The picture of an application, else its first letter; of a person the initials, because a picture is on another server. */
 export interface Logo {
   name: string;
-  /** A web address, which the policy of the page must allow. */
+  /** Its address on this server. */
   picture?: string | undefined;
   isPerson?: boolean;
 }

@@ -105,9 +105,9 @@ function sentenceOf(message: PageText, subject: Subject): Pick<PageFault, 'messa
   return { message: inEnglish(message, subject), ...(isForeign && { language: SOURCE_LANGUAGE }) };
 }
 
-/** A message of the schemas that is a whole sentence, for a page in any language. */
-export function faultText(message: string): PageText {
-  return translated(message, { label: '', labels: {} }) ?? message;
+/** A message of the schemas that is a whole sentence, or the rest of one that begins with the label, for a page in any language. */
+export function faultText(message: string, label = ''): PageText {
+  return translated(message, { label, labels: {} }) ?? message;
 }
 
 /** A text is a sentence, or the rest of one. */

@@ -2,7 +2,7 @@
 // more or less, and saves nothing. So they work without script.
 import type { Field } from './blocks.ts';
 
-/** The name of the buttons. */
+/** The name of the buttons, also of those that tick several boxes. */
 export const ROWS = 'rows';
 
 /** A form as it was sent: every value of each name, trimmed. */

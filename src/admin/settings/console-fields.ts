@@ -40,13 +40,14 @@ export interface SettingField {
   lock: Lock;
 }
 
-/** The fields of one setting: one, or one for each part of the SMS gateway. `sent`: the form as it was sent. */
-export function fieldsOf({ entry, lock }: SettingField, all: Sent): Field[] {
+/** The fields of one setting: one, or one for each part of the SMS gateway. `all`: the form as it was sent. `entries`: all settings. */
+export function fieldsOf({ entry, lock }: SettingField, all: Sent, entries: readonly SettingEntry[]): Field[] {
   const { name, value } = entry;
   const locked = lock && { isLocked: true, isFromFile: lock === 'file' };
   if (isLanguageSetting(name)) {
     const [note] = reasonOf(lock);
-    return languageFields(entry, { locked, note, sent: all });
+    const standard = String(entries.find((one) => one.name === 'default_language')?.value);
+    return languageFields(entry, { locked, note, sent: all, standard });
   }
   const sent = textsOf(all);
   if (name === 'sms_gateway' && sent.sms_gateway === undefined) return gatewayFields(value, lock, sent);

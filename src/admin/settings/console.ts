@@ -129,7 +129,7 @@ function formBlock(
   const onPage = boxes.flatMap(({ names }) => names.flatMap(find));
   const mayChange = onPage.some(({ lock }) => lock === undefined);
   const sections = boxes.flatMap(({ names, ...box }) => {
-    const fields = names.flatMap(find).flatMap((field) => fieldsOf(field, sent));
+    const fields = names.flatMap(find).flatMap((field) => fieldsOf(field, sent, entries));
     const hasRows = fields.some(({ type }) => type === 'rows');
     if (!hasRows) return [{ ...box, fields }];
     const isArea = ({ type }: Field) => type === 'textarea';

@@ -4,12 +4,16 @@ import type { SettingEntry, SettingName } from '../../settings/settings.ts';
 import { languageNames, languages } from '../../texts/languages.ts';
 import { type PageText, sentences, t } from '../../texts/text.ts';
 import type { Field } from '../console/blocks.ts';
-import { type Sent, sentValue } from '../console/row-buttons.ts';
+import { ROWS, type Sent, sentValue } from '../console/row-buttons.ts';
 
 const languageSettings = ['default_language', 'languages'] as const;
 
 /** Says that the form had the boxes: a browser sends only those that are ticked. */
 const HAS_BOXES = 'languages.listed';
+
+/** The buttons that tick the boxes: of the default language alone, and of all. */
+const ONLY = 'only languages';
+const ALL = 'all languages';
 
 export type LanguageSetting = (typeof languageSettings)[number];
 
@@ -18,9 +22,18 @@ export function isLanguageSetting(name: SettingName): name is LanguageSetting {
   return languageSettings.some((one) => one === name);
 }
 
+export interface LanguageFieldOptions {
+  locked: Partial<Field> | undefined;
+  note: PageText | undefined;
+  /** The form as it was sent. */
+  sent: Sent;
+  /** The default language of the settings. */
+  standard: string;
+}
+
 export function languageFields(
   { name, value }: SettingEntry,
-  { locked, note, sent }: { locked: Partial<Field> | undefined; note: PageText | undefined; sent: Sent },
+  { locked, note, sent, standard }: LanguageFieldOptions,
 ): Field[] {
   const hintWith = (text: PageText) => (note === undefined ? text : sentences([text, note]));
   const options = languageNames().map(({ tag, name }) => ({ value: tag, label: name, language: tag }));
@@ -30,11 +43,22 @@ export function languageFields(
     return [{ name, label, hint, type: 'select', value: sentValue(sent, name) ?? String(value), options, ...locked }];
   }
   const stored = Array.isArray(value) && value.length > 0 ? value.map(String) : languages;
-  const values = sentValue(sent, HAS_BOXES) ? (sent[name] ?? []) : stored;
+  const only = sentValue(sent, 'default_language') ?? standard;
+  const pressed = sentValue(sent, ROWS);
+  const ticked = { [ONLY]: [only], [ALL]: languages }[pressed ?? ''];
+  const values = ticked ?? (sentValue(sent, HAS_BOXES) ? (sent[name] ?? []) : stored);
+  const language = options.find((option) => option.value === only)?.label ?? only;
+  const buttons = [
+    { value: ONLY, label: t('console.languages.only', { language }), isPressed: pressed === ONLY },
+    { value: ALL, label: t('console.languages.all'), isPressed: pressed === ALL },
+  ];
   const label = t('console.languages.offered');
   const hint = hintWith(t('console.languages.offered-hint'));
   const marker: Field[] = locked ? [] : [{ name: HAS_BOXES, label: '', type: 'hidden', value: 'yes' }];
-  return [...marker, { name, label, hint, type: 'checks', isWide: true, values, options, ...locked }];
+  return [
+    ...marker,
+    { name, label, hint, type: 'checks', isWide: true, values, options, ...(!locked && { buttons }), ...locked },
+  ];
 }
 
 /** The sent languages; undefined when the form did not have them, null for all. */

@@ -30,6 +30,7 @@ import { createSchemaCheck } from '../../storage/migrations/newer.ts';
 import { ignoredTexts } from '../../texts/overrides.ts';
 import { connectionFindings } from './check-connections.ts';
 import { clockFinding } from './check-network.ts';
+import { pictureFindings } from './check-pictures.ts';
 import { rowFindings } from './check-rows.ts';
 import { type Finding, failure, ok, warning } from './findings.ts';
 
@@ -85,6 +86,7 @@ async function findingsOf(needs: Omit<Opened, 'protectedRows'>, file: string | u
     rowFindings,
     mailFindings,
     clientFindings,
+    pictureFindings,
     connectionFindings,
   ])
     findings.push(...(await check({ ...needs, protectedRows })));

@@ -75,12 +75,13 @@ async function* changedRows(
   entry: ProtectedTableEntry,
   { isGenuine }: Pick<ProtectedRows, 'isGenuine'>,
 ): AsyncGenerator<ProtectedRow> {
-  const { key, where, include, isShortLived, fields } = entry;
+  const { key, where, include, omit, isShortLived, fields } = entry;
   const query = {
     where: { ...where, ...(!isShortLived && { mac: { not: '' } }) },
     orderBy: key.map((column) => ({ [column]: 'asc' })),
     take: PAGE,
     ...(include && { include }),
+    ...(omit && { omit }),
   };
   let last: ProtectedRow | undefined;
   for (;;) {

@@ -4,6 +4,7 @@
 import { userFields } from '../../accounts/protected-users.ts';
 import { apiKeyFields } from '../../api-keys/api-keys.ts';
 import { applicationFields, secretFields } from '../../applications/macs/protected-applications.ts';
+import { pictureFields } from '../../applications/pictures/picture-rows.ts';
 import { resourceFields } from '../../applications/resources.ts';
 import type { ProtectedTable, ProtectedValue } from '../../audit/protected-rows.ts';
 import { IMAGE_KEY } from '../../brand/image-store.ts';
@@ -43,6 +44,8 @@ export interface ProtectedTableEntry {
   fields(row: ProtectedRow): readonly ProtectedValue[];
   /** Related rows that it covers too. */
   include?: object;
+  /** What is not read, because it is long and the MAC does not cover it. */
+  omit?: object;
   /** Which rows have a MAC; all by default. */
   where?: object;
   /** `adopt` writes no MACs: such a row ends by itself after minutes or hours, and its user begins again. */
@@ -131,6 +134,14 @@ export const protectedTables: Record<ProtectedTable, ProtectedTableEntry> = {
     key: ['id'],
     fields: (row) => applicationFields(row as never),
     nameOf: ({ clientId }) => `application ${clientId}`,
+  },
+  application_pictures: {
+    model: 'applicationPicture',
+    key: ['applicationId'],
+    where: { name: { not: null } },
+    omit: { content: true },
+    fields: (row) => pictureFields(row as never),
+    nameOf: ({ applicationId }) => `the picture of application ${applicationId}`,
   },
   application_roles: {
     model: 'applicationRole',

@@ -19,6 +19,7 @@ import { samlAccess, samlAttributes, samlSettings } from '../form/saml-keys.ts';
 import type { KeySection } from '../form/sections.ts';
 import type { Choices } from '../form/shared-keys.ts';
 import { applicationVersion } from '../manageable-applications.ts';
+import { pictureTask } from '../picture/console.ts';
 import { afterSecret, newSecretPage } from './registered-page.ts';
 import { type OpenApplication, openApplication, READ, tabPage, tabsOf, WRITE } from './tab-page.ts';
 
@@ -121,7 +122,7 @@ function createForms(dependencies: ApplicationPagesDependencies, beside: Partial
       }),
     };
     const after = {
-      settings: mayWrite ? [enableAndDeleteButtons(application, path)] : [],
+      settings: [pictureTask(open), ...(mayWrite ? [enableAndDeleteButtons(application, path)] : [])],
       credentials: secretBlocks(open, path, mayWrite, dependencies.now()),
       access: [],
       claims: [],

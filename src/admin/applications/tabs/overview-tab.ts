@@ -11,6 +11,7 @@ import { expiryCell } from '../../console/expiry.ts';
 import { waitingMetadataNotice } from '../console-metadata.ts';
 import { type ApplicationPagesDependencies, accessCell, pkceWarning } from '../console-parts.ts';
 import { profileName } from '../form/profile.ts';
+import { pictureWarning } from '../picture/console.ts';
 import { productOf } from '../presets/presets.ts';
 import type { UsageOfDay } from '../usage.ts';
 import { type OpenApplication, tabPage } from './tab-page.ts';
@@ -45,6 +46,7 @@ export async function overviewPage(
         ...waitingMetadataNotice(isWaiting),
         ...pkceWarning(application),
         ...secretWarning(open),
+        ...pictureWarning(open),
         connectionBlock(application, dependencies.identityProvider().issuer, path, dependencies.now()),
         usageBlock(days),
       ],

@@ -1,5 +1,6 @@
 // The frame of an application's tabs: its name and state, the tabs, and whether the administrator may change it.
 import type { Application } from '../../../applications/application.ts';
+import type { PictureState } from '../../../applications/pictures/pictures.ts';
 import type { Context } from '../../../http/context.ts';
 import { type PageText, t } from '../../../texts/text.ts';
 import type { ConsolePage, Mark } from '../../console/blocks.ts';
@@ -39,24 +40,26 @@ export interface OpenApplication extends ApplicationDetails {
   mayChange: boolean;
   /** Whether its forms are open. */
   mayWrite: boolean;
+  picture: PictureState | undefined;
 }
 
 /** Throws not_found also for an application that the administrator may not see. */
 export async function openApplication(
   ctx: Context & { params?: Record<string, string> },
-  { frame, applications }: Pick<ApplicationPagesDependencies, 'frame' | 'applications'>,
+  { frame, applications, pictures }: Pick<ApplicationPagesDependencies, 'frame' | 'applications' | 'pictures'>,
 ): Promise<OpenApplication> {
   const { id = '' } = ctx.params ?? {};
   const details = await applications.get(id, frame.actor(ctx));
   const mayChange =
     frame.meets(ctx, { anyOf: [WRITE], limited: true }) && (await applications.mayChange(id, frame.actor(ctx)));
   const mayWrite = mayChange && details.application.source !== 'file';
-  return { ...details, path: `/admin/applications/${id}`, mayChange, mayWrite };
+  const picture = await pictures.state(id);
+  return { ...details, path: `/admin/applications/${id}`, mayChange, mayWrite, picture };
 }
 
 /** A page of the application, on one of its tabs. */
 export function tabPage(
-  { application, path, mayChange }: OpenApplication,
+  { application, path, mayChange, picture }: OpenApplication,
   tab: TabPath,
   content: Pick<ConsolePage, 'blocks' | 'aside' | 'actions'>,
   { configFile }: Pick<ApplicationPagesDependencies, 'configFile'>,
@@ -67,7 +70,7 @@ export function tabPage(
   return {
     title: application.name,
     ...(lead && { lead }),
-    logo: { name: application.name },
+    logo: { name: application.name, picture: picture?.address },
     back: { href: '/admin/applications', label: t('console.navigation.applications') },
     tags: [stateTag(application), { text: protocolName[application.protocol] }, ...(isFile ? [FILE_TAG] : [])],
     actions: [...(content.actions ?? []), ...(mayChange && application.enabled ? [test] : [])],

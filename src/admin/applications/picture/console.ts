@@ -1,0 +1,154 @@
+// /admin/applications/:id/picture: the picture of an application, where it comes from, and why there is none; with a form to choose one.
+import type Router from '@koa/router';
+import { z } from 'zod';
+import type { PictureState } from '../../../applications/pictures/pictures.ts';
+import { imageLimits } from '../../../brand/limits.ts';
+import type { Context, Extras, State } from '../../../http/context.ts';
+import { badRequest } from '../../../http/errors.ts';
+import { acceptPictures, parseForm } from '../../../http/input.ts';
+import { faultMessage } from '../../../platform/fault-messages.ts';
+import { within } from '../../../rbac/rights.ts';
+import { isImageData } from '../../../settings/value-schemas.ts';
+import { type PageText, sentences, t } from '../../../texts/text.ts';
+import { ACCEPTED_PICTURES, type Block, type Cell, type ConsolePage } from '../../console/blocks.ts';
+import { faultText } from '../../console/fault-sentences.ts';
+import type { ApplicationPagesDependencies } from '../console-parts.ts';
+import { type OpenApplication, openApplication, READ, WRITE } from '../tabs/tab-page.ts';
+
+const form = z.object({
+  picture: z
+    .string()
+    .max(imageLimits.requestBytes * 2)
+    .default(''),
+});
+
+/** The page and its actions. */
+export function addPictureRoutes(router: Router<State, Extras>, dependencies: ApplicationPagesDependencies): void {
+  const { frame, applications } = dependencies;
+  const page = async (ctx: Context & { params?: Record<string, string> }) =>
+    picturePage(await openApplication(ctx, dependencies));
+
+  router.get('/:id/picture', ...frame.page(within(READ)), async (ctx) => frame.show(ctx, await page(ctx)));
+
+  const upload = [acceptPictures(imageLimits.requestBytes), ...frame.change(within(WRITE))];
+  router.post('/:id/picture', ...upload, async (ctx) => {
+    const { id = '' } = ctx.params;
+    const { picture } = await parseForm(ctx, form.loose());
+    await frame.attempt(
+      ctx,
+      async () => {
+        if (!isImageData(picture))
+          throw badRequest('invalid_input', { fields: [{ field: 'picture', message: faultMessage('picture-kind') }] });
+        const bytes = Buffer.from(picture.slice(picture.indexOf(',') + 1), 'base64');
+        await applications.choosePicture(id, bytes, frame.actor(ctx));
+        frame.redirect(ctx, pathOf(id), t('console.applications.picture.saved'));
+      },
+      () => page(ctx),
+    );
+  });
+
+  router.post('/:id/picture/remove', ...frame.change(within(WRITE)), async (ctx) => {
+    const { id = '' } = ctx.params;
+    await applications.removePicture(id, frame.actor(ctx));
+    frame.redirect(ctx, pathOf(id), t('console.applications.picture.removed'));
+  });
+
+  router.post('/:id/picture/fetch', ...frame.change(within(WRITE)), async (ctx) => {
+    const { id = '' } = ctx.params;
+    await applications.fetchPicture(id, frame.actor(ctx));
+    frame.redirect(ctx, pathOf(id), t('console.applications.picture.fetching'));
+  });
+}
+
+const pathOf = (id: string) => `/admin/applications/${id}/picture`;
+
+function picturePage({ application, path, picture, mayWrite, mayChange }: OpenApplication): ConsolePage {
+  const { name } = application;
+  const here = `${path}/picture`;
+  const isChosen = picture !== undefined && picture.url === undefined;
+  const items = [
+    ...(mayChange && picture?.url !== undefined
+      ? [{ label: t('console.applications.picture.fetch'), icon: 'refresh-cw', post: `${here}/fetch` }]
+      : []),
+    ...(mayWrite && isChosen ? [{ label: t('console.applications.picture.remove'), post: `${here}/remove` }] : []),
+  ];
+  return {
+    title: t('console.applications.picture.title', { name }),
+    lead: t('console.applications.picture.lead'),
+    logo: { name, picture: picture?.address },
+    back: { href: `${path}/settings`, label: name },
+    blocks: [
+      { kind: 'facts', title: t('console.applications.picture.now'), rows: factsOf(picture), actions: items },
+      ...(mayWrite ? [chooseForm(here, picture)] : []),
+    ],
+  };
+}
+
+function chooseForm(action: string, picture: PictureState | undefined): Block {
+  return {
+    kind: 'form',
+    title: t('console.applications.picture.choose'),
+    action,
+    isUpload: true,
+    fields: [
+      {
+        name: 'picture',
+        label: t('console.applications.picture.label'),
+        hint: t('console.applications.picture.hint', { size: imageLimits.bytes / 1000 }),
+        type: 'file',
+        accept: ACCEPTED_PICTURES,
+        picture: picture?.address === undefined ? undefined : { src: picture.address },
+        required: true,
+      },
+    ],
+    button: t('console.applications.picture.save'),
+  };
+}
+
+function factsOf(picture: PictureState | undefined): { label: PageText; value: Cell }[] {
+  const status = { label: t('console.shared.status'), value: statusOf(picture) };
+  if (!picture) return [status];
+  const { url, failure, nextTryAt } = picture;
+  const source: Cell = url === undefined ? t('console.applications.picture.chosen') : { text: url, code: true };
+  return [
+    status,
+    { label: t('console.applications.picture.source'), value: source },
+    ...(failure ? [{ label: t('console.applications.picture.reason'), value: reasonOf(failure) }] : []),
+    ...(failure && nextTryAt ? [{ label: t('console.applications.picture.next'), value: nextTryAt }] : []),
+  ];
+}
+
+function statusOf(picture: PictureState | undefined): Cell {
+  if (!picture) return t('console.applications.picture.none');
+  const { address, failure } = picture;
+  if (failure) return { text: t('console.applications.picture.failed'), tone: 'warn' };
+  return address
+    ? { text: t('console.applications.picture.ready'), tone: 'good' }
+    : t('console.applications.picture.waiting');
+}
+
+/** The message of a picture that cannot be used is the rest of a sentence. */
+const reasonOf = (failure: PageText): PageText =>
+  typeof failure === 'string' ? faultText(failure, String(t('console.applications.picture.subject'))) : failure;
+
+/** On the settings page: what the picture is now, and where it is changed. */
+export function pictureTask({ path, picture, mayWrite }: OpenApplication): Block {
+  const label = mayWrite ? t('console.applications.picture.change') : t('console.applications.picture.view');
+  const text = picture?.failure
+    ? t('console.applications.picture.failed')
+    : picture
+      ? t('console.applications.picture.task', { isChosen: picture.url === undefined ? 'yes' : 'no' })
+      : t('console.applications.picture.none');
+  return {
+    kind: 'tasks',
+    title: t('console.applications.picture.label'),
+    rows: [{ text, action: { label, href: `${path}/picture` } }],
+  };
+}
+
+/** On the page of the application: why its pages have no picture. */
+export function pictureWarning({ picture }: Pick<OpenApplication, 'picture'>): Block[] {
+  if (!picture?.failure) return [];
+  const text = sentences([t('console.applications.picture.warning'), reasonOf(picture.failure)]);
+  return [{ kind: 'text', tone: 'warning', text }];
+}

@@ -1,0 +1,216 @@
+// The pictures of applications, as their pages need them. Each is a copy in the database, so that no browser calls the address that
+// an application registered (logo_uri), and every instance serves it.
+import type { Audit } from '../../audit/audit.ts';
+import { imageHash, type NewImage } from '../../brand/image-reader.ts';
+import { ImageFault } from '../../brand/images/image-fault.ts';
+import { badRequest } from '../../http/errors.ts';
+import { inChunks } from '../../storage/chunks.ts';
+import { transaction } from '../../storage/database.ts';
+import { cacheDirectory } from '../../storage/directory-cache.ts';
+import type { Sql } from '../../storage/statements.ts';
+import { isStorable } from '../../storage/storable-text.ts';
+import { readStoredText } from '../../texts/stored-text.ts';
+import type { PageText } from '../../texts/text.ts';
+import { registrationOf } from '../application.ts';
+import type { Change } from '../changes.ts';
+import { changeableApplication, recordChange } from '../write.ts';
+import { createPictureQueue, type PictureFetchDependencies } from './fetch-pictures.ts';
+import { isGenuinePicture, pictureMac } from './picture-rows.ts';
+import { planPicture } from './plan-picture.ts';
+
+export interface PictureState {
+  /** Where it comes from; undefined: an administrator chose it. */
+  url: string | undefined;
+  /** Its address on this server; undefined while there is none. */
+  address: string | undefined;
+  /** Why the last try to read it failed. */
+  failure: PageText | undefined;
+  /** How many failed in a row. */
+  tries: number;
+  nextTryAt: Date | undefined;
+}
+
+export interface ApplicationPictures {
+  /** The address on this server, for pages; undefined without a picture. Cached with the directory. */
+  addressOf(clientId: string): Promise<string | undefined>;
+  /** The addresses by the id of the application. */
+  addressesOf(ids: readonly string[]): Promise<Map<string, string>>;
+  /** The content of `<hash>.<kind>`; undefined without such a picture, and for one that another program wrote. */
+  read(name: string): Promise<Buffer | undefined>;
+  /** Undefined for an application without logo_uri and without a picture. */
+  state(applicationId: string): Promise<PictureState | undefined>;
+  /** Stores a picture that an administrator chose, as a data URL's bytes. Throws invalid_input with the field. */
+  choose(applicationId: string, bytes: Buffer, change?: Change): Promise<void>;
+  /** Removes a picture that an administrator chose; that of the logo_uri takes its place. */
+  removeChosen(applicationId: string, change?: Change): Promise<void>;
+  /** Reads the picture from the logo_uri now. */
+  fetchAgain(applicationId: string): Promise<void>;
+  /** Reads those that are due; for the job. */
+  fetchDue(signal?: AbortSignal): Promise<void>;
+  /** Makes a run under way look for new ones. */
+  wake(): void;
+  clockSetBack(): Promise<void>;
+  /** Plans those of applications that an older version has stored; run at each start. */
+  complete(): Promise<void>;
+}
+
+export interface ApplicationPicturesDependencies extends PictureFetchDependencies {
+  sql: Pick<Sql, 'revision'>;
+  audit: Audit;
+  /** Starts the job soon. Called before a surrounding transaction commits. */
+  wakeFetch(): void;
+}
+
+/** Below /assets/, where serve.ts serves them. */
+export const PICTURE_PATH = '/assets/application-';
+const MAX_CACHED = 2000;
+const COLUMNS = { applicationId: true, url: true, name: true, mac: true } as const;
+
+export function createApplicationPictures(dependencies: ApplicationPicturesDependencies): ApplicationPictures {
+  const { db, now, wakeFetch } = dependencies;
+  const queue = createPictureQueue(dependencies);
+  return {
+    ...createReads(dependencies),
+    ...createChoices(dependencies),
+
+    async fetchAgain(applicationId) {
+      const where = { applicationId, url: { not: null } };
+      await db.applicationPicture.updateMany({ where, data: { nextTryAt: now(), tries: 0 } });
+      wakeFetch();
+    },
+
+    fetchDue: async (signal) => void (await queue.run(signal)),
+    wake: queue.wake,
+    clockSetBack: queue.clockSetBack,
+
+    async complete() {
+      const withLogo = { metadata: { contains: '"logo_uri"' } };
+      const ids = await db.application.findMany({ where: withLogo, select: { id: true } });
+      const rows = await inChunks(ids, (piece) =>
+        db.application.findMany({
+          where: { id: { in: piece.map(({ id }) => id) } },
+          select: { id: true, protocol: true, metadata: true, picture: { select: { url: true } } },
+        }),
+      );
+      for (const { id, picture, ...row } of rows) {
+        const { logo_uri: url } = registrationOf(row).metadata;
+        if (picture?.url !== url) await transaction(db, (tx) => planPicture(tx, id, url, now()));
+      }
+      await db.applicationPicture.deleteMany({ where: { url: { not: null }, application: { is: { NOT: withLogo } } } });
+    },
+  };
+}
+
+function createReads({ db, sql, protectedRows }: ApplicationPicturesDependencies) {
+  const addressIn = (row: { applicationId: string; url: string | null; name: string | null; mac: string } | null) =>
+    row?.name && isGenuinePicture(row, protectedRows) ? `${PICTURE_PATH}${row.name}` : undefined;
+
+  const cached = cacheDirectory<{ address: string | undefined }>(
+    sql,
+    async (clientId) => ({
+      address: addressIn(
+        await db.applicationPicture.findFirst({ where: { application: { clientId } }, select: COLUMNS }),
+      ),
+    }),
+    { max: MAX_CACHED },
+  );
+
+  const reads: Pick<ApplicationPictures, 'addressOf' | 'addressesOf' | 'read' | 'state'> = {
+    addressOf: async (clientId) => (isStorable(clientId) ? (await cached(clientId))?.address : undefined),
+
+    async addressesOf(ids) {
+      const rows = await inChunks(ids, (piece) =>
+        db.applicationPicture.findMany({
+          where: { applicationId: { in: [...piece] }, name: { not: null } },
+          select: COLUMNS,
+        }),
+      );
+      return new Map(
+        rows.flatMap((row) => {
+          const address = addressIn(row);
+          return address ? [[row.applicationId, address] as const] : [];
+        }),
+      );
+    },
+
+    async read(name) {
+      // Several applications may have the same one.
+      const rows = await db.applicationPicture.findMany({ where: { name }, select: COLUMNS });
+      const genuine = rows.find((row) => isGenuinePicture(row, protectedRows));
+      if (!genuine) return undefined;
+      const { applicationId } = genuine;
+      const row = await db.applicationPicture.findUnique({ where: { applicationId }, select: { content: true } });
+      if (!row?.content || !name.startsWith(`${imageHash(row.content)}.`)) return undefined;
+      return Buffer.from(row.content);
+    },
+
+    async state(applicationId) {
+      const select = { ...COLUMNS, tries: true, nextTryAt: true, lastError: true };
+      const row = await db.applicationPicture.findUnique({ where: { applicationId }, select });
+      if (!row) return undefined;
+      const { url, tries, nextTryAt, lastError } = row;
+      return {
+        url: url ?? undefined,
+        address: addressIn(row),
+        failure: lastError === null ? undefined : readStoredText(lastError),
+        tries,
+        nextTryAt: nextTryAt ?? undefined,
+      };
+    },
+  };
+  return reads;
+}
+
+/** What administrators do. A change is one of the application. */
+function createChoices(dependencies: ApplicationPicturesDependencies) {
+  const { db, now, images, protectedRows, wakeFetch } = dependencies;
+
+  async function checked(bytes: Buffer): Promise<NewImage> {
+    try {
+      return await images.check(bytes);
+    } catch (error) {
+      if (!(error instanceof ImageFault)) throw error;
+      throw badRequest('invalid_input', { fields: [{ field: 'picture', message: error.message }], cause: error });
+    }
+  }
+
+  const choices: Pick<ApplicationPictures, 'choose' | 'removeChosen'> = {
+    async choose(applicationId, bytes, { by, source = 'local' } = {}) {
+      const { name, bytes: content } = await checked(bytes);
+      await transaction(db, async (tx) => {
+        const application = await changeableApplication(dependencies, applicationId, source, tx);
+        const where = { applicationId };
+        const before = await tx.applicationPicture.findUnique({ where, select: { name: true } });
+        const mac = pictureMac({ applicationId, url: null, name }, protectedRows);
+        const state = { tries: 0, nextTryAt: null, lastError: null, updatedAt: now() };
+        const data = { url: null, name, content: new Uint8Array(content), mac, ...state };
+        await tx.applicationPicture.upsert({
+          where,
+          create: { ...data, ...where },
+          update: data,
+          select: { name: true },
+        });
+        const difference = { before: { picture: before?.name ?? null }, after: { picture: name } };
+        await recordChange(dependencies, 'application.updated', application.clientId, tx, by, {
+          name: application.name,
+          ...difference,
+        });
+      });
+    },
+
+    async removeChosen(applicationId, { by, source = 'local' } = {}) {
+      await transaction(db, async (tx) => {
+        const { clientId, name, metadata } = await changeableApplication(dependencies, applicationId, source, tx);
+        const where = { applicationId, url: null };
+        const before = await tx.applicationPicture.findFirst({ where, select: { name: true } });
+        if (!before) return;
+        await tx.applicationPicture.deleteMany({ where });
+        await planPicture(tx, applicationId, metadata.logo_uri, now());
+        const difference = { before: { picture: before.name }, after: { picture: null } };
+        await recordChange(dependencies, 'application.updated', clientId, tx, by, { name, ...difference });
+      });
+      wakeFetch();
+    },
+  };
+  return choices;
+}
