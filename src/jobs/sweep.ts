@@ -4,13 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../platform/clock.ts';
 import type { Db } from '../storage/database.ts';
 
+/** An hour: a clock that is ahead for a while must not delete what is valid again when it is right. */
+const KEEP_SECONDS = 3600;
 const BATCH = 500;
 const PAUSE_MILLISECONDS = 10;
 
 export interface SweepTarget {
   /** The key in the result; a table may have several targets. */
   table: string;
-  /** How long a row stays after the time that `remove` compares with. */
+  /** How long a row stays after the time that `remove` compares with; an hour if absent. */
   keepSeconds?: number;
   /** Deletes at most `limit` rows whose time is before `before`. */
   remove(db: Db, before: Date, limit: number): Promise<{ count: number }>;
@@ -27,7 +29,7 @@ export interface SweepDependencies {
 export function createSweep({ db, now, targets, batch = BATCH }: SweepDependencies) {
   return async function sweep(signal?: AbortSignal): Promise<Record<string, number>> {
     const deleted: Record<string, number> = {};
-    for (const { table, keepSeconds = 0, remove } of targets) {
+    for (const { table, keepSeconds = KEEP_SECONDS, remove } of targets) {
       const before = new Date(now().getTime() - keepSeconds * 1000);
       let count = batch;
       while (count === batch && !signal?.aborted) {

@@ -7,8 +7,6 @@ const DAY_SECONDS = 24 * 3600;
 export const expiringRows: readonly SweepTarget[] = [
   {
     table: 'oidc_artifacts',
-    // Later than they expire, so that a session is never swept before it was ended.
-    keepSeconds: 60,
     remove: (db, before, limit) =>
       db.oidcArtifact.deleteMany({ where: { expiresAt: { lt: epochSeconds(before) } }, limit }),
   },
@@ -31,7 +29,6 @@ export const expiringRows: readonly SweepTarget[] = [
   },
   {
     table: 'saml_participants',
-    keepSeconds: 60,
     remove: (db, before, limit) => db.samlParticipant.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
   },
   {
@@ -68,7 +65,6 @@ export const expiringRows: readonly SweepTarget[] = [
   },
   {
     table: 'upstream_sessions',
-    keepSeconds: 60,
     remove: (db, before, limit) => db.upstreamSession.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
   },
   {

@@ -9,6 +9,7 @@ import { type TestDatabase, testDatabase } from '../support/database/database.ts
 let test: TestDatabase;
 let db: Db;
 const clock = testClock('2026-06-01T12:00:00Z');
+const HOUR = 3600;
 const later = (seconds: number) => new Date(clock.now().getTime() + seconds * 1000);
 
 beforeAll(async () => {
@@ -18,15 +19,15 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 describe('the sweep', () => {
-  it('deletes expired rows for every unit of the column, and no others', async () => {
+  it('deletes what expired an hour ago, for every unit of the column, and nothing else', async () => {
     await db.seenMessage.createMany({
       data: [
-        { id: 'expired', expiresAt: later(-1) },
-        { id: 'valid', expiresAt: later(1) },
+        { id: 'expired', expiresAt: later(-HOUR - 1) },
+        { id: 'valid', expiresAt: later(1 - HOUR) },
       ],
     });
     const artifact = (id: string, expiresAt: bigint | null) => ({ id, model: 'Session', payload: '{}', expiresAt });
-    const seconds = BigInt(clock.now().getTime() / 1000);
+    const seconds = BigInt(clock.now().getTime() / 1000 - HOUR);
     await db.oidcArtifact.createMany({
       data: [artifact('expired', seconds - 1n), artifact('valid', seconds + 1n), artifact('forever', null)],
     });
@@ -43,10 +44,7 @@ describe('the sweep', () => {
       db,
       now: clock.now,
       targets: [
-        ...expiringRows.filter(({ table }) => ['seen_messages', 'rate_limits'].includes(table)),
-        ...expiringRows
-          .filter(({ table }) => table === 'oidc_artifacts')
-          .map((target) => ({ ...target, keepSeconds: 0 })),
+        ...expiringRows.filter(({ table }) => ['seen_messages', 'rate_limits', 'oidc_artifacts'].includes(table)),
         {
           table: 'audit_events',
           keepSeconds: 86_400,
@@ -66,7 +64,7 @@ describe('the sweep', () => {
 
   it('deletes a backlog in batches, lets other writers in between, and stops on abort', async () => {
     await db.seenMessage.createMany({
-      data: Array.from({ length: 25 }, (_, index) => ({ id: `old-${index}`, expiresAt: later(-60) })),
+      data: Array.from({ length: 25 }, (_, index) => ({ id: `old-${index}`, expiresAt: later(-2 * HOUR) })),
     });
     const targets = expiringRows.filter(({ table }) => table === 'seen_messages');
     const sweep = createSweep({ db, now: clock.now, targets, batch: 10 });
