@@ -3,12 +3,13 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Accounts } from '../../accounts/accounts.ts';
-import type { Application } from '../../applications/application.ts';
+import type { Application, UnreadableApplication } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { ImageStore } from '../../brand/image-store.ts';
 import { ImageFault } from '../../brand/images/image-fault.ts';
+import { ConfigError } from '../../config/config-error.ts';
 import type { Connections } from '../../connections/connections.ts';
 import type { ParseMetadata } from '../../connections/document-checks.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -62,7 +63,9 @@ export async function planFile(
     ...roleRows.filter(({ source }) => source !== 'file').map(({ name }) => name),
     ...declared.roles.map(({ name }) => name),
   ]);
-  const stored = new Map((await applications.all()).map((application) => [application.clientId, application]));
+  const { applications: readable, unreadable } = await applications.readable();
+  const stored = new Map(readable.map((application) => [application.clientId, application]));
+  const skipped = skippedApplications(unreadable, file);
   const owned = [...stored.values()].filter(({ source }) => source === 'file');
 
   const sections = await planSections(dependencies, file, { roleRows, rolesLeft, stored }, options);
@@ -80,9 +83,20 @@ export async function planFile(
     plan: {
       steps: inOrder([...sections.flatMap(({ steps }) => steps), ...gone]),
       unchanged: sections.reduce((sum, { unchanged }) => sum + unchanged, 0),
-      warnings: sections.flatMap(({ warnings }) => warnings),
+      warnings: [...skipped, ...sections.flatMap(({ warnings }) => warnings)],
     },
   };
+}
+
+/** Damaged applications that the file has nothing to do with, as warnings. Throws ConfigError for one that it would change or delete. */
+function skippedApplications(unreadable: readonly UnreadableApplication[], { declared }: ConfigurationFile): string[] {
+  const names = new Set([
+    ...declared.clients.map(({ client_id }) => client_id),
+    ...declared.service_providers.map(({ entity_id }) => entity_id),
+  ]);
+  const needed = unreadable.filter(({ source, clientId }) => source === 'file' || names.has(clientId));
+  if (needed.length > 0) throw new ConfigError(needed.map(({ message }) => message));
+  return unreadable.map(({ message }) => message);
 }
 
 interface StoredState {
