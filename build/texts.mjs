@@ -45,7 +45,7 @@ function collect(elements, found) {
   for (const { type, value, children, options } of elements) {
     if (type === TAG) {
       if (value === 'a') found.set('href', 'string');
-      if (value === 'datetime') found.set('at', 'Date');
+      if (value === 'datetime' || value === 'moment') found.set('at', 'Date');
       collect(children, found);
     } else if (type === NUMBER || type === PLURAL) found.set(value, 'number');
     else if (type === DATE || type === TIME) found.set(value, 'Date');

@@ -2,12 +2,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cpuMeter, memoryMb, processTree } from './process-tree.ts';
+import { cpuMeter, mainThreadMs, memoryMb, processTree } from './process-tree.ts';
 
 export interface Child {
   pid: number;
   /** CPU time of all its threads and child processes since it started, in milliseconds. */
   cpuMs(): number;
+  /** CPU time of its main thread, on which no password is hashed. */
+  mainThreadMs(): number;
   /** Resident memory of the same, in MB. */
   memoryMb(): number;
   /** How long the event loop was blocked; needs event-loop.mjs in the child. */
@@ -86,6 +88,7 @@ export async function startChild(options: ChildOptions): Promise<StartedChild> {
     startMs,
     startCpuMs: readCpuMs(),
     cpuMs: readCpuMs,
+    mainThreadMs: () => mainThreadMs(pid),
     memoryMb: () => memoryMb(pid),
     async watchEventLoop(work) {
       child.send('begin');

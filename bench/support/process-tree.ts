@@ -19,6 +19,12 @@ export function cpuMeter(pid: number): () => number {
   };
 }
 
+/** CPU time of the main thread since the process started, in milliseconds; of all threads where the system is not Linux. */
+export function mainThreadMs(pid: number): number {
+  const [nanoseconds] = wordsIn(`/proc/${pid}/task/${pid}/schedstat`);
+  return nanoseconds === undefined ? psCpuMs(pid) : Number(nanoseconds) / 1e6;
+}
+
 /** Resident memory in MB. */
 export function memoryMb(pid: number): number {
   const kilobytes = execFileSync('ps', ['-o', 'rss=', '-p', processTree(pid).join(',')], { encoding: 'utf8' });

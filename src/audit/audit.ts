@@ -121,6 +121,7 @@ export function createAudit({ db, sql, vault, logger, now }: AuditDependencies):
 }
 
 function toRow(event: AuditInput, at: Date): AuditContent {
+  const { application } = event.request ?? {};
   return {
     at,
     type: event.type,
@@ -133,6 +134,13 @@ function toRow(event: AuditInput, at: Date): AuditContent {
     address: cleanText(event.request?.address),
     userAgent: cleanText(event.request?.userAgent, 512),
     requestId: cleanText(event.request?.requestId),
-    data: JSON.stringify(withoutSecrets({ ...event.data, ...(event.apiKey && { apiKey: event.apiKey }) })),
+    data: JSON.stringify(
+      withoutSecrets({
+        ...event.data,
+        ...(event.apiKey && { apiKey: event.apiKey }),
+        // A step of a sign-in is about the user; which application it was for is in the data.
+        ...(application !== undefined && !event.clientId && { application: cleanText(application, 1024) }),
+      }),
+    ),
   };
 }

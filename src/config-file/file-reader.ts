@@ -33,7 +33,9 @@ export function createFileReader(options: FileReaderOptions = {}): FileReader {
   let last: Promise<unknown> = Promise.resolve();
 
   async function run(task: Omit<ParseTask, 'maxSize'>): Promise<ParseResult> {
-    if (waiting >= maxWaiting) throw unavailable('unavailable', { headers: { 'Retry-After': '5' } });
+    if (waiting >= maxWaiting) {
+      throw unavailable('unavailable', { detail: 'too many files are waiting', headers: { 'Retry-After': '5' } });
+    }
     waiting += 1;
     // After the previous file, also if that one failed: a file that takes too much time makes no other file fail.
     const turn = last.then(() => worker.run({ ...task, maxSize: limits.configuration.expandedSize }));

@@ -19,6 +19,7 @@ export function createQueue({ concurrency, maxWaiting }: { concurrency: number; 
         throw unavailable('unavailable', {
           message: t('error.busy'),
           advice: t('error.busy-advice'),
+          detail: 'too many password hashes are waiting',
           headers: { 'Retry-After': '3' },
         });
       }

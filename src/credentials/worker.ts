@@ -70,7 +70,9 @@ export function createWorker<Task, Result>(options: WorkerOptions): TaskWorker<T
     async run(task) {
       running ??= start();
       const { thread, waiting } = running;
-      if (waiting.size >= maxWaiting) throw unavailable('unavailable', { headers: { 'Retry-After': '5' } });
+      if (waiting.size >= maxWaiting) {
+        throw unavailable('unavailable', { detail: 'too many tasks are waiting', headers: { 'Retry-After': '5' } });
+      }
       lastId += 1;
       const id = lastId;
       thread.ref(); // the process must not exit while a result is awaited

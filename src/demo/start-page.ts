@@ -28,7 +28,7 @@ ${apps.map(
 `,
 )}
 </ul>
-<p>Both are also on your <a href="${issuer}/dashboard">dashboard at Gatehouse</a>. Sign out of one, and you are signed out of the other.</p>
+<p>Both are also in your <a href="${issuer}/dashboard">app list at Gatehouse</a>. Sign out of one, and you are signed out of the other.</p>
 <section class="part" aria-labelledby="console">
 <h2 id="console">The console</h2>
 <p>Administrators manage applications and people in the <a href="${issuer}/admin">console</a>. Sign out first, then sign in as:</p>

@@ -106,6 +106,7 @@ export function createExternalIdentities(dependencies: IdentitiesDependencies): 
       await tx.externalIdentity.update({
         where: { id },
         data: { lastUsedAt: now(), label: label.slice(0, MAX_LABEL) },
+        select: { id: true },
       });
     },
   };

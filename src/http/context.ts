@@ -4,7 +4,7 @@ import type { Logger } from '../platform/logger.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import type { DatabaseUnavailable } from '../storage/unavailable.ts';
 import type { OfferedLanguages } from '../texts/languages.ts';
-import type { ErrorCode } from './errors.ts';
+import type { AppError, ErrorCode } from './errors.ts';
 
 export interface State {
   request: RequestInfo;
@@ -27,10 +27,17 @@ export interface State {
   /** The route pattern for metrics; routers set it, others may. */
   route?: string;
   errorCode?: ErrorCode | undefined;
+  /** The page in which an error of this request is displayed to its user, where it is not the view `error`. */
+  errorPage?(error: AppError): Promise<ErrorPage | undefined>;
   /** Whether the database could not be used, so that the response has to be replaced (503). */
   databaseFailure?: DatabaseUnavailable;
   /** The path where a logout continues, instead of the address that the OIDC engine redirects to. */
   logoutRunPath?: string;
+}
+
+export interface ErrorPage {
+  template: string;
+  data: object;
 }
 
 export interface Extras {

@@ -1,9 +1,8 @@
-// The only place where an error becomes a response: a page for users, RFC 9457 problem+json for programs.
+// The only place where an error becomes a response: a page for users, RFC 9457 problem+json for programs, RFC 6749 5.2 at OAuth endpoints.
 // Both contain the request id of the log line; neither says more than the error's public message.
 import { STATUS_CODES } from 'node:http';
 import { unavailableIn } from '../storage/unavailable.ts';
-import type { PageText } from '../texts/text.ts';
-import type { Context, Middleware } from './context.ts';
+import type { Context, ErrorPage, Middleware } from './context.ts';
 import { databaseUnavailable, RETRY_AFTER } from './database-unavailable.ts';
 import { AppError, badRequest, type ErrorOptions, internal, methodNotAllowed, notFound } from './errors.ts';
 import { addressToReturnTo } from './pages/language.ts';
@@ -16,6 +15,8 @@ export interface ErrorHandlerDependencies {
   brandOf?: BrandOf | undefined;
   /** Paths whose clients are programs: they always get JSON. */
   jsonPaths?: readonly string[];
+  /** Whether a path is of an OAuth endpoint that programs call: its errors have the form of RFC 6749 5.2. */
+  isOAuthPath?: (path: string) => boolean;
 }
 
 /** Second middleware, directly inside the request context. */
@@ -23,6 +24,7 @@ export function errorHandler({
   render,
   brandOf,
   jsonPaths = ['/api/', '/access/'],
+  isOAuthPath = () => false,
 }: ErrorHandlerDependencies = {}): Middleware {
   return async (ctx, next) => {
     try {
@@ -37,7 +39,8 @@ export function errorHandler({
         ctx.res.destroy();
         return;
       }
-      answer(ctx, error, wantsJson(ctx, jsonPaths) ? {} : { render, brandOf });
+      if (isOAuthPath(ctx.path)) return answerOAuth(ctx, error);
+      await answer(ctx, error, wantsJson(ctx, jsonPaths) ? {} : { render, brandOf });
     }
   };
 }
@@ -86,10 +89,9 @@ function logError({ state, method, path }: Context, error: AppError): void {
   }
 }
 
-/** Nothing where the detail says all, as that of a database that cannot be used does for every request while it lasts. */
-function loggedCause(error: AppError): { err?: unknown } {
-  const { cause, detail } = error;
-  return unavailableIn(cause) || (cause === undefined && detail !== undefined) ? {} : { err: cause ?? error };
+/** Only what another part has thrown: the code and the detail of our own errors say all, also that of a database that cannot be used. */
+function loggedCause({ cause }: AppError): { err?: unknown } {
+  return cause === undefined || unavailableIn(cause) ? {} : { err: cause };
 }
 
 function wantsJson(ctx: Context, jsonPaths: readonly string[]): boolean {
@@ -97,12 +99,54 @@ function wantsJson(ctx: Context, jsonPaths: readonly string[]): boolean {
   return ['json', 'application/problem+json'].includes(String(ctx.accepts('html', 'json', 'application/problem+json')));
 }
 
-function answer(
+function answerOAuth(ctx: Context, error: AppError): void {
+  setHead(ctx, error);
+  ctx.body = {
+    error: oauthErrorOf(error.status),
+    // RFC 6749 5.2 permits no other characters.
+    error_description: sentence(error.message)
+      .replaceAll('’', "'")
+      .replace(/[^\x20-\x7e]/g, '?'),
+  };
+}
+
+/** The error code of RFC 6749 for a status; 429 has the one that clients try again after. */
+function oauthErrorOf(status: number): string {
+  if (status === 503 || status === 429) return 'temporarily_unavailable';
+  if (status >= 500) return 'server_error';
+  return status === 403 ? 'access_denied' : 'invalid_request';
+}
+
+async function answer(
   ctx: Context,
   error: AppError,
   { render, brandOf }: Pick<ErrorHandlerDependencies, 'render' | 'brandOf'>,
-): void {
+): Promise<void> {
+  const own = render && (await ownPage(ctx, error));
   const { requestId } = ctx.state.request;
+  setHead(ctx, error);
+  if (!render) {
+    ctx.body = JSON.stringify(problemOf(error, requestId));
+    ctx.type = 'application/problem+json';
+    return;
+  }
+  const data = { ...pageOf(error, requestId), ...applicationBrand(ctx, brandOf) };
+  const text = (own && renderPage(ctx, render, own)) ?? renderPage(ctx, render, { template: 'error', data });
+  ctx.body = text ?? `${data.message} ${data.advice}\nRequest ID: ${requestId}\n`;
+  ctx.type = text === undefined ? 'text/plain; charset=utf-8' : 'text/html; charset=utf-8';
+}
+
+/** The page that the route has for its errors. What it reads may fail for the same reason as the request. */
+async function ownPage(ctx: Context, error: AppError): Promise<ErrorPage | undefined> {
+  try {
+    return await ctx.state.errorPage?.(error);
+  } catch (err) {
+    ctx.state.log().warn({ err }, 'the error page has no frame');
+    return undefined;
+  }
+}
+
+function setHead(ctx: Context, error: AppError): void {
   ctx.status = error.status;
   // Headers that the failed handler set for its own body are no longer true.
   for (const name of ['Content-Encoding', 'Content-Length', 'ETag', 'Last-Modified', 'Content-Disposition']) {
@@ -112,34 +156,19 @@ function answer(
   ctx.vary('Accept');
   if (error.status === 503) ctx.set(RETRY_AFTER);
   ctx.set(error.headers);
-  if (!render) {
-    ctx.body = JSON.stringify(problemOf(error, requestId));
-    ctx.type = 'application/problem+json';
-    return;
-  }
-  const page = renderPage(ctx, render, {
-    ...pageOf(error, requestId),
-    ...applicationBrand(ctx, brandOf),
-  });
-  ctx.body = page.text;
-  ctx.type = page.type;
 }
 
 function renderPage(
   ctx: Context,
   render: NonNullable<ErrorHandlerDependencies['render']>,
-  data: { message: PageText; advice: PageText },
-) {
+  { template, data }: ErrorPage,
+): string | undefined {
   try {
-    return {
-      text: render('error', { here: addressToReturnTo(ctx, ctx.status), ...data }, undefined, ctx.state.language()),
-      type: 'text/html; charset=utf-8',
-    };
+    return render(template, { here: addressToReturnTo(ctx, ctx.status), ...data }, undefined, ctx.state.language());
   } catch (err) {
     // A failure of the error page must not be silent.
     ctx.state.log().error({ err }, 'error page could not be rendered');
-    const text = `${data.message} ${data.advice}\nRequest ID: ${ctx.state.request.requestId}\n`;
-    return { text, type: 'text/plain; charset=utf-8' };
+    return undefined;
   }
 }
 

@@ -23,7 +23,8 @@ export interface ScheduledJob {
 
 export interface Scheduler {
   add(job: ScheduledJob): void;
-  start(): void;
+  /** Resolves when each job has had its first turn; not after a stop. */
+  start(): Promise<void>;
   /** Runs the job now instead of at its time, e.g. to send a mail at once. While it runs: once more afterwards. */
   wake(name: string): void;
   /** Passes on to all jobs that the clock was set back. */
@@ -51,6 +52,8 @@ interface Entry {
   running?: Promise<void>;
   /** Woken while it was running: runs once more afterwards. */
   isWoken: boolean;
+  /** Called after each turn. */
+  onTurn?: () => void;
 }
 
 /** Makes the scheduler of this instance. A job that fails is logged and runs again at its next time. */
@@ -80,6 +83,7 @@ export function createScheduler(dependencies: SchedulerDependencies): Scheduler 
       .catch((error: unknown) => logger.error({ ...faultOf(error), job: entry.job.name }, 'job could not be started'))
       .finally(() => {
         entry.running = undefined;
+        entry.onTurn?.();
         if (entry.isWoken) {
           entry.isWoken = false;
           attempt(entry, { isWoken: true });
@@ -93,9 +97,9 @@ export function createScheduler(dependencies: SchedulerDependencies): Scheduler 
       entries.set(job.name, entry);
       if (isStarted) schedule(entry, firstDelay(job));
     },
-    start() {
+    async start() {
       isStarted = true;
-      for (const entry of entries.values()) schedule(entry, firstDelay(entry.job));
+      await Promise.all([...entries.values()].map((entry) => firstTurn(entry, schedule)));
     },
     wake(name) {
       const entry = entries.get(name);
@@ -112,6 +116,14 @@ export function createScheduler(dependencies: SchedulerDependencies): Scheduler 
       await Promise.all([...entries.values()].map(({ running }) => running));
     },
   };
+}
+
+/** Schedules the first turn of a job; resolves after it. */
+function firstTurn(entry: Entry, schedule: (entry: Entry, seconds: number) => void): Promise<void> {
+  schedule(entry, firstDelay(entry.job));
+  return new Promise((resolve) => {
+    entry.onTurn = resolve;
+  });
 }
 
 /** Makes the function that runs a job under its lock, or does nothing when another instance holds it. */

@@ -18,7 +18,11 @@ import { configurationOf } from './engine-options.ts';
 import { clientLimitsOf } from './rate-limits/client-rate-limits.ts';
 import { createDeviceGuesses } from './rate-limits/device-code-guesses.ts';
 import { createDynamicRegistration } from './registration/dynamic-registration.ts';
-import { createRegistrationFaults, type RegistrationFaults } from './registration/registration-fault.ts';
+import {
+  createRegistrationFaults,
+  type RegistrationFaults,
+  reportRejectedClients,
+} from './registration/registration-fault.ts';
 import { type ApiTokens, createApiTokens } from './store/api-access-tokens.ts';
 import { type ClientSource, createClientSource } from './store/clients.ts';
 import { createRefreshTokenRetries } from './store/refresh-token-retries.ts';
@@ -117,6 +121,7 @@ function patchesOf(dependencies: OidcDependencies, { clients, refreshTokenRetrie
       }),
     },
     queueLogoutToken: logout.queueLogoutToken,
+    reportRejectedClient: reportRejectedClients(logger),
     refreshTokenRetries,
   };
 }

@@ -16,6 +16,7 @@ import { createRequestCheck } from './engine/requests/request-checks.ts';
 import { createDevicePages } from './pages/device-pages.ts';
 import { createErrorPage } from './pages/error-page.ts';
 import { createLogoutPages } from './pages/logout-pages.ts';
+import { reportRejectedClients } from './registration/registration-fault.ts';
 import { createEngineAdapters } from './store/engine-adapters.ts';
 import { createGrantLoader } from './store/grants.ts';
 import { createTestTickets } from './store/test-tickets.ts';
@@ -89,7 +90,12 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
     fetch: dependencies.outgoingFetch,
     pages: {
       renderError: createErrorPage({ rejections }),
-      logout: createLogoutPages({ findAccount: (id) => accounts.find(id) }),
+      logout: createLogoutPages({
+        findAccount: (id) => accounts.find(id),
+        ownClientId: dependencies.firstPartyClient.client_id,
+        clients,
+        reportRejectedClient: reportRejectedClients(dependencies.logger),
+      }),
       device: createDevicePages({ deviceGuesses }),
     },
   });

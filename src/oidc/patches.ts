@@ -7,6 +7,7 @@ import { limitClientAuthentication } from './patches/provider/client-authenticat
 import { type ClientCacheDependencies, cacheClients } from './patches/provider/client-cache.ts';
 import { addApplicationClaims } from './patches/provider/client-claims.ts';
 import { acceptEverySecret, type ClientSecretsDependencies } from './patches/provider/client-secrets.ts';
+import { skipRejectedClients } from './patches/provider/clients-at-logout.ts';
 import { type QueueLogoutToken, queueLogoutTokens } from './patches/provider/logout-token-queue.ts';
 import { extendLoopbackHosts } from './patches/provider/loopback-hosts.ts';
 import { deriveSuccessor } from './patches/provider/refresh-token-successor.ts';
@@ -24,6 +25,7 @@ import { removeSecretPlaceholder } from './patches/responses/registration-secret
 import { addRejectionCode } from './patches/responses/rejection-code.ts';
 import { answerRevocationInJson } from './patches/responses/revocation-body.ts';
 import { renderSelfSubmittingForm } from './patches/responses/self-submitting-form.ts';
+import type { ReportRejectedClient } from './registration/registration-fault.ts';
 import type { RefreshTokenRetries } from './store/refresh-token-retries.ts';
 
 /** The release of oidc-provider that every patch was checked against; a test compares it with the installed one. */
@@ -39,6 +41,7 @@ export interface ProviderPatchDependencies {
   admitClient(ctx: KoaContextWithOIDC, clientId: string): Promise<void>;
   sessionSaving: SessionSavingDependencies;
   queueLogoutToken: QueueLogoutToken;
+  reportRejectedClient: ReportRejectedClient;
   refreshTokenRetries: Pick<RefreshTokenRetries, 'successorOf'>;
 }
 
@@ -49,7 +52,7 @@ export interface ProviderPatch {
   apply(provider: Provider, dependencies: ProviderPatchDependencies): void;
 }
 
-/** Applied once to each Provider. `Client.find` is wrapped three times: the last in the list runs first. */
+/** Applied once to each Provider. `Client.find` is wrapped four times: the last in the list runs first. */
 export const providerPatches: readonly ProviderPatch[] = [
   { name: 'client-cache', replaces: 'Client.find', apply: cacheClients },
   // Outside of the cache, because an update of a registration gets a view of its own.
@@ -62,6 +65,11 @@ export const providerPatches: readonly ProviderPatch[] = [
     name: 'client-authentication-limits',
     replaces: 'Client.find',
     apply: (provider, { admitClient }) => limitClientAuthentication(provider, admitClient),
+  },
+  {
+    name: 'clients-at-logout',
+    replaces: 'Client.find',
+    apply: (provider, { reportRejectedClient }) => skipRejectedClients(provider, reportRejectedClient),
   },
   {
     name: 'client-claims',
@@ -116,8 +124,8 @@ export const requestPatches: readonly RequestPatch[] = [
   },
   {
     name: 'json-errors',
-    apply(ctx, { route }) {
-      preferJsonErrors(ctx, route);
+    apply(ctx) {
+      preferJsonErrors(ctx);
     },
   },
 ];

@@ -56,21 +56,25 @@ function youngSize(): number {
   return young?.space_size ?? 2 * YOUNG_HALF;
 }
 
-/** Larger than what glibc retains, and smaller than what it takes from the system by itself: see returnFreeMemory. */
+/** Smaller than what glibc takes from the system for one block by itself (MALLOC_MMAP_THRESHOLD_, 32 MB at most): see returnFreeMemory. */
 const TRIM_BLOCK = 28 * 2 ** 20;
+/** Enough for a threshold of 280 MB, 14 hashes. */
+const MAX_TRIM_BLOCKS = 10;
 
 /**
  * Returns freed memory at the end of the C library's heap to the system: that of a password hash, 19 MB. With the settings of `npm start`
- * and of the image, glibc retains up to 24 MB there, so that hashes in a row need no fresh pages; it returns all of it when a block
- * is freed that makes the rest larger. The pages of the block are never touched. Without these settings it does nothing,
+ * and of the image, glibc retains up to 24 MB there, so that hashes in a row need no fresh pages; it returns all of it when blocks
+ * are freed that make the rest larger. Their pages are never touched. Without these settings it does nothing,
  * because glibc would then adapt its thresholds to the block.
  */
 export function returnFreeMemory(): void {
-  if (process.env.MALLOC_TRIM_THRESHOLD_ === undefined) return;
-  const { buffer } = Buffer.allocUnsafeSlow(TRIM_BLOCK);
-  // A transfer to a closed port frees the block at once, and not at some later collection.
+  const retained = Number(process.env.MALLOC_TRIM_THRESHOLD_);
+  if (!Number.isSafeInteger(retained)) return;
+  const count = Math.min(Math.floor(retained / TRIM_BLOCK) + 1, MAX_TRIM_BLOCKS);
+  const blocks = Array.from({ length: count }, () => Buffer.allocUnsafeSlow(TRIM_BLOCK).buffer);
+  // A transfer to a closed port frees them at once, and not at some later collection.
   const { port1, port2 } = new MessageChannel();
   port2.close();
-  port1.postMessage(undefined, [buffer]);
+  port1.postMessage(undefined, blocks);
   port1.close();
 }

@@ -28,6 +28,8 @@ export interface SignedIn {
   /** Behind `requireSignIn`: the second factor, where the account has one or the settings demand it; it need not be recent. */
   secondFactor: Middleware;
   userOf(ctx: Context): SignedInUser;
+  /** Of any request: the user, if the session is strong enough for what `secondFactor` guards. */
+  findAdministrator(ctx: Context): Promise<SignedInUser | undefined>;
   /** Behind `secondFactor`: the address of a sign-in that gives a fresh proof and leads back to `returnTo`. */
   stepUpUrl(ctx: Context, returnTo: string): string;
 }
@@ -46,7 +48,7 @@ export interface SignedInDependencies {
 }
 
 export function createSignedIn(dependencies: SignedInDependencies): SignedIn {
-  const { cookies, rpSessions, accounts, recordActivity } = dependencies;
+  const { cookies, rpSessions, accounts, recordActivity, strongestProof, staffAcr } = dependencies;
   const users = new WeakMap<object, SignedInUser>();
 
   function userOf(ctx: Context): SignedInUser {
@@ -55,16 +57,30 @@ export function createSignedIn(dependencies: SignedInDependencies): SignedIn {
     return user;
   }
 
+  async function find(ctx: Context): Promise<SignedInUser | undefined> {
+    const session = await rpSessions.find(cookies.get(ctx, 'rpSession'));
+    const account = session && (await accounts.find(session.userId));
+    if (!session || !account?.isActive) return undefined;
+    ctx.state.profileLanguage = account.locale ?? undefined;
+    return { account, session };
+  }
+
   return {
     userOf,
 
+    async findAdministrator(ctx) {
+      const user = users.get(ctx.req) ?? (await find(ctx));
+      if (!user) return undefined;
+      users.set(ctx.req, user);
+      const { acr } = await strongestProof(user.account);
+      return opensAdministration(user.session, { strongest: acr, staff: staffAcr(user.account) }) ? user : undefined;
+    },
+
     async requireSignIn(ctx, next) {
-      const session = await rpSessions.find(cookies.get(ctx, 'rpSession'));
-      const account = session && (await accounts.find(session.userId));
-      if (session && account?.isActive) {
-        users.set(ctx.req, { account, session });
-        ctx.state.profileLanguage = account.locale ?? undefined;
-        if (isPage(ctx)) await recordActivity(session.ssoUid);
+      const user = await find(ctx);
+      if (user) {
+        users.set(ctx.req, user);
+        if (isPage(ctx)) await recordActivity(user.session.ssoUid);
         return next();
       }
       if (!isRead(ctx)) throw unauthorized('unauthenticated', { next: { href: '/login', label: t('sign-in.title') } });

@@ -31,7 +31,7 @@ export interface AdministrationDependencies {
   handler(): RequestListener;
 }
 
-/** Returns the routers in the order in which they run. */
+/** Returns the routers in the order in which they run, and what runs before every route. */
 export function createAdministration(dependencies: AdministrationDependencies) {
   const admin = adminActions(dependencies);
   const console = consoleOf(dependencies, admin);
@@ -40,7 +40,7 @@ export function createAdministration(dependencies: AdministrationDependencies) {
   const api = adminApi(dependencies, { admin, endpoints: [...admin.endpoints, ...diagnostics.endpoints] });
   const authzen = accessEvaluation(dependencies);
   const routers = [console, diagnostics, testBench, api].flatMap((part) => part.routers);
-  return { routers: [...routers, authzen.router] };
+  return { routers: [...routers, authzen.router], consoleErrors: console.frame.errors };
 }
 
 function adminActions({ services, protocols, userPages, wakeMailDelivery }: AdministrationDependencies): Admin {

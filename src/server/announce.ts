@@ -1,36 +1,46 @@
 // What a start prints: where the server is, the first administrator, or why it failed.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config.ts';
 import type { Logger } from '../platform/logger.ts';
 import { DatabaseError } from '../storage/database-url.ts';
 import type { RunningServer } from './start.ts';
 
-/**
- * Independent of LOG_LEVEL: these lines are needed to find the server and to sign in. The first administrator stands only in the box
- * on the `terminal`, so that no log has the password; `grep 'First administrator'` finds it on one line.
- */
-export function announce(
-  { url, firstAdmin }: Pick<RunningServer, 'url' | 'firstAdmin'>,
-  logger: Logger,
-  { isFirst = true, terminal }: { isFirst?: boolean; terminal: { write(text: string): unknown } },
-): void {
+/** How long the box with the first password waits: for the first jobs of its process, and for the other workers. */
+export const BOX_SECONDS = { jobs: 5, workers: 15 };
+
+/** Independent of LOG_LEVEL: these lines are needed to find the server. */
+export function announce({ url }: Pick<RunningServer, 'url'>, logger: Logger): void {
   const announcing = logger.child({}, { level: 'info' });
-  if (isFirst) {
-    announcing.info(`Gatehouse is ready at ${url}`);
-    announcing.info(`OpenID Connect discovery: ${url}/.well-known/openid-configuration`);
-    announcing.info(`SAML metadata:            ${url}/saml/metadata`);
-  }
-  if (firstAdmin) {
-    const { username, password } = firstAdmin;
-    const account = `username ${username}, temporary password ${password}`;
-    terminal.write(`\n${box(['Console', `${url}/admin`], ['First administrator', account])}\n\n`);
-  }
+  announcing.info(`Gatehouse is ready at ${url}`);
+  announcing.info(`OpenID Connect discovery: ${url}/.well-known/openid-configuration`);
+  announcing.info(`SAML metadata:            ${url}/saml/metadata`);
 }
 
-/** The `terminal` of `announce`: standard output where the log is for people, else standard error, so that a log in JSON stays one. */
-export const terminalOf = ({ logFormat }: Pick<Config, 'logFormat'>) => ({
-  terminal: logFormat === 'pretty' ? process.stdout : process.stderr,
-});
+/**
+ * The box with the first administrator that this start created, for the terminal and not for the log, so that no log has the password;
+ * `grep 'First administrator'` finds it on one line. It resolves when the log of the start is complete, so that the box is the last thing
+ * on the terminal, and at `end`, as a password that is stored is printed in any case.
+ */
+export async function firstAdminBox(
+  { url, firstAdmin, firstJobs }: Pick<RunningServer, 'url' | 'firstAdmin' | 'firstJobs'>,
+  end: Promise<unknown>,
+): Promise<string | undefined> {
+  if (!firstAdmin) return undefined;
+  await atMost(BOX_SECONDS.jobs, firstJobs, end);
+  const { username, password } = firstAdmin;
+  const account = `username ${username}, temporary password ${password}`;
+  return `\n${box(['Console', `${url}/admin`], ['First administrator', account])}\n\n`;
+}
+
+/** Resolves with the first of these, after so many seconds at the latest. */
+export async function atMost(seconds: number, ...promises: Promise<unknown>[]): Promise<void> {
+  await Promise.race([...promises, sleep(seconds * 1000, undefined, { ref: false })]);
+}
+
+/** Where the box is printed: standard output where the log is for people, else standard error, so that a log in JSON stays one. */
+export const terminalOf = ({ logFormat }: Pick<Config, 'logFormat'>) =>
+  logFormat === 'pretty' ? process.stdout : process.stderr;
 
 /** A frame around lines of name and value, for a terminal. */
 function box(...lines: [name: string, value: string][]): string {

@@ -13,6 +13,7 @@ import { createRenderer, rendering } from '../http/pages/render.ts';
 import { requestContext } from '../http/request-context.ts';
 import { createRequestSpans } from '../http/request-span.ts';
 import { securityHeaders } from '../http/security-headers.ts';
+import { isForPrograms } from '../oidc/engine/routes.ts';
 import { assetDirs } from '../platform/package.ts';
 import type { Tracing } from '../platform/tracing.ts';
 import { addressBlock } from '../rate-limits/network-limits.ts';
@@ -66,7 +67,7 @@ export function createApp({ services, http, viewsDir, tracing, pauses, routes }:
   // Before anything can respond: error pages need them, and the engine adds the hashes of its scripts to them.
   app.use(securityHeaders());
   // Turns every error below into a response.
-  app.use(errorHandler({ render, brandOf: brand.ofApplication }));
+  app.use(errorHandler({ render, brandOf: brand.ofApplication, isOAuthPath: isForPrograms }));
   // After it, nothing uses a Host or X-Forwarded header of the client.
   app.use(hostGuard({ issuerUrl: config.issuerUrl, trustProxy: config.trustProxy }));
   // After the error handler, which writes its response; before anything that changes data.

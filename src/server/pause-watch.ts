@@ -5,7 +5,6 @@ import type { Middleware } from '../http/context.ts';
 import { unavailable } from '../http/errors.ts';
 import type { Stopwatch } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
-import { t } from '../texts/text.ts';
 
 export interface PauseWatchOptions {
   stopwatch: Stopwatch;
@@ -49,8 +48,7 @@ export function rejectStaleRequests({ isStale }: Pick<PauseWatch, 'isStale'>): M
   return (ctx, next) => {
     if (!isStale() || ctx.path === '/healthz') return next();
     throw unavailable('unavailable', {
-      message: t('error.busy'),
-      advice: t('error.busy-advice'),
+      detail: 'the request may have arrived while this process stood still',
       headers: { 'Retry-After': '1' },
     });
   };

@@ -1,5 +1,6 @@
 // Runs before the server listens: creates the built-in roles, completes the keys of lists and the pictures of applications, and applies the
 // configuration file.
+import { unknownBrandApplications } from '../brand/unknown-applications.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { formatFault } from '../config-file/file.ts';
 import { readValidFile } from '../config-file/read-file.ts';
@@ -20,6 +21,14 @@ export async function prepareData(services: Services): Promise<void> {
     // A declared password may have been verified.
     passwords.returnMemory();
     logger.info({ file: file.path, changes: result.plan.steps.length }, 'configuration file applied');
+  }
+  // The plan has warned of those in the file.
+  if (!file?.declared.settings.brand_applications) {
+    const brands = settings.latest().brand_applications;
+    const found = await Promise.all(Object.keys(brands).map((id) => applications.find(id)));
+    const known = new Set(found.map((application) => application?.clientId));
+    const isKnown = (id: string) => known.has(id) || applications.isReserved(id);
+    for (const warning of unknownBrandApplications(brands, isKnown)) logger.warn(warning);
   }
   const ignored = ignoredTexts(settings.latest().texts);
   if (ignored.length > 0)

@@ -2,7 +2,7 @@
 import cluster from 'node:cluster';
 import type { Config } from '../config.ts';
 import type { Logger } from '../platform/logger.ts';
-import { announce, reportStartFailure, terminalOf } from './announce.ts';
+import { announce, firstAdminBox, reportStartFailure, terminalOf } from './announce.ts';
 import { stopSignal } from './stop-signal.ts';
 
 /** Resolves with the exit code, after SIGTERM or SIGINT and a clean shutdown. */
@@ -23,7 +23,9 @@ async function serveAlone(config: Config, logger: Logger): Promise<number> {
     // Open handles of the failed start, such as the listener, would prevent the exit of the process.
     return process.exit(1);
   });
-  announce(server, logger, terminalOf(config));
+  announce(server, logger);
+  const box = await firstAdminBox(server, signal);
+  if (box) terminalOf(config).write(box);
   logger.info({ signal: await signal }, 'signal received');
   const outcome = await stopServer(server, { announceSeconds: config.drainSeconds, logger });
   // Work that goes on, such as a write that waits for the database, would delay the exit of the process.

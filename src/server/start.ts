@@ -42,6 +42,8 @@ export interface RunningServer {
   services: Services;
   /** The administrator that this start created, with the temporary password; undefined if there was one. */
   firstAdmin: FirstAdmin | undefined;
+  /** Resolves when each job has run once, and so has logged what it does at a start. */
+  firstJobs: Promise<void>;
   /** /readyz answers 503 from now on, while everything is still served. */
   announceStop(): void;
   /** Leaves new connections and the jobs to other processes; resolves when the open connections have ended. */
@@ -117,13 +119,13 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   // Before the jobs, so that a start on a full disk fails here with one line.
   await audit.record({ type: 'server.started', outcome: 'success', data: { node: process.version } });
   isServing = true;
-  scheduler.start();
 
   return {
     url: config.issuer,
     port,
     services,
-    // Last, so that the password is printed as soon as it is stored.
+    firstJobs: scheduler.start(),
+    // Last, so that no failure of the start comes between the password and its box.
     firstAdmin: await ensureFirstAdmin(services),
     announceStop: server.announceDrain,
     retire: () => Promise.all([scheduler.stop(), server.retire()]).then(() => {}),
@@ -273,6 +275,7 @@ function routesOf({ services, http, protocols, userPages, administration, isDrai
   return [
     // First, because most requests are for it.
     protocols.oidc.middleware,
+    administration.consoleErrors,
     mounted(healthRoutes({ checks: readinessChecks(services), isDraining })),
     ...publicMetrics.map(mounted),
     ...[signIn, federation, recovery, registration].flatMap(({ routers }) => routers.map(mounted)),

@@ -159,6 +159,7 @@ const plainTags = {
   small: joined,
   a: joined,
   datetime: joined,
+  moment: joined,
   hidden: joined,
   reference: joined,
 };
@@ -168,13 +169,18 @@ const tagsOfParts = Object.fromEntries(
   Object.keys(plainTags).map((name) => [name, (chunks: (string | Words)[]) => chunks]),
 ) as unknown as Record<string, Words>;
 
-/** `a` links to the value `href`, `datetime` is the time in the value `at`; `hidden` is only for screen readers. */
+/**
+ * `a` links to the value `href`, `datetime` is the time in the value `at`, which page.js may write as `3 days ago`, and `moment` the same inside
+ * of a sentence, always with its date; `hidden` is only for screen readers.
+ */
 function htmlTags({ href, at }: Record<string, Value>): Record<keyof typeof plainTags, (chunks: Chunks) => string> {
+  const time = at instanceof Date ? at.toISOString() : '';
   return {
     strong: (chunks) => `<strong>${joined(chunks)}</strong>`,
     small: (chunks) => `<span class="small">${joined(chunks)}</span>`,
     a: (chunks) => `<a href="${escapeHtml(href)}">${joined(chunks)}</a>`,
-    datetime: (chunks) => `<time datetime="${at instanceof Date ? at.toISOString() : ''}">${joined(chunks)}</time>`,
+    datetime: (chunks) => `<time datetime="${time}">${joined(chunks)}</time>`,
+    moment: (chunks) => `<time datetime="${time}" data-exact>${joined(chunks)}</time>`,
     hidden: (chunks) => `<span class="sr-only">${joined(chunks)}</span>`,
     reference: (chunks) => `<strong class="nowrap select-all">${joined(chunks)}</strong>`,
   };

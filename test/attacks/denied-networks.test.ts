@@ -47,6 +47,11 @@ describe('a denied network', () => {
     expect(page.text).toContain(String(page.headers['x-request-id']));
     const json = await from('192.0.2.45').get('/account', { headers: { accept: 'application/json' } });
     expect(json.json()).toMatchObject({ status: 403, code: 'address_denied' });
+    const oauth = await from('192.0.2.45').post('/token', { form: { grant_type: 'client_credentials' } });
+    expect(oauth.json(), 'RFC 6749 5.2').toEqual({
+      error: 'access_denied',
+      error_description: 'Your network is blocked.',
+    });
     const style = /href="(\/assets\/people[^"]+)"/.exec(page.text)?.[1] ?? '';
     expect((await from('192.0.2.45').get(style)).status).toBe(200);
   });

@@ -96,7 +96,7 @@ describe('a role that the actor does not have', () => {
     );
     const version = String((await clerk.get(`/roles/${id}`)).headers.etag);
     await rejected(forged(`/admin/roles/${id}`, { name: 'not-finance', version }));
-    await rejected(forged(`/admin/roles/${id}/delete`, {}));
+    await rejected(forged(`/admin/roles/${id}/delete`, { typed_name: 'finance' }));
     expect(await rolesOf(holder.account.id)).toEqual(['finance']);
   });
 

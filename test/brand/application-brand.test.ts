@@ -1,6 +1,9 @@
 // The brand of an application beyond the pages of its sign-in: on error pages, on the pages for a forgotten password, and in the mails that
 // the sign-in causes; and the name of the brand as that of the sender.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkDatabase } from '../../src/cli/doctor/check-database.ts';
+import { prepareData } from '../../src/server/prepare-data.ts';
 import { type Application, anApplication, completeSignIn } from '../oidc/support.ts';
 import { aServiceProvider } from '../support/applications/sp.ts';
 import { aUser } from '../support/factories.ts';
@@ -37,6 +40,21 @@ async function atSignIn(): Promise<{ browser: HttpClient; page: Page }> {
 }
 
 const SHOP = '· Shop</title>';
+
+it('a brand of an application that does not exist is named at the start and by doctor', async () => {
+  const { config, logger, now } = idp.services;
+  await brand({ [app.clientId]: { name: 'Shop', color: '#aa0000' }, 'shop-typo': { name: 'Shop' } });
+  idp.log.splice(0);
+  await prepareData(idp.services);
+  expect(idp.log.filter((line) => line.includes('brand_applications'))).toEqual([
+    expect.stringContaining('brand_applications names shop-typo, which is'),
+  ]);
+  const findings = await checkDatabase({ config, logger, now });
+  expect(findings.filter(({ check }) => check === 'brand')).toEqual([
+    expect.objectContaining({ status: 'warning', message: expect.stringContaining('shop-typo') }),
+  ]);
+  await brand({ [app.clientId]: { name: 'Shop', color: '#aa0000' } });
+});
 
 describe('an error page of a sign-in at an application with a brand of its own', () => {
   it('has that brand when the request is wrong', async () => {

@@ -42,6 +42,39 @@ users:
     roles: [editor]
 `;
 
+describe('brands of applications', () => {
+  it('warns of an application that does not exist, and of none that the file declares or that is registered', async () => {
+    const own = await configFileBench();
+    const { application } = await own.applications.createOidc({
+      client_name: 'Stored',
+      redirect_uris: ['https://a.example/cb'],
+    });
+    const text = `
+settings:
+  brand_applications:
+    wiki-typo: { name: A }
+    web: { name: B }
+    gatehouse: { name: C }
+    https://wiki.example/sp: { name: D }
+    ${application.clientId}: { name: E }
+clients:
+  - { client_id: web, redirect_uris: [https://web.example/cb], token_endpoint_auth_method: none }
+service_providers:
+  - { name: Wiki, metadata: '<EntityDescriptor entityID="https://wiki.example/sp"/>' }
+`;
+    const warnings = ['brand_applications names wiki-typo, which is the client ID or entity ID of no application'];
+    expect(await own.plan(text)).toMatchObject({ ok: true, plan: { warnings } });
+    expect(await own.apply(text)).toMatchObject({ ok: true, plan: { warnings } });
+    const without = text.replace(/clients:[\s\S]*/, '');
+    expect(await own.plan(without)).toMatchObject({
+      plan: {
+        warnings: ['wiki-typo', 'web', 'https://wiki.example/sp'].map((id) => expect.stringContaining(` ${id},`)),
+      },
+    });
+    await own.close();
+  });
+});
+
 describe('applying a file', () => {
   let file: string;
   beforeAll(() => {

@@ -116,7 +116,7 @@ describe('the demo', () => {
     await elsewhere.close();
   });
 
-  it('opens both applications from the start page and from the portal with one sign-in, SAML first', async () => {
+  it('opens both applications from the start page and from the app list with one sign-in, SAML first', async () => {
     const tab = await (await browser.newContext()).newPage();
     await tab.goto(value('Open'));
     expect(await tab.locator('.apps a strong').allTextContents()).toEqual(['Demo OIDC app', 'Demo SAML app']);
@@ -131,7 +131,9 @@ describe('the demo', () => {
     await screenshot(tab, 'demo-saml-signed-in');
     expect(await axe(tab)).toEqual([]);
 
-    await tab.goto(`${value('Gatehouse itself is at')}/dashboard`);
+    await tab.goto(value('Open'));
+    await tab.getByRole('link', { name: 'app list at Gatehouse' }).click();
+    await tab.getByRole('heading', { name: 'Your apps' }).waitFor();
     await tab.getByRole('link', { name: 'Demo OIDC app' }).click();
     await tab.getByRole('link', { name: 'Sign in with Gatehouse' }).click();
     await tab.getByRole('heading', { name: 'Hello, Dana Demo' }).waitFor();

@@ -168,6 +168,26 @@ describe('the access check', () => {
     expect(list).toContain(`${username} entered the correct password, but the account is disabled`);
   });
 
+  it('names the application of each attempt, also of a wrong password', async () => {
+    const other = await app({ client_name: 'Wiki' });
+    const { clientId } = await app();
+    const { username } = await aUser(idp.services);
+    for (const client_id of [other.clientId, clientId]) {
+      const browser = httpClient(idp.issuer);
+      const request = { response_type: 'code', client_id, redirect_uri: 'https://app.example.com/cb', scope: 'openid' };
+      const challenge = { code_challenge: 'a'.repeat(43), code_challenge_method: 'S256' };
+      const form = await browser.follow(
+        await browser.get(`/authorize?${new URLSearchParams({ ...request, ...challenge })}`),
+      );
+      await browser.submit(form, { username, password: 'a wrong password' });
+    }
+    const attempts = /<ol class="events"[\s\S]*?<\/ol>/.exec((await checkOf(username, clientId)).text)?.[0] ?? '';
+    const lines = attempts.split('<li').slice(1).map(textOf);
+    expect(lines).toHaveLength(2);
+    for (const [at, name] of ['Payroll', 'Wiki'].entries())
+      expect(lines[at]).toMatch(new RegExp(`${username} entered an incorrect password.* ${name} · `));
+  });
+
   itOnSqlite('offers a fix only to an administrator who has the right, and says which right is missing', async () => {
     const { clientId } = await app({ access: { roles: ['editor'] } });
     const user = await aUser(idp.services);

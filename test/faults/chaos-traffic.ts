@@ -113,15 +113,17 @@ export async function startTraffic(idp: TestIdp): Promise<Traffic> {
         const page = await until('read', () => httpClient(idp.issuer).get(`/api/admin/users/${id}`, { headers }));
         if (page.status !== 200) lost.push(`user ${id}: ${page.status}`);
       }
-      const isActive = async (token: string) => {
+      const introspection = (token: string) => {
         const asApp = { authorization: basic(service.clientId, service.clientSecret) };
-        const page = await until('introspect', () =>
+        return until('introspect', () =>
           httpClient(idp.issuer).post('/introspect', { form: { token }, headers: asApp }),
         );
-        return page.json().active === true;
       };
       const young = acknowledged.tokens.filter(({ at }) => performance.now() - at < 5 * 60_000);
-      for (const { token } of young) if (!(await isActive(token))) lost.push('a token');
+      for (const { token } of young) {
+        const page = await introspection(token);
+        if (page.json().active !== true) lost.push(`a token: ${page.status} ${page.text}`);
+      }
       for (const { refreshToken } of acknowledged.signedOut) {
         const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
         const page = await until('refresh', () => postAs(idp, app, '/token', form));

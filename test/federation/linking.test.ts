@@ -139,7 +139,7 @@ describe('the sessions of a connection', () => {
         await admin.submit(form, {}, { form: '/disable' });
         expect(await account()).toEqual([200, 200]);
         await admin.submit(await admin.get(`${at}/${what}`), { end_sessions: 'on' }, { form: '/disable' });
-      } else await admin.submit(form, { end_sessions: 'on' }, { form: '/delete' });
+      } else await admin.submit(form, { end_sessions: 'on', typed_name: gone.connection }, { form: '/delete' });
       expect(await account()).toEqual([303, 303]);
       if (what === 'disable') await idp.services.connections.remove(gone.connection);
       await gone.upstream.stop();

@@ -101,6 +101,21 @@ describe('the account page', () => {
     expect(foreign.text).toContain('Sign out?');
   });
 
+  it('asks without a name when its own page signs out, and names an application that asks', async () => {
+    const browser = await signedIn(await aUser(idp.services));
+    const own = textOf((await browser.follow(await browser.get('/logout'))).text);
+    expect(own).toContain('Sign out?');
+    expect(own).toContain('You’ll be signed out here and in every app you opened with this sign-in.');
+    expect(own).not.toMatch(/wants to sign you out|Opened with this sign-in/);
+    const wiki = await aClient(idp.services, { client_name: 'Wiki', redirect_uris: ['https://wiki.example.com/cb'] });
+    const asked = await browser.get(`/end-session?client_id=${wiki.clientId}`);
+    expect(textOf(asked.text)).toContain('Wiki wants to sign you out.');
+    await browser.get('/language/de?next=/account');
+    const german = textOf((await browser.follow(await browser.get('/logout'))).text);
+    expect(german).toContain('Abmelden?');
+    expect(german).not.toContain('möchte Sie abmelden');
+  });
+
   it('lists only the applications that the user may open', async () => {
     const user = await aUser(idp.services);
     await idp.services.roles.create({ name: 'editor' });

@@ -71,7 +71,9 @@ describe('a server that stood still', () => {
       status: 503,
       retryAfter: '1',
     });
+    expect(JSON.parse(stale.text), 'RFC 6749 5.2').toMatchObject({ error: 'temporarily_unavailable' });
     await vi.waitFor(() => expect(server.printed()).toContain('this process stood still'), { timeout: 10_000 });
+    expect(server.printed(), 'the log').not.toContain('"stack"');
     await vi.waitFor(async () => expect((await refresh()).status).toBe(200), { timeout: 10_000, interval: 500 });
   });
 });

@@ -64,7 +64,11 @@ describe('the texts in English', () => {
         const message = english[key];
         if (message === undefined) return [`${file}: ${key}`];
         const { values, tags } = partsOf(message, 'en');
-        const wanted = [...values, ...(tags.has('a') ? ['href'] : []), ...(tags.has('datetime') ? ['at'] : [])];
+        const wanted = [
+          ...values,
+          ...(tags.has('a') ? ['href'] : []),
+          ...(tags.has('datetime') || tags.has('moment') ? ['at'] : []),
+        ];
         return wanted
           .filter((name) => !new RegExp(`(^|[ ,])${name}\\b`).test(givenValues))
           .map((name) => `${file}: ${key} ${name}`);

@@ -60,6 +60,7 @@
   const exactThisYear = new Intl.DateTimeFormat(language, ofThisYear);
   const thisYear = new Date().getFullYear();
   const withZone = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'long' });
+  const inSentence = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short' });
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
   const units = [
     ['day', 86_400],
@@ -72,6 +73,10 @@
     const [unit, length] = units.find(([, one]) => Math.abs(seconds) >= one) ?? ['second', 60];
     const isNear = Math.abs(seconds) < 7 * 86_400;
     time.title = withZone.format(at);
+    if ('exact' in time.dataset) {
+      time.textContent = inSentence.format(at);
+      continue;
+    }
     time.textContent = isNear
       ? relative.format(Math.trunc(seconds / length), unit)
       : (at.getFullYear() === thisYear ? exactThisYear : exact).format(at);

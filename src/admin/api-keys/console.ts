@@ -9,7 +9,7 @@ import { limits } from '../../limits.ts';
 import { adminApi } from '../../rbac/built-in.ts';
 import { t } from '../../texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
-import { type Frame, trailField } from '../console/frame.ts';
+import { cursorField, type Frame, trailField } from '../console/frame.ts';
 import { readTypedForm } from '../console/typed-form.ts';
 import type { ApiKeyAdmin } from './actions.ts';
 import { type KeyForm, keyForm, keyListPage, keyPage, newKeyPage, revocationPage } from './console-pages.ts';
@@ -21,7 +21,7 @@ const WRITE = 'gatehouse.api-keys:write' as const;
 const query = z.object({
   state: z.enum(['active', 'ended']).default('active'),
   user: z.string().trim().max(254).default(''),
-  after: z.string().max(200).optional(),
+  after: cursorField,
   trail: trailField,
 });
 

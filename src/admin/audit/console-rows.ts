@@ -1,10 +1,10 @@
 // Audit events as items of a page: a sentence with links, where it came from, and the raw event for developers.
 import type { AuditEntry } from '../../audit/audit.ts';
 import type { EventKind } from '../../audit/sentences/event-text.ts';
-import { eventTexts, type Mention, mentionsIn, sentenceOf } from '../../audit/sentences/sentence.ts';
+import { applicationOf, eventTexts, type Mention, mentionsIn, sentenceOf } from '../../audit/sentences/sentence.ts';
 import { browserName } from '../../mail/browser-name.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../../rp/first-party-client.ts';
-import { concatenated, type PageText, Slot, t } from '../../texts/text.ts';
+import { concatenated, type PageText, partsOf, Slot, t } from '../../texts/text.ts';
 import type { EventItem, Mark } from '../console/blocks.ts';
 import { applicationCell, type Names, userCell } from '../console/names.ts';
 
@@ -39,15 +39,23 @@ export async function eventItems(events: readonly AuditEntry[], names: Names): P
         : { text: name };
     return { text: connections.get(id) ?? id, ...(connections.has(id) && { href: `/admin/connections/${id}` }) };
   };
-  return events.map((event) => ({
-    at: event.at,
-    ...(isFailure(event) ? FAILED : KIND_ICONS[kindOf(event)]),
-    ...toneOf(event),
-    sentence: sentenceOf(event, (mention) => new Slot(markOf(mention))),
-    place: placeOf(event),
-    details: detailsOf(event),
-  }));
+  return events.map((event) => {
+    const application = applicationOf(event);
+    const sentence = sentenceOf(event, (mention) => new Slot(markOf(mention)));
+    const name = application && markOf(application).text;
+    return {
+      at: event.at,
+      ...(isFailure(event) ? FAILED : KIND_ICONS[kindOf(event)]),
+      ...toneOf(event),
+      sentence,
+      place: dotted([name && !isNamedIn(sentence, name) ? name : undefined, placeOf(event)]),
+      details: detailsOf(event),
+    };
+  });
 }
+
+const isNamedIn = (sentence: PageText, name: PageText) =>
+  partsOf(sentence).some((part) => part instanceof Slot && String(part) === String(name));
 
 function kindOf({ type }: AuditEntry): EventKind {
   return (eventTexts as Partial<typeof eventTexts>)[type as keyof typeof eventTexts]?.kind ?? 'server';

@@ -66,7 +66,7 @@ export function auditRoutes(dependencies: AuditPagesDependencies): Router<State,
       title: t('console.audit.title'),
       lead: t('console.audit.lead'),
       actions: [
-        ...(isFiltered ? [{ label: t('console.audit.clear'), href: HERE }] : []),
+        ...(isFiltered ? [{ label: t('console.list.remove-filters'), href: HERE }] : []),
         ...(['csv', 'jsonl'] as const).map((format) => ({
           label: format === 'csv' ? t('console.audit.export-csv') : t('console.audit.export-json-lines'),
           icon: 'download',

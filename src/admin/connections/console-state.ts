@@ -6,6 +6,7 @@ import type { Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
 import { type PageText, sentences, t } from '../../texts/text.ts';
 import type { ConsolePage, Field } from '../console/blocks.ts';
+import { assertTypedName, deletionForm, readTypedName } from '../console/typed-name.ts';
 import { type ConnectionPagesDependencies, HOME, pathOf, WRITE } from './console-parts.ts';
 
 const endForm = z.object({ end_sessions: z.literal('on').optional() });
@@ -35,17 +36,36 @@ export function addStateRoutes(
 
   router.get('/:id/delete', ...frame.page(WRITE), async (ctx) => {
     const { id = '' } = ctx.params;
-    frame.show(ctx, deletePage(id, await connections.countSessions(id)));
+    frame.show(ctx, await deletePage(id));
   });
 
   router.post('/:id/delete', ...frame.change(WRITE), async (ctx) => {
     const { id = '' } = ctx.params;
     const { end_sessions: ends } = await parseForm(ctx, endForm.loose());
-    // First: afterwards nothing says which sessions began there.
-    const ended = ends === 'on' ? await connections.endSessions(id, frame.actor(ctx)) : undefined;
-    await connections.remove(id, frame.actor(ctx));
-    frame.redirect(ctx, HOME, withEnded(t('console.connections.deleted'), ended));
+    const typed = await readTypedName(ctx);
+    await frame.attempt(
+      ctx,
+      async () => {
+        assertTypedName(typed, id);
+        // First: afterwards nothing says which sessions began there.
+        const ended = ends === 'on' ? await connections.endSessions(id, frame.actor(ctx)) : undefined;
+        await connections.remove(id, frame.actor(ctx));
+        frame.redirect(ctx, HOME, withEnded(t('console.connections.deleted'), ended));
+      },
+      () => deletePage(id, { typed, ends: ends === 'on' }),
+    );
   });
+
+  /** Names the ID, because a row that another program wrote has no name that could be trusted. */
+  async function deletePage(id: string, { typed = '', ends = false } = {}): Promise<ConsolePage> {
+    const lead = t('console.connections.delete-lead');
+    const fields = [{ ...endSessionsField(await connections.countSessions(id)), checked: ends }];
+    return {
+      title: t('console.connections.delete-title', { id }),
+      back: { href: HOME, label: t('console.navigation.connections') },
+      blocks: [deletionForm({ at: pathOf(id), name: id, lead, fields, typed, cancel: HOME })],
+    };
+  }
 }
 
 function disablePage({ id, name }: Connection, sessions: number): ConsolePage {
@@ -62,24 +82,6 @@ function disablePage({ id, name }: Connection, sessions: number): ConsolePage {
         button: t('console.shared.disable'),
         look: 'danger',
         cancel: at,
-      },
-    ],
-  };
-}
-
-function deletePage(id: string, sessions: number): ConsolePage {
-  return {
-    title: t('console.connections.delete-title', { id }),
-    back: { href: HOME, label: t('console.navigation.connections') },
-    blocks: [
-      {
-        kind: 'form',
-        lead: t('console.connections.delete-lead'),
-        action: `${pathOf(id)}/delete`,
-        fields: [endSessionsField(sessions)],
-        button: t('console.shared.delete'),
-        look: 'danger',
-        cancel: HOME,
       },
     ],
   };

@@ -1,18 +1,24 @@
 // What the administrator of each request may do.
 import type { Context, Middleware } from '../../http/context.ts';
-import { forbidden } from '../../http/errors.ts';
+import { type AppError, type ErrorOptions, forbidden } from '../../http/errors.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import { OWN_PREFIX } from '../../rbac/built-in.ts';
 import { meets, type Need, type Rights } from '../../rbac/rights.ts';
 import type { SignedIn } from '../../rp/signed-in.ts';
-import { t } from '../../texts/text.ts';
+import { type PageLink, t } from '../../texts/text.ts';
 import { firstPage } from './navigation.ts';
 
 export interface ConsoleRights {
   /** Rejects the request unless the administrator meets all needs. */
   requireRights(needed: readonly Need[]): Middleware;
-  /** The rights that `requireRights` read; none before it ran. */
+  /** The rights that were read for this request; none before. */
   rightsAt(ctx: Context): Rights;
+  /** Reads the rights of a user who may have none in Gatehouse: undefined then. */
+  readRights(ctx: Context, userId: string): Promise<Rights | undefined>;
+  /** Remembers what the request lacks, and returns the error. */
+  lacking(ctx: Context, missing: readonly Need[], options?: ErrorOptions): AppError;
+  /** What `lacking` was told of this request. */
+  missingAt(ctx: Context): readonly Need[];
 }
 
 export interface ConsoleRightsDependencies {
@@ -22,19 +28,38 @@ export interface ConsoleRightsDependencies {
 
 export function createConsoleRights({ signedIn, authority }: ConsoleRightsDependencies): ConsoleRights {
   const rightsOfRequest = new WeakMap<object, Rights>();
+  const missingOfRequest = new WeakMap<object, readonly Need[]>();
+
+  const readRights: ConsoleRights['readRights'] = async (ctx, userId) => {
+    const rights = rightsOfRequest.get(ctx.req) ?? (await authority.rightsOfUser(userId));
+    rightsOfRequest.set(ctx.req, rights);
+    return rights === 'everything' || rights.some((right) => right.startsWith(OWN_PREFIX)) ? rights : undefined;
+  };
+
+  const lacking: ConsoleRights['lacking'] = (ctx, missing, options) => {
+    missingOfRequest.set(ctx.req, missing);
+    return forbidden('forbidden', { detail: { missing }, ...options });
+  };
+
   return {
+    readRights,
+    lacking,
     rightsAt: (ctx) => rightsOfRequest.get(ctx.req) ?? [],
+    missingAt: (ctx) => missingOfRequest.get(ctx.req) ?? [],
 
     requireRights: (needed) => async (ctx, next) => {
-      const rights = await authority.rightsOfUser(signedIn.userOf(ctx).account.id);
-      rightsOfRequest.set(ctx.req, rights);
-      const isStaff = rights === 'everything' || rights.some((right) => right.startsWith(OWN_PREFIX));
-      const missing = needed.filter((need) => !meets(rights, need));
-      if (isStaff && missing.length === 0) return next();
-      throw forbidden('forbidden', {
-        detail: { missing },
-        next: isStaff ? firstPage(rights) : { href: '/dashboard', label: t('page.your-apps') },
-      });
+      const rights = await readRights(ctx, signedIn.userOf(ctx).account.id);
+      const missing = needed.filter((need) => !meets(rights ?? [], need));
+      if (rights && missing.length === 0) return next();
+      const link = rights ? firstPage(rights) : { href: '/dashboard', label: t('page.your-apps') };
+      throw lacking(ctx, missing, { next: link, other: otherAccount(ctx) });
     },
   };
+}
+
+/** The sign-in with another account, which leads back here. */
+export function otherAccount(ctx: Context): PageLink {
+  const back = ctx.method === 'GET' ? ctx.url : '/admin';
+  const query = new URLSearchParams({ prompt: 'select_account', return_to: back });
+  return { href: `/login?${query}`, label: t('sign-in.other-account') };
 }

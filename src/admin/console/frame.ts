@@ -4,21 +4,23 @@ import { z } from 'zod';
 import type { AccountPageHelpers } from '../../account/account-page-helpers.ts';
 import type { Account } from '../../accounts/account.ts';
 import type { Actor } from '../../audit/audit.ts';
-import type { Context, Middleware } from '../../http/context.ts';
-import { AppError, forbidden } from '../../http/errors.ts';
+import type { Context, ErrorPage, Middleware } from '../../http/context.ts';
+import { AppError } from '../../http/errors.ts';
 import { readForm } from '../../http/input.ts';
+import { isPage } from '../../http/pages/page-request.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
-import { meets, type Need, permits, type Target } from '../../rbac/rights.ts';
+import { meets, type Need, permits, type Rights, type Target } from '../../rbac/rights.ts';
 import { consoleLanguage } from '../../texts/messages.ts';
 import { inLanguage, type PageText, t } from '../../texts/text.ts';
 import { pressedButtonPage } from '../proof/confirmation-pages.ts';
 import { StepUpNeeded } from '../proof/sensitive-changes.ts';
 import { CONFIRM, RESULT, type ResultPage, type StoredForms } from '../proof/stored-forms.ts';
 import type { ConsolePage } from './blocks.ts';
-import { createConsoleRights } from './console-rights.ts';
+import { type ConsoleRights, createConsoleRights } from './console-rights.ts';
+import { errorPageOf } from './error-page.ts';
 import { pageFaults } from './fault-sentences.ts';
-import { firstPage, navigationAt, withLinkToList } from './navigation.ts';
+import { firstPage, type NavigationCounts, navigationAt } from './navigation.ts';
 import { createNavigationCounts, type NavigationCountsDependencies } from './navigation-counts.ts';
 
 export interface Frame {
@@ -26,6 +28,8 @@ export interface Frame {
   page(...needed: Need[]): Middleware[];
   /** Middleware of a form's target: the same, and the CSRF token. */
   change(...needed: Need[]): Middleware[];
+  /** Before every route: errors below /admin are displayed in the frame to administrators who are signed in. */
+  errors: Middleware;
   /** Whether the administrator has the permission, for everything or for this user or application. */
   may(ctx: Context, permission: OwnPermission, target?: Target): boolean;
   /** The first page that the administrator may open. */
@@ -73,7 +77,8 @@ const written = <Stored>(ctx: Context, page: Stored): Stored =>
 export function createFrame({ page: own, authority, storedForms, recentRejections }: FrameDependencies): Frame {
   const { signedIn, checkCsrf } = own;
   const signInGuards = [signedIn.requireSignIn, signedIn.secondFactor];
-  const { rightsAt, requireRights } = createConsoleRights({ signedIn, authority });
+  const rights = createConsoleRights({ signedIn, authority });
+  const { rightsAt, requireRights, lacking } = rights;
   const { confirm, showOnce } = storedPages({ page: own, storedForms });
   const { count, countsAt } = createNavigationCounts({ recentRejections });
   const may: Frame['may'] = (ctx, permission, target) => permits(rightsAt(ctx), permission, target);
@@ -82,15 +87,12 @@ export function createFrame({ page: own, authority, storedForms, recentRejection
   const handleErrors: Middleware = (ctx, next) =>
     next().catch(async (error: unknown) => {
       if (error instanceof StepUpNeeded) return confirm(ctx, error, await pressedButton(ctx, error));
-      throw withLinkToList(error, ctx.path);
+      throw error;
     });
 
   const show: Frame['show'] = (ctx, page, status = 200, at = ctx.path) => {
-    const { account } = signedIn.userOf(ctx);
-    const navigation = navigationAt(at, (need) => meets(rightsAt(ctx), need), countsAt(ctx));
-    const { username, name } = account;
-    const console = { navigation, person: { name: name ?? username, username }, notice: own.takeNotice(ctx) };
-    ctx.render('admin/page', { ...page, console }, status);
+    const frame = frameOf(signedIn.userOf(ctx).account, rightsAt(ctx), countsAt(ctx), at);
+    ctx.render('admin/page', { ...page, console: { ...frame, notice: own.takeNotice(ctx) } }, status);
   };
 
   return {
@@ -99,9 +101,10 @@ export function createFrame({ page: own, authority, storedForms, recentRejection
     firstPage: (ctx) => firstPage(rightsAt(ctx)).href,
     language: languageOf,
     assertMay(ctx, permission) {
-      if (!may(ctx, permission)) throw forbidden('forbidden', { detail: { missing: permission } });
+      if (!may(ctx, permission)) throw lacking(ctx, [permission]);
     },
     page: (...needed) => [...signInGuards, requireRights(needed), count, handleErrors],
+    errors: framedErrors({ signedIn, recentRejections }, rights),
     change: (...needed) => [...signInGuards, checkCsrf, requireRights(needed), count, handleErrors],
     account: (ctx) => signedIn.userOf(ctx).account,
     session: (ctx) => signedIn.userOf(ctx).session,
@@ -126,6 +129,34 @@ export function createFrame({ page: own, authority, storedForms, recentRejection
         show(ctx, { ...page, problem, faults }, status);
       }
     },
+  };
+}
+
+/** What is around a page. */
+function frameOf({ username, name }: Account, rights: Rights, counts: NavigationCounts, at: string) {
+  return {
+    navigation: navigationAt(at, (need) => meets(rights, need), counts),
+    person: { name: name ?? username, username },
+  };
+}
+
+/** Lets the error handler display the errors below /admin in the frame, which reads what the middleware of the route has not read. */
+function framedErrors(
+  { signedIn, recentRejections }: Pick<FrameDependencies, 'recentRejections'> & Pick<AccountPageHelpers, 'signedIn'>,
+  { readRights, missingAt }: ConsoleRights,
+): Middleware {
+  const errorPage = async (ctx: Context, error: AppError): Promise<ErrorPage | undefined> => {
+    const { account } = (await signedIn.findAdministrator(ctx)) ?? {};
+    const rights = account && (await readRights(ctx, account.id));
+    if (!account || !rights) return undefined;
+    const console = frameOf(account, rights, { rejections: await recentRejections() }, ctx.path);
+    return { template: 'admin/page', data: { ...errorPageOf(ctx, error, missingAt(ctx)), console } };
+  };
+  return (ctx, next) => {
+    const isBelow = ctx.path === '/admin' || ctx.path.startsWith('/admin/');
+    // A frame within a page has no room for the sidebar.
+    if (isBelow && isPage(ctx)) ctx.state.errorPage = (error) => errorPage(ctx, error);
+    return next();
   };
 }
 
@@ -178,10 +209,22 @@ function headOf({ status, code, text, fields }: AppError): PageText {
 /** The cursors of the pages before the present one, with one space between (pageLinks of lists.ts). */
 export const trailField = z.string().max(2500).default('');
 
+/** The cursor of a page of a list: a time and an identifier, a number, or a name and an identifier in base64url. */
+export const cursorField = z.string().max(1000).refine(isCursor, { error: 'isn’t a page of this list' }).optional();
+
+function isCursor(text: string): boolean {
+  if (/^\d{1,15}(\.[\w.~|-]{1,200})?$/.test(text)) return true;
+  try {
+    return Array.isArray(JSON.parse(Buffer.from(text, 'base64url').toString()));
+  } catch {
+    return false;
+  }
+}
+
 /** The query of a list: a search, the cursor of the page, and those of the pages before. */
 export const listQuery = z.object({
   q: z.string().max(200).default(''),
-  after: z.string().max(1000).optional(),
+  after: cursorField,
   trail: trailField,
 });
 

@@ -1,5 +1,4 @@
 // The navigation of the console: the pages that an administrator may open.
-import { AppError } from '../../http/errors.ts';
 import { meets, type Need, type Rights, within } from '../../rbac/rights.ts';
 import { MOST_COUNTED } from '../../rejections/recent-count.ts';
 import { type PageText, t } from '../../texts/text.ts';
@@ -176,24 +175,11 @@ function badgeOf(count: number): { text: PageText; of: PageText } {
   return { text, of: t('console.navigation.in-last-day') };
 }
 
-/** The error page of a missing entry, or of a conflict, links to the list that the entry belongs to. */
-export function withLinkToList(error: unknown, path: string): unknown {
-  if (!(error instanceof AppError) || ![404, 409].includes(error.status)) return error;
-  if (error.next && error.next.href !== '/') return error;
-  const { code, text: message, advice, detail, fields, rejectionCode } = error;
-  const list = NAVIGATION.find(({ href, also }) =>
-    [href, also].some((one) => one && one !== '/admin' && path.startsWith(`${one}/`)),
+/** The entry that a path belongs to; undefined for none. The overview is its own page only. */
+export function entryOf(path: string): { href: string; label: PageText } | undefined {
+  const isUnder = (one: string | undefined) => one !== undefined && (path === one || path.startsWith(`${one}/`));
+  const entry = NAVIGATION.find(({ href, also }) =>
+    href === '/admin' ? path === href : isUnder(href) || isUnder(also),
   );
-  const next = list
-    ? { href: list.href, label: list.label }
-    : { href: '/admin', label: t('console.navigation.overview') };
-  const about = {
-    message,
-    detail,
-    fields,
-    cause: error,
-    ...(advice && { advice }),
-    ...(rejectionCode && { rejectionCode }),
-  };
-  return new AppError(code, { ...about, next });
+  return entry && { href: entry.href, label: entry.label };
 }

@@ -2,14 +2,37 @@
 import type { Context } from '../../http/context.ts';
 import { badRequest } from '../../http/errors.ts';
 import { readForm } from '../../http/input.ts';
-import { t } from '../../texts/text.ts';
-import type { Field } from './blocks.ts';
+import { type PageText, t } from '../../texts/text.ts';
+import type { Field, FormBlock } from './blocks.ts';
 
 const TYPED_NAME = 'typed_name';
 
 /** @param value as it was typed */
 export function typedNameField(name: string, value = ''): Field {
   return { name: TYPED_NAME, label: t('console.shared.typed-name', { name }), value };
+}
+
+export interface Deletion {
+  /** The page of what is deleted. */
+  at: string;
+  name: string;
+  /** The consequence. */
+  lead: PageText;
+  /** Further fields. */
+  fields?: readonly Field[];
+  /** Where Cancel leads; `at` by default. */
+  cancel?: string;
+  /** As it was typed, after a fault. */
+  typed?: string | undefined;
+}
+
+/** The form of a page that asks before something is deleted. */
+export function deletionForm({ at, name, lead, fields = [], cancel = at, typed }: Deletion): FormBlock {
+  return {
+    ...{ kind: 'form', lead, action: `${at}/delete`, look: 'danger', cancel },
+    fields: [...fields, typedNameField(name, typed)],
+    button: t('console.shared.delete-name', { name }),
+  };
 }
 
 /** Of the form that was sent. */

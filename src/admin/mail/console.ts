@@ -8,7 +8,7 @@ import type { MailKind } from '../../mail/messages.ts';
 import type { SendOutcome } from '../../mail/transport.ts';
 import { type PageText, t } from '../../texts/text.ts';
 import type { Action, Block, Cell, ConsolePage, Mark, Search, Tone } from '../console/blocks.ts';
-import { type Frame, trailField } from '../console/frame.ts';
+import { cursorField, type Frame, trailField } from '../console/frame.ts';
 import { type ListAddress, pageLinks, sortColumn } from '../console/lists.ts';
 import type { MailAdmin, MailState, MailView } from './actions.ts';
 import { templateNames } from './template-names.ts';
@@ -18,7 +18,7 @@ const READ = 'gatehouse.mail:read' as const;
 const WRITE = 'gatehouse.mail:write' as const;
 const query = z.object({
   state: z.enum(['', 'waiting', 'sent', 'failed']).default(''),
-  after: z.string().max(200).optional(),
+  after: cursorField,
   trail: trailField,
   sort: z.enum(['created', '-created']).default('-created'),
 });

@@ -11,16 +11,14 @@ import { keyAlgs } from '../../keys/rotation.ts';
 import { t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type Cell, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
-import type { Frame } from '../console/frame.ts';
 import { sortColumn, sortedBy } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
 import { lines } from '../console/text-area.ts';
 import { readTypedForm } from '../console/typed-form.ts';
 import type { ResourceAdmin } from './actions.ts';
+import { apiDeletion } from './console-deletion.ts';
+import { type ApiPagesDependencies, HOME, pathOf, READ, WRITE } from './console-parts.ts';
 
-const HOME = '/admin/apis';
-const READ = 'gatehouse.applications:read' as const;
-const WRITE = 'gatehouse.applications:write' as const;
 const query = z.object({ sort: z.enum(['identifier', '-identifier']).default('identifier') });
 const apiForm = z.object({
   identifier: z.string().trim().max(255).default(''),
@@ -30,13 +28,6 @@ const apiForm = z.object({
 });
 type ApiForm = z.output<typeof apiForm>;
 
-export interface ApiPagesDependencies {
-  frame: Frame;
-  resources: ResourceAdmin;
-  /** The path of the configuration file. */
-  configFile: string | undefined;
-}
-
 /** All pages below /admin/apis. */
 export function apiRoutes(dependencies: ApiPagesDependencies): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: HOME });
@@ -44,11 +35,10 @@ export function apiRoutes(dependencies: ApiPagesDependencies): Router<State, Ext
   // `/new` first: it would match `/:identifier`.
   addNewRoutes(router, dependencies);
   addEditRoutes(router, dependencies);
-  addDeletionRoutes(router, dependencies);
+  apiDeletion(router, dependencies);
   return router;
 }
 
-const pathOf = (identifier: string) => `${HOME}/${encodeURIComponent(identifier)}`;
 const found = (resources: ResourceAdmin, ctx: Context & { params: Record<string, string> }) =>
   resources.get(ctx.params.identifier ?? '');
 
@@ -135,34 +125,6 @@ function addEditRoutes(router: Router<State, Extras>, { frame, resources, config
       },
       () => apiPage(api, given, true, configFile),
     );
-  });
-}
-
-function addDeletionRoutes(router: Router<State, Extras>, { frame, resources }: ApiPagesDependencies): void {
-  router.get('/:identifier/delete', ...frame.page(WRITE), async (ctx) => {
-    const { identifier } = await found(resources, ctx);
-    const at = pathOf(identifier);
-    const lead = t('console.apis.delete-lead');
-    frame.show(ctx, {
-      title: t('console.apis.delete-title', { identifier }),
-      back: { href: at, label: identifier },
-      blocks: [
-        {
-          kind: 'form',
-          lead,
-          action: `${at}/delete`,
-          fields: [],
-          button: t('console.shared.delete'),
-          look: 'danger',
-          cancel: at,
-        },
-      ],
-    });
-  });
-
-  router.post('/:identifier/delete', ...frame.change(WRITE), async (ctx) => {
-    await resources.remove(ctx.params.identifier ?? '', frame.actor(ctx));
-    frame.redirect(ctx, HOME, t('console.apis.deleted'));
   });
 }
 

@@ -2,15 +2,14 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
-import { forbidden } from '../../http/errors.ts';
 import { bodyLimit, parseForm, parseQuery } from '../../http/input.ts';
-import { limits } from '../../limits.ts';
 import type { Role } from '../../rbac/role.ts';
 import { type PageText, t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
 import { asTyped, isRowButton, type Sent, sentValue, toSent } from '../console/row-buttons.ts';
 import type { RoleAdmin } from './actions.ts';
+import { roleDeletion } from './console-deletion.ts';
 import { roleList } from './console-lists.ts';
 import { type MemberPagesDependencies, memberPages } from './console-members.ts';
 import { type RoleValues, roleSections, sentRole } from './role-form.ts';
@@ -166,37 +165,4 @@ async function formBlocks(
   };
   const searches = values.version === undefined ? [] : permissionSearch(action, all, search);
   return [...searches, ...searchNotice(sections, search, isLocked ? 0 : hidden.length), form];
-}
-
-function roleDeletion(router: Router<State, Extras>, dependencies: RolePagesDependencies): void {
-  const { frame, roles } = dependencies;
-  router.get('/:id/delete', ...frame.page(WRITE), async (ctx) => {
-    const role = await roles.get(ctx.params.id ?? '');
-    if (!(await mayChangeRole(dependencies, ctx, role))) throw forbidden('forbidden');
-    const at = pathOf(role);
-    const count = (await roles.members()).get(role.id) ?? 0;
-    const { counted } = limits.lists;
-    const members = { count: Math.min(count, counted), more: count > counted ? 'yes' : 'no' };
-    const lead = count === 0 ? t('console.roles.no-members-yet') : t('console.roles.delete-lead', members);
-    frame.show(ctx, {
-      title: t('console.roles.delete-title', { role: role.name }),
-      back: { href: at, label: role.name },
-      blocks: [
-        {
-          kind: 'form',
-          lead,
-          action: `${at}/delete`,
-          fields: [],
-          button: t('console.shared.delete'),
-          look: 'danger',
-          cancel: at,
-        },
-      ],
-    });
-  });
-
-  router.post('/:id/delete', ...frame.change(WRITE), async (ctx) => {
-    await roles.remove(ctx.params.id ?? '', frame.actor(ctx));
-    frame.redirect(ctx, HOME, t('console.roles.deleted'));
-  });
 }

@@ -9,7 +9,7 @@ import { browserName } from '../../mail/browser-name.ts';
 import { within } from '../../rbac/rights.ts';
 import { t } from '../../texts/text.ts';
 import type { Cell, Empty, Search } from '../console/blocks.ts';
-import { type Frame, trailField } from '../console/frame.ts';
+import { cursorField, type Frame, trailField } from '../console/frame.ts';
 import { pageLinks, sortColumn } from '../console/lists.ts';
 import { applicationTags, type Names } from '../console/names.ts';
 import type { SessionAdmin, SessionView } from './actions.ts';
@@ -17,7 +17,7 @@ import type { SessionAdmin, SessionView } from './actions.ts';
 const READ = 'gatehouse.sessions:read' as const;
 const END = 'gatehouse.sessions:end' as const;
 const query = z.object({
-  after: z.string().max(200).optional(),
+  after: cursorField,
   trail: trailField,
   user: z.string().trim().max(254).default(''),
   sort: z.enum(['since', '-since']).default('-since'),

@@ -22,7 +22,7 @@ export async function disabledBy(
   return { by: actor?.username, at: event.at };
 }
 
-/** In a sentence, where a page can't write the viewer's own time. */
+/** In a sentence. */
 export function disabledSentence({ by, at }: DisabledBy): Text {
   return by
     ? t('console.users.disabled.sentence', { user: by, at })

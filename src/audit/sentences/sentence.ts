@@ -40,10 +40,16 @@ export function sentenceOf(event: Event, nameOf: MentionRenderer): PageText {
   return sentenceCase(reason ? t('activity.event.reason', { event: sentence, reason }) : sentence);
 }
 
+/** The application that the event is about, or whose sign-in it is a step of. */
+export function applicationOf({ clientId, data }: Pick<Event, 'clientId' | 'data'>): Mention | undefined {
+  if (clientId !== null) return { type: 'application', id: clientId, name: nameIn(data, 'name') };
+  return typeof data.application === 'string' ? { type: 'application', id: data.application } : undefined;
+}
+
 /** All mentions in the sentences of these events, so that a page can load their names first. */
 export function mentionsIn(events: readonly Event[]): Mention[] {
   return events.flatMap((event) => {
-    const mentions: Mention[] = [];
+    const mentions: Mention[] = [applicationOf(event) ?? []].flat();
     valuesOf(event, (mention) => {
       mentions.push(mention);
       return nameSlot('');

@@ -3,8 +3,12 @@ import { existsSync, statSync } from 'node:fs';
 import { createAccountLookup } from '../../accounts/account.ts';
 import { createApplications } from '../../applications/applications.ts';
 import { needsPkce, needsSecretValue, usesSecret } from '../../applications/fields/oidc-client.ts';
+import { oidcRules } from '../../applications/oidc-rules.ts';
+import { laterFaults } from '../../applications/rules/later-rules.ts';
+import { formatPath } from '../../applications/validation.ts';
 import { createAudit } from '../../audit/audit.ts';
 import { createProtectedRows, type ProtectedRows } from '../../audit/protected-rows.ts';
+import { unknownBrandApplications } from '../../brand/unknown-applications.ts';
 import type { Config } from '../../config.ts';
 import { decryptDataKeys } from '../../keys/data-keys.ts';
 import { createKeyring } from '../../keys/keyring.ts';
@@ -16,6 +20,7 @@ import { plural } from '../../platform/plural.ts';
 import { createVault } from '../../platform/vault.ts';
 import { listAdministrators } from '../../rbac/administrators.ts';
 import { ADMIN_ROLE } from '../../rbac/built-in.ts';
+import { FIRST_PARTY_CLIENT_ID } from '../../rp/first-party-client.ts';
 import { removeServiceProviderData } from '../../saml/slo/removals.ts';
 import { countStale } from '../../server/secrets/reseal.ts';
 import { createSettings } from '../../settings/settings.ts';
@@ -142,11 +147,16 @@ async function postgresFinding({ database, now }: Omit<Opened, 'protectedRows'>)
 }
 
 async function settingsFindings({ config, database: { db }, now, protectedRows }: Opened): Promise<Finding[]> {
-  const { rate_limits: on, denied_networks: denied, texts } = await createSettings({ db, now, protectedRows }).reload();
+  const values = await createSettings({ db, now, protectedRows }).reload();
+  const { rate_limits: on, denied_networks: denied, texts, brand_applications: brands } = values;
   const networks = denied.length === 0 ? [] : [ok('denied networks', denied.join(', '))];
   const advice = 'Remove it from the setting texts, or write it for the text of this version.';
   const ignored = ignoredTexts(texts).map((text) => warning('texts', `Gatehouse ignores ${text}`, advice));
-  networks.push(...ignored);
+  const applications = await db.application.findMany({ select: { clientId: true } });
+  const known = new Set([FIRST_PARTY_CLIENT_ID, ...applications.map(({ clientId }) => clientId)]);
+  const unknown = unknownBrandApplications(brands, (id) => known.has(id));
+  const correction = 'Correct the ID in the setting brand_applications, or remove it.';
+  networks.push(...ignored, ...unknown.map((message) => warning('brand', message, correction)));
   if (on) return [ok('rate limits', 'on'), ...networks];
   const make = config.loopback ? warning : failure;
   return [
@@ -234,8 +244,17 @@ async function clientFindings({ config, database, logger, now, protectedRows }: 
     removeServiceProviderData,
   });
   const findings: Finding[] = [];
-  for (const { id, clientId, protocol, metadata, enabled } of await applications.all()) {
+  for (const { id, clientId, name, protocol, metadata, enabled } of await applications.all()) {
     if (!enabled || protocol !== 'oidc') continue;
+    const faults = [...oidcRules(metadata), ...laterFaults(metadata)];
+    if (faults.length > 0) {
+      const rules = faults.map(({ path, message }) => `${formatPath(path)} ${message}`).join('; ');
+      const advice =
+        'Correct it in the console or the configuration file: sign-ins and logout at this application may fail.';
+      findings.push(
+        warning('registrations', `${name} (client ${clientId}) breaks rules of this version: ${rules}`, advice),
+      );
+    }
     if (!needsPkce(metadata)) {
       const advice = 'Remove require_pkce: false as soon as the application sends a challenge.';
       findings.push(warning('pkce', `client ${clientId} can sign users in without PKCE`, advice));

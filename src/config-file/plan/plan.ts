@@ -9,6 +9,7 @@ import type { Audit } from '../../audit/audit.ts';
 import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { ImageStore } from '../../brand/image-store.ts';
 import { ImageFault } from '../../brand/images/image-fault.ts';
+import { unknownBrandApplications } from '../../brand/unknown-applications.ts';
 import type { Connections } from '../../connections/connections.ts';
 import type { ParseMetadata } from '../../connections/document-checks.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -65,10 +66,14 @@ export async function planFile(
   const stored = new Map((await applications.all()).map((application) => [application.clientId, application]));
   const owned = [...stored.values()].filter(({ source }) => source === 'file');
 
-  const sections = await planSections(dependencies, file, { roleRows, rolesLeft, stored }, options);
+  const identifiers = new Set(stored.keys());
+  const sections = await planSections(dependencies, file, { roleRows, rolesLeft, stored, identifiers }, options);
   const gone = owned
     .filter(({ clientId }) => stored.has(clientId))
-    .map((application) => deletion(applications, application));
+    .map((application) => {
+      identifiers.delete(application.clientId);
+      return deletion(applications, application);
+    });
   const faults = [
     ...sections.flatMap((planned) => planned.faults),
     ...accessFaults(declared.clients, 'clients', rolesLeft),
@@ -80,7 +85,13 @@ export async function planFile(
     plan: {
       steps: inOrder([...sections.flatMap(({ steps }) => steps), ...gone]),
       unchanged: sections.reduce((sum, { unchanged }) => sum + unchanged, 0),
-      warnings: sections.flatMap(({ warnings }) => warnings),
+      warnings: [
+        ...sections.flatMap(({ warnings }) => warnings),
+        ...unknownBrandApplications(
+          declared.settings.brand_applications,
+          (id) => identifiers.has(id) || applications.isReserved(id),
+        ),
+      ],
     },
   };
 }
@@ -91,19 +102,22 @@ interface StoredState {
   rolesLeft: ReadonlySet<string>;
   /** By client_id or entity ID; the plan of a section removes those that the file declares. */
   stored: Map<string, Application>;
+  /** The client IDs and entity IDs of all applications; those that the file declares are added. */
+  identifiers: Set<string>;
 }
 
 /** The plan of each section of the file, in the order of the sections. */
 async function planSections(
   dependencies: ConfigFileDependencies,
   { declared, path: filePath }: ConfigurationFile,
-  { roleRows, rolesLeft, stored }: StoredState,
+  { roleRows, rolesLeft, stored, identifiers }: StoredState,
   options: PlanOptions,
 ): Promise<Planned[]> {
   const { applications, roles, settings } = dependencies;
   const reader = metadataReader(dependencies, path.dirname(filePath));
   const clientIds = new Set(declared.clients.map(({ client_id }) => client_id));
-  const forProviders = { applications, reader, clientIds };
+  for (const id of clientIds) identifiers.add(id);
+  const forProviders = { applications, reader, clientIds, entityIds: identifiers };
   const forConnections = { ...dependencies, readFile: reader.readFile, roles: rolesLeft };
   const sections = [
     () => planSettings(declared.settings, { ...dependencies, readImage: imageReader(path.dirname(filePath)) }, options),

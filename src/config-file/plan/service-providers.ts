@@ -18,17 +18,21 @@ export type MetadataReader = {
   readFile(path: string): Promise<string>;
 };
 
+export interface ServiceProviderPlanDependencies {
+  applications: Applications;
+  reader: MetadataReader;
+  clientIds: ReadonlySet<string>;
+  /** Gets the entity ID of each declared one. */
+  entityIds: Set<string>;
+}
+
 const byFile = { source: 'file' } as const;
 
 /** `stored` holds the remaining applications; declared ones are removed from it. */
 export async function planServiceProviders(
   declared: readonly ServiceProvider[],
   stored: Map<string, Application>,
-  {
-    applications,
-    reader,
-    clientIds,
-  }: { applications: Applications; reader: MetadataReader; clientIds: ReadonlySet<string> },
+  { applications, reader, clientIds, entityIds }: ServiceProviderPlanDependencies,
 ): Promise<Planned> {
   const plan = nothingPlanned();
   const first = new Map<string, number>();
@@ -48,6 +52,7 @@ export async function planServiceProviders(
     const { entityId, xml } = resolved;
     const existing = stored.get(entityId);
     stored.delete(entityId);
+    entityIds.add(entityId);
     const reject = (message: string) => plan.faults.push({ path: ['service_providers', index], message });
     if (applications.isReserved(entityId)) reject(`has an entity ID that ${RESERVED}: ${entityId}`);
     else if (first.has(entityId)) reject(`has the entity ID of service_providers[${first.get(entityId)}]: ${entityId}`);

@@ -30,7 +30,7 @@ export function oidcApp(port: number): DemoApp {
         client_id: clientId,
         client_secret: clientSecret,
         client_name: APP.name,
-        client_uri: `${origin}/`, // where the portal opens it
+        client_uri: `${origin}/`, // where the app list opens it
         redirect_uris: [`${origin}/callback`],
         post_logout_redirect_uris: [`${origin}/signed-out`],
         backchannel_logout_uri: `${origin}/backchannel-logout`,

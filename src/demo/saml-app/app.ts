@@ -39,7 +39,7 @@ export async function samlApp(port: number): Promise<DemoApp> {
         name: APP.name,
         metadata,
         attributes: { displayName: 'name', mail: 'email', role: 'roles' },
-        idp_initiated: true, // may be opened from the portal
+        idp_initiated: true, // may be opened from the app list
       },
     },
     async start(issuer, logoutReporting) {
@@ -49,7 +49,7 @@ export async function samlApp(port: number): Promise<DemoApp> {
         signatureAlgorithm: 'sha256',
         digestAlgorithm: 'sha256',
         wantAuthnResponseSigned: false, // the assertion is
-        validateInResponseTo: ValidateInResponseTo.ifPresent, // absent when the portal opens it
+        validateInResponseTo: ValidateInResponseTo.ifPresent, // absent when the app list opens it
         disableRequestedAuthnContext: true, // any way of signing in will do
       });
       const fromGatehouse = ['/acs', '/slo'];

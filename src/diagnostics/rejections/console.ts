@@ -2,7 +2,7 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Action, Block, ConsolePage, Empty } from '../../admin/console/blocks.ts';
-import { type Frame, listPath, trailField } from '../../admin/console/frame.ts';
+import { cursorField, type Frame, listPath, trailField } from '../../admin/console/frame.ts';
 import { pageLinks, sortColumn } from '../../admin/console/lists.ts';
 import { applicationCell, type Names, userCell, withInitials } from '../../admin/console/names.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
@@ -24,7 +24,7 @@ const READ = 'gatehouse.audit:read' as const;
 const text = z.string().trim().max(1024).default('');
 const query = z.object({
   ...{ code: text, client: text, user: text, request: text },
-  after: z.string().max(100).optional(),
+  after: cursorField,
   trail: trailField,
   sort: z.enum(['at', '-at']).default('-at'),
 });

@@ -40,22 +40,28 @@ export async function readFacts(
 ): Promise<AccountFacts> {
   const { accounts, identities } = dependencies;
   const profile = profileOf(connection, identity, domains);
-  const known = await identities.find(connection.id, identity.subject, tx);
-  const holder = profile.email === undefined ? undefined : await accounts.findByLogin(profile.email, tx);
-  const invited = invitedId === undefined ? undefined : await accounts.find(invitedId, tx);
+  const linked = await identities.find(connection.id, identity.subject, tx);
+  const known = linked && (await accounts.find(linked.userId, tx));
   const { settings } = connection;
-  return {
+  const facts = {
     profile,
-    identityId: known?.id,
-    known: known && (await accounts.find(known.userId, tx)),
-    // Another person's invitation, planted in this browser, has another address.
-    invited: invited && isAddressOf(invited, profile.email) ? invited : undefined,
-    holder: holder && (await candidateOf(dependencies, holder, profile.email, tx)),
+    identityId: linked?.id,
+    known,
     isEmailTrusted: profile.isEmailTrusted,
     isInProvenDomain: profile.email !== undefined && domains.includes(domainOf(profile.email)),
     createUsers: settings.create_users,
     linkOnly: settings.link_only,
     link: settings.link,
+  };
+  // The first rule applies: the others are not read.
+  if (known) return { ...facts, invited: undefined, holder: undefined };
+  const holder = profile.email === undefined ? undefined : await accounts.findByLogin(profile.email, tx);
+  const invited = invitedId === undefined ? undefined : await accounts.find(invitedId, tx);
+  return {
+    ...facts,
+    // Another person's invitation, planted in this browser, has another address.
+    invited: invited && isAddressOf(invited, profile.email) ? invited : undefined,
+    holder: holder && (await candidateOf(dependencies, holder, profile.email, tx)),
   };
 }
 

@@ -4,20 +4,19 @@
 import type { Context } from '../../http/context.ts';
 import { databaseUnavailable, RETRY_AFTER } from '../../http/database-unavailable.ts';
 import { type DatabaseUnavailable, unavailableIn } from '../../storage/unavailable.ts';
-import { routes } from './configuration.ts';
-import { FOR_PROGRAMS } from './routes.ts';
+import { isForPrograms } from './routes.ts';
 
 /** Runs the engine, with the response above instead of any other when the database could not be used. */
-export async function answerWithDatabase(ctx: Context, route: string, run: () => Promise<void>): Promise<void> {
-  const isForPrograms = FOR_PROGRAMS.has(ctx.path) || route.startsWith(routes.registration);
+export async function answerWithDatabase(ctx: Context, run: () => Promise<void>): Promise<void> {
+  const isProgram = isForPrograms(ctx.path);
   try {
     await run();
     const { databaseFailure } = ctx.state;
     if (databaseFailure) logFailure(ctx, databaseFailure);
-    if (databaseFailure && isForPrograms) answerPrograms(ctx, databaseFailure);
+    if (databaseFailure && isProgram) answerPrograms(ctx, databaseFailure);
   } catch (error) {
     const unavailable = unavailableIn(error);
-    if (!unavailable || !isForPrograms) throw error;
+    if (!unavailable || !isProgram) throw error;
     logFailure(ctx, unavailable);
     answerPrograms(ctx, unavailable);
   }

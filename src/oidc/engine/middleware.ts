@@ -77,7 +77,7 @@ export function createEngineMiddleware({
     if (!route) return next();
     ctx.state.route = route;
     if (answerMethod(ctx, route) || documents.serve(ctx)) return;
-    await answerWithDatabase(ctx, route, () => answerRoute(ctx, route));
+    await answerWithDatabase(ctx, () => answerRoute(ctx, route));
     if (route === routes.token) await watchRefresh(ctx);
   };
 

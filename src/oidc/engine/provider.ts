@@ -49,7 +49,7 @@ function build({ issuer, configuration, events, patches, samlResponse }: EngineD
   provider.registerResponseMode('saml', samlResponse);
   provider.registerResponseMode(TEST_MODE, respondToTest);
   listenToEvents(provider, events);
-  const sendLogoutToken = createLogoutTokenSender(provider);
+  const sendLogoutToken = createLogoutTokenSender(provider, patches.reportRejectedClient);
   for (const { apply } of providerPatches) apply(provider, patches);
   return { provider, sendLogoutToken };
 }

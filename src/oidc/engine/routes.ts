@@ -5,8 +5,7 @@ import { routes } from './configuration.ts';
 
 export const DISCOVERY = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server'];
 export const PUBLIC_DOCUMENTS = new Set<string>([routes.jwks, ...DISCOVERY]);
-/** Endpoints that programs call: their errors are always JSON, regardless of the Accept header. */
-export const FOR_PROGRAMS = new Set<string>([
+const FOR_PROGRAMS = new Set<string>([
   routes.token,
   routes.introspection,
   routes.revocation,
@@ -45,6 +44,11 @@ const ALLOWED = new Map<string, string[]>([
   [`${routes.end_session}/confirm`, ['POST']],
   [`${routes.end_session}/success`, READ],
 ]);
+
+/** Whether programs call the path: its errors are always JSON in the form of RFC 6749 5.2, regardless of the Accept header. */
+export function isForPrograms(path: string): boolean {
+  return FOR_PROGRAMS.has(path) || path.startsWith(`${routes.registration}/`);
+}
 
 /** The engine's route that this path belongs to; undefined when it is not the engine's. */
 export function engineRoute(path: string): string | undefined {

@@ -1,9 +1,11 @@
 // The page for an error of the engine that must not, or cannot, be sent back to the application.
 
 import { AppError, type ErrorCode, type TechnicalDetail, tooManyRequests } from '../../http/errors.ts';
+import { withUiLocales } from '../../http/pages/language.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
 import { type PageText, t } from '../../texts/text.ts';
 import { appContext } from '../engine/app-context.ts';
+import { routes } from '../engine/configuration.ts';
 import type { ErrorOut, errors, KoaContextWithOIDC } from '../engine/library.ts';
 import { TooManyAttempts } from '../rate-limits/too-many-attempts.ts';
 import { registrationFault } from '../registration/registration-fault.ts';
@@ -33,7 +35,7 @@ export function createErrorPage({ rejections }: { rejections: Pick<Rejections, '
   ): Promise<never> {
     const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
     const { state } = appContext(ctx);
-    readLanguages(ctx);
+    const languages = readLanguages(ctx);
     if (ctx.oidc.client) state.request.application = ctx.oidc.client.clientId;
     if (status >= 500) throw error;
     if (error instanceof TooManyAttempts) throw tooManyRequests(error.retryAfterSeconds, { cause: error });
@@ -50,16 +52,21 @@ export function createErrorPage({ rejections }: { rejections: Pick<Rejections, '
       throw new AppError('sign_in_expired', { advice, detail, cause: error });
     }
     const rejectionCode = rejections.codeOf(state.request);
+    // Without the name of the application, the user can sign out of all others.
+    const signsOut = isLogout(ctx) && registrationFault(error) !== undefined;
     throw new AppError(CODES[out.error] ?? 'bad_request', {
       message: messageOf(ctx, out, error) ?? t('app-error.invalid'),
       advice: adviceOf(ctx.oidc.client?.clientName ?? ctx.oidc.client?.clientId),
-      technical: technicalOf(ctx, out),
+      technical: technicalOf(ctx, out, error),
       detail,
       cause: error,
       ...(rejectionCode && { rejectionCode }),
+      ...(signsOut && { next: { href: withUiLocales(routes.end_session, languages), label: t('logout.submit') } }),
     });
   };
 }
+
+const isLogout = ({ oidc }: KoaContextWithOIDC) => oidc.route.startsWith('end_session');
 
 // The engine finds the client by the hint, so without a client the hint was not accepted.
 const isHintRejected = ({ oidc: { client, params, route } }: KoaContextWithOIDC) =>
@@ -67,8 +74,9 @@ const isHintRejected = ({ oidc: { client, params, route } }: KoaContextWithOIDC)
 
 function messageOf(ctx: KoaContextWithOIDC, { error }: ErrorOut, cause: Error): PageText | undefined {
   const { client, params, route } = ctx.oidc;
+  if (registrationFault(cause) !== undefined)
+    return isLogout(ctx) ? t('app-error.registration-logout') : t('app-error.registration');
   if (isHintRejected(ctx)) return MESSAGES.id_token_hint;
-  if (registrationFault(cause) !== undefined) return t('app-error.registration');
   const uri = params?.post_logout_redirect_uri;
   const isUnregistered = typeof uri === 'string' && client?.postLogoutRedirectUriAllowed(uri) === false;
   return MESSAGES[route === 'end_session' && isUnregistered ? 'post_logout_redirect_uri' : error];
@@ -80,11 +88,15 @@ function adviceOf(application: string | undefined): PageText {
     : t('app-error.advice', { app: application });
 }
 
-function technicalOf(ctx: KoaContextWithOIDC, { error, error_description: description }: ErrorOut): TechnicalDetail[] {
+function technicalOf(
+  ctx: KoaContextWithOIDC,
+  { error, error_description: description }: ErrorOut,
+  cause: Error,
+): TechnicalDetail[] {
   return [
     { label: t('error-page.error'), value: error },
     ...(description ? [{ label: t('error-page.description'), value: description }] : []),
-    ...(isHintRejected(ctx)
+    ...(isHintRejected(ctx) && registrationFault(cause) === undefined
       ? [{ label: 'id_token_hint', value: 'The ID token isn’t one that this server issued to the app.' }]
       : []),
   ];

@@ -2,6 +2,8 @@
 import { withUiLocales } from '../../http/pages/language.ts';
 import { appContext } from '../engine/app-context.ts';
 import type { KoaContextWithOIDC } from '../engine/library.ts';
+import { findUnlessRejected, type ReportRejectedClient } from '../registration/registration-fault.ts';
+import type { ClientSource } from '../store/clients.ts';
 import { applicationName, readLanguages, xsrfOf } from './engine-forms.ts';
 import { provesThisSession } from './logout-proof.ts';
 
@@ -15,10 +17,17 @@ export interface AccountName {
 
 export interface LogoutPagesDependencies {
   findAccount(id: string): Promise<AccountName | undefined>;
+  /** client_id of this server's own pages, which the pages of a logout don't name. */
+  ownClientId: string;
+  clients: Pick<ClientSource, 'cachedApplicationOf'>;
+  reportRejectedClient: ReportRejectedClient;
 }
 
 /** oidc-provider's `features.rpInitiatedLogout` pages. */
-export function createLogoutPages({ findAccount }: LogoutPagesDependencies) {
+export function createLogoutPages(dependencies: LogoutPagesDependencies) {
+  const { findAccount, ownClientId } = dependencies;
+  const nameOf = (ctx: KoaContextWithOIDC) =>
+    ctx.oidc.client?.clientId === ownClientId ? undefined : applicationName(ctx);
   return {
     async logoutSource(ctx: KoaContextWithOIDC): Promise<void> {
       const action = withUiLocales(ctx.oidc.urlFor('end_session_confirm'), readLanguages(ctx));
@@ -30,23 +39,32 @@ export function createLogoutPages({ findAccount }: LogoutPagesDependencies) {
       }
       const [account, apps] = await Promise.all([
         findAccount(ctx.oidc.session?.accountId ?? ''),
-        participatingApplications(ctx),
+        participatingApplications(dependencies, ctx),
       ]);
       appContext(ctx).state.profileLanguage = account?.locale ?? undefined;
       const hidden = [{ name: 'xsrf', value: xsrf }];
-      appContext(ctx).render('logout/confirm', { action, appName: applicationName(ctx), hidden, account, apps });
+      appContext(ctx).render('logout/confirm', { action, appName: nameOf(ctx), hidden, account, apps });
     },
 
     async postLogoutSuccessSource(ctx: KoaContextWithOIDC): Promise<void> {
       readLanguages(ctx);
-      appContext(ctx).render('logout/done', { appName: applicationName(ctx) });
+      appContext(ctx).render('logout/done', { appName: nameOf(ctx) });
     },
   };
 }
 
 /** The names of the applications that take part in the session, sorted. */
-async function participatingApplications({ oidc: { session, provider } }: KoaContextWithOIDC): Promise<string[]> {
-  const ids = Object.keys(session?.authorizations ?? {});
-  const clients = await Promise.all(ids.map((id) => provider.Client.find(id)));
-  return clients.flatMap((client) => (client ? [client.clientName ?? client.clientId] : [])).sort();
+async function participatingApplications(
+  { clients, ownClientId, reportRejectedClient }: LogoutPagesDependencies,
+  { oidc: { session, provider } }: KoaContextWithOIDC,
+): Promise<string[]> {
+  const ids = Object.keys(session?.authorizations ?? {}).filter((id) => id !== ownClientId);
+  const names = ids.map(async (id) => {
+    const client = await findUnlessRejected(
+      () => provider.Client.find(id),
+      (fault) => reportRejectedClient(id, fault),
+    );
+    return client ? (client.clientName ?? id) : clients.cachedApplicationOf(id)?.name;
+  });
+  return (await Promise.all(names)).flatMap((name) => name ?? []).sort();
 }

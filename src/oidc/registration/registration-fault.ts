@@ -1,6 +1,7 @@
 // Whether the engine accepts a stored client. It checks one at each first look-up, and reads its sector_identifier_uri (OpenID Connect
 // Core 8.1): a row of an earlier version, or a document that can't be read, then rejects every request.
-import { errors, type Provider } from '../engine/library.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { type Client, errors, type Provider } from '../engine/library.ts';
 
 /** Why the engine rejects an enabled client, in its English words; undefined for one that it accepts, and for an unknown one. */
 export type RegistrationFaults = (clientId: string) => Promise<string | undefined>;
@@ -16,6 +17,32 @@ export function createRegistrationFaults(provider: () => Provider): Registration
       return reason;
     }
   };
+}
+
+/** Reports a client that a logout skips, because the engine rejects its registration. */
+export type ReportRejectedClient = (clientId: string, fault: string) => void;
+
+export function reportRejectedClients(logger: Pick<Logger, 'warn'>): ReportRejectedClient {
+  return (clientId, fault) =>
+    logger.warn(
+      { clientId, detail: { fault } },
+      'an application cannot be notified of a logout, as its registration is invalid',
+    );
+}
+
+/** Looks a client up for a logout: undefined for one that the engine rejects, which is reported and stops no logout. */
+export async function findUnlessRejected(
+  find: () => Promise<Client | undefined>,
+  report: (fault: string) => void,
+): Promise<Client | undefined> {
+  try {
+    return await find();
+  } catch (error) {
+    const fault = registrationFault(error);
+    if (fault === undefined) throw error;
+    report(fault);
+    return undefined;
+  }
 }
 
 /** What an error says about a registration; undefined for one about something else. */

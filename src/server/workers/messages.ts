@@ -18,6 +18,8 @@ export type ToPrimary =
   | { type: 'online' }
   /** The worker serves requests. */
   | { type: 'ready' }
+  /** Print this box, with the first administrator that the worker created. */
+  | { type: 'first-admin'; box: string }
   | { type: 'all-metrics-request'; id: number }
   | { type: 'metrics'; id: number; text: string };
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
 import { limits } from '../../limits.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { reportStartFailure } from '../announce.ts';
+import { atMost, BOX_SECONDS, reportStartFailure, terminalOf } from '../announce.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { tryPorts } from '../try-ports.ts';
 import { tell } from './messages.ts';
@@ -31,22 +31,26 @@ export async function runPrimary(config: Config, logger: Logger): Promise<number
     (error: unknown) => reportStartFailure(config, logger, error),
   );
   if (!isFree) return 1;
-  const workers = createWorkers(config.workers, logger);
+  const workers = createWorkers(config.workers, logger, (box) => {
+    // Below the line that all workers are ready.
+    void atMost(BOX_SECONDS.workers, ready, signal).then(() => terminalOf(config).write(box));
+  });
   // At a terminal, SIGHUP says that it was closed, and ends the server.
   if (!process.stdin.isTTY) process.on('SIGHUP', () => workers.restartAll());
   // The first one alone: it migrates, applies the configuration file and creates the first administrator.
   const first = workers.startFirst();
+  const ready = first.then((outcome) => (outcome === 'started' ? workers.startOthers() : undefined));
   if ((await Promise.race([first, signal])) === 'failed') return 1;
-  void first.then(() => workers.startOthers());
   logger.info({ signal: await signal }, 'signal received');
   const { drainSeconds, closeSeconds } = limits.http;
   const isClean = await workers.stopAll(config.drainSeconds + drainSeconds + 2 * closeSeconds);
   return isClean ? 0 : 1;
 }
 
-function createWorkers(count: number, logger: Logger) {
+function createWorkers(count: number, logger: Logger, printFirstAdmin: (box: string) => void) {
   const slots = Array.from({ length: count }, (_, index): Slot => ({ number: index + 1, failures: 0 }));
-  const processes = createWorkerProcesses({ logger, current: () => slots.flatMap(({ current }) => current ?? []) });
+  const current = () => slots.flatMap((slot) => slot.current ?? []);
+  const processes = createWorkerProcesses({ logger, printFirstAdmin, current });
   const { isStopping } = processes;
   let restarting = Promise.resolve();
 

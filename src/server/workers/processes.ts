@@ -16,9 +16,15 @@ export interface WorkerProcessesDependencies {
   logger: Pick<Logger, 'error'>;
   /** The workers that serve, one for each number. */
   current(): Worker[];
+  /** Prints the box with the first administrator. */
+  printFirstAdmin(box: string): void;
 }
 
-export function createWorkerProcesses({ logger, current }: WorkerProcessesDependencies): WorkerProcesses {
+export function createWorkerProcesses({
+  logger,
+  current,
+  printFirstAdmin,
+}: WorkerProcessesDependencies): WorkerProcesses {
   const metrics = createMetricsExchange(current);
   const running = new Set<Worker>();
   let isStopping = false;
@@ -35,6 +41,7 @@ export function createWorkerProcesses({ logger, current }: WorkerProcessesDepend
           if (message.type === 'online') {
             tell(worker, isStopping ? { type: 'stop' } : { type: 'start', number, isFirst });
           } else if (message.type === 'ready') resolve(worker);
+          else if (message.type === 'first-admin') printFirstAdmin(message.box);
           else metrics.receive(worker, message);
         });
         worker.once('exit', () => {

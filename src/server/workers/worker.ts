@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Config } from '../../config.ts';
 import { limits } from '../../limits.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { announce, reportStartFailure, terminalOf } from '../announce.ts';
+import { announce, firstAdminBox, reportStartFailure } from '../announce.ts';
 import { type RunningServer, startServer, type WorkerOptions } from '../start.ts';
 import { stopServer } from '../stop.ts';
 import type { ToPrimary, ToWorker } from './messages.ts';
@@ -27,8 +27,9 @@ export async function runWorker(config: Config, primaryLogger: Logger): Promise<
     reportStartFailure(config, logger, error);
     return process.exit(1);
   });
-  if (isFirst || server.firstAdmin) announce(server, logger, { isFirst, ...terminalOf(config) });
+  if (isFirst) announce(server, logger);
   send({ type: 'ready' });
+  void firstAdminBox(server, end).then((box) => box && send({ type: 'first-admin', box }));
   process.exit((await ended(server, { end: await end, config, logger })) === 'stopped' ? 0 : 1);
 }
 

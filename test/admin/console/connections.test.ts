@@ -150,6 +150,8 @@ describe('a connection', () => {
     expect(actionsOf(page)).not.toContainEqual(expect.stringContaining('/secrets/'));
     const question = await admin.get(`${HOME}/kc/secrets/${old?.id}/remove`);
     expect(textOf(question.text)).toMatch(/Remove the client secret stored on .* of .*\?.*Remove secret/);
+    expect(question.text).toMatch(/<title>Remove the client secret stored on [^<]* UTC of/);
+    expect(question.text).toMatch(/<h1>Remove the client secret stored on <time datetime="[^"]+" data-exact>/);
     await admin.submit(question);
     expect((await connections.decryptedSecrets('kc', 'client-secret')).map(({ value }) => value)).toEqual(['second']);
   });
@@ -189,9 +191,9 @@ describe('a connection', () => {
     expect((await connections.get('kc')).enabled).toBe(true);
     const late = other.client;
     await signedInLongAgo(idp, other.user);
-    await confirmation(late, await late.submit(await late.get(`${HOME}/kc/delete`)));
+    await confirmation(late, await late.submit(await late.get(`${HOME}/kc/delete`), { typed_name: 'kc' }));
     expect(await connections.find('kc')).toBeDefined();
-    await admin.submit(await admin.get(`${HOME}/kc/delete`));
+    await admin.submit(await admin.get(`${HOME}/kc/delete`), { typed_name: 'kc' });
     expect(await connections.find('kc')).toBeUndefined();
   });
 
@@ -204,7 +206,7 @@ describe('a connection', () => {
     });
     await db.connection.update({ where: { id: 'forged' }, data: { enabled: false } });
     expect(textOf((await admin.get(HOME)).text)).toContain('Another program changed these connections');
-    await admin.submit(await admin.get(`${HOME}/forged/delete`));
+    await admin.submit(await admin.get(`${HOME}/forged/delete`), { typed_name: 'forged' });
     expect(await connections.forgedIds()).toEqual([]);
   });
 });

@@ -71,7 +71,7 @@ describe('APIs', () => {
     const changed = { scopes: '["articles:read"]', scopePermissions: '{"articles:read":"articles:read"}' };
     expect(await stored()).toMatchObject({ ...changed, signingAlg: 'ES256' });
     expect((await admin.submit(edit, { scopes: '' })).status).toBe(412);
-    await admin.submit(await admin.get(`${at}/delete`));
+    await admin.submit(await admin.get(`${at}/delete`), { typed_name: 'https://articles.example' });
     expect(await stored()).toBeNull();
   });
 
@@ -82,7 +82,7 @@ describe('APIs', () => {
     const manager = await consoleOf(idp, await staff(idp, 'application-manager'));
     const edit = await manager.get(at);
     expect((await manager.submit(edit, { scopes: 'pay' })).status).toBe(403);
-    expect((await manager.submit(await manager.get(`${at}/delete`))).status).toBe(403);
+    expect((await manager.submit(await manager.get(`${at}/delete`), { typed_name: tied.identifier })).status).toBe(403);
     expect((await auditor.get('/admin/apis/new')).status).toBe(403);
     await manager.submit(edit, { scopes: 'pay = money:pay\nread' });
     expect(await stored()).toMatchObject({ scopes: '["pay","read"]', scopePermissions: '{"pay":"money:pay"}' });
@@ -108,7 +108,7 @@ describe('roles', () => {
     await admin.submit(row, { 'permissions.gatehouse.users': 'gatehouse.users:read' });
     const held = (await idp.services.roles.find('writer'))?.permissions;
     expect(held?.sort()).toEqual(['articles:read', 'gatehouse.users:read', 'wiki:edit']);
-    await admin.submit(await admin.get(`${at}/delete`));
+    await admin.submit(await admin.get(`${at}/delete`), { typed_name: 'writer' });
     expect(await idp.services.roles.find('writer')).toBeUndefined();
     const same = await admin.submit(await admin.get('/admin/roles/new'), { name: 'auditor' });
     expect(same.status).toBe(409);

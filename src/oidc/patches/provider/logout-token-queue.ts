@@ -1,6 +1,7 @@
 // Patch: Client.prototype.backchannelLogout. The engine sends each logout token once, during the user's request. Here it is
 // queued, and a job sends it with retries (OpenID Connect Back-Channel Logout 1.0; docs/logout.md).
-import { Provider } from '../../engine/library.ts';
+import { Provider, requestStorage } from '../../engine/library.ts';
+import { type ReportRejectedClient, registrationFault } from '../../registration/registration-fault.ts';
 
 /** Queues a logout token for one client. */
 export type QueueLogoutToken = (clientId: string, accountId: string, sid: string | undefined) => Promise<void>;
@@ -18,11 +19,21 @@ interface EngineClient {
   backchannelLogout(accountId: string, sid: string | undefined): Promise<void>;
 }
 
-/** The engine's own way to send a logout token; call it before `queueLogoutTokens`. */
-export function createLogoutTokenSender(provider: Provider): SendLogoutToken {
+/**
+ * The engine's own way to send a logout token; call it before `queueLogoutTokens`. It throws for a client whose registration the engine
+ * rejects, so that the token is sent when the registration is corrected before the last retry.
+ */
+export function createLogoutTokenSender(provider: Provider, report: ReportRejectedClient): SendLogoutToken {
   const { backchannelLogout } = provider.Client.prototype as unknown as EngineClient;
   return async function sendLogoutToken(clientId, accountId, sid) {
-    const client = (await provider.Client.find(clientId)) as unknown as EngineClient | undefined;
+    // A request may have started the job, and is not what looks the client up.
+    const find = () => requestStorage.exit(() => provider.Client.find(clientId));
+    const found = await find().catch((error: unknown) => {
+      const fault = registrationFault(error);
+      if (fault !== undefined) report(clientId, fault);
+      throw error;
+    });
+    const client = found as unknown as EngineClient | undefined;
     if (!client?.backchannelLogoutUri) return 'switched_off';
     await backchannelLogout.call(client, accountId, sid);
     return 'sent';

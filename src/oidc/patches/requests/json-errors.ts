@@ -2,14 +2,13 @@
 // programs call the error is JSON (RFC 6749 5.2), whatever a client library sends by default.
 import type { Context } from '../../../http/context.ts';
 import { routes } from '../../engine/configuration.ts';
-import { FOR_PROGRAMS } from '../../engine/routes.ts';
+import { isForPrograms } from '../../engine/routes.ts';
 
 /** RFC 9701 4: a signed response of introspection, for a client that asks for it. */
 const SIGNED = 'application/token-introspection+jwt';
 
-/** @param route the engine's route of the request */
-export function preferJsonErrors(ctx: Context, route: string): void {
-  if (!FOR_PROGRAMS.has(ctx.path) && !route.startsWith(routes.registration)) return;
+export function preferJsonErrors(ctx: Context): void {
+  if (!isForPrograms(ctx.path)) return;
   const isSigned =
     ctx.path === routes.introspection && ctx.get('Accept').includes('jwt') && ctx.accepts('json', SIGNED) === SIGNED;
   ctx.req.headers.accept = isSigned ? `${SIGNED}, application/json;q=0.9` : 'application/json';

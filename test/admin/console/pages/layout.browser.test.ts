@@ -1,7 +1,7 @@
 // What only a browser can say about the layout of the console: labels, widths, and what is in sight.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Browser, desktop, launchBrowser, type Page, phone } from '../../../support/browser/browser.ts';
-import { aClient, type TestUser } from '../../../support/factories.ts';
+import { aClient, aUser, type TestUser } from '../../../support/factories.ts';
 import { startIdp, type TestIdp } from '../../../support/idp.ts';
 import { signIn } from '../real-browser.ts';
 import { staff } from '../support.ts';
@@ -131,3 +131,41 @@ it.each(['A name of many words '.repeat(4).trim(), 'x'.repeat(80)])(
     await page.setViewportSize(desktop.viewport);
   },
 );
+
+it('times within sentences are in the zone of the viewer, with their date; without script they are in UTC', async () => {
+  const { clientId } = await aClient(idp.services, web);
+  const { account, username } = await aUser(idp.services);
+  const changedAt = new Date('2026-03-04T22:30:00Z');
+  await idp.services.db.passwordCredential.update({ where: { userId: account.id }, data: { changedAt } });
+  const storageState = await page.context().storageState();
+  const textIn = async (javaScriptEnabled: boolean) => {
+    const context = await browser.newContext({ ...desktop, storageState, javaScriptEnabled, timezoneId: 'Asia/Tokyo' });
+    const own = await context.newPage();
+    await own.goto(`${idp.issuer}/admin/why?${new URLSearchParams({ user: username, app: clientId })}`);
+    const text = await own.locator('.rules p:has(time)').textContent();
+    await context.close();
+    return text;
+  };
+  expect(await textIn(true)).toBe('Last changed on March 5, 2026 at 7:30 AM.');
+  expect(await textIn(false)).toBe('Last changed on March 4, 2026 at 10:30 PM UTC.');
+});
+
+it('the current tab is in sight on a narrow phone, and nothing scrolls sideways', async () => {
+  const { applicationId } = await aClient(idp.services, web);
+  const { account } = await aUser(idp.services);
+  await page.setViewportSize({ width: 320, height: 800 });
+  const tabs = {
+    [`/admin/applications/${applicationId}`]: ['', 'setup', 'settings', 'access', 'claims', 'credentials', 'activity'],
+    [`/admin/users/${account.id}`]: ['', 'access', 'security', 'sessions', 'activity'],
+  };
+  for (const [at, names] of Object.entries(tabs)) {
+    for (const name of names) {
+      await page.goto(`${idp.issuer}${at}${name && `/${name}`}`);
+      const { x, width } = await boxOf('.tabs [aria-current]');
+      expect([x >= 0, x + width <= 320], name).toEqual([true, true]);
+      const wider = await page.$$eval('html, .tabs', (all) => all.filter((one) => one.scrollWidth > one.clientWidth));
+      expect(wider, name).toEqual([]);
+    }
+  }
+  await page.setViewportSize(desktop.viewport);
+});

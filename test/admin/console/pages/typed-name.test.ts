@@ -1,5 +1,5 @@
 // What is deleted permanently is named first, on the pages of the console; the API is asked by its path.
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it, vi } from 'vitest';
 import { aClient, aUser } from '../../../support/factories.ts';
 import type { HttpClient, Page } from '../../../support/http.ts';
 import type { TestIdp } from '../../../support/idp.ts';
@@ -47,6 +47,45 @@ it('a user is deleted where the username was typed', async () => {
   const done = await admin.submit(form, { typed_name: username });
   expect(new URL(done.location ?? '').pathname).toBe('/admin/users');
   expect(await idp.services.accounts.find(account.id)).toBeUndefined();
+});
+
+it('a role is deleted where its name was typed', async () => {
+  const role = await idp.services.roles.create({ name: 'typed-role' });
+  const form = await admin.get(`/admin/roles/${role.id}/delete`);
+  expect(textOf(form.text)).toContain('Delete typed-role');
+  await rejected(form, 'Typed role', 'That isn’t the name. Enter “typed-role” to delete it.');
+  expect(await idp.services.roles.find('typed-role')).toBeDefined();
+  const done = await admin.submit(form, { typed_name: 'typed-role' });
+  expect(new URL(done.location ?? '').pathname).toBe('/admin/roles');
+  expect(await idp.services.roles.find('typed-role')).toBeUndefined();
+});
+
+it('an API is deleted where its identifier was typed', async () => {
+  const identifier = 'https://typed.example/api';
+  await admin.submit(await admin.get('/admin/apis/new'), { identifier, scopes: 'read' });
+  const stored = () => idp.services.db.resource.findUnique({ where: { identifier } });
+  const form = await admin.get(`/admin/apis/${encodeURIComponent(identifier)}/delete`);
+  await rejected(form, 'https://typed.example', `That isn’t the name. Enter “${identifier}” to delete it.`);
+  expect(await stored()).not.toBeNull();
+  const done = await admin.submit(form, { typed_name: identifier });
+  expect(new URL(done.location ?? '').pathname).toBe('/admin/apis');
+  expect(await stored()).toBeNull();
+});
+
+it('a connection is deleted where its ID was typed, and its sessions go on until then', async () => {
+  const { connections } = idp.services;
+  const fields = { id: 'typed', client_id: 'x', client_secret: 'y' };
+  await admin.submit(await admin.get('/admin/connections/new/oauth2/github'), fields);
+  const ended = vi.spyOn(idp.services.connections, 'remove');
+  const form = await admin.get('/admin/connections/typed/delete');
+  const again = await admin.submit(form, { typed_name: 'GitHub', end_sessions: 'on' });
+  expect([again.status, again.forms[0]?.fields.typed_name]).toEqual([400, 'GitHub']);
+  expect(again.text).toMatch(/name="end_sessions"[^>]* checked/);
+  expect(ended).not.toHaveBeenCalled();
+  expect(await connections.find('typed')).toBeDefined();
+  const done = await admin.submit(form, { typed_name: 'typed' });
+  expect(new URL(done.location ?? '').pathname).toBe('/admin/connections');
+  expect(await connections.find('typed')).toBeUndefined();
 });
 
 it('the sentence is in the language of the page', async () => {

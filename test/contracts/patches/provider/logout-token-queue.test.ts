@@ -35,7 +35,7 @@ const bare = await startBareEngine({ configuration });
 const patched = await startBareEngine({
   configuration,
   patch(provider) {
-    sendLogoutToken = createLogoutTokenSender(provider);
+    sendLogoutToken = createLogoutTokenSender(provider, () => {});
     queueLogoutTokens(provider, async (clientId, accountId) => void queued.push(`${clientId} ${accountId}`));
   },
 });

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { routes } from '../../../../src/oidc/engine/configuration.ts';
-import { engineRoute } from '../../../../src/oidc/engine/routes.ts';
 import { preferJsonErrors } from '../../../../src/oidc/patches/requests/json-errors.ts';
 import { httpClient } from '../../../support/http.ts';
 import { basic, type Engine, startBareEngine } from '../../bare-engine.ts';
@@ -15,7 +14,7 @@ const bare = await startBareEngine({ configuration });
 const patched = await startBareEngine({
   configuration,
   around(ctx, next) {
-    preferJsonErrors(ctx, engineRoute(ctx.path) ?? '');
+    preferJsonErrors(ctx);
     return next();
   },
 });

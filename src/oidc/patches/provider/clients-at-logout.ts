@@ -1,0 +1,13 @@
+// Patch: Client.find. A confirmed logout looks up every client of the session, and the engine ends the request at one whose stored
+// registration it rejects. Here that client is unknown to the logout, so that all others are signed out.
+import { type Client, Provider } from '../../engine/library.ts';
+import { findUnlessRejected, type ReportRejectedClient } from '../../registration/registration-fault.ts';
+
+export function skipRejectedClients(provider: Provider, report: ReportRejectedClient): void {
+  const { find } = provider.Client;
+  provider.Client.find = async function findForLogout(id: string): Promise<Client | undefined> {
+    const load = () => find.call(provider.Client, id);
+    if (Provider.ctx?.oidc?.route !== 'end_session_confirm') return load();
+    return findUnlessRejected(load, (fault) => report(id, fault));
+  };
+}
