@@ -50,7 +50,7 @@ describe('a new address that the upstream proves', () => {
     expect(mail.text).toContain('is now n•••@linked.example.');
     expect(mail.text).not.toContain(newEmail);
     const [entry] = await idp.services.audit.list({ types: ['email.changed'], subjectId: account.id });
-    expect(entry?.data).toEqual({ before: email, after: newEmail });
+    expect(entry?.data).toEqual({ before: email, after: newEmail, application: expect.stringMatching(/^client/) });
   });
 
   it('is reported once, not at each sign-in', async () => {

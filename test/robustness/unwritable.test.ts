@@ -113,7 +113,9 @@ describe.skipIf(!canChangeUser)('by a user without rights', () => {
   });
 
   it('a first start there says so too', async () => {
-    const folder = path.join(home, 'closed', 'data');
+    const closed = path.join(home, 'closed');
+    mkdirSync(closed, { recursive: true, mode: 0o755 });
+    const folder = path.join(closed, 'data');
     const { status, messages } = run('main', { DATA_DIR: folder, user: NOBODY, PORT: String(await freePort()) });
     expect(status).toBe(1);
     expect(messages).toEqual([

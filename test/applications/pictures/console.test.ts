@@ -94,7 +94,7 @@ describe('the page of the picture of an application', () => {
     await settled(applicationId);
     const page = await admin.get(at(applicationId));
     const wrong = await upload(page, Buffer.from('%PDF-1.7'));
-    expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringContaining('must be a PNG, JPEG, or SVG')]);
+    expect([wrong.status, textOf(wrong.text)]).toEqual([400, expect.stringContaining('must be a PNG, JPEG or SVG')]);
     const after = await admin.follow(await upload(page, aPng({ width: 12, height: 12 })));
     expect(textOf(after.text)).toMatch(/Picture saved\..*Source Uploaded here/);
     const { address, url } = (await state(applicationId)) ?? {};
