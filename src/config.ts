@@ -5,7 +5,7 @@ import path from 'node:path';
 import { isLoopback } from './config/addresses.ts';
 import { ConfigError, fault, quote } from './config/config-error.ts';
 import { parseSecrets, secretFromFile, secretPath } from './config/secret.ts';
-import { type TracingConfig, tracesUrl } from './config/tracing.ts';
+import { tracesUrl } from './config/tracing.ts';
 import {
   formatValue,
   type logFormats,
@@ -15,6 +15,8 @@ import {
   variables,
 } from './config/variables.ts';
 import { limits } from './limits.ts';
+import { diskFullAt, isDiskFull, whyNotWritable } from './platform/folders.ts';
+import type { TracingConfig } from './platform/tracing.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -206,7 +208,10 @@ function readSecretFile(dataDir: string): ReturnType<typeof secretFromFile> {
   try {
     return secretFromFile(dataDir);
   } catch (error) {
-    throw new ConfigError([fault('DATA_DIR', `${quote(dataDir)} (${reason(error)})`, variables.DATA_DIR.allowed)]);
+    if (isDiskFull(error)) throw new ConfigError([`DATA_DIR: ${diskFullAt(dataDir)}`]);
+    const why = whyNotWritable(dataDir);
+    const allowed = `${variables.DATA_DIR.allowed}${why ? `. ${why}` : ''}`;
+    throw new ConfigError([fault('DATA_DIR', `${quote(dataDir)} (${reason(error)})`, allowed)]);
   }
 }
 

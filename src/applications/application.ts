@@ -86,7 +86,26 @@ export function registrationOf(row: { protocol: string; metadata: string }): Reg
     : { protocol: 'oidc', metadata: readMetadata('oidc', row.metadata) };
 }
 
-/** The application of a row. */
+/** Another program, or a fault of the disk, damaged the row. The message names the application and says what to do, in one line. */
+export class UnreadableApplication extends Error {
+  override name = 'UnreadableApplication';
+  readonly clientId: string;
+  readonly source: ApplicationSource;
+
+  constructor({ id, clientId, source }: Pick<Row, 'id' | 'clientId' | 'source'>, cause: unknown) {
+    const advice = `Restore the database from a backup, or delete the row of the table applications with the id ${id}.`;
+    super(
+      `The application ${JSON.stringify(clientId)} can’t be read, because its stored registration is damaged. ${advice}`,
+      {
+        cause,
+      },
+    );
+    this.clientId = clientId;
+    this.source = source as ApplicationSource;
+  }
+}
+
+/** The application of a row; throws UnreadableApplication. */
 export function fromRow(row: Row): Application {
   const { id, clientId, name, enabled, createdAt, updatedAt } = row;
   const roles = row.roles.map(({ role }) => role.name).sort();
@@ -100,8 +119,16 @@ export function fromRow(row: Row): Application {
     source: row.source as ApplicationSource,
     createdAt,
     updatedAt,
-    ...registrationOf(row),
+    ...readRegistration(row),
   };
+}
+
+function readRegistration(row: Row): Registration {
+  try {
+    return registrationOf(row);
+  } catch (cause) {
+    throw new UnreadableApplication(row, cause);
+  }
 }
 
 function deepFreeze<T>(value: T): T {

@@ -23,6 +23,7 @@ import {
   type ListApplications,
   listApplications,
   type OpenTo,
+  readableApplications,
 } from './read.ts';
 import { createOidc, updateOidc } from './register-oidc.ts';
 import { createSaml, updateSaml } from './register-saml.ts';
@@ -46,6 +47,8 @@ export interface Applications {
   completeListKeys(): Promise<void>;
   /** Every application, also one with a wrong MAC: for plans, which may replace it. */
   all(tx?: Tx): Promise<Application[]>;
+  /** Every application, and the errors of those whose rows are damaged. */
+  readable(): ReturnType<typeof readableApplications>;
   /** Every application with a valid MAC. */
   allGenuine(): Promise<Application[]>;
   /** Registers a client. Generates a secret if its method needs one and none is passed, but never for the configuration file. */
@@ -97,6 +100,7 @@ export function createApplications(dependencies: ApplicationsDependencies): Appl
     countByProtocol: (query) => countByProtocol(db, query),
     completeListKeys: () => completeListKeys(db),
     all: (tx = db) => allApplications(tx),
+    readable: () => readableApplications(db),
     allGenuine: () => allApplications(db, dependencies.protectedRows),
     createOidc: (input, change = {}) => createOidc(context, input, change),
     updateOidc: (id, input, change = {}) => updateOidc(context, id, input, change),

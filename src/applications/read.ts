@@ -6,7 +6,7 @@ import type { Db, Tx } from '../storage/database.ts';
 import { type Fragment, fragment, joinFragments, trustedText } from '../storage/fragments.ts';
 import { isStorable, withoutUnstorable } from '../storage/storable-text.ts';
 import { type AccessSubject, accessDecisionFilter } from './access-decision.ts';
-import { type Application, fromRow, withRoles } from './application.ts';
+import { type Application, fromRow, UnreadableApplication, withRoles } from './application.ts';
 import { listKey } from './list-key.ts';
 import { isGenuineAccess, isGenuineApplication } from './macs/protected-applications.ts';
 
@@ -64,19 +64,40 @@ export async function allApplications(
   tx: Tx,
   protectedRows?: Pick<ProtectedRows, 'isGenuine'>,
 ): Promise<Application[]> {
+  const rows = await allRows(tx);
+  if (!protectedRows) return rows.map(fromRow);
+  const genuine = rows.filter((row) => isGenuineApplication(row, protectedRows));
+  return genuine.map((row) =>
+    fromRow({ ...row, roles: row.roles.filter((access) => isGenuineAccess(access, protectedRows)) }),
+  );
+}
+
+/** Every application, and the errors of those that are damaged. */
+export async function readableApplications(
+  tx: Tx,
+): Promise<{ applications: Application[]; unreadable: UnreadableApplication[] }> {
+  const applications: Application[] = [];
+  const unreadable: UnreadableApplication[] = [];
+  for (const row of await allRows(tx)) {
+    try {
+      applications.push(fromRow(row));
+    } catch (error) {
+      if (!(error instanceof UnreadableApplication)) throw error;
+      unreadable.push(error);
+    }
+  }
+  return { applications, unreadable };
+}
+
+async function allRows(tx: Tx) {
   const ids = await tx.application.findMany({ select: { id: true }, orderBy: { clientId: 'asc' } });
   const roles = { include: { role: { select: { name: true } } } } as const;
-  const rows = await inChunks(ids, (piece) =>
+  return inChunks(ids, (piece) =>
     tx.application.findMany({
       where: { id: { in: piece.map(({ id }) => id) } },
       include: { roles },
       orderBy: { clientId: 'asc' },
     }),
-  );
-  if (!protectedRows) return rows.map(fromRow);
-  const genuine = rows.filter((row) => isGenuineApplication(row, protectedRows));
-  return genuine.map((row) =>
-    fromRow({ ...row, roles: row.roles.filter((access) => isGenuineAccess(access, protectedRows)) }),
   );
 }
 

@@ -1,4 +1,5 @@
 // Finds the command, runs it, and maps its result to an exit code: 0 success, 1 failure, 2 usage error.
+import { UnreadableApplication } from '../applications/application.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { AppError } from '../http/errors.ts';
 import { packageVersion } from '../platform/package.ts';
@@ -46,6 +47,8 @@ function findCommand(words: readonly string[]): Command | undefined {
   return commands.find(({ name }) => name.split(' ').every((word, index) => words[index] === word));
 }
 
+const ADVISING = [ConfigError, DatabaseError, Unanswered, UnreadableApplication];
+
 function report(error: unknown, command: Command, io: Io): number {
   if (error instanceof UsageError) {
     io.err(`gatehouse ${command.name}: ${error.message}`);
@@ -58,8 +61,8 @@ function report(error: unknown, command: Command, io: Io): number {
     return 1;
   }
   // Their messages already contain the cause and the advice.
-  if (error instanceof ConfigError || error instanceof DatabaseError || error instanceof Unanswered) {
-    io.err(error.message);
+  if (ADVISING.some((one) => error instanceof one)) {
+    io.err((error as Error).message);
     return 1;
   }
   io.err(

@@ -1,26 +1,5 @@
 // The environment variables of OpenTelemetry, under their standard names, as the configuration of the trace exporter.
 
-export const samplers = [
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-] as const;
-export const protocols = ['http/protobuf', 'http/json'] as const;
-
-export type TracingConfig = Readonly<{
-  /** Where spans are sent: OTEL_EXPORTER_OTLP_ENDPOINT with `/v1/traces` behind it. */
-  url: URL;
-  headers: Readonly<Record<string, string>>;
-  protocol: (typeof protocols)[number];
-  serviceName: string;
-  sampler: (typeof samplers)[number];
-  /** Of traces, 0 to 1, for the ratio samplers. */
-  ratio: number;
-}>;
-
 /** Parses `name=value,name=value`, values percent-encoded (W3C Baggage); undefined when it is malformed. */
 export function parseHeaders(text: string): Record<string, string> | undefined {
   const headers: Record<string, string> = {};

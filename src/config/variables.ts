@@ -2,10 +2,11 @@
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { limits } from '../limits.ts';
+import { protocols, samplers } from '../platform/tracing.ts';
 import { isHost, isLoopback } from './addresses.ts';
 import { quote, quoteUrl } from './config-error.ts';
 import { parseSecrets } from './secret.ts';
-import { parseHeaders, protocols, samplers } from './tracing.ts';
+import { parseHeaders } from './tracing.ts';
 
 /** The path of a file or folder, which cannot contain NUL. */
 const path = z.string().refine((value) => !value.includes('\0'));

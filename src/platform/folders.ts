@@ -28,6 +28,16 @@ export function whyNotWritable(place: string): string | undefined {
   }
 }
 
+/** Whether an error of the file system says that no space is left. */
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+}
+
+/** What to do where no space is left for this file or folder, in one line. */
+export function diskFullAt(place: string): string {
+  return `the disk of ${nearestFolder(place)} is full for ${self()}: free space there, or choose a folder on another disk`;
+}
+
 function ownerOf(place: string): string {
   try {
     const { uid, gid, mode } = statSync(place);

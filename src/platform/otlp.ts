@@ -22,9 +22,8 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { TracingConfig } from '../config/tracing.ts';
 import type { Logger } from './logger.ts';
-import type { SpanOptions, TraceSpan, Tracing } from './tracing.ts';
+import type { SpanOptions, TraceSpan, Tracing, TracingConfig } from './tracing.ts';
 
 export interface TracingDependencies {
   config: TracingConfig;

@@ -107,3 +107,25 @@ function problemOf(error: unknown): { code: string; isExpected: boolean } {
     isExpected: typeof status === 'number' && status < 500,
   };
 }
+
+// What the exporter of traces needs to know; read from the environment by config/tracing.ts.
+export const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+export const protocols = ['http/protobuf', 'http/json'] as const;
+
+export type TracingConfig = Readonly<{
+  /** Where spans are sent: OTEL_EXPORTER_OTLP_ENDPOINT with `/v1/traces` behind it. */
+  url: URL;
+  headers: Readonly<Record<string, string>>;
+  protocol: (typeof protocols)[number];
+  serviceName: string;
+  sampler: (typeof samplers)[number];
+  /** Of traces, 0 to 1, for the ratio samplers. */
+  ratio: number;
+}>;

@@ -1,10 +1,10 @@
 // Stops a start if the database or the data folder is not writable, with one line that names the path and the user.
 import path from 'node:path';
 import type { Config } from '../config.ts';
-import { whyNotWritable } from '../platform/folders.ts';
+import { diskFullAt, isDiskFull, whyNotWritable } from '../platform/folders.ts';
 import type { Logger } from '../platform/logger.ts';
 import { DatabaseError, placeOf, sqliteFileOf } from '../storage/database-url.ts';
-import { driverMessage, unavailableIn } from '../storage/unavailable.ts';
+import { asUnavailable, driverMessage, unavailableIn } from '../storage/unavailable.ts';
 
 /** Throws DatabaseError for the SQLite file, its folder, and a data folder that mail is written to. */
 export function requireWritable(config: Config, logger: Pick<Logger, 'warn'>): void {
@@ -23,6 +23,9 @@ export function requireWritable(config: Config, logger: Pick<Logger, 'warn'>): v
 
 /** The error of a start as one line, when the database could not be used; other errors are returned unchanged. */
 export function startError({ databaseUrl }: Config, error: unknown): unknown {
+  const file = sqliteFileOf(databaseUrl);
+  if (file !== undefined && hasFullDisk(error))
+    return new DatabaseError(`the database cannot be written: ${diskFullAt(path.dirname(file))}`, { cause: error });
   const unavailable = unavailableIn(error);
   if (!unavailable || error instanceof DatabaseError) return error;
   const { reason, cause } = unavailable;
@@ -31,4 +34,10 @@ export function startError({ databaseUrl }: Config, error: unknown): unknown {
   return new DatabaseError(`the database cannot be ${what} (${placeOf(databaseUrl)}): ${reason}${detail}`, {
     cause: error,
   });
+}
+
+/** Whether the error or one of its causes says that the disk is full. */
+function hasFullDisk(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return isDiskFull(error) || asUnavailable(error)?.reason === 'disk full' || hasFullDisk(error.cause);
 }

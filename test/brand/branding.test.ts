@@ -199,7 +199,7 @@ describe('the API', () => {
     ['brand_logo', 'https://evil.example/logo.png', 'data URL'],
     ['brand_logo', '../../etc/logo.png', 'path'],
     ['brand_logo', `${'0'.repeat(32)}.png`, 'stored'],
-    ['brand_logo', dataUrl(Buffer.from('<html>')), 'PNG, JPEG, or SVG'],
+    ['brand_logo', dataUrl(Buffer.from('<html>')), 'PNG, JPEG or SVG'],
     ['brand_icon', dataUrl(aPng({ width: 5000, lines: Buffer.alloc(1) })), '5000 × 4 pixels'],
     ['brand_background', dataUrl(Buffer.alloc(250_001, 1)), '251 KB'],
   ])('rejects a wrong %s with the reason (%#)', async (field, value, reason) => {

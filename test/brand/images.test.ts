@@ -45,7 +45,7 @@ describe('a picture', () => {
   });
 
   it.each([
-    ['text', Buffer.from('hello'), /^must be a PNG, JPEG, or SVG picture$/],
+    ['text', Buffer.from('hello'), /^must be a PNG, JPEG or SVG picture$/],
     ['HTML', Buffer.from('<html><svg xmlns="http://www.w3.org/2000/svg"/></html>'), /^must be a PNG/],
     ['a GIF', Buffer.from('GIF89a...'), /^must be a PNG/],
     ['an empty PNG', aPng({ width: 0 }), /has no dimensions/],

@@ -227,6 +227,31 @@ describe('the console', () => {
     expect(await stored()).toEqual({});
   });
 
+  it('calls each text by its words in the language of the console, in a box for its pages, with the default and the key', async () => {
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    const page = await admin.get('/admin/branding/texts?language=de&q=sign-in.to-continue');
+    const [, label = ''] = /<label for="f-text\.sign-in\.to-continue">([^<]*)</.exec(page.text) ?? [];
+    expect(label.trim()).toBe('to continue to {app}');
+    expect(textOf(page.text)).toMatch(/Default: “\u2068?um mit .*Key: sign-in\.to-continue\./);
+    expect(page.text).toContain('<h2>Sign-in</h2>');
+    const german = await admin.get('/admin/branding/texts?language=en&q=sign-in.to-continue', {
+      headers: { 'accept-language': 'de' },
+    });
+    expect(german.text).toMatch(/<label for="f-text\.sign-in\.to-continue">um mit \{app\} fortzufahren/);
+    await set({ de: { 'sign-in.to-continue': 'nach <strong>{app}</strong>' } });
+    const changed = await admin.get('/admin/branding/texts?language=de&changed=on');
+    expect(textOf(changed.text)).toContain('Use the default for “to continue to {app}”');
+  });
+
+  it('leads from Branding and its texts to the languages, and back', async () => {
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    for (const path of ['/admin/branding', '/admin/branding/texts'])
+      expect((await admin.get(path)).text, path).toMatch(/href="\/admin\/settings\/languages"[^>]*>[^<]*Languages/);
+    const { text } = await admin.get('/admin/settings/languages');
+    expect(text).toMatch(/class="[^"]*btn[^"]*" href="\/admin\/branding\/texts"/);
+    expect(text).toMatch(/class="[^"]*btn[^"]*" href="\/admin\/branding"/);
+  });
+
   it('displays the texts without a way to change them to a user without the permission', async () => {
     const auditor = await consoleOf(idp, await staff(idp, 'auditor'));
     const page = await auditor.get('/admin/branding/texts');

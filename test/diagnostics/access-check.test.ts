@@ -128,7 +128,7 @@ describe('the access check', () => {
     const { clientId } = await app();
     const account = await idp.services.accounts.create({ username: 'nopassword', email: 'nopassword@example.com' });
     const red = await checkOf(account.username, clientId);
-    expect(textOf(red.text)).toContain('nopassword has no password, no passkey, and no linked identity provider.');
+    expect(textOf(red.text)).toContain('nopassword has no password, no passkey and no linked identity provider.');
     // No mail server is set, so an invitation would reach nobody.
     expect(red.text).not.toContain('Invite nopassword');
     expect(red.text).toMatch(/href="[^"]*\/password"[^>]*>(<svg.*?<\/svg>)?\s*Create temporary password/s);

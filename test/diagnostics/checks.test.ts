@@ -77,7 +77,7 @@ const cases: [string, CheckId, Partial<AccessFacts>, string, string][] = [
     'method',
     { password: undefined },
     'failed',
-    'no password, no passkey, and no linked identity provider',
+    'no password, no passkey and no linked identity provider',
   ],
   [
     'a password that is due',

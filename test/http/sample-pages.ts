@@ -321,7 +321,7 @@ export const samplePages: Record<string, [string, object]> = {
     {
       title: 'Password changed',
       lead: 'You’re signed out everywhere. Sign in with your new password.',
-      hint: 'Then review your passkeys, two-step verification, and sessions. Remove anything you don’t recognize.',
+      hint: 'Then review your passkeys, two-step verification and sessions. Remove anything you don’t recognize.',
       next: { href: '/account', label: 'Sign in' },
       other: { href: '/account', label: 'Review my account' },
     },

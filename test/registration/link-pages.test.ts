@@ -68,10 +68,10 @@ describe('the page after a link was used', () => {
     const { username, account } = await aUser(test.idp.services);
     const done = await redeem(test.idp, await resetLink(test.idp, test.box, username, account.email ?? ''));
     expect(done.text).toContain('Password changed');
-    expect(done.text).toMatch(/passkeys, two-step verification, and sessions[\s\S]*href="\/account"/);
+    expect(done.text).toMatch(/passkeys, two-step verification and sessions[\s\S]*href="\/account"/);
     const mail = await mailOf(test.box, account.email ?? '', 'Your password was changed');
     expect(mail.text).toContain(`${test.idp.issuer}/account\n`);
-    expect(mail.text.replace(/\s+/g, ' ')).toContain('passkeys, two-step verification, and sessions');
+    expect(mail.text.replace(/\s+/g, ' ')).toContain('passkeys, two-step verification and sessions');
   });
 
   it.each(['/reset-password/done', '/invitation/done', '/verify-email/done', '/unlock/done', '/sign-up/done'])(

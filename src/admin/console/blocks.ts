@@ -88,6 +88,8 @@ export interface Field {
   placeholder?: PageText;
   /** Beside the field, such as `minutes`. */
   unit?: PageText;
+  /** Of a whole number: what it may be, for the sentence after a fault. */
+  range?: { minimum: number; maximum: number };
   /** Displayed, and not sent: the configuration file (which a tag says) or another field decides. */
   isLocked?: boolean;
   isFromFile?: boolean;

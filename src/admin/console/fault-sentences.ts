@@ -15,6 +15,9 @@ interface Subject {
   labels: Readonly<Record<string, string>>;
   /** It is chosen, not typed. */
   isChoice?: boolean;
+  /** Of a whole number. */
+  range?: Field['range'];
+  unit?: PageText | undefined;
 }
 
 /** The faults as sentences in the current language, each with its field on the page. */
@@ -35,7 +38,12 @@ export function pageFaults(
     const row = rowAt(field, path);
     const column = row === undefined ? undefined : columnAt(field, path, row, message);
     const label = row === undefined ? String(field.label) : rowLabel(field, row, column);
-    return { field: field.name, row, column, ...sentenceOf(message, { label, labels, isChoice: isChoice(field) }) };
+    return {
+      field: field.name,
+      row,
+      column,
+      ...sentenceOf(message, { ...field, label, labels, isChoice: isChoice(field) }),
+    };
   });
   return found.filter((one, at) => found.findIndex((other) => isSame(one, other)) === at);
 }
@@ -116,10 +124,11 @@ function ofText(words: string, { label }: Subject): string {
 }
 
 /** What the console says in place of a message of the schemas; undefined for one that is not in the table. */
-function translated(message: string, { label, labels, isChoice }: Subject): Text | undefined {
+function translated(message: string, { label, labels, isChoice, range, unit }: Subject): Text | undefined {
   const known = knownFault(message);
   if (!known) return undefined;
   const { key, values } = known;
+  if (range && RANGED.has(key)) return rangeSentence(label, range, unit);
   const name = isEntered(key) ? withArticle(inSentence(label)) : inSentence(label);
   if (isChoice && ENTER.has(key)) return t('console.fault.select', { name });
   if (isChoice && message.startsWith('must be ')) return t('console.fault.choose', { name });
@@ -130,6 +139,16 @@ function translated(message: string, { label, labels, isChoice }: Subject): Text
   const named = Object.entries(values).map(([part, value]) => [part, labeled(value, labels)] as const);
   return new Text(`console.fault.${key}`, { field: label, name, sentence, ...Object.fromEntries(named) });
 }
+
+/** The whole range, because the number alone does not say its unit. */
+function rangeSentence(field: string, range: NonNullable<Field['range']>, unit?: PageText): Text {
+  return unit
+    ? t('console.shared.range-of-unit', { field, unit, ...range })
+    : t('console.shared.range', { field, ...range });
+}
+
+/** What can be wrong with a whole number that was typed. */
+const RANGED: ReadonlySet<string> = new Set(['type', 'min', 'max', 'number']);
 
 const isEntered = (key: FaultKey) => currentLanguage() === SOURCE_LANGUAGE && ENTER.has(key);
 

@@ -63,7 +63,7 @@ export function fieldsOf({ entry, lock }: SettingField, all: Sent, entries: read
     return [{ name, label, hint, type: 'radios', value: text, options, ...locked }];
   }
   if (typeof defaultSettings[name] === 'number')
-    return [{ name, label, hint, type: 'number', value: text, ...(unit && { unit }), ...locked }];
+    return [{ name, label, hint, type: 'number', value: text, ...(unit && { unit }), ...rangeOf(name), ...locked }];
   const area = { name, label, hint, rows: isJson(name) ? 8 : 4, isCode: true, value: text, ...locked };
   const rows = name === 'user_attributes' ? attributeRows(value as AttributeSchema) : undefined;
   const typed = rows && (isRowFormSent(all) && !lock ? asTyped([rows], all) : [{ ...rows, ...locked }]);
@@ -117,17 +117,21 @@ const reasonOf = (lock: Lock): PageText[] => (lock === 'permission' ? [t('consol
 
 /** The explanation, with the range and the default of its schema, and why it is locked. */
 function hintOf(name: TextedSetting, lock: Lock): PageText {
-  const schema = z.toJSONSchema(settingSchemas[name], { io: 'input', unrepresentable: 'any' });
-  const { minimum, maximum } = schema as { minimum?: number; maximum?: number };
-  return sentences([settingTexts[name].text, ...standardOf(name, minimum, maximum), ...reasonOf(lock)]);
+  return sentences([settingTexts[name].text, ...standardOf(name), ...reasonOf(lock)]);
 }
 
-function standardOf(name: TextedSetting, minimum?: number, maximum?: number): PageText[] {
+function rangeOf(name: TextedSetting): Pick<Field, 'range'> {
+  const schema = z.toJSONSchema(settingSchemas[name], { io: 'input', unrepresentable: 'any' });
+  const { minimum, maximum } = schema as { minimum?: number; maximum?: number };
+  return minimum === undefined || maximum === undefined ? {} : { range: { minimum, maximum } };
+}
+
+function standardOf(name: TextedSetting): PageText[] {
   const value: unknown = defaultSettings[name];
   if (typeof value === 'boolean') return [t('console.settings.default-switch', { state: value ? 'on' : 'off' })];
   if (typeof value !== 'number') return settingTexts[name].standard ? [settingTexts[name].standard] : [];
-  if (minimum === undefined || maximum === undefined) return [t('console.settings.default', { value })];
-  return [t('console.settings.range', { minimum, maximum, value })];
+  const { range } = rangeOf(name);
+  return [range ? t('console.settings.range', { ...range, value }) : t('console.settings.default', { value })];
 }
 
 /** The value as text; lists have a line for each entry. */

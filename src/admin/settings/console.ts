@@ -87,6 +87,7 @@ function createPages({ frame, settings, system, configFile }: SettingPagesDepend
       title: group.title,
       lead: tab.lead,
       tabs: group.tabs.map(({ href, label }) => ({ href, label, isCurrent: href === tab.href })),
+      ...(tab.links && { actions: tab.links }),
       ...(tab.boxes.length === 0 &&
         frame.meets(ctx, CHANGE) && { actions: [{ label: t('console.settings.all.link'), href: ALL }] }),
       blocks: isDeclared ? [fileNotice(configFile, 'settings'), ...blocks] : blocks,

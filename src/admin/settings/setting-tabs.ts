@@ -7,6 +7,8 @@ export interface SettingTab {
   label: PageText;
   /** What the tab is for, in one sentence. */
   lead: PageText;
+  /** Other pages about the same. */
+  links?: readonly { label: PageText; href: string }[];
   boxes: readonly { title: PageText; lead?: PageText; names: readonly SettingName[] }[];
 }
 
@@ -93,6 +95,10 @@ export const SETTINGS: SettingGroup = {
       href: '/admin/settings/languages',
       label: t('console.languages.tab'),
       lead: t('console.languages.lead'),
+      links: [
+        { label: t('console.navigation.branding'), href: '/admin/branding' },
+        { label: t('console.languages.texts'), href: '/admin/branding/texts' },
+      ],
       boxes: [{ title: t('console.languages.box'), names: ['default_language', 'languages'] }],
     },
     {

@@ -8,7 +8,7 @@ import { type Finding, failure, ok, printFindings } from './findings.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
-  summary: 'check issuer, TLS, database, email, keys, and clock, and say what to fix',
+  summary: 'check issuer, TLS, database, email, keys and clock, and say what to fix',
   details: "The exit code is 1 if a check failed. Warnings don't count.",
   options: jsonOption,
   async run(input, io) {

@@ -3,13 +3,14 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Accounts } from '../../accounts/accounts.ts';
-import type { Application } from '../../applications/application.ts';
+import type { Application, UnreadableApplication } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { ImageStore } from '../../brand/image-store.ts';
 import { ImageFault } from '../../brand/images/image-fault.ts';
 import { unknownBrandApplications } from '../../brand/unknown-applications.ts';
+import { ConfigError } from '../../config/config-error.ts';
 import type { Connections } from '../../connections/connections.ts';
 import type { ParseMetadata } from '../../connections/document-checks.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -63,7 +64,9 @@ export async function planFile(
     ...roleRows.filter(({ source }) => source !== 'file').map(({ name }) => name),
     ...declared.roles.map(({ name }) => name),
   ]);
-  const stored = new Map((await applications.all()).map((application) => [application.clientId, application]));
+  const { applications: readable, unreadable } = await applications.readable();
+  const stored = new Map(readable.map((application) => [application.clientId, application]));
+  const skipped = skippedApplications(unreadable, file);
   const owned = [...stored.values()].filter(({ source }) => source === 'file');
 
   const identifiers = new Set(stored.keys());
@@ -86,6 +89,7 @@ export async function planFile(
       steps: inOrder([...sections.flatMap(({ steps }) => steps), ...gone]),
       unchanged: sections.reduce((sum, { unchanged }) => sum + unchanged, 0),
       warnings: [
+        ...skipped,
         ...sections.flatMap(({ warnings }) => warnings),
         ...unknownBrandApplications(
           declared.settings.brand_applications,
@@ -94,6 +98,17 @@ export async function planFile(
       ],
     },
   };
+}
+
+/** Damaged applications that the file has nothing to do with, as warnings. Throws ConfigError for one that it would change or delete. */
+function skippedApplications(unreadable: readonly UnreadableApplication[], { declared }: ConfigurationFile): string[] {
+  const names = new Set([
+    ...declared.clients.map(({ client_id }) => client_id),
+    ...declared.service_providers.map(({ entity_id }) => entity_id),
+  ]);
+  const needed = unreadable.filter(({ source, clientId }) => source === 'file' || names.has(clientId));
+  if (needed.length > 0) throw new ConfigError(needed.map(({ message }) => message));
+  return unreadable.map(({ message }) => message);
 }
 
 interface StoredState {

@@ -74,6 +74,7 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
               { name: 'code', label: t('console.rejections.reference'), type: 'search' },
               { name: 'client', label: t('console.rejections.application'), value: client, suggest: 'applications' },
               { name: 'request', label: t('console.rejections.request-id'), value: request },
+              { name: 'user', label: '', type: 'hidden', value: user },
               { name: 'sort', label: '', type: 'hidden', value: sort === '-at' ? '' : sort },
             ],
           },

@@ -2,12 +2,14 @@
 // rename of a file on SQLite. It is not migrated: the next start does that.
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { diskFullAt, isDiskFull, whyNotWritable } from '../../platform/folders.ts';
 import type { DatabaseLocation } from '../database-url.ts';
 import { readMigrations } from '../migrations/files.ts';
 import { newerMessage } from '../migrations/newer.ts';
 import { type LockedSession, openMigrationSession } from '../migrations/session.ts';
 import { createSqliteFile } from '../sqlite/adapter.ts';
 import { connectSqlite } from '../sqlite/connections.ts';
+import { asUnavailable } from '../unavailable.ts';
 import { EXACT_TEXTS } from './export.ts';
 import { BackupError, type BackupHead, type Progress } from './head.ts';
 import { loadExport, tableNames } from './load-export.ts';
@@ -59,10 +61,23 @@ export async function restoreBackup(
 ): Promise<Restored> {
   const kind = kindOfBackup(file);
   if (location.kind === 'sqlite' && location.file === file) throw new BackupError(`${file} is the database itself`);
-  if (location.kind === 'sqlite') return restoreSqlite(location.file, file, kind, options);
+  if (location.kind === 'sqlite') {
+    requireWritable(location.file);
+    return restoreSqlite(location.file, file, kind, options).catch((error: unknown) => {
+      if (!isDiskFull(error) && asUnavailable(error)?.reason !== 'disk full') throw error;
+      throw new BackupError(`${diskFullAt(path.dirname(location.file))}. Nothing was changed`, { cause: error });
+    });
+  }
   if (kind === 'sqlite')
     throw new BackupError(`${file} is a copy of a SQLite file, and DATABASE_URL names PostgreSQL: nothing was changed`);
   return restorePostgres(location, file, options);
+}
+
+function requireWritable(target: string): void {
+  const reason = whyNotWritable(target) ?? whyNotWritable(path.dirname(target));
+  if (!reason) return;
+  const advice = 'run this as the user of the server, or change the owner or the mode of the folder';
+  throw new BackupError(`the database cannot be written: ${reason}. To restore, ${advice}. Nothing was changed`);
 }
 
 type PostgresLocation = Extract<DatabaseLocation, { kind: 'postgresql' }>;

@@ -59,7 +59,8 @@ async function sqliteSession(file: string): Promise<MigrationSession> {
           if (broken) throw new Error(`a row of ${broken.table} would refer to a missing row of ${broken.parent}`);
           await connection.executeScript('COMMIT');
         },
-        rollback: () => connection.executeScript('ROLLBACK'),
+        // A full disk has already ended the transaction, and the driver then throws at once.
+        rollback: async () => connection.executeScript('ROLLBACK'),
       };
     },
   };

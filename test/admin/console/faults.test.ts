@@ -201,9 +201,14 @@ describe('bad values in every field', () => {
     expect(await sentence(`${oidc}/claims`, { sector_identifier_uri: 'http://foo' })).toEqual([
       expect.stringMatching(/^Sector identifier URI must begin with https:\/\/\.$/),
     ]);
-    expect(await sentence(`${oidc}/settings`, { default_max_age: '99999999999999999999' })).toEqual([
-      'Maximum age of the sign-in must be at most 9,007,199,254,740,991.',
-    ]);
+    for (const age of ['99999999999999999999', '-1', '1.5', 'an hour'])
+      expect(await sentence(`${oidc}/settings`, { default_max_age: age })).toEqual([
+        'Maximum age of the sign-in must be a whole number of seconds between 0 and 9,007,199,254,740,991.',
+      ]);
+    for (const hours of ['0', '100000', '1.5', 'x'])
+      expect(await sentence('/admin/settings', { session_hours: hours }), hours).toEqual([
+        expect.stringMatching(/^Session length must be a whole number of hours between 1 and [\d,]+\.$/),
+      ]);
     expect(await sentence(`${oidc}/settings`, { scope: 'öpenid ;;' })).toEqual([
       'Separate scopes by one space. Use ASCII characters.',
     ]);

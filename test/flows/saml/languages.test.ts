@@ -87,6 +87,22 @@ describe('the name of a service provider', () => {
   });
 });
 
+describe('a value of a user in another language', () => {
+  it('is an attribute of the assertion under the name that the service provider has for it', async () => {
+    const reader = await aUser(idp.services, { name: 'Tanaka Hanako', attributes: { 'name#ja': '田中花子' } });
+    const attributes = { displayName: 'name', 'displayName;lang-ja': 'attributes.name#ja', none: 'attributes.name#de' };
+    const sp = await aServiceProvider(idp.services, { settings: { attributes } });
+    const browser = inGerman();
+    const page = await completeSignIn(browser, await sp.saml.getAuthorizeUrlAsync('', undefined, {}), {
+      user: reader,
+      redirectUri: sp.acsUrl,
+    });
+    const profile = await sp.accept(page.forms[0]?.fields ?? {});
+    expect(profile).toMatchObject({ displayName: 'Tanaka Hanako', 'displayName;lang-ja': '田中花子' });
+    expect(profile).not.toHaveProperty('none');
+  });
+});
+
 describe('the metadata of this server', () => {
   const read = async (path: string) => {
     const { text } = await httpClient(idp.issuer).get(path);

@@ -24,14 +24,16 @@ interface About {
   label: PageText;
   hint: PageText;
   unit?: PageText;
+  range?: Field['range'];
   isHalf?: boolean;
 }
 
-const base = ({ key, label, hint, unit, isHalf }: About) => ({
+const base = ({ key, label, hint, unit, range, isHalf }: About) => ({
   name: key,
   label,
   hint,
   ...(unit && { unit }),
+  ...(range && { range }),
   ...(isHalf && { isHalf }),
 });
 

@@ -16,7 +16,7 @@ import { fileNotice } from '../../console/managed-by-file.ts';
 import { type Sent, sentValue } from '../../console/row-buttons.ts';
 import type { SettingAdmin } from '../../settings/actions.ts';
 import { brandTabs } from '../tabs.ts';
-import { changedTexts, FIELD, textFields } from './fields.ts';
+import { changedTexts, FIELD, textSections } from './fields.ts';
 import { listTexts, type TextsQuery, textsPath, textsQuery } from './list.ts';
 
 const HERE = '/admin/branding/texts';
@@ -84,7 +84,10 @@ function textsPage(
   const list = listTexts(query, valuesIn(entries));
   const isFromFile = entryIn(entries)?.source === 'file';
   const mayChange = frame.may(ctx, CHANGE) && !isFromFile;
-  const fields = textFields(list.texts, { language: query.language, sent, mayChange });
+  const sections = textSections(list.texts, {
+    ...{ language: query.language, sent, mayChange },
+    consoleLanguage: frame.language(ctx),
+  });
   const version = versionField(sentValue(sent, VERSION) ?? etagOf(entries));
   const blocks: Block[] = [
     ...(isFromFile ? [fileNotice(configFile, 'settings')] : []),
@@ -94,7 +97,8 @@ function textsPage(
       : {
           kind: 'form',
           action: textsPath(query),
-          fields: mayChange ? [version, ...fields] : fields,
+          fields: mayChange ? [version] : [],
+          sections,
           ...(mayChange && {
             button: t('console.branding.texts.save'),
             cancel: textsPath(query),
@@ -110,6 +114,7 @@ function textsPage(
   return {
     title: t('console.navigation.branding'),
     lead: t('console.branding.texts.lead'),
+    actions: [{ label: t('console.languages.tab'), href: '/admin/settings/languages' }],
     tabs: brandTabs('texts'),
     blocks,
   };

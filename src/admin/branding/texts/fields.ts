@@ -1,9 +1,10 @@
-// The fields of texts: each has the text as it is now, its default below it, and a switch back to it. A form that comes back unchanged
+// The fields of texts, in a box for the pages of each: a field is called by the words of its text, has the text as it is now, its
+// default below it, and a switch back to it. A form that comes back unchanged
 // changes nothing.
 import { messageParts } from '../../../texts/check-message.ts';
 import type { TextValues } from '../../../texts/overrides.ts';
 import { listOf, sentences, t } from '../../../texts/text.ts';
-import type { Field } from '../../console/blocks.ts';
+import type { Field, FormSection } from '../../console/blocks.ts';
 import { type Sent, sentValue } from '../../console/row-buttons.ts';
 import { type ListedText, originalOf } from './list.ts';
 
@@ -11,16 +12,38 @@ import { type ListedText, originalOf } from './list.ts';
 export const FIELD = 'text.';
 const RESET = 'reset.';
 const LINE = 70;
+const MAX_LABEL = 80;
 
-export function textFields(
+export interface TextFieldOptions {
+  /** Of the texts. */
+  language: string;
+  /** Of the page, in which the texts are called. */
+  consoleLanguage: string;
+  sent: Sent;
+  mayChange: boolean;
+}
+
+export function textSections(texts: readonly ListedText[], options: TextFieldOptions): FormSection[] {
+  const areas = [...new Set(texts.map(({ area }) => area))];
+  return areas.map((area) => ({
+    title: t(`console.branding.texts.area.${area}`),
+    fields: textFields(
+      texts.filter((text) => text.area === area),
+      options,
+    ),
+  }));
+}
+
+function textFields(
   texts: readonly ListedText[],
-  { language, sent, mayChange }: { language: string; sent: Sent; mayChange: boolean },
+  { language, consoleLanguage, sent, mayChange }: TextFieldOptions,
 ): Field[] {
   return texts.flatMap(({ key, original, own }): Field[] => {
+    const label = wordsOf(originalOf(consoleLanguage, key));
     const value = sentValue(sent, FIELD + key) ?? own ?? original;
     const field: Field = {
       name: FIELD + key,
-      label: key,
+      label,
       type: 'textarea',
       hint: hintOf(language, key, original),
       value,
@@ -30,8 +53,17 @@ export function textFields(
     };
     if (own === undefined || !mayChange) return [field];
     const checked = sentValue(sent, RESET + key) === 'on';
-    return [field, { name: RESET + key, label: t('console.branding.texts.reset'), type: 'checkbox', checked }];
+    return [
+      field,
+      { name: RESET + key, label: t('console.branding.texts.reset', { text: label }), type: 'checkbox', checked },
+    ];
   });
+}
+
+/** A message without its tags, in one line. */
+function wordsOf(message: string): string {
+  const words = message.replace(/<\/?\w+>/g, '');
+  return words.length > MAX_LABEL ? `${words.slice(0, MAX_LABEL - 1).trimEnd()}…` : words;
 }
 
 function hintOf(language: string, key: string, original: string) {
@@ -40,6 +72,7 @@ function hintOf(language: string, key: string, original: string) {
   return sentences([
     t('console.branding.texts.default', { text: original }),
     ...(parts.length > 0 ? [t('console.branding.texts.parts', { parts: listOf(parts) })] : []),
+    t('console.branding.texts.key', { key }),
   ]);
 }
 

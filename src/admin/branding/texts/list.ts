@@ -1,6 +1,6 @@
 // The texts for people that the page lists: those of an area, those that hold some words, those that were changed.
 import { z } from 'zod';
-import { textAreas, textKeys } from '../../../texts/areas.ts';
+import { type TextArea, textAreas, textKeys } from '../../../texts/areas.ts';
 import { languages, SOURCE_LANGUAGE } from '../../../texts/languages.ts';
 import { peopleMessage } from '../../../texts/messages.ts';
 import type { TextValues } from '../../../texts/overrides.ts';
@@ -21,6 +21,7 @@ export type TextsQuery = z.output<typeof textsQuery> & { language: string };
 
 export interface ListedText {
   key: string;
+  area: TextArea;
   /** That of this version. */
   original: string;
   /** What the administrator wrote. */
@@ -48,8 +49,9 @@ export function listTexts(query: TextsQuery, values: TextValues): TextList {
   const { language, area, q, changed } = query;
   const own = new Map(Object.entries(values[language] ?? {}));
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = textKeys(area)
-    .map((key) => ({ key, original: originalOf(language, key), own: own.get(key) }))
+  const found = (area ? [area] : textAreas)
+    .flatMap((one) => textKeys(one).map((key) => ({ key, area: one })))
+    .map((text) => ({ ...text, original: originalOf(language, text.key), own: own.get(text.key) }))
     .filter((text) => (changed ? text.own !== undefined : true) && hasWords(text, words));
   const page = Math.min(query.page, Math.max(1, Math.ceil(found.length / PAGE_SIZE)));
   return {

@@ -29,6 +29,34 @@ function errorPage({ text, url, status }: Page) {
 }
 const JSON_ONLY = { headers: { accept: 'application/json' } };
 
+it.each([
+  '/admin/users?q=nobody-at-all',
+  '/admin/users?role=no-such-role',
+  '/admin/applications?q=no-such-application',
+  '/admin/applications?protocol=saml&q=no-such-application',
+  '/admin/sessions?user=nobody-at-all',
+  '/admin/audit?request=no-such-request',
+  '/admin/refusals?request=no-such-request',
+  '/admin/refusals?user=nobody-at-all',
+  '/admin/roles?q=no-such-role',
+  '/admin/roles/permissions?q=no-such-permission',
+  '/admin/api-keys?user=nobody-at-all',
+  '/admin/mail?state=failed',
+])('a list that is empty after a filter offers to remove it (%s)', async (address) => {
+  const [list] = address.split('?');
+  const page = await admin.get(address);
+  const [empty = ''] = /<p class="empty">[\s\S]*?<\/p>/.exec(page.text) ?? [];
+  expect([page.status, linksOf(empty, page.url)]).toEqual([
+    200,
+    [{ label: 'Remove the filters', href: `${idp.issuer}${list}` }],
+  ]);
+});
+
+it('a list that is empty without a filter does not', async () => {
+  const none = await admin.get('/admin/api-keys');
+  expect(none.text).not.toContain('Remove the filters');
+});
+
 describe('an error page of the console', () => {
   it.each([
     ['/admin/users/nothing', 'Go to Users: /admin/users'],

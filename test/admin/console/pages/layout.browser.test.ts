@@ -162,7 +162,8 @@ it('the current tab is in sight on a narrow phone, and nothing scrolls sideways'
     for (const name of names) {
       await page.goto(`${idp.issuer}${at}${name && `/${name}`}`);
       const { x, width } = await boxOf('.tabs [aria-current]');
-      expect([x >= 0, x + width <= 320], name).toEqual([true, true]);
+      expect(x, name).toBeGreaterThanOrEqual(0);
+      expect(x + width, name).toBeLessThanOrEqual(320);
       const wider = await page.$$eval('html, .tabs', (all) => all.filter((one) => one.scrollWidth > one.clientWidth));
       expect(wider, name).toEqual([]);
     }

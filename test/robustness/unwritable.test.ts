@@ -1,0 +1,123 @@
+// A first start on a full disk, and a restore into a place that this user cannot write: each ends with one line that says what is full or
+// not writable, for which user, and what to do. A small tmpfs and another user take root; elsewhere these tests are skipped.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startError } from '../../src/server/writable.ts';
+import { databaseKind } from '../support/database/database.ts';
+import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
+import { freePort, startIdp } from '../support/idp.ts';
+import { programArguments } from '../support/program.ts';
+
+const NOBODY = 65_534;
+const home = mkdtempSync(path.join(tmpdir(), 'gatehouse-unwritable-'));
+const disk = path.join(home, 'disk');
+const secret = Buffer.alloc(32, 7).toString('base64url');
+mkdirSync(disk);
+chmodSync(home, 0o755);
+const isRoot = process.getuid?.() === 0;
+const canMount = isRoot && spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=40m', 'tmpfs', disk]).status === 0;
+const backup = path.join(home, 'backup.db');
+/** Whether another user can read this checkout. */
+const canChangeUser =
+  isRoot && spawnSync('test', ['-r', path.resolve('package.json')], { uid: NOBODY, gid: NOBODY }).status === 0;
+
+beforeAll(async () => {
+  const idp = await startIdp();
+  const { databaseUrl } = idp.services.config;
+  await idp.stop();
+  if (databaseKind() === 'postgresql') return;
+  copyFileSync(databaseUrl.slice('file:'.length), backup);
+  chmodSync(backup, 0o644);
+});
+afterAll(() => {
+  if (canMount) execFileSync('umount', ['-l', disk]);
+  rmSync(home, { recursive: true, force: true });
+});
+
+function run(
+  program: 'main' | 'cli',
+  {
+    args = [],
+    user,
+    ...environment
+  }: { args?: string[]; user?: number; [name: string]: string | string[] | number | undefined },
+) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...programArguments(program), ...args], {
+    env: { PATH: process.env.PATH, LOG_FORMAT: 'json', LOG_LEVEL: 'warn', ...(environment as Record<string, string>) },
+    ...(user !== undefined && { uid: user, gid: user }),
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  const lines = `${stdout}${stderr}`.trim().split('\n');
+  const messages = lines.map((line) => (line.startsWith('{') ? String(JSON.parse(line).msg) : line));
+  return { status, messages };
+}
+
+it('names a full disk whatever error hides it, and leaves other errors as they are', () => {
+  const config = { databaseUrl: `file:${home}/data/gatehouse.db` } as never;
+  const full = Object.assign(new Error('write'), { code: 'ENOSPC' });
+  for (const error of [full, new Error('a migration failed', { cause: full })])
+    expect(String(startError(config, error))).toMatch(
+      /the database cannot be written: the disk of .* is full for .*uid \d+.*: free space there, or choose/,
+    );
+  const other = new Error('other');
+  expect(startError(config, other)).toBe(other);
+});
+
+describe.skipIf(!canMount)('on a full disk', () => {
+  it.each(['8k', '64k', '300k', '600k', '1m'])('a first start ends with one line: %s', async (size) => {
+    for (const name of ['data', 'filler']) rmSync(path.join(disk, name), { recursive: true, force: true });
+    execFileSync('mount', ['-o', `remount,size=${size}`, disk]);
+    const full = run('main', { DATA_DIR: path.join(disk, 'data'), PORT: String(await freePort()) });
+    expect(full.status).toBe(1);
+    expect(full.messages).toEqual([
+      expect.stringMatching(
+        /the disk of .*disk.* is full for .*: free space there, or choose a folder on another disk$/,
+      ),
+    ]);
+  });
+
+  itOnSqlite('a restore ends with one line, and leaves nothing behind', () => {
+    rmSync(path.join(disk, 'data'), { recursive: true, force: true });
+    execFileSync('mount', ['-o', 'remount,size=100k', disk]);
+    const free = () => statfsSync(disk).bavail;
+    mkdirSync(path.join(disk, 'data'));
+    const before = free();
+    const environment = { DATA_DIR: path.join(disk, 'data'), GATEHOUSE_SECRET: secret };
+    const { status, messages } = run('cli', { args: ['restore', backup], ...environment });
+    expect(status).toBe(1);
+    expect(messages.at(-1)).toMatch(/the disk of .* is full for .*Nothing was changed$/);
+    expect(messages.filter((line) => /^\s+at /.test(line))).toEqual([]);
+    expect(free()).toBe(before);
+  });
+});
+
+describe.skipIf(!canChangeUser)('by a user without rights', () => {
+  itOnSqlite('a restore below a folder that the user cannot write ends with one line', () => {
+    const closed = path.join(home, 'closed');
+    mkdirSync(closed, { recursive: true, mode: 0o755 });
+    for (const folder of [closed, path.join(closed, 'new'), path.join(closed, 'new', 'deep')]) {
+      const environment = { DATA_DIR: folder, GATEHOUSE_SECRET: secret };
+      const { status, messages } = run('cli', { args: ['restore', backup], user: NOBODY, ...environment });
+      expect(status).toBe(1);
+      expect(messages).toEqual([
+        'Restoring…',
+        expect.stringMatching(
+          /closed \(owner uid 0.*\) is not writable by .*uid 65534.*To restore, run this as .*Nothing was/,
+        ),
+      ]);
+    }
+  });
+
+  it('a first start there says so too', async () => {
+    const folder = path.join(home, 'closed', 'data');
+    const { status, messages } = run('main', { DATA_DIR: folder, user: NOBODY, PORT: String(await freePort()) });
+    expect(status).toBe(1);
+    expect(messages).toEqual([
+      expect.stringMatching(/^DATA_DIR: found .*EACCES.*closed .* is not writable by .*65534/),
+    ]);
+  });
+});
