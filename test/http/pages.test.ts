@@ -245,6 +245,31 @@ it.each(languages)('the links of the bar above the account stand in one line on 
   await context.close();
 });
 
+it.each(languages)('each line of the link beside a label ends where the field ends, on a phone: %s', async (locale) => {
+  const context = await browser.newContext({ locale, viewport: viewports.phone });
+  const page = await context.newPage();
+  await page.goto(`${app.origin}/identify`);
+  const ends = `(() => {
+    const side = document.dir === 'rtl' ? 'left' : 'right';
+    const field = document.querySelector('#password').getBoundingClientRect()[side];
+    const text = document.createRange();
+    text.selectNodeContents(document.querySelector('.field-top a'));
+    const lines = [...text.getClientRects()];
+    return lines.map((line) => Math.round(line[side] - field));
+  })()`;
+  expect(new Set(await page.evaluate<number[]>(ends))).toEqual(new Set([0]));
+  await context.close();
+});
+
+it('in Arabic, an address in its field starts on the right like all text', async () => {
+  const context = await browser.newContext({ locale: 'ar', viewport: viewports.phone });
+  const page = await context.newPage();
+  await page.goto(`${app.origin}/registerError`);
+  const style = `(({ direction, textAlign }) => [direction, textAlign])(getComputedStyle(document.querySelector('#email')))`;
+  expect(await page.evaluate(style)).toEqual(['ltr', 'end']);
+  await context.close();
+});
+
 it('a page works without script: the form is complete, and has no button for showing the password', async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
