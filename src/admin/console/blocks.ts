@@ -89,7 +89,7 @@ export interface Field {
   /** Beside the field, such as `minutes`. */
   unit?: PageText;
   /** Of a whole number: what it may be, for the sentence after a fault. */
-  range?: { minimum: number; maximum: number };
+  range?: { minimum: number; maximum?: number };
   /** Displayed, and not sent: the configuration file (which a tag says) or another field decides. */
   isLocked?: boolean;
   isFromFile?: boolean;

@@ -141,10 +141,11 @@ function translated(message: string, { label, labels, isChoice, range, unit }: S
 }
 
 /** The whole range, because the number alone does not say its unit. */
-function rangeSentence(field: string, range: NonNullable<Field['range']>, unit?: PageText): Text {
+function rangeSentence(field: string, { minimum, maximum }: NonNullable<Field['range']>, unit?: PageText): Text {
+  if (maximum === undefined) return t('console.shared.minimum', { field, minimum, unit: unit ?? '' });
   return unit
-    ? t('console.shared.range-of-unit', { field, unit, ...range })
-    : t('console.shared.range', { field, ...range });
+    ? t('console.shared.range-of-unit', { field, unit, minimum, maximum })
+    : t('console.shared.range', { field, minimum, maximum });
 }
 
 /** What can be wrong with a whole number that was typed. */

@@ -120,7 +120,7 @@ function hintOf(name: TextedSetting, lock: Lock): PageText {
   return sentences([settingTexts[name].text, ...standardOf(name), ...reasonOf(lock)]);
 }
 
-function rangeOf(name: TextedSetting): Pick<Field, 'range'> {
+function rangeOf(name: TextedSetting): { range?: Required<NonNullable<Field['range']>> } {
   const schema = z.toJSONSchema(settingSchemas[name], { io: 'input', unrepresentable: 'any' });
   const { minimum, maximum } = schema as { minimum?: number; maximum?: number };
   return minimum === undefined || maximum === undefined ? {} : { range: { minimum, maximum } };

@@ -203,7 +203,7 @@ describe('bad values in every field', () => {
     ]);
     for (const age of ['99999999999999999999', '-1', '1.5', 'an hour'])
       expect(await sentence(`${oidc}/settings`, { default_max_age: age })).toEqual([
-        'Maximum age of the sign-in must be a whole number of seconds between 0 and 9,007,199,254,740,991.',
+        'Maximum age of the sign-in must be a whole number of seconds, 0 or more.',
       ]);
     for (const hours of ['0', '100000', '1.5', 'x'])
       expect(await sentence('/admin/settings', { session_hours: hours }), hours).toEqual([

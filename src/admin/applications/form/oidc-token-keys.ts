@@ -80,7 +80,7 @@ const tokenSection: KeySection = {
       key: 'default_max_age',
       label: t('console.fields.max-age.label'),
       unit: t('console.shared.unit.seconds'),
-      range: { minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+      range: { minimum: 0 },
       hint: t('console.fields.max-age.hint'),
     }),
     switchKey({
