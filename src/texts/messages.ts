@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { IntlMessageFormat } from 'intl-messageformat';
 import { CONSOLE_FOLDER, SOURCE_LANGUAGE, textsDir } from './languages.ts';
+import { withoutBadBreaks } from './line-breaks.ts';
 
 /** Key -> message. */
 export type Messages = Record<string, string>;
@@ -99,7 +100,7 @@ export function formatHtml(
 ): string {
   const message = messageOf(language, key, overrides);
   if (!message.needsParser) {
-    message.escaped ??= escapeHtml(message.text);
+    message.escaped ??= escapeHtml(withoutBadBreaks(message.text, language));
     return message.escaped;
   }
   message.html ??= new IntlMessageFormat(escapedLiterals(message.text, language), language, formats);
@@ -194,7 +195,7 @@ const LITERAL = 0;
 function escapedLiterals(message: string, language: string): Ast {
   const escaped = (elements: Ast): Ast =>
     elements.map((element) => {
-      if (element.type === LITERAL) return { ...element, value: escapeHtml(element.value) };
+      if (element.type === LITERAL) return { ...element, value: escapeHtml(withoutBadBreaks(element.value, language)) };
       if ('children' in element) return { ...element, children: escaped(element.children) };
       if (!('options' in element)) return element;
       const options = Object.entries(element.options).map(([name, option]) => [
