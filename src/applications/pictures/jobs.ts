@@ -6,5 +6,5 @@ export const PICTURE_JOB = 'application-pictures';
 
 export function pictureJobs(pictures: Pick<ApplicationPictures, 'fetchDue' | 'wake' | 'clockSetBack'>): ScheduledJob[] {
   const { fetchDue, wake, clockSetBack } = pictures;
-  return [{ name: PICTURE_JOB, everySeconds: 60, run: fetchDue, wake, clockSetBack }];
+  return [{ name: PICTURE_JOB, everySeconds: 15, run: fetchDue, wake, clockSetBack }];
 }
