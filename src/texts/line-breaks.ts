@@ -13,7 +13,8 @@ const HYPHEN_OF_EMAIL = /(?<=(?<![\p{L}\p{N}@._-])e)-(?=mail(?![\w.+-]*@))/giu;
 /** The space after a word of one letter, which Polish does not leave at the end of a line. */
 const SPACE_AFTER_LETTER = /(?<=(?<![\p{L}\p{N}-])[aiouwz]) (?=\S)/giu;
 /** The space between a number or a name in Latin letters and the Japanese word that belongs to it: a counter or a particle. */
-const SPACE_BEFORE_JAPANESE = /(?<=^|\d) (?=[\p{Script=Han}\p{Script=Hiragana}])/gu;
+const SPACE_BEFORE_JAPANESE =
+  /(?<=\d) (?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])|^ (?=[\p{Script=Han}\p{Script=Hiragana}])/gu;
 
 /** The words of a message, without its values, with characters that do not end a line where its language has no break. */
 export function withoutBadBreaks(words: string, language: string): string {

@@ -154,6 +154,10 @@ describe('a line of a page or mail does not end', () => {
     expect(formatPlain('de', 'email.new')).toBe('Neue E-Mail-Adresse');
   });
 
+  it('except in the console, whose names of headers are copied', () => {
+    expect(formatHtml('de', 'console.access-check.way.email')).toBe('einem Code per E-Mail');
+  });
+
   it('in the word e-mail of a mail, but addresses are unchanged', () => {
     const inMail = (text: string) => withoutBadBreaksInMail(text, 'nl');
     expect(inMail('Je e-mailadres e-mail@example.com')).toBe('Je e\u2011mailadres e-mail@example.com');
