@@ -40,13 +40,14 @@ export function createHtmlRenderer(viewsDir: string): RenderHtml {
 }
 
 function withWholeWords(content: MailContent, language: string): MailContent {
-  const { subject, paragraphs, after, action } = content;
+  const { subject, paragraphs, after, action, facts = [] } = content;
   const whole = (text: string) => withoutBadBreaksInMail(text, language);
   return {
     ...content,
     subject: whole(subject),
     paragraphs: paragraphs.map(whole),
     after: after.map(whole),
+    facts: facts.map(({ label, value }) => ({ label, value: whole(value) })),
     ...(action && { action: { ...action, label: whole(action.label) } }),
   };
 }

@@ -16,6 +16,9 @@ const SPACE_AFTER_LETTER = /(?<=(?<![\p{L}\p{N}-])[aiouwz]) (?=\S)/giu;
 const SPACE_BEFORE_JAPANESE =
   /(?<=\d) (?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])|^ (?=[\p{Script=Han}\p{Script=Hiragana}])/gu;
 
+/** The end of a time: `9:45 AM UTC`. */
+const END_OF_TIME = /(?<=\d)(?: \p{L}{1,2})? UTC$/u;
+
 /** The words of a message, without its values, with characters that do not end a line where its language has no break. */
 export function withoutBadBreaks(words: string, language: string): string {
   return withoutBadSpaces(words, language).replace(HYPHEN_AT_LETTER, HYPHEN_WITH_WORD_JOINER);
@@ -23,7 +26,9 @@ export function withoutBadBreaks(words: string, language: string): string {
 
 /** The same for a finished text of a mail, whose names and addresses must stay as they are. */
 export function withoutBadBreaksInMail(text: string, language: string): string {
-  return withoutBadSpaces(text, language).replace(HYPHEN_OF_EMAIL, NO_BREAK_HYPHEN);
+  return withoutBadSpaces(text, language)
+    .replace(HYPHEN_OF_EMAIL, NO_BREAK_HYPHEN)
+    .replace(END_OF_TIME, (end) => end.replaceAll(' ', NO_BREAK_SPACE));
 }
 
 function withoutBadSpaces(text: string, language: string): string {

@@ -164,6 +164,12 @@ describe('a line of a page or mail does not end', () => {
     expect(inMail('E-Mail-Adresse j-e-mail x.e-mail')).toBe('E\u2011Mail-Adresse j-e-mail x.e-mail');
   });
 
+  it('inside of the time of a mail', () => {
+    const inMail = (text: string) => withoutBadBreaksInMail(text, 'en');
+    expect(inMail('May 1, 2026 at 9:45 AM UTC')).toBe('May 1, 2026 at 9:45\u00a0AM\u00a0UTC');
+    expect(inMail('1. Mai 2026 um 09:45 UTC')).toBe('1. Mai 2026 um 09:45\u00a0UTC');
+  });
+
   it('after a Polish word of one letter', () => {
     expect(htmlOf('pl', 'authenticator.code')).toBe('Kod z\u00a0aplikacji');
     expect(htmlOf('it', 'consents.lead')).not.toContain('\u00a0');
