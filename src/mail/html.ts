@@ -4,6 +4,7 @@ import { Eta } from 'eta';
 import type { BrandLook } from '../http/pages/brand-look.ts';
 import { color } from '../http/pages/tokens.ts';
 import { directionOf } from '../texts/languages.ts';
+import { withoutBadBreaksInMail } from '../texts/line-breaks.ts';
 import { currentLanguage, t } from '../texts/text.ts';
 import type { MailContent } from './content.ts';
 
@@ -26,6 +27,27 @@ export function createHtmlRenderer(viewsDir: string): RenderHtml {
     const sender = brand?.name ?? content.service;
     const logo = brand?.mailLogo && `cid:${LOGO_ID}`;
     const direction = directionOf(language);
-    return eta.render('mail/mail', { ...content, sender, logo, color: brandColor, t, language, direction });
+    return eta.render('mail/mail', {
+      ...withWholeWords(content, language),
+      sender,
+      logo,
+      color: brandColor,
+      t,
+      language,
+      direction,
+    });
+  };
+}
+
+function withWholeWords(content: MailContent, language: string): MailContent {
+  const { subject, paragraphs, after, action, facts = [] } = content;
+  const whole = (text: string) => withoutBadBreaksInMail(text, language);
+  return {
+    ...content,
+    subject: whole(subject),
+    paragraphs: paragraphs.map(whole),
+    after: after.map(whole),
+    facts: facts.map(({ label, value }) => ({ label, value: whole(value) })),
+    ...(action && { action: { ...action, label: whole(action.label) } }),
   };
 }

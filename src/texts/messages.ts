@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { IntlMessageFormat } from 'intl-messageformat';
 import { CONSOLE_FOLDER, SOURCE_LANGUAGE, textsDir } from './languages.ts';
+import { withoutBadBreaks } from './line-breaks.ts';
 
 /** Key -> message. */
 export type Messages = Record<string, string>;
@@ -98,11 +99,13 @@ export function formatHtml(
   overrides?: MessageSource,
 ): string {
   const message = messageOf(language, key, overrides);
+  // Texts of the console name headers and options, which are copied from there.
+  const write = (words: string) => escapeHtml(key.startsWith(CONSOLE_KEY) ? words : withoutBadBreaks(words, language));
   if (!message.needsParser) {
-    message.escaped ??= escapeHtml(message.text);
+    message.escaped ??= write(message.text);
     return message.escaped;
   }
-  message.html ??= new IntlMessageFormat(escapedLiterals(message.text, language), language, formats);
+  message.html ??= new IntlMessageFormat(withLiterals(message.text, language, write), language, formats);
   const escaped = mapped(values, htmlOf);
   return String(message.html.format(hasTags(message.text) ? { ...escaped, ...htmlTags(values) } : escaped));
 }
@@ -191,19 +194,19 @@ export const tagNames: readonly string[] = Object.keys(plainTags);
 export type Ast = ReturnType<IntlMessageFormat['getAst']>;
 const LITERAL = 0;
 
-function escapedLiterals(message: string, language: string): Ast {
-  const escaped = (elements: Ast): Ast =>
+function withLiterals(message: string, language: string, write: (words: string) => string): Ast {
+  const written = (elements: Ast): Ast =>
     elements.map((element) => {
-      if (element.type === LITERAL) return { ...element, value: escapeHtml(element.value) };
-      if ('children' in element) return { ...element, children: escaped(element.children) };
+      if (element.type === LITERAL) return { ...element, value: write(element.value) };
+      if ('children' in element) return { ...element, children: written(element.children) };
       if (!('options' in element)) return element;
       const options = Object.entries(element.options).map(([name, option]) => [
         name,
-        { ...option, value: escaped(option.value) },
+        { ...option, value: written(option.value) },
       ]);
       return { ...element, options: Object.fromEntries(options) };
     });
-  return escaped(new IntlMessageFormat(message, language).getAst());
+  return written(new IntlMessageFormat(message, language).getAst());
 }
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };

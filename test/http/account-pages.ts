@@ -1,4 +1,5 @@
 // Samples of the account pages and of the second step of a sign-in, for sample-pages.ts.
+import { t } from '../../src/texts/text.ts';
 
 const alice = {
   name: 'Alice Example',
@@ -42,35 +43,41 @@ export const accountPages: Record<string, [string, object]> = {
     'account/overview',
     {
       account: alice,
-      notice: 'Password changed.',
-      warnings: [{ text: 'Only 2 recovery codes are left.', href: '/account/factors', label: 'Create new codes' }],
+      notice: t('change-password.done'),
+      warnings: [{ text: t('overview.protect'), href: '/account/factors', label: t('enrol.set-up') }],
       unproven: 'alice@example.com',
       sections: [
         {
-          title: 'You',
+          title: t('overview.personal'),
           links: [
-            { href: '/account/profile', label: 'Profile', hint: 'Alice Example' },
-            { href: '/account/email', label: 'Email address', hint: 'alice@example.com' },
+            { href: '/account/profile', label: t('profile.title'), hint: 'Alice Example' },
+            { href: '/account/email', label: t('email.title'), hint: 'alice@example.com' },
           ],
         },
         {
-          title: 'Signing in',
+          title: t('overview.security'),
           links: [
-            { href: '/account/password', label: 'Password', hint: 'Changed March 3, 2026' },
+            {
+              href: '/account/password',
+              label: t('sign-in.password'),
+              hint: t('overview.password-changed', { date: at('2026-03-03T10:00:00Z') }),
+            },
             {
               href: '/account/factors',
-              label: 'Two-step verification and passkeys',
-              hint: 'Authenticator app, 2 passkeys',
+              label: t('factors.heading'),
+              hint: t('overview.factor-passkeys', { count: 2 }),
             },
-            { href: '/account/browsers', label: 'Known browsers', hint: 'Browsers you’ve signed in from' },
+            { href: '/account/connections', label: t('connections.title'), hint: t('overview.connections-hint') },
+            { href: '/account/browsers', label: t('browsers.title'), hint: t('overview.browsers-hint') },
+            { href: '/account/activity', label: t('activity.title'), hint: t('overview.activity-hint') },
           ],
         },
         {
-          title: 'In use',
+          title: t('overview.apps'),
           links: [
-            { href: '/dashboard', label: 'Your apps', hint: 'Apps you can open' },
-            { href: '/account/sessions', label: 'Where you’re signed in', hint: 'Your sessions, by browser' },
-            { href: '/account/applications', label: 'Apps with access', hint: 'What each app can see and do' },
+            { href: '/dashboard', label: t('page.your-apps'), hint: t('overview.apps-hint') },
+            { href: '/account/sessions', label: t('sessions.title'), hint: t('overview.sessions-hint') },
+            { href: '/account/applications', label: t('consents.title'), hint: t('overview.consents-hint') },
           ],
         },
       ],

@@ -10,6 +10,7 @@ import {
   languages,
   nameOf,
 } from '../../src/texts/languages.ts';
+import { withoutBadBreaksInMail } from '../../src/texts/line-breaks.ts';
 import { formatHtml, formatPlain, readMessages, tagNames } from '../../src/texts/messages.ts';
 import { enumeration, inLanguage, listOf, sentences, t } from '../../src/texts/text.ts';
 import { filesUnder } from '../support/source/imports.ts';
@@ -140,6 +141,42 @@ describe('a text', () => {
     expect(inEach('ja')).toEqual(['Wiki、Field Notes、Payroll', 'Wiki、Field Notes']);
     expect(inEach('ar')).toEqual(['Wiki، Field Notes، Payroll', 'Wiki، Field Notes']);
     expect(inEach('en')).toEqual(['Wiki, Field Notes, Payroll', 'Wiki, Field Notes']);
+  });
+});
+
+describe('a line of a page or mail does not end', () => {
+  const htmlOf = (language: string, key: string, values = {}) => formatHtml(language, key, values);
+
+  it('at a part of one letter', () => {
+    expect(htmlOf('de', 'email.new')).toBe('Neue E-\u2060Mail-Adresse');
+    expect(htmlOf('nl', 'email.new')).toBe('Nieuw e-\u2060mailadres');
+    expect(htmlOf('pt-BR', 'mail.registered.text', { host: 'x', user: 'a-b' })).toMatch(/a-b.*redefina-\u2060a:/);
+    expect(formatPlain('de', 'email.new')).toBe('Neue E-Mail-Adresse');
+  });
+
+  it('except in the console, whose names of headers are copied', () => {
+    expect(formatHtml('de', 'console.access-check.way.email')).toBe('einem Code per E-Mail');
+  });
+
+  it('in the word e-mail of a mail, but addresses are unchanged', () => {
+    const inMail = (text: string) => withoutBadBreaksInMail(text, 'nl');
+    expect(inMail('Je e-mailadres e-mail@example.com')).toBe('Je e\u2011mailadres e-mail@example.com');
+    expect(inMail('E-Mail-Adresse j-e-mail x.e-mail')).toBe('E\u2011Mail-Adresse j-e-mail x.e-mail');
+  });
+
+  it('inside of the time of a mail', () => {
+    const inMail = (text: string) => withoutBadBreaksInMail(text, 'en');
+    expect(inMail('May 1, 2026 at 9:45 AM UTC')).toBe('May 1, 2026 at 9:45\u00a0AM\u00a0UTC');
+    expect(inMail('1. Mai 2026 um 09:45 UTC')).toBe('1. Mai 2026 um 09:45\u00a0UTC');
+  });
+
+  it('after a Polish word of one letter', () => {
+    expect(htmlOf('pl', 'authenticator.code')).toBe('Kod z\u00a0aplikacji');
+    expect(htmlOf('it', 'consents.lead')).not.toContain('\u00a0');
+  });
+
+  it('between a number and its Japanese counter', () => {
+    expect(htmlOf('ja', 'factors.heading')).toBe('2\u00a0段階認証とパスキー');
   });
 });
 

@@ -7,7 +7,7 @@ import { sharedIdp } from '../../support/shared-idp.ts';
 
 const idp = await sharedIdp();
 const app = await anApplication(idp);
-const german = 'Benutzername oder E-Mail-Adresse';
+const german = 'Benutzername oder E-\u2060Mail-Adresse';
 const english = 'Username or email';
 
 const browserIn = (language: string) => httpClient(idp.issuer, { headers: { 'accept-language': language } });
