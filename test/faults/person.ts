@@ -47,15 +47,15 @@ export interface World {
   tally: Tally;
 }
 
-/** Sends a request until it gets another answer than none, 408 (the server was frozen), 502 or 503; counts each repetition. */
+/** Sends a request until it gets another answer than none, 408 (the server was frozen), 429, 502 or 503; counts each repetition. */
 export async function untilAnswered(tally: Tally, what: string, send: () => Promise<Page>): Promise<Page> {
   for (let tries = 1; ; tries += 1) {
     const page = await send().catch(() => undefined);
     const status = page?.status ?? 0;
-    if (page && ![0, 408, 502, 503].includes(status)) return page;
+    if (page && ![0, 408, 429, 502, 503].includes(status)) return page;
     if (tries === MAX_TRIES) throw new Error(`${what}: ${status} after ${tries} tries`);
     tally.repeats[`${what} ${status}`] = (tally.repeats[`${what} ${status}`] ?? 0) + 1;
-    await sleep(PAUSE_MS);
+    await sleep(Math.max(PAUSE_MS, status === 429 ? Number(page?.headers['retry-after']) * 1000 : 0));
   }
 }
 
