@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Router from '@koa/router';
 import type { Extras, State } from './context.ts';
+import { RETRY_AFTER } from './database-unavailable.ts';
 
 /** What a check found: a reason or a warning is a few words without secrets, because anyone may read them. */
 export type CheckResult = boolean | { passed: boolean; reason?: string; warning?: string };
@@ -32,6 +33,7 @@ export function healthRoutes({ checks, isDraining }: HealthDependencies): Router
       Object.fromEntries(results.flatMap(([name, { [field]: text }]) => (text === undefined ? [] : [[name, text]])));
     const [reasons, warnings] = [only('reason'), only('warning')];
     ctx.status = isReady ? 200 : 503;
+    if (!isReady) ctx.set(RETRY_AFTER);
     ctx.body = {
       status: isDraining() ? 'draining' : isReady ? 'ready' : 'not ready',
       checks: Object.fromEntries(results.map(([name, { passed }]) => [name, passed ? 'ok' : 'failed'])),

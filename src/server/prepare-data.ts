@@ -3,6 +3,7 @@
 import { unknownBrandApplications } from '../brand/unknown-applications.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { formatFault } from '../config-file/file.ts';
+import { warnOfUnusedPassword } from '../config-file/first-admin.ts';
 import { readValidFile } from '../config-file/read-file.ts';
 import type { Services } from '../services.ts';
 import { ignoredTexts } from '../texts/overrides.ts';
@@ -30,6 +31,7 @@ export async function prepareData(services: Services): Promise<void> {
     const isKnown = (id: string) => known.has(id) || applications.isReserved(id);
     for (const warning of unknownBrandApplications(brands, isKnown)) logger.warn(warning);
   }
+  await warnOfUnusedPassword(services);
   const ignored = ignoredTexts(settings.latest().texts);
   if (ignored.length > 0)
     logger.warn({ texts: ignored }, 'settings.texts: these texts are ignored, because this version cannot use them');

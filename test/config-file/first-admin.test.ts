@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ensureFirstAdmin } from '../../src/config-file/first-admin.ts';
+import { ensureFirstAdmin, isFirstPasswordUnused, warnOfUnusedPassword } from '../../src/config-file/first-admin.ts';
 import { testDatabase } from '../support/database/database.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { startIdp } from '../support/idp.ts';
@@ -26,6 +26,24 @@ describe('the first administrator', () => {
     expect(await bench.credentials.checkPassword(account, admin?.password ?? '')).toMatchObject({
       outcome: 'must-change',
     });
+  });
+
+  it('is named by a later start and by doctor until its password is used: a process may be killed before it displays it', async () => {
+    const later = { ...bench, now: () => new Date(Date.now() + 61_000) };
+    expect(await isFirstPasswordUnused(later), 'on an empty server').toBe(false);
+    const admin = await ensure();
+    expect(await isFirstPasswordUnused({ ...bench, now: () => new Date() }), 'beside the start that stores it').toBe(
+      false,
+    );
+    const warnings: string[] = [];
+    await warnOfUnusedPassword({ ...later, logger: { warn: (text: string) => void warnings.push(text) } as never });
+    expect(warnings).toEqual([
+      'nobody has signed in as admin yet. If its password is lost, run: gatehouse user set-password admin',
+    ]);
+    const account = await bench.accounts.findByLogin('admin');
+    expect(admin?.username).toBe('admin');
+    await bench.db.passwordCredential.update({ where: { userId: account?.id ?? '' }, data: { mustChange: false } });
+    expect(await isFirstPasswordUnused(later), 'after a change').toBe(false);
   });
 
   it('is created once', async () => {

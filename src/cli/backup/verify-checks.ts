@@ -40,7 +40,7 @@ export interface Verdict {
   findings: Finding[];
 }
 
-/** Throws BackupError for a file that is no backup of Gatehouse. */
+/** Throws BackupError for a file that is no backup of Gatehouse, and when the temporary folder has too little space to check it. */
 export async function verifyBackup(options: VerifyOptions): Promise<Verdict> {
   const { file } = options;
   const verdict: Verdict = {
@@ -52,9 +52,10 @@ export async function verifyBackup(options: VerifyOptions): Promise<Verdict> {
     rows: {},
     findings: [],
   };
+  // Before the checks: a full disk here says nothing about the backup.
+  assertSpace(file, tmpdir());
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-verify-'));
   try {
-    assertSpace(file, folder);
     await check(options, path.join(folder, 'copy.db'), verdict);
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;

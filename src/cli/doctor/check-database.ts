@@ -10,6 +10,7 @@ import { createAudit } from '../../audit/audit.ts';
 import { createProtectedRows, type ProtectedRows } from '../../audit/protected-rows.ts';
 import { unknownBrandApplications } from '../../brand/unknown-applications.ts';
 import type { Config } from '../../config.ts';
+import { FIRST_PASSWORD_ADVICE, isFirstPasswordUnused } from '../../config-file/first-admin.ts';
 import { decryptDataKeys } from '../../keys/data-keys.ts';
 import { createKeyring } from '../../keys/keyring.ts';
 import { limits } from '../../limits.ts';
@@ -207,9 +208,13 @@ async function keyFindings({ config, database, logger, now }: Opened): Promise<F
   });
 }
 
-async function adminFinding({ database: { db, sql }, protectedRows }: Opened): Promise<Finding[]> {
+async function adminFinding({ database: { db, sql }, protectedRows, now }: Opened): Promise<Finding[]> {
   const accounts = createAccountLookup({ db, sql, protectedRows });
   const count = (await listAdministrators(db, accounts.byId)).length;
+  if (count === 1 && (await isFirstPasswordUnused({ db, now })))
+    return [
+      warning('admins', 'the temporary password of the first administrator was never used', FIRST_PASSWORD_ADVICE),
+    ];
   if (count > 0) return [ok('admins', `${count} with the role ${ADMIN_ROLE}`)];
   return [failure('admins', 'no active user has the role admin', `Run: gatehouse user add NAME --role ${ADMIN_ROLE}`)];
 }
