@@ -17,13 +17,15 @@ export interface ActivityRoutesDependencies {
   db: Db;
   page: AccountPageHelpers;
   audit: Pick<Audit, 'list'>;
+  /** The name of the brand, for the sign-ins to these pages. */
+  brandName(): string | undefined;
 }
 
 const PAGE = 25;
 const KINDS: readonly EventKind[] = ['sign-in', 'session', 'account', 'password', 'factor', 'role', 'request'];
 const query = z.object({ before: z.coerce.number().int().positive().optional() });
 
-export function activityRoutes({ db, page, audit }: ActivityRoutesDependencies): Router<State, Extras> {
+export function activityRoutes({ db, page, audit, brandName }: ActivityRoutesDependencies): Router<State, Extras> {
   const { signedIn } = page;
   const router = new Router<State, Extras>({ prefix: '/account/activity' });
 
@@ -33,7 +35,7 @@ export function activityRoutes({ db, page, audit }: ActivityRoutesDependencies):
     const types = KINDS.flatMap(typesOfKind);
     const entries = await audit.list({ subjectId: account.id, types, ...(before && { before }), limit: PAGE + 1 });
     const page = entries.slice(0, PAGE);
-    const names = await namesIn(db, page);
+    const names = new Map([[FIRST_PARTY_CLIENT_ID, brandName() || 'Gatehouse'], ...(await namesIn(db, page))]);
     const nameOf = ({ type, id }: Mention) =>
       type === 'user' && id !== account.id
         ? t('activity.actor.administrator')
@@ -69,7 +71,6 @@ async function namesIn(db: Db, events: readonly AuditEntry[]): Promise<Map<strin
     db.connection.findMany({ where: { id: { in: idsOf('connection') } }, select: { id: true, name: true } }),
   ]);
   return new Map([
-    [FIRST_PARTY_CLIENT_ID, 'Gatehouse'],
     ...applications.map(({ clientId, name }) => [clientId, name] as const),
     ...connections.map(({ id, name }) => [id, name] as const),
   ]);

@@ -21,7 +21,7 @@ import type { RpSessions } from '../rp/sessions.ts';
 import type { SignedIn } from '../rp/signed-in.ts';
 import type { Db } from '../storage/database.ts';
 import { createAccountPageHelpers } from './account-page-helpers.ts';
-import { activityRoutes } from './activity-routes.ts';
+import { type ActivityRoutesDependencies, activityRoutes } from './activity-routes.ts';
 import { browserRoutes } from './browser-routes.ts';
 import { connectionRoutes } from './connection-routes.ts';
 import { consentRoutes } from './consent-routes.ts';
@@ -47,6 +47,7 @@ export interface AccountPagesDependencies {
   issuer: string;
   accounts: Accounts;
   audit: Audit;
+  brandName: ActivityRoutesDependencies['brandName'];
   codeDelivery: CodeDelivery;
   consents: Consents;
   cookies: Cookies;
@@ -109,7 +110,7 @@ export function createAccountPages(dependencies: AccountPagesDependencies) {
       phoneRoutes({ page, accounts, phones, codeDelivery, rateLimits, factorRecoveryCodes }),
       connectionRoutes({ page, links: dependencies.links }),
       browserRoutes({ page, cookies, knownBrowsers, audit }),
-      activityRoutes({ db, page, audit }),
+      activityRoutes({ db, page, audit, brandName: dependencies.brandName }),
       consentRoutes({ db, page, sessions, consents, audit }),
       sessionRoutes({ page, db, sessions, endSession, logoutBrowserOf, titleOf }),
     ],

@@ -1,5 +1,7 @@
 // The content of a mail: one source for its HTML (html.ts) and its plain text, so that the two cannot differ.
 
+import { words } from './wording.ts';
+
 export interface MailContent {
   subject: string;
   /** The preview text that mail programs show beside the subject. */
@@ -18,15 +20,17 @@ export interface MailContent {
 
 const WIDTH = 76;
 
-/** The content as plain text (RFC 2046, section 5.1.4), in lines of at most 76 characters. `name`: that of the brand. */
+/** The content as plain text in the current language (RFC 2046, section 5.1.4), in lines of at most 76 characters. `name`: that of the brand. */
 export function plainText(content: MailContent, name?: string): string {
   const { subject, paragraphs, code, action, facts = [], after, service } = content;
   const blocks = [
     subject,
     ...paragraphs.map(wrap),
     ...(code ? [`    ${code}`] : []),
-    ...(facts.length > 0 ? [facts.map(({ label, value }) => `${label}: ${value}`).join('\n')] : []),
-    ...(action ? [`${action.label}:\n${action.url}`] : []),
+    ...(facts.length > 0
+      ? [facts.map(({ label, value }) => `${words('page.label', { label })} ${value}`).join('\n')]
+      : []),
+    ...(action ? [`${words('page.label', { label: action.label })}\n${action.url}`] : []),
     ...after.map(wrap),
     // The signature separator (RFC 3676, section 4.3).
     `-- \n${name === undefined ? '' : `${name}\n`}${service}`,

@@ -99,9 +99,9 @@ export type MailMessage = { to: Recipient } & (
 
 export type MailKind = MailMessage['kind'];
 
-/** The content of a message: its text and its link. */
-export function compose(message: MailMessage, issuer: string): MailContent {
-  return { service: new URL(issuer).host, ...textOf(message, issuer) };
+/** The content of a message: its text and its link. `brandName`: how the texts for people name this server, by default by its host. */
+export function compose(message: MailMessage, issuer: string, brandName?: string): MailContent {
+  return { service: new URL(issuer).host, ...textOf(message, issuer, brandName) };
 }
 
 type Text = Omit<MailContent, 'service'>;
@@ -113,6 +113,8 @@ interface Facts<Message> {
   to: Recipient;
   /** Of the issuer. */
   host: string;
+  /** The name of the brand, or the host. */
+  server: string;
   /** The greeting. */
   hello: string;
   /** For "your account", with its username where it is known. */
@@ -123,7 +125,7 @@ interface Facts<Message> {
   reviewAccount: Pick<Text, 'action' | 'after'>;
 }
 
-function factsOf<Message extends MailMessage>(message: Message, issuer: string): Facts<Message> {
+function factsOf<Message extends MailMessage>(message: Message, issuer: string, brandName?: string): Facts<Message> {
   const { to } = message;
   const host = new URL(issuer).host;
   const hello = greeting(to.name);
@@ -138,12 +140,12 @@ function factsOf<Message extends MailMessage>(message: Message, issuer: string):
     action: { label: words('mail.review.action'), url: link('/account') },
     after: [words('mail.review.after'), words('mail.review.mailbox')],
   };
-  return { message, to, host, hello, account, link, notYou, reviewAccount };
+  return { message, to, host, server: brandName || host, hello, account, link, notYou, reviewAccount };
 }
 
-function textOf<Kind extends MailKind>(message: MessageOf<Kind>, issuer: string): Text {
+function textOf<Kind extends MailKind>(message: MessageOf<Kind>, issuer: string, brandName?: string): Text {
   const text = texts[message.kind as Kind] as (known: Facts<MessageOf<Kind>>) => Text;
-  return text(factsOf(message, issuer));
+  return text(factsOf(message, issuer, brandName));
 }
 
 /** Kind of message -> its text. */
@@ -175,18 +177,18 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     action: { label: words('mail.verify.action'), url: link('/verify-email', message.token) },
     after: [words('mail.verify.after')],
   }),
-  'confirm-new-email': ({ message, to, host, link }) => ({
+  'confirm-new-email': ({ message, to, server, link }) => ({
     subject: words('mail.new-address.subject'),
     preheader: words('mail.valid-hours', { hours: message.hours }),
     // No name: the address is not verified, and the text of a name could be used to send messages to other people.
-    paragraphs: [words('mail.hello'), words('mail.new-address.text', { email: to.email, host })],
+    paragraphs: [words('mail.hello'), words('mail.new-address.text', { email: to.email, host: server })],
     action: { label: words('mail.verify.action'), url: link('/verify-email', message.token) },
     after: [words('mail.new-address.after')],
   }),
-  'email-taken': ({ to, hello, account, host }) => ({
+  'email-taken': ({ to, hello, account, server }) => ({
     subject: words('mail.taken.subject'),
     preheader: words('mail.nothing-changed'),
-    paragraphs: [hello, words('mail.taken.text', { ...account, email: to.email, host })],
+    paragraphs: [hello, words('mail.taken.text', { ...account, email: to.email, host: server })],
     after: [words('mail.nothing-to-do')],
   }),
   'email-changed': ({ message, hello, account }) => ({
@@ -196,24 +198,24 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     facts: facts(message.place),
     after: [words('mail.address-changed.after')],
   }),
-  invitation: ({ message, to, hello, host, link }) => ({
-    subject: words('mail.invitation.subject', { host }),
+  invitation: ({ message, to, hello, server, link }) => ({
+    subject: words('mail.invitation.subject', { host: server }),
     preheader: words('mail.invitation.preheader'),
-    paragraphs: [hello, words('mail.invitation.text', { host, user: to.username ?? '' })],
+    paragraphs: [hello, words('mail.invitation.text', { host: server, user: to.username ?? '' })],
     action: { label: words('mail.invitation.action'), url: link('/invitation', message.token) },
     after: [words('mail.invitation.after', { hours: message.hours })],
   }),
-  registration: ({ message, host, link }) => ({
+  registration: ({ message, server, link }) => ({
     subject: words('mail.registration.subject'),
     preheader: words('mail.valid-hours', { hours: message.hours }),
-    paragraphs: [words('mail.hello'), words('mail.registration.text', { host })],
+    paragraphs: [words('mail.hello'), words('mail.registration.text', { host: server })],
     action: { label: words('mail.registration.action'), url: link('/sign-up/finish', message.token) },
     after: [words('mail.registration.after')],
   }),
-  'already-registered': ({ to, hello, host, link }) => ({
+  'already-registered': ({ to, hello, server, link }) => ({
     subject: words('mail.registered.subject'),
     preheader: words('mail.registered.preheader'),
-    paragraphs: [hello, words('mail.registered.text', { host, user: to.username ?? '' })],
+    paragraphs: [hello, words('mail.registered.text', { host: server, user: to.username ?? '' })],
     action: { label: words('mail.reset-action'), url: link('/forgot-password') },
     after: [words('mail.nothing-changed-after')],
   }),
@@ -224,10 +226,10 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     action: { label: words('mail.unlock.action'), url: link('/unlock', message.token) },
     after: [words('mail.unlock.after')],
   }),
-  'factor-changed': ({ message, hello, host, notYou, link }) => ({
+  'factor-changed': ({ message, hello, server, notYou, link }) => ({
     subject: words(`mail.factor.${message.change}`),
     preheader: describeTime(message.place.at),
-    paragraphs: [hello, words('mail.factor-text', { change: words(`mail.factor.${message.change}`), host })],
+    paragraphs: [hello, words('mail.factor-text', { change: words(`mail.factor.${message.change}`), host: server })],
     facts: facts(message.place),
     ...(message.change === 'api-key-created' ? apiKeyAdvice(link('')) : notYou),
   }),
@@ -278,10 +280,10 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     action: { label: 'Open activity log', url: link('/admin/audit') },
     after: ['If you restored a backup, see “Backup and restore” in the documentation.'],
   }),
-  'one-time-code': ({ message, hello, host }) => ({
+  'one-time-code': ({ message, hello, server }) => ({
     subject: words('mail.code.subject'),
     preheader: words('mail.code.preheader', { minutes: message.minutes }),
-    paragraphs: [hello, words('mail.code.text', { host })],
+    paragraphs: [hello, words('mail.code.text', { host: server })],
     code: message.code,
     after: [words('mail.code.after')],
   }),

@@ -62,7 +62,7 @@ export function createTestMail({
   const rendered = (message: MailMessage, language = SOURCE_LANGUAGE): RenderedMail => {
     const look = brand();
     const write = () => {
-      const content = compose(message, issuer);
+      const content = compose(message, issuer, look?.name);
       return { subject: content.subject, text: plainText(content, look?.name), html: renderHtml(content, look) };
     };
     return inLanguage(language, write, texts());

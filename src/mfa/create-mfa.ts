@@ -22,6 +22,8 @@ export interface MfaDependencies extends Pick<FirstEnrolmentDependencies, 'setti
   audit: Audit;
   protectedRows: ProtectedRows;
   issuerUrl: URL;
+  /** The name of the brand. */
+  brandName(): string | undefined;
 }
 
 export type Mfa = ReturnType<typeof createMfa>;
@@ -34,10 +36,13 @@ export function createMfa({
   audit,
   protectedRows,
   issuerUrl,
+  brandName,
   settings,
   requiredSince,
 }: MfaDependencies) {
-  const totp = createTotp({ db, vault, now, audit, issuerName: issuerUrl.hostname });
+  // A colon separates the name from the username.
+  const issuerName = () => brandName()?.replaceAll(':', '') || issuerUrl.hostname;
+  const totp = createTotp({ db, vault, now, audit, issuerName });
   const passkeys = createPasskeys({ db, sql, now, audit, protectedRows, issuerUrl, serviceName: 'Gatehouse' });
   const recoveryCodes = createRecoveryCodes({ db, vault, now, audit });
   const oneTimeCodes = createOneTimeCodes({ db, vault, now });

@@ -130,6 +130,7 @@ function accountPages(
     issuer: config.issuer,
     accounts,
     audit,
+    brandName: () => services.brand.current()?.name,
     codeDelivery,
     consents,
     cookies,

@@ -37,6 +37,7 @@ export function createUserServices(base: Base) {
   const consents = createConsents({ db, sql, now, protectedRows });
   const mfa = createMfa({
     ...{ db, sql, vault, now, audit, protectedRows, issuerUrl, settings: setting },
+    brandName: () => setting().brand_name,
     requiredSince: async () => (setting().mfa === 'required' ? settings.changedAt('mfa') : undefined),
   });
   const { factors, knownBrowsers, oneTimeCodes, phones } = mfa;

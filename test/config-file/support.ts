@@ -44,7 +44,7 @@ export async function configFileBench(shared?: string) {
     },
   });
   const passwords = createPasswords();
-  const totp = createTotp({ db, vault, now, audit, issuerName: 'localhost' });
+  const totp = createTotp({ db, vault, now, audit, issuerName: () => 'localhost' });
   const credentials = createCredentials({
     ...{ db, sql, now, audit, protectedRows, passwords, serviceNames: [] },
     breached: { check: async () => 'clean' },

@@ -57,6 +57,15 @@ describe('the offered languages', () => {
   });
 });
 
+it('a label has the colon of its language', async () => {
+  const colons = async (language: string) => {
+    const { text } = await browserIn(language).get('/verify-email/no-such-page');
+    return [/<span class="sr-only">([^<]+)<\/span>/.exec(text)?.[1], /<p class="small">([^<]+)<code/.exec(text)?.[1]];
+  };
+  expect(await colons('en')).toEqual(['Language: ', 'Request ID: ']);
+  expect(await colons('fr')).toEqual(['Langue\u00a0: ', 'ID de requête\u00a0: ']);
+});
+
 describe('the default language', () => {
   it('is that of pages and emails for which nothing else decides', async () => {
     await set({ default_language: 'it' });
@@ -82,10 +91,11 @@ describe('the tab Languages of the console', () => {
     expect([none.status, textOf(none.text)]).toEqual([400, expect.stringContaining('Choose at least one language')]);
     const saved = await admin.follow(await admin.submit(page, { default_language: 'de', languages: ['de', 'fr'] }));
     expect(textOf(saved.text)).toContain('Standardsprache');
+    expect(textOf(saved.text)).toContain('Gespeichert.');
     const { settings } = test.idp.services;
     expect(await settings.reload()).toMatchObject({ default_language: 'de', languages: ['de', 'fr'] });
     const all = await admin.submit(saved, { default_language: 'en', languages: [...languages] });
-    expect(all.status).toBe(303);
+    expect(textOf((await admin.follow(all)).text)).toMatch(/Default language.*Saved\.|Saved\..*Default language/s);
     expect((await settings.list()).filter(({ name }) => name === 'languages')).toEqual([
       { name: 'languages', value: [], source: 'default' },
     ]);

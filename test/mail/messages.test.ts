@@ -140,6 +140,18 @@ it('a mail is in the language of its recipient, and in English about the work of
   expect(german[2]).toContain('<html lang="de" dir="ltr">');
 });
 
+it.each([
+  ['en', 'When: ', 'Browser: ', 'Reset password:'],
+  ['fr', 'Date\u00a0: ', 'Navigateur\u00a0: ', 'Réinitialiser le mot de passe\u00a0:'],
+])('the labels of the plain text have the colon of their language: %s', (language, when, browser, action) => {
+  const lines = inLanguage(language, () => plainText(compose({ kind: 'new-sign-in', to: ann, place }, issuer))).split(
+    '\n',
+  );
+  expect(lines).toEqual(
+    expect.arrayContaining([expect.stringMatching(`^${when}`), `${browser}${place.browser}`, action]),
+  );
+});
+
 describe('the name of a browser', () => {
   it.each([
     ['Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox on Windows'],

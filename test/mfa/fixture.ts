@@ -13,7 +13,7 @@ export const ISSUER = new URL('https://login.example.org');
 
 export async function openFactors() {
   const people = await openPeople();
-  const totp = createTotp({ ...people, issuerName: ISSUER.host });
+  const totp = createTotp({ ...people, issuerName: () => ISSUER.host });
   const recoveryCodes = createRecoveryCodes(people);
   const passkeys = createPasskeys({ ...people, issuerUrl: ISSUER, serviceName: 'Gatehouse' });
   const oneTimeCodes = createOneTimeCodes(people);

@@ -25,7 +25,8 @@ export function languageChoice({
   texts = () => undefined,
 }: LanguageChoiceDependencies): Middleware {
   return (ctx, next) => {
-    ctx.state.offeredLanguages = offered();
+    // Read each time: a form can change the setting.
+    Object.defineProperty(ctx.state, 'offeredLanguages', { get: offered, enumerable: true, configurable: true });
     ctx.state.language = () => languageOf(ctx, cookies);
     ctx.state.inWords = (work) => inLanguage(ctx.state.language(), work, texts());
     return next();

@@ -46,8 +46,8 @@ export interface TotpDependencies {
   vault: Vault;
   now: Clock;
   audit: Audit;
-  /** The host of the issuer, which the app shows beside the username. */
-  issuerName: string;
+  /** What the app displays beside the username: the name of the brand, or the host of the issuer. */
+  issuerName(): string;
 }
 
 const { window, secretBytes, minSecretBytes } = limits.totp;
@@ -62,12 +62,12 @@ export function createTotp(dependencies: TotpDependencies): Totp {
     begin(account) {
       const secret = generateSecret({ length: secretBytes });
       const pending = JSON.stringify({ secret, until: epochSeconds(now) + ENROLMENT_SECONDS });
-      return describe(issuerName, account.username, secret, vault.seal(pending, pendingContext(account.id)));
+      return describe(issuerName(), account.username, secret, vault.seal(pending, pendingContext(account.id)));
     },
 
     resume(account, sealed) {
       const secret = openPending(dependencies, account.id, sealed);
-      return secret === undefined ? undefined : describe(issuerName, account.username, secret, sealed);
+      return secret === undefined ? undefined : describe(issuerName(), account.username, secret, sealed);
     },
 
     confirm: (account, sealed, code, by = {}) => confirm(dependencies, account.id, { sealed, code }, by),
