@@ -26,16 +26,17 @@ export function attributeFaults(
   schema: AttributeSchema,
   before: Readonly<Record<string, unknown>> = {},
 ): FieldFault[] {
+  const isWrongTag = (key: string) => !Object.hasOwn(before, key) && hasWrongTag(key, schema);
   const faults: JsonFault[] = Object.entries(attributes).flatMap(([key, value]): JsonFault[] => {
     if (!name.test(key)) {
       return [{ path: [key.slice(0, 64)], message: faultMessage('attribute-name-form') }];
     }
-    if (!Object.hasOwn(before, key) && hasWrongTag(key, schema))
-      return [{ path: [key], message: faultMessage('attribute-language') }];
+    if (isWrongTag(key)) return [{ path: [key], message: faultMessage('attribute-language') }];
     if (Object.keys(schema).length > 0 || plain.safeParse(value).success) return [];
     return [{ path: [key], message: faultMessage('attribute-value') }];
   });
-  faults.push(...schemaFaults(attributes, schema));
+  const others = Object.fromEntries(Object.entries(attributes).filter(([key]) => !isWrongTag(key)));
+  faults.push(...schemaFaults(others, schema));
   return faults
     .slice(0, MAX_FAULTS)
     .map(({ path, message }) => ({ field: ['attributes', ...path].map(String).join('.'), message }));
