@@ -17,19 +17,35 @@ const plain = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]
 // Mappings name an attribute as `attributes.NAME`.
 const name = /^[^\s.\p{C}][^\s\p{C}]{0,63}$/u;
 
-/** What is wrong with these attributes, at most 20 faults; an empty `schema` means that there is none. */
-export function attributeFaults(attributes: Record<string, unknown>, schema: AttributeSchema): FieldFault[] {
+/**
+ * What is wrong with these attributes, at most 20 faults; an empty `schema` means that there is none. Names without a language after `#` stay
+ * where `before`, the stored attributes, has them.
+ */
+export function attributeFaults(
+  attributes: Record<string, unknown>,
+  schema: AttributeSchema,
+  before: Readonly<Record<string, unknown>> = {},
+): FieldFault[] {
+  const isWrongTag = (key: string) => !Object.hasOwn(before, key) && hasWrongTag(key, schema);
   const faults: JsonFault[] = Object.entries(attributes).flatMap(([key, value]): JsonFault[] => {
     if (!name.test(key)) {
       return [{ path: [key.slice(0, 64)], message: faultMessage('attribute-name-form') }];
     }
+    if (isWrongTag(key)) return [{ path: [key], message: faultMessage('attribute-language') }];
     if (Object.keys(schema).length > 0 || plain.safeParse(value).success) return [];
     return [{ path: [key], message: faultMessage('attribute-value') }];
   });
-  faults.push(...schemaFaults(attributes, schema));
+  const others = Object.fromEntries(Object.entries(attributes).filter(([key]) => !isWrongTag(key)));
+  faults.push(...schemaFaults(others, schema));
   return faults
     .slice(0, MAX_FAULTS)
     .map(({ path, message }) => ({ field: ['attributes', ...path].map(String).join('.'), message }));
+}
+
+/** Whether what is after `#` is no language tag; the schema may have a name with `#` of its own. */
+function hasWrongTag(key: string, { properties }: AttributeSchema): boolean {
+  const isDeclared = Object.hasOwn((properties ?? {}) as object, key);
+  return key.includes('#') && !isDeclared && taggedName(key) === undefined;
 }
 
 interface TaggedAttribute {

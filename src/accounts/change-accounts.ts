@@ -72,10 +72,10 @@ export function updateAccount(
     const before = await findOrThrow(context, id, tx);
     // Attributes from before the schema stay as they are until they are changed.
     if (source !== 'file' && JSON.stringify(changes.attributes) !== JSON.stringify(before.attributes))
-      assertAttributes(changes.attributes, attributeSchema());
+      assertAttributes(changes.attributes, attributeSchema(), before.attributes);
     const profile = changedProfile(before, changes);
     const domains = source === 'file' ? 'any' : domainsFor(before, profile, context.usernameDomains());
-    const checked = profileColumns(profile, domains);
+    const checked = profileColumns(profile, domains, before);
     const isSamePhone = before.phoneNumberVerified && (checked.phoneNumber ?? null) === before.phoneNumber;
     const columns = { ...checked, phoneNumberVerified: hasProvenPhone || isSamePhone };
     const difference = differenceOf(before, columns);
@@ -159,8 +159,12 @@ function changedProfile(before: Account, changes: Partial<Profile>): Profile {
 
 type Columns = ReturnType<typeof profileColumns> & { phoneNumberVerified?: boolean };
 
-function assertAttributes(attributes: Record<string, unknown> | undefined, schema: AttributeSchema): void {
-  const fields = attributes ? attributeFaults(attributes, schema) : [];
+function assertAttributes(
+  attributes: Record<string, unknown> | undefined,
+  schema: AttributeSchema,
+  before: Readonly<Record<string, unknown>> = {},
+): void {
+  const fields = attributes ? attributeFaults(attributes, schema, before) : [];
   if (fields.length > 0) throw badRequest('invalid_input', { fields });
 }
 

@@ -2,6 +2,7 @@
 // the console, the account page, the API, the import and the configuration file.
 
 import { z } from 'zod';
+import { canonicalTag } from '../texts/languages.ts';
 import { type PageText, t } from '../texts/text.ts';
 
 interface TextField {
@@ -10,7 +11,7 @@ interface TextField {
   label: PageText;
   /** What a browser may fill in (HTML, autofill). */
   autocomplete: string;
-  kind?: 'url' | 'birthdate';
+  kind?: 'url' | 'birthdate' | 'language';
   hint?: PageText;
 }
 
@@ -37,7 +38,13 @@ export const textFields = {
     kind: 'birthdate',
     hint: t('profile.birthdate-hint'),
   },
-  locale: { claim: 'locale', label: t('profile.locale'), autocomplete: 'language', hint: t('profile.locale-hint') },
+  locale: {
+    claim: 'locale',
+    label: t('profile.locale'),
+    autocomplete: 'language',
+    kind: 'language',
+    hint: t('profile.locale-hint'),
+  },
   zoneinfo: { claim: 'zoneinfo', label: t('profile.zoneinfo'), autocomplete: 'off', hint: t('profile.zoneinfo-hint') },
 } as const satisfies Record<string, TextField>;
 export type TextFieldName = keyof typeof textFields;
@@ -114,7 +121,13 @@ export function textFault(field: TextFieldName, text: string): PageText | undefi
   const { kind }: TextField = textFields[field];
   if (kind === 'url' && !isWebAddress(text)) return t('profile.not-web-address');
   if (kind === 'birthdate' && !isBirthdate(text)) return t('profile.not-birthdate');
+  if (kind === 'language' && languageTag(text) === undefined) return t('profile.not-language');
   return undefined;
+}
+
+/** The language tag of a claim `locale`, which may have `_` for `-` (OpenID Connect Core 5.1); undefined for what is none. */
+export function languageTag(locale: string): string | undefined {
+  return canonicalTag(locale.replaceAll('_', '-'));
 }
 
 function isWebAddress(text: string): boolean {

@@ -8,6 +8,7 @@ import {
   type Address,
   type AddressPart,
   addressPartNames,
+  languageTag,
   type TextFieldName,
   textFault,
   textFieldNames,
@@ -44,12 +45,18 @@ const MAX_ATTRIBUTES = 16_384;
 // PostgreSQL's index entries hold 2704 bytes, and a character may take 4.
 const MAX_SEARCH_KEY = 600;
 
-/** The columns for `profile`; throws `invalid_input` (400) that names every wrong field. `domains` is that of `usernameFault`. */
-export function profileColumns(profile: Profile, domains: NameDomains = []) {
+/**
+ * The columns for `profile`; throws `invalid_input` (400) that names every wrong field. `domains` is that of `usernameFault`. Texts that are as
+ * in `before`, the stored account, are not checked: they stay until they are changed.
+ */
+export function profileColumns(profile: Profile, domains: NameDomains = [], before: Partial<Texts> = {}) {
   const username = clean(profile.username) ?? '';
   const email = clean(profile.email);
   const texts = Object.fromEntries(
-    TEXT_FIELDS.filter((field) => profile[field] !== undefined).map((field) => [field, clean(profile[field])]),
+    TEXT_FIELDS.filter((field) => profile[field] !== undefined).map((field) => [
+      field,
+      cleanText(field, profile[field]),
+    ]),
   ) as Texts;
   const attributes = JSON.stringify(profile.attributes ?? {});
   const address = profile.address === undefined ? undefined : cleanAddress(profile.address);
@@ -57,7 +64,7 @@ export function profileColumns(profile: Profile, domains: NameDomains = []) {
   const faults = [
     fault('username', usernameFault(username, email, domains)),
     email === null ? undefined : fault('email', emailFault(email)),
-    ...TEXT_FIELDS.map((field) => fieldFault(field, texts[field])),
+    ...TEXT_FIELDS.map((field) => (texts[field] === before[field] ? undefined : fieldFault(field, texts[field]))),
     ...addressPartNames.map((part) => partFault(part, address?.[part])),
     attributes.length > MAX_ATTRIBUTES ? { field: 'attributes', message: faultMessage('value-too-long') } : undefined,
   ].filter((found) => found !== undefined);
@@ -96,6 +103,11 @@ export function listKeys(username: string, name: string | null): { nameKey: stri
 function clean(text: string | null | undefined): string | null {
   const trimmed = text?.normalize('NFC').trim();
   return trimmed ? trimmed : null;
+}
+
+function cleanText(field: (typeof TEXT_FIELDS)[number], given: string | null | undefined): string | null {
+  const text = clean(given);
+  return text !== null && field === 'locale' ? (languageTag(text) ?? text) : text;
 }
 
 function fault(field: string, found: Parameters<typeof nameAdvice>[0] | undefined): FieldFault | undefined {

@@ -5,7 +5,7 @@ import type { Interaction } from 'oidc-provider';
 import type { Account } from '../accounts/account.ts';
 import { type Address, addressPartNames, textFieldNames, textFields } from '../accounts/profile-fields.ts';
 import type { Granted } from '../consents/consents.ts';
-import { type PageText, t } from '../texts/text.ts';
+import { languageName, type PageText, t } from '../texts/text.ts';
 
 export interface ConsentScope {
   name: string;
@@ -22,11 +22,14 @@ interface PromptDetails {
 const present = (...values: (string | null)[]) => values.filter((value): value is string => Boolean(value));
 
 /** A scope that is not listed here is displayed by its name. */
-const scopes: Record<string, { label: PageText; values(account: Account): string[] }> = {
+const scopes: Record<string, { label: PageText; values(account: Account): PageText[] }> = {
   openid: { label: t('consent.scope-openid'), values: (account) => [account.username] },
   profile: {
     label: t('consent.scope-profile'),
-    values: (account) => present(...textFieldNames.map((field) => account[field])),
+    values: (account) =>
+      textFieldNames.flatMap((field): PageText[] =>
+        present(account[field]).map((value) => (field === 'locale' ? languageName(value) : value)),
+      ),
   },
   email: { label: t('consent.scope-email'), values: (account) => present(account.email) },
   phone: { label: t('consent.scope-phone'), values: (account) => present(account.phoneNumber) },

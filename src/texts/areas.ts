@@ -4,7 +4,17 @@ import path from 'node:path';
 import { SOURCE_LANGUAGE, textsDir } from './languages.ts';
 
 /** The names of the files, in the order in which a person sees their pages. */
-export const textAreas = ['sign-in', 'mailed-links', 'account', 'device', 'logout', 'errors', 'mail', 'page'] as const;
+export const textAreas = [
+  'sign-in',
+  'mailed-links',
+  'account',
+  'activity',
+  'device',
+  'logout',
+  'errors',
+  'mail',
+  'page',
+] as const;
 export type TextArea = (typeof textAreas)[number];
 
 let keys: ReadonlyMap<TextArea, readonly string[]> | undefined;

@@ -40,6 +40,19 @@ export function nameOf(language: string): string {
   return capitalized;
 }
 
+const displayNames = new Map<string, Intl.DisplayNames>();
+
+/** The name of any tag in another language: `German (Switzerland)`; what is no tag stays as it is. */
+export function nameWithin(language: string, tag: string): string {
+  const canonical = canonicalTag(tag);
+  if (canonical === undefined) return tag;
+  const names =
+    displayNames.get(language) ?? new Intl.DisplayNames([language], { type: 'language', languageDisplay: 'standard' });
+  displayNames.set(language, names);
+  const name = names.of(canonical) ?? canonical;
+  return name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
+}
+
 export interface LanguageName {
   tag: string;
   name: string;
@@ -87,10 +100,13 @@ function scriptOf(tag: string): string | undefined {
   }
 }
 
-/** A BCP 47 tag in the case of its registration: `ja-Hani-JP`; undefined for what is no tag. */
+/**
+ * A BCP 47 tag in the case of its registration: `ja-Hani-JP`; undefined for what is no tag. A language has two or three letters: longer ones
+ * are allowed by the syntax, but none is registered, and they are words such as `Deutsch`.
+ */
 export function canonicalTag(tag: string): string | undefined {
   try {
-    return tag === '' ? undefined : Intl.getCanonicalLocales(tag)[0];
+    return /^[a-z]{2,3}(-|$)/i.test(tag) ? Intl.getCanonicalLocales(tag)[0] : undefined;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 // `t('sign-in.identify.title')` is a text of views/texts. It becomes words where it is written: in the language of the page or mail that is
 // being rendered, and in English everywhere else, such as logs and JSON. So code that finds out what to say needs not know to whom.
 import type { TextArguments, TextKey } from '../generated/texts.ts';
-import { bestLanguage, SOURCE_LANGUAGE } from './languages.ts';
+import { bestLanguage, nameWithin, SOURCE_LANGUAGE } from './languages.ts';
 import {
   escapeHtml,
   formatHtml,
@@ -234,6 +234,32 @@ class Named extends Text {
 /** A name that is another one in some languages. `names`: language -> name. */
 export function nameIn(name: string, names: Readonly<Record<string, string>>): Text {
   return new Named(name, names);
+}
+
+class NamedLanguage extends Text {
+  readonly #tag: string;
+
+  constructor(tag: string) {
+    super('');
+    this.#tag = tag;
+  }
+
+  override toString(): string {
+    return nameWithin(current, this.#tag);
+  }
+
+  override toHtml(): string {
+    return escapeHtml(this.toString());
+  }
+
+  override toParts(): TextPart[] {
+    return [this.toString()];
+  }
+}
+
+/** The name of a language: `French` for the tag `fr`. */
+export function languageName(tag: string): Text {
+  return new NamedLanguage(tag);
 }
 
 /** Where the list of Intl has only spaces, or joins its "and" to the next name, which stands on the wrong side of one in Latin letters. */

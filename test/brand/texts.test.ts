@@ -1,9 +1,10 @@
 // Texts for people that an administrator wrote: by the API, the console and the configuration file, on pages and in mails.
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { checkDatabase } from '../../src/cli/doctor/check-database.ts';
 import { readValidFile } from '../../src/config-file/read-file.ts';
+import { textAreas } from '../../src/texts/areas.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson } from '../admin/support.ts';
 import { anApplication } from '../oidc/support.ts';
@@ -225,6 +226,23 @@ describe('the console', () => {
     expect(textOf(changed.text)).toContain('weiter zu');
     await admin.submit(changed, { 'reset.sign-in.to-continue': 'on' }, { form: 'texts?' });
     expect(await stored()).toEqual({});
+  });
+
+  it('lists, finds and changes the texts of every file, also those of the activity of a user', async () => {
+    const files = readdirSync('views/texts/en').filter((name) => name.endsWith('.json'));
+    expect([...textAreas].sort()).toEqual(files.map((name) => name.replace('.json', '')).sort());
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    const page = await admin.get('/admin/branding/texts?language=en&area=activity&q=activity.event.account-invited');
+    expect(page.text).toContain('<h2>Activity</h2>');
+    const own = '{actor} sent {user} an invitation';
+    expect((await admin.submit(page, { 'text.activity.event.account-invited': own })).status).toBe(303);
+    expect(await stored()).toEqual({ en: { 'activity.event.account-invited': own } });
+    const changed = await admin.get('/admin/branding/texts?language=en&changed=on');
+    expect(textOf(changed.text)).toContain(own);
+    const german = await admin.get('/admin/branding/texts?changed=on&language=en', {
+      headers: { 'accept-language': 'de' },
+    });
+    expect(german.text).toContain('<h2>Aktivitäten</h2>');
   });
 
   it('calls each text by its words in the language of the console, in a box for its pages, with the default and the key', async () => {

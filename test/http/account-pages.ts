@@ -14,9 +14,11 @@ const profileFields = [
     name: 'locale',
     label: 'Language',
     autocomplete: 'language',
-    lines: 1,
-    value: '',
-    hint: 'For example, en or de-CH.',
+    value: 'de',
+    options: [
+      { tag: 'de', name: 'Deutsch' },
+      { tag: 'en', name: 'English' },
+    ],
   },
   {
     name: 'street_address',

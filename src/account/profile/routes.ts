@@ -8,6 +8,7 @@ import {
   addressColumn,
   addressPartNames,
   addressParts,
+  languageTag,
   type ProfileText,
   profileOfTexts,
   textClaims,
@@ -19,6 +20,7 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { AppError, type FieldFault, forbidden } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
 import type { CodeDelivery } from '../../mfa/factors/code-delivery.ts';
+import { languageNames, nameWithin } from '../../texts/languages.ts';
 import { type PageText, sentences, t } from '../../texts/text.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
@@ -43,7 +45,7 @@ export function profileRoutes({ page, accounts, codeDelivery }: ProfileRoutesDep
     ctx.render(
       'account/profile',
       {
-        fields: fieldsOf({ ...textsOf(account), ...given }),
+        fields: fieldsOf({ ...textsOf(account), ...given }, ctx.state.offeredLanguages.tags),
         isManagedByFile,
         phone,
         hasSms: codeDelivery.hasSms(),
@@ -74,10 +76,11 @@ export function profileRoutes({ page, accounts, codeDelivery }: ProfileRoutesDep
 
 type Texts = { [Name in ProfileText]?: string | undefined };
 
-/** The fields as the page displays them. */
-function fieldsOf(values: Texts) {
+/** The fields as the page displays them; the language is one of `offered`, or the one that the user has. */
+function fieldsOf(values: Texts, offered: readonly string[]) {
   const texts = textFieldNames.map((field) => {
     const { claim: name, label, autocomplete, ...rest } = textFields[field];
+    if (field === 'locale') return { name, label, autocomplete, ...languageChoice(values[name] ?? '', offered) };
     return { name, label, autocomplete, lines: 1, value: values[name] ?? '', hint: 'hint' in rest ? rest.hint : '' };
   });
   const parts = addressPartNames.map((part) => {
@@ -85,6 +88,12 @@ function fieldsOf(values: Texts) {
     return { ...addressParts[part], name, value: values[name] ?? '', hint: '' };
   });
   return [...texts, ...parts];
+}
+
+function languageChoice(stored: string, offered: readonly string[]) {
+  const value = languageTag(stored) ?? '';
+  const others = value === '' || offered.includes(value) ? [] : [{ tag: value, name: nameWithin(value, value) }];
+  return { value, options: [...languageNames(offered), ...others] };
 }
 
 /** `Website: This is not a web address.` */

@@ -5,7 +5,14 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import { type AttributeSchema, attributeFaults } from '../../accounts/attributes.ts';
 import { nameKey } from '../../accounts/names.ts';
 import { profileColumns } from '../../accounts/profile.ts';
-import { addressColumn, addressPartNames, profileOfTexts, textClaims, textsOf } from '../../accounts/profile-fields.ts';
+import {
+  addressColumn,
+  addressPartNames,
+  languageTag,
+  profileOfTexts,
+  textClaims,
+  textsOf,
+} from '../../accounts/profile-fields.ts';
 import { taggedName } from '../../accounts/tagged-values.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { csvCell } from '../../audit/export.ts';
@@ -216,8 +223,10 @@ function profileOf(values: Values) {
   const { username = '', email, phone_number = '', sso_id = '' } = values;
   // The export writes an apostrophe before a text that begins like a formula (csvCell).
   const [phoneNumber, ssoId] = [phone_number, sso_id].map((text) => text.replace(/^'(?=[=+\-@|%])/, ''));
+  // Other programs may have any text as the language: such a one is left out, and stops no row.
+  const { locale = '', ...others } = values;
   return {
-    ...profileOfTexts(values),
+    ...profileOfTexts(languageTag(locale) === undefined ? others : values),
     ...attributesOf(values),
     username,
     email: email || null,

@@ -199,7 +199,7 @@ function deleteStep(id: string, username: string, { accounts, endAllSessions, ro
 function profileDifferences(given: Profile, existing: StoredUser): FieldChange[] {
   const emailChanges = given.email !== undefined && nameKey(given.email ?? '') !== nameKey(existing.email ?? '');
   const emailVerified = given.emailVerified ?? (emailChanges ? false : existing.emailVerified);
-  const columns: Record<string, unknown> = profileColumns({ ...existing, ...given, emailVerified }, 'any');
+  const columns: Record<string, unknown> = profileColumns({ ...existing, ...given, emailVerified }, 'any', existing);
   const names = Object.keys(given);
   const pick = (from: Record<string, unknown>) =>
     declaredFields(

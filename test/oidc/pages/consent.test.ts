@@ -92,6 +92,21 @@ describe('the consent page', () => {
     expect(byAdministrator.text).not.toContain('This app registered itself');
   });
 
+  it('names the language of the user in the language of the page', async () => {
+    const app = await asking({ scope: 'openid profile' });
+    const { browser } = await atQuestion(app);
+    const words = async (locale: string, more = {}) => {
+      await idp.services.accounts.update(user.account.id, { locale });
+      return textOf((await open(browser, app, { scope: 'openid profile', ...more })).text);
+    };
+    expect(await words('fr', { ui_locales: 'en' })).toContain('Ann Example · French');
+    expect(await words('de_CH', { ui_locales: 'en' })).toContain('Ann Example · German (Switzerland)');
+    expect(await words('fr', { ui_locales: 'de' })).toContain('Ann Example · Französisch');
+    await idp.services.db.user.update({ where: { id: user.account.id }, data: { locale: 'Deutsch', mac: '' } });
+    await signRows(idp.services);
+    expect(textOf((await open(browser, app, { scope: 'openid profile' })).text)).toContain('Ann Example · Deutsch');
+  });
+
   it('names requested claims and APIs', async () => {
     const app = await asking(forApi(api, 'articles:read', 'articles:write'));
     const claims = JSON.stringify({ userinfo: { phone_number: null, birthdate: null } });
