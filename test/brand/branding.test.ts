@@ -283,6 +283,7 @@ describe('the console', () => {
         expect(preview.status, shown).toBe(200);
         expect(preview.text, shown).toContain(`data-theme="${mode}"`);
         expect(preview.text, shown).toContain('Acme</title>');
+        expect(preview.text, shown).not.toMatch(/<script|autofocus/);
         expect(preview.headers['content-security-policy']).toContain("frame-ancestors 'self'");
         expect(preview.headers['content-security-policy']).toContain("script-src 'none'");
       }

@@ -25,6 +25,8 @@ async function inspect(page: Page, name: string): Promise<void> {
 
 it('the preview follows every field as it is typed, and each choice, and keeps the form', async () => {
   const page = await (await browser.newContext(desktop)).newPage();
+  const errors: string[] = [];
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
   await page.goto(`${idp.issuer}/admin/branding`);
   await signIn(page, await staff(idp, 'admin'));
   const frame = page.frameLocator('iframe.preview');
@@ -43,6 +45,7 @@ it('the preview follows every field as it is typed, and each choice, and keeps t
   await page.waitForLoadState();
   expect(await page.inputValue('[name=brand_name]')).toBe('Typed Corp');
   await inspect(page, 'look');
+  expect(errors).toEqual([]);
   expect(await idp.services.settings.get('brand_name')).toBeUndefined();
 });
 

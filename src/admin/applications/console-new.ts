@@ -14,6 +14,7 @@ import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { MAX_FORM_BYTES, readSent } from './form/read-form.ts';
 import { accessKey, consentKey } from './form/shared-keys.ts';
+import { withFaultsAtAnswers } from './presets/faults.ts';
 import { type Preset, type PresetRole, presetKinds } from './presets/parts.ts';
 import { genericPresets, presetOf, productPresets } from './presets/presets.ts';
 import { afterSecret, registeredPage } from './tabs/registered-page.ts';
@@ -54,10 +55,11 @@ export function addNewApplicationRoutes(
           await roles.createMissing(wanted, by, tx);
         };
         const options = { prepare, isNameUnique: true };
-        const created =
+        const created = await withFaultsAtAnswers(preset, async () =>
           preset.protocol === 'oidc'
-            ? await applications.createOidc(declaration, by, undefined, options)
-            : { application: await applications.createSaml(declaration, by, undefined, options) };
+            ? applications.createOidc(declaration, by, undefined, options)
+            : { application: await applications.createSaml(declaration, by, undefined, options) },
+        );
         const { clientId, id } = created.application;
         const clientSecret = 'clientSecret' in created ? created.clientSecret : undefined;
         const page = registeredPage(

@@ -152,7 +152,7 @@ export function brandPreviewRoutes({ frame, brand }: PreviewDependencies): Route
     // Undefined where nothing is set: the look of Gatehouse, whatever is stored.
     const isOfApplication = application !== '';
     const look = { brand: brand.with(valuesOf(typed), { isOfApplication }), theme: mode };
-    ctx.render(template, { ...data, ...look }, 200);
+    ctx.render(template, { ...data, ...look, isPreview: true }, 200);
   });
   return router;
 }

@@ -5,12 +5,14 @@ import { type Resource, scopePermissionFaults } from '../../applications/resourc
 import { check, formatPath } from '../../applications/validation.ts';
 import { resource as declaredResource, resourceInput } from '../../config-file/schema.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
-import { badRequest } from '../../http/errors.ts';
+import { badRequest, type FieldFault } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
 import { keyAlgs } from '../../keys/rotation.ts';
-import { t } from '../../texts/text.ts';
+import type { Fault } from '../../platform/faults.ts';
+import { inLanguage, t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type Cell, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
+import { faultText } from '../console/fault-sentences.ts';
 import { sortColumn, sortedBy } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
 import { lines } from '../console/text-area.ts';
@@ -98,7 +100,7 @@ function addNewRoutes(router: Router<State, Extras>, { frame, resources }: ApiPa
       ctx,
       async () => {
         check();
-        const made = await resources.create(declaredBy(given.identifier, given), frame.actor(ctx));
+        const made = await resources.create(declaredBy(given.identifier, given, frame.language(ctx)), frame.actor(ctx));
         frame.redirect(ctx, pathOf(made.identifier), t('console.apis.added'));
       },
       () => newPage(given),
@@ -119,7 +121,7 @@ function addEditRoutes(router: Router<State, Extras>, { frame, resources, config
       ctx,
       async () => {
         check();
-        const { identifier, ...changes } = declaredBy(api.identifier, given);
+        const { identifier, ...changes } = declaredBy(api.identifier, given, frame.language(ctx));
         await resources.update(identifier, changes, frame.actor(ctx), given[VERSION]);
         frame.redirect(ctx, pathOf(identifier), t('console.apis.saved'));
       },
@@ -216,13 +218,28 @@ function fieldsOf({ scopes, signing_alg }: ApiForm): Field[] {
   ];
 }
 
+interface ScopeLine {
+  /** In the text area, from 1 on. */
+  line: number;
+  scope: string;
+  permission: string | undefined;
+}
+
 /** A scope has no spaces, so the equals sign between spaces separates it from its permission. */
-function declaredBy(identifier: string, given: ApiForm): Omit<Resource, 'source'> {
-  const entries = lines(given.scopes).map((line) => line.split(/\s+=\s+/, 2));
-  const tied = entries.flatMap(([scope = '', permission]) => (permission === undefined ? [] : [[scope, permission]]));
+function scopeLines(text: string): ScopeLine[] {
+  return text.split(/\r?\n/).flatMap((typed, index) => {
+    const [scope = '', permission] = typed.trim().split(/\s+=\s+/, 2);
+    return scope === '' ? [] : [{ line: index + 1, scope, permission }];
+  });
+}
+
+/** @param language of the page that displays the faults */
+function declaredBy(identifier: string, given: ApiForm, language: string): Omit<Resource, 'source'> {
+  const entries = scopeLines(given.scopes);
+  const tied = entries.flatMap(({ scope, permission }) => (permission === undefined ? [] : [[scope, permission]]));
   const declaration = {
     identifier,
-    scopes: entries.map(([scope = '']) => scope),
+    scopes: entries.map(({ scope }) => scope),
     scope_permissions: Object.fromEntries(tied),
     signing_alg: given.signing_alg,
   };
@@ -230,8 +247,19 @@ function declaredBy(identifier: string, given: ApiForm): Omit<Resource, 'source'
     scopePermissionFaults({ scopes, scopePermissions }),
   );
   if (checked.ok) return resourceInput(identifier, checked.value);
-  const fields = checked.faults.map(({ path, message }) => ({ field: formatPath(path), message }));
+  const fields = inLanguage(language, () => checked.faults.map((fault) => fieldFault(fault, entries)));
   throw badRequest('invalid_input', { fields });
+}
+
+/** Of a scope or its permission: at the text area that has both, with the number of the line. */
+function fieldFault({ path, message }: Fault, entries: readonly ScopeLine[]): FieldFault {
+  const [key, at] = path;
+  const entry = key === 'scopes' ? entries[Number(at)] : entries.findLast(({ scope }) => scope === at);
+  if (at === undefined || !entry) return { field: formatPath(path), message };
+  const { line } = entry;
+  const label =
+    key === 'scopes' ? t('console.apis.scope-of-line', { line }) : t('console.apis.permission-of-line', { line });
+  return { field: 'scopes', message: faultText(message, String(label)) };
 }
 
 function formOf(api: Resource): ApiForm {

@@ -156,7 +156,11 @@ export const applicationTexts: Record<Types, EventText> = {
   'key.retired': { kind: 'server', done: 'console.events.key-retired' },
   'key.removed': { kind: 'server', done: 'console.events.key-removed' },
   'configuration.applied': { kind: 'server', done: 'console.events.configuration-applied' },
-  'setting.changed': { kind: 'server', done: 'console.events.setting-changed' },
+  'setting.changed': {
+    kind: 'server',
+    done: ({ data: { setting, name } }) =>
+      (setting ?? name) ? 'console.events.setting-changed' : 'console.events.some-setting-changed',
+  },
   'backup.created': { kind: 'server', done: 'console.events.backup-created', failed: 'console.events.backup-failed' },
   'backup.restored': { kind: 'server', done: 'console.events.backup-restored' },
   'audit.exported': { kind: 'server', done: 'console.events.log-exported' },

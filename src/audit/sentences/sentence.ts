@@ -79,11 +79,13 @@ function resolveTemplate(template: Template, event: Event): SentenceKey {
 /** The values of all placeholders of the sentences. */
 function valuesOf(event: Event, nameOf: MentionRenderer): Record<string, string | Slot | Text> {
   const { subjectId, clientId, data } = event;
-  const nameFields = ['name', 'roleName', 'setting', 'number', 'recipient', 'message', 'domain'];
+  const nameFields = ['name', 'roleName', 'number', 'recipient', 'message', 'domain'];
   const connection =
     typeof data.connection === 'string' ? nameOf({ type: 'connection', id: data.connection }) : undefined;
   return {
     ...Object.fromEntries(nameFields.map((name) => [name, nameSlot(nameIn(data, name) ?? '…')])),
+    // Events of the configuration file have it as their name.
+    setting: nameSlot(nameIn(data, 'setting') ?? nameIn(data, 'name') ?? '…'),
     actor: actorOf(event, nameOf),
     user:
       subjectId === null

@@ -116,6 +116,31 @@ describe('bad values in every field', () => {
     }
   });
 
+  it('are explained at the address that a new application asks for, without names of keys', async () => {
+    const address = 'http://192.168.1.10:3000';
+    for (const { id, fields } of productPresets) {
+      const asked = fields.filter(({ name }) => ['url', 'entity_id', 'acs_url', 'domain'].includes(name));
+      if (asked.length === 0) continue;
+      const at = `/admin/applications/new/${id}`;
+      for (const client of [admin, german]) {
+        const page = await client.submit(
+          await client.get(at),
+          Object.fromEntries(asked.map(({ name }) => [name, address])),
+        );
+        const faults = summaryOf(page);
+        expect(faults, id).toHaveLength(1);
+        expect(faults[0]?.text, id).not.toMatch(/_|lient.uri/);
+        expect(faults[0]?.href, id).toBe(`#f-${asked[0]?.name}`);
+        expect(marked(page), id).toEqual([asked[0]?.name]);
+        if (client === admin) expectSentences(page, id);
+      }
+    }
+    const page = await admin.submit(await admin.get('/admin/applications/new/grafana'), { url: address });
+    expect(summaryOf(page).map(({ text }) => text)).toEqual([
+      'Address of your Grafana must be https (http only for localhost or a loopback address).',
+    ]);
+  });
+
   it('are explained in sentences in the forms of users, roles, APIs, connections and settings', async () => {
     const { account } = await aUser(idp.services, { attributes: { level: 3, tags: ['a'], desk: 'B7' } });
     const role = await idp.services.roles.create({ name: 'faulty' });
@@ -158,6 +183,34 @@ describe('bad values in every field', () => {
       const page = await admin.submit(await admin.get(`${at}/settings`), { [field ?? '']: ' ' });
       expect(summaryOf(page)).toEqual([{ href: `#f-${field}`, text: 'Enter a name.' }]);
     }
+    for (const kind of ['web', 'spa', 'native', 'service', 'saml', 'fapi2']) {
+      const sent = { name: ' ', redirect_uris: 'https://shop.example.com/cb' };
+      const page = await admin.submit(await admin.get(`/admin/applications/new/${kind}`), sent);
+      expect(summaryOf(page), kind).toContainEqual({ href: '#f-name', text: 'Enter a name.' });
+      expect(marked(page), kind).toContain('name');
+    }
+  });
+
+  it('name the line of a scope or a permission of an API', async () => {
+    const sent = async (client: HttpClient, scopes: string) => {
+      const page = await client.submit(await client.get('/admin/apis/new'), {
+        identifier: 'https://l.example',
+        scopes,
+      });
+      expect(marked(page)).toEqual(['scopes']);
+      return summaryOf(page).map(({ text }) => text);
+    };
+    expect(await sent(admin, 'read\n\na b = c\nopenid\nw = gatehouse.users:read')).toEqual([
+      'The scope in line 3 can have only visible ASCII characters, without spaces, " and \\.',
+      'The scope in line 4 must not be a scope of OpenID Connect.',
+      'The permission in line 3 must be resource:action, such as articles:read.',
+      'The permission in line 5 must not be a permission of Gatehouse itself.',
+    ]);
+    expect(await sent(german, 'a b = c\nopenid')).toEqual([
+      'Scope in Zeile 1: Ein Scope besteht aus sichtbaren ASCII-Zeichen ohne Leerzeichen, " und \\.',
+      'Scope in Zeile 2: Das ist ein Scope von OpenID Connect.',
+      'Berechtigung in Zeile 1: Erforderlich ist resource:action, z. B. articles:read.',
+    ]);
   });
 
   it('name the row of a list, and lead to the tab that has the missing key', async () => {
