@@ -13,6 +13,8 @@ export type AccountSort = AccountSortKey | `-${AccountSortKey}`;
 
 export interface AccountFilter {
   search?: string | undefined;
+  /** The full name, in whatever case; of users without one, the username. */
+  name?: string | undefined;
   isActive?: boolean | undefined;
   source?: 'local' | 'file' | undefined;
   /** Only these accounts. */
@@ -63,8 +65,9 @@ export function pageQuery(dialect: Dialect, query: AccountPageQuery, sizes: Filt
 /** Counts the accounts of the query, at most `limits.lists.counted` + 1 of them; undefined where that would take too long. */
 export function countQuery(dialect: Dialect, query: AccountFilter, sizes: FilterSizes = {}): Fragment | undefined {
   const [members, ...others] = (sizes.members ?? []).filter(({ count }) => count > few);
-  const { search, isActive, source, ids } = query;
-  const isFiltered = search || isActive !== undefined || source !== undefined || ids || others.length > 0;
+  const { search, name, isActive, source, ids } = query;
+  const isFiltered =
+    search || name !== undefined || isActive !== undefined || source !== undefined || ids || others.length > 0;
   if (members && isFiltered) return undefined;
   const from = members
     ? fragment`SELECT DISTINCT ur.user_id FROM user_roles ur WHERE ur.role_id IN (${joinFragments([...members.roleIds], ', ')})`
@@ -84,7 +87,7 @@ function clause(where: readonly Fragment[]): Fragment {
 
 function conditions(
   dialect: Dialect,
-  { search, isActive, source, ids }: AccountFilter,
+  { search, name, isActive, source, ids }: AccountFilter,
   { members = [], isLarge = false, disabled = 0 }: FilterSizes,
   sortedBy: AccountSortKey,
 ): Fragment[] {
@@ -95,6 +98,7 @@ function conditions(
     const isByState = !key && members.length === 0 && (sortedBy === 'created' || (!isActive && disabled <= few));
     where.push(isByState ? fragment`f.is_active = ${isActive}` : fragment`NOT (f.is_active = ${!isActive})`);
   }
+  if (name !== undefined) where.push(fragment`f.name_key = ${nameKey(withoutUnstorable(name))}`);
   if (source !== undefined) where.push(fragment`f.source = ${source}`);
   if (ids) where.push(ids.length > 0 ? fragment`f.id IN (${joinFragments([...ids], ', ')})` : fragment`1 = 0`);
   if (key && isLarge) {

@@ -38,6 +38,7 @@ import { roleRoutes } from './roles/console.ts';
 import { sessionRoutes } from './sessions/console.ts';
 import { type SettingPagesDependencies, settingRoutes } from './settings/console.ts';
 import { suggestionRoutes } from './suggestions/console.ts';
+import { createTypedUsers } from './suggestions/typed-user.ts';
 import { userRoutes } from './users/console.ts';
 import { importRoutes } from './users/console-import.ts';
 import { createUserImport } from './users/import.ts';
@@ -82,6 +83,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
   const storedForms = createStoredForms({ db, vault, now });
   const frame = createFrame({ page, authority: admin.authority, storedForms, recentRejections });
   const names = createNames({ db });
+  const findUser = createTypedUsers({ accounts, users });
   const settingOf = async (name: SettingName) => (await settings.list()).find((one) => one.name === name)?.value;
   const attributeSchema = async () => ((await settingOf('user_attributes')) ?? {}) as AttributeSchema;
   const signIns = createSignInCounts({ db, sql, now });
@@ -95,7 +97,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
     routers: [
       overviewRoutes({ frame, names, now, statistics, warnings, config, factors }),
       applicationRoutes({
-        ...{ frame, names, applications, roles, connections, resources, accounts, audit, identityProvider },
+        ...{ frame, names, applications, roles, connections, resources, findUser, audit, identityProvider },
         ...{ now, pictures: dependencies.pictures, authority: admin.authority },
         usage: createApplicationUsage({ db, sql, now }),
         signIns,
@@ -116,11 +118,11 @@ export function createConsole(dependencies: ConsoleDependencies) {
         imports: createUserImport({ accounts, attributeSchema, connections, users }),
         audit,
       }),
-      roleRoutes({ frame, roles, users, accounts, configFile: config.configFile }),
+      roleRoutes({ frame, roles, users, findUser, configFile: config.configFile }),
       suggestionRoutes({ frame, users, applications, roles }),
-      sessionRoutes({ frame, sessions, accounts, names }),
-      auditRoutes({ frame, names, audit, accounts, applications, authority: admin.authority }),
-      apiKeyRoutes({ frame, apiKeys: admin.apiKeys, accounts, issuer, now }),
+      sessionRoutes({ frame, sessions, findUser, names }),
+      auditRoutes({ frame, names, audit, findUser, applications, authority: admin.authority }),
+      apiKeyRoutes({ frame, apiKeys: admin.apiKeys, findUser, issuer, now }),
       keyRoutes({
         ...{ frame, keys, now },
         readiness: createKeyReadiness({ db, applications, signIns }),

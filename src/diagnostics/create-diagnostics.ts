@@ -5,6 +5,7 @@ import type { ConnectionAdmin } from '../admin/connections/actions.ts';
 import type { Frame } from '../admin/console/frame.ts';
 import type { Names } from '../admin/console/names.ts';
 import type { RoleAdmin } from '../admin/roles/actions.ts';
+import { createTypedUsers } from '../admin/suggestions/typed-user.ts';
 import type { UserAdmin } from '../admin/users/actions.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Audit } from '../audit/audit.ts';
@@ -48,6 +49,7 @@ export function createDiagnostics(dependencies: DiagnosticsDependencies) {
   const { issuer, frame, names } = dependencies;
   const accessCheck = createAccessCheck({
     ...dependencies,
+    findUser: createTypedUsers({ accounts, users: userAdmin }),
     ...{ db, accounts, applications, audit, lockout, claimsPreview, applicationAdmin, userAdmin },
   });
   const rejections = createRejectionAdmin({

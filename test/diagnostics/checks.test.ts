@@ -87,6 +87,24 @@ const cases: [string, CheckId, Partial<AccessFacts>, string, string][] = [
     'Ann chooses a new password',
   ],
   [
+    'a temporary password after wrong ones',
+    'password',
+    {
+      password: { mustChange: true, changedAt: now },
+      requirements: { ...requirements, mustChangePassword: true },
+      wrongPasswords: 2,
+    },
+    'warning',
+    'The last 2 passwords were wrong. Reset the password if Ann forgot it. Ann chooses a new password at the next sign-in.',
+  ],
+  [
+    'a password of unknown length',
+    'password',
+    { requirements: { ...requirements, mustChangePassword: true } },
+    'later',
+    'Ann chooses a new password at the next sign-in if the current one has fewer than 15 characters.',
+  ],
+  [
     'a factor to set up',
     'factor',
     { requirements: { ...requirements, missing: 'enrolment', methods: ['passkey', 'totp'] } },

@@ -1,7 +1,6 @@
 // /admin/api-keys: the API keys that an administrator may see, a new one, and the revocation of one.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Accounts } from '../../accounts/accounts.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { badRequest } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
@@ -11,6 +10,7 @@ import { t } from '../../texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { cursorField, type Frame, trailField } from '../console/frame.ts';
 import { readTypedForm } from '../console/typed-form.ts';
+import type { FindTypedUser } from '../suggestions/typed-user.ts';
 import type { ApiKeyAdmin } from './actions.ts';
 import { type KeyForm, keyForm, keyListPage, keyPage, newKeyPage, revocationPage } from './console-pages.ts';
 import { permissionOptions } from './permission-labels.ts';
@@ -28,21 +28,21 @@ const query = z.object({
 export interface ApiKeyPagesDependencies {
   frame: Frame;
   apiKeys: ApiKeyAdmin;
-  accounts: Pick<Accounts, 'findByLogin'>;
+  findUser: FindTypedUser;
   issuer: string;
   now(): Date;
 }
 
 /** All pages below /admin/api-keys. */
 export function apiKeyRoutes(dependencies: ApiKeyPagesDependencies): Router<State, Extras> {
-  const { frame, apiKeys, accounts, now } = dependencies;
+  const { frame, apiKeys, findUser, now } = dependencies;
   const router = new Router<State, Extras>({ prefix: HOME });
 
   router.get('/', ...frame.page(READ), async (ctx) => {
     const { state, user, after, trail } = parseQuery(ctx, query);
     const by = frame.actor(ctx);
-    const owner = user === '' ? undefined : await accounts.findByLogin(user);
-    const ownerId = user === '' ? undefined : (owner?.id ?? '');
+    const owner = user === '' ? undefined : await findUser(user, by);
+    const ownerId = user === '' ? undefined : (owner?.account?.id ?? '');
     const page = await apiKeys.list({ state, ownerId, cursor: after, limit: limits.api.pageSize }, by);
     const hasNone = async () => (await apiKeys.list({ state: 'ended', limit: 1 }, by)).keys.length === 0;
     const isEmpty = state === 'active' && user === '' && page.keys.length === 0 && (await hasNone());

@@ -1,5 +1,4 @@
 // What the pages of applications share: their dependencies, and how a registration and its access rule are displayed.
-import type { Accounts } from '../../accounts/accounts.ts';
 import type { Application } from '../../applications/application.ts';
 import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
 import type { Audit } from '../../audit/audit.ts';
@@ -12,6 +11,7 @@ import type { Frame } from '../console/frame.ts';
 import type { Names } from '../console/names.ts';
 import type { ResourceAdmin } from '../resources/actions.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
+import type { FindTypedUser } from '../suggestions/typed-user.ts';
 import type { ApplicationAdmin } from './actions.ts';
 import type { IdentityProvider } from './presets/parts.ts';
 import type { ApplicationPreviews } from './preview.ts';
@@ -25,7 +25,7 @@ export interface ApplicationPagesDependencies {
   roles: Pick<RoleAdmin, 'assignable' | 'choices' | 'createMissing'>;
   connections: Pick<ConnectionAdmin, 'list'>;
   resources: Pick<ResourceAdmin, 'list'>;
-  accounts: Pick<Accounts, 'find' | 'findByLogin'>;
+  findUser: FindTypedUser;
   audit: Pick<Audit, 'list'>;
   authority: Pick<Authority, 'extent'>;
   names: Names;

@@ -2,7 +2,6 @@
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Accounts } from '../../accounts/accounts.ts';
 import type { Audit, AuditFilter } from '../../audit/audit.ts';
 import { auditEventTypes } from '../../audit/events.ts';
 import { csv, jsonLines } from '../../audit/export.ts';
@@ -17,6 +16,7 @@ import type { ApplicationAdmin } from '../applications/actions.ts';
 import type { Empty, Field, Search } from '../console/blocks.ts';
 import { type Frame, listPath } from '../console/frame.ts';
 import type { Names } from '../console/names.ts';
+import { type FindTypedUser, sameNameText, type TypedUser } from '../suggestions/typed-user.ts';
 import { visibleTo } from './api.ts';
 import { eventPageQuery, orderField, orderLink, readEventPage } from './event-page.ts';
 
@@ -24,7 +24,7 @@ export interface AuditPagesDependencies {
   frame: Frame;
   names: Names;
   audit: Audit;
-  accounts: Pick<Accounts, 'find' | 'findByLogin'>;
+  findUser: FindTypedUser;
   applications: Pick<ApplicationAdmin, 'list'>;
   authority: Pick<Authority, 'extent'>;
 }
@@ -55,8 +55,9 @@ export function auditRoutes(dependencies: AuditPagesDependencies): Router<State,
 
   router.get('/', ...frame.page(within(READ)), async (ctx) => {
     const { before, after, trail, sort, ...given } = parseQuery(ctx, query);
+    const found = given.user ? await dependencies.findUser(given.user, frame.actor(ctx)) : undefined;
     const wanted = {
-      ...(await filterOf(dependencies, ctx, given)),
+      ...(await filterOf(dependencies, ctx, given, found)),
       ...(await visibleTo(authority, frame.actor(ctx))),
     };
     const at = { before, after, trail, sort };
@@ -81,7 +82,9 @@ export function auditRoutes(dependencies: AuditPagesDependencies): Router<State,
           caption: sort === 'at' ? t('console.audit.oldest-caption') : t('console.audit.newest-caption'),
           filter: filterForm(given, orderField({ sort })),
           items,
-          empty: isFiltered || !isFirst ? t('console.audit.no-match') : NOTHING_YET,
+          empty:
+            (found && sameNameText(given.user, found)) ??
+            (isFiltered || !isFirst ? t('console.audit.no-match') : NOTHING_YET),
           pages,
         },
       ],
@@ -90,7 +93,8 @@ export function auditRoutes(dependencies: AuditPagesDependencies): Router<State,
 
   router.get('/export', ...frame.page(within(READ)), async (ctx: Context) => {
     const { format, ...given } = parseQuery(ctx, z.object({ ...filters, format: z.enum(['csv', 'jsonl']) }));
-    const filter = await filterOf(dependencies, ctx, given);
+    const found = given.user ? await dependencies.findUser(given.user, frame.actor(ctx)) : undefined;
+    const filter = await filterOf(dependencies, ctx, given, found);
     await audit.record({ ...frame.actor(ctx), type: 'audit.exported', outcome: 'success', data: { format, filter } });
     ctx.set('Cache-Control', 'no-store');
     ctx.set('Content-Disposition', `attachment; filename="audit.${format}"`);
@@ -162,27 +166,23 @@ function choices(all: PageText, values: readonly string[]) {
   return [{ value: '', label: all }, ...values.map((value) => ({ value, label: value }))];
 }
 
-/** What to look for. A user is named by id, username or email address, an application by identifier or name. Days are those of UTC. */
+/** What to look for. A user is named by id, username, email address or full name, an application by identifier or name. Days are those of UTC. */
 async function filterOf(
   dependencies: AuditPagesDependencies,
   ctx: Context,
   { kind, type, outcome, user, client, request, from, until }: Filters,
+  found: TypedUser | undefined,
 ): Promise<AuditFilter> {
   return {
     ...(kind && { types: typesOfKind(kind) }),
     ...(type && { types: [type] }),
     ...(outcome && { outcome }),
-    ...(user && { partyId: await userIdOf(dependencies, user) }),
+    ...(user && { partyId: found?.account?.id ?? user }),
     ...(client && { clientId: await clientIdOf(dependencies, ctx, client) }),
     ...(request && { requestId: request }),
     ...(from && { from: new Date(from) }),
     ...(until && { until: new Date(new Date(until).getTime() + DAY_MS) }),
   };
-}
-
-async function userIdOf({ accounts }: AuditPagesDependencies, user: string): Promise<string> {
-  const found = (await accounts.find(user)) ?? (await accounts.findByLogin(user));
-  return found?.id ?? user;
 }
 
 async function clientIdOf(

@@ -4,7 +4,6 @@ import type Router from '@koa/router';
 import { z } from 'zod';
 import type { Account } from '../../accounts/account.ts';
 import type { AccountSummary } from '../../accounts/account-list.ts';
-import type { Accounts } from '../../accounts/accounts.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { badRequest, forbidden, notFound } from '../../http/errors.ts';
 import { parseForm, parseQuery } from '../../http/input.ts';
@@ -16,6 +15,7 @@ import { t } from '../../texts/text.ts';
 import type { Block, Cell, ConsolePage } from '../console/blocks.ts';
 import { type Frame, listQuery } from '../console/frame.ts';
 import { countText, type ListAddress, pageLinks } from '../console/lists.ts';
+import { type FindTypedUser, sameNameText } from '../suggestions/typed-user.ts';
 import type { UserAdmin } from '../users/actions.ts';
 import type { RoleAdmin } from './actions.ts';
 import { pathOf, READ, roleTabPage } from './role-page.ts';
@@ -24,7 +24,7 @@ export interface MemberPagesDependencies {
   frame: Frame;
   roles: Pick<RoleAdmin, 'get' | 'assignable'>;
   users: Pick<UserAdmin, 'list' | 'count' | 'changeRole' | 'check'>;
-  accounts: Pick<Accounts, 'find' | 'findByLogin'>;
+  findUser: FindTypedUser;
   configFile: string | undefined;
 }
 
@@ -37,7 +37,7 @@ const nameOf = ({ name, username }: Pick<Account, 'name' | 'username'>) => name 
 type Params = Context & { params: { id?: string; user?: string } };
 
 export function memberPages(router: Router<State, Extras>, dependencies: MemberPagesDependencies): void {
-  const { frame, roles, users, accounts } = dependencies;
+  const { frame, roles, users, findUser } = dependencies;
 
   router.get('/:id/members', ...frame.page(READ), async (ctx) =>
     frame.show(ctx, await membersPage(dependencies, ctx, await roles.get(ctx.params.id ?? ''))),
@@ -49,9 +49,12 @@ export function memberPages(router: Router<State, Extras>, dependencies: MemberP
     await frame.attempt(
       ctx,
       async () => {
-        const account = user ? ((await accounts.find(user)) ?? (await accounts.findByLogin(user))) : undefined;
+        const found = user ? await findUser(user, frame.actor(ctx)) : undefined;
+        const account = found?.account;
         if (!account) {
-          const message = user ? t('console.roles.no-such-user') : faultMessage('empty');
+          const message = found
+            ? (sameNameText(user, found) ?? t('console.roles.no-such-user'))
+            : faultMessage('empty');
           throw badRequest('invalid_input', { fields: [{ field: 'user', message }] });
         }
         const isNew = await users.changeRole(account.id, { add: role.name }, frame.actor(ctx));

@@ -1,7 +1,6 @@
 // /admin/sessions: the live single sign-on sessions, and the end of one.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Accounts } from '../../accounts/accounts.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
@@ -12,6 +11,7 @@ import type { Cell, Empty, Search } from '../console/blocks.ts';
 import { cursorField, type Frame, trailField } from '../console/frame.ts';
 import { pageLinks, sortColumn } from '../console/lists.ts';
 import { applicationTags, type Names } from '../console/names.ts';
+import { type FindTypedUser, sameNameText } from '../suggestions/typed-user.ts';
 import type { SessionAdmin, SessionView } from './actions.ts';
 
 const READ = 'gatehouse.sessions:read' as const;
@@ -27,7 +27,7 @@ const back = { href: '/admin/sessions', label: t('console.navigation.sessions') 
 export interface SessionPagesDependencies {
   frame: Frame;
   sessions: SessionAdmin;
-  accounts: Pick<Accounts, 'findByLogin'>;
+  findUser: FindTypedUser;
   names: Pick<Names, 'applications'>;
 }
 
@@ -40,12 +40,12 @@ export function sessionRoutes(dependencies: SessionPagesDependencies): Router<St
 }
 
 function sessionList(router: Router<State, Extras>, dependencies: SessionPagesDependencies): void {
-  const { frame, sessions, accounts, names } = dependencies;
+  const { frame, sessions, findUser, names } = dependencies;
   router.get('/', ...frame.page(within(READ)), async (ctx) => {
     const given = parseQuery(ctx, query);
     const { after, user, sort } = given;
-    const found = user === '' ? undefined : await accounts.findByLogin(user);
-    const filter = { isAscending: sort === 'since', ...(user !== '' && { userId: found?.id ?? '' }) };
+    const found = user === '' ? undefined : await findUser(user, frame.actor(ctx));
+    const filter = { isAscending: sort === 'since', ...(user !== '' && { userId: found?.account?.id ?? '' }) };
     const page = await sessions.list({ ...filter, after, limit: limits.api.pageSize }, frame.actor(ctx));
     const list = { path: back.href, filters: { user }, sort, defaultSort: '-since' };
     const mayEnd = frame.meets(ctx, within(END));
@@ -69,7 +69,7 @@ function sessionList(router: Router<State, Extras>, dependencies: SessionPagesDe
             ...(mayEnd ? [t('console.sessions.column.action')] : []),
           ],
           rows: page.sessions.map((one) => [...sessionCells(one, applications), ...(mayEnd ? [endCell(one)] : [])]),
-          empty: user ? t('console.sessions.not-signed-in', { user }) : NOBODY,
+          empty: found ? (sameNameText(user, found) ?? t('console.sessions.not-signed-in', { user })) : NOBODY,
           pages: pageLinks(list, given, page.next),
         },
       ],

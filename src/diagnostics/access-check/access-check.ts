@@ -3,6 +3,7 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { type ApplicationPreviews, createApplicationPreviews } from '../../admin/applications/preview.ts';
+import type { FindTypedUser } from '../../admin/suggestions/typed-user.ts';
 import { accessDecision } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
@@ -26,8 +27,8 @@ export interface AccessReport {
 }
 
 export interface AccessCheck {
-  /** By id, username or email address. */
-  findUser(text: string): Promise<Account | undefined>;
+  /** By id, username, email address or full name. */
+  findUser: FindTypedUser;
   /** By id, client_id, entity ID or name. */
   findApplication(text: string): Promise<Application | undefined>;
   report(account: Account, application: Application): Promise<AccessReport>;
@@ -44,7 +45,8 @@ export interface AccessCheck {
 export interface AccessCheckDependencies extends FactsDependencies, AccessFixDependencies {
   db: Db;
   issuer: string;
-  accounts: Pick<Accounts, 'find' | 'findByLogin'>;
+  accounts: Pick<Accounts, 'find'>;
+  findUser: FindTypedUser;
   applications: Pick<Applications, 'get' | 'find' | 'list' | 'unexpiredSecrets'>;
   rejections: Pick<Rejections, 'list'>;
   claimsPreview: Pick<ClaimsPreviews, 'preview'>;
@@ -52,7 +54,7 @@ export interface AccessCheckDependencies extends FactsDependencies, AccessFixDep
 
 /** Reads only, except for the fixes. */
 export function createAccessCheck(dependencies: AccessCheckDependencies): AccessCheck {
-  const { db, accounts, applications } = dependencies;
+  const { db, applications } = dependencies;
 
   async function reportOf(account: Account, application: Application) {
     const facts = await readFacts(dependencies, account, application);
@@ -65,7 +67,7 @@ export function createAccessCheck(dependencies: AccessCheckDependencies): Access
   }
 
   return {
-    findUser: async (text) => (await accounts.find(text)) ?? accounts.findByLogin(text),
+    findUser: dependencies.findUser,
 
     async findApplication(text) {
       const byClient = await applications.find(text);

@@ -27,17 +27,17 @@ export function accessCheckEndpoints(accessCheck: AccessCheck): Endpoint[] {
       needs: ['gatehouse.audit:read', 'gatehouse.users:read'],
       summary: 'Whether this user may open this application: by which role, or why not',
       query: z.object({
-        user: z.string().min(1).max(254).describe('Id, username or email address'),
+        user: z.string().min(1).max(254).describe('Id, username, email address or full name'),
         application: z.string().min(1).max(1024).describe('Id, client_id, entity ID or name'),
       }),
       response: verdict,
       rejects: [[404, 'The user or the application is not known']],
-      async handle({ query }) {
-        const [account, application] = await Promise.all([
-          accessCheck.findUser(query.user),
+      async handle({ query, by }) {
+        const [{ account }, application] = await Promise.all([
+          accessCheck.findUser(query.user, by),
           accessCheck.findApplication(query.application),
         ]);
-        if (!account) throw notKnown('user', 'is not known');
+        if (!account) throw notKnown('user', 'is not known, or is the name of more than one');
         if (!application) throw notKnown('application', 'is not known, or is the name of more than one');
         const { id, username } = account;
         const { clientId, name } = application;

@@ -2,6 +2,7 @@
 // (facts.ts); the access rule itself is applications/access-decision.ts. Pure.
 import { disabledSentence } from '../../admin/users/disabled-by.ts';
 import { type AccessDenial, grantingRoles } from '../../applications/access-decision.ts';
+import { limits } from '../../limits.ts';
 import { MFA_ACR, PHISHING_RESISTANT_ACR } from '../../mfa/acr.ts';
 import { allOf, listOf, oneOf, type PageText, sentences, type Text, t } from '../../texts/text.ts';
 import { type Check, failed, later, passed, type Result, skipped, warning } from './check.ts';
@@ -139,11 +140,20 @@ function password(facts: AccessFacts): Result {
   const { account, password: stored, requirements, wrongPasswords } = facts;
   if (!isLocalAccepted(facts)) return skipped(t('console.access-check.password-unused'));
   if (!stored) return skipped(t('console.access-check.no-password', { who: nameOf(account) }));
+  const who = nameOf(account);
+  const next = requirements.mustChangePassword ? [newPassword(who, stored)] : [];
   if (wrongPasswords > 0) {
-    return warning(t('console.access-check.wrong-passwords', { count: wrongPasswords, who: nameOf(account) }));
+    const wrong = t('console.access-check.wrong-passwords', { count: wrongPasswords, who });
+    return warning(sentences([wrong, ...next]));
   }
-  if (requirements.mustChangePassword) return later(t('console.access-check.new-password', { who: nameOf(account) }));
+  if (next.length > 0) return later(sentences(next));
   return passed(t('console.access-check.password-changed', { at: stored.changedAt }));
+}
+
+/** A stored password that isn't known to be long may be long all the same: the next sign-in measures it. */
+function newPassword(who: string, { mustChange }: NonNullable<AccessFacts['password']>): Text {
+  if (mustChange) return t('console.access-check.new-password', { who });
+  return t('console.access-check.new-password-if-short', { who, count: limits.password.minWithoutMfa });
 }
 
 function lockout({ locks, account }: AccessFacts): Result {

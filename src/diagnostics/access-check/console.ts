@@ -8,6 +8,7 @@ import type { Block, ConsolePage } from '../../admin/console/blocks.ts';
 import { type Frame, listPath } from '../../admin/console/frame.ts';
 import type { Names } from '../../admin/console/names.ts';
 import { ACCESS_CHECK_NEEDS } from '../../admin/console/suggest.ts';
+import { labelOfUser, sameNameText } from '../../admin/suggestions/typed-user.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { conflict, notFound } from '../../http/errors.ts';
@@ -41,7 +42,10 @@ export function accessCheckRoutes(dependencies: AccessCheckPagesDependencies): R
   // Which right a fix takes depends on the fix, so it is looked up among those that the actor is offered.
   router.post('/', ...frame.change(...ACCESS_CHECK_NEEDS), async (ctx) => {
     const { fix: id, user, app, confirmed } = await parseForm(ctx, fixForm.loose());
-    const [account, application] = await Promise.all([accessCheck.findUser(user), accessCheck.findApplication(app)]);
+    const [{ account }, application] = await Promise.all([
+      accessCheck.findUser(user, frame.actor(ctx)),
+      accessCheck.findApplication(app),
+    ]);
     if (!account || !application) throw notFound();
     const here = pathOf(account, application);
     const { causes } = await accessCheck.diagnose(account, application, viewerOf(frame, ctx));
@@ -80,10 +84,11 @@ async function checkPage(
   { user, app, request }: Query,
 ): Promise<ConsolePage> {
   const { accessCheck, frame } = dependencies;
-  const [account, application] = await Promise.all([
-    user ? findLabeled(accessCheck, user) : undefined,
+  const [found, application] = await Promise.all([
+    user ? accessCheck.findUser(user, frame.actor(ctx)) : undefined,
     app ? accessCheck.findApplication(app) : undefined,
   ]);
+  const account = found?.account;
   const page: ConsolePage = {
     title: t('console.access-check.title'),
     lead: t('console.access-check.lead'),
@@ -99,7 +104,7 @@ async function checkPage(
       },
       { isPrimary: !(account && application) },
     ),
-    ...(user && !account ? [unknown(t('console.access-check.no-user', { user }))] : []),
+    ...(found && !account ? [unknown(sameNameText(user, found) ?? t('console.access-check.no-user', { user }))] : []),
     ...(app && !application ? [unknown(t('console.access-check.no-application', { app }))] : []),
   ];
   const isKnown = (account || !user) && (application || !app);
@@ -134,17 +139,6 @@ async function checkPage(
     ],
     isHalved: true,
   };
-}
-
-/** The name with what tells the person from another one of that name, such as `Bo Berg (bo@example.com)`. */
-function labelOfUser({ name, username, email }: Account): string {
-  return name ? `${name} (${email ?? username})` : username;
-}
-
-/** Finds the user also by such a label, which a sent form has in its field. */
-async function findLabeled(accessCheck: AccessCheck, text: string): Promise<Account | undefined> {
-  const [, login] = /\(([^()]+)\)$/.exec(text) ?? [];
-  return (await accessCheck.findUser(text)) ?? (login === undefined ? undefined : accessCheck.findUser(login));
 }
 
 /** The name, where it finds the application again, else its identifier. */

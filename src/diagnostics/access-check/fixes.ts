@@ -5,6 +5,7 @@ import type { UserAdmin } from '../../admin/users/actions.ts';
 import type { Actor } from '../../audit/audit.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { oneOf, type PageText, t } from '../../texts/text.ts';
+import { roleInFile } from '../role-in-file.ts';
 import type { Check } from './check.ts';
 import { nameOf } from './checks.ts';
 import type { AccessFacts } from './facts.ts';
@@ -42,7 +43,9 @@ export async function causesOf(
       const offers = offersFor(dependencies, check.id, facts);
       const verdicts = await Promise.all(offers.map((offer) => obstacle(dependencies, offer, facts, { by, mayOpen })));
       const usable = offers.flatMap(({ fix }, index) => (verdicts[index] === undefined ? [fix] : []));
-      const note = usable.length === 0 ? verdicts.find((one) => one !== undefined) : undefined;
+      // A link may be left where no button is: the page says why all the same.
+      const isButtonUsable = usable.some((fix) => 'apply' in fix) || !offers.some(({ fix }) => 'apply' in fix);
+      const note = usable.length === 0 || !isButtonUsable ? verdicts.find((one) => one !== undefined) : undefined;
       return {
         check,
         fixes: usable.filter((fix) => 'apply' in fix),
@@ -74,7 +77,7 @@ async function obstacle(
       if (await mayChangeUser(needs.anyOf)) return undefined;
       return lacks(oneOf(needs.anyOf), nameOf(account));
     case 'role':
-      if (account.source === 'file') return FILE(nameOf(account));
+      if (account.source === 'file') return roleInFile(application, account) ?? FILE(nameOf(account));
       if ((await roleAdmin.assignable(by)).includes(needs.name) && (await mayChangeUser(ASSIGN))) return undefined;
       return t('console.access-check.lacks-role', { action, role: needs.name, name: nameOf(account) });
     case 'application':

@@ -97,7 +97,8 @@ function fixLinks(explanation: Explanation, may: May): Action[] {
     : failed && PAGES[failed.id];
   const hasButton = fixButtons(explanation, may).length > 0;
   if (!page || hasButton || isFixed || application.source === 'file') return [];
-  return [{ label: note ? t('console.rejections.paste-metadata') : page.label, href: page.path(application.id) }];
+  const isPasted = note !== undefined && failed?.id !== 'access';
+  return [{ label: isPasted ? t('console.rejections.paste-metadata') : page.label, href: page.path(application.id) }];
 }
 
 /** The pages of the connection where an administrator changes what the rule says. */

@@ -9,6 +9,7 @@ import type { Actor } from '../../audit/audit.ts';
 import { EVERYTHING_SCOPE, OWN_PREFIX } from '../../rbac/built-in.ts';
 import type { RuleId } from '../../rejections/rules.ts';
 import { listOf, type PageText, t } from '../../texts/text.ts';
+import { roleInFile } from '../role-in-file.ts';
 import { type Case, isRegistered } from './evaluation.ts';
 import type { ApplicableFix } from './fix.ts';
 import { type UpstreamFixDependencies, upstreamFixesOf } from './upstream-fixes.ts';
@@ -51,7 +52,7 @@ export function fixesOf(rule: RuleId, about: Case, dependencies: FixDependencies
     ];
   }
   if (rule === 'access') {
-    if (!account) return [];
+    if (!account || account.source === 'file') return [];
     return missingRoles(application.access, account)
       .slice(0, MAX_ROLES)
       .map((role) => ({
@@ -114,7 +115,8 @@ const isOwnScope = (scope: string) => scope === EVERYTHING_SCOPE || scope.starts
 
 /** Why no fix is offered, or what the fix cannot know. */
 export function noteOn(rule: RuleId, about: Case): PageText | undefined {
-  const { application } = about;
+  const { application, account } = about;
+  if (rule === 'access') return application && account?.isActive ? roleInFile(application, account) : undefined;
   if (application?.protocol === 'oidc') {
     if (rule === 'resource' && about.missingApis.length > 0)
       return t('console.rejections.no-api', { apis: listOf(about.missingApis) });

@@ -137,6 +137,29 @@ describe('a rejected authorization request', () => {
     expect(done.location).toContain('code=');
   });
 
+  it('offers no role for a user whom the configuration file manages, and says where it is given', async () => {
+    await idp.services.roles.create({ name: 'payroll' });
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT], access: { roles: ['payroll'] } });
+    const user = await aUser(idp.services, { username: 'dana', source: 'file' });
+    const query = new URLSearchParams({
+      ...{ client_id: clientId, redirect_uri: REDIRECT, response_type: 'code', scope: 'openid' },
+      ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+    });
+    const browser = httpClient(idp.issuer);
+    const signIn = await browser.follow(await browser.get(`/authorize?${query}`));
+    const rejected = await browser.follow(
+      await browser.submit(signIn, { username: user.username, password: PASSWORD }),
+    );
+    const told = 'The configuration file manages the user dana. Add the role payroll to the user there.';
+    const page = await admin.get(`/admin/refusals/${codeIn(rejected)}`);
+    expect(page.text).not.toContain('Give dana');
+    expect(textOf(page.text)).toContain(told);
+    expect(textOf(page.text)).toContain('Change access');
+    const check = await admin.get(`/admin/why?${new URLSearchParams({ user: 'dana', app: clientId })}`);
+    expect(check.text).not.toContain('Give Ann Example');
+    expect(textOf(check.text)).toContain(told);
+  });
+
   it('offers no fix for missing PKCE, which only the application can add', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const query = new URLSearchParams({

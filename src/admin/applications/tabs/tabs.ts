@@ -9,6 +9,7 @@ import { sentences, t } from '../../../texts/text.ts';
 import { visibleTo } from '../../audit/api.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../../audit/event-page.ts';
 import type { Block } from '../../console/blocks.ts';
+import { sameNameText } from '../../suggestions/typed-user.ts';
 import type { ApplicationPagesDependencies } from '../console-parts.ts';
 import { previewBlocks } from '../preview.ts';
 import { addFormTabs } from './form-tabs.ts';
@@ -107,11 +108,12 @@ function addActivityTab(router: Router<State, Extras>, dependencies: Application
 async function previewAside(
   ctx: Context,
   { application, path }: OpenApplication,
-  { frame, accounts, preview }: ApplicationPagesDependencies,
+  { frame, findUser, preview }: ApplicationPagesDependencies,
 ): Promise<Block[]> {
   if (!frame.may(ctx, 'gatehouse.users:read')) return [];
   const { user } = parseQuery(ctx, previewQuery);
-  const account = user ? ((await accounts.find(user)) ?? (await accounts.findByLogin(user))) : frame.account(ctx);
+  const found = user ? await findUser(user, frame.actor(ctx)) : undefined;
+  const account = found ? found.account : frame.account(ctx);
   const value = account?.username ?? user;
   const search: Block = {
     kind: 'search',
@@ -120,8 +122,10 @@ async function previewAside(
     fields: [{ name: 'user', label: t('console.tabs.preview.user'), suggest: 'users', value }],
     button: t('console.tabs.preview.title'),
   };
-  if (!account)
-    return [search, { kind: 'text', tone: 'warning', text: t('console.tabs.preview.unknown-user', { user }) }];
+  if (!account) {
+    const unknown = t('console.tabs.preview.unknown-user', { user });
+    return [search, { kind: 'text', tone: 'warning', text: (found && sameNameText(user, found)) ?? unknown }];
+  }
   const text = application.enabled
     ? t('console.tabs.preview.as-saved', { protocol: application.protocol })
     : t('console.tabs.preview.disabled');

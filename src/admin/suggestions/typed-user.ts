@@ -1,0 +1,54 @@
+// The user whom a typed text names, such as in a field with suggestions. Every page and filter of the console looks users up here.
+import type { Account } from '../../accounts/account.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { Actor } from '../../audit/audit.ts';
+import { listOf, type Text, t } from '../../texts/text.ts';
+import type { UserAdmin } from '../users/actions.ts';
+
+export interface TypedUser {
+  account: Account | undefined;
+  /** Where several users have the typed name: the usernames of the first ones. */
+  sameName: readonly string[];
+}
+
+export type FindTypedUser = (text: string, by: Actor) => Promise<TypedUser>;
+
+/** So many usernames are named at once. */
+const MAX_NAMED = 5;
+
+/**
+ * Returns the function that finds a user by id, username or email address, then by a label such as `Bo Berg (bo@example.com)`, then
+ * by the full name among the users that the actor may read.
+ */
+export function createTypedUsers({
+  accounts,
+  users,
+}: {
+  accounts: Pick<Accounts, 'find' | 'findByLogin'>;
+  users: Pick<UserAdmin, 'list'>;
+}): FindTypedUser {
+  return async (text, by) => {
+    const [, login] = /\(([^()]+)\)$/.exec(text) ?? [];
+    const account =
+      (await accounts.find(text)) ??
+      (await accounts.findByLogin(text)) ??
+      (login === undefined ? undefined : await accounts.findByLogin(login));
+    if (account) return { account, sameName: [] };
+    const named = (await users.list({ name: text, sort: 'name', limit: MAX_NAMED + 1 }, by)).accounts;
+    const [only, ...others] = named;
+    if (only && others.length === 0) return { account: await accounts.find(only.id), sameName: [] };
+    return { account: undefined, sameName: named.map(({ username }) => username).sort() };
+  };
+}
+
+/** The name with what tells the person from another one of that name, such as `Bo Berg (bo@example.com)`. */
+export function labelOfUser({ name, username, email }: Account): string {
+  return name ? `${name} (${email ?? username})` : username;
+}
+
+/** What a page says about several users of that name; undefined where no user has it. */
+export function sameNameText(user: string, { sameName }: TypedUser): Text | undefined {
+  if (sameName.length === 0) return undefined;
+  if (sameName.length > MAX_NAMED) return t('console.suggestions.same-name-many', { user, count: MAX_NAMED });
+  return t('console.suggestions.same-name', { user, usernames: listOf(sameName) });
+}
