@@ -29,12 +29,13 @@ describe('the first administrator', () => {
   });
 
   it('is named by a later start and by doctor until its password is used: a process may be killed before it displays it', async () => {
-    const later = { ...bench, now: () => new Date(Date.now() + 61_000) };
+    const later = { ...bench, now: () => new Date(bench.clock.at.getTime() + 61_000) };
     expect(await isFirstPasswordUnused(later), 'on an empty server').toBe(false);
     const admin = await ensure();
-    expect(await isFirstPasswordUnused({ ...bench, now: () => new Date() }), 'beside the start that stores it').toBe(
-      false,
-    );
+    expect(
+      await isFirstPasswordUnused({ ...bench, now: () => bench.clock.at }),
+      'beside the start that stores it',
+    ).toBe(false);
     const warnings: string[] = [];
     await warnOfUnusedPassword({ ...later, logger: { warn: (text: string) => void warnings.push(text) } as never });
     expect(warnings).toEqual([
