@@ -237,17 +237,18 @@ async function questionPage(
 ): Promise<ConsolePage> {
   const { path, tab, label, consequence = '', question = () => label, isHarmless, asksForName } = action;
   const { id, username } = account;
+  const name = account.name ?? username;
   const back = pathOf(id, tab);
   return {
-    title: question(username),
-    back: { href: back, label: username },
+    title: question(name),
+    back: { href: back, label: name },
     blocks: [
       {
         kind: 'form',
         lead: sentences([...(path === 'enable' ? await disabledText(dependencies, ctx, account) : []), consequence]),
         action: `/admin/users/${id}/${path}`,
         fields: asksForName ? [typedNameField(username, typed)] : [],
-        button: asksForName ? t('console.shared.delete-name', { name: username }) : label,
+        button: asksForName ? t('console.shared.delete-name', { name }) : label,
         look: isHarmless ? 'primary' : 'danger',
         cancel: back,
       },

@@ -167,9 +167,9 @@ function editUserPages(router: Router<State, Extras>, dependencies: UserFormsDep
     const attributes = attributeSection(await dependencies.attributeSchema(), account.attributes, sent);
     const at = `/admin/users/${account.id}`;
     return {
-      title: t('console.users.form.edit.title', { user: account.username }),
+      title: t('console.users.form.edit.title', { user: account.name ?? account.username }),
       lead: t('console.users.form.edit.lead'),
-      back: { href: at, label: account.username },
+      back: { href: at, label: account.name ?? account.username },
       blocks: [
         {
           kind: 'form',

@@ -19,8 +19,8 @@ export function oneTimePasswordPages(
     const { account } = await users.getForChange(ctx.params.id ?? '', frame.actor(ctx), WRITE);
     const at = `/admin/users/${account.id}`;
     frame.show(ctx, {
-      title: t('console.users.temporary.title', { user: account.username }),
-      back: { href: at, label: account.username },
+      title: t('console.users.temporary.title', { user: account.name ?? account.username }),
+      back: { href: at, label: account.name ?? account.username },
       blocks: [
         {
           kind: 'form',
@@ -53,8 +53,8 @@ export function showOneTimePassword(
   frame.show(
     ctx,
     {
-      title: t('console.users.temporary.created', { user: account.username }),
-      back: { href: `/admin/users/${account.id}`, label: account.username },
+      title: t('console.users.temporary.created', { user: account.name ?? account.username }),
+      back: { href: `/admin/users/${account.id}`, label: account.name ?? account.username },
       blocks: [
         {
           kind: 'text',

@@ -69,7 +69,7 @@ describe('users', () => {
     expect((await admin.get('/admin/users?state=locked')).text).not.toContain('findable');
     const enable = await admin.get(`${at}/enable`);
     expect(textOf(enable.text)).toMatch(
-      /Enable findable\? This account is disabled\. person\d+ disabled it on .* UTC ?\. If you enable it, the user can sign in again\./,
+      /Enable Renamed Person\? This account is disabled\. person\d+ disabled it on .* UTC ?\. If you enable it, the user can sign in again\./,
     );
     expect(textOf((await admin.get(at)).text)).toMatch(/Disabled now by person\d+|Disabled .* by person\d+/);
     await admin.submit(enable);

@@ -40,8 +40,15 @@ it('an application is deleted where its name was typed', async () => {
 });
 
 it('a user is deleted where the username was typed', async () => {
-  const { account, username } = await aUser(idp.services);
+  const { account, username } = await aUser(idp.services, { name: 'Bo Berg' });
   const form = await admin.get(`/admin/users/${account.id}/delete`);
+  expect(textOf(form.text)).toContain('Delete Bo Berg?');
+  for (const [page, sentence = ''] of [
+    ['edit', 'Edit Bo Berg'],
+    ['password', 'Create a temporary password for Bo Berg'],
+    ['disable', 'Disable Bo Berg?'],
+  ])
+    expect(textOf((await admin.get(`/admin/users/${account.id}/${page}`)).text)).toContain(sentence);
   await rejected(form, account.name ?? '', `That isn’t the name. Enter “${username}” to delete it.`);
   expect(await idp.services.accounts.find(account.id)).toBeDefined();
   const done = await admin.submit(form, { typed_name: username });
