@@ -39,13 +39,8 @@ async function run(): Promise<number> {
   const corpIssuer = originOf(await choosePort(3001));
   const corp = exampleCorp(corpIssuer, issuer);
   const steps = createLogoutSteps();
+  // Example Corp first: Gatehouse reads its documents right after its own start.
   const servers = await startServers([
-    {
-      folder: path.join(folder, 'gatehouse'),
-      issuer,
-      configuration: demoConfiguration(apps, corp.connection),
-      onLog: readSessionEnds(steps, 'Gatehouse', 'Ended its session with all tokens, and notified the applications.'),
-    },
     {
       folder: path.join(folder, 'example-corp'),
       issuer: corpIssuer,
@@ -55,6 +50,12 @@ async function run(): Promise<number> {
         'Example Corp',
         'Ended its session: Gatehouse sent the browser there, and got it back.',
       ),
+    },
+    {
+      folder: path.join(folder, 'gatehouse'),
+      issuer,
+      configuration: demoConfiguration(apps, corp.connection),
+      onLog: readSessionEnds(steps, 'Gatehouse', 'Ended its session with all tokens, and notified the applications.'),
     },
   ]);
   const startPort = await choosePort(4000);
@@ -88,14 +89,15 @@ async function run(): Promise<number> {
   return 1;
 }
 
-/** Starts all; when one fails, the others are stopped at the end all the same. */
+/** Starts one after the other; when one fails, those before it are stopped at the end all the same. */
 async function startServers(options: readonly GatehouseOptions[]): Promise<DemoGatehouse[]> {
-  const started = await Promise.allSettled(options.map(startGatehouse));
-  for (const one of started) if (one.status === 'fulfilled') undo.push(one.value.stop);
-  return started.map((one) => {
-    if (one.status === 'rejected') throw one.reason;
-    return one.value;
-  });
+  const started: DemoGatehouse[] = [];
+  for (const one of options) {
+    const server = await startGatehouse(one);
+    undo.push(server.stop);
+    started.push(server);
+  }
+  return started;
 }
 
 function wantedPort(): number {

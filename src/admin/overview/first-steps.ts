@@ -19,8 +19,10 @@ export function createFirstSteps({ config, factors }: FirstStepsDependencies) {
     { users, applications }: Pick<Statistics, 'users' | 'applications'>,
     may: (need: Need) => boolean,
   ): Promise<Block[]> {
-    const steps: Step[] = [
+    // Only what this administrator may do.
+    const all: (Step & { isAllowed: boolean })[] = [
       {
+        isAllowed: true,
         title: t('console.overview.step.protect'),
         text: t('console.overview.step.protect-text'),
         isDone: await factors.hasSecondFactor(userId),
@@ -31,11 +33,13 @@ export function createFirstSteps({ config, factors }: FirstStepsDependencies) {
         },
       },
       {
+        isAllowed: may('gatehouse.settings:write'),
         title: t('console.overview.step.address'),
         text: sentences([t('console.overview.step.address-text', { issuer: config.issuer }), HOW_TO_SET_THE_ADDRESS]),
         isDone: !config.loopback,
       },
       {
+        isAllowed: may('gatehouse.settings:write'),
         title: t('console.overview.step.mail'),
         text: t('console.overview.step.mail-text'),
         isDone: config.smtpUrl !== undefined,
@@ -44,22 +48,21 @@ export function createFirstSteps({ config, factors }: FirstStepsDependencies) {
         }),
       },
       {
+        isAllowed: may('gatehouse.applications:write'),
         title: t('console.overview.step.application'),
         text: t('console.overview.step.application-text'),
         isDone: applications.oidc + applications.saml > 0,
-        ...(may('gatehouse.applications:write') && {
-          action: { label: t('console.overview.step.application-action'), href: '/admin/applications/new' },
-        }),
+        action: { label: t('console.overview.step.application-action'), href: '/admin/applications/new' },
       },
       {
+        isAllowed: may('gatehouse.users:write'),
         title: t('console.overview.step.people'),
         text: t('console.overview.step.people-text'),
         isDone: users.total > 1,
-        ...(may('gatehouse.users:write') && {
-          action: { label: t('console.overview.step.people-action'), href: '/admin/users/new' },
-        }),
+        action: { label: t('console.overview.step.people-action'), href: '/admin/users/new' },
       },
     ];
+    const steps = all.flatMap(({ isAllowed, ...step }) => (isAllowed ? [step] : []));
     const done = steps.filter(({ isDone }) => isDone).length;
     if (done === steps.length) return [];
     return [
