@@ -1,10 +1,10 @@
 // A full name that is typed in a field for a user, without the choice of a suggestion.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { aClient, aUser } from '../../support/factories.ts';
-import type { HttpClient } from '../../support/http.ts';
-import { startIdp, type TestIdp } from '../../support/idp.ts';
-import { textOf } from '../../support/pages/html.ts';
-import { consoleOf, staff } from './support.ts';
+import { aClient, aUser } from '../../../support/factories.ts';
+import type { HttpClient } from '../../../support/http.ts';
+import { startIdp, type TestIdp } from '../../../support/idp.ts';
+import { textOf } from '../../../support/pages/html.ts';
+import { consoleOf, staff } from '../support.ts';
 
 let idp: TestIdp;
 let admin: HttpClient;
