@@ -219,6 +219,7 @@ describe('users', () => {
         const links = linksOf(page.text, page.url).filter(({ href }) => isBelow(new URL(href)));
         expect([page.status, links.map(({ label }) => label)]).toEqual([200, ['Security']]);
         expect(page.forms).toEqual([]);
+        expect(textOf(page.text)).toContain('You can’t change this account, because');
       }
     }
     for (const form of ['edit', 'delete'])

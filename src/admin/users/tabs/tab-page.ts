@@ -58,6 +58,8 @@ export interface OpenUser {
   mayWrite: boolean;
   /** What can be done now, with the label of the button. */
   offered: readonly UserAction[];
+  /** Why the administrator may not change this user, although the permission is there. */
+  obstacle: PageText | undefined;
 }
 
 /** Throws not_found also for a user whom the administrator may not see. */
@@ -77,8 +79,11 @@ export async function openUser(
     const label = hasMailServer ? action.label : (action.fileLabel ?? action.label);
     if (action.isOffered(details) && (await mayDo(action.needs))) offered.push({ ...action, label });
   }
+  const held = [...new Set(userActions.map(({ needs }) => needs))].filter((one) => one !== END && may(one));
+  const obstacle = held.length > 0 ? (await users.check(id, by, held)).reason : undefined;
   const mayReadApplications = frame.meets(ctx, within('gatehouse.applications:read'));
-  return { details, path: `/admin/users/${id}`, may, mayReadApplications, mayWrite: await mayDo(WRITE), offered };
+  const mayWrite = await mayDo(WRITE);
+  return { details, path: `/admin/users/${id}`, may, mayReadApplications, mayWrite, offered, obstacle };
 }
 
 /** A page of the user, on one of the tabs. */
@@ -88,7 +93,7 @@ export function userTabPage(
   blocks: readonly Block[],
   { configFile }: UserTabsDependencies,
 ): ConsolePage {
-  const { details, path, mayWrite } = user;
+  const { details, path, mayWrite, obstacle } = user;
   const { account, firstEnrolment, lockedSeconds } = details;
   const isFile = account.source === 'file';
   const edit = { label: t('console.shared.edit'), href: `${path}/edit`, look: 'primary' as const };
@@ -113,7 +118,13 @@ export function userTabPage(
     tabs: (Object.keys(tabs) as UserTab[])
       .filter((one) => tabs[one].isOpen(user))
       .map((one) => ({ href: tabPath(path, one), label: tabs[one].label, isCurrent: one === tab })),
-    blocks: [...(isFile ? [fileNotice(configFile, 'user')] : []), ...blocks, ...harmless, ...danger],
+    blocks: [
+      ...(isFile ? [fileNotice(configFile, 'user')] : []),
+      ...(obstacle ? [{ kind: 'text' as const, tone: 'notice' as const, text: obstacle }] : []),
+      ...blocks,
+      ...harmless,
+      ...danger,
+    ],
   };
 }
 
