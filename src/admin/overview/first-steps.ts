@@ -19,49 +19,9 @@ export function createFirstSteps({ config, factors }: FirstStepsDependencies) {
     { users, applications }: Pick<Statistics, 'users' | 'applications'>,
     may: (need: Need) => boolean,
   ): Promise<Block[]> {
+    const isProtected = await factors.hasSecondFactor(userId);
+    const all = stepsOf({ config, isProtected, users, applications, may });
     // Only what this administrator may do.
-    const all: (Step & { isAllowed: boolean })[] = [
-      {
-        isAllowed: true,
-        title: t('console.overview.step.protect'),
-        text: t('console.overview.step.protect-text'),
-        isDone: await factors.hasSecondFactor(userId),
-        action: {
-          label: t('console.overview.step.protect-action'),
-          of: t('console.overview.step.protect-action-of'),
-          href: '/account/factors',
-        },
-      },
-      {
-        isAllowed: may('gatehouse.settings:write'),
-        title: t('console.overview.step.address'),
-        text: sentences([t('console.overview.step.address-text', { issuer: config.issuer }), HOW_TO_SET_THE_ADDRESS]),
-        isDone: !config.loopback,
-      },
-      {
-        isAllowed: may('gatehouse.settings:write'),
-        title: t('console.overview.step.mail'),
-        text: t('console.overview.step.mail-text'),
-        isDone: config.smtpUrl !== undefined,
-        ...(may('gatehouse.mail:read') && {
-          action: { label: t('console.overview.step.mail-action'), href: '/admin/mail' },
-        }),
-      },
-      {
-        isAllowed: may('gatehouse.applications:write'),
-        title: t('console.overview.step.application'),
-        text: t('console.overview.step.application-text'),
-        isDone: applications.oidc + applications.saml > 0,
-        action: { label: t('console.overview.step.application-action'), href: '/admin/applications/new' },
-      },
-      {
-        isAllowed: may('gatehouse.users:write'),
-        title: t('console.overview.step.people'),
-        text: t('console.overview.step.people-text'),
-        isDone: users.total > 1,
-        action: { label: t('console.overview.step.people-action'), href: '/admin/users/new' },
-      },
-    ];
     const steps = all.flatMap(({ isAllowed, ...step }) => (isAllowed ? [step] : []));
     const done = steps.filter(({ isDone }) => isDone).length;
     if (done === steps.length) return [];
@@ -74,4 +34,56 @@ export function createFirstSteps({ config, factors }: FirstStepsDependencies) {
       },
     ];
   };
+}
+
+interface Situation extends Pick<Statistics, 'users' | 'applications'> {
+  config: FirstStepsDependencies['config'];
+  /** Whether the administrator has a second factor. */
+  isProtected: boolean;
+  may(need: Need): boolean;
+}
+
+function stepsOf({ config, isProtected, users, applications, may }: Situation): (Step & { isAllowed: boolean })[] {
+  return [
+    {
+      isAllowed: true,
+      title: t('console.overview.step.protect'),
+      text: t('console.overview.step.protect-text'),
+      isDone: isProtected,
+      action: {
+        label: t('console.overview.step.protect-action'),
+        of: t('console.overview.step.protect-action-of'),
+        href: '/account/factors',
+      },
+    },
+    {
+      isAllowed: may('gatehouse.settings:write'),
+      title: t('console.overview.step.address'),
+      text: sentences([t('console.overview.step.address-text', { issuer: config.issuer }), HOW_TO_SET_THE_ADDRESS]),
+      isDone: !config.loopback,
+    },
+    {
+      isAllowed: may('gatehouse.settings:write'),
+      title: t('console.overview.step.mail'),
+      text: t('console.overview.step.mail-text'),
+      isDone: config.smtpUrl !== undefined,
+      ...(may('gatehouse.mail:read') && {
+        action: { label: t('console.overview.step.mail-action'), href: '/admin/mail' },
+      }),
+    },
+    {
+      isAllowed: may('gatehouse.applications:write'),
+      title: t('console.overview.step.application'),
+      text: t('console.overview.step.application-text'),
+      isDone: applications.oidc + applications.saml > 0,
+      action: { label: t('console.overview.step.application-action'), href: '/admin/applications/new' },
+    },
+    {
+      isAllowed: may('gatehouse.users:write'),
+      title: t('console.overview.step.people'),
+      text: t('console.overview.step.people-text'),
+      isDone: users.total > 1,
+      action: { label: t('console.overview.step.people-action'), href: '/admin/users/new' },
+    },
+  ];
 }
