@@ -19,7 +19,6 @@ export function createFirstSteps({ config, factors }: FirstStepsDependencies) {
     { users, applications }: Pick<Statistics, 'users' | 'applications'>,
     may: (need: Need) => boolean,
   ): Promise<Block[]> {
-    // Only what this administrator may do.
     const all: (Step & { isAllowed: boolean })[] = [
       {
         isAllowed: true,
