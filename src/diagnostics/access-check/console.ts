@@ -104,7 +104,7 @@ async function checkPage(
       },
       { isPrimary: !(account && application) },
     ),
-    ...(found && !account ? [unknown(sameNameText(user, found) ?? t('console.access-check.no-user', { user }))] : []),
+    ...(found && !account ? [unknown(sameNameText(user, found) ?? noUser(user))] : []),
     ...(app && !application ? [unknown(t('console.access-check.no-application', { app }))] : []),
   ];
   const isKnown = (account || !user) && (application || !app);
@@ -146,6 +146,7 @@ async function labelOfApplication(accessCheck: AccessCheck, { id, clientId, name
   return (await accessCheck.findApplication(name))?.id === id ? name : clientId;
 }
 
+const noUser = (user: string) => t('console.access-check.no-user', { user });
 const unknown = (sentence: PageText): Block => ({ kind: 'text', tone: 'warning', text: sentence });
 
 function searchBlock({ user, app, request }: Query, { isPrimary }: { isPrimary: boolean }): Block {
