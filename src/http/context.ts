@@ -15,7 +15,7 @@ export interface State {
   /** Token for `<input name="_csrf">`; the first call sets the cookie that belongs to it. */
   csrfToken(): string;
   /** The languages that the settings offer. */
-  offeredLanguages: OfferedLanguages;
+  offeredLanguages(): OfferedLanguages;
   /** The language of the page, from the data that is available when it is rendered. */
   language(): string;
   /** Runs `work`, which must be synchronous, with texts in the language of the page. */

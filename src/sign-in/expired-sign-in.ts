@@ -40,7 +40,7 @@ export interface ExpiredSignInsDependencies {
 export function createExpiredSignIns({ cookies, startOf }: ExpiredSignInsDependencies): ExpiredSignIns {
   return {
     noteApplication(ctx, uid, clientId) {
-      const language = bestLanguage(ctx.state.requestedLanguages ?? [], ctx.state.offeredLanguages.tags);
+      const language = bestLanguage(ctx.state.requestedLanguages ?? [], ctx.state.offeredLanguages().tags);
       const application = Buffer.from(clientId).toString('base64url');
       cookies.set(ctx, 'signInFor', [uid, application, language].filter((part) => part !== undefined).join('.'));
     },

@@ -45,7 +45,7 @@ export function profileRoutes({ page, accounts, codeDelivery }: ProfileRoutesDep
     ctx.render(
       'account/profile',
       {
-        fields: fieldsOf({ ...textsOf(account), ...given }, ctx.state.offeredLanguages.tags),
+        fields: fieldsOf({ ...textsOf(account), ...given }, ctx.state.offeredLanguages().tags),
         isManagedByFile,
         phone,
         hasSms: codeDelivery.hasSms(),

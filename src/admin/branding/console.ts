@@ -174,7 +174,7 @@ function previewBlocks(ctx: Context, choice: Choice, { src, mayChange }: { src: 
   const { page, mode, language, application } = choice;
   const hidden = (values: Record<string, string | undefined>): Field[] =>
     Object.entries(values).map(([name, value]) => ({ name, label: '', type: 'hidden', value }));
-  const fields = previewFields(choice, ctx.state.offeredLanguages.tags, ctx.state.language());
+  const fields = previewFields(choice, ctx.state.offeredLanguages().tags, ctx.state.language());
   const show = { action: HERE, button: t('console.branding.show') };
   return [
     {

@@ -26,7 +26,7 @@ export function languageChoice({
 }: LanguageChoiceDependencies): Middleware {
   return (ctx, next) => {
     // Read each time: a form can change the setting.
-    Object.defineProperty(ctx.state, 'offeredLanguages', { get: offered, enumerable: true, configurable: true });
+    ctx.state.offeredLanguages = offered;
     ctx.state.language = () => languageOf(ctx, cookies);
     ctx.state.inWords = (work) => inLanguage(ctx.state.language(), work, texts());
     return next();
@@ -34,8 +34,8 @@ export function languageChoice({
 }
 
 function languageOf(ctx: Context, cookies: Pick<Cookies, 'get'>): string {
-  const { requestedLanguages = [], profileLanguage, offeredLanguages } = ctx.state;
-  const { tags, standard } = offeredLanguages;
+  const { requestedLanguages = [], profileLanguage } = ctx.state;
+  const { tags, standard } = ctx.state.offeredLanguages();
   const picked = cookies.get(ctx, 'pickedLanguage');
   const remembered = cookies.get(ctx, 'language');
   const wishes = [picked, ...requestedLanguages, profileLanguage, remembered].filter((wish) => wish !== undefined);
@@ -62,7 +62,7 @@ export function withUiLocales(address: string, languages: readonly string[]): st
 export function languageRoutes({ cookies }: { cookies: Pick<Cookies, 'set'> }): Router<State, Extras> {
   const router = new Router<State, Extras>();
   router.get('/language/:language', (ctx) => {
-    const language = ctx.state.offeredLanguages.tags.find((one) => one === ctx.params.language);
+    const language = ctx.state.offeredLanguages().tags.find((one) => one === ctx.params.language);
     if (language === undefined) throw notFound();
     cookies.set(ctx, 'pickedLanguage', language);
     cookies.set(ctx, 'language', language);

@@ -18,7 +18,7 @@ export interface PublicDocuments {
 export function createPublicDocuments({ provider }: { provider(): Provider }): PublicDocuments {
   // A key rotation makes a new Provider, and with it new documents.
   const stored = new WeakMap<Provider, Map<string, { text: string; type: string; languages: string }>>();
-  const languagesOf = ({ state }: Context) => state.offeredLanguages.tags.join();
+  const languagesOf = ({ state }: Context) => state.offeredLanguages().tags.join();
   const isStorable = (ctx: Context) => PUBLIC_DOCUMENTS.has(ctx.path) && ctx.method === 'GET';
 
   return {

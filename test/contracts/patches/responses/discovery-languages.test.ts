@@ -9,7 +9,7 @@ const discovery = Object.defineProperty({}, 'ui_locales_supported', { get: () =>
 const bare = await startBareEngine({ configuration: { discovery } });
 const patched = await startBareEngine({
   async around(ctx, next) {
-    ctx.state.offeredLanguages = { tags: offered, standard: 'en' };
+    ctx.state.offeredLanguages = () => ({ tags: offered, standard: 'en' });
     await next();
     listOfferedLanguages(ctx);
   },
