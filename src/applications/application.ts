@@ -93,13 +93,9 @@ export class UnreadableApplication extends Error {
   readonly source: ApplicationSource;
 
   constructor({ id, clientId, source }: Pick<Row, 'id' | 'clientId' | 'source'>, cause: unknown) {
+    const fault = `The application ${JSON.stringify(clientId)} can’t be read, because its stored registration is damaged.`;
     const advice = `Restore the database from a backup, or delete the row of the table applications with the id ${id}.`;
-    super(
-      `The application ${JSON.stringify(clientId)} can’t be read, because its stored registration is damaged. ${advice}`,
-      {
-        cause,
-      },
-    );
+    super(`${fault} ${advice}`, { cause });
     this.clientId = clientId;
     this.source = source as ApplicationSource;
   }

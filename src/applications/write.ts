@@ -72,7 +72,7 @@ export function insertApplication(
     await setAccess(context, id, access, tx);
     await after(id, tx);
     const made = await getApplication(id, tx);
-    await keepPicture(context, made, tx);
+    await planPictureOf(context, made, tx);
     const { name, protocol } = row;
     const recorded = { name, protocol, source, after: declarationForAudit(made) };
     await recordChange(context, 'application.created', row.clientId, tx, by, recorded);
@@ -108,14 +108,14 @@ export async function updateApplication(
   // Tokens of the time before are not bound to a key, and codes may lack PKCE.
   if (profileOf(after) !== undefined && profileOf(before) === undefined)
     await context.removeClientArtifacts(before.clientId, tx, { keepsRegistration: true });
-  await keepPicture(context, after, tx);
+  await planPictureOf(context, after, tx);
   const recorded = { name: row.name, ...declarationDifference(before, after) };
   await recordChange(context, 'application.updated', before.clientId, tx, by, recorded);
   return after;
 }
 
 /** The picture of the logo_uri is read by a job, so that saving waits for no other server. */
-async function keepPicture(
+async function planPictureOf(
   { now, wakePictureFetch }: WriteContext,
   { id, metadata }: Application,
   tx: Tx,

@@ -5,9 +5,12 @@ import { findUnlessRejected, type ReportRejectedClient } from '../../registratio
 
 export function skipRejectedClients(provider: Provider, report: ReportRejectedClient): void {
   const { find } = provider.Client;
-  provider.Client.find = async function findForLogout(id: string): Promise<Client | undefined> {
-    const load = () => find.call(provider.Client, id);
-    if (Provider.ctx?.oidc?.route !== 'end_session_confirm') return load();
-    return findUnlessRejected(load, (fault) => report(id, fault));
+  // Every request of a client passes here, so there is no promise of its own for the others.
+  provider.Client.find = function findForLogout(id: string): Promise<Client | undefined> {
+    if (Provider.ctx?.oidc?.route !== 'end_session_confirm') return find.call(provider.Client, id);
+    return findUnlessRejected(
+      () => find.call(provider.Client, id),
+      (fault) => report(id, fault),
+    );
   };
 }
