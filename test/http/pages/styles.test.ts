@@ -47,6 +47,15 @@ describe('the built files', () => {
     for (const name of classes) expect(built('people.css')).toContain(`.${name}{`);
   });
 
+  it('have the edge of every kind of field that the pages of people use', () => {
+    const others = ['views/admin/', 'views/api/', 'views/mail/', 'views/partials/console/'];
+    const people = templates.filter((file) => !others.some((folder) => file.startsWith(folder)));
+    const html = people.map((file) => readFileSync(file, 'utf8')).join('\n');
+    const used = ['input', 'select', 'textarea', 'checkbox'].filter((kind) => html.includes(`class="${kind}`));
+    expect(used).toEqual(['input', 'select', 'textarea', 'checkbox']);
+    for (const kind of used) expect(built('people.css')).toMatch(new RegExp(`\\.${kind}\\{[^}]*border:`));
+  });
+
   it('have every icon that a template uses in the sprite', () => {
     const used = templates.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/\bicon: '([\w-]+)'/g)]);
     const symbols = new Set([...built('icons.svg').matchAll(/<symbol id="([\w-]+)"/g)].map(([, id]) => id));
