@@ -90,6 +90,8 @@ function parse(args: string[], options: Record<string, Option>) {
   } catch (error) {
     // Node's first sentence names the option; the rest is about positionals.
     const [message = 'invalid options'] = (error instanceof Error ? error.message : String(error)).split(/\. |\n/);
-    throw new UsageError(message);
+    // IDs of earlier versions can start with "-".
+    const hint = /option '-[^-]'$/.test(message) ? '. A value that starts with "-" goes to the end, after "--"' : '';
+    throw new UsageError(message + hint);
   }
 }

@@ -19,9 +19,11 @@ export function randomToken(bytes = 32): string {
   return token;
 }
 
-/** A row ID: 24 base64url characters, 144 bits, not guessable and unique. */
+/** A row ID: 24 base64url characters, almost 144 bits, not guessable and unique. */
 export function randomId(): string {
-  return randomToken(18);
+  const id = randomToken(18);
+  // On a command line, a leading "-" would make an option of it.
+  return id.startsWith('-') ? randomId() : id;
 }
 
 /** SHA-256 as base64url. Enough for secrets of 32 random bytes; never for passwords. */

@@ -89,6 +89,18 @@ describe('gatehouse user', () => {
     expect(await cli.db.retiredSubject.count({ where: { id: { in: ids } } })).toBe(2);
   });
 
+  it('finds a user whose ID starts with "-" after "--"', async () => {
+    const id = '-QhJmEN7KI6PPEgSHb66NQOO';
+    await cli.gatehouse(['user', 'add', 'dash']);
+    await cli.db.user.update({ where: { usernameKey: nameKey('dash') }, data: { id } });
+    expect(await cli.gatehouse(['user', 'delete', id, '--yes'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('A value that starts with "-" goes to the end, after "--"'),
+    });
+    const deleted = await cli.gatehouse(['user', 'delete', '--yes', '--', id]);
+    expect(deleted).toMatchObject({ code: 0, out: expect.stringContaining(id) });
+  });
+
   it('lists users as a table and as JSON', async () => {
     const table = await cli.gatehouse(['user', 'list']);
     expect(table.out).toContain('alice     alice@example.com  -     admin  yes     local');
