@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Context } from '../../http/context.ts';
 import type { AppError } from '../../http/errors.ts';
 import { type Need, permissionsOf } from '../../rbac/rights.ts';
-import { type PageLink, type PageText, t } from '../../texts/text.ts';
+import { type PageLink, type PageText, Text, t } from '../../texts/text.ts';
 import type { Action, Block, ConsolePage } from './blocks.ts';
 import { otherAccount } from './console-rights.ts';
 import { entryOf } from './navigation.ts';
@@ -32,13 +32,14 @@ export function errorPageOf(ctx: Context, error: AppError, missing: readonly Nee
 
 /** The messages of errors are for programs too; here some say what an administrator can do. */
 function wordingOf(ctx: Context, { code, status, text, advice }: AppError, missing: readonly Need[]): Wording {
+  const isNamed = advice !== undefined && !(text instanceof Text && text.key === 'error.not_found');
   if (missing.length > 0) return { title: text, lead: missingSentence(missing) };
   if (isWrongFilter(ctx, status)) return { title: t('console.error.filters'), lead: t('console.error.filters.advice') };
   if (status === 412 || status === 428) {
     return { title: t('error.changed_meanwhile'), lead: t('error.changed_meanwhile.advice') };
   }
   if (code === 'internal') return { title: text, lead: t('console.error.internal.advice') };
-  if (status === 404) return { title: text, lead: t('console.error.not-found.advice') };
+  if (status === 404) return { title: text, lead: isNamed ? advice : t('console.error.not-found.advice') };
   return { title: text, lead: advice };
 }
 

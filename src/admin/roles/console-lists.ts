@@ -86,17 +86,21 @@ export function roleList(
   router.get('/permissions', ...frame.page(READ), async (ctx) => {
     const { q } = parseQuery(ctx, permissionQuery);
     const [all, permissions] = await Promise.all([roles.list(), roles.permissions()]);
-    const block = inLanguage(frame.language(ctx), () => matrix(all, permissions, q));
-    show(ctx, MATRIX, block);
+    show(ctx, MATRIX, matrix(all, permissions, q, frame.language(ctx)));
   });
 }
 
 /** Which role has which permission. */
-function matrix(all: readonly Role[], permissions: Awaited<ReturnType<RoleAdmin['permissions']>>, q: string): Block {
+function matrix(
+  all: readonly Role[],
+  permissions: Awaited<ReturnType<RoleAdmin['permissions']>>,
+  q: string,
+  language: string,
+): Block {
   const wanted = q.toLowerCase();
-  const found = permissions.filter(({ permission }) =>
-    `${permission} ${permissionWords(permission)}`.toLowerCase().includes(wanted),
-  );
+  const isMatch = ({ permission }: { permission: string }) =>
+    `${permission} ${permissionWords(permission)}`.toLowerCase().includes(wanted);
+  const found = inLanguage(language, () => permissions.filter(isMatch));
   return {
     kind: 'table',
     caption: t('console.roles.matrix'),
