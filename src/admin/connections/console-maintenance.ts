@@ -10,8 +10,10 @@ import { t } from '../../texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { readTypedForm } from '../console/typed-form.ts';
 import {
+  assertChangeable,
   type ConnectionPagesDependencies,
   documentNames,
+  inWords,
   pathOf,
   purposeNames,
   selectorOf,
@@ -31,6 +33,7 @@ export function addMaintenanceRoutes(
   { frame, connections }: ConnectionPagesDependencies,
 ): void {
   router.get('/:id/secret', ...frame.page(WRITE), async (ctx) => {
+    await assertChangeable({ connections }, ctx.params.id ?? '');
     frame.show(ctx, secretPage(await connections.get(ctx.params.id ?? ''), {}));
   });
 
@@ -62,7 +65,7 @@ export function addMaintenanceRoutes(
     const { id = '' } = ctx.params;
     const read = await connections.readDocuments(id, frame.actor(ctx));
     const failed = read.find(({ error }) => error !== undefined);
-    const fault = failed && { document: documentNames[failed.kind], error: failed.error ?? '' };
+    const fault = failed && { document: documentNames[failed.kind], error: inWords(failed.error ?? '') };
     frame.redirect(
       ctx,
       pathOf(id),
@@ -76,6 +79,7 @@ function addSecretRemoval(
   { frame, connections }: Pick<ConnectionPagesDependencies, 'frame' | 'connections'>,
 ): void {
   router.get('/:id/secrets/:secret/remove', ...frame.page(WRITE), async (ctx) => {
+    await assertChangeable({ connections }, ctx.params.id ?? '');
     const { connection, secrets } = await connections.get(ctx.params.id ?? '');
     const secret = secrets.find(({ id }) => id === ctx.params.secret);
     if (!secret) throw notFound();

@@ -13,6 +13,7 @@ import { keysOf, type Section, sectionFields, sections, valuesFrom } from './con
 import { addMaintenanceRoutes } from './console-maintenance.ts';
 import { addNewConnectionRoutes } from './console-new.ts';
 import {
+  assertChangeable,
   type ConnectionPagesDependencies,
   documentBlocks,
   domainBlocks,
@@ -198,6 +199,7 @@ function factsOf(details: ConnectionDetails): Block {
 
 function addEditRoutes(router: Router<State, Extras>, { frame, connections }: ConnectionPagesDependencies): void {
   router.get('/:id/edit', ...frame.page(WRITE), async (ctx) => {
+    await assertChangeable({ connections }, ctx.params.id ?? '');
     frame.show(ctx, editPage(await connections.get(ctx.params.id ?? ''), {}));
   });
 
