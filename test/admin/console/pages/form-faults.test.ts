@@ -1,10 +1,10 @@
 // What the forms of users and roles say at a field: the summary names the field, and a name or an address that is taken is an error there.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { aUser } from '../../support/factories.ts';
-import type { HttpClient, Page } from '../../support/http.ts';
-import { startIdp, type TestIdp } from '../../support/idp.ts';
-import { textOf } from '../../support/pages/html.ts';
-import { consoleOf, staff } from './support.ts';
+import { aUser } from '../../../support/factories.ts';
+import type { HttpClient, Page } from '../../../support/http.ts';
+import { startIdp, type TestIdp } from '../../../support/idp.ts';
+import { textOf } from '../../../support/pages/html.ts';
+import { consoleOf, staff } from '../support.ts';
 
 let idp: TestIdp;
 let admin: HttpClient;
