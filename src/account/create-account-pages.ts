@@ -82,7 +82,8 @@ export function createAccountPages(dependencies: AccountPagesDependencies) {
   const { factors, firstEnrolment, knownBrowsers, passkeys, phones, recoveryCodes, totp } = mfa;
   const checkCsrf = csrf.check;
   const page = createAccountPageHelpers({ signedIn, checkCsrf, cookies, notifyOwner, factors, firstEnrolment });
-  const factorRecoveryCodes = createFactorRecoveryCodes({ page, recoveryCodes, host: new URL(issuer).host, now });
+  const server = { address: issuer, brandName: dependencies.brandName };
+  const factorRecoveryCodes = createFactorRecoveryCodes({ page, recoveryCodes, server, now });
   const singleFactorPasswordRule = createSingleFactorPasswordRule({ page, credentials, factors });
   const portal = createPortal({ db, audit, now, issuer, pictures, protectedRows, titleOf });
   return {

@@ -115,8 +115,8 @@ export function createSignIn(dependencies: SignInDependencies) {
   const pages = createPages(dependencies, { factorPages, firstFactor, expiredSignIns });
 
   const passwordChanged = afterPasswordChange(dependencies);
-  const host = new URL(issuer).host;
-  const enrolment = { totp, passkeys, recoveryCodes, notifyOwner, rateLimits, host, now };
+  const server = { address: issuer, brandName: () => dependencies.brand.current()?.name };
+  const enrolment = { totp, passkeys, recoveryCodes, notifyOwner, rateLimits, server, now };
   const routers = [
     dispatchRoutes({ flow, pages, interactions, attempts, upstream, checkCsrf }),
     upstreamRoutes({ flow, attempts, interactions, upstream, ownClientId, invitedId, checkCsrf }),

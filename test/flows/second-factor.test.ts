@@ -5,6 +5,7 @@ import { type RelyingParty, relyingParty } from '../support/applications/rp.ts';
 import { aClient, aUser } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { textOf } from '../support/pages/html.ts';
 
 const redirectUri = 'http://127.0.0.1:4000/cb';
 const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
@@ -76,6 +77,7 @@ describe('the second factor', () => {
 
   it('is set up during the sign-in when the setting requires one, with recovery codes that are displayed once', async () => {
     await idp.services.settings.set('mfa', 'required');
+    await idp.services.settings.set('brand_name', 'Contoso');
     const user = await aUser(idp.services);
     const browser = httpClient(idp.issuer);
     const { started, page } = await begin(browser);
@@ -84,6 +86,9 @@ describe('the second factor', () => {
     const codes = await browser.submit(enrol, { code: generateSync({ secret }) }, { form: 'enrol-totp' });
     const listedCodes = (text: string) => text.match(/<li><code>[^<]+/g);
     expect(listedCodes(codes.text)).toHaveLength(10);
+    const printed = `Recovery codes for ${user.username} at Contoso (${idp.issuer}), created `;
+    expect(textOf(codes.text)).toContain(printed);
+    expect(decodeURIComponent(/data:text\/plain[^"]*/.exec(codes.text)?.[0] ?? '')).toContain(printed);
     const twice = await browser.submit(enrol, { code: generateSync({ secret }) }, { form: 'enrol-totp' });
     expect(listedCodes(twice.text)).toEqual(listedCodes(codes.text));
     const back = await browser.follow(await browser.get(page.url), isBack);

@@ -3,7 +3,7 @@
 import type { Context } from '../../http/context.ts';
 import type { RecoveryCodes } from '../../mfa/factors/recovery-codes.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { recoveryCodesPage } from '../../sign-in/second-factor/recovery-codes-page.ts';
+import { type CodesServer, recoveryCodesPage } from '../../sign-in/second-factor/recovery-codes-page.ts';
 import type { PageText } from '../../texts/text.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
@@ -22,22 +22,21 @@ export interface FactorRecoveryCodes {
 export interface FactorRecoveryCodesDependencies {
   page: AccountPageHelpers;
   recoveryCodes: Pick<RecoveryCodes, 'create' | 'createFor'>;
-  /** The host of this server, for the printed list. */
-  host: string;
+  server: CodesServer;
   now: Clock;
 }
 
 export function createFactorRecoveryCodes({
   page,
   recoveryCodes,
-  host,
+  server,
   now,
 }: FactorRecoveryCodesDependencies): FactorRecoveryCodes {
   const { signedIn } = page;
 
   function show(ctx: Context, codes: string[]): void {
     const { account } = signedIn.userOf(ctx);
-    const codesPage = recoveryCodesPage(codes, account, host, now(), ctx.state.inWords);
+    const codesPage = recoveryCodesPage(codes, account, server, now(), ctx.state.inWords);
     ctx.render('sign-in/recovery-codes', { ...codesPage, continueUrl: FACTORS_PAGE });
   }
 

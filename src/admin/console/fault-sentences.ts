@@ -1,7 +1,7 @@
 // What is wrong with a sent form, in sentences for an administrator. The faults come from the schemas of the configuration file and the API
 // (platform/fault-messages.ts), whose messages are halves of sentences about a key; here each becomes a sentence in the language of the
 // page with the label of its field, and leads to it.
-import type { FieldFault } from '../../http/errors.ts';
+import type { AppError, ErrorCode, FieldFault } from '../../http/errors.ts';
 import type { FaultKey } from '../../platform/fault-messages.ts';
 import { SOURCE_LANGUAGE } from '../../texts/languages.ts';
 import { currentLanguage, type PageText, Text, t } from '../../texts/text.ts';
@@ -20,6 +20,21 @@ interface Subject {
   unit?: PageText | undefined;
 }
 
+/** What is wrong with the fields of the page; a name that is taken has no field in the error. */
+export function fieldFaultsOf(page: Pick<ConsolePage, 'blocks'>, { code, text, fields }: AppError): FieldFault[] {
+  if (fields.length > 0) return fields;
+  const taken = fieldsOf(page).find(({ name, type }) => type !== 'hidden' && name === TAKEN[code]);
+  return taken ? [{ field: taken.name, message: text }] : [];
+}
+
+/** The field of a form whose value another user, role or application has. */
+const TAKEN: Partial<Record<ErrorCode, string>> = {
+  user_name_taken: 'username',
+  email_taken: 'email',
+  role_name_taken: 'name',
+  application_taken: 'entity_id',
+};
+
 /** The faults as sentences in the current language, each with its field on the page. */
 export function pageFaults(
   page: Pick<ConsolePage, 'blocks' | 'elsewhere'>,
@@ -37,13 +52,9 @@ export function pageFaults(
     }
     const row = rowAt(field, path);
     const column = row === undefined ? undefined : columnAt(field, path, row, message);
-    const label = row === undefined ? String(field.label) : rowLabel(field, row, column);
-    return {
-      field: field.name,
-      row,
-      column,
-      ...sentenceOf(message, { ...field, label, labels, isChoice: isChoice(field) }),
-    };
+    const label = row === undefined ? labelOf(field, path) : rowLabel(field, row, column);
+    const said = sentenceOf(message, { ...field, label, labels, isChoice: isChoice(field) });
+    return { field: field.name, row, column, ...said, message: named(said.message, message, label) };
   });
   return found.filter((one, at) => found.findIndex((other) => isSame(one, other)) === at);
 }
@@ -95,6 +106,21 @@ function columnAt({ name, columns = [], lines = [] }: Field, path: string, row: 
   return isNumbered || isName || columns.length < 2 ? 0 : 1;
 }
 
+/** The label; with the line that the path names, if the field has a value on each line. */
+function labelOf({ name, label, type, value = '' }: Field, path: string): string {
+  const [, entry] = /^[.[](\d+)\]?$/.exec(path.slice(name.length)) ?? [];
+  if (type !== 'textarea' || entry === undefined) return String(label);
+  const filled = String(value)
+    .split(/\r?\n/)
+    .flatMap((line, at) => (line.trim() ? [{ line: at + 1, text: line.trim() }] : []));
+  const found = filled[Number(entry)];
+  if (!found) return String(label);
+  const text = found.text.length > MAX_QUOTED ? `${found.text.slice(0, MAX_QUOTED)}…` : found.text;
+  return String(t('console.page.line', { field: label, line: found.line, text }));
+}
+
+const MAX_QUOTED = 100;
+
 /** The first column stands for the row; the label of another one may say that it can be empty. */
 function rowLabel({ label, adds = label, columns = [] }: Field, row: number, column = 0): string {
   const text =
@@ -103,6 +129,18 @@ function rowLabel({ label, adds = label, columns = [] }: Field, row: number, col
 }
 
 const isChoice = ({ type = 'text' }: Field) => ['select', 'radios', 'checks', 'checkbox'].includes(type);
+
+/** With the label before it, if the sentence doesn't name its field: one that people read at the field on their own pages. */
+function named(said: PageText, message: PageText, label: string): PageText {
+  const isOwn = message instanceof Text ? !message.key.startsWith('console.') : UNNAMED.has(knownFault(message)?.key);
+  if (!isOwn || String(said).toLowerCase().includes(label.toLowerCase())) return said;
+  return `${label}: ${said}`;
+}
+
+/** Messages about values of attributes, which don't name them. */
+const UNNAMED: ReadonlySet<FaultKey | undefined> = new Set([
+  ...(['attribute-value', 'unknown-attribute', 'slow-pattern', 'value-too-long'] as const),
+]);
 
 /** The sentence, in English where the message has no text (platform/fault-messages.ts). */
 function sentenceOf(message: PageText, subject: Subject): Pick<PageFault, 'message' | 'language'> {

@@ -5,7 +5,7 @@ import type { AccountPageHelpers } from '../../account/account-page-helpers.ts';
 import type { Account } from '../../accounts/account.ts';
 import type { Actor } from '../../audit/audit.ts';
 import type { Context, ErrorPage, Middleware } from '../../http/context.ts';
-import { AppError } from '../../http/errors.ts';
+import { AppError, type FieldFault } from '../../http/errors.ts';
 import { readForm } from '../../http/input.ts';
 import { isPage } from '../../http/pages/page-request.ts';
 import type { Authority } from '../../rbac/authority.ts';
@@ -19,7 +19,7 @@ import { CONFIRM, RESULT, type ResultPage, type StoredForms } from '../proof/sto
 import type { ConsolePage } from './blocks.ts';
 import { type ConsoleRights, createConsoleRights } from './console-rights.ts';
 import { errorPageOf } from './error-page.ts';
-import { pageFaults } from './fault-sentences.ts';
+import { fieldFaultsOf, pageFaults } from './fault-sentences.ts';
 import { firstPage, type NavigationCounts, navigationAt } from './navigation.ts';
 import { createNavigationCounts, type NavigationCountsDependencies } from './navigation-counts.ts';
 
@@ -124,7 +124,7 @@ export function createFrame({ page: own, authority, storedForms, recentRejection
       } catch (error) {
         if (error instanceof StepUpNeeded) return confirm(ctx, error, await again());
         const page = await again();
-        const { status, problem, fields } = problemOf(ctx, error);
+        const { status, problem, fields } = problemOf(ctx, error, page);
         const faults = inConsoleLanguage(ctx, () => pageFaults(page, fields));
         show(ctx, { ...page, problem, faults }, status);
       }
@@ -192,17 +192,18 @@ async function pressedButton(ctx: Context, { title }: StepUpNeeded): Promise<Con
 }
 
 /** What the page says about a fault that the administrator can fix. Throws any other. */
-function problemOf(ctx: Context, error: unknown) {
+function problemOf(ctx: Context, error: unknown, page: ConsolePage) {
   if (!(error instanceof AppError) || ![400, 404, 409, 412, 422].includes(error.status)) throw error;
-  const { status, fields } = error;
+  const { status } = error;
+  const fields = fieldFaultsOf(page, error);
   ctx.state.log().info({ problem: error.code, faults: fields }, 'form rejected');
-  return { status, problem: headOf(error), fields };
+  return { status, problem: headOf(error, fields), fields };
 }
 
 /** What the summary of the faults says first. */
-function headOf({ status, code, text, fields }: AppError): PageText {
+function headOf({ status, code, text, fields: own }: AppError, fields: readonly FieldFault[]): PageText {
   if (status === 412) return t('console.page.changed-meanwhile');
-  if (code !== 'invalid_input' || fields.length === 0) return text;
+  if ((code !== 'invalid_input' && own.length > 0) || fields.length === 0) return text;
   return t('console.page.correct', { count: fields.length });
 }
 

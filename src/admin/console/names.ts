@@ -44,6 +44,11 @@ function distinct(ids: readonly (string | null)[]): string[] {
   return [...new Set(ids.flatMap((id) => id ?? []))];
 }
 
+/** A user in a question or on a button: the display name, with the username after it, because two users can have the same name. */
+export function nameAndUsername({ name, username }: { name: string | null; username: string }): string {
+  return name === null || name === username ? username : `${name} (${username})`;
+}
+
 /** A user as a link; the id if the account was deleted. */
 export function userCell(id: string | null, users: ReadonlyMap<string, string>): Mark | null {
   if (id === null) return null;

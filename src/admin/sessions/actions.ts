@@ -11,12 +11,15 @@ import { isMemberOf } from '../../rbac/members.ts';
 import type { Db } from '../../storage/database.ts';
 import { fragment, trustedText } from '../../storage/fragments.ts';
 import { t } from '../../texts/text.ts';
+import { nameAndUsername } from '../console/names.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 
 const READ = 'gatehouse.sessions:read' as const;
 
 export interface SessionView extends SessionEntry {
   username: string;
+  /** The display name of the user. */
+  name: string | null;
   /** Not yet stored in the first moment after the sign-in. */
   device?: { userAgent: string; address: string; lastSeenAt: Date };
 }
@@ -80,8 +83,8 @@ export function createSessionAdmin(dependencies: SessionAdminDependencies): Sess
     get,
 
     async end(uid, by) {
-      const { username } = await get(uid, by, 'gatehouse.sessions:end');
-      assertFreshProof(by, 'session.end', username);
+      const session = await get(uid, by, 'gatehouse.sessions:end');
+      assertFreshProof(by, 'session.end', nameAndUsername(session));
       if (!(await endSession.one(uid, 'ended-by-admin', by))) throwNoSession();
     },
 
@@ -138,13 +141,13 @@ async function viewsOf(db: Db, found: readonly SessionEntry[]): Promise<SessionV
     db.sessionDevice.findMany({ where: { uid: { in: found.map(({ uid }) => uid) } } }),
     db.user.findMany({
       where: { id: { in: found.map(({ accountId }) => accountId) } },
-      select: { id: true, username: true },
+      select: { id: true, username: true, name: true },
     }),
   ]);
   return found.map((session) => {
     const device = devices.find(({ uid }) => uid === session.uid);
-    const username = users.find(({ id }) => id === session.accountId)?.username ?? '';
-    return { ...session, username, ...(device && { device }) };
+    const { username = '', name = null } = users.find(({ id }) => id === session.accountId) ?? {};
+    return { ...session, username, name, ...(device && { device }) };
   });
 }
 

@@ -10,7 +10,7 @@ import { t } from '../../texts/text.ts';
 import type { Cell, Empty, Search } from '../console/blocks.ts';
 import { cursorField, type Frame, trailField } from '../console/frame.ts';
 import { pageLinks, sortColumn } from '../console/lists.ts';
-import { applicationTags, type Names } from '../console/names.ts';
+import { applicationTags, type Names, nameAndUsername } from '../console/names.ts';
 import { type FindTypedUser, sameNameText } from '../suggestions/typed-user.ts';
 import type { SessionAdmin, SessionView } from './actions.ts';
 
@@ -79,11 +79,12 @@ function sessionList(router: Router<State, Extras>, dependencies: SessionPagesDe
 
 function sessionEnd(router: Router<State, Extras>, { frame, sessions }: SessionPagesDependencies): void {
   router.get('/:uid/end', ...frame.page(within(END)), async (ctx) => {
-    const { uid, username } = await sessions.get(ctx.params.uid ?? '', frame.actor(ctx), END);
-    const lead = t('console.sessions.end.lead', { user: username });
+    const session = await sessions.get(ctx.params.uid ?? '', frame.actor(ctx), END);
+    const { uid, name, username } = session;
+    const lead = t('console.sessions.end.lead', { user: name ?? username });
     const action = `/admin/sessions/${uid}/end`;
     frame.show(ctx, {
-      title: t('console.sessions.end.title', { user: username }),
+      title: t('console.sessions.end.title', { user: nameAndUsername(session) }),
       back,
       blocks: [
         {
@@ -122,23 +123,24 @@ const NOBODY: Empty = {
   text: t('console.sessions.none.text'),
 };
 
-function endCell({ uid, username }: SessionView): Cell {
+function endCell(session: SessionView): Cell {
   return {
     action: {
       label: t('console.sessions.end'),
-      of: t('console.sessions.end.of', { user: username }),
-      href: `/admin/sessions/${uid}/end`,
+      of: t('console.sessions.end.of', { user: nameAndUsername(session) }),
+      href: `/admin/sessions/${session.uid}/end`,
     },
   };
 }
 
 function sessionCells(
-  { username, accountId, signedInAt, device, participants }: SessionView,
+  { name, username, accountId, signedInAt, device, participants }: SessionView,
   applications: Awaited<ReturnType<Names['applications']>>,
 ): Cell[] {
-  const name = username || accountId;
+  const text = name ?? (username || accountId);
+  const small = name === null ? undefined : username;
   return [
-    { text: name, href: `/admin/users/${accountId}`, logo: { name, isPerson: true } },
+    { text, small, href: `/admin/users/${accountId}`, logo: { name: text, isPerson: true } },
     device
       ? { text: browserName(device.userAgent) ?? t('console.person.unknown-browser'), small: device.address }
       : null,

@@ -1,6 +1,7 @@
 // What fixes a broken rule, where a fix is safe: the change that an administrator would make by hand, so it takes the same
 // permission and is audited like it.
 import type { ApplicationAdmin } from '../../admin/applications/actions.ts';
+import { nameAndUsername } from '../../admin/console/names.ts';
 import type { UserAdmin } from '../../admin/users/actions.ts';
 import { missingRoles } from '../../applications/access-decision.ts';
 import type { Application, OidcApplication, SamlApplication } from '../../applications/application.ts';
@@ -57,7 +58,7 @@ export function fixesOf(rule: RuleId, about: Case, dependencies: FixDependencies
       .slice(0, MAX_ROLES)
       .map((role) => ({
         id: `role ${role}`,
-        label: t('console.rejections.give-role', { user: account.username, role }),
+        label: t('console.rejections.give-role', { user: nameAndUsername(account), role }),
         needs: 'gatehouse.roles:write',
         apply: (by) => userAdmin.setRoles(account.id, [...account.roles, role], by),
       }));

@@ -18,7 +18,7 @@ import type { CurrentStep } from '../current-step.ts';
 import type { Flow, StepContext } from '../flow.ts';
 import type { StepPages } from '../step-pages.ts';
 import { mustVerify } from './pages.ts';
-import { recoveryCodesPage } from './recovery-codes-page.ts';
+import { type CodesServer, recoveryCodesPage } from './recovery-codes-page.ts';
 
 export interface EnrolmentRoutesDependencies {
   flow: Flow;
@@ -30,7 +30,7 @@ export interface EnrolmentRoutesDependencies {
   /** Mails a notice about the change to the account's owner. */
   notifyOwner: NotifyOwner;
   rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
-  host: string;
+  server: CodesServer;
   now: Clock;
   checkCsrf: Middleware;
 }
@@ -130,12 +130,12 @@ async function showCodesAgain(
 }
 
 function showCodes(
-  { host, now }: Pick<EnrolmentRoutesDependencies, 'host' | 'now'>,
+  { server, now }: Pick<EnrolmentRoutesDependencies, 'server' | 'now'>,
   ctx: Context,
   { attempt }: CurrentStep,
   account: Account,
   codes: string[],
 ): void {
-  const page = recoveryCodesPage(codes, account, host, now(), ctx.state.inWords);
+  const page = recoveryCodesPage(codes, account, server, now(), ctx.state.inWords);
   ctx.render('sign-in/recovery-codes', { ...page, continueUrl: `/signin/${attempt.uid}` });
 }

@@ -9,22 +9,32 @@ export interface RecoveryCodesPage {
   /** The codes as a text file, in a data URI. */
   downloadUri: string;
   username: string;
-  host: string;
+  service: string;
+  /** Of this server. */
+  address: string;
   /** The day on which they were made, for the printed list. */
   madeOn: string;
 }
 
-/** @param host the host of this server; `at`: the time now; `inWords`: in the language of the page */
+/** The server that the codes are for. */
+export interface CodesServer {
+  address: string;
+  brandName(): string | undefined;
+}
+
+/** @param at the time now; `inWords`: in the language of the page */
 export function recoveryCodesPage(
   codes: string[],
   { username }: Pick<Account, 'username'>,
-  host: string,
+  { address, brandName }: CodesServer,
   at: Date,
   inWords: State['inWords'],
 ): RecoveryCodesPage {
   const madeOn = at.toISOString().slice(0, 10);
-  const head = [t('recovery-codes.file', { user: username, host, date: madeOn }), t('recovery-codes.file-hint')];
+  const service = brandName() || 'Gatehouse';
+  const of = t('recovery-codes.file', { user: username, service, address, date: madeOn });
+  const head = [of, t('recovery-codes.file-hint')];
   const text = inWords(() => [...head, '', ...codes, ''].join('\r\n'));
   const downloadUri = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`;
-  return { codes, downloadUri, username, host, madeOn };
+  return { codes, downloadUri, username, service, address, madeOn };
 }

@@ -213,6 +213,21 @@ describe('bad values in every field', () => {
     ]);
   });
 
+  it('name the line of a redirect URI, and quote it', async () => {
+    const sent = { name: 'Lines', redirect_uris: 'https://a.example/cb\n\nhttp://b.example/<cb>\nhttps://c.example/*' };
+    const page = await admin.submit(await admin.get('/admin/applications/new/web'), sent);
+    expectSentences(page, 'redirect URIs');
+    expect(summaryOf(page).map(({ text }) => text)).toEqual([
+      'Redirect URIs, line 3: “http://b.example/<cb>” must be https (http only for localhost or a loopback address).',
+      'Redirect URIs, line 4: “https://c.example/*” must not have a wildcard: redirect URIs must match exactly.',
+    ]);
+    expect(marked(page)).toEqual(['redirect_uris']);
+    const translated = await german.submit(await german.get('/admin/applications/new/web'), sent);
+    expect(summaryOf(translated)[0]?.text).toBe(
+      'Redirect-URIs, Zeile 3 („http://b.example/<cb>“): Nur https ist erlaubt (http nur für localhost oder eine Loopback-Adresse).',
+    );
+  });
+
   it('name the row of a list, and lead to the tab that has the missing key', async () => {
     const uris = ['https://shop.example.com/cb', '', 'http://shop.example.com/cb'];
     const page = await admin.submit(await admin.get(`${oidc}/settings`), { redirect_uris: uris });

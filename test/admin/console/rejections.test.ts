@@ -131,7 +131,7 @@ describe('a rejected authorization request', () => {
     const rejected = await browser.follow(
       await browser.submit(signIn, { username: user.username, password: PASSWORD }),
     );
-    const button = `Give ${user.username} the role editor`;
+    const button = `Give Ann Example (${user.username}) the role editor`;
     await fix(codeIn(rejected), 'The user has access to the application', button, user.username, 'editor');
     const done = await browser.get(`/authorize?${query}`);
     expect(done.location).toContain('code=');
@@ -153,6 +153,7 @@ describe('a rejected authorization request', () => {
     const told = 'The configuration file manages the user dana. Add the role payroll to the user there.';
     const page = await admin.get(`/admin/refusals/${codeIn(rejected)}`);
     expect(page.text).not.toContain('Give dana');
+    expect(page.text).not.toContain('Give Ann Example');
     expect(textOf(page.text)).toContain(told);
     expect(textOf(page.text)).toContain('Change access');
     const check = await admin.get(`/admin/why?${new URLSearchParams({ user: 'dana', app: clientId })}`);

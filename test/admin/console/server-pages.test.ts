@@ -154,8 +154,12 @@ describe('sessions', () => {
     const other = await consoleOf(idp, person);
     const page = await admin.get('/admin/sessions');
     expect(page.text).toContain(person.username);
+    const called = `Ann Example ${person.username}`;
+    expect(textOf(page.text)).toContain(called);
     const [session] = await idp.services.sessions.list(person.account.id);
-    await admin.submit(await admin.get(`/admin/sessions/${session?.uid}/end`));
+    const question = await admin.get(`/admin/sessions/${session?.uid}/end`);
+    expect(textOf(question.text)).toContain(`End the session of Ann Example (${person.username})?`);
+    await admin.submit(question);
     expect((await other.get('/admin')).location).toContain('/login');
   });
 });

@@ -74,3 +74,17 @@ it.each([
   }
   expect(found).toEqual({});
 });
+
+it('what is wrong with a long redirect URI stays in the form at 320 px', async () => {
+  await page.setViewportSize({ width: 320, height: 800 });
+  await page.goto(`${idp.issuer}/admin/applications/new/web`);
+  await page.fill('[name=name]', 'Wiki');
+  await page.fill('[name=redirect_uris]', `http://wiki.example.com/${'c'.repeat(200)}\nhttps://wiki.example.com/*`);
+  await page.click('footer .btn-primary');
+  expect(await page.textContent('#f-redirect_uris-error')).toContain('line 2');
+  expect(await page.evaluate(OUTSIDE)).toEqual([]);
+  expect(
+    await page.$eval('#f-redirect_uris-error', (one) => one.getBoundingClientRect().right <= window.innerWidth),
+  ).toBe(true);
+  await screenshot(page, 'form-faults-320');
+});
