@@ -15,7 +15,6 @@ import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
 import { fileNotice } from '../console/managed-by-file.ts';
-import { applicationField } from '../console/preview-choices.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { SettingAdmin } from '../settings/actions.ts';
 import { changesOf, type Lock } from '../settings/console-fields.ts';
@@ -28,6 +27,7 @@ import {
   previewFields,
   previewQuery,
 } from './preview.ts';
+import { applicationField } from './preview-choices.ts';
 import { brandTabs } from './tabs.ts';
 import { textRoutes } from './texts/console.ts';
 

@@ -13,8 +13,8 @@ import { type PageText, t } from '../../texts/text.ts';
 import type { Field } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import type { Names } from '../console/names.ts';
-import { languageField, modeField, previewChoices } from '../console/preview-choices.ts';
 import { templateNames } from '../mail/template-names.ts';
+import { languageField, modeField, previewChoices } from './preview-choices.ts';
 
 const PATH = '/admin/branding/preview';
 /** No script, no form that is sent, and framed by this server only. */

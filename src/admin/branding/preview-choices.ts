@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { languageNames, languages } from '../../texts/languages.ts';
 import { t } from '../../texts/text.ts';
-import type { Field } from './blocks.ts';
+import type { Field } from '../console/blocks.ts';
 
 const modes = { light: t('console.branding.mode.light'), dark: t('console.branding.mode.dark') };
 
