@@ -11,7 +11,7 @@ import { formatDate, type Io, plain } from './io.ts';
 
 export const auditVerify: Command = {
   name: 'audit verify',
-  summary: 'verify the audit log and list every changed, removed, added, or moved entry',
+  summary: 'verify the audit log and list every changed, removed, added or moved entry',
   details: `The exit code is 1 if the log was changed. Entries join the chain a few seconds after they are written; those
 that have not yet are counted.
 Offline, with the checkpoints and the public key that the server exported, it needs no secret: give --public-key,

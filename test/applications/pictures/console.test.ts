@@ -71,7 +71,7 @@ describe('the page of the picture of an application', () => {
     const { applicationId } = await withPicture('/changing');
     await settled(applicationId);
     const page = await admin.get(at(applicationId));
-    expect(textOf(page.text)).toMatch(/Couldn’t be read .*Reason .*\/changing returned 404\..*Next try/);
+    expect(textOf(page.text)).toMatch(/Couldn’t be read .*Reason .*\/changing returned 404\..*Next attempt/);
     expect(textOf((await admin.get(`/admin/applications/${applicationId}`)).text)).toMatch(
       /couldn’t read it\. http.*returned 404\./,
     );
