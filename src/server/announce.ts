@@ -28,6 +28,12 @@ export async function firstAdminBox(
 ): Promise<string | undefined> {
   if (!firstAdmin) return undefined;
   await atMost(BOX_SECONDS.jobs, firstJobs, end);
+  return adminBox({ url, firstAdmin });
+}
+
+/** The box itself, at once. */
+export function adminBox({ url, firstAdmin }: Pick<RunningServer, 'url' | 'firstAdmin'>): string | undefined {
+  if (!firstAdmin) return undefined;
   const { username, password } = firstAdmin;
   const account = `username ${username}, temporary password ${password}`;
   return `\n${box(['Console', `${url}/admin`], ['First administrator', account])}\n\n`;

@@ -1,7 +1,7 @@
 // What a start prints beside the log.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -42,32 +42,53 @@ it('a first start ends with a box that holds the address of the console, the use
   expect(await firstAdminBox({ ...server, firstAdmin: undefined, firstJobs: never }, never)).toBeUndefined();
 });
 
+/** A first start; `printed` is both of its streams. */
+function firstStart(environment: Record<string, string>) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-box-'));
+  const child = spawn(process.execPath, programArguments('main'), {
+    env: { PATH: process.env.PATH, DATA_DIR: folder, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => {
+      printed += text;
+    });
+  return { pid: child.pid ?? 0, printed: () => printed };
+}
+
+async function addressOfItsOwn() {
+  const port = String(await freePort());
+  return { PORT: port, ISSUER: `http://localhost:${port}` };
+}
+
 it.each(['1', '2'])(
   'nothing is printed after the box, with WORKERS=%s',
   async (workers) => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-box-'));
-    const port = String(await freePort());
-    const environment = { DATA_DIR: folder, PORT: port, ISSUER: `http://localhost:${port}`, LOG_FORMAT: 'pretty' };
-    const child = spawn(process.execPath, programArguments('main'), {
-      env: { PATH: process.env.PATH, ...environment, WORKERS: workers },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const ended = once(child, 'exit');
-    onTestFinished(async () => {
-      child.kill('SIGTERM');
-      await ended;
-      rmSync(folder, { recursive: true, force: true });
-    });
-    let printed = '';
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      printed += text;
-    });
-    await expect.poll(() => printed, { timeout: 60_000 }).toContain('First administrator');
+    const { printed } = firstStart({ ...(await addressOfItsOwn()), LOG_FORMAT: 'pretty', WORKERS: workers });
+    await expect.poll(printed, { timeout: 60_000 }).toContain('First administrator');
     // Jobs log within two seconds of a start.
     await sleep(4000);
-    const [, afterBox] = printed.split('┘');
+    const [, afterBox] = printed().split('┘');
     expect(afterBox?.trim()).toBe('');
-    if (workers === '2') expect(printed).toContain('2 workers are ready');
+    if (workers === '2') expect(printed()).toContain('2 workers are ready');
   },
   90_000,
 );
+
+it('the box is printed once when the worker that made the first administrator is killed as soon as it is ready', async () => {
+  const { pid, printed } = firstStart({ ...(await addressOfItsOwn()), LOG_FORMAT: 'json', WORKERS: '2' });
+  await expect.poll(printed, { timeout: 60_000, interval: 5 }).toContain('Gatehouse is ready');
+  const [worker] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ');
+  process.kill(Number(worker), 'SIGKILL');
+  await expect.poll(printed, { timeout: 60_000 }).toContain('2 workers are ready');
+  await expect.poll(printed).toContain('First administrator');
+  await sleep(1000);
+  expect(printed().split('First administrator')).toHaveLength(2);
+}, 90_000);

@@ -18,8 +18,10 @@ export type ToPrimary =
   | { type: 'online' }
   /** The worker serves requests. */
   | { type: 'ready' }
-  /** Print this box, with the first administrator that the worker created. */
+  /** Print this box, with the first administrator that the worker created, when the log of the start is complete. */
   | { type: 'first-admin'; box: string }
+  /** Each job of the worker has run once, and so has logged what it does at a start. */
+  | { type: 'first-jobs' }
   | { type: 'all-metrics-request'; id: number }
   | { type: 'metrics'; id: number; text: string };
 

@@ -31,9 +31,10 @@ export async function runPrimary(config: Config, logger: Logger): Promise<number
     (error: unknown) => reportStartFailure(config, logger, error),
   );
   if (!isFree) return 1;
-  const workers = createWorkers(config.workers, logger, (box) => {
-    // Below the line that all workers are ready.
-    void atMost(BOX_SECONDS.workers, ready, signal).then(() => terminalOf(config).write(box));
+  const workers = createWorkers(config.workers, logger, (box, firstJobs) => {
+    // Below the line that all workers are ready, and those of the jobs.
+    const isComplete = Promise.all([ready, atMost(BOX_SECONDS.jobs, firstJobs)]);
+    void atMost(BOX_SECONDS.workers, isComplete, signal).then(() => terminalOf(config).write(box));
   });
   // At a terminal, SIGHUP says that it was closed, and ends the server.
   if (!process.stdin.isTTY) process.on('SIGHUP', () => workers.restartAll());
@@ -47,7 +48,11 @@ export async function runPrimary(config: Config, logger: Logger): Promise<number
   return isClean ? 0 : 1;
 }
 
-function createWorkers(count: number, logger: Logger, printFirstAdmin: (box: string) => void) {
+function createWorkers(
+  count: number,
+  logger: Logger,
+  printFirstAdmin: (box: string, firstJobs: Promise<unknown>) => void,
+) {
   const slots = Array.from({ length: count }, (_, index): Slot => ({ number: index + 1, failures: 0 }));
   const current = () => slots.flatMap((slot) => slot.current ?? []);
   const processes = createWorkerProcesses({ logger, printFirstAdmin, current });

@@ -16,8 +16,8 @@ export interface WorkerProcessesDependencies {
   logger: Pick<Logger, 'error'>;
   /** The workers that serve, one for each number. */
   current(): Worker[];
-  /** Prints the box with the first administrator. */
-  printFirstAdmin(box: string): void;
+  /** Prints the box with the first administrator; `firstJobs` resolves when the jobs of its worker have logged, or it has ended. */
+  printFirstAdmin(box: string, firstJobs: Promise<unknown>): void;
 }
 
 export function createWorkerProcesses({
@@ -35,14 +35,18 @@ export function createWorkerProcesses({
     start(number, { isFirst = false } = {}) {
       const worker = cluster.fork();
       running.add(worker);
+      const firstJobs = new Promise<void>((resolve) => {
+        worker.once('exit', resolve);
+        worker.on('message', ({ type }: ToPrimary) => type === 'first-jobs' && resolve());
+      });
       return new Promise((resolve) => {
         worker.on('message', (message: ToPrimary) => {
           // A process that is not online yet does not receive the order to stop.
           if (message.type === 'online') {
             tell(worker, isStopping ? { type: 'stop' } : { type: 'start', number, isFirst });
           } else if (message.type === 'ready') resolve(worker);
-          else if (message.type === 'first-admin') printFirstAdmin(message.box);
-          else metrics.receive(worker, message);
+          else if (message.type === 'first-admin') printFirstAdmin(message.box, firstJobs);
+          else if (message.type !== 'first-jobs') metrics.receive(worker, message);
         });
         worker.once('exit', () => {
           running.delete(worker);

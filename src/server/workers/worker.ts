@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Config } from '../../config.ts';
 import { limits } from '../../limits.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { announce, firstAdminBox, reportStartFailure } from '../announce.ts';
+import { adminBox, announce, reportStartFailure } from '../announce.ts';
 import { type RunningServer, startServer, type WorkerOptions } from '../start.ts';
 import { stopServer } from '../stop.ts';
 import type { ToPrimary, ToWorker } from './messages.ts';
@@ -29,9 +29,12 @@ export async function runWorker(config: Config, primaryLogger: Logger): Promise<
       return process.exit(1);
     },
   );
+  // Before all else: when this process is killed, the primary process has the password.
+  const box = adminBox(server);
+  if (box) send({ type: 'first-admin', box });
   if (isFirst) announce(server, logger);
   send({ type: 'ready' });
-  void firstAdminBox(server, end).then((box) => box && send({ type: 'first-admin', box }));
+  void server.firstJobs.then(() => send({ type: 'first-jobs' }));
   process.exit((await ended(server, { end: await end, config, logger })) === 'stopped' ? 0 : 1);
 }
 
