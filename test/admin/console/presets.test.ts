@@ -281,7 +281,8 @@ it('a guide has the redirect URIs, the client authentication and the scopes of t
 });
 
 it('a product asks for the whole address where a name without a dot is typed, and takes it with its scheme', async () => {
-  const enter = async (url: string) => admin.submit(await admin.get('/admin/applications/new/grafana'), { url, name: `Charts at ${url}` });
+  const enter = async (url: string) =>
+    admin.submit(await admin.get('/admin/applications/new/grafana'), { url, name: `Charts at ${url}` });
   for (const url of ['grafana', 'grafana:3000/', 'grafana/login']) {
     const rejected = await enter(url);
     expect([url, rejected.status]).toEqual([url, 400]);
