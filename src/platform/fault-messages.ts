@@ -29,6 +29,7 @@ const messages = {
   'https-address': 'must be an https address',
   'web-url': 'must be an http or https URL',
   'web-address': 'isn’t a web address',
+  'whole-address': 'Enter the whole address, such as https://grafana.example.com.',
   'no-fragment': 'must not have a fragment (#…)',
   'no-wildcard': 'must not have a wildcard: redirect URIs must match exactly',
   'native-uri': 'must be http on a loopback address, https or a scheme of the app',

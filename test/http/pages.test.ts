@@ -168,7 +168,12 @@ describe('the console', () => {
     expect(await page.getAttribute('[name=owner]', 'aria-activedescendant')).toBe('f-owner-list-1');
     expect(await axe(page, ['light'])).toEqual([]);
     await page.keyboard.press('Enter');
-    expect(await page.inputValue('[name=owner]')).toBe('anna');
+    // The field displays the name, and sends what the choice stands for until something else is typed.
+    expect(await page.inputValue('[name=owner]')).toBe('Anna Berg');
+    const sent = () => page.evaluate('new FormData(document.querySelector("[name=owner]").form).get("owner")');
+    expect(await sent()).toBe('anna');
+    await page.fill('[name=owner]', 'Anna B');
+    expect(await sent()).toBe('Anna B');
     expect(await page.isVisible('[role=listbox]'), 'the list is visible').toBe(false);
     expect(new URL(page.url()).pathname).toBe('/console');
     for (const text of ['an', 'ann', 'an']) {

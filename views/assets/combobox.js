@@ -18,7 +18,7 @@
       option.prepend(newElement('span', { className, textContent: logo.text, ariaHidden: 'true' }));
     }
     option.setAttribute('aria-selected', 'false');
-    option.dataset.value = value;
+    Object.assign(option.dataset, { value, label });
     return option;
   };
 
@@ -35,6 +35,11 @@
       input.setAttribute(name, value);
 
     const answers = new Map();
+    // What the field sends as long as it displays the name of the choice.
+    let chosen = input.dataset.sends ? { name: input.value, value: input.dataset.sends } : undefined;
+    input.form?.addEventListener('formdata', ({ formData }) => {
+      if (chosen?.name === input.value) formData.set(input.name, chosen.value);
+    });
     let timer;
     let running;
     let active = -1;
@@ -62,7 +67,8 @@
 
     const choose = (option) => {
       stop();
-      input.value = option.dataset.value;
+      chosen = { name: option.dataset.label, value: option.dataset.value };
+      input.value = chosen.name;
       show(false);
       input.dispatchEvent(new Event('change', { bubbles: true }));
     };

@@ -30,6 +30,8 @@ interface ListOptions {
   state: 'active' | 'ended';
   /** The username or email address of the owner. */
   user: string;
+  /** What the field of the owner displays and sends. */
+  owner: { value: string; sends?: string };
   after: string | undefined;
   trail: string;
   /** No key was ever created, or all ended long ago. */
@@ -40,7 +42,7 @@ interface ListOptions {
 
 export function keyListPage(
   { keys, next }: { keys: readonly KeyView[]; next?: string },
-  { state, user, after, trail, isEmpty, now, mayWrite }: ListOptions,
+  { state, user, owner, after, trail, isEmpty, now, mayWrite }: ListOptions,
 ): ConsolePage {
   const filters = filtersOf(state, user);
   const hasActions = mayWrite && state === 'active';
@@ -55,7 +57,7 @@ export function keyListPage(
       {
         kind: 'table',
         caption: state === 'active' ? t('console.navigation.api-keys') : t('console.api-keys.caption.ended'),
-        filter: filterOf(state, user),
+        filter: filterOf(state, user, owner),
         columns: [
           t('console.api-keys.key'),
           t('console.api-keys.owner'),
@@ -75,7 +77,7 @@ export function keyListPage(
 
 const filtersOf = (state: ListOptions['state'], user: string) => ({ state: state === 'active' ? '' : state, user });
 
-function filterOf(state: ListOptions['state'], user: string): Search {
+function filterOf(state: ListOptions['state'], user: string, owner: ListOptions['owner']): Search {
   const placeholder = t('console.api-keys.search');
   const segment = (value: ListOptions['state'], label: PageText) => ({
     href: listPath(HOME, filtersOf(value, user)),
@@ -85,7 +87,7 @@ function filterOf(state: ListOptions['state'], user: string): Search {
   return {
     action: HOME,
     fields: [
-      { name: 'user', label: placeholder, value: user, suggest: 'users', isLabelHidden: true, placeholder },
+      { name: 'user', label: placeholder, ...owner, suggest: 'users', isLabelHidden: true, placeholder },
       { name: 'state', label: '', type: 'hidden', value: filtersOf(state, user).state },
     ],
     segments: [segment('active', t('console.api-keys.active')), segment('ended', t('console.api-keys.ended'))],

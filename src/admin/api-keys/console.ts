@@ -11,7 +11,7 @@ import type { ConsolePage } from '../console/blocks.ts';
 import { cursorField, type Frame, trailField } from '../console/frame.ts';
 import { keyPermissionOptions } from '../console/permission-words.ts';
 import { readTypedForm } from '../console/typed-form.ts';
-import type { FindTypedUser } from '../suggestions/typed-user.ts';
+import { type FindTypedUser, typedUserValue } from '../suggestions/typed-user.ts';
 import type { ApiKeyAdmin } from './actions.ts';
 import { type KeyForm, keyForm, keyListPage, keyPage, newKeyPage, revocationPage } from './console-pages.ts';
 
@@ -48,7 +48,16 @@ export function apiKeyRoutes(dependencies: ApiKeyPagesDependencies): Router<Stat
     const isEmpty = state === 'active' && user === '' && page.keys.length === 0 && (await hasNone());
     frame.show(
       ctx,
-      keyListPage(page, { state, user, after, trail, isEmpty, now: now(), mayWrite: frame.may(ctx, WRITE) }),
+      keyListPage(page, {
+        state,
+        user,
+        owner: typedUserValue(user, owner),
+        after,
+        trail,
+        isEmpty,
+        now: now(),
+        mayWrite: frame.may(ctx, WRITE),
+      }),
     );
   });
 

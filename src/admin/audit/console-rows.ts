@@ -39,7 +39,8 @@ export async function eventItems(events: readonly AuditEntry[], names: Names): P
         : { text: name };
     return { text: connections.get(id) ?? id, ...(connections.has(id) && { href: `/admin/connections/${id}` }) };
   };
-  return events.map((event) => {
+  return grouped(events).map((group) => {
+    const [event] = group;
     const application = applicationOf(event);
     const sentence = sentenceOf(event, (mention) => new Slot(markOf(mention)));
     const name = application && markOf(application).text;
@@ -48,11 +49,30 @@ export async function eventItems(events: readonly AuditEntry[], names: Names): P
       ...(isFailure(event) ? FAILED : KIND_ICONS[kindOf(event)]),
       ...toneOf(event),
       sentence,
-      place: dotted([name && !isNamedIn(sentence, name) ? name : undefined, placeOf(event)]),
-      details: detailsOf(event),
+      place: dotted([name && !isNamedIn(sentence, name) ? name : undefined, placeOf(event, group.length)]),
+      details: group.flatMap(detailsOf),
     };
   });
 }
+
+/** The keys of a first start are one item; their events stay as they are, and so do the details of each. */
+function grouped(events: readonly AuditEntry[]): [AuditEntry, ...AuditEntry[]][] {
+  const groups: [AuditEntry, ...AuditEntry[]][] = [];
+  for (const event of events) {
+    const last = groups.at(-1);
+    if (last && isAlike(last[0], event)) last.push(event);
+    else groups.push([event]);
+  }
+  return groups;
+}
+
+const GROUPED_MS = 60_000;
+
+const isAlike = (one: AuditEntry, other: AuditEntry) =>
+  [one, other].every(({ type, outcome }) => type === 'key.created' && outcome === 'success') &&
+  one.actorId === other.actorId &&
+  one.actorApp === other.actorApp &&
+  Math.abs(one.at.getTime() - other.at.getTime()) < GROUPED_MS;
 
 const isNamedIn = (sentence: PageText, name: PageText) =>
   partsOf(sentence).some((part) => part instanceof Slot && String(part) === String(name));
@@ -70,9 +90,10 @@ function toneOf(event: AuditEntry): { tone?: 'good' | 'bad' } {
   return type === 'sign-in.completed' ? { tone: 'good' } : {};
 }
 
-function placeOf({ userAgent, address, data }: AuditEntry): PageText {
+function placeOf({ userAgent, address, data }: AuditEntry, count: number): PageText {
   const { apiKey, repeated } = data as { apiKey?: { name?: unknown }; repeated?: unknown };
   return dotted([
+    count > 1 ? t('console.audit.times', { count }) : undefined,
     typeof repeated === 'number' ? t('console.audit.times', { count: repeated + 1 }) : undefined,
     typeof apiKey?.name === 'string' ? t('console.audit.api-key', { name: apiKey.name }) : undefined,
     browserName(userAgent),

@@ -15,8 +15,8 @@ import { type PageText, t } from '../../texts/text.ts';
 import type { ApplicationAdmin } from '../applications/actions.ts';
 import type { Empty, Field, Search } from '../console/blocks.ts';
 import { type Frame, listPath } from '../console/frame.ts';
-import type { Names } from '../console/names.ts';
-import { type FindTypedUser, sameNameText, type TypedUser } from '../suggestions/typed-user.ts';
+import { type Names, typedApplicationValue } from '../console/names.ts';
+import { type FindTypedUser, sameNameText, type TypedUser, typedUserValue } from '../suggestions/typed-user.ts';
 import { visibleTo } from './api.ts';
 import { eventPageQuery, orderField, orderLink, readEventPage } from './event-page.ts';
 
@@ -56,6 +56,7 @@ export function auditRoutes(dependencies: AuditPagesDependencies): Router<State,
   router.get('/', ...frame.page(within(READ)), async (ctx) => {
     const { before, after, trail, sort, ...given } = parseQuery(ctx, query);
     const found = given.user ? await dependencies.findUser(given.user, frame.actor(ctx)) : undefined;
+    const application = given.client ? await applicationOf(dependencies, ctx, given.client) : undefined;
     const wanted = {
       ...(await filterOf(dependencies, ctx, given, found)),
       ...(await visibleTo(authority, frame.actor(ctx))),
@@ -80,7 +81,10 @@ export function auditRoutes(dependencies: AuditPagesDependencies): Router<State,
           title: t('console.audit.events'),
           actions: items.length > 1 ? [orderLink({ sort }, { path: HERE, filters: given })] : [],
           caption: sort === 'at' ? t('console.audit.oldest-caption') : t('console.audit.newest-caption'),
-          filter: filterForm(given, orderField({ sort })),
+          filter: filterForm(given, orderField({ sort }), {
+            user: typedUserValue(given.user, found),
+            client: await typedApplicationValue(dependencies.names, given.client, application),
+          }),
           items,
           empty:
             (found && sameNameText(given.user, found)) ??
@@ -112,7 +116,11 @@ const NOTHING_YET: Empty = {
   text: t('console.audit.none-text'),
 };
 
-function filterForm({ kind, type, outcome, user, client, request, from, until }: Filters, order: Field): Search {
+function filterForm(
+  { kind, type, outcome, request, from, until }: Filters,
+  order: Field,
+  named: { user: Pick<Field, 'value' | 'sends'>; client: Pick<Field, 'value' | 'sends'> },
+): Search {
   const rare: Field[] = [
     ...(type
       ? [
@@ -131,8 +139,8 @@ function filterForm({ kind, type, outcome, user, client, request, from, until }:
     action: HERE,
     button: t('console.audit.filter'),
     fields: [
-      { name: 'user', label: t('console.audit.user'), value: user, suggest: 'users' },
-      { name: 'client', label: t('console.audit.application'), value: client, suggest: 'applications' },
+      { name: 'user', label: t('console.audit.user'), ...named.user, suggest: 'users' },
+      { name: 'client', label: t('console.audit.application'), ...named.client, suggest: 'applications' },
       {
         name: 'kind',
         label: t('console.audit.kind'),
@@ -178,20 +186,20 @@ async function filterOf(
     ...(type && { types: [type] }),
     ...(outcome && { outcome }),
     ...(user && { partyId: found?.account?.id ?? user }),
-    ...(client && { clientId: await clientIdOf(dependencies, ctx, client) }),
+    ...(client && { clientId: (await applicationOf(dependencies, ctx, client))?.clientId ?? client }),
     ...(request && { requestId: request }),
     ...(from && { from: new Date(from) }),
     ...(until && { until: new Date(new Date(until).getTime() + DAY_MS) }),
   };
 }
 
-async function clientIdOf(
+async function applicationOf(
   { applications, frame }: AuditPagesDependencies,
   ctx: Context,
   text: string,
-): Promise<string> {
+): Promise<{ clientId: string; name: string } | undefined> {
   const found = (await applications.list({ search: text, limit: 5 }, frame.actor(ctx))).applications;
   const isIt = ({ clientId, name }: { clientId: string; name: string }) =>
     clientId === text || name.toLowerCase() === text.toLowerCase();
-  return (found.find(isIt) ?? (found.length === 1 ? found[0] : undefined))?.clientId ?? text;
+  return found.find(isIt) ?? (found.length === 1 ? found[0] : undefined);
 }

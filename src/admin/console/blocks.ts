@@ -105,6 +105,8 @@ export interface Field {
   autocomplete?: string;
   /** Of a text field: what it suggests while its user types. It may still hold anything. */
   suggest?: SuggestionKind;
+  /** Of a field with suggestions whose value is a name: what it sends as long as the name stays. Without script it sends the name. */
+  sends?: string | undefined;
 }
 
 /** Of a `file` for a picture: what may be chosen. */

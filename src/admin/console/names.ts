@@ -6,6 +6,8 @@ import type { Mark } from './blocks.ts';
 export interface Names {
   /** By client_id or entity ID. */
   applications(clientIds: readonly (string | null)[]): Promise<Map<string, { id: string; name: string }>>;
+  /** The application with this identifier, or else with this name if it is the only one. */
+  applicationOf(text: string): Promise<{ clientId: string; name: string } | undefined>;
   users(ids: readonly (string | null)[]): Promise<Map<string, string>>;
   connections(ids: readonly (string | null)[]): Promise<Map<string, string>>;
 }
@@ -20,6 +22,15 @@ export function createNames({ db }: { db: Db }): Names {
         select: { id: true, clientId: true, name: true },
       });
       return new Map(rows.map(({ id, clientId, name }) => [clientId, { id, name }]));
+    },
+
+    async applicationOf(text) {
+      const select = { clientId: true, name: true } as const;
+      const found = await db.application.findMany({ where: { name: text }, select, take: 2 });
+      return (
+        (await db.application.findUnique({ where: { clientId: text }, select })) ??
+        (found.length === 1 ? found[0] : undefined)
+      );
     },
 
     async users(ids) {
@@ -47,6 +58,22 @@ function distinct(ids: readonly (string | null)[]): string[] {
 /** A user in a question or on a button: the display name, with the username after it, because two users can have the same name. */
 export function nameAndUsername({ name, username }: { name: string | null; username: string }): string {
   return name === null || name === username ? username : `${name} (${username})`;
+}
+
+/**
+ * Of a field for an application: its name, and what it sends. Without script the name is sent, so a name that several have is not
+ * displayed. The text itself where it named no application.
+ */
+export async function typedApplicationValue(
+  names: Pick<Names, 'applicationOf'>,
+  text: string,
+  application: { clientId: string; name: string } | undefined,
+): Promise<{ value: string; sends?: string }> {
+  if (!application) return { value: text };
+  const { clientId, name } = application;
+  return (await names.applicationOf(name))?.clientId === clientId
+    ? { value: name, sends: clientId }
+    : { value: clientId };
 }
 
 /** A user as a link; the id if the account was deleted. */

@@ -11,7 +11,7 @@ import type { Cell, Empty, Search } from '../console/blocks.ts';
 import { cursorField, type Frame, trailField } from '../console/frame.ts';
 import { pageLinks, sortColumn } from '../console/lists.ts';
 import { applicationTags, type Names, nameAndUsername } from '../console/names.ts';
-import { type FindTypedUser, sameNameText } from '../suggestions/typed-user.ts';
+import { type FindTypedUser, sameNameText, typedUserValue } from '../suggestions/typed-user.ts';
 import type { SessionAdmin, SessionView } from './actions.ts';
 
 const READ = 'gatehouse.sessions:read' as const;
@@ -59,7 +59,7 @@ function sessionList(router: Router<State, Extras>, dependencies: SessionPagesDe
         {
           kind: 'table',
           caption: t('console.sessions.caption'),
-          filter: filterOf(user, sort),
+          filter: filterOf(typedUserValue(user, found), sort),
           columns: [
             t('console.person.user'),
             t('console.sessions.column.device'),
@@ -106,12 +106,12 @@ function sessionEnd(router: Router<State, Extras>, { frame, sessions }: SessionP
   });
 }
 
-function filterOf(user: string, sort: string): Search {
+function filterOf(user: ReturnType<typeof typedUserValue>, sort: string): Search {
   const text = t('console.sessions.search');
   return {
     action: back.href,
     fields: [
-      { name: 'user', label: text, value: user, suggest: 'users', isLabelHidden: true, placeholder: text },
+      { name: 'user', label: text, ...user, suggest: 'users', isLabelHidden: true, placeholder: text },
       { name: 'sort', label: '', type: 'hidden', value: sort === '-since' ? '' : sort },
     ],
   };

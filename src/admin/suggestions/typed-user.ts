@@ -42,8 +42,14 @@ export function createTypedUsers({
 }
 
 /** The name with what tells the person from another one of that name, such as `Bo Berg (bo@example.com)`. */
-export function labelOfUser({ name, username, email }: Account): string {
+function labelOfUser({ name, username, email }: Account): string {
   return name ? `${name} (${email ?? username})` : username;
+}
+
+/** Of the field: the name of the user whom its text named, and what it sends; the text itself where it named nobody. */
+export function typedUserValue(text: string, found: TypedUser | undefined): { value: string; sends?: string } {
+  const account = found?.account;
+  return account ? { value: labelOfUser(account), sends: account.username } : { value: text };
 }
 
 /** What a page says about several users of that name; undefined where no user has it. */

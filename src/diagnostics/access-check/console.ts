@@ -4,11 +4,11 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Account } from '../../accounts/account.ts';
 import { previewBlocks } from '../../admin/applications/preview.ts';
-import type { Block, ConsolePage } from '../../admin/console/blocks.ts';
+import type { Block, ConsolePage, Field } from '../../admin/console/blocks.ts';
 import { type Frame, listPath } from '../../admin/console/frame.ts';
-import type { Names } from '../../admin/console/names.ts';
+import { type Names, typedApplicationValue } from '../../admin/console/names.ts';
 import { ACCESS_CHECK_NEEDS } from '../../admin/console/suggest.ts';
-import { labelOfUser, sameNameText } from '../../admin/suggestions/typed-user.ts';
+import { sameNameText, typedUserValue } from '../../admin/suggestions/typed-user.ts';
 import type { Application } from '../../applications/application.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { conflict, notFound } from '../../http/errors.ts';
@@ -98,8 +98,8 @@ async function checkPage(
   const above: Block[] = [
     searchBlock(
       {
-        user: account ? labelOfUser(account) : user,
-        app: application ? await labelOfApplication(accessCheck, application) : app,
+        user: typedUserValue(user, found),
+        app: await typedApplicationValue(dependencies.names, app, application),
         request,
       },
       { isPrimary: !(account && application) },
@@ -141,23 +141,25 @@ async function checkPage(
   };
 }
 
-/** The name, where it finds the application again, else its identifier. */
-async function labelOfApplication(accessCheck: AccessCheck, { id, clientId, name }: Application): Promise<string> {
-  return (await accessCheck.findApplication(name))?.id === id ? name : clientId;
-}
-
 const noUser = (user: string) => t('console.access-check.no-user', { user });
 const unknown = (sentence: PageText): Block => ({ kind: 'text', tone: 'warning', text: sentence });
 
-function searchBlock({ user, app, request }: Query, { isPrimary }: { isPrimary: boolean }): Block {
+function searchBlock(
+  {
+    user,
+    app,
+    request,
+  }: { user: Pick<Field, 'value' | 'sends'>; app: Pick<Field, 'value' | 'sends'>; request: string },
+  { isPrimary }: { isPrimary: boolean },
+): Block {
   return {
     kind: 'search',
     isPrimary,
     action: HERE,
     button: t('console.access-check.check'),
     fields: [
-      { name: 'user', label: t('console.access-check.user'), value: user, suggest: 'users' },
-      { name: 'app', label: t('console.access-check.application'), value: app, suggest: 'applications' },
+      { name: 'user', label: t('console.access-check.user'), ...user, suggest: 'users' },
+      { name: 'app', label: t('console.access-check.application'), ...app, suggest: 'applications' },
       ...(request ? [{ name: 'request', label: t('console.access-check.request-id'), value: request }] : []),
     ],
   };

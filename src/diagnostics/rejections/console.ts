@@ -1,10 +1,16 @@
 // /admin/refusals: why a request was rejected, by the code on the user's page, with one button for each safe fix.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Action, Block, ConsolePage, Empty } from '../../admin/console/blocks.ts';
+import type { Action, Block, ConsolePage, Empty, Search } from '../../admin/console/blocks.ts';
 import { cursorField, type Frame, listPath, trailField } from '../../admin/console/frame.ts';
 import { pageLinks, sortColumn } from '../../admin/console/lists.ts';
-import { applicationCell, type Names, userCell, withInitials } from '../../admin/console/names.ts';
+import {
+  applicationCell,
+  type Names,
+  typedApplicationValue,
+  userCell,
+  withInitials,
+} from '../../admin/console/names.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { parseForm, parseQuery } from '../../http/input.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
@@ -47,8 +53,9 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
     const given = parseQuery(ctx, query);
     const { code, client, user, request, after, sort } = given;
     if (code) return frame.redirect(ctx, `/admin/refusals/${encodeURIComponent(code)}`);
+    const application = client ? await names.applicationOf(client) : undefined;
     const page = await rejections.list({
-      clientId: client,
+      clientId: application?.clientId ?? client,
       subjectId: user,
       requestId: request,
       after,
@@ -67,17 +74,7 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
       blocks: [
         {
           kind: 'table',
-          filter: {
-            action: '/admin/refusals',
-            button: t('console.rejections.find'),
-            fields: [
-              { name: 'code', label: t('console.rejections.reference'), type: 'search' },
-              { name: 'client', label: t('console.rejections.application'), value: client, suggest: 'applications' },
-              { name: 'request', label: t('console.rejections.request-id'), value: request },
-              { name: 'user', label: '', type: 'hidden', value: user },
-              { name: 'sort', label: '', type: 'hidden', value: sort === '-at' ? '' : sort },
-            ],
-          },
+          filter: filterOf(given, await typedApplicationValue(names, client, application)),
           caption: t('console.rejections.title'),
           columns: [
             t('console.rejections.reason'),
@@ -101,6 +98,24 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
       ],
     });
   });
+}
+
+/** @param client what the field of the application displays and sends */
+function filterOf(
+  { request, user, sort }: z.output<typeof query>,
+  client: Awaited<ReturnType<typeof typedApplicationValue>>,
+): Search {
+  return {
+    action: '/admin/refusals',
+    button: t('console.rejections.find'),
+    fields: [
+      { name: 'code', label: t('console.rejections.reference'), type: 'search' },
+      { name: 'client', label: t('console.rejections.application'), ...client, suggest: 'applications' },
+      { name: 'request', label: t('console.rejections.request-id'), value: request },
+      { name: 'user', label: '', type: 'hidden', value: user },
+      { name: 'sort', label: '', type: 'hidden', value: sort === '-at' ? '' : sort },
+    ],
+  };
 }
 
 /** One rejected request, and its fixes. */

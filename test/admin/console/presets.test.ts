@@ -279,3 +279,23 @@ it('a guide has the redirect URIs, the client authentication and the scopes of t
   expect(guide).toMatch(/then restart Grafana.*GF_AUTH_GENERIC_OAUTH_CLIENT_ID=/);
   expect(guide).toMatch(/work only on this machine.*ISSUER=https:\/\//);
 });
+
+it('a product asks for the whole address where a name without a dot is typed, and takes it with its scheme', async () => {
+  const enter = async (url: string) =>
+    admin.submit(await admin.get('/admin/applications/new/grafana'), { url, name: `Charts at ${url}` });
+  for (const url of ['grafana', 'grafana:3000/', 'grafana/login']) {
+    const rejected = await enter(url);
+    expect([url, rejected.status]).toEqual([url, 400]);
+    expect(textOf(rejected.text)).toContain('Enter the whole address, such as https://grafana.example.com.');
+    expect(rejected.text).toContain(`value="${url}"`);
+  }
+  for (const [url, stored] of [
+    ['https://grafana', 'https://grafana/login/generic_oauth'],
+    ['localhost:3000', 'https://localhost:3000/login/generic_oauth'],
+  ] as const) {
+    const added = await enter(url);
+    expect([url, added.status], textOf(added.text)).toEqual([url, 303]);
+    const [newest] = await idp.services.db.application.findMany({ orderBy: { createdAt: 'desc' }, take: 1 });
+    expect(JSON.stringify(newest)).toContain(stored);
+  }
+});

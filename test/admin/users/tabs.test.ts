@@ -38,6 +38,13 @@ it('leaves out the tabs that the administrator may not open, and opens none of t
   await idp.services.roles.create({ name: role, permissions: ['gatehouse.users:read'] });
   const clerk = await consoleOf(idp, await staff(idp, role));
   expect(await tabsOf(clerk)).toEqual(['Profile', 'Security']);
+  const security = await clerk.get(at('/security'));
+  const main = /<main[\s\S]*<\/main>/.exec(security.text)?.[0] ?? '';
+  expect(textOf(main)).toContain(
+    'You can view this user, but not change anything on this page. You need the permission “Send password reset links”',
+  );
+  // No button leads to a page that the administrator may not open.
+  expect(main).not.toMatch(/<button|class="btn/);
   for (const tab of ['/access', '/sessions', '/activity'])
     expect(textOf((await clerk.get(at(tab))).text), tab).toContain('You don’t have permission to see this.');
 });

@@ -103,14 +103,17 @@ export const hostField = (name: string, label: PageText, suffix: string): Field 
   hint: t('console.preset.part-before', { suffix }),
 });
 
-/** The URL without a slash at its end, `https` when it has no scheme. Throws invalid_input. */
+/**
+ * The URL without a slash at its end, `https` when it has no scheme. A name without a dot, such as `grafana`, needs its scheme: it could be
+ * the name of the product or of a host. Throws invalid_input.
+ */
 export function baseOf(url: string | undefined): string {
   const text = (url ?? '').trim();
   const whole = /^https?:\/\//i.test(text) ? text : `https://${text}`;
-  if (text === '' || !URL.canParse(whole)) {
-    throw badRequest('invalid_input', { fields: [{ field: 'url', message: faultMessage('web-address') }] });
-  }
-  const { origin, pathname } = new URL(whole);
+  const reject = (message: string) => badRequest('invalid_input', { fields: [{ field: 'url', message }] });
+  if (text === '' || !URL.canParse(whole)) throw reject(faultMessage('web-address'));
+  const { origin, pathname, hostname } = new URL(whole);
+  if (whole !== text && !/[.:]/.test(hostname) && hostname !== 'localhost') throw reject(faultMessage('whole-address'));
   return `${origin}${pathname}`.replace(/\/+$/, '');
 }
 

@@ -7,12 +7,14 @@ import type { Clock } from '../../../platform/clock.ts';
 import type { Authority } from '../../../rbac/authority.ts';
 import type { OwnPermission } from '../../../rbac/built-in.ts';
 import { within } from '../../../rbac/rights.ts';
-import { type PageText, type Text, t } from '../../../texts/text.ts';
+import { type PageText, sentences, type Text, t } from '../../../texts/text.ts';
 import type { ApplicationAdmin } from '../../applications/actions.ts';
 import type { Action, Block, ConsolePage } from '../../console/blocks.ts';
 import type { Frame } from '../../console/frame.ts';
 import { FILE_TAG, fileNotice } from '../../console/managed-by-file.ts';
 import type { Names } from '../../console/names.ts';
+import { missingSentence } from '../../console/permission-words.ts';
+import { ACCESS_CHECK_NEEDS } from '../../console/suggest.ts';
 import type { SessionAdmin } from '../../sessions/actions.ts';
 import type { UserAdmin, UserDetails } from '../actions.ts';
 import { type UserAction, type UserTab, userActions } from '../console-actions.ts';
@@ -58,6 +60,7 @@ export interface OpenUser {
   mayWrite: boolean;
   /** What can be done now, with the label of the button. */
   offered: readonly UserAction[];
+  mayCheckAccess: boolean;
   /** Why the administrator may not change this user, although the permission is there. */
   obstacle: PageText | undefined;
 }
@@ -83,7 +86,8 @@ export async function openUser(
   const obstacle = held.length > 0 ? (await users.check(id, by, held)).reason : undefined;
   const mayReadApplications = frame.meets(ctx, within('gatehouse.applications:read'));
   const mayWrite = await mayDo(WRITE);
-  return { details, path: `/admin/users/${id}`, may, mayReadApplications, mayWrite, offered, obstacle };
+  const mayCheckAccess = ACCESS_CHECK_NEEDS.every((need) => frame.meets(ctx, need));
+  return { mayCheckAccess, details, path: `/admin/users/${id}`, may, mayReadApplications, mayWrite, offered, obstacle };
 }
 
 /** A page of the user, on one of the tabs. */
@@ -109,10 +113,14 @@ export function userTabPage(
       ...(isFile ? [FILE_TAG] : []),
     ],
     actions: [
-      {
-        label: t('console.navigation.access-check'),
-        href: `/admin/why?${new URLSearchParams({ user: account.username })}`,
-      },
+      ...(user.mayCheckAccess
+        ? [
+            {
+              label: t('console.navigation.access-check'),
+              href: `/admin/why?${new URLSearchParams({ user: account.username })}`,
+            },
+          ]
+        : []),
       ...(mayWrite && !isFile ? [edit] : []),
     ],
     tabs: (Object.keys(tabs) as UserTab[])
@@ -124,8 +132,17 @@ export function userTabPage(
       ...blocks,
       ...harmless,
       ...danger,
+      ...(harmless.length + danger.length === 0 && !obstacle && !isFile ? viewOnly(tab) : []),
     ],
   };
+}
+
+/** Why a tab with actions offers none: which permissions would. */
+function viewOnly(tab: UserTab): Block[] {
+  if (tab !== 'security') return [];
+  const needs = [...new Set(userActions.flatMap((one) => (one.tab === tab ? one.needs : [])))];
+  const text = sentences([t('console.users.view-only'), missingSentence([within(...needs)])]);
+  return [{ kind: 'text', tone: 'small', text }];
 }
 
 /** A tab that the administrator may not open says so. */

@@ -78,3 +78,15 @@ it('a name finds only users whom the viewer may read', async () => {
   const client = await consoleOf(idp, auditor);
   expect(textOf((await client.get(pages['activity log']?.('Eva Ek') ?? '')).text)).toContain('No events match');
 });
+
+it('a filter displays the name of an application, and finds it by name or identifier', async () => {
+  const { clientId } = await aClient(idp.services, {
+    client_name: 'Time sheets',
+    redirect_uris: ['https://time.example.com/cb'],
+  });
+  for (const page of ['/admin/audit', '/admin/refusals'])
+    for (const client of [clientId, 'Time sheets']) {
+      const { text } = await admin.get(`${page}?${new URLSearchParams({ client })}`);
+      expect(text).toMatch(new RegExp(`name="client" value="Time sheets"[^>]* data-sends="${clientId}"`));
+    }
+});

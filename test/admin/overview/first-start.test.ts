@@ -1,0 +1,25 @@
+// What the activity log says about the first start.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { textOf } from '../../support/pages/html.ts';
+import { consoleOf, staff } from '../console/support.ts';
+
+let idp: TestIdp;
+beforeAll(async () => {
+  idp = await startIdp();
+});
+afterAll(() => idp?.stop());
+
+it('has one item for all signing keys, with the event of each in its details', async () => {
+  const kids = Array.from({ length: 11 }, (_, index) => `first-key-${index}`);
+  for (const kid of kids)
+    await idp.services.audit.record({
+      ...{ type: 'key.created', outcome: 'success' },
+      data: { kid, use: 'oidc', alg: 'RS256', state: 'active', scheduled: true },
+    });
+  const admin = await consoleOf(idp, await staff(idp, 'admin'));
+  const { text } = await admin.get('/admin/audit?type=key.created');
+  expect(textOf(text).match(/created a signing key|A signing key was created/gi)).toHaveLength(1);
+  expect(textOf(text)).toContain('11 times');
+  for (const kid of kids) expect(text).toContain(kid);
+});
