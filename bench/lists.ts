@@ -5,6 +5,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { openDatabase } from '../src/storage/database.ts';
 import { startPostgres } from '../test/support/database/postgres-start.ts';
+import { readExport } from './support/export.ts';
 import { fill, pagesOf } from './support/fill.ts';
 import { closeConnections, send } from './support/load.ts';
 import { median } from './support/measure.ts';
@@ -12,6 +13,10 @@ import { signInToConsole } from './support/sign-in.ts';
 import { gatehouseFolder, signRows, startGatehouse } from './support/target.ts';
 
 const LIMIT_MS = 100;
+const exports = {
+  'export of the audit log': '/admin/audit/export?format=csv',
+  'export of the users': '/admin/import/export',
+};
 
 const { values: options } = parseArgs({
   options: {
@@ -59,6 +64,16 @@ try {
     process.stderr.write(`${cells.join(', ')}\n`);
   }
   process.stdout.write(`| page | median ms | worst ms | CPU ms |\n|---|---|---|---|\n${rows.join('\n')}\n`);
+  for (const [name, page] of Object.entries(exports)) {
+    if (!name.includes(options.only)) continue;
+    const before = { cpu: server.cpuMs(), memory: server.memoryMb() };
+    const { firstByteMs, wholeMs, longestPauseMs, megabytes } = await readExport(`${server.origin}${page}`, cookie);
+    const seconds = [wholeMs, server.cpuMs() - before.cpu].map((ms) => (ms / 1000).toFixed(1));
+    process.stdout.write(
+      `${name}: begins after ${firstByteMs.toFixed(0)} ms, takes ${seconds[0]} s (${megabytes.toFixed(0)} MB, ${seconds[1]} s of CPU), ` +
+        `longest pause ${longestPauseMs.toFixed(0)} ms, memory ${before.memory.toFixed(0)} to ${server.memoryMb().toFixed(0)} MB\n`,
+    );
+  }
   await server.stop();
 } finally {
   closeConnections();

@@ -15,19 +15,21 @@ import {
   samlSignOn,
   scenarios,
 } from './scenarios.ts';
+import { compareWithBuild } from './support/builds.ts';
 import { closeConnections, repeat } from './support/load.ts';
-import { measure, median, medianOf, type Scenario } from './support/measure.ts';
+import { measure, median, medianOf } from './support/measure.ts';
+import { type Contestant, pairRow } from './support/pair.ts';
 import { isWithin, type Row, table } from './support/report.ts';
 import { createDatabase, gatehouseFolder, startBare, startGatehouse, type Target } from './support/target.ts';
 import { startUpstream } from './support/upstream.ts';
 
 const help = `npm run bench -- [options]
-  --only TEXT         only what has this in its name: ${[...scenarios, samlSignOn, passwordSignIn, connectionSignIn].map(({ name }) => name).join(', ')}, memory, start
+  --only TEXT         only what has this in its name: ${[...scenarios, samlSignOn, passwordSignIn, connectionSignIn].map(({ name }) => name).join(', ')}, memory, start; with --against also size
   --bursts N          measured bursts of each (default 15)
   --operations N      operations before memory is read (default 100000)
   --postgresql        Gatehouse on a throw-away PostgreSQL instead of SQLite
   --plain             without the settings of the C library that npm start and the Docker image have
-  --against FOLDER    compares with the build of another checkout instead of the lower bounds
+  --against FOLDER    compares with the build of another checkout instead of the lower bounds, both built
   --json              the numbers as JSON
 `;
 
@@ -55,24 +57,10 @@ const STARTS = 5;
 const isWanted = (name: string) => name.includes(options.only);
 const note = (text: string) => void (options.json || process.stderr.write(`${text}\n`));
 
-/** One row: a scenario at the server, beside the same or another scenario at the server or a lower bound. */
-async function pairRow(
-  own: Scenario & { target: Target },
-  limit: Scenario & { target: Target },
-  { limitName, target }: { limitName: string; target?: number },
-): Promise<Row> {
+/** A row of paired bursts. */
+function rowOf(own: Contestant, limit: Contestant, about: { limitName: string; target?: number }): Promise<Row> {
   note(`${own.name} …`);
-  const contenders = [own, limit].map((one) => ({ target: one.target, worker: () => one.worker(one.target) }));
-  const measured = await measure(contenders, { operations: own.operations, workers: own.workers, bursts });
-  return {
-    name: own.name,
-    unit: 'ms CPU',
-    gatehouse: medianOf(measured, ([ms = Number.NaN]) => ms),
-    limit: medianOf(measured, ([, ms = Number.NaN]) => ms),
-    ratio: medianOf(measured, ([one = Number.NaN, other = Number.NaN]) => one / other),
-    limitName,
-    ...(target === undefined ? {} : { target }),
-  };
+  return pairRow(own, limit, { ...about, bursts });
 }
 
 function raw(): { argon2: number; rs256: number; es256: number } {
@@ -92,7 +80,7 @@ async function compareWithEngine(gatehouse: Target): Promise<Row[]> {
     const target = one.name === 'client credentials' ? targets.clientCredentials : targets.engine;
     // On PostgreSQL the target is the ratio to SQLite (below).
     const limit = { limitName: 'bare oidc-provider', ...(options.postgresql ? {} : { target }) };
-    rows.push(await pairRow({ ...one, target: gatehouse }, { ...one, target: bare }, limit));
+    rows.push(await rowOf({ ...one, target: gatehouse }, { ...one, target: bare }, limit));
   }
   await bare.stop();
   return rows;
@@ -106,34 +94,15 @@ async function compareWithSqlite(gatehouse: Target): Promise<Row[]> {
   const sqlite = await startGatehouse(folder, { isPlain: options.plain });
   const rows: Row[] = [];
   const limit = { limitName: 'SQLite', target: targets.postgresql };
-  for (const one of wanted) rows.push(await pairRow({ ...one, target: gatehouse }, { ...one, target: sqlite }, limit));
+  for (const one of wanted) rows.push(await rowOf({ ...one, target: gatehouse }, { ...one, target: sqlite }, limit));
   await sqlite.stop();
   rmSync(folder, { recursive: true, force: true });
   return rows;
 }
 
-/** Each scenario at this build and at that of another checkout; both read the same configuration. */
-async function compareWithBuild(build: string): Promise<Row[]> {
-  const all = [...scenarios, samlSignOn, passwordSignIn, newBrowserSignIn].filter(({ name }) => isWanted(name));
-  const folders = [gatehouseFolder(), gatehouseFolder()] as const;
-  // A database each, because two builds may have different migrations.
-  const databases = options.postgresql ? await Promise.all([startPostgres(), startPostgres()]) : [];
-  const [own, other] = await Promise.all([
-    startGatehouse(folders[0], { isPlain: options.plain, databaseUrl: databases[0]?.url }),
-    startGatehouse(folders[1], { isPlain: options.plain, databaseUrl: databases[1]?.url, build }),
-  ]);
-  const rows: Row[] = [];
-  const limitName = path.basename(path.resolve(build));
-  for (const one of all) rows.push(await pairRow({ ...one, target: own }, { ...one, target: other }, { limitName }));
-  await Promise.all([own.stop(), other.stop()]);
-  await Promise.all(databases.map((database) => database.stop()));
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-  return rows;
-}
-
 async function compareSaml(gatehouse: Target): Promise<Row[]> {
   if (!isWanted(samlSignOn.name)) return [];
-  const row = await pairRow(
+  const row = await rowOf(
     { ...samlSignOn, target: gatehouse },
     { ...codeFlow, target: gatehouse },
     { limitName: 'our OpenID Connect code flow', target: targets.saml },
@@ -266,7 +235,16 @@ async function run(): Promise<Row[]> {
 
 if (options.help) process.stdout.write(help);
 else {
-  const rows = await (options.against === undefined ? run() : compareWithBuild(options.against));
+  const rows = await (options.against === undefined
+    ? run()
+    : compareWithBuild(options.against, {
+        isWanted,
+        bursts,
+        starts: 2 * STARTS,
+        isPlain: options.plain,
+        isPostgresql: options.postgresql,
+        note,
+      }));
   const machine = `Node ${process.version}, ${os.cpus().length} × ${os.cpus()[0]?.model ?? 'unknown'}, ${options.postgresql ? 'PostgreSQL' : 'SQLite'}`;
   if (options.json) process.stdout.write(`${JSON.stringify({ machine, rows }, null, 2)}\n`);
   else process.stdout.write(`\n${machine}\n\n${table(rows)}\n`);

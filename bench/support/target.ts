@@ -22,7 +22,7 @@ export const client = {
 export const serviceProvider = { entityId: 'https://wiki.example/metadata', acsUrl: 'https://wiki.example/acs' };
 export const person = { username: 'alice', password: 'correct horse battery staple' };
 
-const root = path.dirname(path.dirname(import.meta.dirname));
+export const root = path.dirname(path.dirname(import.meta.dirname));
 
 const watcher = path.join(root, 'bench', 'support', 'event-loop.mjs');
 

@@ -29,6 +29,7 @@ import type { Admin } from './create-admin.ts';
 import { keyRoutes } from './keys/console.ts';
 import { createKeyReadiness } from './keys/readiness.ts';
 import { mailRoutes } from './mail/console.ts';
+import { mailTemplateRoutes } from './mail/console-templates.ts';
 import { overviewRoutes, type Warnings } from './overview/console.ts';
 import type { FirstStepsDependencies } from './overview/first-steps.ts';
 import { confirmationRoutes } from './proof/console.ts';
@@ -59,7 +60,7 @@ export interface ConsoleDependencies {
   config: FirstStepsDependencies['config'] & Pick<Config, 'configFile'>;
   /** What the settings say about this server. */
   system: SettingPagesDependencies['system'];
-  brand: Pick<Brand, 'current' | 'with'>;
+  brand: Brand;
   brandImages: ImageStore;
   pictures: Pick<ApplicationPictures, 'addressesOf' | 'state'>;
   /** What an application would receive about a person. */
@@ -113,11 +114,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
         hasMailServer: config.smtpUrl !== undefined,
         lockedAccounts: dependencies.lockedAccounts,
       }),
-      importRoutes({
-        frame,
-        imports: createUserImport({ accounts, attributeSchema, connections, users }),
-        audit,
-      }),
+      importRoutes({ frame, audit, imports: createUserImport({ accounts, attributeSchema, connections, users }) }),
       roleRoutes({ frame, roles, users, findUser, configFile: config.configFile }),
       suggestionRoutes({ frame, users, applications, roles }),
       sessionRoutes({ frame, sessions, findUser, names }),
@@ -129,7 +126,11 @@ export function createConsole(dependencies: ConsoleDependencies) {
         policy: async () => rotationPolicy(Number(await settingOf('session_hours')) * 3600),
       }),
       mailRoutes({ frame, mail }),
-      ...brandRoutes({ ...{ frame, db, names, settings, brand }, images: brandImages, configFile: config.configFile }),
+      mailTemplateRoutes({ frame, brand, templates: mail.templates }),
+      ...brandRoutes({
+        ...{ frame, db, names, settings, brand, pictures: dependencies.pictures, images: brandImages },
+        ...{ mailTemplates: mail.templates, configFile: config.configFile },
+      }),
       settingRoutes({ frame, settings, system: dependencies.system, configFile: config.configFile }),
       confirmationRoutes({ frame, storedForms, signedIn: page.signedIn }),
     ],

@@ -53,7 +53,7 @@ function printPlan({ steps, unchanged, warnings }: Plan, dryRun: boolean, io: Io
     io.out(`${signs[step.kind]} ${step.section} ${plain(step.name)}`);
     if (step.kind === 'change') for (const field of step.fields) io.out(`    ${fieldLine(field)}`);
   }
-  for (const warning of warnings) io.err(`warning: ${plain(warning)}`);
+  for (const warning of warnings) io.note(`warning: ${plain(warning)}`);
   const count = (kind: StepKind) => steps.filter((step: Step) => step.kind === kind).length;
   const counts = `${count('create')} created, ${count('change')} changed, ${count('delete')} deleted, ${unchanged} unchanged`;
   io.out(dryRun ? `Dry run: ${counts}. Nothing changed.` : `Applied: ${counts}`);

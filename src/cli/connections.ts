@@ -15,7 +15,7 @@ export const connectionList: Command = {
     withServices(io, async ({ connections }) => {
       const [all, forged] = [await connections.list(), await connections.forgedIds()];
       for (const id of forged)
-        io.err(
+        io.note(
           `warning: another program changed ${plain(id)}, so it is disabled. To remove it, run: gatehouse connection remove ${plain(id)}`,
         );
       const rows = all.map(({ id, name, kind, preset, enabled, source }) => ({

@@ -24,7 +24,7 @@ export async function withServices<T>(
   // A real stream: the pretty logger pipes into it.
   const destination = new Writable({
     write(line, _encoding, done) {
-      io.err(String(line).trimEnd());
+      io.note(String(line).trimEnd());
       done();
     },
   });
@@ -55,6 +55,6 @@ export function requireDatabase({ databaseKind, databaseUrl }: Config): void {
 /** Loads the configuration of this process and prints its warnings. */
 export function readConfig(io: Io): Config {
   const config = loadConfig();
-  for (const warning of config.warnings) io.err(`warning: ${warning}`);
+  for (const warning of config.warnings) io.note(`warning: ${warning}`);
   return config;
 }

@@ -5,7 +5,10 @@ import { text as readAll } from 'node:stream/consumers';
 
 export type Io = {
   out(line: string): void;
+  /** An error, which the exit code confirms. */
   err(line: string): void;
+  /** Progress, a warning or the log: on standard error as well. */
+  note(line: string): void;
   json(value: unknown): void;
   table(head: readonly string[], rows: readonly (readonly string[])[]): void;
   /** All of standard input, without the line break at its end. */
@@ -21,9 +24,9 @@ export function processIo(): Io {
     if (error.code !== 'EPIPE') throw error;
   });
   const out = (line: string) => void process.stdout.write(`${line}\n`);
+  const err = (line: string) => void process.stderr.write(`${line}\n`);
   return {
-    out,
-    err: (line) => void process.stderr.write(`${line}\n`),
+    ...{ out, err, note: err },
     json: (value) => out(JSON.stringify(value, replaceBigInt, 2)),
     table: (head, rows) => tableLines(head, rows).forEach(out),
     stdin: async () => (await readAll(process.stdin)).replace(/\r?\n$/, ''),

@@ -26,7 +26,7 @@ export const appRegistrationToken: Command = {
         ...(seconds !== undefined && { seconds: Number(seconds) }),
         withoutPkce,
       });
-      if (withoutPkce) io.err('Warning: a stolen code of a client without PKCE can be used with its secret alone.');
+      if (withoutPkce) io.note('Warning: a stolen code of a client without PKCE can be used with its secret alone.');
       if (input.flag('json')) io.json({ initial_access_token: token, expires_at: expiresAt });
       else {
         io.out(`Initial access token: ${token}`);

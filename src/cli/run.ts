@@ -1,16 +1,22 @@
 // Finds the command, runs it, and maps its result to an exit code: 0 success, 1 failure, 2 usage error.
-import { UnreadableApplication } from '../applications/application.ts';
-import { ConfigError } from '../config/config-error.ts';
-import { AppError } from '../http/errors.ts';
 import { packageVersion } from '../platform/package.ts';
-import { sourceStack } from '../platform/source-stack.ts';
-import { DatabaseError } from '../storage/database-url.ts';
-import { type Command, helpOf, readInput, UsageError } from './command.ts';
+import { type Command, helpOf, readInput } from './command.ts';
 import { commands } from './commands.ts';
-import { type Io, Unanswered } from './io.ts';
+import { type Failure, failureOf } from './failure.ts';
+import type { Io } from './io.ts';
+import { asksForJson, withJsonErrors } from './json-errors.ts';
 
 /** Runs one command line and resolves with its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
+  if (asksForJson(argv)) return withJsonErrors(io, findCommand(argv)?.name, (held) => outcomeOf(argv, held));
+  const outcome = await outcomeOf(argv, io);
+  if (typeof outcome === 'number') return outcome;
+  for (const line of outcome.lines) io.err(line);
+  return outcome.code;
+}
+
+/** The exit code, or an error that is not printed yet. */
+async function outcomeOf(argv: readonly string[], io: Io): Promise<number | Failure> {
   if (argv[0] === '--version' || argv[0] === 'version') {
     io.out(packageVersion());
     return 0;
@@ -24,13 +30,9 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   const command = findCommand(words);
   if (command === undefined) {
     const group = commands.filter(({ name }) => name.startsWith(`${words[0]} `));
-    if (wantsHelp && (words.length === 0 || group.length > 0)) {
-      io.out(words.length === 0 ? overview() : listing(group));
-      return 0;
-    }
-    io.err(words[0] === undefined ? overview() : `gatehouse: there is no command "${words.slice(0, 2).join(' ')}"`);
-    io.err(group.length > 0 ? listing(group) : 'Run: gatehouse --help');
-    return 2;
+    if (!wantsHelp || (words.length > 0 && group.length === 0)) return unknownCommand(words, group);
+    io.out(words.length === 0 ? overview() : listing(group));
+    return 0;
   }
   if (wantsHelp) {
     io.out(helpOf(command));
@@ -39,7 +41,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
     return await command.run(readInput(command, words.slice(command.name.split(' ').length)), io);
   } catch (error) {
-    return report(error, command, io);
+    return failureOf(error, command.name);
   }
 }
 
@@ -47,28 +49,16 @@ function findCommand(words: readonly string[]): Command | undefined {
   return commands.find(({ name }) => name.split(' ').every((word, index) => words[index] === word));
 }
 
-const ADVISING = [ConfigError, DatabaseError, Unanswered, UnreadableApplication];
-
-function report(error: unknown, command: Command, io: Io): number {
-  if (error instanceof UsageError) {
-    io.err(`gatehouse ${command.name}: ${error.message}`);
-    io.err(`Run: gatehouse ${command.name} --help`);
-    return 2;
-  }
-  if (error instanceof AppError) {
-    io.err(`gatehouse ${command.name}: ${[error.message, error.advice].filter(Boolean).join(' ')}`);
-    for (const { field, message } of error.fields) io.err(`  ${field}: ${message}`);
-    return 1;
-  }
-  // Their messages already contain the cause and the advice.
-  if (ADVISING.some((one) => error instanceof one)) {
-    io.err((error as Error).message);
-    return 1;
-  }
-  io.err(
-    `gatehouse ${command.name}: ${error instanceof Error ? (sourceStack(error.stack) ?? error.message) : String(error)}`,
-  );
-  return 1;
+/** `group`: the commands that begin with the same word. */
+function unknownCommand(words: readonly string[], group: readonly Command[]): Failure {
+  const named = words.filter((word) => !word.startsWith('-')).slice(0, 2);
+  const error = `there is no command "${named.join(' ')}"`;
+  const advice = 'Run: gatehouse --help';
+  return {
+    code: 2,
+    lines: [`gatehouse: ${error}`, group.length > 0 ? listing(group) : advice],
+    fields: { error, advice },
+  };
 }
 
 function overview(): string {

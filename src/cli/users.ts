@@ -99,7 +99,7 @@ export const userDisable: Command = {
           : `${plain(account.username)} was already disabled.`,
       );
       if (account.source === 'file')
-        io.err(
+        io.note(
           'warning: the configuration file declares this user. Set active: false there, or the next apply enables the user again.',
         );
       return 0;
@@ -140,7 +140,7 @@ sign-ins are deleted too. The user ID is never used again, and the audit log sta
         return 1;
       }
       const name = plain(`${username} (${id})`);
-      if (!isGenuine) io.err(`warning: the row of ${name} was written by another program, so its names may be wrong.`);
+      if (!isGenuine) io.note(`warning: the row of ${name} was written by another program, so its names may be wrong.`);
       if (!input.flag('yes')) {
         io.err(`This deletes ${name} permanently. To confirm, add --yes.`);
         return 1;
@@ -153,7 +153,7 @@ sign-ins are deleted too. The user ID is never used again, and the audit log sta
       });
       io.out(`Deleted ${name} and every session of the account. The user ID (sub) is never used again.`);
       if (source === 'file')
-        io.err(
+        io.note(
           'warning: the configuration file declares this user. Remove the user there, or the next apply adds the user again.',
         );
       return 0;

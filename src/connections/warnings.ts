@@ -10,6 +10,7 @@ import type { Connection } from './connection.ts';
 import type { Connections } from './connections.ts';
 import type { ParseMetadata } from './document-checks.ts';
 import type { ConnectionDocuments } from './documents.ts';
+import { networkSentence } from './network-sentences.ts';
 import type { SecretInfo } from './secrets.ts';
 
 export interface ConnectionWarning {
@@ -158,7 +159,9 @@ async function unreadDocuments(
       ...{ connection, problem: 'document', isUrgent: !hasContent },
       text: t('console.connection-warning.document', {
         ...{ name: connection.name, document: kind },
-        error: lastError ?? t('console.connection-warning.unknown-error'),
+        error: lastError
+          ? (networkSentence(String(lastError)) ?? lastError)
+          : t('console.connection-warning.unknown-error'),
       }),
     }));
 }

@@ -8,7 +8,8 @@ import { withoutBadBreaksInMail } from '../texts/line-breaks.ts';
 import { currentLanguage, t } from '../texts/text.ts';
 import type { MailContent } from './content.ts';
 
-export type RenderHtml = (content: MailContent, brand?: BrandLook) => string;
+/** @param mode of a preview; a mail has that of the mail program */
+export type RenderHtml = (content: MailContent, brand?: BrandLook, mode?: 'light' | 'dark') => string;
 
 /** The address of the logo in the HTML, and the Content-ID of its part (RFC 2392). */
 export const LOGO_ID = 'logo';
@@ -21,7 +22,7 @@ export function createHtmlRenderer(viewsDir: string): RenderHtml {
     autoTrim: [false, 'nl'],
     functionHeader: 'const { color, t } = it;',
   });
-  return (content, brand) => {
+  return (content, brand, mode) => {
     const language = currentLanguage();
     const brandColor: typeof color = (name, mode) => brand?.colors?.[mode][name] ?? color(name, mode);
     const sender = brand?.name ?? content.service;
@@ -35,6 +36,7 @@ export function createHtmlRenderer(viewsDir: string): RenderHtml {
       t,
       language,
       direction,
+      mode,
     });
   };
 }

@@ -44,7 +44,7 @@ export function recipientOf(
 }
 
 /** Mails about the work of administrators are in English, as the console is. */
-const ADMINISTRATOR_MAILS: readonly MailKind[] = [
+export const administratorMails: readonly MailKind[] = [
   'connection-end',
   'integrity-alarm',
   'saml-certificate',
@@ -54,7 +54,7 @@ const ADMINISTRATOR_MAILS: readonly MailKind[] = [
 
 /** The language of a mail. */
 export function mailLanguage({ kind, to }: MailMessage, { tags, standard } = allLanguages): string {
-  if (ADMINISTRATOR_MAILS.includes(kind)) return SOURCE_LANGUAGE;
+  if (administratorMails.includes(kind)) return SOURCE_LANGUAGE;
   const wishes = [to.locale, to.pageLanguage].flatMap((wish) => (wish ? [wish] : []));
   return bestLanguage(wishes, tags) ?? standard;
 }

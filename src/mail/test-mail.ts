@@ -5,7 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
 import { SOURCE_LANGUAGE } from '../texts/languages.ts';
 import type { MessageSource } from '../texts/messages.ts';
-import { inLanguage } from '../texts/text.ts';
+import { inLanguage, t } from '../texts/text.ts';
 import { plainText } from './content.ts';
 import { createHtmlRenderer, LOGO_ID } from './html.ts';
 import {
@@ -33,7 +33,14 @@ export interface TestMail {
   /** Every kind of mail. */
   kinds: readonly MailKind[];
   /** The mail with example data; its links lead nowhere. @param language the language, for mails that are translated; English by default */
-  example(kind: MailKind, language?: string): RenderedMail;
+  example(kind: MailKind, language?: string, look?: ExampleLook): RenderedMail;
+}
+
+export interface ExampleLook {
+  /** That of the settings by default. */
+  brand?: () => BrandLook | undefined;
+  /** By default that of the reader's mail program. */
+  mode?: 'light' | 'dark';
 }
 
 export interface TestMailDependencies extends Omit<MailTransportDependencies, 'mailLimits'> {
@@ -59,11 +66,11 @@ export function createTestMail({
 }: TestMailDependencies): TestMail {
   const { issuer, smtpUrl, mailFrom, outboxDir } = dependencies;
   const renderHtml = createHtmlRenderer(viewsDir);
-  const rendered = (message: MailMessage, language = SOURCE_LANGUAGE): RenderedMail => {
-    const look = brand();
-    const write = () => {
+  const rendered = (message: MailMessage, language: string, { brand: brandOf = brand, mode }: ExampleLook = {}) => {
+    const look = brandOf();
+    const write = (): RenderedMail => {
       const content = compose(message, issuer, look?.name);
-      return { subject: content.subject, text: plainText(content, look?.name), html: renderHtml(content, look) };
+      return { subject: content.subject, text: plainText(content, look?.name), html: renderHtml(content, look, mode) };
     };
     return inLanguage(language, write, texts());
   };
@@ -72,7 +79,7 @@ export function createTestMail({
 
     async send(to) {
       const transport = createMailTransport({ ...dependencies, mailLimits: LIMITS });
-      const mail = rendered({ kind: 'test', to, at: now() });
+      const mail = rendered({ kind: 'test', to, at: now() }, SOURCE_LANGUAGE);
       const name = brand()?.mailLogo;
       const content = name && (await readPicture(name));
       const logo = content ? { name, content } : undefined;
@@ -80,19 +87,22 @@ export function createTestMail({
     },
 
     kinds: Object.keys(examples) as MailKind[],
-    example(kind, language = SOURCE_LANGUAGE) {
+    example(kind, language = SOURCE_LANGUAGE, { brand: brandOf = brand, mode } = {}) {
       const message = examples[kind](now());
       const recipient: Recipient = { ...message.to, pageLanguage: language };
-      const mail = rendered(message, mailLanguage({ ...message, to: recipient }));
+      const mail = rendered(message, mailLanguage({ ...message, to: recipient }), { brand: brandOf, mode });
       // A browser cannot load `cid:` URLs (RFC 2392).
-      return { ...mail, html: mail.html.replace(`src="cid:${LOGO_ID}"`, `src="${brand()?.logo}"`) };
+      return { ...mail, html: mail.html.replace(`src="cid:${LOGO_ID}"`, `src="${brandOf()?.logo}"`) };
     },
   };
 }
 
 const to: Recipient = { email: 'ann@example.com', username: 'ann', name: 'Ann Example' };
 const token = 'example';
-const place = (at: Date) => ({ at, browser: 'Firefox on Windows', address: '192.0.2.14' });
+const place = (at: Date) => ({
+  ...{ at, address: '192.0.2.14' },
+  browser: t('browser.on', { browser: 'Firefox', system: 'Windows' }),
+});
 const inDays = (at: Date, days: number) => new Date(at.getTime() + days * 86_400_000);
 const change: FactorChange = 'passkey-added';
 

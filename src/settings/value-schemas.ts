@@ -49,10 +49,18 @@ export const isImageName = (text: string): boolean => IMAGE_NAME.test(text);
 /** Whether the text is a picture. */
 export const isImageData = (text: string): boolean => DATA_URL.test(text);
 
+const MAX_IMAGE_CHARACTERS = 1_500_000; // the limit of its content has words of its own
+
+/** A new picture. */
+export const imageData = z.string().max(MAX_IMAGE_CHARACTERS).regex(DATA_URL, faultMessage('picture-data'));
+
+/** The content of a new picture. */
+export const bytesOf = (data: string): Buffer => Buffer.from(data.slice(data.indexOf(',') + 1), 'base64');
+
 /** A picture: the name of a stored one, a new one as a data URL, or in the configuration file the path of a file. */
 const brandImage = z
   .string()
-  .max(1_500_000) // the limit of its content has words of its own
+  .max(MAX_IMAGE_CHARACTERS)
   .refine((text) => isImageName(text) || isImageData(text) || FILE_NAME.test(text), faultMessage('picture-data'));
 
 export const brandLink = z.string().max(2048).refine(isWebAddress, faultMessage('link'));

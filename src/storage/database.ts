@@ -38,7 +38,7 @@ export async function openDatabase(
   const { kind } = location;
   let close = async () => {};
   try {
-    const connections = await connect(location, { limits: patientLimits, ...options });
+    const connections = await connect(location, options);
     const { adapter, sql } = withSpans ? withStatementSpans(connections, kind) : connections;
     close = () => adapter.dispose();
     const db = await createClient(adapter, kind);
@@ -88,10 +88,16 @@ export function isUniqueViolation(error: unknown): boolean {
 
 async function connect(
   location: DatabaseLocation,
-  options: OpenOptions,
+  { limits, ...others }: Partial<OpenOptions>,
 ): Promise<{ adapter: SqlDriverAdapter; sql: Sql }> {
+  const options = { limits: limits ?? patientLimits, ...others };
   if (location.kind === 'sqlite') return (await import('./sqlite/adapter.ts')).openSqlite(location.file, options);
-  return (await import('./postgresql/adapter.ts')).openPostgres(location, options);
+  const [{ openPostgres }, { lookAtServer }] = await Promise.all([
+    import('./postgresql/adapter.ts'),
+    import('./postgresql/pool.ts'),
+  ]);
+  if (!limits) await lookAtServer(location, patientLimits);
+  return openPostgres(location, options);
 }
 
 async function createClient(adapter: SqlDriverAdapter, kind: DatabaseKind): Promise<Db> {

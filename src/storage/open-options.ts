@@ -15,10 +15,14 @@ export interface OpenOptions {
 
 const HOUR_MS = 3_600_000;
 
-/** Commands and migrations have more time for a statement than requests. */
+/**
+ * Commands and migrations have more time for a statement than requests. But they first look whether PostgreSQL answers at all: a
+ * connection and a statement have 10 seconds together.
+ */
 export const patientLimits: DatabaseLimits = {
   ...limits.database,
   statementMs: HOUR_MS,
   answerMs: HOUR_MS,
   lockMs: 30_000,
+  lookMs: 5000,
 };

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { serviceProvider, settingsOf } from '../../src/applications/fields/service-provider.ts';
+import { aPng } from '../brand/pictures.ts';
 import { aClient, aUser, PASSWORD } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -207,6 +208,17 @@ describe('applications', () => {
       expect(await ok('POST', `${path}/${decision}`, { document })).toMatchObject({ name: 'By URL' });
     }
     await applications.remove(applicationId);
+  });
+
+  it('have a picture, which is uploaded, removed and read again', async () => {
+    const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://pictured.example/cb'] });
+    const path = `/applications/${applicationId}/picture`;
+    const picture = `data:image/png;base64,${aPng().toString('base64')}`;
+    const uploaded = await ok('PUT', path, { picture });
+    expect(uploaded).toMatchObject({ source: 'uploaded', address: expect.stringMatching(/^\/assets\//) });
+    expect(await ok('GET', path)).toEqual(uploaded);
+    await ok('DELETE', path, undefined, { status: 204 });
+    await ok('POST', `${path}/fetch`, undefined, { status: 202 });
   });
 
   it('have a security profile by one field, which no other field weakens', async () => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkConnection } from '../../src/connections/schema.ts';
 import { limits } from '../../src/limits.ts';
 import { MFA_ACR, PASSWORD_ACR } from '../../src/mfa/acr.ts';
+import { aPng } from '../brand/pictures.ts';
 import { signRows } from '../support/database/row-macs.ts';
 import { aClient, aUser } from '../support/factories.ts';
 import type { Page } from '../support/http.ts';
@@ -60,6 +61,7 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   };
   const declared = { protocol: 'oidc', redirect_uris: ['https://new.example.com/cb'] };
   const metadata_url = 'https://sp.example.invalid/metadata';
+  const picture = `data:image/png;base64,${aPng().toString('base64')}`;
   const call = (...sent: [string, string, unknown?]) => sent;
   return {
     createUser: call('POST', '/users', { username: `with-${account.username}`, roles: [role.name] }),
@@ -87,6 +89,9 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
     disableApplication: call('POST', `${application}/disable`),
     addSecret: call('POST', `${application}/secrets`, {}),
     removeSecret: call('DELETE', `${application}/secrets/${secret}`),
+    setApplicationPicture: call('PUT', `${application}/picture`, { picture }),
+    removeApplicationPicture: call('DELETE', `${application}/picture`),
+    fetchApplicationPicture: call('POST', `${application}/picture/fetch`),
     deleteApplication: call('DELETE', application),
     approveMetadataChange: call('POST', `${application}/metadata-change/approve`, { document: 'x' }),
     rejectMetadataChange: call('POST', `${application}/metadata-change/reject`, { document: 'x' }),

@@ -81,11 +81,86 @@ describe('the preview', () => {
     const page = await admin.get(`${HOME}?application=${encodeURIComponent(app.clientId)}`);
     const preview = await send(page, { brand_name: 'The shop', show: '1' });
     expect(textOf(preview.text)).toContain('Branding of Shop');
-    expect((await framed(preview)).text).toContain('· The shop</title>');
+    const frame = await framed(preview);
+    expect(frame.text).toContain('· The shop</title>');
+    expect(textOf(frame.text)).toContain('to continue to Shop');
+    expect(textOf(frame.text)).not.toContain('Wiki');
     const saved = await send(preview, { show: '' });
     expect(saved.location).toContain(`application=${encodeURIComponent(app.clientId)}`);
     await idp.services.settings.reload();
     expect(await idp.services.settings.get('brand_applications')).toEqual({ [app.clientId]: { name: 'The shop' } });
+  });
+});
+
+describe('emails in the preview', () => {
+  it('have what is typed, in the chosen language and mode, and no script', async () => {
+    const page = await admin.get(HOME);
+    const options = textOf(page.text);
+    expect(options).toContain('Email: Password reset');
+    expect(options).toContain('Email: New browser');
+    const choice = { page: 'mail-password-reset', mode: 'dark', language: 'ar', show: '1' };
+    const preview = await send(
+      page,
+      { brand_name: 'Typed', brand_color: '#aa0000', ...choice },
+      { brand_logo: aPng() },
+    );
+    const mail = await framed(preview);
+    expect(mail.status).toBe(200);
+    expect(mail.text).toContain('<html lang="ar" dir="rtl">');
+    expect(mail.text).toMatch(/<img class="logo" src="\/assets\/brand-[0-9a-f]{32}\.png" alt="Typed"/);
+    expect(mail.text).toContain('#aa0000');
+    expect(mail.text).not.toContain('prefers-color-scheme');
+    expect(mail.text).toContain(':root { color-scheme: dark; }');
+    expect(mail.headers['content-security-policy']).toContain("script-src 'none'");
+    const picture = /src="(\/assets\/brand-[^"]+)"/.exec(mail.text)?.[1] ?? '';
+    expect((await admin.get(picture)).status).toBe(200);
+    const named = await framed(await send(page, { brand_name: 'Typed', page: 'mail-new-sign-in', show: '1' }));
+    expect(named.text).toMatch(/<bdi>Typed<\/bdi>/);
+    expect(named.text).toContain(':root { color-scheme: light; }');
+  });
+
+  it('have the brand of the application', async () => {
+    const page = await admin.get(`${HOME}?application=${encodeURIComponent(app.clientId)}&page=mail-invitation`);
+    const mail = await framed(await send(page, { brand_name: 'The shop', show: '1' }));
+    expect(textOf(mail.text)).toContain('The shop');
+  });
+});
+
+describe('the templates of emails', () => {
+  const TEMPLATE = '/admin/mail/templates/invitation';
+
+  it('have a choice of language, mode and application', async () => {
+    await idp.services.settings.set('brand_name', 'Example Corp');
+    await idp.services.settings.set('brand_applications', { [app.clientId]: { name: 'The shop' } });
+    await idp.services.settings.reload();
+    const page = await admin.get(`${TEMPLATE}?language=ar&mode=dark&application=${encodeURIComponent(app.clientId)}`);
+    expect(page.text).toMatch(/<option value="ar"[^>]* selected/);
+    expect(page.text).toMatch(/<option value="dark" selected/);
+    expect(page.text).toContain(`value="${app.clientId}"`);
+    expect(page.text).toContain('تمت دعوتك إلى The shop');
+    const mail = await framed(page);
+    expect(mail.text).toContain('<html lang="ar" dir="rtl">');
+    expect(mail.text).toContain(':root { color-scheme: dark; }');
+    expect(textOf(mail.text)).toContain('The shop');
+    const standard = await framed(await admin.get(TEMPLATE));
+    expect(textOf(standard.text)).toContain('Example Corp');
+    expect(textOf(standard.text)).not.toContain('The shop');
+    expect(standard.text).toContain(':root { color-scheme: light; }');
+  });
+
+  it('are listed in the chosen language, which their pages have too', async () => {
+    const list = await admin.get('/admin/mail/templates?language=fr');
+    expect(list.text).toContain('href="/admin/mail/templates/invitation?language=fr"');
+    expect(list.text).toContain('lang="fr">');
+    expect((await admin.get('/admin/mail/templates/invitation?language=fr')).text).toContain(
+      'href="/admin/mail/templates?language=fr"',
+    );
+  });
+
+  it('have no choice of language where a mail is always in English', async () => {
+    const page = await admin.get('/admin/mail/templates/integrity-alarm?language=fr');
+    expect(page.text).not.toContain('name="language"');
+    expect(page.text).toContain('name="mode"');
   });
 });
 

@@ -23,9 +23,17 @@ describe('the process', () => {
 
   it('ends with 1 when the command fails', async () => {
     writeFileSync(path.join(cli.folder, 'bad.yaml'), 'user: []');
-    const { code, out, err } = await cli.process(['apply', 'bad.yaml', '--json']);
+    const { code, out, err } = await cli.process(['apply', 'bad.yaml']);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toBe('bad.yaml:1:1: user: unknown key; did you mean users?\n');
+  });
+
+  it('prints an error as one JSON object with --json', async () => {
+    const { code, out, err } = await cli.process(['apply', 'bad.yaml', '--json']);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    const error = 'bad.yaml:1:1: user: unknown key; did you mean users?';
+    expect(JSON.parse(err)).toEqual({ error, faults: [error], command: 'apply' });
+    expect(err.trim().split('\n')).toHaveLength(1);
   });
 
   it('ends with 1 and one line when a setting is wrong', async () => {

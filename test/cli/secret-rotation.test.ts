@@ -42,7 +42,8 @@ async function gatehouse(...args: string[]) {
     ended[to] += `${line}\n`;
   };
   const json = (value: unknown) => print('out')(JSON.stringify(value));
-  ended.code = await run(args, { out: print('out'), err: print('err'), json, table: () => {}, stdin: async () => '' });
+  const [out, err] = [print('out'), print('err')];
+  ended.code = await run(args, { out, err, note: err, json, table: () => {}, stdin: async () => '' });
   vi.unstubAllEnvs();
   return ended;
 }

@@ -57,7 +57,15 @@ export async function commandLine() {
       out(`${question}${answer}`);
       return answer;
     };
-    const io = { out, err, json, table, stdin: async () => stdin.replace(/\n$/, ''), ...(answers && { ask }) };
+    const io = {
+      out,
+      err,
+      note: err,
+      json,
+      table,
+      stdin: async () => stdin.replace(/\n$/, ''),
+      ...(answers && { ask }),
+    };
     ended.code = await run(args, io);
     return ended;
   }

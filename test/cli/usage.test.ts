@@ -13,6 +13,7 @@ async function call(...argv: string[]) {
     err: (line) => {
       seen.err += `${line}\n`;
     },
+    note: () => {},
     json: () => {},
     table: () => {},
     stdin: async () => '',

@@ -10,6 +10,8 @@ export interface TcpProxy {
   silenceConnections(): void;
   /** New connections are accepted and silent too, until `serve`. */
   silenceAll(): void;
+  /** New connections become silent when the database has accepted the login, until `serve`: a pooler in front of a database that is away. */
+  silenceAfterLogin(): void;
   /** All connections end, and new ones are refused, until `serve`. */
   refuse(): Promise<void>;
   /** The connections of now are reset, with what they carry. */
@@ -23,9 +25,13 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
+/** A message of PostgreSQL, which ends the login. */
+const READY_FOR_QUERY = Buffer.from('Z\0\0\0\x05', 'latin1');
+
 export async function tcpProxy(targetPort: number): Promise<TcpProxy> {
   const pairs = new Set<{ near: Socket; far: Socket }>();
   let isSilent = false;
+  let isSilentAfterLogin = false;
   let delayMs = 0;
   let dripMs = 0;
   const server = createServer((near) => {
@@ -44,7 +50,7 @@ export async function tcpProxy(targetPort: number): Promise<TcpProxy> {
     if (isSilent) silence(pair);
     else {
       near.pipe(far);
-      far.pipe(delayed()).pipe(near);
+      far.pipe(isSilentAfterLogin ? untilReady() : delayed()).pipe(near);
     }
   });
   const delayed = () =>
@@ -55,6 +61,16 @@ export async function tcpProxy(targetPort: number): Promise<TcpProxy> {
         else setTimeout(() => done(null, chunk), delayMs);
       },
     });
+  const untilReady = () => {
+    let isReady = false;
+    return new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        if (!isReady) this.push(chunk);
+        isReady ||= chunk.includes(READY_FOR_QUERY);
+        done();
+      },
+    });
+  };
   const drop = async (to: Transform, chunk: Buffer) => {
     for (let at = 0; at < chunk.length; at += 1) {
       if (dripMs === 0) return void to.push(chunk.subarray(at));
@@ -93,6 +109,9 @@ export async function tcpProxy(targetPort: number): Promise<TcpProxy> {
       isSilent = true;
       silenceConnections();
     },
+    silenceAfterLogin() {
+      isSilentAfterLogin = true;
+    },
     refuse: stopListening,
     resetConnections() {
       for (const { near, far } of pairs) {
@@ -108,6 +127,7 @@ export async function tcpProxy(targetPort: number): Promise<TcpProxy> {
     },
     async serve() {
       isSilent = false;
+      isSilentAfterLogin = false;
       if (!server.listening) await listen(port);
     },
     close: stopListening,

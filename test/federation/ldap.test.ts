@@ -394,12 +394,16 @@ describe('a directory that is tried in the console', () => {
       'The sign-in succeeds',
       person.uuid,
       person.dn,
-      'creates an account',
+      'Creates an account',
       'Roles by groups auditor',
     ])
       expect(text).toContain(expected);
     expect(await lookUp('nobody-here')).toContain('The sign-in fails');
     expect(await idp.services.db.user.count()).toBe(users);
     expect(bindsOfUsers()).toEqual([]);
+    await directory.stop();
+    const refused = await lookUp(person.uid);
+    expect(refused).toContain('The server refused the connection. Check the address and the port');
+    expect(refused).toMatch(/Details for the developer.*ECONNREFUSED/);
   });
 });

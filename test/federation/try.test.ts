@@ -41,7 +41,7 @@ describe('a connection that is tried', () => {
     const result = await admin.follow(await admin.submit(await page(), {}, { form: '/test' }));
     const text = textOf(result.text);
     expect(text).toContain('The sign-in succeeds');
-    expect(text).toContain(`asks the user to sign in to ${owner.username}`);
+    expect(text).toContain(`Asks the user to sign in to ${owner.username}`);
     expect(text).toContain('urn:gatehouse:acr:federated');
     expect(text).toMatch(/Roles by groups admin/);
     expect(text).toContain('tried-1');

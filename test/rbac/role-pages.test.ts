@@ -1,5 +1,7 @@
 // Roles in the console: searches of long lists, and built-in roles in the language of the page.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { permissionWords } from '../../src/admin/console/permission-words.ts';
+import { ownPermissions } from '../../src/rbac/built-in.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import type { HttpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -58,5 +60,26 @@ describe('a built-in role', () => {
   it('is found by its description in the language of the page', async () => {
     const german = await admin.get('/admin/roles?q=voller', { headers: { 'accept-language': 'de' } });
     expect(textOf(german.text)).toContain('1 Rolle');
+  });
+});
+
+describe('the permissions for Gatehouse', () => {
+  it('are in words where a role is edited, and in the table of all roles, with their codes', async () => {
+    const form = textOf((await admin.get('/admin/roles/new')).text);
+    expect(form).toContain('Reset two-step verification of users gatehouse.users:reset-factors');
+    expect(form).toMatch(/Activity log.*View the activity log gatehouse\.audit:read/);
+    const matrix = await admin.get('/admin/roles/permissions?q=view%20the%20activity');
+    expect(textOf(matrix.text)).toContain('View the activity log gatehouse.audit:read');
+    const german = await admin.get('/admin/roles/new', { headers: { 'accept-language': 'de' } });
+    expect(textOf(german.text)).toContain('Aktivitätsprotokoll ansehen gatehouse.audit:read');
+  });
+
+  it('have words each', () => {
+    expect(ownPermissions.filter((one) => permissionWords(one) === one)).toEqual([]);
+  });
+
+  it('are found by their words in a role', async () => {
+    const german = await admin.get(`${path}?q=protokoll%20ansehen`, { headers: { 'accept-language': 'de' } });
+    expect(textOf(german.text)).toContain('Aktivitätsprotokoll ansehen gatehouse.audit:read');
   });
 });

@@ -5,6 +5,7 @@ import { type PageText, t } from '../../texts/text.ts';
 import type { Action, Block, Cell, ConsolePage, Mark, Option, Search } from '../console/blocks.ts';
 import { listPath } from '../console/frame.ts';
 import { pageLinks } from '../console/lists.ts';
+import { keyPermissionMark } from '../console/permission-words.ts';
 import type { KeyView } from './actions.ts';
 
 const HOME = '/admin/api-keys';
@@ -161,7 +162,7 @@ export function keyPage(key: KeyView, { now, mayWrite }: { now: Date; mayWrite: 
         rows: [
           { label: t('console.api-keys.key'), value: { text: maskedKey(key), code: true } },
           { label: t('console.api-keys.owner'), value: ownerCell(key) },
-          { label: t('console.api-keys.permissions'), value: permissions.map((text) => ({ text, code: true })) },
+          { label: t('console.api-keys.permissions'), value: permissions.map(keyPermissionMark) },
           { label: t('console.api-keys.created-at'), value: key.createdAt },
           { label: t('console.api-keys.created-by'), value: createdBy(key) },
           { label: t('console.api-keys.last-used'), value: key.lastUsedAt ?? t('console.api-keys.never') },

@@ -9,11 +9,11 @@ import { adminApi } from '../../rbac/built-in.ts';
 import { t } from '../../texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { cursorField, type Frame, trailField } from '../console/frame.ts';
+import { keyPermissionOptions } from '../console/permission-words.ts';
 import { readTypedForm } from '../console/typed-form.ts';
 import type { FindTypedUser } from '../suggestions/typed-user.ts';
 import type { ApiKeyAdmin } from './actions.ts';
 import { type KeyForm, keyForm, keyListPage, keyPage, newKeyPage, revocationPage } from './console-pages.ts';
-import { permissionOptions } from './permission-labels.ts';
 
 const HOME = '/admin/api-keys';
 const READ = 'gatehouse.api-keys:read' as const;
@@ -76,7 +76,7 @@ function addCreation(router: Router<State, Extras>, { frame, apiKeys, issuer }: 
   const formPage = async (ctx: Context, given: KeyForm): Promise<ConsolePage> =>
     newKeyPage(given, {
       ...apiKeys.lifetimes(),
-      options: permissionOptions(await apiKeys.grantable(frame.actor(ctx))),
+      options: keyPermissionOptions(await apiKeys.grantable(frame.actor(ctx))),
     });
 
   router.get('/new', ...frame.page(WRITE), async (ctx) => {

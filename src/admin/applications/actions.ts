@@ -86,7 +86,7 @@ export interface ApplicationAdminDependencies extends SamlDeclarationsDependenci
   applications: Applications;
   authority: Pick<Authority, 'assertMay' | 'extent'>;
   waitingMetadata: WaitingMetadataDecisions;
-  pictures: Pick<ApplicationPictures, 'choose' | 'removeChosen' | 'fetchAgain'>;
+  pictures: Pick<ApplicationPictures, 'state' | 'choose' | 'removeChosen' | 'fetchAgain'>;
 }
 
 /** Sensitive changes throw StepUpNeeded. Every change throws forbidden, precondition_failed, or invalid_input with the field. */
@@ -122,7 +122,7 @@ export function createApplicationAdmin(dependencies: ApplicationAdminDependencie
     ...updateActions(dependencies, declarations, manageable),
     ...lifecycleActions(dependencies, manageable),
     ...secretActions(dependencies, manageable),
-    ...pictureActions(dependencies, manageable),
+    ...pictureActions(dependencies, manageable, get),
 
     async waitingMetadata(id, by, needs) {
       await get(id, by, needs);

@@ -23,6 +23,7 @@ import {
   withSecret,
 } from './api-shape.ts';
 import { applicationVersion } from './manageable-applications.ts';
+import { pictureEndpoints } from './picture/api.ts';
 import type { NewSecret } from './secret-actions.ts';
 
 const tag = 'Applications';
@@ -41,6 +42,7 @@ export function applicationEndpoints(applications: ApplicationAdmin): Endpoint[]
     ...stateEndpoints(applications),
     ...secretEndpoints(applications),
     ...metadataChangeEndpoints(applications),
+    ...pictureEndpoints(applications),
     metadataEndpoint(applications),
   ];
 }

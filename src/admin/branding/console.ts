@@ -1,7 +1,7 @@
 // /admin/branding: the look of the pages and mails for people, with a preview of the real pages beside it.
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Brand, BrandSetting } from '../../brand/brand.ts';
+import type { BrandSetting } from '../../brand/brand.ts';
 import type { ImageStore } from '../../brand/image-store.ts';
 import { ImageFault } from '../../brand/images/image-fault.ts';
 import { imageLimits } from '../../brand/limits.ts';
@@ -13,21 +13,21 @@ import type { Db } from '../../storage/database.ts';
 import { t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
-import { type Frame, listPath } from '../console/frame.ts';
+import { listPath } from '../console/frame.ts';
 import { fileNotice } from '../console/managed-by-file.ts';
-import type { Names } from '../console/names.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 import type { SettingAdmin } from '../settings/actions.ts';
 import { changesOf, type Lock } from '../settings/console-fields.ts';
 import { brandSections, entriesOf, storedPictures, valueIn, withChanges, withNames } from './fields.ts';
 import {
-  applicationField,
   brandPreviewRoutes,
   type Choice,
+  type PreviewDependencies,
   previewAddress,
   previewFields,
   previewQuery,
 } from './preview.ts';
+import { applicationField } from './preview-choices.ts';
 import { brandTabs } from './tabs.ts';
 import { textRoutes } from './texts/console.ts';
 
@@ -41,12 +41,9 @@ const SHOW = 'show';
 const MAX_MEGABYTES = imageLimits.formBytes / 1024 / 1024;
 const form = z.record(z.string(), z.array(z.string().max(imageLimits.formBytes * 2)));
 
-export interface BrandPagesDependencies {
-  frame: Frame;
+export interface BrandPagesDependencies extends PreviewDependencies {
   db: Db;
   settings: SettingAdmin;
-  brand: Pick<Brand, 'with'>;
-  names: Pick<Names, 'applications'>;
   images: Pick<ImageStore, 'prepare' | 'save'>;
   /** The path of the configuration file. */
   configFile: string | undefined;
@@ -54,7 +51,7 @@ export interface BrandPagesDependencies {
 
 /** The page, its preview, and the page of texts. */
 export function brandRoutes(dependencies: BrandPagesDependencies): Router<State, Extras>[] {
-  const { frame, db, settings, images, brand } = dependencies;
+  const { frame, db, settings, images } = dependencies;
   const router = new Router<State, Extras>({ prefix: HERE });
 
   const storeOf = (faults: FieldFault[]) => async (name: BrandSetting, data: string) => {
@@ -105,7 +102,7 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
       () => brandPage(ctx, dependencies, entries, sent),
     );
   });
-  return [router, brandPreviewRoutes({ frame, brand }), textRoutes(dependencies)];
+  return [router, brandPreviewRoutes(dependencies), textRoutes(dependencies)];
 }
 
 async function brandPage(
@@ -180,7 +177,7 @@ function previewBlocks(ctx: Context, choice: Choice, { src, mayChange }: { src: 
     {
       kind: 'search',
       action: HERE,
-      fields: [applicationField(choice), ...hidden({ page, mode, language })],
+      fields: [applicationField(choice.application), ...hidden({ page, mode, language })],
       button: t('console.branding.open'),
     },
     mayChange

@@ -1,15 +1,20 @@
-// The preview of the brand: the real pages and a mail with example data, in the mode that is chosen, and with the values of the form
+// The preview of the brand: the real pages and emails with example data, in the mode that is chosen, and with the values of the form
 // that are not saved yet. In a frame of the console only, without script.
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
 import { type Brand, type BrandSetting, type BrandValues, brandSettings } from '../../brand/brand.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
+import type { MailKind } from '../../mail/messages.ts';
+import type { TestMail } from '../../mail/test-mail.ts';
 import { brandColor, brandLink, brandName, isImageName } from '../../settings/value-schemas.ts';
-import { languageNames, languages } from '../../texts/languages.ts';
 import { type PageText, t } from '../../texts/text.ts';
 import type { Field } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
+import type { Names } from '../console/names.ts';
+import { templateNames } from '../mail/template-names.ts';
+import { languageField, modeField, previewChoices } from './preview-choices.ts';
 
 const PATH = '/admin/branding/preview';
 /** No script, no form that is sent, and framed by this server only. */
@@ -17,68 +22,83 @@ const POLICY =
   "default-src 'self'; script-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
 
 const person = { name: 'Ann Example', username: 'ann', email: 'ann@example.com' };
-const appName = 'Wiki';
-const foot = { who: 'ann', cancelAction: '#', appName };
+
+/** The application of the preview: the chosen one, else an example. */
+interface PreviewedApplication {
+  appName: string;
+  logo?: string | undefined;
+}
+const EXAMPLE: PreviewedApplication = { appName: 'Wiki' };
+
+interface PreviewedPage {
+  label: PageText;
+  template: string;
+  data(application: PreviewedApplication): object;
+}
 
 /** Page -> its label, its template and example data. */
 const pages = {
   'sign-in': {
     label: t('console.branding.page.sign-in'),
     template: 'sign-in/identify',
-    data: { action: '#', cancelAction: '#', appName, loginHint: 'ann', forgotPasswordUrl: '/forgot-password' },
+    data: (application) => ({
+      ...{ action: '#', cancelAction: '#', loginHint: 'ann', forgotPasswordUrl: '/forgot-password' },
+      ...application,
+    }),
   },
   'two-step': {
     label: t('console.branding.page.two-step'),
     template: 'sign-in/second-factor',
-    data: {
-      ...{ action: '#', method: 'totp', isNumeric: true, rememberDays: 30, foot },
+    data: ({ appName }) => ({
+      ...{ action: '#', method: 'totp', isNumeric: true, rememberDays: 30 },
+      foot: { who: 'ann', cancelAction: '#', appName },
       ...{ hint: t('second-factor.totp-hint'), others: [{ href: '#', label: t('second-factor.use-recovery-code') }] },
-    },
+    }),
   },
   consent: {
     label: t('console.branding.page.consent'),
     template: 'sign-in/consent',
-    data: {
-      ...{ action: '#', appName, account: person, isOffline: true },
+    data: (application) => ({
+      ...{ action: '#', account: person, isOffline: true, ...application },
       scopes: [
         { name: 'openid', label: t('consent.scope-openid'), values: ['ann'] },
         { name: 'email', label: t('consent.scope-email'), values: ['ann@example.com'] },
       ],
-    },
+    }),
   },
   apps: {
     label: t('console.branding.page.apps'),
     template: 'account/portal',
-    data: {
+    data: ({ appName, logo }) => ({
       ...{ account: person, search: '', notices: [], mayOpenConsole: false, mayAddApplications: false },
       tiles: [
-        { name: 'Wiki', url: '#', isRecent: true },
+        { name: appName, url: '#', isRecent: true, logo },
         { name: 'Payroll', url: '#', isRecent: false },
       ],
-    },
+    }),
   },
   error: {
     label: t('console.branding.page.error'),
     template: 'error',
-    data: {
+    data: () => ({
       ...{ status: 404, title: 'Not Found', code: 'not_found', fields: [], technical: [], requestId: 'example' },
       ...{ message: t('error.not_found'), advice: t('error.not_found.advice') },
-    },
+    }),
   },
-} as const;
-type PageName = keyof typeof pages;
+} satisfies Record<string, PreviewedPage>;
 
-const modes = { light: t('console.branding.mode.light'), dark: t('console.branding.mode.dark') };
+/** The emails beside the pages. */
+const mails = {
+  'mail-password-reset': 'password-reset',
+  'mail-new-sign-in': 'new-sign-in',
+  'mail-invitation': 'invitation',
+  'mail-one-time-code': 'one-time-code',
+} as const;
+
+const choices = [...Object.keys(pages), ...Object.keys(mails)] as (keyof typeof pages | keyof typeof mails)[];
 
 /** Which page in which mode. */
-export const previewQuery = z.object({
-  page: z.enum(Object.keys(pages) as PageName[]).catch('sign-in'),
-  mode: z.enum(['light', 'dark']).catch('light'),
-  /** That of the console by default. */
-  language: z.enum(languages).optional().catch(undefined),
-  /** A client ID or entity ID; empty for all pages. */
-  application: z.string().max(2048).catch(''),
-});
+export const previewQuery = z.object({ page: z.enum(choices).catch('sign-in'), ...previewChoices });
 export type Choice = z.output<typeof previewQuery>;
 
 /** What is typed, where it is allowed; anything else is as if it was not there. */
@@ -96,37 +116,17 @@ const typedValues = {
 } satisfies Record<BrandSetting, z.ZodType>;
 const addressQuery = z.looseObject(previewQuery.shape);
 
-/** The choice of the application whose brand is edited. */
-export function applicationField({ application }: Choice): Field {
-  return {
-    name: 'application',
-    label: t('console.branding.application'),
-    suggest: 'applications',
-    value: application,
-    placeholder: t('console.branding.all-pages'),
-  };
-}
-
 /** The choices above the preview. `offered`: the languages. */
 export function previewFields({ page, mode, language }: Choice, offered: readonly string[], own: string): Field[] {
-  const option = ([value, label]: [string, PageText]) => ({ value, label });
-  const labels = Object.entries(pages).map(([name, { label }]): [string, PageText] => [name, label]);
+  const mailLabel = (kind: MailKind) => t('console.branding.page.mail', { mail: templateNames[kind] });
+  const options = [
+    ...Object.entries(pages).map(([value, { label }]) => ({ value, label })),
+    ...Object.entries(mails).map(([value, kind]) => ({ value, label: mailLabel(kind) })),
+  ];
   return [
-    { name: 'page', label: t('console.branding.page'), type: 'select', value: page, options: labels.map(option) },
-    {
-      name: 'language',
-      label: t('console.branding.language'),
-      type: 'select',
-      value: language ?? own,
-      options: languageNames(offered).map(({ tag, name }) => ({ value: tag, label: name, language: tag })),
-    },
-    {
-      name: 'mode',
-      label: t('console.branding.mode'),
-      type: 'select',
-      value: mode,
-      options: Object.entries(modes).map(option),
-    },
+    { name: 'page', label: t('console.branding.page'), type: 'select', value: page, options },
+    languageField(language ?? own, offered),
+    modeField(mode),
   ];
 }
 
@@ -140,21 +140,42 @@ export function previewAddress(choice: Choice, typed: (name: BrandSetting) => st
 export interface PreviewDependencies {
   frame: Frame;
   brand: Pick<Brand, 'with'>;
+  names: Pick<Names, 'applications'>;
+  pictures: Pick<ApplicationPictures, 'addressesOf'>;
+  /** The emails with example data. */
+  mailTemplates: Pick<TestMail, 'example'>;
 }
 
-export function brandPreviewRoutes({ frame, brand }: PreviewDependencies): Router<State, Extras> {
+export function brandPreviewRoutes(dependencies: PreviewDependencies): Router<State, Extras> {
+  const { frame, brand, mailTemplates } = dependencies;
   const router = new Router<State, Extras>();
-  router.get(PATH, ...frame.page('gatehouse.settings:read'), (ctx) => {
+  router.get(PATH, ...frame.page('gatehouse.settings:read'), async (ctx) => {
     const { page, mode, application, language, ...typed } = parseQuery(ctx, addressQuery);
     if (language) ctx.state.language = () => language;
-    const { template, data } = pages[page];
     ctx.set('Content-Security-Policy', POLICY);
     // Undefined where nothing is set: the look of Gatehouse, whatever is stored.
-    const isOfApplication = application !== '';
-    const look = { brand: brand.with(valuesOf(typed), { isOfApplication }), theme: mode };
-    ctx.render(template, { ...data, ...look, isPreview: true }, 200);
+    const look = brand.with(valuesOf(typed), { isOfApplication: application !== '' });
+    if (isMail(page)) {
+      ctx.type = 'text/html; charset=utf-8';
+      ctx.body = mailTemplates.example(mails[page], ctx.state.language(), { mode, brand: () => look }).html;
+      return;
+    }
+    const { template, data } = pages[page];
+    const example = data(await previewedApplication(dependencies, application));
+    ctx.render(template, { ...example, brand: look, theme: mode, isPreview: true }, 200);
   });
   return router;
+}
+
+const isMail = (page: Choice['page']): page is keyof typeof mails => Object.hasOwn(mails, page);
+
+async function previewedApplication(
+  { names, pictures }: PreviewDependencies,
+  application: string,
+): Promise<PreviewedApplication> {
+  const found = application ? (await names.applications([application])).get(application) : undefined;
+  if (!found) return EXAMPLE;
+  return { appName: found.name, logo: (await pictures.addressesOf([found.id])).get(found.id) };
 }
 
 function valuesOf(typed: Record<string, unknown>): BrandValues {

@@ -9,9 +9,12 @@ import { faultMessage } from '../../platform/fault-messages.ts';
 import { t } from '../../texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { readTypedForm } from '../console/typed-form.ts';
+import { connectionPage } from './console-page.ts';
 import {
+  assertChangeable,
   type ConnectionPagesDependencies,
   documentNames,
+  inWords,
   pathOf,
   purposeNames,
   selectorOf,
@@ -26,11 +29,10 @@ const secretForm = z.object({
   expires_at: z.iso.date().or(z.literal('')).default(''),
 });
 
-export function addMaintenanceRoutes(
-  router: Router<State, Extras>,
-  { frame, connections }: ConnectionPagesDependencies,
-): void {
+export function addMaintenanceRoutes(router: Router<State, Extras>, dependencies: ConnectionPagesDependencies): void {
+  const { frame, connections } = dependencies;
   router.get('/:id/secret', ...frame.page(WRITE), async (ctx) => {
+    await assertChangeable({ connections }, ctx.params.id ?? '');
     frame.show(ctx, secretPage(await connections.get(ctx.params.id ?? ''), {}));
   });
 
@@ -62,12 +64,10 @@ export function addMaintenanceRoutes(
     const { id = '' } = ctx.params;
     const read = await connections.readDocuments(id, frame.actor(ctx));
     const failed = read.find(({ error }) => error !== undefined);
-    const fault = failed && { document: documentNames[failed.kind], error: failed.error ?? '' };
-    frame.redirect(
-      ctx,
-      pathOf(id),
-      fault ? t('console.connections.document-fault', fault) : t('console.connections.documents-updated'),
-    );
+    if (!failed) return frame.redirect(ctx, pathOf(id), t('console.connections.documents-updated'));
+    const fault = { document: documentNames[failed.kind], error: inWords(failed.error ?? '') };
+    const page = await connectionPage(dependencies, ctx, await connections.get(id));
+    frame.show(ctx, { ...page, problem: t('console.connections.document-fault', fault) }, 502);
   });
 }
 
@@ -76,6 +76,7 @@ function addSecretRemoval(
   { frame, connections }: Pick<ConnectionPagesDependencies, 'frame' | 'connections'>,
 ): void {
   router.get('/:id/secrets/:secret/remove', ...frame.page(WRITE), async (ctx) => {
+    await assertChangeable({ connections }, ctx.params.id ?? '');
     const { connection, secrets } = await connections.get(ctx.params.id ?? '');
     const secret = secrets.find(({ id }) => id === ctx.params.secret);
     if (!secret) throw notFound();

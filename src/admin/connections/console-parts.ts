@@ -2,10 +2,12 @@
 
 import type { ConnectionKind } from '../../connections/connection.ts';
 import type { DocumentKind } from '../../connections/document-checks.ts';
+import { networkSentence } from '../../connections/network-sentences.ts';
 import { presetOf } from '../../connections/presets/presets.ts';
 import { type SecretPurpose, secretPurposesOf } from '../../connections/schema.ts';
 import type { SecretInfo } from '../../connections/secrets.ts';
 import type { Tries } from '../../federation/tries.ts';
+import { forbidden } from '../../http/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { listOf, type PageText, t } from '../../texts/text.ts';
 import type { Action, Block, Cell, Mark } from '../console/blocks.ts';
@@ -27,6 +29,13 @@ export interface ConnectionPagesDependencies {
   now: Clock;
   /** The path of the configuration file. */
   configFile: string | undefined;
+}
+
+/** Throws owned_by_file for a connection that the configuration file declares, so that no form for a change is offered. */
+export async function assertChangeable({ connections }: { connections: ConnectionAdmin }, id: string): Promise<void> {
+  const all = await connections.list();
+  if (all.some(({ connection }) => connection.id === id && connection.source === 'file'))
+    throw forbidden('owned_by_file');
 }
 
 export const pathOf = (id: string): string => `${HOME}/${encodeURIComponent(id)}`;
@@ -56,8 +65,8 @@ export function vendorOf({ connection: { kind, preset } }: ConnectionDetails): P
 export function stateTags({ connection }: ConnectionDetails): Mark[] {
   return [
     connection.enabled
-      ? { text: t('console.connections.enabled'), tone: 'good' }
-      : { text: t('console.connections.disabled'), tone: 'bad' },
+      ? { text: t('console.shared.enabled'), tone: 'good' }
+      : { text: t('console.shared.disabled'), tone: 'bad' },
     ...(connection.source === 'file' ? [FILE_TAG] : []),
   ];
 }
@@ -189,14 +198,30 @@ export function documentBlocks({ connection, documents }: ConnectionDetails, may
         documentNames[kind],
         hasContent ? readAt : { text: t('console.connections.never'), tone: 'bad' },
         nextReadAt,
-        failingSince ? { text: t('console.connections.fails'), tone: 'warn', small: lastError ?? undefined } : '',
+        failingSince
+          ? { text: t('console.connections.fails'), tone: 'warn', small: lastError ? inWords(lastError) : undefined }
+          : '',
       ]),
       empty: t('console.connections.no-documents'),
     },
+    ...detailsOf(documents),
     ...actionsBlock(mayChange, [
       { label: t('console.connections.update-documents'), post: `${pathOf(connection.id)}/documents` },
     ]),
   ];
+}
+
+/** The error as a sentence: those of the network have codes. */
+export const inWords = (error: PageText): PageText => networkSentence(String(error)) ?? error;
+
+/** The errors that the table has in other words, as they were received. */
+function detailsOf(documents: ConnectionDetails['documents']): Block[] {
+  const raw = documents.flatMap(({ kind, lastError }) =>
+    lastError && networkSentence(String(lastError))
+      ? [{ label: documentNames[kind], value: { text: lastError, code: true } }]
+      : [],
+  );
+  return raw.length > 0 ? [{ kind: 'facts', title: t('error-page.details'), rows: raw, isClosed: true }] : [];
 }
 
 export function mappingBlocks({ entry }: ConnectionDetails): Block[] {

@@ -7,7 +7,7 @@ import { parseForm } from '../../http/input.ts';
 import { type PageText, sentences, t } from '../../texts/text.ts';
 import type { ConsolePage, Field } from '../console/blocks.ts';
 import { assertTypedName, deletionForm, readTypedName } from '../console/typed-name.ts';
-import { type ConnectionPagesDependencies, HOME, pathOf, WRITE } from './console-parts.ts';
+import { assertChangeable, type ConnectionPagesDependencies, HOME, pathOf, WRITE } from './console-parts.ts';
 
 const endForm = z.object({ end_sessions: z.literal('on').optional() });
 
@@ -22,6 +22,7 @@ export function addStateRoutes(
   });
 
   router.get('/:id/disable', ...frame.page(WRITE), async (ctx) => {
+    await assertChangeable({ connections }, ctx.params.id ?? '');
     const { connection } = await connections.get(ctx.params.id ?? '');
     frame.show(ctx, disablePage(connection, await connections.countSessions(connection.id)));
   });
@@ -36,6 +37,7 @@ export function addStateRoutes(
 
   router.get('/:id/delete', ...frame.page(WRITE), async (ctx) => {
     const { id = '' } = ctx.params;
+    await assertChangeable({ connections }, id);
     frame.show(ctx, await deletePage(id));
   });
 

@@ -1,6 +1,7 @@
 // "Try it": a real sign-in at the upstream that writes nothing, and what it would do. Also for a connection that is disabled.
 import type Router from '@koa/router';
 import { z } from 'zod';
+import { networkSentence } from '../../connections/network-sentences.ts';
 import type { Preview } from '../../federation/accounts/resolve.ts';
 import type { FailedTry, FinishedTry } from '../../federation/tries.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
@@ -80,11 +81,14 @@ function lookUpPage(at: string): ConsolePage {
 
 function failedBlocks({ code, message, rule, expected, received }: FailedTry): Block[] {
   return [
-    { kind: 'text', tone: 'alert', text: message },
+    { kind: 'text', tone: 'alert', text: networkSentence(received ?? '') ?? networkSentence(message) ?? message },
     {
       kind: 'facts',
+      title: t('error-page.details'),
+      isClosed: true,
       rows: [
-        { label: t('console.connections.rule'), value: rule },
+        { label: t('console.connections.error'), value: { text: message, code: true } },
+        { label: t('console.connections.rule'), value: { text: rule, code: true } },
         { label: t('console.connections.expected'), value: cellOf(expected) },
         { label: t('console.page.received'), value: cellOf(received) },
         { label: t('console.connections.user-message'), value: { text: code, code: true } },

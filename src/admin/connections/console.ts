@@ -3,26 +3,22 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { bodyLimit, parseQuery } from '../../http/input.ts';
-import { listOf, type PageText, t } from '../../texts/text.ts';
+import { listOf, t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import { MAX_FORM_BYTES, readForm } from '../applications/form/read-form.ts';
-import { type Action, type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
+import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
 import { type ListAddress, sortColumn, sortedBy } from '../console/lists.ts';
-import { fileNotice } from '../console/managed-by-file.ts';
 import { keysOf, type Section, sectionFields, sections, valuesFrom } from './console-fields.ts';
 import { addMaintenanceRoutes } from './console-maintenance.ts';
 import { addNewConnectionRoutes } from './console-new.ts';
+import { connectionPage } from './console-page.ts';
 import {
+  assertChangeable,
   type ConnectionPagesDependencies,
-  documentBlocks,
-  domainBlocks,
   HOME,
-  mappingBlocks,
   pathOf,
   READ,
-  secretBlocks,
   stateTags,
-  vendorBlocks,
   vendorOf,
   WRITE,
 } from './console-parts.ts';
@@ -83,7 +79,7 @@ function addListRoute(router: Router<State, Extras>, { frame, connections }: Con
             },
             vendorOf(one),
             [
-              ...stateTags(one),
+              ...stateTags(one).map((tag) => ({ tone: 'plain' as const, ...tag })),
               ...(hasFault(one) ? [{ text: t('console.connections.needs-attention'), tone: 'warn' as const }] : []),
             ],
             listOf(one.domains.map(({ domain }) => domain)),
@@ -117,87 +113,16 @@ function hasFault({ documents, domains }: ConnectionDetails): boolean {
   );
 }
 
-function addOneRoute(
-  router: Router<State, Extras>,
-  { frame, connections, now, configFile }: ConnectionPagesDependencies,
-): void {
+function addOneRoute(router: Router<State, Extras>, dependencies: ConnectionPagesDependencies): void {
+  const { frame, connections } = dependencies;
   router.get('/:id', ...frame.page(READ), async (ctx) => {
-    const details = await connections.get(ctx.params.id ?? '');
-    const { connection } = details;
-    const mayTry = await connections.mayChange(frame.actor(ctx));
-    const mayChange = mayTry && connection.source === 'local';
-    frame.show(ctx, {
-      title: connection.name,
-      logo: { name: connection.name },
-      back: { href: HOME, label: t('console.navigation.connections') },
-      tags: stateTags(details),
-      actions: [...(mayTry ? [tryAction(details)] : []), ...(mayChange ? changeActions(details) : [])],
-      blocks: [
-        ...(connection.source === 'file' ? [fileNotice(configFile, 'connection')] : []),
-        factsOf(details),
-        ...secretBlocks(details, mayChange, now()),
-        ...domainBlocks(details, mayChange),
-        ...mappingBlocks(details),
-        ...documentBlocks(details, mayChange),
-        ...vendorBlocks(details),
-      ],
-    });
+    frame.show(ctx, await connectionPage(dependencies, ctx, await connections.get(ctx.params.id ?? '')));
   });
-}
-
-/** A directory has no page of its own to sign in at: a form asks for the login. */
-function tryAction({ connection }: ConnectionDetails): Action {
-  const at = `${pathOf(connection.id)}/test`;
-  const label = t('console.connections.try');
-  return connection.kind === 'ldap' ? { label, href: at } : { label, post: at };
-}
-
-function changeActions({ connection }: ConnectionDetails): Action[] {
-  const at = pathOf(connection.id);
-  return [
-    { label: t('console.shared.edit'), href: `${at}/edit`, look: 'primary' },
-    connection.enabled
-      ? { label: t('console.shared.disable'), href: `${at}/disable` }
-      : { label: t('console.shared.enable'), post: `${at}/enable` },
-    { label: t('console.shared.delete'), href: `${at}/delete`, look: 'danger' },
-  ];
-}
-
-const trustedEmailTexts: Record<string, PageText> = {
-  never: t('console.connections.trusted-email.never'),
-  verified: t('console.connections.trusted-email.verified'),
-  domains: t('console.connections.trusted-email.domains'),
-};
-
-function factsOf(details: ConnectionDetails): Block {
-  const { entry, connection } = details;
-  const text = (key: string) => (typeof entry[key] === 'string' ? entry[key] : undefined);
-  const upstream =
-    text('issuer') ?? text('entity_id') ?? text('metadata_url') ?? text('authorization_url') ?? text('url');
-  return {
-    kind: 'facts',
-    rows: [
-      { label: t('console.shared.id'), value: { text: connection.id, code: true } },
-      { label: t('console.connections.provider'), value: vendorOf(details) },
-      { label: t('console.connections.upstream'), value: upstream ? { text: upstream, code: true } : null },
-      {
-        label: t('console.connections.new-accounts'),
-        value: t('console.connections.new-accounts.value', { creates: entry.create_users ? 'yes' : 'no' }),
-      },
-      {
-        label: t('console.connections.email-addresses'),
-        value: trustedEmailTexts[String(entry.trusted_email)] ?? '',
-      },
-      {
-        label: t('console.connections.sign-out'),
-        value: t('console.connections.sign-out.value', { when: String(entry.logout) }),
-      },
-    ],
-  };
 }
 
 function addEditRoutes(router: Router<State, Extras>, { frame, connections }: ConnectionPagesDependencies): void {
   router.get('/:id/edit', ...frame.page(WRITE), async (ctx) => {
+    await assertChangeable({ connections }, ctx.params.id ?? '');
     frame.show(ctx, editPage(await connections.get(ctx.params.id ?? ''), {}));
   });
 

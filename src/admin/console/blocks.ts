@@ -6,6 +6,7 @@ import type {
   Action,
   Bar,
   Cell,
+  CodeText,
   Column,
   Empty,
   EventItem,
@@ -228,8 +229,7 @@ export type Block =
   | { kind: 'days'; title: PageText; summary: PageText; bars: readonly Bar[]; max: number; badLabel?: PageText }
   | { kind: 'bars'; title: PageText; summary: PageText; bars: readonly Bar[]; max: number; empty: PageText }
   | { kind: 'stats'; items: { label: PageText; value: Cell; href?: string | undefined; tone?: Tone }[] }
-  /** `isClosed`: until it is opened. */
-  | { kind: 'code'; title?: PageText; lead?: PageText; label: PageText; text: PageText; isClosed?: boolean }
+  | ({ kind: 'code' } & CodeText)
   /** A secret, displayed once. */
   | { kind: 'secret'; label: PageText; text: string; lead: PageText }
   | ({ kind: 'verdict' } & Verdict)

@@ -6,6 +6,8 @@ export type Tone = 'good' | 'bad' | 'warn' | 'plain';
 
 export interface Mark {
   text: PageText;
+  /** Its language, if it is another one than that of the page. */
+  language?: string;
   /** A path of this server, or a web address. */
   href?: string | undefined;
   tone?: Tone | undefined;
@@ -155,4 +157,17 @@ export interface PageFault {
   language?: string;
   /** Without `field`: the page that has the field. */
   href?: string | undefined;
+}
+
+/** Text to copy. */
+export interface CodeText {
+  title?: PageText;
+  lead?: PageText;
+  /** For screen readers. */
+  label: PageText;
+  text: PageText;
+  /** Until it is opened. */
+  isClosed?: boolean;
+  /** Its language, if it is another one than that of the page, and the direction of that. */
+  written?: { language: string; direction: 'ltr' | 'rtl' };
 }

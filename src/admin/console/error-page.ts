@@ -4,10 +4,11 @@ import { STATUS_CODES } from 'node:http';
 import type { Context } from '../../http/context.ts';
 import type { AppError } from '../../http/errors.ts';
 import { type Need, permissionsOf } from '../../rbac/rights.ts';
-import { type PageLink, type PageText, t } from '../../texts/text.ts';
+import { type PageLink, type PageText, Text, t } from '../../texts/text.ts';
 import type { Action, Block, ConsolePage } from './blocks.ts';
 import { otherAccount } from './console-rights.ts';
 import { entryOf } from './navigation.ts';
+import { missingSentence } from './permission-words.ts';
 
 interface Wording {
   title: PageText;
@@ -16,7 +17,7 @@ interface Wording {
 
 /** @param missing the permissions that the administrator lacks */
 export function errorPageOf(ctx: Context, error: AppError, missing: readonly Need[]): ConsolePage {
-  const { title, lead } = wordingOf(ctx, error);
+  const { title, lead } = wordingOf(ctx, error, missing);
   const [first, ...others] = linksOf(ctx, error);
   const items: Action[] = [
     { ...first, look: 'primary' },
@@ -25,18 +26,20 @@ export function errorPageOf(ctx: Context, error: AppError, missing: readonly Nee
   return {
     title,
     ...(lead && { lead }),
-    blocks: [{ kind: 'actions', items }, ...missingBlocks(missing), detailsOf(ctx, error)],
+    blocks: [{ kind: 'actions', items }, detailsOf(ctx, error, missing)],
   };
 }
 
 /** The messages of errors are for programs too; here some say what an administrator can do. */
-function wordingOf(ctx: Context, { code, status, text, advice }: AppError): Wording {
+function wordingOf(ctx: Context, { code, status, text, advice }: AppError, missing: readonly Need[]): Wording {
+  const isNamed = advice !== undefined && !(text instanceof Text && text.key === 'error.not_found');
+  if (missing.length > 0) return { title: text, lead: missingSentence(missing) };
   if (isWrongFilter(ctx, status)) return { title: t('console.error.filters'), lead: t('console.error.filters.advice') };
   if (status === 412 || status === 428) {
     return { title: t('error.changed_meanwhile'), lead: t('error.changed_meanwhile.advice') };
   }
   if (code === 'internal') return { title: text, lead: t('console.error.internal.advice') };
-  if (status === 404) return { title: text, lead: t('console.error.not-found.advice') };
+  if (status === 404) return { title: text, lead: isNamed ? advice : t('console.error.not-found.advice') };
   return { title: text, lead: advice };
 }
 
@@ -78,13 +81,16 @@ function pageBefore(ctx: Context, label: PageText): PageLink | undefined {
   return pathname.startsWith('/admin/') ? { href: `${pathname}${search}`, label } : undefined;
 }
 
-function missingBlocks(missing: readonly Need[]): Block[] {
-  if (missing.length === 0) return [];
+function missingRow(missing: readonly Need[]) {
   const value = missing.flatMap(permissionsOf).map((text) => ({ text, code: true }));
-  return [{ kind: 'facts', rows: [{ label: t('console.error.missing', { count: missing.length }), value }] }];
+  return value.length > 0 ? [{ label: t('console.error.missing', { count: missing.length }), value }] : [];
 }
 
-function detailsOf(ctx: Context, { status, fields, technical, rejectionCode }: AppError): Block {
+function detailsOf(
+  ctx: Context,
+  { status, fields, technical, rejectionCode }: AppError,
+  missing: readonly Need[],
+): Block {
   return {
     kind: 'facts',
     title: t('error-page.details'),
@@ -92,6 +98,7 @@ function detailsOf(ctx: Context, { status, fields, technical, rejectionCode }: A
     isClosed: status < 500,
     rows: [
       ...fields.map(({ field, message }) => ({ label: field || t('error-page.input'), value: message })),
+      ...missingRow(missing),
       ...technical.map(({ label, value }) => ({ label, value: { text: value, code: true } })),
       { label: t('error-page.status'), value: `${status} ${STATUS_CODES[status] ?? ''}` },
       ...(rejectionCode

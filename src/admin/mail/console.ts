@@ -1,17 +1,15 @@
-// /admin/mail: how mail leaves this server, a test email with the answer of the mail server, and the queue. /admin/mail/templates: every mail.
+// /admin/mail: how mail leaves this server, a test email with the answer of the mail server, and the queue.
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
-import { notFound } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
-import type { MailKind } from '../../mail/messages.ts';
 import type { SendOutcome } from '../../mail/transport.ts';
 import { type PageText, t } from '../../texts/text.ts';
 import type { Action, Block, Cell, ConsolePage, Mark, Search, Tone } from '../console/blocks.ts';
 import { cursorField, type Frame, trailField } from '../console/frame.ts';
 import { type ListAddress, pageLinks, sortColumn } from '../console/lists.ts';
 import type { MailAdmin, MailState, MailView } from './actions.ts';
-import { templateNames } from './template-names.ts';
+import { mailTabs } from './tabs.ts';
 
 const HERE = '/admin/mail';
 const READ = 'gatehouse.mail:read' as const;
@@ -29,10 +27,6 @@ const STATES: Record<MailState, { text: PageText; tone: Tone }> = {
 };
 /** Without a mail server. */
 const WRITTEN: { text: PageText; tone: Tone } = { text: t('console.mail.state.written'), tone: 'warn' };
-/** What a template may load: nothing, and no script. */
-const TEMPLATE_POLICY =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'self'; sandbox";
-
 const SEND_TEST = { label: t('console.mail.send-test'), icon: 'send', post: `${HERE}/test` };
 
 export interface MailPagesDependencies {
@@ -40,7 +34,7 @@ export interface MailPagesDependencies {
   mail: MailAdmin;
 }
 
-/** All pages below /admin/mail. */
+/** All pages below /admin/mail, except the templates. */
 export function mailRoutes(dependencies: MailPagesDependencies): Router<State, Extras> {
   const { frame, mail } = dependencies;
   const router = new Router<State, Extras>({ prefix: HERE });
@@ -67,8 +61,6 @@ export function mailRoutes(dependencies: MailPagesDependencies): Router<State, E
     frame.redirect(ctx, HERE, t('console.mail.queued'));
   });
 
-  templateRoutes(router, { frame, mail });
-
   return router;
 }
 
@@ -88,7 +80,7 @@ async function queuePage(
   return {
     title: t('console.navigation.mail'),
     lead: t('console.mail.lead'),
-    tabs: tabs('queue'),
+    tabs: mailTabs('queue'),
     actions: mayWrite ? [{ ...SEND_TEST, look: 'primary' }] : [],
     blocks: [
       ...result,
@@ -113,11 +105,6 @@ async function queuePage(
     ],
   };
 }
-
-const tabs = (current: 'queue' | 'templates') => [
-  { href: HERE, label: t('console.mail.delivery'), isCurrent: current === 'queue' },
-  { href: `${HERE}/templates`, label: t('console.mail.templates'), isCurrent: current === 'templates' },
-];
 
 function mailCells(
   { id, recipient, subject, state, createdAt, tries, lastError }: MailView,
@@ -206,53 +193,4 @@ function stateFilter({ state, sort }: z.output<typeof query>, { host }: MailAdmi
   const field = { name: 'state', label: t('console.shared.state'), type: 'select' as const, value: state, options };
   const order = { name: 'sort', label: '', type: 'hidden' as const, value: sort === '-created' ? '' : sort };
   return { action: HERE, button: t('console.mail.filter'), fields: [field, order] };
-}
-
-/** The mails with example data, in HTML and as text. */
-function templateRoutes(router: Router<State, Extras>, { frame, mail: { templates } }: MailPagesDependencies): void {
-  const kindOf = (ctx: Context & { params: { kind?: string } }): MailKind => {
-    const kind = templates.kinds.find((one) => one === ctx.params.kind);
-    if (!kind) throw notFound();
-    return kind;
-  };
-
-  router.get('/templates', ...frame.page(READ), (ctx) =>
-    frame.show(ctx, {
-      title: t('console.navigation.mail'),
-      lead: t('console.mail.templates-lead'),
-      tabs: tabs('templates'),
-      blocks: [
-        {
-          kind: 'table',
-          caption: t('console.mail.templates'),
-          columns: [t('console.navigation.mail'), t('console.mail.subject')],
-          rows: templates.kinds.map((kind) => [
-            { text: templateNames[kind], href: `${HERE}/templates/${kind}` },
-            templates.example(kind, frame.language(ctx)).subject,
-          ]),
-          empty: '',
-        },
-      ],
-    }),
-  );
-
-  router.get('/templates/:kind', ...frame.page(READ), (ctx) => {
-    const kind = kindOf(ctx);
-    const { subject, text } = templates.example(kind, frame.language(ctx));
-    frame.show(ctx, {
-      title: templateNames[kind],
-      lead: subject,
-      back: { href: `${HERE}/templates`, label: t('console.mail.templates') },
-      blocks: [
-        { kind: 'preview', title: 'HTML', src: `${HERE}/templates/${kind}/html` },
-        { kind: 'code', title: t('console.mail.text'), label: t('console.mail.text'), text },
-      ],
-    });
-  });
-
-  router.get('/templates/:kind/html', ...frame.page(READ), (ctx) => {
-    ctx.set('Content-Security-Policy', TEMPLATE_POLICY);
-    ctx.type = 'text/html; charset=utf-8';
-    ctx.body = templates.example(kindOf(ctx), frame.language(ctx)).html;
-  });
 }

@@ -10,6 +10,7 @@ import type { Block, Cell, Search } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import { sortColumn, sortedBy } from '../console/lists.ts';
 import { FILE_TAG } from '../console/managed-by-file.ts';
+import { permissionMark, permissionWords } from '../console/permission-words.ts';
 import type { RoleAdmin } from './actions.ts';
 import { pathOf, READ, WRITE } from './role-page.ts';
 import { permissionQuery, searchForm } from './role-search.ts';
@@ -85,21 +86,28 @@ export function roleList(
   router.get('/permissions', ...frame.page(READ), async (ctx) => {
     const { q } = parseQuery(ctx, permissionQuery);
     const [all, permissions] = await Promise.all([roles.list(), roles.permissions()]);
-    show(ctx, MATRIX, matrix(all, permissions, q));
+    show(ctx, MATRIX, matrix(all, permissions, q, frame.language(ctx)));
   });
 }
 
 /** Which role has which permission. */
-function matrix(all: readonly Role[], permissions: Awaited<ReturnType<RoleAdmin['permissions']>>, q: string): Block {
+function matrix(
+  all: readonly Role[],
+  permissions: Awaited<ReturnType<RoleAdmin['permissions']>>,
+  q: string,
+  language: string,
+): Block {
   const wanted = q.toLowerCase();
-  const found = permissions.filter(({ permission }) => permission.toLowerCase().includes(wanted));
+  const isMatch = ({ permission }: { permission: string }) =>
+    `${permission} ${permissionWords(permission)}`.toLowerCase().includes(wanted);
+  const found = inLanguage(language, () => permissions.filter(isMatch));
   return {
     kind: 'table',
     caption: t('console.roles.matrix'),
     filter: searchForm(MATRIX, q),
     columns: [t('console.roles.permission'), ...all.map(({ name }) => name)],
     rows: found.map(({ permission, roles: holders }) => [
-      { text: permission, code: true },
+      permissionMark(permission),
       ...all.map(({ name }): Cell => (holders.includes(name) ? TICK : '')),
     ]),
     empty: t(q ? 'console.roles.no-permissions-match' : 'console.roles.no-permissions'),

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { bodyLimit, parseForm, parseQuery } from '../../http/input.ts';
 import type { Role } from '../../rbac/role.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import { inLanguage, type PageText, t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
 import { asTyped, isRowButton, type Sent, sentValue, toSent } from '../console/row-buttons.ts';
@@ -119,7 +119,7 @@ async function permissionsPage(
   const version = (sent && sentValue(sent, VERSION)) ?? etagOf(role);
   const values = { ...role, version };
   const button = mayChange ? { button: t('console.shared.save-changes') } : {};
-  const search = sent ? '' : parseQuery(ctx, permissionQuery).q;
+  const search = { text: sent ? '' : parseQuery(ctx, permissionQuery).q, language: dependencies.frame.language(ctx) };
   const blocks = await formBlocks(dependencies, { action: path, values, sent, search, ...button });
   const text = t('console.roles.delete-consequence');
   const deletion: Block = {
@@ -141,20 +141,20 @@ interface RoleFormInput {
   action: string;
   values: RoleValues & { version?: string };
   sent: Sent | undefined;
-  /** Only boxes with this are displayed. */
-  search?: string;
+  /** Only boxes with this are displayed: their words in this language, or their codes. */
+  search?: { text: string; language: string };
   /** Without it the form is only displayed. */
   button?: PageText;
 }
 
 async function formBlocks(
   { roles }: RolePagesDependencies,
-  { action, values, sent, search = '', button }: RoleFormInput,
+  { action, values, sent, search: { text: search, language } = { text: '', language: '' }, button }: RoleFormInput,
 ): Promise<Block[]> {
   const known = (await roles.permissions()).map(({ permission }) => permission);
   const isLocked = button === undefined;
   const all = roleSections(values, known, isLocked);
-  const { sections, hidden } = searchedSections(all, search);
+  const { sections, hidden } = inLanguage(language, () => searchedSections(all, search));
   const version = values.version !== undefined && button ? [versionField(values.version)] : [];
   const form: Block = {
     kind: 'form',

@@ -1,8 +1,9 @@
 // The form of a role: name, description, and its permissions as boxes by resource, with rows for all others.
 import { builtInRoles, OWN_PREFIX } from '../../rbac/built-in.ts';
 import { parsePermission } from '../../rbac/names.ts';
-import { t } from '../../texts/text.ts';
-import type { Field, FormSection } from '../console/blocks.ts';
+import { type Text, t } from '../../texts/text.ts';
+import type { Field, FormSection, Option } from '../console/blocks.ts';
+import { permissionWords } from '../console/permission-words.ts';
 import { type Sent, sentValue } from '../console/row-buttons.ts';
 
 /** A role as it is filled in. */
@@ -14,6 +15,20 @@ export interface RoleValues {
 
 const PERMISSIONS = 'permissions';
 const BOXES = 'permissions.';
+
+/** What the resources of Gatehouse are called in the console. */
+const RESOURCES: Readonly<Record<string, Text>> = {
+  'gatehouse.users': t('console.navigation.users'),
+  'gatehouse.sessions': t('console.navigation.sessions'),
+  'gatehouse.applications': t('console.navigation.applications'),
+  'gatehouse.api-keys': t('console.navigation.api-keys'),
+  'gatehouse.connections': t('console.navigation.connections'),
+  'gatehouse.roles': t('console.navigation.roles'),
+  'gatehouse.keys': t('console.navigation.signing-keys'),
+  'gatehouse.audit': t('console.navigation.activity-log'),
+  'gatehouse.settings': t('console.navigation.settings'),
+  'gatehouse.mail': t('console.navigation.mail'),
+};
 
 /** The sections. `known`: the permissions that roles have already, which get boxes. A locked form has only what the role has. */
 export function roleSections(
@@ -78,13 +93,19 @@ function onlyFilled(section: FormSection): FormSection[] {
 function boxesOf(resource: string, names: readonly string[], held: readonly string[], isLocked: boolean): Field {
   return {
     name: `${BOXES}${resource}`,
-    label: resource,
+    label: RESOURCES[resource] ?? resource,
     type: 'checks',
     isHalf: true,
     values: held,
-    options: names.map((value) => ({ value, label: parsePermission(value)?.action ?? value })),
+    options: names.map((value) => optionOf(value)),
     ...(isLocked && { isLocked }),
   };
+}
+
+/** A permission for Gatehouse in words, with its code for the configuration file; one of an application by its action. */
+function optionOf(value: string): Option {
+  const label = permissionWords(value);
+  return label === value ? { value, label: parsePermission(value)?.action ?? value } : { value, label, hint: value };
 }
 
 /** The permissions by resource, both sorted. */

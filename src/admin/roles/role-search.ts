@@ -1,7 +1,7 @@
 // The searches of long lists of permissions. They are forms that only read, so they work without script.
 import { z } from 'zod';
 import { t } from '../../texts/text.ts';
-import type { Block, Field, FormSection, Search } from '../console/blocks.ts';
+import type { Block, Field, FormSection, Option, Search } from '../console/blocks.ts';
 
 /** A role's page has a search from so many boxes on. */
 const LONG = 40;
@@ -35,7 +35,7 @@ export function searchedSections(
 ): { sections: FormSection[]; hidden: Field[] } {
   if (search === '') return { sections: [...sections], hidden: [] };
   const wanted = search.toLowerCase();
-  const isMatch = ({ value }: { value: string }) => value.toLowerCase().includes(wanted);
+  const isMatch = ({ value, label }: Option) => `${value} ${label}`.toLowerCase().includes(wanted);
   const hidden = sections.flatMap(({ fields }) =>
     fields.flatMap(({ name, options = [], values = [] }) =>
       options

@@ -43,20 +43,20 @@ place: without the secret, the keys in the backup can't be read.
     const { size } = statSync(file);
     await record({ file, bytes: size }, pending.length === 0, io);
     io.out(`${file}: ${(size / 1024 / 1024).toFixed(1)} MB`);
-    if (config.secretFile) io.err(`Also keep a copy of ${config.secretFile}, in a different place than the backup.`);
+    if (config.secretFile) io.note(`Also keep a copy of ${config.secretFile}, in a different place than the backup.`);
     return 0;
   },
 };
 
 async function copy(location: DatabaseLocation, draft: string, file: string, io: Io): Promise<void> {
   const onProgress = progressPrinter(io);
-  io.err('Copying the database…');
+  io.note('Copying the database…');
   if (location.kind === 'postgresql') return exportAndCheck(location, draft, file, io, onProgress);
   const [{ assertIntact, copySqlite, countRows, digestOf, inspectSqlite, recordedMigrations, syncFile }, manifest] =
     await Promise.all([import('../../storage/backup/sqlite-copy.ts'), import('../../storage/backup/manifest.ts')]);
   const at = systemClock();
   await copySqlite(location.file, draft, onProgress);
-  io.err('Checking the copy…');
+  io.note('Checking the copy…');
   const { rows, migrations } = await inspectSqlite(draft, (query) => {
     assertIntact(query);
     return { rows: countRows(query), migrations: recordedMigrations(query).map(({ name }) => name) };
@@ -82,7 +82,7 @@ async function exportAndCheck(
     import('../../storage/backup/sqlite-copy.ts'),
   ]);
   await exportPostgres(location, draft, { now: systemClock(), onProgress });
-  io.err('Checking the copy…');
+  io.note('Checking the copy…');
   await checkExport(draft);
   renameSync(draft, file);
   syncFile(path.dirname(file));
@@ -93,5 +93,5 @@ async function record(data: { file: string; bytes: number }, isMigrated: boolean
   if (isMigrated)
     await withServices(io, ({ audit }) => audit.record({ type: 'backup.created', outcome: 'success', data }));
   else
-    io.err('The database is of an older version and was not migrated, so the audit log does not record this backup.');
+    io.note('The database is of an older version and was not migrated, so the audit log does not record this backup.');
 }

@@ -12,6 +12,6 @@ export function progressPrinter(io: Io): (progress: Progress) => void {
   return ({ done, total }) => {
     if (performance.now() - last < EVERY_MILLISECONDS) return;
     last = performance.now();
-    io.err(total > 0 ? `  ${Math.floor((done / total) * 100)} %` : `  ${plural(done, 'row')}`);
+    io.note(total > 0 ? `  ${Math.floor((done / total) * 100)} %` : `  ${plural(done, 'row')}`);
   };
 }

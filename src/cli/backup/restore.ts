@@ -38,7 +38,7 @@ does; run that on the other machines. An export of PostgreSQL can also be restor
       return 1;
     }
     const file = path.resolve(input.words[0] ?? '');
-    io.err('Restoring…');
+    io.note('Restoring…');
     const restored = await restoreBackup(parseDatabaseUrl(config.databaseUrl), file, {
       replace: input.flag('replace'),
       now: systemClock(),

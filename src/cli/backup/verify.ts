@@ -17,7 +17,7 @@ secret, it also verifies the MAC of each row and the audit log. The exit code is
     const config = loadConfig(undefined, { readOnly: true });
     const { verifyBackup } = await import('./verify-checks.ts');
     const file = path.resolve(input.words[0] ?? '');
-    io.err('Reading the backup…');
+    io.note('Reading the backup…');
     const result = await verifyBackup({ file, config, now: systemClock, onProgress: progressPrinter(io) });
     if (input.flag('json')) io.json(result);
     else printFindings(result.findings, io);

@@ -28,7 +28,7 @@ do not depend on the secret. The exit code is 1 if a value cannot be decrypted.`
 };
 
 function printProgress({ table, resealed, unreadable }: ResealResult, io: Io): void {
-  io.err(`${table}: ${resealed + unreadable.length} …`);
+  io.note(`${table}: ${resealed + unreadable.length} …`);
 }
 
 function printResults(results: readonly ResealResult[], io: Io): void {

@@ -1,9 +1,20 @@
 // The report of `gatehouse upgrade check` as text.
 import { plural } from '../../platform/plural.ts';
 import { type Io, plain } from '../io.ts';
-import type { UpgradeReport } from './report.ts';
+import { CREATE_BACKUP, type FaultyEnvironment, type UpgradeReport } from './report.ts';
 
-export function printReport(report: UpgradeReport, io: Io): void {
+export function printReport(report: UpgradeReport | FaultyEnvironment, io: Io): void {
+  if (report.database !== null) printDetails(report, io);
+  for (const problem of report.problems) io.out(plain(`PROBLEM: ${problem}`));
+  io.out(`${verdictOf(report)} Nothing changed.`);
+}
+
+function verdictOf(report: UpgradeReport | FaultyEnvironment): string {
+  if (!report.ok) return "Don't start this version yet.";
+  return report.backup ? 'Ready to upgrade.' : `Ready, but without a backup: ${CREATE_BACKUP}.`;
+}
+
+function printDetails(report: UpgradeReport, io: Io): void {
   const { database, migrations, trial, disk, backup, configuration, servers } = report;
   io.out(`Gatehouse ${report.version}, ${database.kind} at ${plain(database.where)}, ${size(database.bytes)}`);
   io.out('');
@@ -22,11 +33,7 @@ export function printReport(report: UpgradeReport, io: Io): void {
       ? `Disk: up to ${size(disk.needed)} more in the database; the free space there isn't known.`
       : `Disk: ${size(disk.free)} free, up to ${size(disk.needed)} needed${disk.ok ? '' : ': TOO LITTLE'}.`,
   );
-  io.out(
-    backup
-      ? `Backup: ${plain(backup.file)}, ${age(backup.age_seconds)} old.`
-      : 'Backup: none recorded. Create one first: gatehouse backup FILE',
-  );
+  io.out(backup ? `Backup: ${plain(backup.file)}, ${age(backup.age_seconds)} old.` : 'Backup: NONE RECORDED.');
   for (const line of configuration) io.out(plain(`Configuration: ${line}`));
   if (configuration.length === 0) io.out('Configuration: every key and variable is known.');
   for (const { version, address, connections } of servers ?? [])
@@ -36,8 +43,6 @@ export function printReport(report: UpgradeReport, io: Io): void {
   if (servers === null)
     io.out('Running servers: not known on this database. Stop the server before you start the new version.');
   io.out('');
-  for (const problem of report.problems) io.out(plain(`PROBLEM: ${problem}`));
-  io.out(report.ok ? 'Ready to upgrade. Nothing changed.' : "Don't start this version yet. Nothing changed.");
 }
 
 function size(bytes: number): string {

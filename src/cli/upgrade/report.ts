@@ -30,9 +30,17 @@ export interface UpgradeReport {
   configuration: string[];
   /** The other programs on the database; null where it is not known. */
   servers: DatabaseState['servers'];
+  /** What does not prevent the start, but the upgrade should wait for. */
+  warnings: string[];
   /** Why it is not ok, and what to look at. */
   problems: string[];
 }
+
+/** The report when the environment is wrong, so that nothing else could be looked at. */
+export type FaultyEnvironment = Pick<UpgradeReport, 'version' | 'configuration' | 'warnings' | 'problems'> & {
+  ok: false;
+  database: null;
+};
 
 export interface ReportOptions {
   /** A backup of which the age is reported. */
@@ -41,10 +49,28 @@ export interface ReportOptions {
   onProgress(message: string): void;
 }
 
-/** Throws ConfigError and DatabaseError where there is nothing to report about. */
-export async function reportOf({ backup, withRows, onProgress }: ReportOptions): Promise<UpgradeReport> {
-  const config = loadConfig(undefined, { readOnly: true });
+/** Throws ConfigError and DatabaseError where there is no database to report about. */
+export async function reportOf(options: ReportOptions): Promise<UpgradeReport | FaultyEnvironment> {
+  let config: Config;
+  try {
+    config = loadConfig(undefined, { readOnly: true });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const faults = [...error.faults];
+    return {
+      ok: false,
+      version: packageVersion(),
+      database: null,
+      configuration: faults,
+      warnings: [],
+      problems: faults,
+    };
+  }
   requireDatabase(config);
+  return reportOn(config, options);
+}
+
+async function reportOn(config: Config, { backup, withRows, onProgress }: ReportOptions): Promise<UpgradeReport> {
   const location = parseDatabaseUrl(config.databaseUrl);
   const state = await inspectDatabase(location);
   const { applied, missing, tableRows } = state;
@@ -65,6 +91,7 @@ export async function reportOf({ backup, withRows, onProgress }: ReportOptions):
     ...(needsAdoption(state) ? [NO_DATA_KEYS] : []),
     ...configuration,
   ];
+  const lastBackup = ageOf(backup === undefined ? state.backup : await backupFile(backup));
   return {
     ok: problems.length === 0,
     version: packageVersion(),
@@ -74,10 +101,13 @@ export async function reportOf({ backup, withRows, onProgress }: ReportOptions):
       bytes: state.bytes,
     },
     ...{ migrations, trial, disk, configuration, problems },
-    backup: backup === undefined ? ageOf(state.backup) : ageOf(await backupFile(backup)),
+    backup: lastBackup,
+    warnings: lastBackup ? [] : [`no backup is recorded: ${CREATE_BACKUP}`],
     servers: state.servers,
   };
 }
+
+export const CREATE_BACKUP = 'create one with gatehouse backup FILE';
 
 const NO_DATA_KEYS =
   'the database has no data keys, because an older version made it: stop all servers, create a backup, and run: gatehouse secrets adopt';

@@ -23,7 +23,7 @@ copied rows, in a transaction that is rolled back. The exit code is 1 if the sta
     const report = await reportOf({
       ...(backup !== undefined && { backup }),
       withRows: !input.flag('schema-only'),
-      onProgress: io.err,
+      onProgress: io.note,
     });
     if (input.flag('json')) io.json(report);
     else printReport(report, io);

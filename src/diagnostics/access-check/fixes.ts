@@ -1,10 +1,11 @@
 // The causes of a red access check, each with the fixes that this actor may use, or a sentence that says what is missing.
 import type { ApplicationAdmin } from '../../admin/applications/actions.ts';
+import { quotedPermissions } from '../../admin/console/permission-words.ts';
 import type { RoleAdmin } from '../../admin/roles/actions.ts';
 import type { UserAdmin } from '../../admin/users/actions.ts';
 import type { Actor } from '../../audit/audit.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
-import { oneOf, type PageText, t } from '../../texts/text.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import { roleInFile } from '../role-in-file.ts';
 import type { Check } from './check.ts';
 import { nameOf } from './checks.ts';
@@ -69,24 +70,27 @@ async function obstacle(
   { by, mayOpen }: { by: Actor; mayOpen(permission: OwnPermission): boolean },
 ): Promise<PageText | undefined> {
   const action = fix.label;
-  const lacks = (permission: PageText, name: string) =>
-    t('console.access-check.lacks-permission-for', { action, permission, name });
+  const lacks = (anyOf: readonly OwnPermission[], name: string) =>
+    t('console.access-check.lacks-permission-for', { action, permission: quotedPermissions(anyOf), name });
   const mayChangeUser = (anyOf: readonly OwnPermission[]) => userAdmin.mayChange(account.id, by, anyOf);
   switch (needs.of) {
     case 'user':
       if (await mayChangeUser(needs.anyOf)) return undefined;
-      return lacks(oneOf(needs.anyOf), nameOf(account));
+      return lacks(needs.anyOf, nameOf(account));
     case 'role':
       if (account.source === 'file') return roleInFile(application, account) ?? FILE(nameOf(account));
       if ((await roleAdmin.assignable(by)).includes(needs.name) && (await mayChangeUser(ASSIGN))) return undefined;
       return t('console.access-check.lacks-role', { action, role: needs.name, name: nameOf(account) });
     case 'application':
       if (!(await applicationAdmin.mayChange(application.id, by)))
-        return lacks('gatehouse.applications:write', application.name);
+        return lacks(['gatehouse.applications:write'], application.name);
       return application.source === 'file' ? FILE(application.name) : undefined;
     case 'settings':
       return mayOpen('gatehouse.settings:write-security')
         ? undefined
-        : t('console.access-check.lacks-permission', { action, permission: 'gatehouse.settings:write-security' });
+        : t('console.access-check.lacks-permission', {
+            action,
+            permission: quotedPermissions(['gatehouse.settings:write-security']),
+          });
   }
 }

@@ -80,20 +80,20 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
           },
           caption: t('console.rejections.title'),
           columns: [
-            t('console.rejections.reference'),
-            sortColumn(t('console.rejections.when'), '-at', list),
+            t('console.rejections.reason'),
             t('console.rejections.application-or-connection'),
             t('console.rejections.user'),
-            t('console.rejections.reason'),
+            sortColumn(t('console.rejections.when'), '-at', list),
+            { label: t('console.rejections.reference'), isShort: true },
           ],
           rows: page.rejections.map((one) => [
-            { text: one.code, href: `/admin/refusals/${one.code}` },
-            one.at,
+            { text: rejectionText(one), href: `/admin/refusals/${one.code}` },
             one.endpoint === 'upstream'
               ? { text: one.clientId ?? '', href: `/admin/connections/${one.clientId}` }
               : withInitials(applicationCell(one.clientId ?? null, applications)),
             withInitials(userCell(one.subjectId ?? null, users), true),
-            { text: rejectionText(one), small: `${one.endpoint}: ${one.reason}` },
+            one.at,
+            { text: one.code, code: true },
           ]),
           empty: client || user || request || after ? t('console.rejections.no-match') : NONE,
           pages: pageLinks(list, given, page.next),

@@ -6,7 +6,8 @@ import type { Applications } from '../../applications/applications.ts';
 import type { Actor } from '../../audit/audit.ts';
 import type { Connection } from '../../connections/connection.ts';
 import type { Connections } from '../../connections/connections.ts';
-import { conflict, notFound } from '../../http/errors.ts';
+import { type AppError, conflict, notFound } from '../../http/errors.ts';
+import { limits } from '../../limits.ts';
 import type { Rejection, Rejections } from '../../rejections/rejections.ts';
 import { type PageText, t } from '../../texts/text.ts';
 import { type Case, type ExplainedRule, explainedRules, passesNow, problemOf } from './evaluation.ts';
@@ -52,13 +53,18 @@ export interface RejectionAdminDependencies extends FixDependencies {
   isOwnApi(identifier: string): boolean;
 }
 
+function unknownReference(): AppError {
+  const advice = t('console.rejections.not-found.advice', { days: limits.rejections.keepDays });
+  return notFound({ message: t('console.rejections.not-found'), advice });
+}
+
 export function createRejectionAdmin(dependencies: RejectionAdminDependencies): RejectionAdmin {
   const { rejections, accounts, applications, connections, samlSide, missingApis, isOwnApi } = dependencies;
   const { registrationFaultOf } = dependencies;
 
   async function caseOf(code: string): Promise<Case> {
     const rejection = await rejections.find(code);
-    if (!rejection) throw notFound({ message: t('console.rejections.not-found') });
+    if (!rejection) throw unknownReference();
     const { clientId, endpoint } = rejection;
     const [application, connection, account] = await Promise.all([
       clientId === undefined || endpoint === 'upstream' ? undefined : applications.find(clientId),

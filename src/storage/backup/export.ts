@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { SqlQueryable } from '@prisma/driver-adapter-utils';
 import type { DatabaseLocation } from '../database-url.ts';
-import { patientLimits } from '../open-options.ts';
+import { type DatabaseLimits, patientLimits } from '../open-options.ts';
 import { postgresAdapter } from '../postgresql/adapter.ts';
 import { type BackupHead, newHead, type Progress } from './head.ts';
 import { syncFile } from './sqlite-copy.ts';
@@ -35,9 +35,12 @@ export interface ExportEnd {
 
 export interface ExportOptions {
   now: Date;
+  /** The time limits; by default 5 minutes for the next rows, however many there are. */
+  limits?: DatabaseLimits;
   onProgress?(progress: Progress): void;
 }
 
+const STEP_LIMITS: DatabaseLimits = { ...patientLimits, answerMs: 300_000 };
 const FETCH = 500;
 const MIGRATIONS = '_prisma_migrations';
 
@@ -45,12 +48,9 @@ const MIGRATIONS = '_prisma_migrations';
 export async function exportPostgres(
   location: PostgresLocation,
   target: string,
-  { now, onProgress = () => {} }: ExportOptions,
+  { now, limits = STEP_LIMITS, onProgress = () => {} }: ExportOptions,
 ): Promise<{ head: BackupHead; rows: Record<string, number> }> {
-  const connection = await postgresAdapter(
-    { ...location, keepsStatements: false },
-    { limits: patientLimits, max: 1 },
-  ).connect();
+  const connection = await postgresAdapter({ ...location, keepsStatements: false }, { limits, max: 1 }).connect();
   try {
     const tx = await connection.startTransaction('REPEATABLE READ');
     try {

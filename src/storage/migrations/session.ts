@@ -1,9 +1,11 @@
 // The connection and the transaction that migrations run in, under a lock that one instance holds at a time. The lock
 // belongs to the transaction, so the database releases it when the process is killed.
 import type { SqlDriverAdapter, SqlQueryable, Transaction } from '@prisma/driver-adapter-utils';
+import { unreachable } from '../database.ts';
 import type { DatabaseLocation } from '../database-url.ts';
 import { type DatabaseLimits, patientLimits } from '../open-options.ts';
 import { postgresAdapter } from '../postgresql/adapter.ts';
+import { lookAtServer } from '../postgresql/pool.ts';
 import { configureSqlite, createSqliteFile } from '../sqlite/adapter.ts';
 import { connectSqlite } from '../sqlite/connections.ts';
 
@@ -25,12 +27,20 @@ export interface LockedSession {
   rollback(): Promise<void>;
 }
 
-/** Connects, and creates the file of a new SQLite database. `limits` are for PostgreSQL; by default a statement has an hour. */
+/**
+ * Connects, and creates the file of a new SQLite database. `limits` are for PostgreSQL; by default a statement has an hour, after a first
+ * one that has seconds. Throws DatabaseError when that one is not answered.
+ */
 export async function openMigrationSession(
   location: DatabaseLocation,
-  limits: DatabaseLimits = patientLimits,
+  limits?: DatabaseLimits,
 ): Promise<MigrationSession> {
-  return location.kind === 'sqlite' ? sqliteSession(location.file) : postgresSession(location, limits);
+  if (location.kind === 'sqlite') return sqliteSession(location.file);
+  if (limits) return postgresSession(location, limits);
+  await lookAtServer(location, patientLimits).catch((cause: unknown) => {
+    throw unreachable(location, cause);
+  });
+  return postgresSession(location, patientLimits);
 }
 
 async function sqliteSession(file: string): Promise<MigrationSession> {

@@ -35,7 +35,10 @@ export function poolConfig(location: Location, { limits, max, waits }: PoolOptio
   } as pg.PoolConfig; // `Client` is documented, and missing in the types
 }
 
-/** Connects without the pool and asks for something; rejects when the server does not answer within `limits.lookMs`. */
+/**
+ * Connects without the pool and asks for something; rejects when one of the two takes longer than `limits.lookMs`. A login alone proves
+ * nothing: a pooler in front of the server may have answered it.
+ */
 export async function lookAtServer(location: Location, limits: DatabaseLimits): Promise<void> {
   const Client = timedClient(limits.lookMs);
   const client = new Client({ ...clientConfig(location, limits), connectionTimeoutMillis: limits.lookMs });
@@ -88,12 +91,23 @@ type Connect = (callback?: Connected) => Promise<unknown> | undefined;
  * Connects; an error here is always about the database and never about a statement: besides a lost network also a changed password,
  * a user who may not log in, a renamed database, a certificate that has expired. Both forms of pg's method.
  */
-function connectOrUnavailable(connect: Connect, callback?: Connected): Promise<unknown> | undefined {
-  const unavailable = (error: unknown) => asUnavailable(error) ?? new DatabaseUnavailable('unreachable', error);
+function connectOrUnavailable(connect: Connect, limitMs: number, callback?: Connected): Promise<unknown> | undefined {
+  const began = performance.now();
+  const unavailable = (error: unknown) => {
+    const waited = Math.round(performance.now() - began);
+    // pg ends the connection itself after its limit, and then reports what a server that hangs up gives.
+    if (waited >= limitMs && error instanceof Error && error.message === 'Connection terminated unexpectedly')
+      return noAnswerIn(waited);
+    return asUnavailable(error) ?? new DatabaseUnavailable('unreachable', error);
+  };
   if (callback) return connect((error, ...rest) => callback(error && unavailable(error), ...rest));
   return connect()?.catch((error: unknown) => {
     throw unavailable(error);
   });
+}
+
+function noAnswerIn(ms: number): DatabaseUnavailable {
+  return new DatabaseUnavailable('no answer', new Error(`no answer in ${ms} ms`));
 }
 
 /** The client class of pg, with a limit for each answer. pg's own query_timeout leaves the connection in use, still waiting. */
@@ -105,9 +119,10 @@ function timedClient(answerMs: number, waits: Waits = new Set()): typeof pg.Clie
       this.on('error', () => {});
       const query = this.query.bind(this) as (...values: unknown[]) => unknown;
       const connect = this.connect.bind(this) as Connect;
+      const connectMs = (typeof config === 'object' && config.connectionTimeoutMillis) || Number.POSITIVE_INFINITY;
       Object.assign(this, {
         query: (...values: unknown[]) => this.#limited(query, values),
-        connect: (callback?: Connected) => connectOrUnavailable(connect, callback),
+        connect: (callback?: Connected) => connectOrUnavailable(connect, connectMs, callback),
       });
     }
 
@@ -136,8 +151,7 @@ function timedClient(answerMs: number, waits: Waits = new Set()): typeof pg.Clie
           void setImmediate(() => {
             if (!waits.delete(wait)) return;
             const { stream } = (this as unknown as Internals).connection;
-            const waited = Math.round(performance.now() - since);
-            stream.destroy(new DatabaseUnavailable('no answer', new Error(`no answer in ${waited} ms`)));
+            stream.destroy(noAnswerIn(Math.round(performance.now() - since)));
           }),
       };
       waits.add(wait);

@@ -1,6 +1,7 @@
 // Connections in the console: added by vendor, changed section by section, their secrets, domains and documents, disabled, deleted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { presets } from '../../../src/connections/presets/presets.ts';
+import { checkConnection } from '../../../src/connections/schema.ts';
 import { aCredential } from '../../saml/support.ts';
 import type { TestUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
@@ -169,7 +170,14 @@ describe('a connection', () => {
   it('says which document could not be read', async () => {
     const page = await admin.get(`${HOME}/kc`);
     const read = await admin.follow(await admin.submit(page, {}, { form: '/documents' }));
-    expect(textOf(read.text)).toContain('discovery: https://kc.example could not be reached');
+    const text = textOf(read.text);
+    expect(text).toContain('Discovery document: There is no server kc.example. Check the address for typing errors');
+    // The error as it was received is for developers.
+    expect(text).toMatch(
+      /Details for the developer Discovery document https:\/\/kc\.example could not be reached.*ENOTFOUND/,
+    );
+    const german = await admin.get(`${HOME}/kc`, { headers: { 'accept-language': 'de' } });
+    expect(textOf(german.text)).toContain('Fehlgeschlagen Es gibt keinen Server kc.example.');
   });
 
   it('is readable for an auditor without any form, and not for a user manager', async () => {
@@ -179,6 +187,18 @@ describe('a connection', () => {
     }
     expect((await auditor.get(`${HOME}/kc/edit`)).status).toBe(403);
     expect((await manager.get(HOME)).status).toBe(403);
+  });
+
+  it('has no form for a change where the configuration file declares it', async () => {
+    const entry = { kind: 'oidc', id: 'declared', name: 'Declared', client_id: 'x', issuer: 'https://d.example' };
+    const checked = checkConnection({ ...entry, enabled: false });
+    if (!checked.ok) throw new Error(JSON.stringify(checked.faults));
+    await idp.services.connections.create(checked.value, { source: 'file' });
+    for (const form of ['delete', 'disable', 'edit', 'secret']) {
+      const page = await admin.get(`${HOME}/declared/${form}`);
+      expect([form, page.status, page.forms]).toEqual([form, 403, []]);
+      expect(textOf(page.text)).toContain('configuration file');
+    }
   });
 
   it('is disabled, enabled and deleted, with a fresh sign-in only', async () => {

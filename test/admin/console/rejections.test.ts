@@ -8,7 +8,7 @@ import { aClient, aUser, PASSWORD } from '../../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { listen } from '../../support/listen.ts';
-import { textOf } from '../../support/pages/html.ts';
+import { linksOf, textOf } from '../../support/pages/html.ts';
 import { confirmation, consoleOf, signedInLongAgo, signInAgain, staff } from './support.ts';
 
 let idp: TestIdp;
@@ -464,7 +464,24 @@ describe('the list of rejected requests', () => {
     expect((await admin.get(`/admin/refusals?client=${clientId}`)).text).toContain(code);
     const requestId = /Request ID<\/dt><dd><code>([^<]+)</.exec(rejected.text)?.[1];
     expect((await admin.get(`/admin/refusals?request=${requestId}`)).text).toContain(code);
-    expect((await admin.get('/admin/refusals/AAAA-AAAA')).status).toBe(404);
+    const unknown = await admin.follow(await admin.get('/admin/refusals?code=AAAA-AAAA'));
+    expect(unknown.status).toBe(404);
+    expect(textOf(unknown.text)).toContain('No rejected request has this error reference. Check it for typing errors');
+    expect(linksOf(unknown.text, unknown.url)).toContainEqual(
+      expect.objectContaining({ label: 'Go to Rejected requests', href: `${idp.issuer}/admin/refusals` }),
+    );
+  });
+
+  it('says in a sentence what happened, and has the codes in the details', async () => {
+    const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
+    const code = codeIn(await authorize(clientId, { redirect_uri: 'https://other.example.com/' }));
+    const list = await admin.get(`/admin/refusals?client=${clientId}`);
+    const link = { label: 'The redirect URI isn’t registered.', href: `${idp.issuer}/admin/refusals/${code}` };
+    expect(linksOf(list.text, list.url)).toContainEqual(link);
+    expect(list.text).not.toContain('invalid_redirect_uri');
+    expect(textOf((await admin.get(`/admin/refusals/${code}`)).text)).toMatch(
+      /Details for the developer.*Error invalid_redirect_uri/,
+    );
   });
 
   it('shows the reason to auditor and support, who cannot apply a fix', async () => {

@@ -110,6 +110,7 @@ const flows = {
   'admin/console/applications': 'the console: an application registered, tried with a real sign-in, changed',
   'authzen/evaluation': 'AuthZEN requests about users, applications and permissions',
   'cli/operations': '`gatehouse doctor`',
+  'cli/frozen-database': 'commands on a server that is silent',
   'cli/backup': 'the export, its snapshot under load, and the restore in one transaction',
   'config-file/apply': 'a configuration file: plan, apply, apply again',
   'flows/oidc-sign-in': 'OpenID Connect, from /authorize to userinfo',

@@ -8,7 +8,7 @@ import { badRequest } from '../../../http/errors.ts';
 import { acceptPictures, parseForm } from '../../../http/input.ts';
 import { faultMessage } from '../../../platform/fault-messages.ts';
 import { within } from '../../../rbac/rights.ts';
-import { isImageData } from '../../../settings/value-schemas.ts';
+import { bytesOf, isImageData } from '../../../settings/value-schemas.ts';
 import { type PageText, sentences, t } from '../../../texts/text.ts';
 import { ACCEPTED_PICTURES, type Block, type Cell, type ConsolePage } from '../../console/blocks.ts';
 import { faultText } from '../../console/fault-sentences.ts';
@@ -39,8 +39,7 @@ export function addPictureRoutes(router: Router<State, Extras>, dependencies: Ap
       async () => {
         if (!isImageData(picture))
           throw badRequest('invalid_input', { fields: [{ field: 'picture', message: faultMessage('picture-kind') }] });
-        const bytes = Buffer.from(picture.slice(picture.indexOf(',') + 1), 'base64');
-        await applications.choosePicture(id, bytes, frame.actor(ctx));
+        await applications.choosePicture(id, bytesOf(picture), frame.actor(ctx));
         frame.redirect(ctx, pathOf(id), t('console.applications.picture.saved'));
       },
       () => page(ctx),

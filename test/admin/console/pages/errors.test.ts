@@ -111,7 +111,9 @@ describe('an error page of the console', () => {
     const support = await consoleOf(idp, await staff(idp, 'support'));
     const page = errorPage(await support.get('/admin/settings'));
     expect(page).toMatchObject({ status: 403, isFramed: true });
-    expect(page.words).toContain('gatehouse.settings:read');
+    expect(page.words).toContain('You need the permission “View settings”. Ask an administrator.');
+    // The code is for those who write the configuration file.
+    expect(page.words).toMatch(/Details for the developer.*Missing permission gatehouse\.settings:read/);
     expect(page.links).toEqual([
       'Go to Overview: /admin',
       'Use another account: /login?prompt=select_account&return_to=%2Fadmin%2Fsettings',

@@ -1,0 +1,42 @@
+// The choices above a preview of pages and emails: a language, light or dark, and the application whose brand it has.
+import { z } from 'zod';
+import { languageNames, languages } from '../../texts/languages.ts';
+import { t } from '../../texts/text.ts';
+import type { Field } from '../console/blocks.ts';
+
+const modes = { light: t('console.branding.mode.light'), dark: t('console.branding.mode.dark') };
+
+/** The choices in an address. */
+export const previewChoices = {
+  mode: z.enum(['light', 'dark']).catch('light'),
+  /** That of the console by default. */
+  language: z.enum(languages).optional().catch(undefined),
+  /** A client ID or entity ID; empty for all pages. */
+  application: z.string().max(2048).catch(''),
+};
+
+export function languageField(language: string, offered: readonly string[]): Field {
+  return {
+    name: 'language',
+    label: t('console.branding.language'),
+    type: 'select',
+    value: language,
+    options: languageNames(offered).map(({ tag, name }) => ({ value: tag, label: name, language: tag })),
+  };
+}
+
+export function modeField(mode: string): Field {
+  const options = Object.entries(modes).map(([value, label]) => ({ value, label }));
+  return { name: 'mode', label: t('console.branding.mode'), type: 'select', value: mode, options };
+}
+
+/** The choice of the application by its client ID or entity ID. */
+export function applicationField(application: string): Field {
+  return {
+    name: 'application',
+    label: t('console.branding.application'),
+    suggest: 'applications',
+    value: application,
+    placeholder: t('console.branding.all-pages'),
+  };
+}

@@ -1,0 +1,95 @@
+// The page of one connection: what it is, what can be done, and the state of its secrets, domains and documents.
+import type { Context } from '../../http/context.ts';
+import { type PageText, t } from '../../texts/text.ts';
+import type { Action, Block, ConsolePage } from '../console/blocks.ts';
+import { fileNotice } from '../console/managed-by-file.ts';
+import {
+  type ConnectionPagesDependencies,
+  documentBlocks,
+  domainBlocks,
+  HOME,
+  mappingBlocks,
+  pathOf,
+  secretBlocks,
+  stateTags,
+  vendorBlocks,
+  vendorOf,
+} from './console-parts.ts';
+import type { ConnectionDetails } from './manageable-connections.ts';
+
+export async function connectionPage(
+  { frame, connections, now, configFile }: ConnectionPagesDependencies,
+  ctx: Context,
+  details: ConnectionDetails,
+): Promise<ConsolePage> {
+  const { connection } = details;
+  const mayTry = await connections.mayChange(frame.actor(ctx));
+  const mayChange = mayTry && connection.source === 'local';
+  return {
+    title: connection.name,
+    logo: { name: connection.name },
+    back: { href: HOME, label: t('console.navigation.connections') },
+    tags: stateTags(details),
+    actions: [...(mayTry ? [tryAction(details)] : []), ...(mayChange ? changeActions(details) : [])],
+    blocks: [
+      ...(connection.source === 'file' ? [fileNotice(configFile, 'connection')] : []),
+      factsOf(details),
+      ...secretBlocks(details, mayChange, now()),
+      ...domainBlocks(details, mayChange),
+      ...mappingBlocks(details),
+      ...documentBlocks(details, mayChange),
+      ...vendorBlocks(details),
+    ],
+  };
+}
+
+/** A directory has no page of its own to sign in at: a form asks for the login. */
+function tryAction({ connection }: ConnectionDetails): Action {
+  const at = `${pathOf(connection.id)}/test`;
+  const label = t('console.connections.try');
+  return connection.kind === 'ldap' ? { label, href: at } : { label, post: at };
+}
+
+function changeActions({ connection }: ConnectionDetails): Action[] {
+  const at = pathOf(connection.id);
+  return [
+    { label: t('console.shared.edit'), href: `${at}/edit`, look: 'primary' },
+    connection.enabled
+      ? { label: t('console.shared.disable'), href: `${at}/disable` }
+      : { label: t('console.shared.enable'), post: `${at}/enable` },
+    { label: t('console.shared.delete'), href: `${at}/delete`, look: 'danger' },
+  ];
+}
+
+const trustedEmailTexts: Record<string, PageText> = {
+  never: t('console.connections.trusted-email.never'),
+  verified: t('console.connections.trusted-email.verified'),
+  domains: t('console.connections.trusted-email.domains'),
+};
+
+function factsOf(details: ConnectionDetails): Block {
+  const { entry, connection } = details;
+  const text = (key: string) => (typeof entry[key] === 'string' ? entry[key] : undefined);
+  const upstream =
+    text('issuer') ?? text('entity_id') ?? text('metadata_url') ?? text('authorization_url') ?? text('url');
+  return {
+    kind: 'facts',
+    rows: [
+      { label: t('console.shared.id'), value: { text: connection.id, code: true } },
+      { label: t('console.connections.provider'), value: vendorOf(details) },
+      { label: t('console.connections.upstream'), value: upstream ? { text: upstream, code: true } : null },
+      {
+        label: t('console.connections.new-accounts'),
+        value: t('console.connections.new-accounts.value', { creates: entry.create_users ? 'yes' : 'no' }),
+      },
+      {
+        label: t('console.connections.email-addresses'),
+        value: trustedEmailTexts[String(entry.trusted_email)] ?? '',
+      },
+      {
+        label: t('console.connections.sign-out'),
+        value: t('console.connections.sign-out.value', { when: String(entry.logout) }),
+      },
+    ],
+  };
+}

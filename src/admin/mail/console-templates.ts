@@ -1,0 +1,132 @@
+// /admin/mail/templates: every mail with example data, in HTML and as text, in the language, the mode and the brand that are chosen.
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Brand } from '../../brand/brand.ts';
+import type { Context, Extras, State } from '../../http/context.ts';
+import { notFound } from '../../http/errors.ts';
+import { parseQuery } from '../../http/input.ts';
+import { administratorMails, type MailKind } from '../../mail/messages.ts';
+import { directionOf, SOURCE_LANGUAGE } from '../../texts/languages.ts';
+import { t } from '../../texts/text.ts';
+import { applicationField, languageField, modeField, previewChoices } from '../branding/preview-choices.ts';
+import type { ConsolePage } from '../console/blocks.ts';
+import { type Frame, listPath } from '../console/frame.ts';
+import type { MailAdmin } from './actions.ts';
+import { mailTabs } from './tabs.ts';
+import { templateNames } from './template-names.ts';
+
+const HERE = '/admin/mail/templates';
+const READ = 'gatehouse.mail:read' as const;
+/** What a template may load: nothing, and no script. */
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'self'; sandbox";
+
+const query = z.object(previewChoices);
+type Choice = z.output<typeof query>;
+
+export interface TemplatePagesDependencies {
+  frame: Frame;
+  templates: MailAdmin['templates'];
+  brand: Pick<Brand, 'current' | 'ofApplication'>;
+}
+
+export function mailTemplateRoutes(dependencies: TemplatePagesDependencies): Router<State, Extras> {
+  const { frame, templates } = dependencies;
+  const router = new Router<State, Extras>({ prefix: HERE });
+  const kindOf = (ctx: Context & { params: { kind?: string } }): MailKind => {
+    const kind = templates.kinds.find((one) => one === ctx.params.kind);
+    if (!kind) throw notFound();
+    return kind;
+  };
+
+  router.get('/', ...frame.page(READ), (ctx) => frame.show(ctx, listPage(dependencies, ctx)));
+
+  router.get('/:kind', ...frame.page(READ), (ctx) => frame.show(ctx, mailPage(dependencies, ctx, kindOf(ctx))));
+
+  router.get('/:kind/html', ...frame.page(READ), (ctx) => {
+    ctx.set('Content-Security-Policy', POLICY);
+    ctx.type = 'text/html; charset=utf-8';
+    ctx.body = exampleOf(dependencies, ctx, kindOf(ctx)).html;
+  });
+  return router;
+}
+
+function listPage(dependencies: TemplatePagesDependencies, ctx: Context): ConsolePage {
+  const choice = choiceOf(ctx);
+  const language = choice.language ?? dependencies.frame.language(ctx);
+  return {
+    title: t('console.navigation.mail'),
+    lead: t('console.mail.templates-lead'),
+    tabs: mailTabs('templates'),
+    blocks: [
+      {
+        kind: 'table',
+        caption: t('console.mail.templates'),
+        filter: {
+          action: HERE,
+          fields: [
+            languageField(language, ctx.state.offeredLanguages().tags),
+            { name: 'mode', label: '', type: 'hidden', value: modeIn(choice) },
+            { name: 'application', label: '', type: 'hidden', value: choice.application },
+          ],
+          button: t('console.branding.show'),
+        },
+        columns: [t('console.navigation.mail'), t('console.mail.subject')],
+        rows: dependencies.templates.kinds.map((kind) => {
+          const { subject, language } = exampleOf(dependencies, ctx, kind);
+          return [
+            { text: templateNames[kind], href: addressOf(`${HERE}/${kind}`, choice) },
+            { text: subject, language },
+          ];
+        }),
+        empty: '',
+      },
+    ],
+  };
+}
+
+function mailPage(dependencies: TemplatePagesDependencies, ctx: Context, kind: MailKind): ConsolePage {
+  const choice = choiceOf(ctx);
+  const { subject, text, language } = exampleOf(dependencies, ctx, kind);
+  return {
+    title: templateNames[kind],
+    back: { href: addressOf(HERE, choice), label: t('console.mail.templates') },
+    blocks: [
+      {
+        kind: 'search',
+        action: `${HERE}/${kind}`,
+        fields: [
+          ...(isInEnglish(kind) ? [] : [languageField(language, ctx.state.offeredLanguages().tags)]),
+          modeField(choice.mode),
+          applicationField(choice.application),
+        ],
+        button: t('console.branding.show'),
+      },
+      { kind: 'facts', rows: [{ label: t('console.mail.subject'), value: { text: subject, language } }] },
+      { kind: 'preview', title: 'HTML', src: addressOf(`${HERE}/${kind}/html`, choice) },
+      {
+        ...{ kind: 'code', title: t('console.mail.text'), label: t('console.mail.text'), text },
+        written: { language, direction: directionOf(language) },
+      },
+    ],
+  };
+}
+
+/** The mail as it is chosen, and its language. */
+function exampleOf({ frame, templates, brand }: TemplatePagesDependencies, ctx: Context, kind: MailKind) {
+  const { language: chosen, mode, application } = choiceOf(ctx);
+  const language = isInEnglish(kind) ? SOURCE_LANGUAGE : (chosen ?? frame.language(ctx));
+  const look = { mode, brand: () => brand.ofApplication(application) ?? brand.current() };
+  return { ...templates.example(kind, language, look), language };
+}
+
+function choiceOf(ctx: Context): Choice {
+  const choice = parseQuery(ctx, query);
+  return { ...choice, application: choice.application.trim() };
+}
+
+const isInEnglish = (kind: MailKind) => administratorMails.includes(kind);
+
+const modeIn = ({ mode }: Choice) => (mode === 'light' ? undefined : mode);
+
+const addressOf = (path: string, choice: Choice) =>
+  listPath(path, { language: choice.language, mode: modeIn(choice), application: choice.application });

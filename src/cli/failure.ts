@@ -1,0 +1,51 @@
+// What an error of a command is to its caller: an exit code, the lines for people, and the fields of the JSON object (json-errors.ts).
+import { UnreadableApplication } from '../applications/application.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { AppError } from '../http/errors.ts';
+import { sourceStack } from '../platform/source-stack.ts';
+import { DatabaseError } from '../storage/database-url.ts';
+import { UsageError } from './command.ts';
+import { Unanswered } from './io.ts';
+
+export interface Failure {
+  /** 1: the command failed; 2: it was called wrongly. */
+  code: 1 | 2;
+  lines: readonly string[];
+  fields: { error: string; [name: string]: unknown };
+}
+
+// Their messages already contain the cause and the advice.
+const ADVISING = [DatabaseError, Unanswered, UnreadableApplication];
+
+/** `command`: the name of the command that threw it. */
+export function failureOf(thrown: unknown, command: string): Failure {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const { message } = error;
+  const named = `gatehouse ${command}: `;
+  if (error instanceof UsageError) {
+    const advice = `Run: gatehouse ${command} --help`;
+    return { code: 2, lines: [`${named}${message}`, advice], fields: { error: message, command, advice } };
+  }
+  if (error instanceof ConfigError)
+    return { code: 1, lines: [message], fields: { error: message, command, faults: error.faults } };
+  if (error instanceof AppError) return { code: 1, ...partsOf(error, command) };
+  if (ADVISING.some((one) => error instanceof one))
+    return { code: 1, lines: [message], fields: { error: message, command } };
+  const stack = sourceStack(error.stack);
+  return { code: 1, lines: [`${named}${stack ?? message}`], fields: { error: message, command, stack } };
+}
+
+function partsOf({ message, advice, code, fields }: AppError, command: string): Pick<Failure, 'lines' | 'fields'> {
+  const faults = fields.map(({ field, message: text }) => ({ field, message: String(text) }));
+  return {
+    lines: [
+      `gatehouse ${command}: ${[message, advice].filter(Boolean).join(' ')}`,
+      ...faults.map(({ field, message: text }) => `  ${field}: ${text}`),
+    ],
+    fields: {
+      ...{ error: message, command, type: code },
+      ...(advice !== undefined && { advice: String(advice) }),
+      ...(faults.length > 0 && { fields: faults }),
+    },
+  };
+}
