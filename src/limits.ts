@@ -131,7 +131,7 @@ export const limits = {
   connections: {
     maxSecrets: 5, // of one purpose; two are usual while one is rotated
     readSeconds: DAY, // discovery, JWKS, metadata, DNS
-    retrySeconds: HOUR, // after a fault
+    ...{ retrySeconds: HOUR, firstRetrySeconds: 5 }, // after a fault; from the short one up while there is no good document
     firstReadSeconds: 10, // between two tries while there is no good document
     unknownKeySeconds: { jwks: MINUTE, metadata: 10 * MINUTE }, // between two reads because of an unknown key
     warnDays: 30, // before a secret or certificate expires

@@ -6,6 +6,7 @@ import type { FieldFault } from '../http/errors.ts';
 import { faultMessage } from '../platform/fault-messages.ts';
 import { compileJsonSchema, type JsonFault } from '../platform/json-schema.ts';
 import { canonicalTag } from '../texts/languages.ts';
+import type { PageText } from '../texts/text.ts';
 import { fieldFault } from './profile.ts';
 import { textFieldNames, textFields } from './profile-fields.ts';
 import { taggableClaims, taggedName } from './tagged-values.ts';
@@ -27,7 +28,7 @@ export function attributeFaults(
   before: Readonly<Record<string, unknown>> = {},
 ): FieldFault[] {
   const isWrongTag = (key: string) => !Object.hasOwn(before, key) && hasWrongTag(key, schema);
-  const faults: JsonFault[] = Object.entries(attributes).flatMap(([key, value]): JsonFault[] => {
+  const faults: AttributeFault[] = Object.entries(attributes).flatMap(([key, value]): AttributeFault[] => {
     if (!name.test(key)) {
       return [{ path: [key.slice(0, 64)], message: faultMessage('attribute-name-form') }];
     }
@@ -48,6 +49,12 @@ function hasWrongTag(key: string, { properties }: AttributeSchema): boolean {
   return key.includes('#') && !isDeclared && taggedName(key) === undefined;
 }
 
+/** What is wrong at a path of the attributes. */
+interface AttributeFault {
+  path: JsonFault['path'];
+  message: PageText;
+}
+
 interface TaggedAttribute {
   /** Its whole name. */
   key: string;
@@ -57,7 +64,7 @@ interface TaggedAttribute {
 }
 
 /** The faults of attributes and of their values in other languages, which the schema need not name. */
-function schemaFaults(attributes: Record<string, unknown>, schema: AttributeSchema): JsonFault[] {
+function schemaFaults(attributes: Record<string, unknown>, schema: AttributeSchema): AttributeFault[] {
   const properties = (schema.properties ?? {}) as object;
   const tagged = Object.entries(attributes).flatMap(([key, value]): TaggedAttribute[] => {
     const parts = Object.hasOwn(properties, key) ? undefined : taggedName(key);
@@ -68,9 +75,10 @@ function schemaFaults(attributes: Record<string, unknown>, schema: AttributeSche
   const check = Object.keys(schema).length > 0 ? compileJsonSchema(schema) : () => [];
   const faults = check(untagged);
   const isNew = (fault: JsonFault) => !faults.some((one) => JSON.stringify(one) === JSON.stringify(fault));
-  const ofTagged = tagged.flatMap(({ key, base, tag, value }): JsonFault[] => {
+  const ofTagged = tagged.flatMap(({ key, base, tag, value }): AttributeFault[] => {
     const canonical = canonicalTag(tag);
-    if (canonical !== tag) return [{ path: [key], message: `Write the language as ${canonical}.` }];
+    if (canonical && canonical !== tag)
+      return [{ path: [key], message: faultMessage('attribute-tag', { tag: canonical }) }];
     if (taggableClaims.has(base) && !Object.hasOwn(properties, base)) return claimFaults(key, base, value);
     // A value in another language must be one that the attribute may have.
     const found = check({ ...untagged, [base]: value }).filter(isNew);
@@ -80,9 +88,9 @@ function schemaFaults(attributes: Record<string, unknown>, schema: AttributeSche
 }
 
 /** What is wrong with the value of a standard claim in another language. */
-function claimFaults(key: string, claim: string, value: unknown): JsonFault[] {
+function claimFaults(key: string, claim: string, value: unknown): AttributeFault[] {
   const field = textFieldNames.find((one) => textFields[one].claim === claim);
-  if (typeof value !== 'string') return [{ path: [key], message: 'Use text.' }];
+  if (typeof value !== 'string') return [{ path: [key], message: faultMessage('attribute-text') }];
   const fault = field && fieldFault(field, value);
-  return fault ? [{ path: [key], message: String(fault.message) }] : [];
+  return fault ? [{ path: [key], message: fault.message }] : [];
 }

@@ -2,7 +2,7 @@
 // the console, the account page, the API, the import and the configuration file.
 
 import { z } from 'zod';
-import { canonicalTag } from '../texts/languages.ts';
+import { canonicalTag, type LanguageName, languageNames, nameWithin } from '../texts/languages.ts';
 import { type PageText, t } from '../texts/text.ts';
 
 interface TextField {
@@ -38,13 +38,7 @@ export const textFields = {
     kind: 'birthdate',
     hint: t('profile.birthdate-hint'),
   },
-  locale: {
-    claim: 'locale',
-    label: t('profile.locale'),
-    autocomplete: 'language',
-    kind: 'language',
-    hint: t('profile.locale-hint'),
-  },
+  locale: { claim: 'locale', label: t('profile.locale'), autocomplete: 'language', kind: 'language' },
   zoneinfo: { claim: 'zoneinfo', label: t('profile.zoneinfo'), autocomplete: 'off', hint: t('profile.zoneinfo-hint') },
 } as const satisfies Record<string, TextField>;
 export type TextFieldName = keyof typeof textFields;
@@ -142,4 +136,11 @@ function isBirthdate(text: string): boolean {
   const day = text.replace(/^0000/, '2000');
   const date = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
+}
+
+/** The languages to choose from, with their names: the offered ones, and the one that the user has. */
+export function languageChoices(stored: string, offered: readonly string[]): LanguageName[] {
+  const tag = languageTag(stored);
+  const own = { tag: stored, name: tag ? nameWithin(tag, tag) : stored };
+  return [...languageNames(offered), ...(stored === '' || offered.includes(stored) ? [] : [own])];
 }

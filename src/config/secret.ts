@@ -54,12 +54,12 @@ function create(file: string): boolean {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   const handle = openSync(draft, 'wx', 0o600);
   try {
-    writeSync(handle, `${randomBytes(limits.symmetricKey.minBytes).toString('base64url')}\n`);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-  try {
+    try {
+      writeSync(handle, `${randomBytes(limits.symmetricKey.minBytes).toString('base64url')}\n`);
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
     linkSync(draft, file);
     return true;
   } catch (error) {

@@ -70,22 +70,31 @@ export async function storeFailure(
   before: DocumentRow | undefined,
 ): Promise<DocumentRow> {
   const at = now();
-  const state = {
-    nextReadAt: addSeconds(at, limits.connections.retrySeconds),
-    failingSince: before?.failingSince ?? at,
-    lastError: storedText(reason),
-  };
   const content = before?.content ?? '';
-  const readAt = before?.readAt ?? at;
+  const failingSince = before?.failingSince ?? at;
+  const state = {
+    nextReadAt: addSeconds(at, retrySeconds(content, at.getTime() - failingSince.getTime())),
+    failingSince,
+    lastError: storedText(reason),
+    // Without a document: when it was tried.
+    readAt: content === '' ? at : (before?.readAt ?? at),
+  };
   const mac = protectedRows.macOf('connection_documents', [connectionId, kind, content]);
   await db.connectionDocument.upsert({
     where: { connectionId_kind: { connectionId, kind } },
-    create: { connectionId, kind, content, mac, readAt, ...state },
+    create: { connectionId, kind, content, mac, ...state },
     // Never the content: another node may have read a good one meanwhile.
     update: before ? state : { ...state, content, mac },
     select: { kind: true },
   });
-  return { connectionId, kind, content, readAt, triedAt: at, ...state, lastError: reason };
+  return { connectionId, kind, content, triedAt: at, ...state, lastError: reason };
+}
+
+/** A document that was never read is tried again soon, and then less and less often: users can't sign in without it. */
+function retrySeconds(content: string, failingMs: number): number {
+  const { firstRetrySeconds, retrySeconds: longest } = limits.connections;
+  if (content !== '') return longest;
+  return Math.min(longest, Math.max(firstRetrySeconds, (3 * failingMs) / 1000));
 }
 
 type Stored = Omit<DocumentRow, 'kind' | 'triedAt' | 'lastError'> & {
@@ -98,9 +107,10 @@ function fromRow(row: Stored, protectedRows: DocumentRowsContext['protectedRows'
   const { mac, ...rest } = row;
   if (!protectedRows.isGenuine('connection_documents', [row.connectionId, row.kind, row.content], mac))
     return undefined;
-  const failedAt = row.failingSince && addSeconds(row.nextReadAt, -limits.connections.retrySeconds);
+  const failedAt =
+    row.content !== '' && row.failingSince && addSeconds(row.nextReadAt, -limits.connections.retrySeconds);
   const lastError = row.lastError === null ? null : readStoredText(row.lastError);
-  return { ...rest, lastError, kind: row.kind as DocumentKind, triedAt: failedAt ?? row.readAt };
+  return { ...rest, lastError, kind: row.kind as DocumentKind, triedAt: failedAt || row.readAt };
 }
 
 function addSeconds(date: Date, seconds: number): Date {

@@ -37,8 +37,8 @@ export interface ConnectionDocuments {
   getWithNewKeys(connection: Connection): Promise<ConnectionDocument>;
   /** Reads every document of the connection now, and returns the fault of each. Unlike `get` it works for drafts. */
   readNow(connection: Connection): Promise<{ kind: DocumentKind; error: PageText | undefined }[]>;
-  /** Reads those that are due; for the job. */
-  refreshDue(signal: AbortSignal): Promise<void>;
+  /** Reads those that are due, for the job. Returns when the next one that was never read is due. */
+  refreshDue(signal: AbortSignal): Promise<Date | undefined>;
   /** What is stored, of one connection or of all. */
   states(connectionId?: string): Promise<DocumentState[]>;
 }
@@ -87,13 +87,16 @@ export function createConnectionDocuments(dependencies: DocumentsDependencies): 
     },
 
     async refreshDue(signal) {
+      const unread: Date[] = [];
       for (const connection of await connections.enabled()) {
         for (const kind of kindsOf(connection)) {
-          if (signal.aborted) return;
-          const row = await readDocumentRow(dependencies, connection.id, kind);
-          if (!row || row.nextReadAt <= now()) await readOnce(connection, kind);
+          if (signal.aborted) return undefined;
+          const before = await readDocumentRow(dependencies, connection.id, kind);
+          const row = !before || before.nextReadAt <= now() ? await readOnce(connection, kind) : before;
+          if (row.content === '') unread.push(row.nextReadAt);
         }
       }
+      return unread.sort((a, b) => a.getTime() - b.getTime())[0];
     },
 
     async states(connectionId) {

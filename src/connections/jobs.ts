@@ -1,17 +1,36 @@
 // The periodic jobs of connections: documents and domain proofs that are due, and mail about what ends.
 import type { ScheduledJob } from '../jobs/scheduler.ts';
 import { limits } from '../limits.ts';
+import type { Clock } from '../platform/clock.ts';
 
 export interface ConnectionJobsDependencies {
-  documents: { refreshDue: ScheduledJob['run'] };
+  documents: { refreshDue(signal: AbortSignal): Promise<Date | undefined> };
   domains: { checkDue: ScheduledJob['run'] };
   notifyOfExpiry: ScheduledJob['run'];
+  now: Clock;
 }
 
-export function connectionJobs({ documents, domains, notifyOfExpiry }: ConnectionJobsDependencies): ScheduledJob[] {
+export function connectionJobs({
+  documents,
+  domains,
+  notifyOfExpiry,
+  now,
+}: ConnectionJobsDependencies): ScheduledJob[] {
   const everySeconds = limits.connections.pollSeconds;
+  let next: Date | undefined;
   return [
-    { name: 'connection-documents', everySeconds, run: documents.refreshDue },
+    {
+      name: 'connection-documents',
+      everySeconds,
+      async run(signal) {
+        next = await documents.refreshDue(signal);
+      },
+      againInSeconds() {
+        const seconds = next && Math.max(1, (next.getTime() - now().getTime()) / 1000);
+        next = undefined;
+        return seconds;
+      },
+    },
     { name: 'connection-domains', everySeconds, run: domains.checkDue },
     { name: 'connection-ends', everySeconds: 24 * 3600, run: notifyOfExpiry },
   ];

@@ -11,13 +11,16 @@ export type Check = () => Promise<CheckResult>;
 export interface HealthDependencies {
   /** Each check throws, or returns false, when this instance should get no traffic. */
   checks: Record<string, Check>;
-  isDraining(): boolean;
+  phase(): Phase;
 }
+
+/** It serves requests in all three, and gets new ones from a balancer only while it is serving. */
+export type Phase = 'starting' | 'serving' | 'draining';
 
 /** A balancer waits a few seconds for the answer. */
 const ANSWER_MS = 3000;
 
-export function healthRoutes({ checks, isDraining }: HealthDependencies): Router<State, Extras> {
+export function healthRoutes({ checks, phase }: HealthDependencies): Router<State, Extras> {
   const router = new Router<State, Extras>();
 
   router.get('/healthz', (ctx) => {
@@ -28,15 +31,16 @@ export function healthRoutes({ checks, isDraining }: HealthDependencies): Router
     const results = await Promise.all(
       Object.entries(checks).map(async ([name, check]) => [name, await resultOf(check)] as const),
     );
-    const isReady = !isDraining() && results.every(([, { passed }]) => passed);
+    const now = phase();
+    const isReady = now === 'serving' && results.every(([, { passed }]) => passed);
     const only = (field: 'reason' | 'warning') =>
       Object.fromEntries(results.flatMap(([name, { [field]: text }]) => (text === undefined ? [] : [[name, text]])));
     const [reasons, warnings] = [only('reason'), only('warning')];
     ctx.status = isReady ? 200 : 503;
     if (!isReady) ctx.set(RETRY_AFTER);
     ctx.body = {
-      status: isDraining() ? 'draining' : isReady ? 'ready' : 'not ready',
-      checks: Object.fromEntries(results.map(([name, { passed }]) => [name, passed ? 'ok' : 'failed'])),
+      status: now !== 'serving' ? now : isReady ? 'ready' : 'not ready',
+      checks: Object.fromEntries(results.map(([name, result]) => [name, wordFor(result)])),
       ...(Object.keys(reasons).length > 0 && { reasons }),
       ...(Object.keys(warnings).length > 0 && { warnings }),
     };
@@ -44,6 +48,9 @@ export function healthRoutes({ checks, isDraining }: HealthDependencies): Router
 
   return router;
 }
+
+const wordFor = ({ passed, warning }: Exclude<CheckResult, boolean>) =>
+  passed ? (warning === undefined ? 'ok' : 'warning') : 'failed';
 
 async function resultOf(check: Check): Promise<Exclude<CheckResult, boolean>> {
   const end = new AbortController();

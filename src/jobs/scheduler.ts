@@ -15,6 +15,8 @@ export interface ScheduledJob {
   everySeconds: number;
   /** Should stop early when the signal aborts: the instance shuts down, or another one has taken the job over. */
   run(signal: AbortSignal): Promise<unknown>;
+  /** Asked after each turn: when there is work again before the next one, in seconds. */
+  againInSeconds?(): number | undefined;
   /** Called when the job is woken, so that a run under way can look for new work at once. */
   wake?(): void;
   /** Called after the clock was set back, for work that waits for a time that is far in the future now. */
@@ -64,10 +66,10 @@ export function createScheduler(dependencies: SchedulerDependencies): Scheduler 
   const runIfFree = createRunner({ ...dependencies, stopping: stopping.signal });
   let isStarted = false;
 
-  const schedule = (entry: Entry, seconds: number) => {
+  const schedule = (entry: Entry, seconds: number, isWoken = false) => {
     clearTimeout(entry.timer);
     if (stopping.signal.aborted) return;
-    entry.timer = setTimeout(() => attempt(entry, { isWoken: false }), seconds * 1000);
+    entry.timer = setTimeout(() => attempt(entry, { isWoken }), seconds * 1000);
     entry.timer.unref();
   };
 
@@ -87,7 +89,7 @@ export function createScheduler(dependencies: SchedulerDependencies): Scheduler 
         if (entry.isWoken) {
           entry.isWoken = false;
           attempt(entry, { isWoken: true });
-        } else schedule(entry, entry.job.everySeconds);
+        } else schedule(entry, ...nextTurn(entry.job));
       });
   }
 
@@ -179,6 +181,12 @@ function keepLock(lock: JobLock, name: string, logger: Logger): { signal: AbortS
     );
   }, RENEW_SECONDS * 1000);
   return { signal: lost.signal, end: () => clearInterval(renewal) };
+}
+
+/** Seconds to the next turn, and whether it is before the period ends. */
+function nextTurn({ everySeconds, againInSeconds }: ScheduledJob): [seconds: number, isEarly: boolean] {
+  const seconds = againInSeconds?.() ?? everySeconds;
+  return [Math.min(seconds, everySeconds), seconds < everySeconds];
 }
 
 /** Seconds to the first run: soon, and not at the same moment for all jobs and instances. */

@@ -172,6 +172,8 @@ const messages = {
   'no-permission': '“{permission}” isn’t a permission. Use resource:action, such as articles:read.',
   'attribute-name-form': 'Use up to 64 characters without spaces for the attribute name.',
   'attribute-language': 'Write a language tag such as de or de-AT after the #.',
+  'attribute-tag': 'Write the language as {tag}.',
+  'attribute-text': 'Use text.',
   'attribute-value': 'Use text, a number, true, false or a list of text values.',
   'unknown-attribute': 'This attribute doesn’t exist.',
   'slow-pattern': 'A pattern in the schema takes too long to check this value.',

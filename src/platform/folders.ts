@@ -15,6 +15,12 @@ export function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
+/** Whether nothing more fits there. A file system that tells no size at all is not full. */
+export function isFull(folder: string): boolean {
+  const { blocks, bavail } = statfsSync(nearestFolder(folder));
+  return blocks > 0 && bavail === 0;
+}
+
 /** Why this process may not write to the file or folder, in one line that names both sides; undefined when it may. */
 export function whyNotWritable(place: string): string | undefined {
   const existing = nearestFolder(place);

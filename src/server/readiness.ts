@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { Check, CheckResult } from '../http/health.ts';
 import { createWriteProbe } from '../jobs/write-probe.ts';
-import { freeBytes } from '../platform/folders.ts';
+import { freeBytes, isFull } from '../platform/folders.ts';
 import type { Services } from '../services.ts';
 import { sqliteFileOf } from '../storage/database-url.ts';
 import { createSchemaCheck } from '../storage/migrations/newer.ts';
@@ -14,36 +14,59 @@ export function readinessChecks({ config, db, keyring, logger, now }: Services):
   const write = createWriteProbe({ db, now });
   const newerSchema = createSchemaCheck(db);
   const report = createReporter((message) => logger.error(message));
+  const reportFault = createReporter((message) => logger.error(message));
   const reportSpace = createReporter((message) => logger.warn(message));
+
+  async function schema(): Promise<CheckResult> {
+    const message = await newerSchema();
+    report(message);
+    reportFault(undefined);
+    return message === undefined;
+  }
+
   return {
-    database: () =>
-      withReason(async () => {
-        await write();
-        return true;
-      }),
+    database: async () => failedBy(await faultOf(write)) ?? true,
     keys: async () => keyring.jwks().keys.length > 0,
     // A newer version migrated the database while this server runs.
-    schema: () =>
-      withReason(async () => {
-        const message = await newerSchema();
-        report(message);
-        return message === undefined;
-      }),
+    async schema() {
+      try {
+        return await schema();
+      } catch {
+        // The write knows more: a full pool is busy, whatever its connections wait for. Where it succeeds, one read says nothing yet.
+        const failed = failedBy(await faultOf(write));
+        if (failed) return failed;
+      }
+      return schema().catch((error: unknown) => {
+        if (!unavailableIn(error)) reportFault(`the schema of the database could not be read: ${String(error)}`);
+        return failedBy(error) ?? false;
+      });
+    },
     async disk() {
       const message = lowSpace(config);
       reportSpace(message);
+      if (isDatabaseDiskFull(config)) return { passed: false, reason: 'disk full' };
       return message === undefined ? true : { passed: true, warning: message };
     },
   };
 }
 
-/** The result of a check; when the database cannot be used, the reason for it, so that no other fault is suspected. */
-async function withReason(check: () => Promise<boolean>): Promise<CheckResult> {
+async function faultOf(work: () => Promise<unknown>): Promise<unknown> {
   try {
-    return await check();
+    await work();
+    return undefined;
   } catch (error) {
-    return { passed: false, reason: unavailableIn(error)?.reason ?? 'failed' };
+    return error ?? 'unknown';
   }
+}
+
+/** The result of a check that this error has ended, with the reason when the database cannot be used, so that no other fault is suspected. */
+function failedBy(error: unknown): CheckResult | undefined {
+  return error === undefined ? undefined : { passed: false, reason: unavailableIn(error)?.reason ?? 'failed' };
+}
+
+function isDatabaseDiskFull({ databaseUrl }: Services['config']): boolean {
+  const file = sqliteFileOf(databaseUrl);
+  return file !== undefined && isFull(path.dirname(file));
 }
 
 /** Which folder has less free space than MIN_FREE_MB; undefined when none has. */

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { PICTURE_JOB } from '../applications/pictures/jobs.ts';
 import type { Config } from '../config.ts';
 import { ensureFirstAdmin, type FirstAdmin } from '../config-file/first-admin.ts';
-import { healthRoutes } from '../http/health.ts';
+import { healthRoutes, type Phase } from '../http/health.ts';
 import { metricsRoutes } from '../http/metrics-routes.ts';
 import { homeRoutes } from '../http/pages/home-page.ts';
 import { languageRoutes } from '../http/pages/language.ts';
@@ -28,6 +28,7 @@ import { createApp, mounted } from './app.ts';
 import { createHttpServices, type HttpServices } from './http-services.ts';
 import { createMetricsServer } from './metrics-server.ts';
 import { type PauseWatch, watchPauses } from './pause-watch.ts';
+import { beginStart } from './phase.ts';
 import { prepareData } from './prepare-data.ts';
 import { createProtocols, type Protocols } from './protocols.ts';
 import { readinessChecks } from './readiness.ts';
@@ -54,6 +55,8 @@ export interface RunningServer {
 
 export interface WorkerOptions {
   number: number;
+  /** No other worker serves yet. */
+  isFirst: boolean;
   /** Gives the metrics of this process to the other processes. */
   shareMetrics(render: () => Promise<string>): void;
   /** The text of /metrics of all processes. */
@@ -84,7 +87,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   // Before the database is opened, because another server may be using it. A worker would take connections of the others.
   if (!worker) await tryPorts(config);
   const wake = { logout: () => {}, mail: () => {}, pictures: () => {} };
-  let isServing = false;
+  const startPhase = beginStart(!worker || worker.isFirst);
   const metrics = metricsOf(worker);
   const instanceId = randomId();
   const tracing = await startTracing({ config, logger, instanceId });
@@ -92,7 +95,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
     config,
     logger,
     ...(clock && { now: clock }),
-    ...{ resolveTxt, databaseLimits, isServing: () => isServing },
+    ...{ resolveTxt, databaseLimits, isServing: startPhase.isServing },
     wakeLogoutDeliveries: () => wake.logout(),
     wakeMailDelivery: () => wake.mail(),
     wakePictureFetch: () => wake.pictures(),
@@ -103,9 +106,9 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   await keyring.load();
 
   const http = createHttpServices(services, metrics);
-  const isDraining = () => server.isDraining();
+  const phase = () => startPhase.now(server.isDraining());
   const pauses = watchPauses({ stopwatch: systemStopwatch, logger });
-  const { handler, scheduler, mail } = await composeServer({ services, http, isDraining, pauses, instanceId, tracing });
+  const { handler, scheduler, mail } = await composeServer({ services, http, phase, pauses, instanceId, tracing });
   wake.logout = () => scheduler.wake(LOGOUT_JOB);
   wake.mail = mail.scheduleDelivery;
   wake.pictures = wakeSoon(() => scheduler.wake(PICTURE_JOB), limits.mail.delayMs);
@@ -118,15 +121,15 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   await mfa.passkeys.prepare();
   // Before the jobs, so that a start on a full disk fails here with one line.
   await audit.record({ type: 'server.started', outcome: 'success', data: { node: process.version } });
-  isServing = true;
-
+  const firstJobs = scheduler.start();
+  // Last, so that no failure of the start comes between the password and its box.
+  const firstAdmin = await ensureFirstAdmin(services);
+  startPhase.complete();
   return {
     url: config.issuer,
     port,
     services,
-    firstJobs: scheduler.start(),
-    // Last, so that no failure of the start comes between the password and its box.
-    firstAdmin: await ensureFirstAdmin(services),
+    ...{ firstJobs, firstAdmin },
     announceStop: server.announceDrain,
     retire: () => Promise.all([scheduler.stop(), server.retire()]).then(() => {}),
     async stop() {
@@ -161,7 +164,7 @@ function metricsOf(worker: WorkerOptions | undefined): Metrics {
 interface CompositionDependencies {
   services: Services;
   http: HttpServices;
-  isDraining(): boolean;
+  phase(): Phase;
   pauses: Pick<PauseWatch, 'isStale'>;
   instanceId: string;
   tracing: Tracing | undefined;
@@ -178,7 +181,7 @@ async function startTracing({
 }
 
 /** Protocols, pages, jobs and the request handler that serves them; nothing runs yet. */
-async function composeServer({ services, http, isDraining, pauses, instanceId, tracing }: CompositionDependencies) {
+async function composeServer({ services, http, phase, pauses, instanceId, tracing }: CompositionDependencies) {
   const protocols = await createProtocols({ services, http });
   const userPages = createUserPages({ services, http, protocols });
   const { scheduler, mail } = createJobs({ services, http, protocols, userPages, instanceId, tracing });
@@ -196,7 +199,7 @@ async function composeServer({ services, http, isDraining, pauses, instanceId, t
     protocols,
     userPages,
     administration,
-    isDraining,
+    phase,
   });
   const handler: RequestListener = createApp({ services, http, viewsDir, tracing, pauses, routes }).callback();
   return { handler, scheduler, mail };
@@ -263,11 +266,11 @@ function refreshKeys({ keyring, logger }: Services): NodeJS.Timeout {
 
 interface RoutesDependencies extends PagesDependencies {
   administration: ReturnType<typeof createAdministration>;
-  isDraining(): boolean;
+  phase(): Phase;
 }
 
 /** Every route of the server, in the order in which they run. */
-function routesOf({ services, http, protocols, userPages, administration, isDraining }: RoutesDependencies) {
+function routesOf({ services, http, protocols, userPages, administration, phase }: RoutesDependencies) {
   const { config } = services;
   const { account, federation, recovery, registration, rp, signIn } = userPages;
   const { listen, token } = config.metrics;
@@ -276,7 +279,7 @@ function routesOf({ services, http, protocols, userPages, administration, isDrai
     // First, because most requests are for it.
     protocols.oidc.middleware,
     administration.consoleErrors,
-    mounted(healthRoutes({ checks: readinessChecks(services), isDraining })),
+    mounted(healthRoutes({ checks: readinessChecks(services), phase })),
     ...publicMetrics.map(mounted),
     ...[signIn, federation, recovery, registration].flatMap(({ routers }) => routers.map(mounted)),
     mounted(protocols.saml.routes),

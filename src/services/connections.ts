@@ -43,6 +43,6 @@ export function createConnectionServices({
   const connectionWarnings = () =>
     readWarnings({ connections, documents: connectionDocuments, parseMetadata, ownCertificates, now });
   const notifyOfExpiry = createExpiryNotices({ db, sql, now, warnings: connectionWarnings, notifyAdministrators });
-  const jobs = connectionJobs({ documents: connectionDocuments, domains: domainChecks, notifyOfExpiry });
+  const jobs = connectionJobs({ documents: connectionDocuments, domains: domainChecks, notifyOfExpiry, now });
   return { connections, connectionDocuments, domainChecks, connectionWarnings, notifyOfExpiry, connectionJobs: jobs };
 }

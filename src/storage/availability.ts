@@ -12,6 +12,8 @@ export interface AvailabilityOptions {
   onChange?: ((away: DatabaseUnavailable | undefined) => void) | undefined;
   /** Called after the first probe after an error, and after the first successful probe, because open connections may be dead. */
   onLook?: ((isThere: boolean, because: DatabaseUnavailable) => void) | undefined;
+  /** Called with the reason of an operation that failed although the database responds. */
+  onTrouble?: ((reason: DatabaseUnavailable) => void) | undefined;
 }
 
 export interface Availability {
@@ -27,7 +29,7 @@ export interface Availability {
 
 const SUSPECT = new Set<UnavailableReason>(['busy', 'read-only']);
 
-export function createAvailability({ look, pauseMs, onChange, onLook }: AvailabilityOptions): Availability {
+export function createAvailability({ look, pauseMs, onChange, onLook, onTrouble }: AvailabilityOptions): Availability {
   let state: 'up' | 'looking' | 'away' | 'closed' = 'up';
   let reason = new DatabaseUnavailable('unreachable');
   let looking: Promise<void> = Promise.resolve();
@@ -43,6 +45,7 @@ export function createAvailability({ look, pauseMs, onChange, onLook }: Availabi
       state = 'up';
       onLook?.(true, reason);
       if (wasAway) outages.changed(undefined);
+      else if (!reason.isConnectionLost) onTrouble?.(reason);
     } catch (error) {
       if (state === 'closed') return;
       reason = asUnavailable(error) ?? new DatabaseUnavailable('unreachable', error);
@@ -65,11 +68,12 @@ export function createAvailability({ look, pauseMs, onChange, onLook }: Availabi
   function fail(error: unknown): never {
     const unavailable = asUnavailable(error);
     if (!unavailable) throw error;
+    if (state !== 'up') throw unavailable;
     // A pool without a free connection may be busy, or all its connections may be silent. After a failover they lead to a standby.
-    if (state === 'up' && (unavailable.isConnectionLost || SUSPECT.has(unavailable.reason))) {
+    if (unavailable.isConnectionLost || SUSPECT.has(unavailable.reason)) {
       reason = unavailable;
       looking = lookOnce();
-    }
+    } else onTrouble?.(unavailable);
     throw unavailable;
   }
 

@@ -1,28 +1,45 @@
 // Prisma's adapter with every error that means "not at the moment" as DatabaseUnavailable, which Prisma passes on unchanged.
-import type { IsolationLevel, SqlDriverAdapter, Transaction } from '@prisma/driver-adapter-utils';
+import type { IsolationLevel, SqlDriverAdapter, SqlQuery, Transaction } from '@prisma/driver-adapter-utils';
 import type { Availability } from './availability.ts';
 
 /** Runs an operation within a time limit of its own; `discard` gets a result that comes later. */
 export type WithinLimit = <T>(operation: () => Promise<T>, discard?: (result: T) => void) => Promise<T>;
 
+/** Sees the result of a statement, which it returns. */
+export type Watch = <T>(query: SqlQuery, result: Promise<T>) => Promise<T>;
+
+export interface GuardOptions {
+  limited?: WithinLimit;
+  watch?: Watch;
+}
+
 const unlimited: WithinLimit = (operation) => operation();
+const unwatched: Watch = (_query, result) => result;
 
 /** Wraps the adapter of a database; `close` of the availability goes with its disposal. */
 export function guardedAdapter(
   adapter: SqlDriverAdapter,
   availability: Availability,
-  limited: WithinLimit = unlimited,
+  { limited = unlimited, watch = unwatched }: GuardOptions = {},
 ): SqlDriverAdapter {
   const { run, fail } = availability;
   const guarded: SqlDriverAdapter = {
     provider: adapter.provider,
     adapterName: adapter.adapterName,
-    queryRaw: (query) => limited(() => run(() => adapter.queryRaw(query))),
-    executeRaw: (query) => limited(() => run(() => adapter.executeRaw(query))),
+    queryRaw: (query) =>
+      watch(
+        query,
+        limited(() => run(() => adapter.queryRaw(query))),
+      ),
+    executeRaw: (query) =>
+      watch(
+        query,
+        limited(() => run(() => adapter.executeRaw(query))),
+      ),
     executeScript: (script) => run(() => adapter.executeScript(script)),
     async startTransaction(level?: IsolationLevel) {
       const tx = await limited(() => run(() => adapter.startTransaction(level)), discardTransaction);
-      return guardedTransaction(tx, fail, limited);
+      return guardedTransaction(tx, fail, { limited, watch });
     },
     async dispose() {
       availability.close();
@@ -42,13 +59,25 @@ function discardTransaction(tx: Transaction): void {
 }
 
 /** It has its connection already, so it does not wait for another look at the database. */
-function guardedTransaction(tx: Transaction, fail: Availability['fail'], limited: WithinLimit): Transaction {
+function guardedTransaction(
+  tx: Transaction,
+  fail: Availability['fail'],
+  { limited, watch }: Required<GuardOptions>,
+): Transaction {
   return {
     provider: tx.provider,
     adapterName: tx.adapterName,
     options: tx.options,
-    queryRaw: (query) => limited(() => tx.queryRaw(query).catch(fail)),
-    executeRaw: (query) => limited(() => tx.executeRaw(query).catch(fail)),
+    queryRaw: (query) =>
+      watch(
+        query,
+        limited(() => tx.queryRaw(query).catch(fail)),
+      ),
+    executeRaw: (query) =>
+      watch(
+        query,
+        limited(() => tx.executeRaw(query).catch(fail)),
+      ),
     commit: () => tx.commit().catch(fail),
     rollback: () => tx.rollback().catch(fail),
     ...(tx.createSavepoint && { createSavepoint: (name) => tx.createSavepoint?.(name).catch(fail) }),

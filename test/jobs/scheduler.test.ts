@@ -61,6 +61,20 @@ describe('a scheduled job', () => {
     expect(most).toBe(1);
   });
 
+  it('runs again before its period ends while it has work, on the instance that knows of it', async () => {
+    let runs = 0;
+    const run = async () => {
+      runs += 1;
+    };
+    const againInSeconds = () => (runs < 3 ? 0.01 : undefined);
+    const jobs = instance('one');
+    jobs.add({ name: 'retry', everySeconds: 3600, run, againInSeconds });
+    jobs.start();
+    await until(() => runs === 3);
+    await sleep(100);
+    expect(runs).toBe(3);
+  });
+
   it('runs once in its period on any number of instances', async () => {
     clock = testClock(new Date()); // stands still, so the period lasts while every instance tries several times
     let runs = 0;

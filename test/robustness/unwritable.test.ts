@@ -1,10 +1,12 @@
 // A first start on a full disk, and a restore into a place that this user cannot write: each ends with one line that says what is full or
 // not writable, for which user, and what to do. A small tmpfs and another user take root; elsewhere these tests are skipped.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import fs, { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { secretFromFile } from '../../src/config/secret.ts';
 import { startError } from '../../src/server/writable.ts';
 import { databaseKind } from '../support/database/database.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
@@ -67,6 +69,22 @@ it('names a full disk whatever error hides it, and leaves other errors as they a
   expect(startError(config, other)).toBe(other);
 });
 
+it('a secret that cannot be written leaves no draft', () => {
+  const folder = path.join(home, 'secret');
+  const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+  for (const step of ['writeSync', 'fsyncSync'] as const) {
+    const failing = vi.spyOn(fs, step).mockImplementation(() => {
+      throw full;
+    });
+    syncBuiltinESMExports();
+    expect(() => secretFromFile(folder)).toThrow('ENOSPC');
+    failing.mockRestore();
+    syncBuiltinESMExports();
+    expect(readdirSync(folder)).toEqual([]);
+  }
+  expect(secretFromFile(folder)).toMatchObject({ generated: true });
+});
+
 describe.skipIf(!canMount)('on a full disk', () => {
   it.each(['8k', '64k', '300k', '600k', '1m'])('a first start ends with one line: %s', async (size) => {
     for (const name of ['data', 'filler']) rmSync(path.join(disk, name), { recursive: true, force: true });
@@ -78,21 +96,26 @@ describe.skipIf(!canMount)('on a full disk', () => {
         /the disk of .*disk.* is full for .*: free space there, or choose a folder on another disk$/,
       ),
     ]);
+    expect(readdirSync(path.join(disk, 'data')).filter((name) => name.startsWith('secret.key.'))).toEqual([]);
   });
 
-  itOnSqlite('a restore ends with one line, and leaves nothing behind', () => {
-    rmSync(path.join(disk, 'data'), { recursive: true, force: true });
-    execFileSync('mount', ['-o', 'remount,size=100k', disk]);
-    const free = () => statfsSync(disk).bavail;
-    mkdirSync(path.join(disk, 'data'));
-    const before = free();
-    const environment = { DATA_DIR: path.join(disk, 'data'), GATEHOUSE_SECRET: secret };
-    const { status, messages } = run('cli', { args: ['restore', backup], ...environment });
-    expect(status).toBe(1);
-    expect(messages.at(-1)).toMatch(/the disk of .* is full for .*Nothing was changed$/);
-    expect(messages.filter((line) => /^\s+at /.test(line))).toEqual([]);
-    expect(free()).toBe(before);
-  });
+  it.runIf(databaseKind() === 'sqlite').each(['100k', '8k', '4k'])(
+    'a restore ends with one line, and leaves nothing behind: %s',
+    (size) => {
+      rmSync(path.join(disk, 'data'), { recursive: true, force: true });
+      execFileSync('mount', ['-o', `remount,size=${size}`, disk]);
+      const free = () => statfsSync(disk).bavail;
+      mkdirSync(path.join(disk, 'data'));
+      const before = free();
+      const environment = { DATA_DIR: path.join(disk, 'data'), GATEHOUSE_SECRET: secret };
+      const { status, messages } = run('cli', { args: ['restore', backup], ...environment });
+      expect(status).toBe(1);
+      expect(messages.at(-1)).toMatch(/the disk of .* is full for .*Nothing was changed$/);
+      expect(messages.filter((line) => /^\s+at /.test(line))).toEqual([]);
+      expect(free()).toBe(before);
+      expect(readdirSync(path.join(disk, 'data'))).toEqual([]);
+    },
+  );
 });
 
 describe.skipIf(!canChangeUser)('by a user without rights', () => {

@@ -216,14 +216,40 @@ describe.runIf(databaseKind() === 'postgresql')('PostgreSQL', () => {
     await database.db.$executeRawUnsafe(`ALTER DATABASE "${name}" SET default_transaction_read_only = on`);
     await proxy.refuse();
     await proxy.serve();
+    await expect.poll(() => database.db.setting.count().catch(() => 0)).toBeGreaterThan(0);
+    changes.length = 0;
     await expect.poll(() => reasons(database)).toEqual(['read-only', 'read-only', 'read-only']);
+    expect(await reasons(database)).toEqual(['read-only', 'read-only', 'read-only']);
     expect(await database.db.setting.count()).toBeGreaterThan(0);
+    expect(changes, 'said once').toEqual(['read-only']);
     await transaction(test.database.db, async (tx) => {
       await tx.$executeRawUnsafe('SET TRANSACTION READ WRITE');
       await tx.$executeRawUnsafe(`ALTER DATABASE "${name}" RESET default_transaction_read_only`);
     });
     await expect.poll(() => reasons(database)).toEqual(['it succeeded', 'it succeeded', 'it succeeded']);
+    await becomesUsable();
+    expect(changes).toEqual(['read-only', undefined]);
   });
+
+  it('says once that it is busy while a lock lasts, and once that it is usable again', async () => {
+    await succeed(database);
+    changes.length = 0;
+    await transaction(test.database.db, async (tx) => {
+      await tx.$executeRawUnsafe('LOCK TABLE settings IN ACCESS EXCLUSIVE MODE');
+      for (let turn = 0; turn < 2; turn += 1) expect(await reasons(database)).toEqual(['busy', 'busy', 'busy']);
+    });
+    await becomesUsable();
+    expect(changes).toEqual(['busy', undefined]);
+  });
+
+  /** After some time without a failure, the next write says it. */
+  const becomesUsable = () =>
+    expect
+      .poll(async () => {
+        await succeed(database);
+        return changes.at(-1);
+      })
+      .toBeUndefined();
 });
 
 describe('an outage', () => {

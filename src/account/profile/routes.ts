@@ -8,6 +8,7 @@ import {
   addressColumn,
   addressPartNames,
   addressParts,
+  languageChoices,
   languageTag,
   type ProfileText,
   profileOfTexts,
@@ -20,7 +21,6 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { AppError, type FieldFault, forbidden } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
 import type { CodeDelivery } from '../../mfa/factors/code-delivery.ts';
-import { languageNames, nameWithin } from '../../texts/languages.ts';
 import { type PageText, sentences, t } from '../../texts/text.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
@@ -80,7 +80,10 @@ type Texts = { [Name in ProfileText]?: string | undefined };
 function fieldsOf(values: Texts, offered: readonly string[]) {
   const texts = textFieldNames.map((field) => {
     const { claim: name, label, autocomplete, ...rest } = textFields[field];
-    if (field === 'locale') return { name, label, autocomplete, ...languageChoice(values[name] ?? '', offered) };
+    if (field === 'locale') {
+      const value = languageTag(values[name] ?? '') ?? '';
+      return { name, label, autocomplete, value, options: languageChoices(value, offered) };
+    }
     return { name, label, autocomplete, lines: 1, value: values[name] ?? '', hint: 'hint' in rest ? rest.hint : '' };
   });
   const parts = addressPartNames.map((part) => {
@@ -88,12 +91,6 @@ function fieldsOf(values: Texts, offered: readonly string[]) {
     return { ...addressParts[part], name, value: values[name] ?? '', hint: '' };
   });
   return [...texts, ...parts];
-}
-
-function languageChoice(stored: string, offered: readonly string[]) {
-  const value = languageTag(stored) ?? '';
-  const others = value === '' || offered.includes(value) ? [] : [{ tag: value, name: nameWithin(value, value) }];
-  return { value, options: [...languageNames(offered), ...others] };
 }
 
 /** `Website: This is not a web address.` */

@@ -91,10 +91,12 @@ export function brandRoutes(dependencies: BrandPagesDependencies): Router<State,
       async () => {
         const faults: FieldFault[] = [];
         sent = await withNames(sent, storeOf(faults));
-        if (faults.length > 0) throw badRequest('invalid_input', { fields: faults });
-        if (sentValue(sent, SHOW)) return frame.show(ctx, await brandPage(ctx, dependencies, entries, sent));
+        if (sentValue(sent, SHOW)) {
+          if (faults.length > 0) throw badRequest('invalid_input', { fields: faults });
+          return frame.show(ctx, await brandPage(ctx, dependencies, entries, sent));
+        }
         const application = sentValue(sent, APPLICATION) ?? '';
-        const changes = changesOf(application ? entriesOf(application, entries) : entries, sent);
+        const changes = changesOf(application ? entriesOf(application, entries) : entries, sent, faults);
         const all = application ? { brand_applications: withChanges(application, entries, changes) } : changes;
         await settings.update(all, frame.actor(ctx), sentValue(sent, VERSION) ?? '');
         frame.redirect(ctx, addressOf(choiceOf(ctx, sent)), t('console.branding.saved'));

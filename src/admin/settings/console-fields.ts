@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { AttributeSchema } from '../../accounts/attributes.ts';
-import { badRequest } from '../../http/errors.ts';
+import { AppError, badRequest, type FieldFault } from '../../http/errors.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
 import { faultsOf, sentence } from '../../platform/faults.ts';
 import {
@@ -143,34 +143,54 @@ export function textOf(value: unknown): string {
 
 const BOTH = t('console.settings.both');
 
-/** The settings that differ from the stored ones. Throws invalid_input with the field. */
-export function changesOf(entries: readonly SettingEntry[], all: Sent): SettingChanges {
-  const sent = textsOf(all);
-  const switches = sent[SWITCHES]?.split(' ') ?? [];
-  const changes: [SettingName, unknown][] = [];
-  for (const name of settingNames) {
-    const before = entries.find((entry) => entry.name === name);
-    if (name === 'user_attributes' && before?.source !== 'file') {
-      const schema = changedSchema((before?.value ?? {}) as AttributeSchema, all);
-      const isBoth = schema && (sent[name] ?? '').trim() !== textOf(before?.value).trim();
-      if (isBoth && sent[name] !== undefined)
-        throw badRequest('invalid_input', { fields: [{ field: name, message: BOTH }] });
-      if (schema) {
-        changes.push([name, parsedValue(name, JSON.stringify(schema))]);
-        continue;
-      }
+/**
+ * The settings that differ from the stored ones. Throws invalid_input with every faulty field.
+ *
+ * @param found faults that are known already
+ */
+export function changesOf(
+  entries: readonly SettingEntry[],
+  all: Sent,
+  found: readonly FieldFault[] = [],
+): SettingChanges {
+  const faults = [...found];
+  const changes = settingNames.flatMap((name): [SettingName, unknown][] => {
+    try {
+      const value = changeOf(
+        name,
+        entries.find((entry) => entry.name === name),
+        all,
+      );
+      return value === undefined ? [] : [[name, value]];
+    } catch (error) {
+      if (!(error instanceof AppError) || error.fields.length === 0) throw error;
+      faults.push(...error.fields);
+      return [];
     }
-    if (name === 'languages') {
-      const value = before?.source === 'file' ? undefined : sentLanguages(all);
-      if (value !== undefined && JSON.stringify(value ?? []) !== JSON.stringify(before?.value))
-        changes.push([name, value]);
-      continue;
-    }
-    const text = switches.includes(name) ? String(isTrue(sent[name])) : sentText(name, before?.value, sent);
-    if (text === undefined || before?.source === 'file' || text.trim() === textOf(before?.value).trim()) continue;
-    changes.push([name, parsedValue(name, text.trim())]);
-  }
+  });
+  if (faults.length > 0) throw badRequest('invalid_input', { fields: faults });
   return Object.fromEntries(changes) as SettingChanges;
+}
+
+/** The new value of a setting; null: its default, undefined: it stays. Throws invalid_input. */
+function changeOf(name: SettingName, before: SettingEntry | undefined, all: Sent): unknown {
+  if (before?.source === 'file') return undefined;
+  const sent = textsOf(all);
+  if (name === 'user_attributes') {
+    const schema = changedSchema((before?.value ?? {}) as AttributeSchema, all);
+    const isBoth = schema && (sent[name] ?? '').trim() !== textOf(before?.value).trim();
+    if (isBoth && sent[name] !== undefined)
+      throw badRequest('invalid_input', { fields: [{ field: name, message: BOTH }] });
+    if (schema) return parsedValue(name, JSON.stringify(schema));
+  }
+  if (name === 'languages') {
+    const value = sentLanguages(all);
+    return JSON.stringify(value ?? []) === JSON.stringify(before?.value) ? undefined : value;
+  }
+  const switches = sent[SWITCHES]?.split(' ') ?? [];
+  const text = switches.includes(name) ? String(isTrue(sent[name])) : sentText(name, before?.value, sent);
+  if (text === undefined || text.trim() === textOf(before?.value).trim()) return undefined;
+  return parsedValue(name, text.trim());
 }
 
 const isTrue = (text: string | undefined) => text === 'on' || text === 'true';

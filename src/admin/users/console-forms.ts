@@ -6,12 +6,9 @@ import type { AttributeSchema } from '../../accounts/attributes.ts';
 import {
   addressColumn,
   addressPartNames,
-  addressParts,
   type ProfileText,
   profileOfTexts,
   textClaims,
-  textFieldNames,
-  textFields,
   textsOf,
 } from '../../accounts/profile-fields.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
@@ -27,9 +24,10 @@ import { inSections, type SectionRule } from '../console/sections.ts';
 import { readTypedForm } from '../console/typed-form.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
-import { attributeSection, sentAttributes } from './attribute-fields.ts';
 import { WRITTEN_TO_FILE } from './console-actions.ts';
 import { showOneTimePassword } from './console-password.ts';
+import { attributeSection, sentAttributes } from './form/attribute-fields.ts';
+import { profileFields } from './form/profile-fields.ts';
 import { versionOf } from './lookup.ts';
 
 export interface UserFormsDependencies {
@@ -219,7 +217,7 @@ async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, 
       type: 'checkbox',
       checked: given?.email_verified === 'on',
     },
-    ...profileFields(given ?? {}),
+    ...profileFields(given ?? {}, ctx.state.offeredLanguages().tags),
     ...(names.length > 0
       ? [
           {
@@ -247,28 +245,6 @@ function firstSignIn(given: UserForm | undefined, { hasMailServer }: UserFormsDe
       { value: 'password', label: t('console.users.form.begin.password') },
     ],
   };
-}
-
-/** The fields of the profile and the address. */
-function profileFields(given: Partial<UserForm>): Field[] {
-  const texts = textFieldNames.map((field): Field => {
-    const { claim, label, ...rest } = textFields[field];
-    const hint = 'hint' in rest && { hint: rest.hint };
-    return { name: claim, label, value: given[claim] ?? '', isHalf: field !== 'name', ...hint };
-  });
-  const phone: Field = {
-    name: 'phone_number',
-    label: t('console.users.phone'),
-    value: given.phone_number ?? '',
-    isHalf: true,
-  };
-  const parts = addressPartNames.map((part): Field => {
-    const { label, lines } = addressParts[part];
-    const name = addressColumn(part);
-    const field = { name, label, value: given[name] ?? '' };
-    return lines > 1 ? { ...field, type: 'textarea', rows: lines } : { ...field, isHalf: true };
-  });
-  return [...texts, phone, ...parts];
 }
 
 function profileOf(given: UserForm) {

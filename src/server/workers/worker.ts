@@ -23,10 +23,12 @@ export async function runWorker(config: Config, primaryLogger: Logger): Promise<
   const logger = primaryLogger.child({ worker: number });
   // Before the start, because the message to stop may arrive during it.
   const end = nextEnd();
-  const server = await startServer({ config, logger, worker: createWorkerOptions(number) }).catch((error: unknown) => {
-    reportStartFailure(config, logger, error);
-    return process.exit(1);
-  });
+  const server = await startServer({ config, logger, worker: createWorkerOptions(number, isFirst) }).catch(
+    (error: unknown) => {
+      reportStartFailure(config, logger, error);
+      return process.exit(1);
+    },
+  );
   if (isFirst) announce(server, logger);
   send({ type: 'ready' });
   void firstAdminBox(server, end).then((box) => box && send({ type: 'first-admin', box }));
@@ -58,7 +60,7 @@ function send(message: ToPrimary): void {
 }
 
 /** Answers the primary process with the metrics of this worker, and requests those of all workers from it. */
-function createWorkerOptions(number: number): WorkerOptions {
+function createWorkerOptions(number: number, isFirst: boolean): WorkerOptions {
   const waiting = new Map<number, (text: string) => void>();
   let last = 0;
   let readOwnMetrics = async () => '';
@@ -68,7 +70,7 @@ function createWorkerOptions(number: number): WorkerOptions {
       void readOwnMetrics().then((text) => send({ type: 'metrics', id: message.id, text }));
   });
   return {
-    number,
+    ...{ number, isFirst },
     shareMetrics(render) {
       readOwnMetrics = render;
     },

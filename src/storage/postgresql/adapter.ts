@@ -16,8 +16,10 @@ import { withinRequest } from '../request-scope.ts';
 import { type Sql, type SqlValue, type Statement, statementsIn } from '../statements.ts';
 import { revisionOf } from './directory-revision.ts';
 import { closeIdleConnections, endWaits, lookAtServer, type PoolOptions, poolConfig, type Waits } from './pool.ts';
+import { watchTrouble } from './trouble.ts';
 
 const MAX_NAMED_STATEMENTS = 500;
+const CALM_PAUSES = 10;
 
 type Location = Extract<DatabaseLocation, { kind: 'postgresql' }>;
 
@@ -29,21 +31,27 @@ export async function openPostgres(
   const waits: Waits = new Set();
   const plainAdapter = await postgresAdapter(location, { limits, max: limits.connections, waits }).connect();
   const pool = plainAdapter.underlyingDriver();
+  const trouble = watchTrouble(onChange, CALM_PAUSES * limits.pauseMs);
   const availability = createAvailability({
     look: () => lookAtServer(location, limits),
     pauseMs: limits.pauseMs,
     onChange,
     onLook(isThere, { reason }) {
       closeIdleConnections(pool);
-      if (!isThere) endWaits(waits, 0);
+      if (!isThere) {
+        trouble.forget();
+        endWaits(waits, 0);
+      }
       // Other connections may be as silent as that one; a statement may also be slow.
       else if (reason === 'no answer') endWaits(waits, limits.lookMs);
     },
+    onTrouble: trouble.failed,
   });
   const { fail } = availability;
-  const adapter = guardedAdapter(plainAdapter, availability, (run, discard) =>
-    withinRequest(limits, { run, fail, ...(discard && { discard }) }),
-  );
+  const adapter = guardedAdapter(plainAdapter, availability, {
+    limited: (run, discard) => withinRequest(limits, { run, fail, ...(discard && { discard }) }),
+    watch: trouble.watch,
+  });
   const sql: Sql = {
     async query<Row>({ postgresql: text }: Statement, ...args: SqlValue[]) {
       const { columnNames, columnTypes, rows } = await adapter.queryRaw({ sql: text, args, argTypes: untyped(args) });

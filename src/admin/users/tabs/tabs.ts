@@ -22,9 +22,10 @@ const activityQuery = z.object(eventPageQuery);
 type Blocks = (ctx: Context, user: OpenUser, dependencies: UserTabsDependencies) => Promise<readonly Block[]>;
 
 const blocksOf: Readonly<Record<UserTab, Blocks>> = {
-  '': async (_ctx, { details, may }, dependencies) => [
-    profileFacts(details, may('gatehouse.audit:read') ? await disabledBy(dependencies, details.account) : undefined),
-  ],
+  '': async (ctx, { details, may }, dependencies) => {
+    const disabled = may('gatehouse.audit:read') ? await disabledBy(dependencies, details.account) : undefined;
+    return [profileFacts(details, { disabled, language: dependencies.frame.language(ctx) })];
+  },
 
   access: async (ctx, { details: { account } }, dependencies) => [
     await accessBlock(dependencies, account, dependencies.frame.actor(ctx)),
