@@ -142,7 +142,7 @@ it('the first hour leads from an empty console to the reason why a colleague was
   await page.click(`a:has-text("${code}")`);
   await page.waitForSelector('text=The user has access to the application');
   await inspect(page, 'refusal');
-  await page.click(`button:has-text("Give ${colleague} the role editor")`);
+  await page.click(`button:has-text("Give Ann Colleague (${colleague}) the role editor")`);
   await page.waitForSelector('text=Fixed.');
 
   // A new secret, and no downtime.
