@@ -9,10 +9,10 @@ const alice = {
   familyName: 'Example',
 };
 const profileFields = [
-  { name: 'name', label: 'Name', autocomplete: 'name', lines: 1, value: 'Alice Example', hint: '' },
+  { name: 'name', label: t('profile.name'), autocomplete: 'name', lines: 1, value: 'Alice Example', hint: '' },
   {
     name: 'locale',
-    label: 'Language',
+    label: t('profile.locale'),
     autocomplete: 'language',
     value: 'de',
     options: [
@@ -22,7 +22,7 @@ const profileFields = [
   },
   {
     name: 'street_address',
-    label: 'Street',
+    label: t('profile.street_address'),
     autocomplete: 'street-address',
     lines: 2,
     value: '1 Road\nFlat 2',
@@ -105,7 +105,7 @@ export const accountPages: Record<string, [string, object]> = {
       isManagedByFile: false,
       phone: { number: '+491701234567', isVerified: true },
       hasSms: false,
-      problem: 'Website: Enter a web address that starts with https:// or http://.',
+      problem: t('profile.fault', { label: t('profile.website'), message: t('profile.not-web-address') }),
     },
   ],
   accountEmail: ['account/email', { account: alice, isManagedByFile: false }],
@@ -115,13 +115,13 @@ export const accountPages: Record<string, [string, object]> = {
       account: alice,
       isManagedByFile: false,
       typed: 'alice@',
-      problem: 'Enter an email address, such as name@example.com.',
+      problem: t('registration.invalid-email'),
     },
   ],
   accountConnections: [
     'account/connections',
     {
-      notice: 'You can now sign in with Example Corp.',
+      notice: t('connections.added', { connection: 'Example Corp' }),
       linked: [
         {
           id: 'one',
@@ -139,7 +139,7 @@ export const accountPages: Record<string, [string, object]> = {
   accountPassword: ['account/password', { username: 'alice', minLength: 8 }],
   accountPasswordLonger: [
     'account/password',
-    { username: 'alice', minLength: 15, need: 'long', problem: 'Use at least 15 characters.' },
+    { username: 'alice', minLength: 15, need: 'long', problem: t('password.too-short-with-mfa', { count: 15 }) },
   ],
   accountFactorsNone: [
     'account/factors',
@@ -167,14 +167,11 @@ export const accountPages: Record<string, [string, object]> = {
       recoveryCodes: 2,
       hasFewCodes: true,
       hasFactor: true,
-      notice: 'Passkey added.',
+      notice: t('factors.passkey-done'),
     },
   ],
   accountApp: ['account/authenticator-app', sampleApp],
-  accountAppError: [
-    'account/authenticator-app',
-    { ...sampleApp, problem: 'That code is incorrect. Enter the current code from your app.' },
-  ],
+  accountAppError: ['account/authenticator-app', { ...sampleApp, problem: t('enrol.wrong-code') }],
   accountPasskey: [
     'account/passkey',
     {
@@ -183,8 +180,8 @@ export const accountPages: Record<string, [string, object]> = {
         mode: 'create',
         options: '{}',
         sealed: 'v1.x',
-        name: 'My passkey',
-        label: 'Create passkey',
+        name: t('passkey.default-name'),
+        label: t('factors.create-passkey'),
         isPrimary: true,
       },
     },
@@ -197,7 +194,7 @@ export const accountPages: Record<string, [string, object]> = {
       number: '+491701234567',
       sealed: 'v1.x',
       sentTo: '+49•••••67',
-      problem: 'That code is incorrect. Check it and try again.',
+      problem: t('phone.wrong-code'),
     },
   ],
   accountRecoveryCodes: [
@@ -219,7 +216,7 @@ export const accountPages: Record<string, [string, object]> = {
         {
           uid: 's1',
           isHere: true,
-          browser: 'Firefox on Windows',
+          browser: t('browser.on', { browser: 'Firefox', system: 'Windows' }),
           address: '192.0.2.17',
           signedInAt: at('2026-11-21T08:12:00Z'),
           lastSeenAt: at('2026-11-21T10:09:00Z'),
@@ -228,14 +225,14 @@ export const accountPages: Record<string, [string, object]> = {
         {
           uid: 's2',
           isHere: false,
-          browser: 'Safari on iPhone',
+          browser: t('browser.on', { browser: 'Safari', system: 'iPhone' }),
           address: '2001:db8:85a3::8a2e:370:7334',
           signedInAt: at('2026-11-20T08:12:00Z'),
           lastSeenAt: at('2026-11-20T18:30:00Z'),
           apps: [],
         },
       ],
-      notice: 'Session signed out.',
+      notice: t('sessions.ended'),
     },
   ],
   accountBrowsers: [
@@ -244,7 +241,7 @@ export const accountPages: Record<string, [string, object]> = {
       browsers: [
         {
           id: 'b1',
-          name: 'Firefox on Windows',
+          name: t('browser.on', { browser: 'Firefox', system: 'Windows' }),
           isHere: true,
           isTrusted: true,
           address: '192.0.2.17',
@@ -253,7 +250,7 @@ export const accountPages: Record<string, [string, object]> = {
         },
         {
           id: 'b2',
-          name: 'Unknown browser',
+          name: t('browsers.unknown'),
           isHere: false,
           isTrusted: false,
           address: null,
@@ -271,10 +268,15 @@ export const accountPages: Record<string, [string, object]> = {
         {
           at: at('2026-11-21T10:09:00Z'),
           text: 'Ann signed in to Payroll with a passkey',
-          place: ['Firefox on Windows', '192.0.2.17'],
+          place: [t('browser.on', { browser: 'Firefox', system: 'Windows' }), '192.0.2.17'],
           isBad: false,
         },
-        { at: at('2026-11-20T10:09:00Z'), text: 'Ann entered an incorrect password', place: [], isBad: true },
+        {
+          at: at('2026-11-20T10:09:00Z'),
+          text: t('activity.event.password-wrong', { user: 'Ann' }),
+          place: [],
+          isBad: true,
+        },
       ],
       next: '/account/activity?before=7',
     },
@@ -287,7 +289,7 @@ export const accountPages: Record<string, [string, object]> = {
         {
           applicationId: 'a1',
           applicationName: 'Field Notes',
-          granted: ['Sign you in', 'See your name and profile', 'See your email address'],
+          granted: [t('consent.scope-openid'), t('consent.scope-profile'), t('consent.scope-email')],
           grantedAt: at('2026-05-04'),
         },
       ],
@@ -299,10 +301,10 @@ export const accountPages: Record<string, [string, object]> = {
     {
       action: '/x',
       method: 'sms',
-      hint: 'We send a code to +49•••••67.',
+      hint: t('second-factor.will-send', { place: '+49•••••67' }),
       isNumeric: true,
       send: { action: '/y', method: 'sms', isFirst: true },
-      others: [{ href: '/z', label: 'Use a recovery code' }],
+      others: [{ href: '/z', label: t('second-factor.use-recovery-code') }],
     },
   ],
   stepSentCode: [
@@ -310,7 +312,7 @@ export const accountPages: Record<string, [string, object]> = {
     {
       action: '/x',
       method: 'email',
-      hint: 'Enter the code that was sent to a•••@example.com.',
+      hint: t('second-factor.sent', { place: 'a•••@example.com' }),
       isNumeric: true,
       send: { action: '/y', method: 'email', isFirst: false },
     },

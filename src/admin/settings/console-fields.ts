@@ -168,6 +168,8 @@ export function changesOf(
       return [];
     }
   });
+  const position = ({ field }: FieldFault) => settingNames.findIndex((name) => `${field}.`.startsWith(`${name}.`));
+  faults.sort((a, b) => position(a) - position(b));
   if (faults.length > 0) throw badRequest('invalid_input', { fields: faults });
   return Object.fromEntries(changes) as SettingChanges;
 }
