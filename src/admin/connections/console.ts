@@ -82,7 +82,7 @@ function addListRoute(router: Router<State, Extras>, { frame, connections }: Con
               ...stateTags(one).map((tag) => ({ tone: 'plain' as const, ...tag })),
               ...(hasFault(one) ? [{ text: t('console.connections.needs-attention'), tone: 'warn' as const }] : []),
             ],
-            listOf(one.domains.map(({ domain }) => domain)),
+            one.domains.length > 0 ? listOf(one.domains.map(({ domain }) => domain)) : null,
           ]),
           empty: {
             icon: 'plug',

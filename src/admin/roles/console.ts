@@ -13,7 +13,7 @@ import { roleDeletion } from './console-deletion.ts';
 import { roleList } from './console-lists.ts';
 import { type MemberPagesDependencies, memberPages } from './console-members.ts';
 import { type RoleValues, roleSections, sentRole } from './role-form.ts';
-import { applicationsBlock, mayChangeRole, pathOf, READ, roleTabPage, WRITE } from './role-page.ts';
+import { applicationsBlock, isOpenTab, mayChangeRole, pathOf, READ, roleTabPage, WRITE } from './role-page.ts';
 import { permissionQuery, permissionSearch, searchedSections, searchNotice } from './role-search.ts';
 
 const HOME = '/admin/roles';
@@ -100,10 +100,10 @@ function rolePages(router: Router<State, Extras>, dependencies: RolePagesDepende
     const role = await roles.get(ctx.params.id ?? '');
     const missing: Block = { kind: 'text', text: t('console.roles.no-applications-right') };
     const { applications, isMore } = await roles.applications(role.id);
-    const block = frame.may(ctx, 'gatehouse.applications:read')
+    const block = isOpenTab(dependencies, ctx, 'applications')
       ? applicationsBlock(role.name, applications, isMore)
       : missing;
-    frame.show(ctx, roleTabPage(role, 'applications', dependencies, { blocks: [block] }));
+    frame.show(ctx, roleTabPage(role, 'applications', ctx, dependencies, { blocks: [block] }));
   });
 }
 
@@ -134,7 +134,7 @@ async function permissionsPage(
       },
     ],
   };
-  return roleTabPage(role, '', dependencies, { blocks: mayChange ? [...blocks, deletion] : blocks });
+  return roleTabPage(role, '', ctx, dependencies, { blocks: mayChange ? [...blocks, deletion] : blocks });
 }
 
 interface RoleFormInput {
