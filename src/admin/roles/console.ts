@@ -7,6 +7,7 @@ import type { Role } from '../../rbac/role.ts';
 import { inLanguage, type PageText, t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
+import { dangerZone } from '../console/danger-zone.ts';
 import { asTyped, isRowButton, type Sent, sentValue, toSent } from '../console/row-buttons.ts';
 import type { RoleAdmin } from './actions.ts';
 import { roleDeletion } from './console-deletion.ts';
@@ -122,18 +123,13 @@ async function permissionsPage(
   const search = { text: sent ? '' : parseQuery(ctx, permissionQuery).q, language: dependencies.frame.language(ctx) };
   const blocks = await formBlocks(dependencies, { action: path, values, sent, search, ...button });
   const text = t('console.roles.delete-consequence');
-  const deletion: Block = {
-    kind: 'tasks',
-    title: t('console.shared.danger-zone'),
-    isDanger: true,
-    rows: [
-      {
-        title: t('console.roles.delete'),
-        text,
-        action: { label: t('console.shared.delete'), href: `${path}/delete`, look: 'danger' },
-      },
-    ],
-  };
+  const deletion = dangerZone([
+    {
+      title: t('console.roles.delete'),
+      text,
+      action: { label: t('console.shared.delete'), href: `${path}/delete`, look: 'danger' },
+    },
+  ]);
   return roleTabPage(role, '', ctx, dependencies, { blocks: mayChange ? [...blocks, deletion] : blocks });
 }
 
