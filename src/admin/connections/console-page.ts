@@ -1,9 +1,10 @@
 // The page of one connection: what it is, what can be done, and the state of its secrets, domains and documents.
 import type { Context } from '../../http/context.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import { t } from '../../texts/text.ts';
 import type { Action, Block, ConsolePage } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
 import { fileNotice } from '../console/managed-by-file.ts';
+import { trustedEmailTexts } from './console-labels.ts';
 import {
   type ConnectionPagesDependencies,
   documentBlocks,
@@ -72,12 +73,6 @@ function dangerZoneOf({ connection }: ConnectionDetails): Block {
   };
   return dangerZone(connection.enabled ? [disable, remove] : [remove]);
 }
-
-const trustedEmailTexts: Record<string, PageText> = {
-  never: t('console.connections.trusted-email.never'),
-  verified: t('console.connections.trusted-email.verified'),
-  domains: t('console.connections.trusted-email.domains'),
-};
 
 function factsOf(details: ConnectionDetails): Block {
   const { entry, connection } = details;
