@@ -1,4 +1,5 @@
 // /admin/branding: the look of the pages and mails for people, with a preview of the real pages beside it.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { BrandSetting } from '../../brand/brand.ts';
@@ -8,6 +9,7 @@ import { imageLimits } from '../../brand/limits.ts';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
 import { AppError, badRequest, type FieldFault } from '../../http/errors.ts';
 import { acceptPictures, parseForm, parseQuery } from '../../http/input.ts';
+import { languageForPeople } from '../../http/pages/language.ts';
 import type { SettingEntry } from '../../settings/settings.ts';
 import type { Db } from '../../storage/database.ts';
 import { t } from '../../texts/text.ts';
@@ -173,7 +175,7 @@ function previewBlocks(ctx: Context, choice: Choice, { src, mayChange }: { src: 
   const { page, mode, language, application } = choice;
   const hidden = (values: Record<string, string | undefined>): Field[] =>
     Object.entries(values).map(([name, value]) => ({ name, label: '', type: 'hidden', value }));
-  const fields = previewFields(choice, ctx.state.offeredLanguages().tags, ctx.state.language());
+  const fields = previewFields(choice, ctx.state.offeredLanguages().tags, languageForPeople(ctx));
   const show = { action: HERE, button: t('console.branding.show') };
   return [
     {

@@ -9,7 +9,7 @@ const modes = { light: t('console.branding.mode.light'), dark: t('console.brandi
 /** The choices in an address. */
 export const previewChoices = {
   mode: z.enum(['light', 'dark']).catch('light'),
-  /** That of the console by default. */
+  /** That of the console by default, if it is offered. */
   language: z.enum(languages).optional().catch(undefined),
   /** A client ID or entity ID; empty for all pages. */
   application: z.string().max(2048).catch(''),

@@ -1,10 +1,12 @@
 // /admin/mail/templates: every mail with example data, in HTML and as text, in the language, the mode and the brand that are chosen.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Brand } from '../../brand/brand.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
+import { languageForPeople } from '../../http/pages/language.ts';
 import { administratorMails, type MailKind } from '../../mail/messages.ts';
 import { directionOf, SOURCE_LANGUAGE } from '../../texts/languages.ts';
 import { t } from '../../texts/text.ts';
@@ -52,7 +54,7 @@ export function mailTemplateRoutes(dependencies: TemplatePagesDependencies): Rou
 
 function listPage(dependencies: TemplatePagesDependencies, ctx: Context): ConsolePage {
   const choice = choiceOf(ctx);
-  const language = choice.language ?? dependencies.frame.language(ctx);
+  const language = choice.language ?? languageForPeople(ctx);
   return {
     title: t('console.navigation.mail'),
     lead: t('console.mail.templates-lead'),
@@ -112,9 +114,9 @@ function mailPage(dependencies: TemplatePagesDependencies, ctx: Context, kind: M
 }
 
 /** The mail as it is chosen, and its language. */
-function exampleOf({ frame, templates, brand }: TemplatePagesDependencies, ctx: Context, kind: MailKind) {
+function exampleOf({ templates, brand }: TemplatePagesDependencies, ctx: Context, kind: MailKind) {
   const { language: chosen, mode, application } = choiceOf(ctx);
-  const language = isInEnglish(kind) ? SOURCE_LANGUAGE : (chosen ?? frame.language(ctx));
+  const language = isInEnglish(kind) ? SOURCE_LANGUAGE : (chosen ?? languageForPeople(ctx));
   const look = { mode, brand: () => brand.ofApplication(application) ?? brand.current() };
   return { ...templates.example(kind, language, look), language };
 }
