@@ -142,7 +142,7 @@ export function previewAddress(choice: Choice, typed: (name: BrandSetting) => st
 export interface PreviewDependencies {
   frame: Frame;
   brand: Pick<Brand, 'with'>;
-  names: Pick<Names, 'applications'>;
+  names: Pick<Names, 'applications' | 'applicationOf'>;
   pictures: Pick<ApplicationPictures, 'addressesOf'>;
   /** The emails with example data. */
   mailTemplates: Pick<TestMail, 'example'>;
