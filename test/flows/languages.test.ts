@@ -122,6 +122,18 @@ describe('the languages of the console', () => {
     expect((await admin.get('/language/de?next=/administration')).status).toBe(404);
     await test.idp.services.settings.unset('brand_name');
   });
+
+  it('come from the browser before the default language, and are not those of an error page for other users', async () => {
+    await set({ languages: ['de', 'fr'], default_language: 'de' });
+    const english = { headers: { 'accept-language': 'en' } };
+    const admin = await consoleOf(test.idp, await staff(test.idp, 'admin'));
+    expect(htmlLanguage((await admin.get('/admin', english)).text)).toBe('en');
+    expect(htmlLanguage((await admin.get('/admin/nowhere', english)).text)).toBe('en');
+    expect(htmlLanguage((await admin.get('/account', english)).text)).toBe('de');
+    const person = await consoleOf(test.idp, await aUser(test.idp.services));
+    const rejected = await person.get('/admin', { headers: { 'accept-language': 'fr' } });
+    expect([rejected.status, htmlLanguage(rejected.text)]).toEqual([403, 'fr']);
+  });
 });
 
 describe('the buttons beside the offered languages', () => {

@@ -43,7 +43,7 @@ export function languageChoice({
 
 function languageOf(ctx: Context, cookies: Pick<Cookies, 'get'>): string {
   const { requestedLanguages = [], profileLanguage } = ctx.state;
-  const { tags, standard } = languagesAt(ctx.path, ctx.state.offeredLanguages());
+  const { tags, standard } = languagesFor(ctx.state.isConsole, ctx.state.offeredLanguages());
   const picked = cookies.get(ctx, 'pickedLanguage');
   const remembered = cookies.get(ctx, 'language');
   const wishes = [picked, ...requestedLanguages, profileLanguage, remembered].filter((wish) => wish !== undefined);
@@ -51,8 +51,8 @@ function languageOf(ctx: Context, cookies: Pick<Cookies, 'get'>): string {
 }
 
 /** The console is for those who choose the languages of people: it has its languages whatever is offered. */
-function languagesAt(path: string, offered: OfferedLanguages): OfferedLanguages {
-  if (!/^\/admin(?=[/?]|$)/.test(path)) return offered;
+function languagesFor(isConsole: boolean | undefined, offered: OfferedLanguages): OfferedLanguages {
+  if (!isConsole) return offered;
   return { tags: consoleLanguages, standard: bestLanguage([offered.standard], consoleLanguages) ?? SOURCE_LANGUAGE };
 }
 
@@ -85,8 +85,8 @@ export function languageRoutes({ cookies }: { cookies: Pick<Cookies, 'set'> }): 
   router.get('/language/:language', (ctx) => {
     const { next } = ctx.query;
     const back = (typeof next === 'string' && localPath(next)) || '/';
-    const { tags } = languagesAt(back, ctx.state.offeredLanguages());
-    const language = tags.find((one) => one === ctx.params.language);
+    const more = /^\/admin(?=[/?]|$)/.test(back) ? consoleLanguages : [];
+    const language = [...ctx.state.offeredLanguages().tags, ...more].find((one) => one === ctx.params.language);
     if (language === undefined) throw notFound();
     cookies.set(ctx, 'pickedLanguage', language);
     cookies.set(ctx, 'language', language);
