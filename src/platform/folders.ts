@@ -21,6 +21,14 @@ export function isFull(folder: string): boolean {
   return blocks > 0 && bavail === 0;
 }
 
+/** SQLite makes files beside a database before it reads the first row, and says "disk I/O error" where they do not fit. */
+const SQLITE_BYTES = 256 * 1024;
+
+/** Whether so little fits there that SQLite may not even open a file. */
+export function isTooFullForSqlite(folder: string): boolean {
+  return freeBytes(folder) < SQLITE_BYTES;
+}
+
 /** Why this process may not write to the file or folder, in one line that names both sides; undefined when it may. */
 export function whyNotWritable(place: string): string | undefined {
   const existing = nearestFolder(place);

@@ -1,7 +1,7 @@
 // Stops a start if the database or the data folder is not writable, with one line that names the path and the user.
 import path from 'node:path';
 import type { Config } from '../config.ts';
-import { diskFullAt, isDiskFull, whyNotWritable } from '../platform/folders.ts';
+import { diskFullAt, isDiskFull, isTooFullForSqlite, whyNotWritable } from '../platform/folders.ts';
 import type { Logger } from '../platform/logger.ts';
 import { DatabaseError, placeOf, sqliteFileOf } from '../storage/database-url.ts';
 import { asUnavailable, driverMessage, unavailableIn } from '../storage/unavailable.ts';
@@ -24,7 +24,7 @@ export function requireWritable(config: Config, logger: Pick<Logger, 'warn'>): v
 /** The error of a start as one line, when the database could not be used; other errors are returned unchanged. */
 export function startError({ databaseUrl }: Config, error: unknown): unknown {
   const file = sqliteFileOf(databaseUrl);
-  if (file !== undefined && hasFullDisk(error))
+  if (file !== undefined && hasFullDisk(error, path.dirname(file)))
     return new DatabaseError(`the database cannot be written: ${diskFullAt(path.dirname(file))}`, { cause: error });
   const unavailable = unavailableIn(error);
   if (!unavailable || error instanceof DatabaseError) return error;
@@ -37,7 +37,9 @@ export function startError({ databaseUrl }: Config, error: unknown): unknown {
 }
 
 /** Whether the error or one of its causes says that the disk is full. */
-function hasFullDisk(error: unknown): boolean {
+function hasFullDisk(error: unknown, folder: string): boolean {
   if (!(error instanceof Error)) return false;
-  return isDiskFull(error) || asUnavailable(error)?.reason === 'disk full' || hasFullDisk(error.cause);
+  const reason = asUnavailable(error)?.reason;
+  if (isDiskFull(error) || reason === 'disk full') return true;
+  return reason === 'input/output error' ? isTooFullForSqlite(folder) : hasFullDisk(error.cause, folder);
 }

@@ -60,8 +60,13 @@ function firstStart(environment: Record<string, string>) {
     stream.setEncoding('utf8').on('data', (text) => {
       printed += text;
     });
-  return { pid: child.pid ?? 0, printed: () => printed };
+  return { pid: child.pid ?? 0, ended, printed: () => printed };
 }
+
+const childrenOf = (pid: number) =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
+    .split(' ')
+    .filter((one) => one !== '');
 
 async function addressOfItsOwn() {
   const port = String(await freePort());
@@ -82,11 +87,24 @@ it.each(['1', '2'])(
   90_000,
 );
 
+it('a start says so when its first worker is killed, and the next one prints the box', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-killed-start-'));
+  const environment = { ...(await addressOfItsOwn()), LOG_FORMAT: 'json', WORKERS: '2', DATA_DIR: folder };
+  const first = firstStart(environment);
+  await expect.poll(() => childrenOf(first.pid), { timeout: 60_000, interval: 5 }).toHaveLength(1);
+  process.kill(Number(childrenOf(first.pid)[0]), 'SIGKILL');
+  expect(await first.ended).toEqual([1, null]);
+  expect(first.printed()).toMatch(
+    /"level":"error".*"worker":1,"signal":"SIGKILL","msg":"a worker was ended by a signal during its start"/,
+  );
+  const { printed } = firstStart(environment);
+  await expect.poll(printed, { timeout: 60_000 }).toContain('First administrator');
+}, 90_000);
+
 it('the box is printed once when the worker that made the first administrator is killed as soon as it is ready', async () => {
   const { pid, printed } = firstStart({ ...(await addressOfItsOwn()), LOG_FORMAT: 'json', WORKERS: '2' });
   await expect.poll(printed, { timeout: 60_000, interval: 5 }).toContain('Gatehouse is ready');
-  const [worker] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ');
-  process.kill(Number(worker), 'SIGKILL');
+  process.kill(Number(childrenOf(pid)[0]), 'SIGKILL');
   await expect.poll(printed, { timeout: 60_000 }).toContain('2 workers are ready');
   await expect.poll(printed).toContain('First administrator');
   await sleep(1000);

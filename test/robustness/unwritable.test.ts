@@ -1,7 +1,18 @@
 // A first start on a full disk, and a restore into a place that this user cannot write: each ends with one line that says what is full or
 // not writable, for which user, and what to do. A small tmpfs and another user take root; elsewhere these tests are skipped.
 import { execFileSync, spawnSync } from 'node:child_process';
-import fs, { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import fs, {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,6 +23,7 @@ import { databaseKind } from '../support/database/database.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { freePort, startIdp } from '../support/idp.ts';
 import { programArguments } from '../support/program.ts';
+import { testSecret } from '../support/secret.ts';
 
 const NOBODY = 65_534;
 const home = mkdtempSync(path.join(tmpdir(), 'gatehouse-unwritable-'));
@@ -114,6 +126,39 @@ describe.skipIf(!canMount)('on a full disk', () => {
       expect(messages.filter((line) => /^\s+at /.test(line))).toEqual([]);
       expect(free()).toBe(before);
       expect(readdirSync(path.join(disk, 'data'))).toEqual([]);
+    },
+  );
+
+  itOnSqlite(
+    'a restore that nearly fits leaves nothing behind, and one that just fits says that the database is restored',
+    () => {
+      const data = path.join(disk, 'data');
+      const environment = { DATA_DIR: data, GATEHOUSE_SECRET: testSecret.toString('base64url') };
+      const restore = (kilobytes: number) => {
+        rmSync(data, { recursive: true, force: true });
+        execFileSync('mount', ['-o', `remount,size=${Math.ceil(statSync(backup).size / 1024) + kilobytes}k`, disk]);
+        const { status, messages } = run('cli', { args: ['restore', backup], ...environment });
+        expect(messages.filter((line) => /^\s+at /.test(line))).toEqual([]);
+        return { status, messages, isDone: existsSync(path.join(data, 'gatehouse.db')) };
+      };
+      let outcome = restore(16);
+      for (let kilobytes = 32; !outcome.isDone; kilobytes += 8) {
+        expect(outcome.status).toBe(1);
+        expect(outcome.messages.at(-1)).toMatch(/^the disk of .* is full for .*Nothing was changed$/);
+        outcome = restore(kilobytes);
+      }
+      const { status, messages } = outcome;
+      expect(status).toBe(1);
+      expect(messages.slice(-2)).toEqual([
+        expect.stringMatching(
+          /^Restored .*: 1 user\. But this cannot be recorded in the audit log: the database cannot be written: the disk of .* is full for .*\.$/,
+        ),
+        'Correct that. Then, before the server starts, run: gatehouse audit accept-restore',
+      ]);
+      expect(readFileSync(path.join(data, 'gatehouse.db'))).toEqual(readFileSync(backup));
+      execFileSync('mount', ['-o', 'remount,size=40m', disk]);
+      expect(run('cli', { args: ['audit', 'accept-restore'], ...environment }).status).toBe(0);
+      expect(run('cli', { args: ['audit', 'verify'], ...environment }).status).toBe(0);
     },
   );
 });

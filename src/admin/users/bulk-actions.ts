@@ -4,7 +4,8 @@ import type { Account } from '../../accounts/account.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { AppError } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { Stopwatch } from '../../platform/clock.ts';
+import { forSeconds } from '../../platform/turns.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { type Need, within } from '../../rbac/rights.ts';
 import { type PageText, type Text, t } from '../../texts/text.ts';
@@ -135,23 +136,17 @@ export interface BulkOutcome {
  * @param users such as `3 users`, for the page that asks for a sign-in
  */
 export async function runBulk(
-  dependencies: { users: BulkUsers; now: Clock },
+  dependencies: { users: BulkUsers; stopwatch?: Stopwatch },
   { action, ids, role, named }: { action: BulkAction; ids: readonly string[]; role: string; named: PageText },
   by: Actor,
 ): Promise<BulkOutcome[]> {
   if (action.change) assertFreshProof(by, action.change, named);
-  const { users, now } = dependencies;
-  const start = now().getTime();
+  const { users, stopwatch } = dependencies;
   const outcomes: BulkOutcome[] = [];
-  for (const id of ids) {
-    const isLate = outcomes.length > 0 && now().getTime() - start >= limits.bulk.seconds * 1000;
-    outcomes.push(
-      isLate
-        ? { id, state: 'waiting', reason: t('console.bulk.reason.not-yet') }
-        : await runOne(action, users, id, by, role),
-    );
-  }
-  return outcomes;
+  for await (const id of forSeconds(limits.bulk.seconds, ids, stopwatch))
+    outcomes.push(await runOne(action, users, id, by, role));
+  const waiting = { state: 'waiting', reason: t('console.bulk.reason.not-yet') } as const;
+  return [...outcomes, ...ids.slice(outcomes.length).map((id) => ({ id, ...waiting }))];
 }
 
 async function runOne(action: BulkAction, users: BulkUsers, id: string, by: Actor, role: string): Promise<BulkOutcome> {

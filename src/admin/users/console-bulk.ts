@@ -6,7 +6,6 @@ import type { Context, Extras, State } from '../../http/context.ts';
 import { AppError, badRequest, forbidden } from '../../http/errors.ts';
 import { parseForm, parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { plural } from '../../platform/plural.ts';
 import { within } from '../../rbac/rights.ts';
 import { type PageText, t } from '../../texts/text.ts';
@@ -31,7 +30,6 @@ export interface BulkPagesDependencies {
   frame: Frame;
   users: UserAdmin;
   roles: Pick<RoleAdmin, 'assignable'>;
-  now: Clock;
   hasMailServer: boolean;
 }
 

@@ -1,4 +1,4 @@
-// /admin/import: users from a CSV file, a few hundred for each request with the progress on the page, or a trial run that
+// /admin/import: users from a CSV file, some seconds of work for each request with the progress on the page, or a trial run that
 // creates nothing; and /admin/import/export: all users as CSV.
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
@@ -17,7 +17,7 @@ const WRITE = 'gatehouse.users:write' as const;
 const MAX_BYTES = 4 * 1024 * 1024;
 /** For what the form carries beside the text: the faults so far. */
 const MAX_STATE_BYTES = 1024 * 1024;
-/** Rows of one request: seconds at most, also with invitations. */
+/** Rows of one request, which may also end before (`limits.bulk.importSeconds`). */
 const BATCH = { import: 500, trial: 5000 };
 /** Faults that are passed on from request to request. */
 const MAX_FAULTS = 1000;

@@ -17,7 +17,11 @@ import { taggedName } from '../../accounts/tagged-values.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { csvCell } from '../../audit/export.ts';
 import { AppError, badRequest } from '../../http/errors.ts';
+import { limits } from '../../limits.ts';
+import type { Stopwatch } from '../../platform/clock.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
+import { forSeconds } from '../../platform/turns.ts';
+import { unavailableIn } from '../../storage/unavailable.ts';
 import { concatenated, type PageText, sentences, t } from '../../texts/text.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { UserAdmin } from './actions.ts';
@@ -40,7 +44,10 @@ export interface ImportResult {
 }
 
 export interface UserImport {
-  /** Handles up to `limit` rows of the text, after the first `done` ones. Throws invalid_input without a header line. */
+  /**
+   * Handles up to `limit` rows of the text, after the first `done` ones, for `limits.bulk.importSeconds`: one row at least. Throws invalid_input
+   * without a header line.
+   */
   run(text: string, options: { isTrial: boolean; done: number; limit: number }, by: Actor): Promise<ImportResult>;
   /** All users that the actor may see as CSV. */
   exportAll(by: Actor): AsyncGenerator<string>;
@@ -53,6 +60,7 @@ export interface UserImportDependencies {
   /** Throws not_found. */
   connections: { get(id: string): Promise<unknown> };
   users: Pick<UserAdmin, 'create' | 'assertMayCreate' | 'assertMayConnect' | 'list' | 'connectionsOf'>;
+  stopwatch?: Stopwatch;
 }
 
 export const IMPORT_COLUMNS = [
@@ -73,7 +81,7 @@ type Values = Partial<Record<(typeof IMPORT_COLUMNS)[number] | `${string}#${stri
 
 /** The import and the export of users, on the same actions as single users. */
 export function createUserImport(dependencies: UserImportDependencies): UserImport {
-  const { users } = dependencies;
+  const { users, stopwatch } = dependencies;
   return {
     async run(text, { isTrial, done, limit }, by) {
       const [header, ...lines] = parseCsv(text);
@@ -88,23 +96,28 @@ export function createUserImport(dependencies: UserImportDependencies): UserImpo
       // Before the first row, so that no run stops between two rows.
       if (givesRoles && !isTrial) assertFreshProof(by, 'users.import-with-roles');
       const lineOfUser = new Map<string, number>();
-      const rows: ImportRow[] = [];
-      for (const [index, { line, cells }] of lines.slice(0, done + limit).entries()) {
+      const read = ({ line, cells }: (typeof lines)[number]) => {
         const values = valuesOf(columns, cells);
         const { username = '' } = values;
         const before = lineOfUser.get(nameKey(username));
         if (before === undefined) lineOfUser.set(nameKey(username), line);
-        if (index < done) continue;
-        const problem = before
-          ? t('console.import.problem.same-username', { line: before })
-          : await problemOf(async () => {
-              await users.assertMayCreate(rolesOf(values), by);
-              if (values.sso_connection) await users.assertMayConnect(values.sso_connection, by);
-              const fault = await faultOf(dependencies, values);
-              if (!fault && !isTrial) await users.create(newUserOf(values), by);
-              return fault;
-            });
-        rows.push({ line, username, ...(problem && { problem }) });
+        return { line, username, values, before };
+      };
+      for (const one of lines.slice(0, done)) read(one);
+      const rows: ImportRow[] = [];
+      const seconds = limits.bulk.importSeconds;
+      for await (const one of forSeconds(seconds, lines.slice(done, done + limit), stopwatch)) {
+        const { line, username, values, before } = read(one);
+        try {
+          const problem = before
+            ? t('console.import.problem.same-username', { line: before })
+            : await problemOf(() => handleRow(dependencies, values, { isTrial, by }));
+          rows.push({ line, username, ...(problem && { problem }) });
+        } catch (error) {
+          // What is done is reported: a run that starts again from the first row would find its own users.
+          if (rows.length === 0 || !unavailableIn(error)) throw error;
+          break;
+        }
       }
       return { rows, total: lines.length };
     },
@@ -145,6 +158,20 @@ async function* exportUsers(users: Pick<UserAdmin, 'list' | 'connectionsOf'>, by
       .join('');
     after = page.next;
   } while (after);
+}
+
+/** Creates the user of a row, if nothing is wrong with it; resolves with what is wrong. */
+async function handleRow(
+  dependencies: UserImportDependencies,
+  values: Values,
+  { isTrial, by }: { isTrial: boolean; by: Actor },
+): Promise<PageText | undefined> {
+  const { users } = dependencies;
+  await users.assertMayCreate(rolesOf(values), by);
+  if (values.sso_connection) await users.assertMayConnect(values.sso_connection, by);
+  const fault = await faultOf(dependencies, values);
+  if (!fault && !isTrial) await users.create(newUserOf(values), by);
+  return fault;
 }
 
 /** What is wrong with a row; undefined where nothing is. Throws invalid_input for a wrong profile. */

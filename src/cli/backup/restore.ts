@@ -5,9 +5,10 @@ import { decryptDataKeys } from '../../keys/data-keys.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { plural } from '../../platform/plural.ts';
 import { createVault, VaultError } from '../../platform/vault.ts';
+import { startError } from '../../server/writable.ts';
 import { BackupError } from '../../storage/backup/head.ts';
 import { type Restored, restoreBackup, type StoredDataKey } from '../../storage/backup/restore.ts';
-import { parseDatabaseUrl } from '../../storage/database-url.ts';
+import { DatabaseError, parseDatabaseUrl } from '../../storage/database-url.ts';
 import { acceptRestore } from '../audit.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { withServices } from '../context.ts';
@@ -45,7 +46,11 @@ does; run that on the other machines. An export of PostgreSQL can also be restor
       checkDataKeys: (rows) => assertSecretOpens(rows, config),
       onProgress: progressPrinter(io),
     });
-    const checkpointFile = restored.hasDataKeys ? await recordRestore(file, restored, io) : undefined;
+    const checkpointFile = restored.hasDataKeys
+      ? await recordRestore(file, restored, io).catch((error: unknown) => {
+          throw unrecorded(error, { file, restored, config });
+        })
+      : undefined;
     if (input.flag('json')) io.json(jsonOf(file, restored, checkpointFile));
     else print(file, restored, checkpointFile, io);
     return 0;
@@ -75,6 +80,31 @@ function recordRestore(file: string, { head }: Restored, io: Io): Promise<string
   });
 }
 
+/** The database is restored, but cannot be opened or written: most likely the backup itself has filled the disk. */
+function unrecorded(
+  error: unknown,
+  { file, restored, config }: { file: string; restored: Restored; config: Config },
+): DatabaseError {
+  const cause = startError(config, error);
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const lines = [
+    `${doneText(file, restored)} But this cannot be recorded in the audit log: ${reason}.`,
+    ...formerText(restored),
+    'Correct that. Then, before the server starts, run: gatehouse audit accept-restore',
+  ];
+  return new DatabaseError(lines.join('\n'), { cause });
+}
+
+function doneText(file: string, { head, rows }: Restored): string {
+  const made = head ? `, made ${formatDate(new Date(head.at))}` : '';
+  return `Restored ${file}${made}: ${plural(rows.users ?? 0, 'user')}.`;
+}
+
+function formerText({ replacedFile }: Restored): string[] {
+  if (!replacedFile) return [];
+  return [`The previous database is now ${replacedFile}. Delete it when you no longer need it.`];
+}
+
 function jsonOf(file: string, { head, rows, replacedFile }: Restored, checkpointFile: string | undefined) {
   return {
     file,
@@ -87,11 +117,10 @@ function jsonOf(file: string, { head, rows, replacedFile }: Restored, checkpoint
 }
 
 function print(file: string, restored: Restored, checkpointFile: string | undefined, io: Io): void {
-  const { head, rows, replacedFile, hasDataKeys } = restored;
-  const made = head ? `, made ${formatDate(new Date(head.at))}` : '';
-  io.out(`Restored ${file}${made}: ${plural(rows.users ?? 0, 'user')}.`);
-  if (replacedFile) io.out(`The previous database is now ${replacedFile}. Delete it when you no longer need it.`);
+  io.out(doneText(file, restored));
+  for (const line of formerText(restored)) io.out(line);
   if (checkpointFile) io.out(`The previous checkpoint file of the audit log is now ${checkpointFile}.`);
-  if (!hasDataKeys) io.out('An older version made it, without MACs. Before the start, run: gatehouse secrets adopt');
+  if (!restored.hasDataKeys)
+    io.out('An older version made it, without MACs. Before the start, run: gatehouse secrets adopt');
   else io.out('Start the server. If it runs on other machines too, first run there: gatehouse audit accept-restore');
 }

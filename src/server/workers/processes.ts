@@ -39,17 +39,23 @@ export function createWorkerProcesses({
         worker.once('exit', resolve);
         worker.on('message', ({ type }: ToPrimary) => type === 'first-jobs' && resolve());
       });
+      let isReady = false;
       return new Promise((resolve) => {
         worker.on('message', (message: ToPrimary) => {
           // A process that is not online yet does not receive the order to stop.
           if (message.type === 'online') {
             tell(worker, isStopping ? { type: 'stop' } : { type: 'start', number, isFirst });
-          } else if (message.type === 'ready') resolve(worker);
-          else if (message.type === 'first-admin') printFirstAdmin(message.box, firstJobs);
+          } else if (message.type === 'ready') {
+            isReady = true;
+            resolve(worker);
+          } else if (message.type === 'first-admin') printFirstAdmin(message.box, firstJobs);
           else if (message.type !== 'first-jobs') metrics.receive(worker, message);
         });
-        worker.once('exit', () => {
+        worker.once('exit', (_code, signal) => {
           running.delete(worker);
+          // A worker that ends by itself has logged why.
+          if (!isReady && signal && !isStopping)
+            logger.error({ worker: number, signal }, 'a worker was ended by a signal during its start');
           resolve(undefined);
         });
       });

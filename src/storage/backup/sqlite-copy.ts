@@ -2,11 +2,14 @@
 // moment of the database: without it, the copy would begin again at each write of another process.
 import { createHash } from 'node:crypto';
 import { chmodSync, closeSync, createReadStream, createWriteStream, fsyncSync, openSync, rmSync } from 'node:fs';
+import path from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { SqlDriverAdapter } from '@prisma/driver-adapter-utils';
+import { diskFullAt, isTooFullForSqlite } from '../../platform/folders.ts';
 import { DatabaseError } from '../database-url.ts';
 import { clientOf, connectSqlite } from '../sqlite/connections.ts';
+import { asUnavailable, DatabaseUnavailable } from '../unavailable.ts';
 import { BackupError, type Progress } from './head.ts';
 
 const STEP_PAGES = 2000;
@@ -50,6 +53,9 @@ export async function inspectSqlite<T>(file: string, work: (query: SyncQuery) =>
     return await work(syncQuery(connection));
   } catch (cause) {
     if (cause instanceof DatabaseError) throw cause;
+    const folder = path.dirname(file);
+    if (asUnavailable(cause)?.reason === 'input/output error' && isTooFullForSqlite(folder))
+      throw new BackupError(diskFullAt(folder), { cause: new DatabaseUnavailable('disk full', cause) });
     throw new BackupError(`${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   } finally {
     await connection.dispose();
