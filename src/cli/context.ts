@@ -5,6 +5,7 @@ import { Writable } from 'node:stream';
 import { ConfigError } from '../config/config-error.ts';
 import { type Config, loadConfig } from '../config.ts';
 import { createLogger } from '../platform/logger.ts';
+import { requireWritableDatabase, startError } from '../server/writable.ts';
 import type { Services } from '../services.ts';
 import type { Io } from './io.ts';
 
@@ -13,7 +14,7 @@ export interface ServicesUse {
   mayBegin?: boolean;
 }
 
-/** Creates the services, runs `work`, and always closes them. */
+/** Creates the services, runs `work`, and always closes them. Throws DatabaseError, in one line, when the database cannot be used. */
 export async function withServices<T>(
   io: Io,
   work: (services: Services) => Promise<T>,
@@ -21,6 +22,8 @@ export async function withServices<T>(
 ): Promise<T> {
   if (!mayBegin) requireDatabase(loadConfig(undefined, { readOnly: true }));
   const used = readConfig(io);
+  // Also a command that only reads: SQLite makes files beside the database.
+  requireWritableDatabase(used);
   // A real stream: the pretty logger pipes into it.
   const destination = new Writable({
     write(line, _encoding, done) {
@@ -31,15 +34,17 @@ export async function withServices<T>(
   const level = ['silent', 'fatal', 'error'].includes(used.logLevel) ? used.logLevel : 'warn';
   // Loaded here: help and usage errors do not need it.
   const { createServices } = await import('../services.ts');
-  const services = await createServices({
-    config: used,
-    logger: createLogger({ level, format: used.logFormat, destination }),
-  });
+  const logger = createLogger({ level, format: used.logFormat, destination });
   try {
-    await services.roles.ensureBuiltInRoles();
-    return await work(services);
-  } finally {
-    await services.close();
+    const services = await createServices({ config: used, logger });
+    try {
+      await services.roles.ensureBuiltInRoles();
+      return await work(services);
+    } finally {
+      await services.close();
+    }
+  } catch (error) {
+    throw startError(used, error);
   }
 }
 

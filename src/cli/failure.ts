@@ -3,7 +3,9 @@ import { UnreadableApplication } from '../applications/application.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { AppError } from '../http/errors.ts';
 import { sourceStack } from '../platform/source-stack.ts';
+import { VaultError } from '../platform/vault.ts';
 import { DatabaseError } from '../storage/database-url.ts';
+import { asUnavailable, driverMessage } from '../storage/unavailable.ts';
 import { UsageError } from './command.ts';
 import { Unanswered } from './io.ts';
 
@@ -15,7 +17,7 @@ export interface Failure {
 }
 
 // Their messages already contain the cause and the advice.
-const ADVISING = [DatabaseError, Unanswered, UnreadableApplication];
+const ADVISING = [DatabaseError, Unanswered, UnreadableApplication, VaultError];
 
 /** `command`: the name of the command that threw it. */
 export function failureOf(thrown: unknown, command: string): Failure {
@@ -31,8 +33,19 @@ export function failureOf(thrown: unknown, command: string): Failure {
   if (error instanceof AppError) return { code: 1, ...partsOf(error, command) };
   if (ADVISING.some((one) => error instanceof one))
     return { code: 1, lines: [message], fields: { error: message, command } };
+  const text = databaseText(error);
+  if (text !== undefined) return { code: 1, lines: [`${named}${text}`], fields: { error: text, command } };
   const stack = sourceStack(error.stack);
   return { code: 1, lines: [`${named}${stack ?? message}`], fields: { error: message, command, stack } };
+}
+
+/** One line for an error of the driver of SQLite, such as that of a file that this user cannot write; undefined for another error. */
+function databaseText(error: Error): string | undefined {
+  const { reason } = (error.name === 'DriverAdapterError' && asUnavailable(error)) || {};
+  if (!reason) return undefined;
+  const advice = 'Run this as the user of the server, who can write to the file and its folder';
+  const isOfFile = reason === 'file missing' || reason === 'read-only';
+  return `the database cannot be used: ${driverMessage(error)}${isOfFile ? `. ${advice}` : ''}`;
 }
 
 function partsOf({ message, advice, code, fields }: AppError, command: string): Pick<Failure, 'lines' | 'fields'> {

@@ -6,14 +6,18 @@ import type { Logger } from '../platform/logger.ts';
 import { DatabaseError, placeOf, sqliteFileOf } from '../storage/database-url.ts';
 import { asUnavailable, driverMessage, unavailableIn } from '../storage/unavailable.ts';
 
+/** Throws DatabaseError for the SQLite file and its folder. */
+export function requireWritableDatabase({ databaseUrl }: Pick<Config, 'databaseUrl'>): void {
+  const file = sqliteFileOf(databaseUrl);
+  if (file === undefined) return;
+  // SQLite also creates files in the same folder (WAL).
+  const reason = whyNotWritable(file) ?? whyNotWritable(path.dirname(file));
+  if (reason) throw new DatabaseError(`the database cannot be written: ${reason}`);
+}
+
 /** Throws DatabaseError for the SQLite file, its folder, and a data folder that mail is written to. */
 export function requireWritable(config: Config, logger: Pick<Logger, 'warn'>): void {
-  const file = sqliteFileOf(config.databaseUrl);
-  if (file !== undefined) {
-    // SQLite also creates files in the same folder (WAL).
-    const reason = whyNotWritable(file) ?? whyNotWritable(path.dirname(file));
-    if (reason) throw new DatabaseError(`the database cannot be written: ${reason}`);
-  }
+  requireWritableDatabase(config);
   const reason = whyNotWritable(config.dataDir);
   if (!reason) return;
   if (config.smtpUrl === undefined)

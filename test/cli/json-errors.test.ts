@@ -68,3 +68,13 @@ it('after a result they are printed as without --json', async () => {
   expect({ code, users: JSON.parse(out) }).toEqual({ code: 0, users: expect.anything() });
   expect(err).toMatch(/^warning: MAIL_FROM is not set.*\n$/);
 });
+
+it('another secret than that of the database is one sentence without a stack', async () => {
+  expect((await cli.gatehouse(['user', 'add', 'eve', '--email', 'eve@example.com'])).code).toBe(0);
+  const env = { GATEHOUSE_SECRET: Buffer.alloc(32, 9).toString('base64url') };
+  expect(await failed(['user', 'list', '--json'], { env })).toEqual({
+    code: 1,
+    error: expect.stringMatching(/^encrypted with a secret \(.*\) that GATEHOUSE_SECRET no longer holds: add the old/),
+    command: 'user list',
+  });
+});

@@ -180,6 +180,27 @@ describe.skipIf(!canChangeUser)('by a user without rights', () => {
     }
   });
 
+  itOnSqlite('each command on a database of another user ends with one line', () => {
+    const folder = path.join(home, 'of-another');
+    mkdirSync(folder, { mode: 0o755 });
+    copyFileSync(backup, path.join(folder, 'gatehouse.db'));
+    chmodSync(path.join(folder, 'gatehouse.db'), 0o644);
+    const environment = { DATA_DIR: folder, GATEHOUSE_SECRET: testSecret.toString('base64url'), user: NOBODY };
+    const commands = [
+      ['user', 'list'],
+      ['audit', 'verify'],
+      ['upgrade', 'check'],
+      ['backup', path.join(home, 'no.db')],
+    ];
+    for (const args of commands) {
+      const { status, messages } = run('cli', { args, ...environment });
+      expect([status, messages], args.join(' ')).toEqual([
+        1,
+        [expect.stringMatching(/the database cannot be (written|used): .*(uid 65534|as the user of the server)/)],
+      ]);
+    }
+  });
+
   it('a first start there says so too', async () => {
     const closed = path.join(home, 'closed');
     mkdirSync(closed, { recursive: true, mode: 0o755 });

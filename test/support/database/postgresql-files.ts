@@ -108,6 +108,7 @@ const flows = {
   'admin/changes': 'changes by the admin API: versions, row locks, idempotency, audit',
   'admin/endpoints': 'every endpoint of the admin API once',
   'admin/limited-rights': 'limits in the SQL of lists, sessions and the audit log',
+  'admin/users/import': 'an import ends before the time of the statements of one request',
   'admin/console/applications': 'the console: an application registered, tried with a real sign-in, changed',
   'authzen/evaluation': 'AuthZEN requests about users, applications and permissions',
   'cli/operations': '`gatehouse doctor`',
