@@ -126,7 +126,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
         policy: async () => rotationPolicy(Number(await settingOf('session_hours')) * 3600),
       }),
       mailRoutes({ frame, mail }),
-      mailTemplateRoutes({ frame, brand, templates: mail.templates }),
+      mailTemplateRoutes({ frame, brand, names, templates: mail.templates }),
       ...brandRoutes({
         ...{ frame, db, names, settings, brand, pictures: dependencies.pictures, images: brandImages },
         ...{ mailTemplates: mail.templates, configFile: config.configFile },

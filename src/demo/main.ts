@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fault, quote } from '../config/config-error.ts';
 import { variables } from '../config/variables.ts';
-import { type DemoApp, demoUser } from './app.ts';
+import { type DemoApp, demoAdmin, demoUser } from './app.ts';
 import { demoConfiguration } from './configuration.ts';
 import { corpUser, exampleCorp } from './example-corp.ts';
 import { type DemoGatehouse, type GatehouseOptions, startGatehouse } from './gatehouse.ts';
@@ -67,10 +67,19 @@ async function run(): Promise<number> {
   });
   undo.push(start.close);
 
-  process.stdout.write(`
+  process.stdout.write(accessText(start.origin, issuer, corpIssuer));
+  const end = await Promise.race([stopped, ...servers.map(({ died }) => died)]);
+  if (end === 'signal') return 0;
+  process.stderr.write(`Gatehouse ended unexpectedly:\n${end}\n`);
+  return 1;
+}
+
+/** What the terminal prints: where to go, and whom to sign in as. */
+function accessText(start: string, issuer: string, corpIssuer: string): string {
+  return `
   Gatehouse demo
 
-  Open               ${start.origin}/
+  Open               ${start}/
   Sign in as         ${demoUser.username}
   Password           ${demoUser.password}
 
@@ -78,15 +87,16 @@ async function run(): Promise<number> {
   Sign in there as   ${corpUser.username}
   Password there     ${corpUser.password}
 
+  The console:
+  Open               ${issuer}/admin
+  Administrator      ${demoAdmin.username}
+  Its password       ${demoAdmin.password}
+
   Gatehouse itself is at ${issuer}
   Example Corp is at     ${corpIssuer}
   Press Ctrl-C to stop the demo and delete its data.
 
-`);
-  const end = await Promise.race([stopped, ...servers.map(({ died }) => died)]);
-  if (end === 'signal') return 0;
-  process.stderr.write(`Gatehouse ended unexpectedly:\n${end}\n`);
-  return 1;
+`;
 }
 
 /** Starts one after the other; when one fails, those before it are stopped at the end all the same. */

@@ -16,6 +16,8 @@ export interface State {
   csrfToken(): string;
   /** The languages that the settings offer. */
   offeredLanguages(): OfferedLanguages;
+  /** Whether the page is one of the console, for an administrator: it has languages of its own. */
+  isConsole?: boolean;
   /** The language of the page, from the data that is available when it is rendered. */
   language(): string;
   /** Runs `work`, which must be synchronous, with texts in the language of the page. */

@@ -118,10 +118,9 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   const metricsServer = await listenForMetrics(services, http);
 
   const stopWatching = watchKeysAndClock(services, scheduler.clockSetBack);
-  await mfa.passkeys.prepare();
   // Before the jobs, so that a start on a full disk fails here with one line.
   await audit.record({ type: 'server.started', outcome: 'success', data: { node: process.version } });
-  const firstJobs = scheduler.start();
+  const firstJobs = scheduler.start().then(mfa.passkeys.prepare); // the start does not wait for it
   // Last, so that no failure of the start comes between the password and its box.
   const firstAdmin = await ensureFirstAdmin(services);
   startPhase.complete();

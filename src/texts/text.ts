@@ -194,7 +194,7 @@ export function listOf(parts: readonly PageText[]): Text {
 
 /** `Editor or Viewer`: one of these names or texts. */
 export function oneOf(parts: readonly PageText[]): Text {
-  return new Joined(parts, (words) => new Intl.ListFormat(current, { type: 'disjunction' }).format(words));
+  return new Joined(parts, (words) => sentenceList(words, 'disjunction'));
 }
 
 /** `Authenticator app, 2 passkeys`: a list that begins with a capital. */
@@ -204,7 +204,12 @@ export function enumeration(parts: readonly PageText[]): Text {
 
 /** `a password and a passkey`: all of them, in a sentence. */
 export function allOf(parts: readonly PageText[]): Text {
-  return new Joined(parts, (words) => new Intl.ListFormat(current, { type: 'conjunction' }).format(words));
+  return new Joined(parts, (words) => sentenceList(words, 'conjunction'));
+}
+
+/** The texts have no comma before the last "and" or "or"; American English has. */
+function sentenceList(words: string[], type: 'conjunction' | 'disjunction'): string {
+  return new Intl.ListFormat(current === 'en' ? 'en-GB' : current, { type }).format(words);
 }
 
 class Named extends Text {

@@ -63,9 +63,11 @@ describe('an audit event', () => {
       'The configuration file added the application Payroll',
     );
     const changed = { type: 'setting.changed', data: { name: 'session_hours', by: 'file' } } as const;
-    expect(textOf(changed)).toBe('The configuration file changed the setting session_hours');
+    expect(textOf(changed)).toBe('The configuration file changed the setting Session length');
     expect(textOf({ ...changed, data: { by: 'file' } })).toBe('The configuration file changed a setting');
-    expect(textOf({ ...changed, actorId: 'a', data: { setting: 'mfa' } })).toBe('Ada changed the setting mfa');
+    expect(textOf({ ...changed, actorId: 'a', data: { setting: 'mfa' } })).toBe(
+      'Ada changed the setting Two-step verification',
+    );
   });
 
   it('is named by its type where a later version wrote it', () => {

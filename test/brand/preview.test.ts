@@ -92,6 +92,15 @@ describe('the preview', () => {
   });
 });
 
+it('the application is displayed by its name, and found by it where there is no script', async () => {
+  for (const application of [app.clientId, ' Shop ']) {
+    const page = await admin.get(`${HOME}?${new URLSearchParams({ application })}`);
+    expect(textOf(page.text)).toContain('Branding of Shop');
+    expect(page.text).toMatch(new RegExp(`name="application" value="Shop"[^>]* data-sends="${app.clientId}"`));
+    expect(page.forms.find(({ fields }) => 'brand_name' in fields)?.fields.application).toBe(app.clientId);
+  }
+});
+
 describe('emails in the preview', () => {
   it('have what is typed, in the chosen language and mode, and no script', async () => {
     const page = await admin.get(HOME);
@@ -136,7 +145,9 @@ describe('the templates of emails', () => {
     const page = await admin.get(`${TEMPLATE}?language=ar&mode=dark&application=${encodeURIComponent(app.clientId)}`);
     expect(page.text).toMatch(/<option value="ar"[^>]* selected/);
     expect(page.text).toMatch(/<option value="dark" selected/);
-    expect(page.text).toContain(`value="${app.clientId}"`);
+    expect(page.text).toMatch(new RegExp(`name="application" value="Shop"[^>]* data-sends="${app.clientId}"`));
+    const named = await framed(await admin.get(`${TEMPLATE}?application=Shop`));
+    expect(textOf(named.text)).toContain('The shop');
     expect(page.text).toContain('تمت دعوتك إلى The shop');
     const mail = await framed(page);
     expect(mail.text).toContain('<html lang="ar" dir="rtl">');

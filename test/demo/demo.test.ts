@@ -64,6 +64,18 @@ describe('the demo', () => {
     expect(await axe(page)).toEqual([]);
   });
 
+  it('prints an administrator, who can open the console', async () => {
+    const context = await browser.newContext();
+    const tab = await context.newPage();
+    await tab.goto(`${value('Gatehouse itself is at')}/admin`);
+    expect(printed).toContain(`${new URL(tab.url()).origin}/admin`);
+    await tab.getByLabel('Username or email').fill(value('Administrator'));
+    await tab.getByLabel('Password', { exact: true }).fill(value('Its password'));
+    await tab.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await tab.getByRole('heading', { name: 'Overview' }).waitFor();
+    await context.close();
+  });
+
   it('shows the claims after signing in and allowing the application', async () => {
     await signIn(page);
     await screenshot(page, 'demo-consent');

@@ -7,7 +7,7 @@ import { aClient, aUser, type TestUser } from '../support/factories.ts';
 import { failSignIn } from '../support/failed-sign-in.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
-import { textOf } from '../support/pages/html.ts';
+import { linksOf, textOf } from '../support/pages/html.ts';
 
 let idp: TestIdp;
 let boss: TestUser;
@@ -186,6 +186,11 @@ describe('the access check', () => {
     expect(lines).toHaveLength(2);
     for (const [at, name] of ['Payroll', 'Wiki'].entries())
       expect(lines[at]).toMatch(new RegExp(`${username} entered an incorrect password.* ${name} · `));
+    // The log that the page leads to has them all: a wrong password is an event of the user, not of the application.
+    const { text, url } = await checkOf(username, clientId);
+    const log = linksOf(text, url).find(({ href }) => href.includes('/admin/audit?'))?.href ?? '';
+    const inLog = textOf((await admin.get(log)).text);
+    expect(inLog.split(`${username} entered an incorrect password`)).toHaveLength(3);
   });
 
   itOnSqlite('offers a fix only to an administrator who has the right, and says which right is missing', async () => {
@@ -196,7 +201,7 @@ describe('the access check', () => {
     const red = await checkOf(user.username, clientId, support);
     expect(red.text).toContain('Unlock Ann Example');
     expect(red.text).not.toContain('Give Ann Example the role editor</button>');
-    expect(textOf(red.text)).toContain('needs permission to give the role editor to Ann Example');
+    expect(textOf(red.text)).toContain('You don’t have permission to give Ann Example the role editor.');
     const form = { ...red.forms.find(({ fields }) => fields.fix === 'unlock')?.fields, fix: 'role editor' };
     expect((await support.post('/admin/why', { form })).status).toBe(409);
     const { _csrf, ...withoutToken } = form as Record<string, string>;

@@ -56,7 +56,7 @@ describe('a user who forgot the password', () => {
     await page.waitForSelector('[role=status]:has-text("4 more characters needed.")');
     await page.fill('[name=password]', `${user.username} is my own name`);
     await page.click('button.btn-primary');
-    expect(await page.textContent('[role=alert]')).toContain('Don’t use your own name in it');
+    expect(await page.textContent('[role=alert]')).toContain('Don’t use your own name in your password');
     expect(await axe(page)).toEqual([]);
     await screenshot(page, 'reset-refused');
     await page.fill('[name=password]', NEW_PASSWORD);

@@ -1,6 +1,7 @@
 // English texts and documents have no comma before the last item of a list: `a, b and c` (docs/languages.md).
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { allOf, oneOf } from '../../src/texts/text.ts';
 import { filesUnder } from '../support/source/imports.ts';
 
 const WORD = '[\\w`“”’.*:/{}<>-]+';
@@ -75,4 +76,10 @@ it('the documents have no serial comma', () => {
       ),
     );
   expect(found.filter((text) => !documentExceptions.some((exception) => text.includes(exception)))).toEqual([]);
+});
+
+it('lists of names in a sentence have no serial comma', () => {
+  const names = ['Editor', 'Support', 'Viewer'];
+  expect(String(oneOf(names))).toBe('Editor, Support or Viewer');
+  expect(String(allOf(names))).toBe('Editor, Support and Viewer');
 });

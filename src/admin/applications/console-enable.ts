@@ -5,7 +5,7 @@ import type { Extras, State } from '../../http/context.ts';
 import { within } from '../../rbac/rights.ts';
 import { t } from '../../texts/text.ts';
 import type { Block, ConsolePage } from '../console/blocks.ts';
-import { assertTypedName, readTypedName, typedNameField } from '../console/typed-name.ts';
+import { assertTypedName, dangerZone, readTypedName, typedNameField } from '../console/danger-zone.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
@@ -99,10 +99,5 @@ export function enableAndDeleteButtons({ enabled, name }: Pick<Application, 'ena
     text: confirmed.delete.consequence(name),
     action: { label: t('console.shared.delete'), href: `${at}/delete`, look: 'danger' as const },
   };
-  return {
-    kind: 'tasks',
-    title: t('console.shared.danger-zone'),
-    isDanger: true,
-    rows: [enabled ? disable : enable, remove],
-  };
+  return dangerZone([enabled ? disable : enable, remove]);
 }

@@ -1,4 +1,5 @@
 // /admin/branding: the look of the pages and mails for people, with a preview of the real pages beside it.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { BrandSetting } from '../../brand/brand.ts';
@@ -8,6 +9,7 @@ import { imageLimits } from '../../brand/limits.ts';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
 import { AppError, badRequest, type FieldFault } from '../../http/errors.ts';
 import { acceptPictures, parseForm, parseQuery } from '../../http/input.ts';
+import { languageForPeople } from '../../http/pages/language.ts';
 import type { SettingEntry } from '../../settings/settings.ts';
 import type { Db } from '../../storage/database.ts';
 import { t } from '../../texts/text.ts';
@@ -27,7 +29,7 @@ import {
   previewFields,
   previewQuery,
 } from './preview.ts';
-import { applicationField } from './preview-choices.ts';
+import { applicationField, type NamedApplication, namedApplication } from './preview-choices.ts';
 import { brandTabs } from './tabs.ts';
 import { textRoutes } from './texts/console.ts';
 
@@ -114,8 +116,9 @@ async function brandPage(
   sent: Sent,
 ): Promise<ConsolePage> {
   const mayChange = frame.may(ctx, CHANGE);
-  const choice = choiceOf(ctx, sent);
-  const { application } = choice;
+  const chosen = choiceOf(ctx, sent);
+  const { application, field } = await namedApplication(names, chosen.application);
+  const choice = { ...chosen, application };
   const entries = application ? entriesOf(application, all) : all;
   const lockOf = ({ source }: SettingEntry): Lock =>
     source === 'file' ? 'file' : mayChange ? undefined : 'permission';
@@ -155,7 +158,7 @@ async function brandPage(
     tabs: brandTabs('look'),
     isHalved: true,
     blocks,
-    aside: previewBlocks(ctx, choice, { src: previewAddress(choice, typed), mayChange }),
+    aside: previewBlocks(ctx, choice, { src: previewAddress(choice, typed), mayChange, field }),
   };
 }
 
@@ -164,22 +167,25 @@ function choiceOf(ctx: Context, sent: Sent): Choice {
   const query = parseQuery(ctx, previewQuery);
   const names = Object.keys(previewQuery.shape);
   const given = names.flatMap((name) => (sent[name] === undefined ? [] : [[name, sentValue(sent, name)]]));
-  const choice = previewQuery.parse({ ...query, ...Object.fromEntries(given) });
-  return { ...choice, application: choice.application.trim() };
+  return previewQuery.parse({ ...query, ...Object.fromEntries(given) });
 }
 
 /** The choices are sent with the form, so that nothing is lost that is typed there. */
-function previewBlocks(ctx: Context, choice: Choice, { src, mayChange }: { src: string; mayChange: boolean }): Block[] {
+function previewBlocks(
+  ctx: Context,
+  choice: Choice,
+  { src, mayChange, field }: { src: string; mayChange: boolean } & Pick<NamedApplication, 'field'>,
+): Block[] {
   const { page, mode, language, application } = choice;
   const hidden = (values: Record<string, string | undefined>): Field[] =>
     Object.entries(values).map(([name, value]) => ({ name, label: '', type: 'hidden', value }));
-  const fields = previewFields(choice, ctx.state.offeredLanguages().tags, ctx.state.language());
+  const fields = previewFields(choice, ctx.state.offeredLanguages().tags, languageForPeople(ctx));
   const show = { action: HERE, button: t('console.branding.show') };
   return [
     {
       kind: 'search',
       action: HERE,
-      fields: [applicationField(choice.application), ...hidden({ page, mode, language })],
+      fields: [applicationField({ field }), ...hidden({ page, mode, language })],
       button: t('console.branding.open'),
     },
     mayChange

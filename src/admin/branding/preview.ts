@@ -1,11 +1,13 @@
 // The preview of the brand: the real pages and emails with example data, in the mode that is chosen, and with the values of the form
 // that are not saved yet. In a frame of the console only, without script.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
 import { type Brand, type BrandSetting, type BrandValues, brandSettings } from '../../brand/brand.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
+import { languageForPeople } from '../../http/pages/language.ts';
 import type { MailKind } from '../../mail/messages.ts';
 import type { TestMail } from '../../mail/test-mail.ts';
 import { brandColor, brandLink, brandName, isImageName } from '../../settings/value-schemas.ts';
@@ -140,7 +142,7 @@ export function previewAddress(choice: Choice, typed: (name: BrandSetting) => st
 export interface PreviewDependencies {
   frame: Frame;
   brand: Pick<Brand, 'with'>;
-  names: Pick<Names, 'applications'>;
+  names: Pick<Names, 'applications' | 'applicationOf'>;
   pictures: Pick<ApplicationPictures, 'addressesOf'>;
   /** The emails with example data. */
   mailTemplates: Pick<TestMail, 'example'>;
@@ -151,7 +153,8 @@ export function brandPreviewRoutes(dependencies: PreviewDependencies): Router<St
   const router = new Router<State, Extras>();
   router.get(PATH, ...frame.page('gatehouse.settings:read'), async (ctx) => {
     const { page, mode, application, language, ...typed } = parseQuery(ctx, addressQuery);
-    if (language) ctx.state.language = () => language;
+    const wanted = language ?? languageForPeople(ctx);
+    ctx.state.language = () => wanted;
     ctx.set('Content-Security-Policy', POLICY);
     // Undefined where nothing is set: the look of Gatehouse, whatever is stored.
     const look = brand.with(valuesOf(typed), { isOfApplication: application !== '' });

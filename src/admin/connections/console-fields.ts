@@ -145,11 +145,11 @@ function shapeOf(key: string, json: Json): Shape {
 }
 
 function fieldOf({ key, shape, options, isRequired }: KnownField, value: unknown): Field {
-  const { label = key, hint } = labels[key] ?? {};
+  const { label = key, hint, choices } = labels[key] ?? {};
   const shared = { name: key, label, hint, required: isRequired };
   if (shape === 'flag') return { ...shared, required: false, type: 'checkbox', checked: value === true };
   if (shape === 'choice') {
-    const all = options.map((one) => ({ value: one, label: one }));
+    const all = options.map((one) => ({ value: one, label: choices?.[one] ?? one }));
     return {
       ...shared,
       type: 'select',

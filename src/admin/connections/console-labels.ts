@@ -1,7 +1,34 @@
 // Labels and hints of the fields of connections. docs/connections.md describes each one in full.
 import { type PageText, t } from '../../texts/text.ts';
 
-export const labels: Record<string, { label: PageText; hint?: PageText }> = {
+export const trustedEmailTexts: Record<string, PageText> = {
+  never: t('console.connections.trusted-email.never'),
+  verified: t('console.connections.trusted-email.verified'),
+  domains: t('console.connections.trusted-email.domains'),
+};
+const signOutTexts = Object.fromEntries(
+  ['always', 'ask', 'never'].map((when) => [when, t('console.connections.sign-out.value', { when })]),
+);
+const linkTexts: Record<string, PageText> = {
+  prove: t('console.connection-fields.link.prove'),
+  trusted: t('console.connection-fields.link.trusted'),
+};
+const clientAuthenticationTexts: Record<string, PageText> = {
+  client_secret_basic: t('console.fields.auth-method.basic'),
+  client_secret_post: t('console.fields.auth-method.post'),
+  client_secret_jwt: t('console.fields.auth-method.secret-jwt'),
+  private_key_jwt: t('console.connection-fields.token-auth.private-key'),
+  none: t('console.connection-fields.token-auth.none'),
+};
+
+interface FieldTexts {
+  label: PageText;
+  hint?: PageText;
+  /** Of a choice: what its values mean, where they are no names of a protocol. */
+  choices?: Record<string, PageText>;
+}
+
+export const labels: Record<string, FieldTexts> = {
   name: { label: t('console.connection-fields.name.label'), hint: t('console.connection-fields.name.hint') },
   logo: { label: t('console.connection-fields.logo.label'), hint: t('console.connection-fields.logo.hint') },
   order: { label: t('console.connection-fields.order.label'), hint: t('console.connection-fields.order.hint') },
@@ -11,11 +38,15 @@ export const labels: Record<string, { label: PageText; hint?: PageText }> = {
   login_hint: { label: t('console.connection-fields.login-hint.label') },
   create_users: { label: t('console.connection-fields.create-users.label') },
   update_profile: { label: t('console.connection-fields.update-profile.label') },
-  link: { label: t('console.connection-fields.link.label'), hint: t('console.connection-fields.link.hint') },
+  link: {
+    label: t('console.connection-fields.link.label'),
+    hint: t('console.connection-fields.link.hint'),
+    choices: linkTexts,
+  },
   link_only: { label: t('console.connection-fields.link-only.label') },
   trusted_email: {
     label: t('console.connection-fields.trusted-email.label'),
-    hint: t('console.connection-fields.trusted-email.hint'),
+    choices: trustedEmailTexts,
   },
   attributes: {
     label: t('console.connection-fields.attributes.label'),
@@ -48,14 +79,17 @@ export const labels: Record<string, { label: PageText; hint?: PageText }> = {
     label: t('console.connection-fields.response-mode.label'),
     hint: t('console.connection-fields.response-mode.hint'),
   },
-  logout: { label: t('console.connection-fields.logout.label') },
+  logout: { label: t('console.connection-fields.logout.label'), choices: signOutTexts },
   issuer: { label: t('console.connection-fields.issuer.label') },
   discovery_url: {
     label: t('console.connection-fields.discovery-url.label'),
     hint: t('console.connection-fields.discovery-url.hint'),
   },
   client_id: { label: t('console.connection-fields.client-id.label') },
-  token_endpoint_auth_method: { label: t('console.connection-fields.token-endpoint-auth-method.label') },
+  token_endpoint_auth_method: {
+    label: t('console.connection-fields.token-endpoint-auth-method.label'),
+    choices: clientAuthenticationTexts,
+  },
   pkce: { label: t('console.connection-fields.pkce.label') },
   nonce: { label: t('console.connection-fields.nonce.label') },
   userinfo: { label: t('console.connection-fields.userinfo.label') },

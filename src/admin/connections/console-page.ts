@@ -1,8 +1,10 @@
 // The page of one connection: what it is, what can be done, and the state of its secrets, domains and documents.
 import type { Context } from '../../http/context.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import { t } from '../../texts/text.ts';
 import type { Action, Block, ConsolePage } from '../console/blocks.ts';
+import { dangerZone } from '../console/danger-zone.ts';
 import { fileNotice } from '../console/managed-by-file.ts';
+import { trustedEmailTexts } from './console-labels.ts';
 import {
   type ConnectionPagesDependencies,
   documentBlocks,
@@ -39,6 +41,7 @@ export async function connectionPage(
       ...mappingBlocks(details),
       ...documentBlocks(details, mayChange),
       ...vendorBlocks(details),
+      ...(mayChange ? [dangerZoneOf(details)] : []),
     ],
   };
 }
@@ -54,18 +57,22 @@ function changeActions({ connection }: ConnectionDetails): Action[] {
   const at = pathOf(connection.id);
   return [
     { label: t('console.shared.edit'), href: `${at}/edit`, look: 'primary' },
-    connection.enabled
-      ? { label: t('console.shared.disable'), href: `${at}/disable` }
-      : { label: t('console.shared.enable'), post: `${at}/enable` },
-    { label: t('console.shared.delete'), href: `${at}/delete`, look: 'danger' },
+    ...(connection.enabled ? [] : [{ label: t('console.shared.enable'), post: `${at}/enable` }]),
   ];
 }
 
-const trustedEmailTexts: Record<string, PageText> = {
-  never: t('console.connections.trusted-email.never'),
-  verified: t('console.connections.trusted-email.verified'),
-  domains: t('console.connections.trusted-email.domains'),
-};
+function dangerZoneOf({ connection }: ConnectionDetails): Block {
+  const at = pathOf(connection.id);
+  const disable = {
+    text: t('console.connections.disable-lead'),
+    action: { label: t('console.shared.disable'), href: `${at}/disable`, look: 'danger' as const },
+  };
+  const remove = {
+    text: t('console.connections.delete-lead'),
+    action: { label: t('console.shared.delete'), href: `${at}/delete`, look: 'danger' as const },
+  };
+  return dangerZone(connection.enabled ? [disable, remove] : [remove]);
+}
 
 function factsOf(details: ConnectionDetails): Block {
   const { entry, connection } = details;

@@ -125,6 +125,7 @@ export function secretBlocks({ connection, secrets }: ConnectionDetails, mayChan
       ...{
         kind: 'table',
         title: t('console.connections.secrets'),
+        actions: mayChange ? [{ label: t('console.connections.add-secret'), href: `${at}/secret` }] : [],
         caption: t('console.connections.secrets-caption'),
       },
       columns: [
@@ -133,7 +134,6 @@ export function secretBlocks({ connection, secrets }: ConnectionDetails, mayChan
       ],
       ...{ rows, empty: t('console.connections.no-secrets') },
     },
-    ...actionsBlock(mayChange, [{ label: t('console.connections.add-secret'), href: `${at}/secret` }]),
   ];
 }
 
@@ -186,6 +186,9 @@ export function documentBlocks({ connection, documents }: ConnectionDetails, may
       ...{
         kind: 'table',
         title: t('console.connections.documents'),
+        actions: mayChange
+          ? [{ label: t('console.connections.update-documents'), post: `${pathOf(connection.id)}/documents` }]
+          : [],
         caption: t('console.connections.documents-caption'),
       },
       columns: [
@@ -205,9 +208,6 @@ export function documentBlocks({ connection, documents }: ConnectionDetails, may
       empty: t('console.connections.no-documents'),
     },
     ...detailsOf(documents),
-    ...actionsBlock(mayChange, [
-      { label: t('console.connections.update-documents'), post: `${pathOf(connection.id)}/documents` },
-    ]),
   ];
 }
 

@@ -6,7 +6,7 @@ import type { Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
 import { type PageText, sentences, t } from '../../texts/text.ts';
 import type { ConsolePage, Field } from '../console/blocks.ts';
-import { assertTypedName, deletionForm, readTypedName } from '../console/typed-name.ts';
+import { assertTypedName, deletionForm, readTypedName } from '../console/danger-zone.ts';
 import { assertChangeable, type ConnectionPagesDependencies, HOME, pathOf, WRITE } from './console-parts.ts';
 
 const endForm = z.object({ end_sessions: z.literal('on').optional() });

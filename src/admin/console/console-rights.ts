@@ -33,7 +33,9 @@ export function createConsoleRights({ signedIn, authority }: ConsoleRightsDepend
   const readRights: ConsoleRights['readRights'] = async (ctx, userId) => {
     const rights = rightsOfRequest.get(ctx.req) ?? (await authority.rightsOfUser(userId));
     rightsOfRequest.set(ctx.req, rights);
-    return rights === 'everything' || rights.some((right) => right.startsWith(OWN_PREFIX)) ? rights : undefined;
+    const isAdministrator = rights === 'everything' || rights.some((right) => right.startsWith(OWN_PREFIX));
+    ctx.state.isConsole = isAdministrator;
+    return isAdministrator ? rights : undefined;
   };
 
   const lacking: ConsoleRights['lacking'] = (ctx, missing, options) => {

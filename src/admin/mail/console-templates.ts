@@ -1,16 +1,26 @@
 // /admin/mail/templates: every mail with example data, in HTML and as text, in the language, the mode and the brand that are chosen.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Brand } from '../../brand/brand.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
+import { languageForPeople } from '../../http/pages/language.ts';
 import { administratorMails, type MailKind } from '../../mail/messages.ts';
 import { directionOf, SOURCE_LANGUAGE } from '../../texts/languages.ts';
 import { t } from '../../texts/text.ts';
-import { applicationField, languageField, modeField, previewChoices } from '../branding/preview-choices.ts';
+import {
+  applicationField,
+  languageField,
+  modeField,
+  type NamedApplication,
+  namedApplication,
+  previewChoices,
+} from '../branding/preview-choices.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { type Frame, listPath } from '../console/frame.ts';
+import type { Names } from '../console/names.ts';
 import type { MailAdmin } from './actions.ts';
 import { mailTabs } from './tabs.ts';
 import { templateNames } from './template-names.ts';
@@ -21,12 +31,13 @@ const READ = 'gatehouse.mail:read' as const;
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'self'; sandbox";
 
 const query = z.object(previewChoices);
-type Choice = z.output<typeof query>;
+type Choice = z.output<typeof query> & NamedApplication;
 
 export interface TemplatePagesDependencies {
   frame: Frame;
   templates: MailAdmin['templates'];
   brand: Pick<Brand, 'current' | 'ofApplication'>;
+  names: Pick<Names, 'applicationOf'>;
 }
 
 export function mailTemplateRoutes(dependencies: TemplatePagesDependencies): Router<State, Extras> {
@@ -38,21 +49,27 @@ export function mailTemplateRoutes(dependencies: TemplatePagesDependencies): Rou
     return kind;
   };
 
-  router.get('/', ...frame.page(READ), (ctx) => frame.show(ctx, listPage(dependencies, ctx)));
+  router.get('/', ...frame.page(READ), async (ctx) => {
+    frame.show(ctx, listPage(dependencies, ctx, await choiceOf(dependencies, ctx)));
+  });
 
-  router.get('/:kind', ...frame.page(READ), (ctx) => frame.show(ctx, mailPage(dependencies, ctx, kindOf(ctx))));
+  router.get('/:kind', ...frame.page(READ), async (ctx) => {
+    const kind = kindOf(ctx);
+    frame.show(ctx, mailPage(dependencies, ctx, kind, await choiceOf(dependencies, ctx)));
+  });
 
-  router.get('/:kind/html', ...frame.page(READ), (ctx) => {
+  router.get('/:kind/html', ...frame.page(READ), async (ctx) => {
+    const kind = kindOf(ctx);
+    const choice = await choiceOf(dependencies, ctx);
     ctx.set('Content-Security-Policy', POLICY);
     ctx.type = 'text/html; charset=utf-8';
-    ctx.body = exampleOf(dependencies, ctx, kindOf(ctx)).html;
+    ctx.body = exampleOf(dependencies, ctx, kind, choice).html;
   });
   return router;
 }
 
-function listPage(dependencies: TemplatePagesDependencies, ctx: Context): ConsolePage {
-  const choice = choiceOf(ctx);
-  const language = choice.language ?? dependencies.frame.language(ctx);
+function listPage(dependencies: TemplatePagesDependencies, ctx: Context, choice: Choice): ConsolePage {
+  const language = choice.language ?? languageForPeople(ctx);
   return {
     title: t('console.navigation.mail'),
     lead: t('console.mail.templates-lead'),
@@ -72,7 +89,7 @@ function listPage(dependencies: TemplatePagesDependencies, ctx: Context): Consol
         },
         columns: [t('console.navigation.mail'), t('console.mail.subject')],
         rows: dependencies.templates.kinds.map((kind) => {
-          const { subject, language } = exampleOf(dependencies, ctx, kind);
+          const { subject, language } = exampleOf(dependencies, ctx, kind, choice);
           return [
             { text: templateNames[kind], href: addressOf(`${HERE}/${kind}`, choice) },
             { text: subject, language },
@@ -84,9 +101,8 @@ function listPage(dependencies: TemplatePagesDependencies, ctx: Context): Consol
   };
 }
 
-function mailPage(dependencies: TemplatePagesDependencies, ctx: Context, kind: MailKind): ConsolePage {
-  const choice = choiceOf(ctx);
-  const { subject, text, language } = exampleOf(dependencies, ctx, kind);
+function mailPage(dependencies: TemplatePagesDependencies, ctx: Context, kind: MailKind, choice: Choice): ConsolePage {
+  const { subject, text, language } = exampleOf(dependencies, ctx, kind, choice);
   return {
     title: templateNames[kind],
     back: { href: addressOf(HERE, choice), label: t('console.mail.templates') },
@@ -97,7 +113,7 @@ function mailPage(dependencies: TemplatePagesDependencies, ctx: Context, kind: M
         fields: [
           ...(isInEnglish(kind) ? [] : [languageField(language, ctx.state.offeredLanguages().tags)]),
           modeField(choice.mode),
-          applicationField(choice.application),
+          applicationField(choice),
         ],
         button: t('console.branding.show'),
       },
@@ -112,16 +128,16 @@ function mailPage(dependencies: TemplatePagesDependencies, ctx: Context, kind: M
 }
 
 /** The mail as it is chosen, and its language. */
-function exampleOf({ frame, templates, brand }: TemplatePagesDependencies, ctx: Context, kind: MailKind) {
-  const { language: chosen, mode, application } = choiceOf(ctx);
-  const language = isInEnglish(kind) ? SOURCE_LANGUAGE : (chosen ?? frame.language(ctx));
+function exampleOf({ templates, brand }: TemplatePagesDependencies, ctx: Context, kind: MailKind, choice: Choice) {
+  const { language: chosen, mode, application } = choice;
+  const language = isInEnglish(kind) ? SOURCE_LANGUAGE : (chosen ?? languageForPeople(ctx));
   const look = { mode, brand: () => brand.ofApplication(application) ?? brand.current() };
   return { ...templates.example(kind, language, look), language };
 }
 
-function choiceOf(ctx: Context): Choice {
+async function choiceOf({ names }: TemplatePagesDependencies, ctx: Context): Promise<Choice> {
   const choice = parseQuery(ctx, query);
-  return { ...choice, application: choice.application.trim() };
+  return { ...choice, ...(await namedApplication(names, choice.application)) };
 }
 
 const isInEnglish = (kind: MailKind) => administratorMails.includes(kind);

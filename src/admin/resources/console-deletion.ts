@@ -3,7 +3,7 @@ import type Router from '@koa/router';
 import type { Extras, State } from '../../http/context.ts';
 import { t } from '../../texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
-import { assertTypedName, deletionForm, readTypedName } from '../console/typed-name.ts';
+import { assertTypedName, deletionForm, readTypedName } from '../console/danger-zone.ts';
 import { type ApiPagesDependencies, HOME, pathOf, WRITE } from './console-parts.ts';
 
 export function apiDeletion(router: Router<State, Extras>, { frame, resources }: ApiPagesDependencies): void {

@@ -12,6 +12,7 @@ import type { Fault } from '../../platform/faults.ts';
 import { inLanguage, t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type Cell, type ConsolePage, type Field, VERSION, versionField } from '../console/blocks.ts';
+import { dangerZone } from '../console/danger-zone.ts';
 import { faultText } from '../console/fault-sentences.ts';
 import { sortColumn, sortedBy } from '../console/lists.ts';
 import { FILE_TAG, fileNotice } from '../console/managed-by-file.ts';
@@ -181,19 +182,25 @@ function apiPage(api: Resource, given: ApiForm, mayWrite: boolean, configFile: s
     title: t('console.apis.edit'),
     action: at,
     fields: [versionField(given[VERSION]), ...fieldsOf(given)],
-    button: t('console.shared.save'),
+    button: t('console.shared.save-changes'),
     cancel: HOME,
   };
+  const signing: Block = { kind: 'facts', rows: [{ label: t('console.apis.signing-alg'), value: api.signingAlg }] };
+  const danger = dangerZone([
+    {
+      text: t('console.apis.delete-lead'),
+      action: { label: t('console.shared.delete'), href: `${at}/delete`, look: 'danger' },
+    },
+  ]);
   return {
     title: api.identifier,
     back: { href: HOME, label: t('console.apis.title') },
-    actions: mayEdit ? [{ label: t('console.shared.delete'), href: `${at}/delete`, look: 'danger' }] : [],
     tags: api.source === 'file' ? [FILE_TAG] : [],
     blocks: [
       ...(api.source === 'file' ? [fileNotice(configFile, 'api')] : []),
-      { kind: 'facts', rows: [{ label: t('console.apis.signing-alg'), value: api.signingAlg }] },
+      ...(mayEdit ? [] : [signing]),
       scopes,
-      ...(mayEdit ? [form] : []),
+      ...(mayEdit ? [form, danger] : []),
     ],
   };
 }

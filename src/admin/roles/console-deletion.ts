@@ -6,7 +6,7 @@ import { limits } from '../../limits.ts';
 import type { Role } from '../../rbac/role.ts';
 import { t } from '../../texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
-import { assertTypedName, deletionForm, readTypedName } from '../console/typed-name.ts';
+import { assertTypedName, deletionForm, readTypedName } from '../console/danger-zone.ts';
 import type { RoleAdmin } from './actions.ts';
 import type { MemberPagesDependencies } from './console-members.ts';
 import { mayChangeRole, pathOf, WRITE } from './role-page.ts';

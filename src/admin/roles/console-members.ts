@@ -18,7 +18,7 @@ import { countText, type ListAddress, pageLinks } from '../console/lists.ts';
 import { type FindTypedUser, sameNameText } from '../suggestions/typed-user.ts';
 import type { UserAdmin } from '../users/actions.ts';
 import type { RoleAdmin } from './actions.ts';
-import { pathOf, READ, roleTabPage } from './role-page.ts';
+import { isOpenTab, pathOf, READ, roleTabPage } from './role-page.ts';
 
 export interface MemberPagesDependencies {
   frame: Frame;
@@ -28,7 +28,6 @@ export interface MemberPagesDependencies {
   configFile: string | undefined;
 }
 
-const USERS = within('gatehouse.users:read');
 /** One of them gives and takes roles, beside the right to manage the role. */
 const ASSIGN = ['gatehouse.users:write', 'gatehouse.roles:write'] as const;
 const CHANGE = within(...ASSIGN);
@@ -124,8 +123,10 @@ async function membersPage(
     button: t('console.roles.add-member'),
   };
   const missing: Block = { kind: 'text', text: t('console.roles.no-users-right') };
-  const list = frame.meets(ctx, USERS) ? await memberTable(dependencies, ctx, role, mayAssign) : missing;
-  return roleTabPage(role, 'members', dependencies, { blocks: [...(mayAssign ? [add] : []), list] });
+  const list = isOpenTab(dependencies, ctx, 'members')
+    ? await memberTable(dependencies, ctx, role, mayAssign)
+    : missing;
+  return roleTabPage(role, 'members', ctx, dependencies, { blocks: [...(mayAssign ? [add] : []), list] });
 }
 
 async function memberTable(

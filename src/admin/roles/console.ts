@@ -7,13 +7,14 @@ import type { Role } from '../../rbac/role.ts';
 import { inLanguage, type PageText, t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
+import { dangerZone } from '../console/danger-zone.ts';
 import { asTyped, isRowButton, type Sent, sentValue, toSent } from '../console/row-buttons.ts';
 import type { RoleAdmin } from './actions.ts';
 import { roleDeletion } from './console-deletion.ts';
 import { roleList } from './console-lists.ts';
 import { type MemberPagesDependencies, memberPages } from './console-members.ts';
 import { type RoleValues, roleSections, sentRole } from './role-form.ts';
-import { applicationsBlock, mayChangeRole, pathOf, READ, roleTabPage, WRITE } from './role-page.ts';
+import { applicationsBlock, isOpenTab, mayChangeRole, pathOf, READ, roleTabPage, WRITE } from './role-page.ts';
 import { permissionQuery, permissionSearch, searchedSections, searchNotice } from './role-search.ts';
 
 const HOME = '/admin/roles';
@@ -100,10 +101,10 @@ function rolePages(router: Router<State, Extras>, dependencies: RolePagesDepende
     const role = await roles.get(ctx.params.id ?? '');
     const missing: Block = { kind: 'text', text: t('console.roles.no-applications-right') };
     const { applications, isMore } = await roles.applications(role.id);
-    const block = frame.may(ctx, 'gatehouse.applications:read')
+    const block = isOpenTab(dependencies, ctx, 'applications')
       ? applicationsBlock(role.name, applications, isMore)
       : missing;
-    frame.show(ctx, roleTabPage(role, 'applications', dependencies, { blocks: [block] }));
+    frame.show(ctx, roleTabPage(role, 'applications', ctx, dependencies, { blocks: [block] }));
   });
 }
 
@@ -122,19 +123,14 @@ async function permissionsPage(
   const search = { text: sent ? '' : parseQuery(ctx, permissionQuery).q, language: dependencies.frame.language(ctx) };
   const blocks = await formBlocks(dependencies, { action: path, values, sent, search, ...button });
   const text = t('console.roles.delete-consequence');
-  const deletion: Block = {
-    kind: 'tasks',
-    title: t('console.shared.danger-zone'),
-    isDanger: true,
-    rows: [
-      {
-        title: t('console.roles.delete'),
-        text,
-        action: { label: t('console.shared.delete'), href: `${path}/delete`, look: 'danger' },
-      },
-    ],
-  };
-  return roleTabPage(role, '', dependencies, { blocks: mayChange ? [...blocks, deletion] : blocks });
+  const deletion = dangerZone([
+    {
+      title: t('console.roles.delete'),
+      text,
+      action: { label: t('console.shared.delete'), href: `${path}/delete`, look: 'danger' },
+    },
+  ]);
+  return roleTabPage(role, '', ctx, dependencies, { blocks: mayChange ? [...blocks, deletion] : blocks });
 }
 
 interface RoleFormInput {

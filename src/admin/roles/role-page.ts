@@ -1,5 +1,6 @@
 // The frame of a role's pages: its tabs, who manages it, and the applications that it opens.
 import type { Context } from '../../http/context.ts';
+import { type Need, within } from '../../rbac/rights.ts';
 import { descriptionOf, type Role } from '../../rbac/role.ts';
 import { sentences, type Text, t } from '../../texts/text.ts';
 import { productPresets } from '../applications/presets/presets.ts';
@@ -20,20 +21,34 @@ export type RoleTab = keyof typeof TABS;
 
 export const pathOf = ({ id }: Pick<Role, 'id'>) => `/admin/roles/${id}`;
 
+/** What each tab needs beside the right to read roles. */
+const tabNeeds: Partial<Record<RoleTab, Need>> = {
+  members: within('gatehouse.users:read'),
+  applications: 'gatehouse.applications:read',
+};
+
+/** Whether the administrator may read what is on the tab. The page of another one says so, and has no tab. */
+export function isOpenTab({ frame }: { frame: Frame }, ctx: Context, tab: RoleTab): boolean {
+  const need = tabNeeds[tab];
+  return need === undefined || frame.meets(ctx, need);
+}
+
 /** A page of the role on one of its tabs. `configFile`: the path of the configuration file. */
 export function roleTabPage(
   role: Role,
   tab: RoleTab,
-  { configFile }: { configFile: string | undefined },
+  ctx: Context,
+  { frame, configFile }: { frame: Frame; configFile: string | undefined },
   content: Pick<ConsolePage, 'blocks'>,
 ): ConsolePage {
+  const open = (Object.keys(TABS) as RoleTab[]).filter((one) => isOpenTab({ frame }, ctx, one));
   const path = pathOf(role);
   return {
     title: role.name,
     ...(role.description && { lead: descriptionOf(role) }),
     back: { href: '/admin/roles', label: t('console.roles.title') },
     tags: tagsOf(role),
-    tabs: (Object.keys(TABS) as RoleTab[]).map((one) => ({
+    tabs: open.map((one) => ({
       href: one === '' ? path : `${path}/${one}`,
       label: TABS[one],
       isCurrent: one === tab,

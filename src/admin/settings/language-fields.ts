@@ -47,9 +47,8 @@ export function languageFields(
   const pressed = sentValue(sent, ROWS);
   const ticked = { [ONLY]: [only], [ALL]: languages }[pressed ?? ''];
   const values = ticked ?? (sentValue(sent, HAS_BOXES) ? (sent[name] ?? []) : stored);
-  const language = options.find((option) => option.value === only)?.label ?? only;
   const buttons = [
-    { value: ONLY, label: t('console.languages.only', { language }), isPressed: pressed === ONLY },
+    { value: ONLY, label: t('console.languages.only'), isPressed: pressed === ONLY },
     { value: ALL, label: t('console.languages.all'), isPressed: pressed === ALL },
   ];
   const label = t('console.languages.offered');

@@ -9,8 +9,8 @@ import type { OwnPermission } from '../../rbac/built-in.ts';
 import { within } from '../../rbac/rights.ts';
 import { sentences, type Text, t } from '../../texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
+import { assertTypedName, readTypedName, typedNameField } from '../console/danger-zone.ts';
 import type { Frame } from '../console/frame.ts';
-import { assertTypedName, readTypedName, typedNameField } from '../console/typed-name.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
 import { disabledBy, disabledSentence } from './disabled-by.ts';
 

@@ -1,5 +1,5 @@
 // Audit events in sentences, such as `Ann signed in to Payroll with a passkey`, for the activity log and every page that lists events.
-import { allOf, type PageText, Slot, sentenceCase, Text, t } from '../../texts/text.ts';
+import { allOf, hasText, type PageText, Slot, sentenceCase, Text, t } from '../../texts/text.ts';
 import type { AuditEntry } from '../audit.ts';
 import type { AuditEventType } from '../events.ts';
 import { accountTexts } from './accounts.ts';
@@ -61,6 +61,12 @@ export function mentionsIn(events: readonly Event[]): Mention[] {
 /** A name in a sentence; its first letter is never capitalized. */
 export const nameSlot = (name: string) => new Slot({ text: name });
 
+/** What the console calls a setting; an unknown one (of a newer version) by its name in the configuration file. */
+function settingLabel(name: string): PageText {
+  const key = `console.setting.${name}.label`;
+  return hasText(key) ? new Text(key) : name;
+}
+
 function keyOf({ done, own, passive, failed }: EventText, event: Event): SentenceKey {
   const { actorId, actorApp, subjectId, outcome } = event;
   if (outcome !== 'success') return resolveTemplate(failed ?? done, event);
@@ -85,7 +91,7 @@ function valuesOf(event: Event, nameOf: MentionRenderer): Record<string, string 
   return {
     ...Object.fromEntries(nameFields.map((name) => [name, nameSlot(nameIn(data, name) ?? '…')])),
     // Events of the configuration file have it as their name.
-    setting: nameSlot(nameIn(data, 'setting') ?? nameIn(data, 'name') ?? '…'),
+    setting: new Slot({ text: settingLabel(nameIn(data, 'setting') ?? nameIn(data, 'name') ?? '…') }),
     actor: actorOf(event, nameOf),
     user:
       subjectId === null

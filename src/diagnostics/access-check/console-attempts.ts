@@ -22,6 +22,8 @@ export async function attemptsBlock(
   const others = events.filter(({ requestId, outcome }) => outcome === 'success' || !rejected.has(requestId ?? ''));
   const items = [...(await eventItems(others, names)), ...(await rejectionItems(rejections, names))];
   const { userId, clientId, requestId } = about;
+  // In the log the steps of a sign-in, such as the password, belong to the user alone.
+  const client = userId ? undefined : clientId;
   return {
     kind: 'events',
     title: t('console.access-check.attempts'),
@@ -31,7 +33,7 @@ export async function attemptsBlock(
     actions: [
       {
         label: t('console.audit.title'),
-        href: listPath('/admin/audit', { user: userId, client: clientId, request: requestId }),
+        href: listPath('/admin/audit', { user: userId, client, request: requestId }),
       },
     ],
   };

@@ -80,7 +80,7 @@ async function obstacle(
     case 'role':
       if (account.source === 'file') return roleInFile(application, account) ?? FILE(nameOf(account));
       if ((await roleAdmin.assignable(by)).includes(needs.name) && (await mayChangeUser(ASSIGN))) return undefined;
-      return t('console.access-check.lacks-role', { action, role: needs.name, name: nameOf(account) });
+      return t('console.access-check.lacks-role', { role: needs.name, name: nameOf(account) });
     case 'application':
       if (!(await applicationAdmin.mayChange(application.id, by)))
         return lacks(['gatehouse.applications:write'], application.name);

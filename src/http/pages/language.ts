@@ -1,8 +1,16 @@
 // The language of a response: what the user picked, else what the application requests (`ui_locales`), the user's profile, what the user
-// picked in this browser long ago, what the browser accepts, and the setting `default_language`. Only offered languages count.
+// picked in this browser long ago, what the browser accepts, and the setting `default_language`. Only offered languages count; the console
+// has languages of its own.
 import Router from '@koa/router';
 import type { RequestInfo } from '../../platform/request-info.ts';
-import { acceptedLanguages, allLanguages, bestLanguage, type OfferedLanguages } from '../../texts/languages.ts';
+import {
+  acceptedLanguages,
+  allLanguages,
+  bestLanguage,
+  consoleLanguages,
+  type OfferedLanguages,
+  SOURCE_LANGUAGE,
+} from '../../texts/languages.ts';
 import type { MessageSource } from '../../texts/messages.ts';
 import { inLanguage } from '../../texts/text.ts';
 import type { Context, Extras, Middleware, State } from '../context.ts';
@@ -35,11 +43,24 @@ export function languageChoice({
 
 function languageOf(ctx: Context, cookies: Pick<Cookies, 'get'>): string {
   const { requestedLanguages = [], profileLanguage } = ctx.state;
-  const { tags, standard } = ctx.state.offeredLanguages();
+  const { tags, standard } = languagesFor(ctx.state.isConsole, ctx.state.offeredLanguages());
   const picked = cookies.get(ctx, 'pickedLanguage');
   const remembered = cookies.get(ctx, 'language');
   const wishes = [picked, ...requestedLanguages, profileLanguage, remembered].filter((wish) => wish !== undefined);
   return bestLanguage(wishes, tags) ?? bestLanguage(acceptedLanguages(ctx.get('Accept-Language')), tags) ?? standard;
+}
+
+/** The console is for those who choose the languages of people: it has its languages whatever is offered. */
+function languagesFor(isConsole: boolean | undefined, offered: OfferedLanguages): OfferedLanguages {
+  if (!isConsole) return offered;
+  return { tags: consoleLanguages, standard: bestLanguage([offered.standard], consoleLanguages) ?? SOURCE_LANGUAGE };
+}
+
+/** A language that people can use, for an administrator who has chosen none: that of the page, if it is offered. */
+export function languageForPeople({ state }: Context): string {
+  const { tags, standard } = state.offeredLanguages();
+  const own = state.language();
+  return tags.includes(own) ? own : standard;
 }
 
 /** The request with the language of its page, for the mails that it causes. */
@@ -62,13 +83,15 @@ export function withUiLocales(address: string, languages: readonly string[]): st
 export function languageRoutes({ cookies }: { cookies: Pick<Cookies, 'set'> }): Router<State, Extras> {
   const router = new Router<State, Extras>();
   router.get('/language/:language', (ctx) => {
-    const language = ctx.state.offeredLanguages().tags.find((one) => one === ctx.params.language);
+    const { next } = ctx.query;
+    const back = (typeof next === 'string' && localPath(next)) || '/';
+    const more = /^\/admin(?=[/?]|$)/.test(back) ? consoleLanguages : [];
+    const language = [...ctx.state.offeredLanguages().tags, ...more].find((one) => one === ctx.params.language);
     if (language === undefined) throw notFound();
     cookies.set(ctx, 'pickedLanguage', language);
     cookies.set(ctx, 'language', language);
     ctx.status = 303;
-    const { next } = ctx.query;
-    ctx.redirect((typeof next === 'string' && localPath(next)) || '/');
+    ctx.redirect(back);
   });
   return router;
 }

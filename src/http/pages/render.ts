@@ -83,7 +83,7 @@ export function createRenderer({
 function frameOf(template: string, wanted: string, offered: readonly string[]) {
   const isConsole = template.startsWith('admin/');
   const language = template.startsWith('api/') ? SOURCE_LANGUAGE : isConsole ? consoleLanguage(wanted) : wanted;
-  const names = languageNames(isConsole ? offered.filter((one) => consoleLanguages.includes(one)) : offered);
+  const names = languageNames(isConsole ? consoleLanguages : offered);
   return { language, direction: directionOf(language), languageName: nameOf(language), languageNames: names };
 }
 

@@ -120,6 +120,11 @@ describe('a connection', () => {
       ...{ id: 'kc', issuer: 'https://kc.example/realms/a', client_id: 'x', client_secret: 'y', domains: 'kc.example' },
     });
     const edit = await admin.get(`${HOME}/kc/edit`);
+    // Choices are in words; only names of a protocol are as in the configuration file.
+    const options = [...edit.text.matchAll(/<option value="([^"]*)"[^>]*>([^<]*)</g)].flatMap(([, ...one]) =>
+      one[0] === one[1] ? one[0] : [],
+    );
+    expect(options).toEqual(['query', 'form_post']);
     const roles = { groups_claim: 'groups', role_mappings: 'cn=staff,ou=groups => console-editor' };
     expect((await admin.submit(edit, roles)).status).toBe(303);
     expect(await idp.services.connections.roleMappings('kc')).toMatchObject([

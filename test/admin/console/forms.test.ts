@@ -101,6 +101,15 @@ describe('the metadata of a new SAML application', () => {
     expect(wrong.text).toContain('&lt;not-metadata/&gt;');
   });
 
+  it('is asked for at its own field where there is none, not at the name', async () => {
+    const page = await register({ name: 'Nothing else', entity_id: 'https://nothing.example.com' });
+    expect(page.status).toBe(400);
+    const sentence = 'Enter a metadata URL, paste the metadata or enter an entity ID and an ACS URL.';
+    expect(textOf(page.text)).toContain(sentence);
+    expect(page.text).toMatch(/name="metadata_url"[^>]* aria-invalid="true"/);
+    expect(page.text).not.toMatch(/name="name"[^>]* aria-invalid="true"/);
+  });
+
   it('is read from its URL', async () => {
     const address = `${web.origin}/metadata`;
     expect((await register({ name: 'By address', metadata_url: address })).status).toBe(303);

@@ -61,9 +61,13 @@ describe('APIs', () => {
     expect(await stored()).toMatchObject({ scopePermissions: '{"articles:write":"articles:write"}' });
     for (const client of [admin, auditor]) {
       expect(textOf((await client.get('/admin/apis')).text)).toContain('only with articles:write');
-      expect(textOf((await client.get(at)).text)).toContain('with this permission never');
+      expect(textOf((await client.get(at)).text)).toContain('With this permission Never');
     }
     expect((await auditor.get(at)).forms).toEqual([]);
+    expect(textOf((await admin.get(at)).text)).toMatch(
+      /Danger zone Gatehouse issues no more access tokens for it\..* Delete$/,
+    );
+    expect(textOf((await auditor.get(at)).text)).not.toContain('Danger zone');
 
     const edit = await admin.get(at);
     expect(edit.forms[0]?.fields.scopes).toBe(scopes);

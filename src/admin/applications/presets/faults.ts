@@ -1,5 +1,6 @@
 // Faults of a declaration at the fields of the form that it was made of: one answer can be in several keys.
 import { AppError, badRequest, type FieldFault } from '../../../http/errors.ts';
+import { faultMessage } from '../../../platform/fault-messages.ts';
 import type { Preset } from './parts.ts';
 
 /** Keys that a product derives from its address. */
@@ -23,7 +24,7 @@ export async function withFaultsAtAnswers<Result>(preset: Preset, register: () =
 function atAnswers(preset: Preset, faults: readonly FieldFault[]): FieldFault[] {
   const moved = new Set<string>();
   return faults.flatMap((fault) => {
-    const name = answerOf(preset, fault.field);
+    const name = answerOf(preset, fault);
     if (name === undefined) return [fault];
     if (moved.has(name)) return [];
     moved.add(name);
@@ -32,7 +33,9 @@ function atAnswers(preset: Preset, faults: readonly FieldFault[]): FieldFault[] 
 }
 
 /** The field that the value of this key comes from; undefined for a key with a field of its own. */
-function answerOf({ fields }: Preset, path: string): string | undefined {
+function answerOf({ fields }: Preset, { field: path, message }: FieldFault): string | undefined {
+  // In a configuration file the missing metadata is a fault of the entry, which its name stands for.
+  if (message === faultMessage('sources')) return fields.find(({ name }) => name === 'metadata_url')?.name;
   const [key = ''] = path.split(/[.[]/);
   if (fields.some(({ name }) => name === key)) return undefined;
   if (key === 'client_name') return 'name';

@@ -2,6 +2,7 @@
 import type { Application } from '../../../applications/application.ts';
 import type { PictureState } from '../../../applications/pictures/pictures.ts';
 import type { Context } from '../../../http/context.ts';
+import { within } from '../../../rbac/rights.ts';
 import { type PageText, t } from '../../../texts/text.ts';
 import type { ConsolePage, Mark } from '../../console/blocks.ts';
 import { FILE_TAG, fileNotice } from '../../console/managed-by-file.ts';
@@ -40,6 +41,8 @@ export interface OpenApplication extends ApplicationDetails {
   mayChange: boolean;
   /** Whether its forms are open. */
   mayWrite: boolean;
+  /** Whether the administrator may read the activity log of it. */
+  mayReadActivity: boolean;
   picture: PictureState | undefined;
 }
 
@@ -53,19 +56,21 @@ export async function openApplication(
   const mayChange =
     frame.meets(ctx, { anyOf: [WRITE], limited: true }) && (await applications.mayChange(id, frame.actor(ctx)));
   const mayWrite = mayChange && details.application.source !== 'file';
+  const mayReadActivity = frame.meets(ctx, within('gatehouse.audit:read'));
   const picture = await pictures.state(id);
-  return { ...details, path: `/admin/applications/${id}`, mayChange, mayWrite, picture };
+  return { ...details, path: `/admin/applications/${id}`, mayChange, mayWrite, mayReadActivity, picture };
 }
 
 /** A page of the application, on one of its tabs. */
 export function tabPage(
-  { application, path, mayChange, picture }: OpenApplication,
+  { application, path, mayChange, mayReadActivity, picture }: OpenApplication,
   tab: TabPath,
   content: Pick<ConsolePage, 'blocks' | 'aside' | 'actions'>,
   { configFile }: Pick<ApplicationPagesDependencies, 'configFile'>,
 ): ConsolePage {
   const isFile = application.source === 'file';
   const lead = tab === '' ? homePageOf(application) : purposes[tab](application.name);
+  const offered = tabsOf(application).filter((one) => one !== 'activity' || mayReadActivity);
   const test = { label: t('console.tabs.test-sign-in'), icon: 'play', href: `/admin/test/${application.id}` };
   return {
     title: application.name,
@@ -74,7 +79,7 @@ export function tabPage(
     back: { href: '/admin/applications', label: t('console.navigation.applications') },
     tags: [stateTag(application), { text: protocolName[application.protocol] }, ...(isFile ? [FILE_TAG] : [])],
     actions: [...(content.actions ?? []), ...(mayChange && application.enabled ? [test] : [])],
-    tabs: tabsOf(application).map((one) => ({
+    tabs: offered.map((one) => ({
       href: one === '' ? path : `${path}/${one}`,
       label: labelOf(application, one),
       isCurrent: one === tab,

@@ -9,7 +9,7 @@ import { sentences, t } from '../../../texts/text.ts';
 import { visibleTo } from '../../audit/api.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../../audit/event-page.ts';
 import type { Block } from '../../console/blocks.ts';
-import { sameNameText } from '../../suggestions/typed-user.ts';
+import { sameNameText, typedUserValue } from '../../suggestions/typed-user.ts';
 import type { ApplicationPagesDependencies } from '../console-parts.ts';
 import { previewBlocks } from '../preview.ts';
 import { addFormTabs } from './form-tabs.ts';
@@ -76,7 +76,7 @@ function addActivityTab(router: Router<State, Extras>, dependencies: Application
   const { frame, authority } = dependencies;
   router.get('/:id/activity', ...frame.page(within(READ)), async (ctx) => {
     const open = await openApplication(ctx, dependencies);
-    if (!frame.meets(ctx, within('gatehouse.audit:read'))) {
+    if (!open.mayReadActivity) {
       const text = t('console.tabs.activity.no-permission');
       return frame.show(ctx, tabPage(open, 'activity', { blocks: [{ kind: 'text', text }] }, dependencies));
     }
@@ -114,12 +114,12 @@ async function previewAside(
   const { user } = parseQuery(ctx, previewQuery);
   const found = user ? await findUser(user, frame.actor(ctx)) : undefined;
   const account = found ? found.account : frame.account(ctx);
-  const value = account?.username ?? user;
+  const named = typedUserValue(user, account && { account, sameName: [] });
   const search: Block = {
     kind: 'search',
     title: t('console.tabs.preview.title'),
     action: `${path}/claims`,
-    fields: [{ name: 'user', label: t('console.tabs.preview.user'), suggest: 'users', value }],
+    fields: [{ name: 'user', label: t('console.tabs.preview.user'), suggest: 'users', ...named }],
     button: t('console.tabs.preview.title'),
   };
   if (!account) {

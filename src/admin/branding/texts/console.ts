@@ -1,9 +1,11 @@
 // /admin/branding/texts: the texts for people, each with its default and a field for another one.
+
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../../http/context.ts';
 import { badRequest } from '../../../http/errors.ts';
 import { bodyLimit, parseForm, parseQuery } from '../../../http/input.ts';
+import { languageForPeople } from '../../../http/pages/language.ts';
 import type { SettingEntry, SettingValues } from '../../../settings/settings.ts';
 import { textAreas } from '../../../texts/areas.ts';
 import { languageNames } from '../../../texts/languages.ts';
@@ -65,7 +67,7 @@ export function textRoutes(dependencies: TextPagesDependencies): Router<State, E
 
 function queryOf(ctx: Context): TextsQuery {
   const query = parseQuery(ctx, textsQuery);
-  return { ...query, language: query.language ?? ctx.state.language() };
+  return { ...query, language: query.language ?? languageForPeople(ctx) };
 }
 
 function entryIn(entries: readonly SettingEntry[]): SettingEntry | undefined {

@@ -10,6 +10,7 @@ import { within } from '../../../rbac/rights.ts';
 import { type PageText, sentences, type Text, t } from '../../../texts/text.ts';
 import type { ApplicationAdmin } from '../../applications/actions.ts';
 import type { Action, Block, ConsolePage } from '../../console/blocks.ts';
+import { dangerZone } from '../../console/danger-zone.ts';
 import type { Frame } from '../../console/frame.ts';
 import { FILE_TAG, fileNotice } from '../../console/managed-by-file.ts';
 import type { Names } from '../../console/names.ts';
@@ -171,6 +172,6 @@ function actionBlocks({ path, offered, mayWrite }: OpenUser, tab: UserTab): { ha
   );
   return {
     harmless: items.length > 0 ? [{ kind: 'actions', title: t('console.users.actions'), items }] : [],
-    danger: rows.length > 0 ? [{ kind: 'tasks', title: t('console.shared.danger-zone'), isDanger: true, rows }] : [],
+    danger: rows.length > 0 ? [dangerZone(rows)] : [],
   };
 }

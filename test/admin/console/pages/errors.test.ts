@@ -48,13 +48,13 @@ it.each([
   const [empty = ''] = /<p class="empty">[\s\S]*?<\/p>/.exec(page.text) ?? [];
   expect([page.status, linksOf(empty, page.url)]).toEqual([
     200,
-    [{ label: 'Remove the filters', href: `${idp.issuer}${list}` }],
+    [{ label: 'Clear filters', href: `${idp.issuer}${list}` }],
   ]);
 });
 
 it('a list that is empty without a filter does not', async () => {
   const none = await admin.get('/admin/api-keys');
-  expect(none.text).not.toContain('Remove the filters');
+  expect(none.text).not.toContain('Clear filters');
 });
 
 describe('an error page of the console', () => {
@@ -94,7 +94,7 @@ describe('an error page of the console', () => {
     const [list] = address.split('?');
     const found = errorPage(await admin.get(address));
     expect(found).toMatchObject({ status: 400, isFramed: true, title: 'Some filters are incorrect.' });
-    expect(found.links).toContain(`Remove the filters: ${list}`);
+    expect(found.links).toContain(`Clear filters: ${list}`);
     expect((await admin.get(address, JSON_ONLY)).json()).toMatchObject({ status: 400, code: expect.any(String) });
   });
 
@@ -102,7 +102,7 @@ describe('an error page of the console', () => {
     const { account } = await aUser(idp.services);
     const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://w.example.com/cb'] });
     for (const tab of [`/admin/users/${account.id}/activity`, `/admin/applications/${applicationId}/activity`])
-      expect(errorPage(await admin.get(`${tab}?before=x`)).links).toContain(`Remove the filters: ${tab}`);
+      expect(errorPage(await admin.get(`${tab}?before=x`)).links).toContain(`Clear filters: ${tab}`);
     const check = errorPage(await admin.get('/admin/why?user=a&user=b'));
     expect(check).toMatchObject({ status: 400, isFramed: true, links: ['Go to Access check: /admin/why'] });
     const file = errorPage(await admin.get('/admin/audit/export?format=nothing'));
@@ -171,7 +171,7 @@ describe('an error page of the console', () => {
     const german = await consoleOf(idp, user);
     const page = await german.get('/admin/users?state=x', { headers: { 'accept-language': 'en' } });
     expect(page.text).toContain('<html lang="de"');
-    expect(errorPage(page).links).toEqual(['Filter entfernen: /admin/users']);
+    expect(errorPage(page).links).toEqual(['Filter zurücksetzen: /admin/users']);
     expect(page.text).toMatch(/href="\/admin\/users" aria-current="page"/);
   });
 

@@ -1,9 +1,15 @@
-// What is deleted permanently is named by the administrator first. Only on pages: a request of the API names it in its path.
+// The danger zone of a page, and the form that deletes: what is deleted permanently is named by the administrator first. Only on
+// pages: a request of the API names it in its path.
 import type { Context } from '../../http/context.ts';
 import { badRequest } from '../../http/errors.ts';
 import { readForm } from '../../http/input.ts';
 import { type PageText, t } from '../../texts/text.ts';
-import type { Field, FormBlock } from './blocks.ts';
+import type { Block, Field, FormBlock } from './blocks.ts';
+
+/** The last box of a page: what is hard to undo, each with its consequence. */
+export function dangerZone(rows: Extract<Block, { kind: 'tasks' }>['rows']): Block {
+  return { kind: 'tasks', title: t('console.shared.danger-zone'), isDanger: true, rows };
+}
 
 const TYPED_NAME = 'typed_name';
 
