@@ -161,6 +161,19 @@ describe.skipIf(!canMount)('on a full disk', () => {
       expect(run('cli', { args: ['audit', 'verify'], ...environment }).status).toBe(0);
     },
   );
+
+  itOnSqlite('upgrade check says that no version starts there', () => {
+    const data = path.join(disk, 'data');
+    execFileSync('mount', ['-o', 'remount,size=40m', disk]);
+    rmSync(data, { recursive: true, force: true });
+    mkdirSync(data);
+    copyFileSync(backup, path.join(data, 'gatehouse.db'));
+    execFileSync('mount', ['-o', `remount,size=${Math.ceil(statSync(backup).size / 1024) + 300}k`, disk]);
+    const environment = { DATA_DIR: data, GATEHOUSE_SECRET: testSecret.toString('base64url') };
+    const { status, messages } = run('cli', { args: ['upgrade', 'check'], ...environment });
+    expect(status).toBe(1);
+    expect(messages).toContainEqual(expect.stringMatching(/^Disk: 0\.\d MB free, up to 1\.0 MB needed: TOO LITTLE\.$/));
+  });
 });
 
 describe.skipIf(!canChangeUser)('by a user without rights', () => {

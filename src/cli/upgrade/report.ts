@@ -14,6 +14,9 @@ import { type TouchedTable, touchedTables } from '../../storage/upgrade/script-t
 import { type TrialResult, tryMigrations } from '../../storage/upgrade/trial.ts';
 import { requireDatabase } from '../context.ts';
 
+/** What a start writes, without any migration. */
+const START_BYTES = 1024 * 1024;
+
 export interface UpgradeReport {
   ok: boolean;
   /** Of this program. */
@@ -135,7 +138,7 @@ function diskOf(
     return { free: null, needed, ok: true };
   }
   const { bavail, bsize } = statfsSync(folder);
-  const needed = trial === null ? 0 : 2 * Math.max(trial.growth ?? 0, bytes);
+  const needed = Math.max(START_BYTES, trial === null ? 0 : 2 * Math.max(trial.growth ?? 0, bytes));
   return { free: bavail * bsize, needed, ok: bavail * bsize >= needed };
 }
 
