@@ -2,6 +2,7 @@
 // a second of CPU. Such a file makes its own users and applications, asks only about those, and leaves settings, keys
 // and the server alone. Rate limits are off, because all files call from one address; test/rate-limits and others that meet
 // them start a server of their own (startIdp).
+import { setTimeout as sleep } from 'node:timers/promises';
 import { databaseKind } from './database/database.ts';
 import { startIdp, type TestIdp } from './idp.ts';
 
@@ -17,11 +18,22 @@ export function sharedIdpWithConnections(): Promise<TestIdp> {
   return shared('with connections');
 }
 
-function shared(purpose: string): Promise<TestIdp> {
+async function shared(purpose: string): Promise<TestIdp> {
   const name = `${databaseKind()} ${purpose}`;
   const server = servers.get(name) ?? start();
   servers.set(name, server);
-  return server;
+  const idp = await server;
+  await untilServing(idp);
+  return idp;
+}
+
+/** After a test that gave this process no turn for ten seconds, the server rejects requests for a second (src/server/pause-watch.ts). */
+async function untilServing({ issuer }: TestIdp): Promise<void> {
+  for (let tries = 0; tries < 10; tries += 1) {
+    const { status } = await fetch(`${issuer}/readyz`);
+    if (status !== 503) return;
+    await sleep(250);
+  }
 }
 
 async function start(): Promise<TestIdp> {
