@@ -107,10 +107,10 @@ function fromRow(row: Stored, protectedRows: DocumentRowsContext['protectedRows'
   const { mac, ...rest } = row;
   if (!protectedRows.isGenuine('connection_documents', [row.connectionId, row.kind, row.content], mac))
     return undefined;
-  const failedAt =
-    row.content !== '' && row.failingSince && addSeconds(row.nextReadAt, -limits.connections.retrySeconds);
+  const hasFailed = row.content !== '' && row.failingSince !== null;
+  const triedAt = hasFailed ? addSeconds(row.nextReadAt, -limits.connections.retrySeconds) : row.readAt;
   const lastError = row.lastError === null ? null : readStoredText(row.lastError);
-  return { ...rest, lastError, kind: row.kind as DocumentKind, triedAt: failedAt || row.readAt };
+  return { ...rest, lastError, kind: row.kind as DocumentKind, triedAt };
 }
 
 function addSeconds(date: Date, seconds: number): Date {

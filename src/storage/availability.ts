@@ -13,7 +13,7 @@ export interface AvailabilityOptions {
   /** Called after the first probe after an error, and after the first successful probe, because open connections may be dead. */
   onLook?: ((isThere: boolean, because: DatabaseUnavailable) => void) | undefined;
   /** Called with the reason of an operation that failed although the database responds. */
-  onTrouble?: ((reason: DatabaseUnavailable) => void) | undefined;
+  onFailure?: ((reason: DatabaseUnavailable) => void) | undefined;
 }
 
 export interface Availability {
@@ -29,7 +29,7 @@ export interface Availability {
 
 const SUSPECT = new Set<UnavailableReason>(['busy', 'read-only']);
 
-export function createAvailability({ look, pauseMs, onChange, onLook, onTrouble }: AvailabilityOptions): Availability {
+export function createAvailability({ look, pauseMs, onChange, onLook, onFailure }: AvailabilityOptions): Availability {
   let state: 'up' | 'looking' | 'away' | 'closed' = 'up';
   let reason = new DatabaseUnavailable('unreachable');
   let looking: Promise<void> = Promise.resolve();
@@ -45,7 +45,7 @@ export function createAvailability({ look, pauseMs, onChange, onLook, onTrouble 
       state = 'up';
       onLook?.(true, reason);
       if (wasAway) outages.changed(undefined);
-      else if (!reason.isConnectionLost) onTrouble?.(reason);
+      else if (!reason.isConnectionLost) onFailure?.(reason);
     } catch (error) {
       if (state === 'closed') return;
       reason = asUnavailable(error) ?? new DatabaseUnavailable('unreachable', error);
@@ -73,7 +73,7 @@ export function createAvailability({ look, pauseMs, onChange, onLook, onTrouble 
     if (unavailable.isConnectionLost || SUSPECT.has(unavailable.reason)) {
       reason = unavailable;
       looking = lookOnce();
-    } else onTrouble?.(unavailable);
+    } else onFailure?.(unavailable);
     throw unavailable;
   }
 

@@ -15,11 +15,12 @@ import type { OpenOptions } from '../open-options.ts';
 import { withinRequest } from '../request-scope.ts';
 import { type Sql, type SqlValue, type Statement, statementsIn } from '../statements.ts';
 import { revisionOf } from './directory-revision.ts';
+import { watchFailingOperations } from './failing-operations.ts';
 import { closeIdleConnections, endWaits, lookAtServer, type PoolOptions, poolConfig, type Waits } from './pool.ts';
-import { watchTrouble } from './trouble.ts';
 
 const MAX_NAMED_STATEMENTS = 500;
-const CALM_PAUSES = 10;
+/** Pauses between two looks at the server, without a failure, after which it is usable again. */
+const PAUSES_WITHOUT_FAILURE = 10;
 
 type Location = Extract<DatabaseLocation, { kind: 'postgresql' }>;
 
@@ -31,7 +32,7 @@ export async function openPostgres(
   const waits: Waits = new Set();
   const plainAdapter = await postgresAdapter(location, { limits, max: limits.connections, waits }).connect();
   const pool = plainAdapter.underlyingDriver();
-  const trouble = watchTrouble(onChange, CALM_PAUSES * limits.pauseMs);
+  const failing = watchFailingOperations(onChange, PAUSES_WITHOUT_FAILURE * limits.pauseMs);
   const availability = createAvailability({
     look: () => lookAtServer(location, limits),
     pauseMs: limits.pauseMs,
@@ -39,18 +40,18 @@ export async function openPostgres(
     onLook(isThere, { reason }) {
       closeIdleConnections(pool);
       if (!isThere) {
-        trouble.forget();
+        failing.reset();
         endWaits(waits, 0);
       }
       // Other connections may be as silent as that one; a statement may also be slow.
       else if (reason === 'no answer') endWaits(waits, limits.lookMs);
     },
-    onTrouble: trouble.failed,
+    onFailure: failing.failed,
   });
   const { fail } = availability;
   const adapter = guardedAdapter(plainAdapter, availability, {
     limited: (run, discard) => withinRequest(limits, { run, fail, ...(discard && { discard }) }),
-    watch: trouble.watch,
+    watch: failing.watch,
   });
   const sql: Sql = {
     async query<Row>({ postgresql: text }: Statement, ...args: SqlValue[]) {

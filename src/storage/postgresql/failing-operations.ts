@@ -1,25 +1,25 @@
-// Tells once that PostgreSQL answers and cannot be used all the same: it is read-only or full, or locks and statements take too long.
+// Reports once that operations fail although PostgreSQL answers, because it is read-only or full, or locks and statements take too long.
 import type { Watch } from '../guarded-adapter.ts';
 import type { OpenOptions } from '../open-options.ts';
 import type { DatabaseUnavailable } from '../unavailable.ts';
 
-export interface Trouble {
-  /** An operation has failed with this reason, and the server answers. */
+export interface FailingOperations {
+  /** An operation has failed for this reason, and the server answers. */
   failed(reason: DatabaseUnavailable): void;
-  /** A write that succeeds ends the trouble. */
+  /** Sees each statement: a write that succeeds ends the state. */
   watch: Watch;
-  /** The server does not answer at all, which is told in another way. */
-  forget(): void;
+  /** The server does not answer at all, which is reported elsewhere. */
+  reset(): void;
 }
 
 const WRITE = /\b(insert|update|delete)\b/i;
 
-/** @param calmMs how long nothing must have failed before a write ends the trouble: one lock among many is not told again and again */
-export function watchTrouble(onChange: OpenOptions['onChange'], calmMs: number): Trouble {
+/** @param pauseMs how long no operation must have failed before a write ends the state, so that several locks in a row are reported once */
+export function watchFailingOperations(onChange: OpenOptions['onChange'], pauseMs: number): FailingOperations {
   let failedAt: number | undefined;
 
   function succeeded(): void {
-    if (failedAt === undefined || performance.now() - failedAt < calmMs) return;
+    if (failedAt === undefined || performance.now() - failedAt < pauseMs) return;
     failedAt = undefined;
     onChange?.(undefined);
   }
@@ -37,7 +37,7 @@ export function watchTrouble(onChange: OpenOptions['onChange'], calmMs: number):
         return value;
       });
     },
-    forget() {
+    reset() {
       failedAt = undefined;
     },
   };
