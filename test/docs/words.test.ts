@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { filesUnder } from '../support/source/imports.ts';
-import { commentsAndNamesOf, literalsOf, proseOf, type TextAt, templateTextOf } from '../support/source/texts.ts';
+import { literalsOf, proseOf, type TextAt, templateTextOf } from '../support/source/texts.ts';
 
 /** A word that fails, and what to write instead. */
 const banned: [RegExp, string][] = [
@@ -46,15 +46,6 @@ const bannedOnPages: [RegExp, string][] = [
 const bannedInSentences: [RegExp, string][] = [
   [/\w'(t|s|re|ll|ve|d|m)\b/, 'a typographic apostrophe'],
   [/\b(cannot|do not|does not|did not|is not|are not|was not|were not|has not|have not|will not)\b/i, 'a contraction'],
-];
-/** In comments and names of the source code. */
-const bannedInCode: [RegExp, string][] = [
-  [/\bmend(s|ed|ing)?\b/i, 'fix'],
-  [/\bwho(m)?ever\b/i, 'name the actor'],
-  [/\bsomebody\b/i, 'name the actor'],
-  [/\bof ours\b/i, 'name the owner'],
-  [/\banew\b/i, 'again'],
-  [/\brefusals?\b/i, 'rejection'],
 ];
 /** Reasons: a name that is a contract, a text of another program, or a term of a standard. */
 const exceptions: { in: RegExp; text: RegExp; because: string }[] = [
@@ -139,9 +130,6 @@ const displayed = (source: string) => {
   read.set(source, known);
   return known;
 };
-/** The lines of the Prisma schema without the names of tables and columns in the database. */
-const schemaTextOf = (source: string): TextAt[] =>
-  source.split('\n').map((text, index) => ({ line: index + 1, text: text.replace(/@?@map\("[^"]*"\)/, '') }));
 /** Both tests read the same files. */
 const read = new Map<string, TextAt[]>();
 
@@ -152,22 +140,8 @@ it('the texts of pages, mails, console and command line have no word of the list
   expect(faultsIn(messages, messagesOf, [...banned, ...bannedOnPages, ...bannedInSentences])).toEqual([]);
 });
 
-it('comments and identifiers of the source code have no word of the list', () => {
-  const programs = [
-    ...sources,
-    ...['test', 'bench', 'prisma'].flatMap((folder) => ['.ts', '.mjs'].flatMap((end) => filesUnder(folder, end))),
-  ];
-  // Only a file that contains such letters is parsed.
-  const textsOf = (source: string) =>
-    /mend|whom?ever|somebody|ours|anew|refusal/i.test(source) ? commentsAndNamesOf(source) : [];
-  expect(faultsIn(programs, textsOf, bannedInCode)).toEqual([]);
-  expect(faultsIn(['prisma/schema.prisma'], schemaTextOf, bannedInCode)).toEqual([]);
-});
-
 it('the documents have no word of the list', () => {
-  // The rules quote the titles of tests.
-  const prose = documents.filter((name) => name !== 'docs/rules.md');
-  expect(faultsIn(prose, proseOf, banned)).toEqual([]);
+  expect(faultsIn(documents, proseOf, banned)).toEqual([]);
 });
 
 it('a count in a text has the right plural', () => {

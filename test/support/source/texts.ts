@@ -28,38 +28,6 @@ export function literalsOf(source: string): TextAt[] {
   return found.map(({ at, text }) => ({ line: lineAt(source, at), text }));
 }
 
-/** Every comment of a TypeScript or JavaScript file, and every identifier once, as words: `isSignedIn` is `is signed in`. */
-export function commentsAndNamesOf(source: string): TextAt[] {
-  const literals: { start: number; end: number }[] = [];
-  const names = new Map<string, number>();
-  const visit = (value: unknown) => {
-    if (Array.isArray(value)) for (const one of value) visit(one);
-    if (!isNode(value)) return;
-    const { type, start, end, name } = value;
-    if (type === 'Literal' || type === 'TemplateElement') literals.push({ start, end });
-    if (type === 'Identifier' && typeof name === 'string' && !names.has(name)) names.set(name, start);
-    for (const child of Object.values(value)) if (typeof child === 'object') visit(child);
-  };
-  visit(parseAst(source, { lang: 'ts' }));
-  let code = '';
-  for (const { start, end } of literals.sort((a, b) => a.start - b.start))
-    code += source.slice(code.length, start) + source.slice(start, end).replace(/[^\n]/g, ' ');
-  code += source.slice(code.length);
-  const comments = [...code.matchAll(/\/\/.*|\/\*[\s\S]*?\*\//g)];
-  return [
-    ...comments.flatMap(({ 0: comment, index }) =>
-      comment.split('\n').map((text, at) => ({ line: lineAt(source, index) + at, text })),
-    ),
-    ...[...names].map(([name, at]) => ({ line: lineAt(source, at), text: wordsOf(name) })),
-  ];
-}
-
-const wordsOf = (name: string) =>
-  name
-    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
-    .replaceAll('_', ' ')
-    .toLowerCase();
-
 /** The lines of an Eta template without code and comments; the string literals inside of its code stay. */
 export function templateTextOf(source: string): TextAt[] {
   const keep = (code: string) => (code.startsWith('<%/*') ? [] : (code.match(/'[^'\n]*'/g) ?? [])).join(' ');
