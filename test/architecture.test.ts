@@ -271,6 +271,10 @@ describe('the source code', () => {
     expect(where(/\bMath\.random\(/, ['platform/random.ts'])).toEqual([]);
   });
 
+  it('loads no CommonJS package with import(): in the bundle it has only a default export', () => {
+    expect(where(/(?<!typeof )\bimport\((?!'(?:\.|node:|@simplewebauthn\/server'))/)).toEqual([]);
+  });
+
   it('has no barrels, no default exports, no any and no silenced checks', () => {
     expect(files.filter(({ name }) => path.basename(name) === 'index.ts').map(({ name }) => name)).toEqual([]);
     expect(where(/^\s*export default\b/)).toEqual([]);

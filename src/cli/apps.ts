@@ -49,11 +49,11 @@ export const appShow: Command = {
       for (const { createdAt, expiresAt } of secrets) {
         io.out(`# a secret of ${formatDate(createdAt)}${expiresAt ? `, until ${formatDate(expiresAt)}` : ''}`);
       }
-      const [{ stringify }, { applicationEntry }] = await Promise.all([
-        import('yaml'),
+      const [{ writeYaml }, { applicationEntry }] = await Promise.all([
+        import('../config-file/yaml.ts'),
         import('../config-file/export.ts'),
       ]);
-      io.out(stringify(applicationEntry(application), { lineWidth: 0 }).trimEnd());
+      io.out(writeYaml(applicationEntry(application)).trimEnd());
       return 0;
     }),
 };

@@ -144,10 +144,10 @@ function stateCommand(word: 'enable' | 'disable', enabled: boolean, summary: str
 
 async function show(connection: Connection, services: Services, input: Input, io: Io): Promise<number> {
   const { connections, config } = services;
-  const [{ shortEntryOf, entryOf }, { pasteValuesOf }, { stringify }] = await Promise.all([
+  const [{ shortEntryOf, entryOf }, { pasteValuesOf }, { writeYaml }] = await Promise.all([
     import('../connections/entry.ts'),
     import('../connections/paste-values.ts'),
-    import('yaml'),
+    import('../config-file/yaml.ts'),
   ]);
   const { id } = connection;
   const lists = { domains: await connections.domains(id), roleMappings: await connections.roleMappings(id) };
@@ -169,24 +169,26 @@ async function show(connection: Connection, services: Services, input: Input, io
     io.out(`# a ${purpose} of ${formatDate(createdAt)}${expiresAt ? `, until ${formatDate(expiresAt)}` : ''}`);
   for (const { domain, provenAt, record } of lists.domains)
     io.out(`# ${domain} is ${provenAt ? 'proven' : `not proven: add the TXT record ${record.name} "${record.value}"`}`);
-  io.out(stringify(shortEntryOf(connection, lists), { lineWidth: 0 }).trimEnd());
+  io.out(writeYaml(shortEntryOf(connection, lists)).trimEnd());
   if (values.length > 0) io.out('\nTo enter at the provider:');
   for (const { label, value } of values) io.out(`  ${label}: ${value}`);
   return 0;
 }
 
 async function readEntry(path: string, now: Clock, io: Io) {
-  const [{ parse }, { readFile }, { checkConnection }, { formatPath }, { ConfigError }] = await Promise.all([
-    import('yaml'),
+  const [{ readYaml }, { formatFault }, { readFile }, { checkConnection }, { ConfigError }] = await Promise.all([
+    import('../config-file/yaml.ts'),
+    import('../config-file/file.ts'),
     import('node:fs/promises'),
     import('../connections/schema.ts'),
-    import('../applications/validation.ts'),
     import('../config/config-error.ts'),
   ]);
-  const text = path === '-' ? await io.stdin() : await readFile(path, 'utf8');
-  const checked = checkConnection(parse(text));
-  if (!checked.ok)
-    throw new ConfigError(checked.faults.map(({ path: at, message }) => `${path}: ${formatPath(at)}: ${message}`));
+  const read = readYaml(path === '-' ? await io.stdin() : await readFile(path, 'utf8'));
+  const checked = checkConnection(read.content);
+  if (!checked.ok) {
+    const faults = read.faults.length > 0 ? read.faults : read.locate(checked.faults);
+    throw new ConfigError(faults.map((fault) => formatFault(path, fault)));
+  }
   if (checked.value.kind !== 'saml') return checked.value;
   const { metadata_file: file, ...entry } = checked.value;
   const metadata = file === undefined ? entry.metadata : await readFile(file, 'utf8');

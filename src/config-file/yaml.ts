@@ -1,5 +1,5 @@
-// Reads YAML of bounded depth and expansion, and finds the line and column of each value in it.
-import { isMap, isNode, isPair, isScalar, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
+// Reads YAML of bounded depth and expansion, and finds the line and column of each value in it; writes YAML.
+import { isMap, isNode, isPair, isScalar, LineCounter, type Node, type Pair, parseDocument, stringify } from 'yaml';
 import { formatPath } from '../applications/validation.ts';
 import { faultMessage } from '../platform/fault-messages.ts';
 import type { Fault, Path } from '../platform/faults.ts';
@@ -55,6 +55,11 @@ export function readYaml(text: string, { maxSize = Number.POSITIVE_INFINITY }: {
     if (error instanceof ReferenceError) return reject(TOO_LARGE); // more than MAX_ALIASES
     throw error;
   }
+}
+
+/** Plain values as YAML, without line breaks inside of values. */
+export function writeYaml(content: unknown): string {
+  return stringify(content, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
 interface Item {

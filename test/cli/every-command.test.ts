@@ -1,0 +1,105 @@
+// Every command of the built program, in processes of its own, without and with --json. What a command prints in detail is tested in
+// the other files of this folder, in this process.
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commands } from '../../src/cli/commands.ts';
+import { type CallOptions, commandLine, type Ended } from './support.ts';
+
+const FILE = `
+clients:
+  - { client_id: shop, client_name: Shop, client_secret: replace-this-with-32-random-bytes, redirect_uris: [https://shop.example/cb] }
+service_providers:
+  - name: Wiki
+    metadata_file: wiki.xml
+users:
+  - { username: ann, email: ann@example.com, password: a long pass phrase that is fine }
+`;
+const METADATA = `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://wiki.example/sp">
+  <SPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
+    <AssertionConsumerService index="0" Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="https://wiki.example/acs"/>
+  </SPSSODescriptor>
+</EntityDescriptor>`;
+const CONNECTION =
+  '{ id: corp, kind: oidc, name: Corp, issuer: https://corp.example, client_id: a, client_secret: secret-of-corp }';
+
+let cli: Awaited<ReturnType<typeof commandLine>>;
+beforeAll(async () => {
+  cli = await commandLine();
+  writeFileSync(path.join(cli.folder, 'gatehouse.yaml'), FILE);
+  writeFileSync(path.join(cli.folder, 'wiki.xml'), METADATA);
+});
+afterAll(() => cli.close());
+
+/** The calls in order. `stdin`, and the exit code if it is not 0; `%` is 1 without and 2 with --json. */
+const calls: { argv: string; stdin?: string; env?: Record<string, string>; code?: number }[] = [
+  { argv: 'apply gatehouse.yaml --dry-run' },
+  { argv: 'apply gatehouse.yaml' },
+  { argv: 'export' },
+  { argv: 'user add bob% --email bob%@example.com --role admin' },
+  { argv: 'user list' },
+  { argv: 'user show ann' },
+  { argv: 'user set-password ann --password-stdin', stdin: 'another long pass phrase that is fine' },
+  { argv: 'user unlock ann' },
+  { argv: 'user reset-mfa ann' },
+  { argv: 'user allow-factor ann' },
+  { argv: 'user disable ann' },
+  { argv: 'user enable ann' },
+  { argv: 'user delete ann --yes' },
+  { argv: 'app list' },
+  { argv: 'app show shop' },
+  { argv: 'app show https://wiki.example/sp' },
+  { argv: 'app add --name News% --redirect-uri https://news.example/cb' },
+  { argv: 'app secret shop --keep 60' },
+  { argv: 'app registration-token' },
+  { argv: 'connection add -', stdin: CONNECTION.replace('corp,', 'corp%,') },
+  { argv: 'connection list' },
+  { argv: 'connection show corp1' },
+  { argv: 'connection secret corp1', stdin: 'another secret' },
+  { argv: 'connection disable corp1' },
+  { argv: 'connection enable corp1' },
+  { argv: 'connection remove corp1' },
+  { argv: 'api-key create bob1 --name Script --permission gatehouse.users:read' },
+  { argv: 'api-key list' },
+  { argv: 'api-key revoke no-such-key', code: 1 },
+  { argv: 'keys list' },
+  { argv: 'keys rotate --now' },
+  { argv: 'audit verify' },
+  { argv: 'audit checkpoints' },
+  { argv: 'audit public-key' },
+  { argv: 'audit accept-restore' },
+  { argv: 'secrets rotate' },
+  { argv: 'secrets adopt', code: 1 },
+  { argv: 'backup backup.db' },
+  { argv: 'verify backup.db' },
+  { argv: 'restore backup.db --replace', env: { DATABASE_URL: 'file:restored.db' } },
+  { argv: 'upgrade check --backup backup.db' },
+  { argv: 'doctor' },
+];
+
+const commandOf = (argv: string) => {
+  const found = commands.find(({ name }) => `${argv} `.startsWith(`${name} `));
+  if (!found) throw new Error(`no command: ${argv}`);
+  return found;
+};
+const run = (argv: string, number: number, { stdin = '', env }: CallOptions): Promise<Ended> =>
+  cli.process(argv.replaceAll('%', String(number)).split(' '), { stdin: stdin.replaceAll('%', String(number)), env });
+const CRASH = /TypeError|ReferenceError|is not a (function|constructor)|\n {4}at /;
+
+describe('the built program', () => {
+  it('has a call of each command here, but of serve, which the tests of the server start', () => {
+    const called = new Set(calls.map(({ argv }) => commandOf(argv).name));
+    expect(commands.map(({ name }) => name).filter((name) => !called.has(name))).toEqual(['serve']);
+  });
+
+  it.each(calls)('runs gatehouse $argv', async ({ argv, code = 0, ...options }) => {
+    const plain = await run(argv, 1, options);
+    expect(plain.out + plain.err).not.toMatch(CRASH);
+    expect(plain, plain.err).toMatchObject({ code });
+    if (!commandOf(argv).options?.json) return;
+    const json = await run(`${argv} --json`, 2, options);
+    expect(json.err).not.toMatch(CRASH);
+    expect(json, json.err).toMatchObject({ code });
+    expect(() => JSON.parse(code === 0 || json.out ? json.out : json.err), json.out).not.toThrow();
+  });
+});
