@@ -78,6 +78,7 @@ const messages = {
   'with-acs': 'is allowed only with {key} and {other}; with metadata, the metadata decides',
   'acs-index': 'must be a whole number from 0 to 65,535',
   'index-twice': 'must not repeat an index',
+  'session-end': 'must be none, or a number of seconds from 300 to 31,536,000',
   'one-default': 'must have at most one default',
   'needs-signing-certificate': 'needs a signing certificate too',
   'needs-encryption-certificate': 'needs an encryption certificate too',

@@ -9,7 +9,6 @@ import type { Cookies } from '../http/cookies.ts';
 import type { BrandLook } from '../http/pages/brand-look.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Outbox } from '../mail/outbox.ts';
-import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Metrics } from '../platform/metrics.ts';
@@ -62,7 +61,6 @@ export interface SamlDependencies {
   rejections: Pick<Rejections, 'record'>;
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
   settings: Pick<Settings, 'latest'>;
-  sessions: Pick<Sessions, 'find'>;
   /** Throws with a sentence for the administrator. */
   fetchMetadata: FetchMetadata;
   notifyAdministrators: MetadataRefreshDependencies['notifyAdministrators'];
@@ -165,7 +163,7 @@ function createSamlServices(dependencies: SamlDependencies) {
 
 /** What the OpenID Connect engine calls. */
 function engineHooks(
-  { accounts, audit, metrics, now, rejections, repeatedEntries, sessions, settings, vault }: SamlDependencies,
+  { accounts, audit, metrics, now, rejections, repeatedEntries, settings, vault }: SamlDependencies,
   { serviceProviders, pendingAuthnRequests, parameterChecks, responses, sessionParticipants, browser }: SamlServices,
 ) {
   return {
@@ -180,10 +178,8 @@ function engineHooks(
       repeatedEntries,
       rejections,
       metrics,
-      sessions,
       now,
       sessionSeconds: () => settings.latest().session_hours * 3600,
-      idleSeconds: () => settings.latest().session_idle_minutes * 60,
       browserOf: browser.of,
       sealTestResponse: (xml, id) => vault.seal(xml, testResponseContext(id)),
     }),

@@ -28,7 +28,7 @@ export async function createProtocols(dependencies: ProtocolsDependencies) {
 
 function samlIdentityProvider({ services, http }: ProtocolsDependencies): Saml {
   const { accounts, applications, audit, config, db, fetchMetadata, keyring, logger, notifyAdministrators } = services;
-  const { now, outbox, protectedRows, rateLimits, rejections, repeatedEntries, sessions, settings, sql } = services;
+  const { now, outbox, protectedRows, rateLimits, rejections, repeatedEntries, settings, sql } = services;
   return createSaml({
     ...{ db, sql, vault: services.vault, protectedRows, now },
     base: config.issuer,
@@ -45,7 +45,6 @@ function samlIdentityProvider({ services, http }: ProtocolsDependencies): Saml {
     rejections,
     repeatedEntries,
     settings,
-    sessions,
     fetchMetadata,
     notifyAdministrators,
   });

@@ -74,6 +74,9 @@ describe('an export', () => {
     const answer = { consent: 'implicit', access: 'everyone', enabled: true } as const;
     const settings = {
       name_id_format: 'emailAddress',
+      force_name_id_format: true,
+      session_not_on_or_after: 'none',
+      ignore_requested_authn_context: true,
       require_allow_create: false,
       attributes: { mail: 'email' },
       sign: 'both',

@@ -71,6 +71,16 @@ describe('a LogoutRequest from a service provider', () => {
     expect(pick('s9')).toEqual([]);
   });
 
+  it('counts with another format when it has the SessionIndex, and with an alias of the format without one', () => {
+    const sessions = [{ nameId: issued, sessionIndex: 's1' }];
+    const pick = (format: string, ...sessionIndexes: string[]) =>
+      selectSessions({ nameId: { ...issued, format }, sessionIndexes }, sessions, parties);
+    expect(pick(nameIdFormats.emailAddress, 's1')).toEqual(sessions);
+    expect(pick(nameIdFormats.emailAddress)).toEqual([]);
+    expect(pick(nameIdFormats.emailAddress, 's2')).toEqual([]);
+    expect(pick('urn:oasis:names:tc:SAML:1.1:nameid-format:persistent')).toEqual(sessions);
+  });
+
   it.each([
     ['of another issuer', signXml(logoutRequestXml().replace(sp.entityId, 'urn:x')), {}, 'wrong_issuer'],
     ['for another address', signXml(logoutRequestXml().replace(slo, idp.sso)), {}, 'wrong_destination'],

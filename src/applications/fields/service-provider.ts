@@ -52,15 +52,23 @@ const sloEndpoint = z.strictObject({
   response_url: webUri.optional(),
 });
 
+const YEAR_SECONDS = 365 * 24 * 3600;
+
 /** How the server responds to a service provider, however it was registered. */
 const answer = z.strictObject({
   // absent: what the request asks for within what the metadata names, else persistent
   name_id_format: z.enum(['persistent', 'transient', 'emailAddress', 'unspecified']).optional(),
+  force_name_id_format: z.boolean().default(false), // name_id_format whatever the request asks for
   // its value in the formats persistent and unspecified; absent: a random one and the username
   name_id_field: z.enum(['sub', 'username', 'email']).optional(),
   require_allow_create: z.boolean().default(false), // a first persistent NameID needs AllowCreate="true" in the request
   attributes: z.record(z.string().min(1).max(512), userField).default({}), // SAML name -> user field
+  // absent: the end of the session here; seconds from the assertion; none: the assertion does not say
+  session_not_on_or_after: z
+    .union([z.literal('none'), z.int().min(300).max(YEAR_SECONDS)], faultMessage('session-end'))
+    .optional(),
   mfa: mfaRule.optional(), // how strongly users must sign in
+  ignore_requested_authn_context: z.boolean().default(false), // any sign-in that `mfa` and the settings accept will do
   ...signInFields, // where users may sign in
   ...viewFields, // which roles and permissions it receives
   metadata_certificate: pem.optional(), // the pinned key that signs the document at metadata_url
@@ -117,6 +125,9 @@ const sources = ['metadata_file', 'metadata_url', 'metadata', 'acs_url'] as cons
 export const serviceProviderRules = (entry: ServiceProvider): Fault[] => [
   ...sourceFaults(entry),
   ...permissionFilterFaults(entry),
+  ...(entry.force_name_id_format && entry.name_id_format === undefined
+    ? [{ path: ['force_name_id_format'], message: faultMessage('needs-key', { key: 'name_id_format' }) }]
+    : []),
 ];
 
 function sourceFaults(entry: ServiceProvider): Fault[] {

@@ -56,7 +56,7 @@ const rules: Record<keyof OidcClient | keyof ServiceProvider, Rule> = {
     subject_type: nothing,
   },
   ...{ sector_identifier_uri: nothing, name_id_format: nothing, name_id_field: nothing },
-  ...{ require_allow_create: nothing },
+  ...{ require_allow_create: nothing, force_name_id_format: nothing },
   // How it is recognized and where its messages go. An application with rights is changed only by an actor who has them.
   ...{ client_id: nothing, entity_id: nothing, client_secret: nothing, enabled: nothing, application_type: nothing },
   ...{ redirect_uris: nothing, post_logout_redirect_uris: nothing, grant_types: nothing, response_types: nothing },
@@ -81,6 +81,8 @@ const rules: Record<keyof OidcClient | keyof ServiceProvider, Rule> = {
     mfa: nothing,
     default_acr_values: nothing,
     default_max_age: nothing,
+    ignore_requested_authn_context: nothing,
+    session_not_on_or_after: nothing,
     connections: nothing,
     local_sign_in: nothing,
   },

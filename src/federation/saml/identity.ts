@@ -3,7 +3,7 @@ import type { SamlConnection } from '../../connections/connection.ts';
 import type { Quirks } from '../../connections/presets/preset.ts';
 import type { NameId } from '../../saml/messages/name-id.ts';
 import type { Assertion, Authentication, ReceivedAttribute } from '../../saml/messages/read-assertion.ts';
-import { nameIdFormats } from '../../saml/xml/names.ts';
+import { nameIdFormatOf } from '../../saml/xml/names.ts';
 import { claimAt, groupNames, textOf } from '../accounts/mapping.ts';
 import type { UpstreamIdentity } from '../upstream.ts';
 
@@ -54,7 +54,7 @@ function subjectOf(
     const value = claimAt(claims, attribute);
     return typeof value === 'string' ? value : '';
   }
-  return nameId?.format === nameIdFormats.persistent ? qualifiedSubject(nameId, issuer) : '';
+  return nameId && nameIdFormatOf(nameId.format) === 'persistent' ? qualifiedSubject(nameId, issuer) : '';
 }
 
 /** An identifier that another identity provider made is unique together with its name only (Core 8.3.7). */

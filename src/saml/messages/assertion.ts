@@ -17,7 +17,7 @@ export interface AssertionInput {
   nameId: NameId;
   sessionIndex: string;
   authnInstant: Date;
-  sessionNotOnOrAfter?: Date;
+  sessionNotOnOrAfter?: Date | undefined;
   contextClass: string;
   attributes: readonly SamlAttribute[];
   now: Date;

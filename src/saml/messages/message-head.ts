@@ -2,7 +2,7 @@
 // message that fails them is answered with an error page, because its sender is not proven.
 import { limits } from '../../limits.ts';
 import { SamlError } from '../xml/errors.ts';
-import { entityFormat } from '../xml/names.ts';
+import { entityFormat, standardFormat } from '../xml/names.ts';
 import { attribute, childOf, textOf, timeAttribute } from '../xml/read.ts';
 import type { TrustedMessage } from './open-message.ts';
 
@@ -19,7 +19,8 @@ export function readHead({ root, signed }: TrustedMessage): MessageHead {
   const id = attribute(root, 'ID');
   const issuer = childOf(root, 'saml:Issuer');
   const issueInstant = timeAttribute(root, 'IssueInstant');
-  if (!issuer || (attribute(issuer, 'Format') ?? entityFormat) !== entityFormat) throw new SamlError('wrong_issuer');
+  if (!issuer || standardFormat(attribute(issuer, 'Format') ?? entityFormat) !== entityFormat)
+    throw new SamlError('wrong_issuer');
   // The schema requires both, but allows an ID of any length and a time such as 24:00:00.
   if (!id || id.length > 256) throw new SamlError('not_schema_valid', { detail: 'ID' });
   if (!issueInstant) throw new SamlError('expired', { detail: attribute(root, 'IssueInstant') });

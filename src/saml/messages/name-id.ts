@@ -2,7 +2,7 @@
 // and the random transient one are parameters.
 
 import { SamlError } from '../xml/errors.ts';
-import { type NameIdFormatName, nameIdFormats } from '../xml/names.ts';
+import { type NameIdFormatName, nameIdFormatOf, nameIdFormats, standardFormat } from '../xml/names.ts';
 import { element, type XmlElement } from '../xml/write.ts';
 
 export interface NameId {
@@ -24,6 +24,8 @@ export interface NameIdChoice {
   entityId: string;
   /** The format that the administrator configured, if any. */
   configured?: NameIdFormatName | undefined;
+  /** The configured format is used whatever a request asks for. */
+  isForced?: boolean | undefined;
   /** Format URIs that its metadata names. */
   offered: readonly string[];
 }
@@ -38,10 +40,11 @@ export function chooseNameIdFormat(policy: NameIdPolicy | undefined, choice: Nam
   if (policy?.spNameQualifier && policy.spNameQualifier !== choice.entityId) {
     throw new SamlError('invalid_name_id_policy', { detail: `SPNameQualifier ${policy.spNameQualifier}` });
   }
-  const offered = choice.offered.map(formatName).filter((name) => name !== undefined);
+  if (choice.isForced && choice.configured) return choice.configured;
+  const offered = choice.offered.map(nameIdFormatOf).filter((name) => name !== undefined);
   const byDefault = choice.configured ?? offered.find((name) => name !== 'unspecified') ?? offered[0] ?? 'persistent';
-  if (!policy?.format || policy.format === nameIdFormats.unspecified) return byDefault;
-  const requested = formatName(policy.format);
+  const requested = policy?.format === undefined ? undefined : nameIdFormatOf(policy.format);
+  if (!policy?.format || requested === 'unspecified') return byDefault;
   const anyFormat = choice.configured === undefined && offered.length === 0;
   if (requested && (anyFormat || requested === choice.configured || offered.includes(requested))) return requested;
   throw new SamlError('invalid_name_id_policy', {
@@ -119,26 +122,22 @@ export function nameIdElement(nameId: NameId): XmlElement {
   );
 }
 
-/**
- * Whether both name the same user. A missing qualifier stands for the party it would name (Core 8.3.7); an unspecified
- * format matches any, because several service providers do not return the format.
- */
+/** A missing or unspecified format stands for any: several service providers do not return the format. */
+export function sameFormat(issued: string, received: string): boolean {
+  const format = standardFormat(received);
+  return format === '' || format === nameIdFormats.unspecified || format === standardFormat(issued);
+}
+
+/** Whether both name the same user, whatever their formats. A missing qualifier stands for the party it would name (Core 8.3.7). */
 export function sameNameId(
   issued: NameId,
   received: NameId,
   parties: { identityProvider: string; serviceProvider: string },
 ): boolean {
   const { identityProvider, serviceProvider } = parties;
-  const anyFormat = !received.format || received.format === nameIdFormats.unspecified;
   return (
     issued.value === received.value &&
-    (anyFormat || issued.format === received.format) &&
     (received.nameQualifier ?? identityProvider) === (issued.nameQualifier ?? identityProvider) &&
     (received.spNameQualifier ?? serviceProvider) === (issued.spNameQualifier ?? serviceProvider)
   );
-}
-
-function formatName(uri: string): NameIdFormatName | undefined {
-  const names = Object.keys(nameIdFormats) as NameIdFormatName[];
-  return names.find((name) => nameIdFormats[name] === uri);
 }

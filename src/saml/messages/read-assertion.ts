@@ -1,7 +1,7 @@
 // A received assertion and its Response as plain data (SAML Core 2.3.3, 3.3.3), read from authenticated trees. Nothing is judged
 // here but what has no meaning at all.
 import { SamlError } from '../xml/errors.ts';
-import { bearer, entityFormat } from '../xml/names.ts';
+import { bearer, entityFormat, standardFormat } from '../xml/names.ts';
 import { attribute, childOf, childrenOf, elements, isElement, textOf, timeAttribute } from '../xml/read.ts';
 import type { NameId } from './name-id.ts';
 import type { TrustedResponse } from './open-response.ts';
@@ -86,7 +86,8 @@ export function readResponseHead(response: Element): ResponseHead {
 export function readAssertion(root: Element): Assertion {
   const id = attribute(root, 'ID') ?? '';
   const issuer = childOf(root, 'saml:Issuer');
-  if (!issuer || (attribute(issuer, 'Format') ?? entityFormat) !== entityFormat) throw new SamlError('wrong_issuer');
+  if (!issuer || standardFormat(attribute(issuer, 'Format') ?? entityFormat) !== entityFormat)
+    throw new SamlError('wrong_issuer');
   if (id === '' || id.length > MAX_ID) throw new SamlError('not_schema_valid', { detail: 'ID' });
   const subject = childOf(root, 'saml:Subject');
   const conditions = childOf(root, 'saml:Conditions');

@@ -175,6 +175,7 @@ function build(entityId: string, { id, name }: Row, metadata: string): ServicePr
     slo: parts.slo,
     contacts: parts.contacts.flatMap(({ emails }) => emails),
     configured: settings.name_id_format,
+    isForced: settings.force_name_id_format,
     offered: parts.nameIdFormats,
     signingKeys: parts.signingCertificates.map(({ publicKey }) => publicKey),
     allowSha1: settings.allow_sha1,

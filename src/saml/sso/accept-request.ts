@@ -61,7 +61,7 @@ export function createAcceptRequest(dependencies: AcceptRequestDependencies): Ac
       sp = await serviceProviders.find(opened.claimedIssuer);
       if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId: opened.claimedIssuer } });
       ctx.state.request.application = sp.entityId;
-      const request = readAuthnRequest(authenticateMessage(opened, sp));
+      const request = withoutIgnoredContext(readAuthnRequest(authenticateMessage(opened, sp)), sp);
       assertMetadataValid(sp, now());
       const expectation = { endpoint: `${base}/saml/sso`, now: now(), skewSeconds: skewSeconds() };
       const verdict = checkAuthnRequest(request, sp, expectation);
@@ -134,6 +134,11 @@ async function sendStatus(
   const xml = reason.status && responses.status(acs.url, request.id, { ...reason.status, message });
   if (!xml) throw reason;
   responses.post(ctx, sp, { acsUrl: acs.url, relayState: opened.decoded.relayState }, xml);
+}
+
+/** The request without the RequestedAuthnContext that its application has Gatehouse ignore. */
+function withoutIgnoredContext(request: AuthnRequest, { settings }: ServiceProvider): AuthnRequest {
+  return settings.ignore_requested_authn_context ? { ...request, requestedAuthnContext: undefined } : request;
 }
 
 /** Formats of a Subject's NameID whose value a user may type at the sign-in page. */

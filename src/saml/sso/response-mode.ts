@@ -8,7 +8,6 @@ import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import type { Context } from '../../http/context.ts';
 import { AppError, badRequest } from '../../http/errors.ts';
 import { appContext } from '../../oidc/engine/app-context.ts';
-import type { Sessions } from '../../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { describeSpan, traced } from '../../platform/tracing.ts';
@@ -34,10 +33,8 @@ export interface ResponseModeDependencies {
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
   rejections: Pick<Rejections, 'record'>;
   metrics: Pick<Metrics, 'samlResponses'>;
-  /** Lifetime of a session from its sign-in, and from the last request of its user. */
+  /** Lifetime of a session from its sign-in. */
   sessionSeconds(): number;
-  idleSeconds(): number;
-  sessions: Pick<Sessions, 'find'>;
   now: Clock;
   browserOf(ctx: Context): string | undefined;
   /** Encrypts the Response to a test sign-in; bound to the ID of its request. */
@@ -122,9 +119,9 @@ function successResponses({
   accounts,
   audit,
   metrics,
-  ...dependencies
+  sessionSeconds,
+  now,
 }: ResponseModeDependencies) {
-  const { sessionSeconds } = dependencies;
   return async (ctx: KoaContextWithOIDC, sp: ServiceProvider, pending: PendingAuthnRequest): Promise<string> => {
     const { session, client } = ctx.oidc;
     const account = session?.accountId ? await accounts.find(session.accountId) : undefined;
@@ -142,7 +139,7 @@ function successResponses({
       acr: session.acr,
       amr: session.amr ?? [],
       signedInAt,
-      sessionEndsAt: earliest(sessionEndsAt, await idleEnd(ctx, dependencies)),
+      sessionNotOnOrAfter: sessionNotOnOrAfter(sp, sessionEndsAt, now()),
       sessionIndex,
       currentNameId: current?.userId === account.id ? current.nameId : undefined,
     });
@@ -168,17 +165,14 @@ function successResponses({
   };
 }
 
-/** The end of the session if its user does nothing more; the request itself counts, unless it is passive. */
-async function idleEnd(
-  { oidc }: KoaContextWithOIDC,
-  { now, idleSeconds, sessions }: Pick<ResponseModeDependencies, 'now' | 'idleSeconds' | 'sessions'>,
-): Promise<Date> {
-  const stored = oidc.prompts.has('none') && oidc.session ? await sessions.find(oidc.session.uid) : undefined;
-  return stored?.idleExpiresAt ?? new Date(now().getTime() + idleSeconds() * 1000);
-}
-
-function earliest(one: Date, other: Date): Date {
-  return one < other ? one : other;
+/**
+ * When the service provider has to end its own session (SAML Core 2.7.2): by default at the latest end of the session here, whether
+ * its user is active or not. The idle time is no bound: only use of this server extends it, and none happens during work elsewhere.
+ */
+function sessionNotOnOrAfter({ settings }: ServiceProvider, sessionEndsAt: Date, now: Date): Date | undefined {
+  const { session_not_on_or_after: configured } = settings;
+  if (configured === 'none') return undefined;
+  return configured === undefined ? sessionEndsAt : new Date(now.getTime() + configured * 1000);
 }
 
 function engineFailure(error: string): Failure {

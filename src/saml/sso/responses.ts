@@ -23,7 +23,7 @@ export interface SignedInUser {
   acr: string | undefined;
   amr: readonly string[];
   signedInAt: Date;
-  sessionEndsAt: Date;
+  sessionNotOnOrAfter: Date | undefined;
   sessionIndex: string;
   /** The NameID that the service provider got earlier in this session: a transient one lasts as long as the session. */
   currentNameId: NameId | undefined;
@@ -76,7 +76,7 @@ export function createSamlResponses(dependencies: SamlResponsesDependencies): Sa
           nameId,
           sessionIndex: user.sessionIndex,
           authnInstant: user.signedInAt,
-          sessionNotOnOrAfter: user.sessionEndsAt,
+          sessionNotOnOrAfter: user.sessionNotOnOrAfter,
           contextClass,
           attributes: describeAttributes(
             attributesFor(withVisibleRoles(user.account, sp.settings), sp.settings.attributes),

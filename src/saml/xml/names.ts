@@ -32,6 +32,25 @@ export const nameIdFormats = {
 
 export type NameIdFormatName = keyof typeof nameIdFormats;
 
+/**
+ * The URI of a name identifier format as Core 8.3 writes it. Much software swaps the version number, which names no other format:
+ * `SAML:2.0:nameid-format:emailAddress` is an alias of `SAML:1.1:nameid-format:emailAddress`.
+ */
+export function standardFormat(uri: string): string {
+  const [, name] = /^urn:oasis:names:tc:SAML:(?:1\.0|1\.1|2\.0):nameid-format:(\w+)$/.exec(uri.trim()) ?? [];
+  if (name === undefined) return uri.trim();
+  return `urn:oasis:names:tc:SAML:${FORMATS_OF_SAML_1.includes(name) ? '1.1' : '2.0'}:nameid-format:${name}`;
+}
+
+/** The formats of Core 8.3 that still carry the number of SAML 1.1. */
+const FORMATS_OF_SAML_1 = ['unspecified', 'emailAddress', 'X509SubjectName', 'WindowsDomainQualifiedName'];
+
+/** The supported format with this URI, or an alias of it. */
+export function nameIdFormatOf(uri: string): NameIdFormatName | undefined {
+  const names = Object.keys(nameIdFormats) as NameIdFormatName[];
+  return names.find((name) => nameIdFormats[name] === standardFormat(uri));
+}
+
 /** The format of an Issuer that names an entity, the only one allowed there (SAML Profiles 4.1.4). */
 export const entityFormat = 'urn:oasis:names:tc:SAML:2.0:nameid-format:entity';
 

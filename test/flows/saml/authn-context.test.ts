@@ -129,3 +129,15 @@ describe('the exact password class, requested of a user who signed in with a pas
     expect(statusOf(page)).toEqual(['Responder', 'NoPassive']);
   });
 });
+
+it('a RequestedAuthnContext that the application has Gatehouse ignore demands nothing, and the assertion states what is true', async () => {
+  const person = await aSamlUser(idp.services, { passkey: true });
+  const browser = await signedIn(person, 'withPasskey');
+  const settings = { ignore_requested_authn_context: true };
+  for (const authnContext of [[password], ['urn:oasis:names:tc:SAML:2.0:ac:classes:Kerberos']]) {
+    const library = { disableRequestedAuthnContext: false, authnContext };
+    const sp = await aServiceProvider(idp.services, { library, settings });
+    const page = await browser.follow(await browser.get(await sp.saml.getAuthorizeUrlAsync('', undefined, {})));
+    expect(await accepted(sp, page)).toBe(passkey);
+  }
+});

@@ -102,6 +102,18 @@ describe('the identifier', () => {
   });
 });
 
+describe('a format with the other version number', () => {
+  it.each([
+    ['2.0:nameid-format:emailAddress', '1.1:nameid-format:emailAddress'],
+    ['1.1:nameid-format:persistent', '2.0:nameid-format:persistent'],
+    ['1.1:nameid-format:transient', '2.0:nameid-format:transient'],
+  ])('is an alias: %s', async (requested, received) => {
+    const sp = await aLiveSp(idp);
+    const [attributes] = nameIdIn(await assertion(httpClient(idp.issuer), sp, ann, policy(requested)));
+    expect(attributes).toContain(`Format="urn:oasis:names:tc:SAML:${received}"`);
+  });
+});
+
 describe('attributes', () => {
   it('have the names, formats and friendly names that receivers expect, and all values of the roles', async () => {
     for (const name of ['editor', 'author'])

@@ -1,5 +1,6 @@
 // The settings of one service provider apply to it alone: SHA-1, signing and encryption.
 import { beforeAll, describe, expect, it } from 'vitest';
+import { serviceProvider, serviceProviderRules } from '../../../src/applications/fields/service-provider.ts';
 import { algorithms } from '../../../src/saml/xml/names.ts';
 import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../../saml/live.ts';
 import { aCredential, signXml } from '../../saml/support.ts';
@@ -82,5 +83,35 @@ describe('encryption', () => {
   it('has a key that signs no request', async () => {
     const sp = await aLiveSp(idp, { certificates: [certificate('encryption')] });
     expect((await post(browser, signXml(sp.request(), { key: other.privateKey }))).status).toBe(400);
+  });
+});
+
+describe('SessionNotOnOrAfter', () => {
+  it('is the time that `session_not_on_or_after` states, or left out', async () => {
+    const until = async (seconds: number | 'none') => {
+      const xml = await answerTo(await aLiveSp(idp, { session_not_on_or_after: seconds }));
+      return /SessionNotOnOrAfter="([^"]+)"/.exec(xml)?.[1];
+    };
+    expect(Math.abs(Date.parse((await until(7200)) ?? '') - Date.now() - 7200_000)).toBeLessThan(60_000);
+    expect(await until('none')).toBeUndefined();
+  });
+});
+
+describe('`force_name_id_format`', () => {
+  const forEmail =
+    '<samlp:NameIDPolicy Format="urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress" AllowCreate="true"/>';
+  const answer = async (sp: LiveSp) =>
+    answerIn(await browser.follow(await redirect(browser, sp.request({ body: forEmail })))) ?? '';
+
+  it('sends the configured format whatever the request asks for', async () => {
+    const xml = await answer(await aLiveSp(idp, { name_id_format: 'persistent', force_name_id_format: true }));
+    expect(xml).toContain('Format="urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"');
+    expect(await answer(await aLiveSp(idp, { name_id_format: 'persistent' }))).toContain('InvalidNameIDPolicy');
+  });
+
+  it('needs a format', async () => {
+    const entry = { name: 'Wiki', entity_id: 'urn:wiki', acs_url: 'https://wiki.example/acs' };
+    const faults = serviceProviderRules(serviceProvider.parse({ ...entry, force_name_id_format: true }));
+    expect(faults).toEqual([{ path: ['force_name_id_format'], message: expect.stringContaining('name_id_format') }]);
   });
 });

@@ -130,6 +130,8 @@ describe('a SAML application', () => {
       access: 'everyone',
       settings: {
         name_id_format: 'persistent',
+        force_name_id_format: false,
+        ignore_requested_authn_context: false,
         require_allow_create: false,
         attributes: {},
         sign: 'assertion',

@@ -4,7 +4,7 @@
 import { t } from '../../../texts/text.ts';
 import { sentValue } from '../../console/row-buttons.ts';
 import { userFields } from './claims-key.ts';
-import { choiceKey, listKey, mapKey, switchKey, textKey, urlKey } from './keys.ts';
+import { choiceKey, type Key, listKey, mapKey, switchKey, textKey, urlKey } from './keys.ts';
 import { filterSummary, sourceSummary } from './oidc-keys.ts';
 import { samlSources } from './saml-source-keys.ts';
 import type { KeySection } from './sections.ts';
@@ -112,9 +112,52 @@ export const samlSettings: readonly KeySection[] = [
   },
 ];
 
+/** Hours that the form offers; another value that is set stays as an option. */
+const HOURS = [1, 4, 8, 12, 24, 168];
+const sessionEnd = { key: 'session_not_on_or_after', label: t('console.fields.session-end.label') };
+
+const sessionEndKey: Key = {
+  key: sessionEnd.key,
+  fields({ session_not_on_or_after: value }) {
+    const isOther = typeof value === 'number' && !HOURS.includes(value / 3600);
+    const field = choiceKey(
+      { ...sessionEnd, hint: t('console.fields.session-end.hint') },
+      {
+        options: [
+          { value: '', label: t('console.fields.session-end.default') },
+          ...HOURS.map((hours) => ({
+            value: String(hours * 3600),
+            label: t('console.fields.session-end.after', { hours }),
+          })),
+          ...(isOther
+            ? [{ value: String(value), label: t('console.fields.session-end.seconds', { count: value }) }]
+            : []),
+          { value: 'none', label: t('console.fields.session-end.none') },
+        ],
+      },
+    );
+    return field.fields({ [sessionEnd.key]: value });
+  },
+  read(sent) {
+    const value = sentValue(sent, sessionEnd.key);
+    return value && /^\d{1,9}$/.test(value) ? Number(value) : value || undefined;
+  },
+};
+
 export const samlAccess = (choices: Choices): KeySection[] => [
   { title: t('console.fields.who.title'), keys: [accessKey(choices)] },
-  { title: t('console.fields.requirements.title'), keys: [mfaKey] },
+  {
+    title: t('console.fields.requirements.title'),
+    keys: [
+      mfaKey,
+      switchKey({
+        key: 'ignore_requested_authn_context',
+        label: t('console.fields.ignore-context.label'),
+        hint: t('console.fields.ignore-context.hint'),
+      }),
+      sessionEndKey,
+    ],
+  },
   { title: t('console.fields.where.title'), isAdvanced: true, summary: sourceSummary, keys: sourceKeys(choices) },
   { title: t('console.fields.consent.title'), keys: [consentKey('implicit')] },
 ];
@@ -140,6 +183,11 @@ export const samlAttributes: readonly KeySection[] = [
           ],
         },
       ),
+      switchKey({
+        key: 'force_name_id_format',
+        label: t('console.fields.force-name-id.label'),
+        hint: t('console.fields.force-name-id.hint'),
+      }),
       choiceKey(
         {
           key: 'name_id_field',
