@@ -16,6 +16,7 @@ export const auditEventTypes = [
   'session.ended',
   'sessions.ended-all',
   'logout.delivered',
+  'logout.refused',
   'logout.failed',
   'browser.remembered',
   'browser.forgotten',

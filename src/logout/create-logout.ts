@@ -7,6 +7,7 @@ import type { Csrf } from '../http/csrf.ts';
 import type { SendLogoutToken } from '../oidc/patches/provider/logout-token-queue.ts';
 import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Saml } from '../saml/create-saml.ts';
 import type { Db } from '../storage/database.ts';
@@ -37,6 +38,7 @@ export interface LogoutDependencies {
   metrics: Pick<Metrics, 'logoutDeliveries'>;
   applications: Pick<Applications, 'find'>;
   audit: Audit;
+  logger: Pick<Logger, 'warn'>;
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
   endSession: EndSession;
   runs: LogoutRunStore;
@@ -106,7 +108,7 @@ export function createLogout(dependencies: LogoutDependencies) {
 
 /** Notify applications by server calls, and complete the logout runs that were abandoned in the browser. */
 function deliveryJobs(
-  { db, now, audit, runs, metrics, sendLogoutToken }: LogoutDependencies,
+  { db, now, audit, logger, runs, metrics, sendLogoutToken }: LogoutDependencies,
   outgoingMessages: Pick<OutgoingSamlMessages, 'sendBySoap'>,
 ) {
   return logoutJobs({
@@ -114,6 +116,7 @@ function deliveryJobs(
       db,
       now,
       audit,
+      logger,
       runs,
       send: sendLogoutToken,
       async sendSoap(participantId) {

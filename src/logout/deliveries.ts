@@ -3,7 +3,9 @@
 import type { Audit } from '../audit/audit.ts';
 import { createJobQueue, type JobOutcome, type JobQueue, type QueueStore } from '../jobs/queue.ts';
 import { limits } from '../limits.ts';
+import { UnexpectedAnswer } from '../network/unexpected-answer.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 import type { LogoutRunStore } from './logout-run-store.ts';
 import type { Outcome } from './participant-outcome.ts';
@@ -26,6 +28,7 @@ export interface LogoutDeliveriesDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
+  logger: Pick<Logger, 'warn'>;
   runs: Pick<LogoutRunStore, 'settle'>;
   /** Sends one logout token. */
   send(clientId: string, accountId: string, sid: string | undefined): Promise<DeliveryResult>;
@@ -50,20 +53,47 @@ interface Delivery {
 /** Makes the queue of logout deliveries. One is given up after `limits.delivery.maxTries` attempts. */
 export function createLogoutDeliveries(dependencies: LogoutDeliveriesDependencies): JobQueue {
   const { now, send, sendSoap, countDelivery = () => {} } = dependencies;
+  const reportRefusal = createRefusalReport(dependencies);
   return createJobQueue<Delivery>({
     now,
     store: deliveryStore(dependencies),
-    async attempt({ channel, participantId, clientId, accountId, sid }) {
-      const detail = await (channel === 'soap'
-        ? sendSoap(participantId ?? '')
-        : send(clientId, accountId, sid ?? undefined));
-      return { outcome: 'done', detail };
+    async attempt(delivery) {
+      const { channel, participantId, clientId, accountId, sid } = delivery;
+      try {
+        const detail = await (channel === 'soap'
+          ? sendSoap(participantId ?? '')
+          : send(clientId, accountId, sid ?? undefined));
+        return { outcome: 'done', detail };
+      } catch (error) {
+        if (!(error instanceof UnexpectedAnswer) || NOT_OF_THE_APPLICATION.includes(error.status)) throw error;
+        await reportRefusal(delivery, error);
+        return { outcome: 'retry', reason: `${REFUSED} ${error.message}`.slice(0, MAX_REASON) };
+      }
     },
     leaseSeconds: limits.delivery.leaseSeconds,
     concurrency: CONCURRENCY,
     maxTries: limits.delivery.maxTries,
     onOutcome: (_delivery, outcome) => countDelivery(METRIC[outcome]),
   });
+}
+
+/** How the stored reason of an attempt begins that the application answered, but refused. */
+const REFUSED = 'refused:';
+const MAX_REASON = 200;
+/** Statuses of a proxy whose application does not respond, and of too many calls (RFC 9110 15.6.3, RFC 6585 4). */
+const NOT_OF_THE_APPLICATION = [429, 502, 503, 504];
+
+/**
+ * Logs each refusal with the answer of the application, and records the first of a delivery in the audit log: later attempts get the same
+ * answer, and the last one is recorded as logout.failed.
+ */
+function createRefusalReport({ audit, logger }: Pick<LogoutDeliveriesDependencies, 'audit' | 'logger'>) {
+  return async ({ clientId, accountId, channel, lastError }: Delivery, { status, body }: UnexpectedAnswer) => {
+    logger.warn({ clientId, channel, status, answer: body }, 'an application refused a logout message');
+    if (lastError?.startsWith(REFUSED)) return;
+    const about = { subjectId: accountId, clientId, data: { channel, status, ...(body && { answer: body }) } };
+    await audit.record({ type: 'logout.refused', outcome: 'failure', reason: 'refused', ...about });
+  };
 }
 
 async function dueDeliveries(
@@ -99,8 +129,9 @@ function deliveryStore({
   /** Records the outcome at the participant, or in the audit log if there is no logout run. */
   async function recordOutcome(delivery: Delivery, outcome: Outcome, tx: Tx): Promise<void> {
     const { participantId, accountId, clientId } = delivery;
-    if (participantId) return void (await runs.settle({ id: participantId }, outcome, tx));
-    const about = { subjectId: accountId, clientId, ...(outcome.reason && { reason: outcome.reason }) };
+    const reason = outcome.reason?.startsWith(REFUSED) ? 'refused' : outcome.reason;
+    if (participantId) return void (await runs.settle({ id: participantId }, { ...outcome, reason }, tx));
+    const about = { subjectId: accountId, clientId, ...(reason && { reason }) };
     if (outcome.state === 'done') await audit.record({ type: 'logout.delivered', outcome: 'success', ...about }, tx);
     if (outcome.state === 'failed') await audit.record({ type: 'logout.failed', outcome: 'failure', ...about }, tx);
   }

@@ -112,7 +112,7 @@ function logoutOf(
   { services, http }: ProtocolsDependencies,
   { saml, oidc, samlUpstream }: { saml: Saml; oidc: Oidc; samlUpstream: SamlUpstream },
 ) {
-  const { applications, audit, config, connections, db, endSession, now, outgoing, repeatedEntries } = services;
+  const { applications, audit, config, connections, db, endSession, logger, now, outgoing, repeatedEntries } = services;
   const { runs, sessions, upstreamLogoutProtocols, upstreamSessions } = services;
   const { cookies, csrf, metrics } = http;
   return createLogout({
@@ -123,6 +123,7 @@ function logoutOf(
     metrics,
     applications,
     audit,
+    logger,
     repeatedEntries,
     endSession,
     runs,

@@ -35,6 +35,7 @@ function deliveries(send: Send = async () => 'sent', database: Database = test.d
     db: database.db,
     now: clock.now,
     audit: { record: async (event: { type: string }) => void events.push(event) } as never,
+    logger: { warn() {} },
     runs: { settle: async () => true },
     async send(clientId) {
       called.push(clientId);

@@ -104,6 +104,12 @@ export const signInTexts: Record<Types, EventText> = {
     saysReason: true,
   },
   'logout.delivered': { kind: 'session', done: 'activity.event.sign-out-delivered' },
+  'logout.refused': {
+    kind: 'session',
+    done: 'activity.event.sign-out-refused',
+    failed: 'activity.event.sign-out-refused',
+    saysReason: true,
+  },
   'logout.failed': {
     kind: 'session',
     done: 'activity.event.sign-out-undelivered',

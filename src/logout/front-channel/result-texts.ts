@@ -43,7 +43,7 @@ function textOf({ state, reason, protocol }: Participant): PageText {
     case 'sent':
       return t('logout.app-sent');
     case 'retrying':
-      return t('logout.app-retrying');
+      return reason === 'refused' ? t('logout.app-refused-retrying') : t('logout.app-retrying');
     case 'unsupported':
       if (reason === NOT_CHOSEN) return t('logout.app-not-chosen');
       return reason === 'needs_browser' ? t('logout.app-needs-browser') : t('logout.app-unsupported');

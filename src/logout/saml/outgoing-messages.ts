@@ -1,6 +1,7 @@
 // The messages of a logout run to SAML service providers: LogoutRequests through the browser and by SOAP, and the
 // LogoutResponse to the initiator.
 import type { Context } from '../../http/context.ts';
+import { UnexpectedAnswer } from '../../network/unexpected-answer.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { postMessage, redirectUrl } from '../../saml/messages/encode.ts';
 import { newMessageId } from '../../saml/messages/message-id.ts';
@@ -144,9 +145,10 @@ async function sendBySoap(
   const body = soapEnvelope(build(dependencies, participant, location, messageId, 'admin'), signer());
   const response = await fetch(location, { method: 'POST', headers: soapHeaders, body });
   const text = await response.text();
-  if (!response.ok) throw new Error(`answered with status ${response.status}`);
+  if (!response.ok) throw new UnexpectedAnswer(response.status, text);
   const parties = { sp, location, now: now(), skewSeconds: skewSeconds(), validateXml };
-  if (!readSoapAnswer(text, messageId, parties)) throw new Error('answered that it could not sign the user out');
+  // A LogoutResponse with another status than Success.
+  if (!readSoapAnswer(text, messageId, parties)) throw new UnexpectedAnswer(response.status, text);
   return 'sent';
 }
 

@@ -94,6 +94,8 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
       response_types: ['code'],
       id_token_signed_response_alg: 'RS256',
       token_endpoint_auth_method: 'client_secret_basic',
+      // Products such as Synapse and Nextcloud reject a logout token without `sid`, and no one rejects it for having one.
+      backchannel_logout_session_required: true,
     },
     extraClientMetadata,
     assertJwtClientAuthClaimsAndHeader: profileChecks.assertClientAssertion,

@@ -46,6 +46,14 @@ describe('registration', () => {
     expect([rejected.status, rejected.json().error]).toEqual([400, 'invalid_target']);
   });
 
+  it('lets logout tokens name the session unless the client registers without', async () => {
+    const uri = { backchannel_logout_uri: 'https://app.example.com/logout' };
+    const registered = await register(web(uri));
+    expect(registered.json()).toMatchObject({ ...uri, backchannel_logout_session_required: true });
+    const without = await register(web({ ...uri, backchannel_logout_session_required: false }));
+    expect(without.json()).toMatchObject({ backchannel_logout_session_required: false });
+  });
+
   it('makes a working client, with a secret that is displayed once', async () => {
     const config = await oidc.dynamicClientRegistration(new URL(idp.issuer), web(), undefined, {
       initialAccessToken: initial,

@@ -46,8 +46,8 @@ async function verified(token: string | undefined, { clientId }: Application): P
 
 describe('back-channel logout', () => {
   it('notifies every application, also one that fails at first, and the user does not wait for the calls', async () => {
-    const first = await listening({ backchannel_logout_session_required: true });
-    const down = await listening({ subject_type: 'pairwise', backchannel_logout_session_required: true });
+    const first = await listening();
+    const down = await listening({ subject_type: 'pairwise' });
     const browser = httpClient(idp.issuer);
     const one = (await signIn(browser, first.app, user)).tokens;
     const two = (await signIn(browser, down.app, user)).tokens;
@@ -78,13 +78,49 @@ describe('back-channel logout', () => {
     const askingApp = await listening();
     const other = await listening();
     const browser = httpClient(idp.issuer);
-    await signIn(browser, askingApp.app, user);
+    const { tokens } = await signIn(browser, askingApp.app, user);
     await signIn(browser, other.app, user);
     const page = await browser.get(`/end-session?client_id=${askingApp.app.clientId}`);
     await browser.submit(page, {}, { button: 'Stay signed in' });
     const [token] = await askingApp.web.waitForLogoutTokens(1);
-    expect((await verified(token, askingApp.app)).sid).toBeUndefined();
+    expect(await verified(token, askingApp.app)).toMatchObject({ sid: tokens.claims()?.sid });
     expect(other.web.logoutTokens).toEqual([]);
+  });
+
+  it('names the session unless the application is registered without', async () => {
+    const without = await listening({ backchannel_logout_session_required: false });
+    const browser = httpClient(idp.issuer);
+    await signIn(browser, without.app, user);
+    await browser.submit(await browser.get('/end-session'), {}, { button: 'Sign out' });
+    const [token] = await without.web.waitForLogoutTokens(1);
+    expect(await verified(token, without.app)).toMatchObject({ sub: user.account.id });
+    expect(await verified(token, without.app)).not.toHaveProperty('sid');
+  });
+
+  it('shows in the activity of the application and in the log how it refused, once for each delivery', async () => {
+    const { web, app } = await listening();
+    const browser = httpClient(idp.issuer);
+    await signIn(browser, app, user);
+    const body = JSON.stringify({ error: 'invalid_request', error_description: `no\nsid ${'x'.repeat(5000)}` });
+    web.answerLogoutWith(400, body);
+    const page = await browser.submit(await browser.get('/end-session'), {}, { button: 'Sign out' });
+    const logged = () => idp.log.filter((line) => /refused a logout message/.test(line) && line.includes(app.clientId));
+    await expect.poll(() => logged().length).toBe(1);
+    const where = { clientId: app.clientId };
+    await expect
+      .poll(() => idp.services.db.logoutDelivery.findFirst({ where }))
+      .toMatchObject({ lastError: expect.any(String) });
+    const result = await browser.follow(page);
+    expect(result.text).toContain('couldn’t sign you out. This server keeps trying');
+    clock.advance({ seconds: 15 });
+    await expect.poll(() => logged().length).toBe(2);
+    expect(logged()[1]).toContain('invalid_request');
+
+    const [event, ...others] = await idp.services.audit.list({ ...where, types: ['logout.refused'] });
+    expect(others).toEqual([]);
+    const { status, answer } = event?.data ?? {};
+    expect([event?.subjectId, status, String(answer).slice(0, 42)]).toEqual([user.account.id, 400, body.slice(0, 42)]);
+    expect(String(answer)).toHaveLength(500);
   });
 
   it('gives up after many attempts, and records that in the audit log', async () => {

@@ -12,8 +12,8 @@ export interface RelyingPartyApp extends Listening {
   logoutTokens: string[];
   /** Waits until this many logout tokens have come. */
   waitForLogoutTokens(count: number, options?: { seconds?: number }): Promise<string[]>;
-  /** The status that the next back-channel calls are answered with. */
-  answerLogoutWith(status: number): void;
+  /** The status and body that the next back-channel calls are answered with. */
+  answerLogoutWith(status: number, body?: string): void;
   /** Leaves back-channel calls without a response until the returned function is called with a status, which later ones get too. */
   holdLogout(): (status: number) => void;
 }
@@ -23,6 +23,7 @@ export async function relyingPartyApp(): Promise<RelyingPartyApp> {
   const callbacks: URL[] = [];
   const logoutTokens: string[] = [];
   let logoutStatus = 200;
+  let logoutBody = '';
   let held: Promise<void> | undefined;
 
   const server = await listen(async (request, response) => {
@@ -31,7 +32,7 @@ export async function relyingPartyApp(): Promise<RelyingPartyApp> {
       const token = new URLSearchParams(await readText(request)).get('logout_token');
       await held;
       if (token && logoutStatus < 300) logoutTokens.push(token);
-      response.writeHead(logoutStatus, { 'cache-control': 'no-store' }).end();
+      response.writeHead(logoutStatus, { 'cache-control': 'no-store' }).end(logoutBody);
       return;
     }
     if (url.pathname === '/cb') {
@@ -50,8 +51,9 @@ export async function relyingPartyApp(): Promise<RelyingPartyApp> {
     backchannelLogoutUri: `${server.origin}/backchannel`,
     callbacks,
     logoutTokens,
-    answerLogoutWith: (status) => {
+    answerLogoutWith: (status, body = '') => {
       logoutStatus = status;
+      logoutBody = body;
     },
     holdLogout: () => {
       let release = () => {};

@@ -106,11 +106,14 @@ export const oidcSettings: readonly KeySection[] = [
         label: t('console.fields.backchannel-logout.label'),
         hint: t('console.fields.backchannel-logout.hint'),
       }),
-      switchKey({
-        key: 'backchannel_logout_session_required',
-        label: t('console.fields.backchannel-session.label'),
-        hint: t('console.fields.backchannel-session.hint'),
-      }),
+      switchKey(
+        {
+          key: 'backchannel_logout_session_required',
+          label: t('console.fields.backchannel-session.label'),
+          hint: t('console.fields.backchannel-session.hint'),
+        },
+        { off: false, isOn: (value) => value !== false },
+      ),
       urlKey({
         key: 'frontchannel_logout_uri',
         label: t('console.fields.frontchannel-logout.label'),

@@ -1,12 +1,13 @@
 // Patch: Client.prototype.backchannelLogout. The engine sends each logout token once, during the user's request. Here it is
 // queued, and a job sends it with retries (OpenID Connect Back-Channel Logout 1.0; docs/logout.md).
+import { unexpectedAnswer } from '../../../network/unexpected-answer.ts';
 import { Provider, requestStorage } from '../../engine/library.ts';
 import { type ReportRejectedClient, registrationFault } from '../../registration/registration-fault.ts';
 
 /** Queues a logout token for one client. */
 export type QueueLogoutToken = (clientId: string, accountId: string, sid: string | undefined) => Promise<void>;
 
-/** Sends one logout token now. Throws when the relying party does not answer with 200 or 204. */
+/** Sends one logout token now. Throws an UnexpectedAnswer when the relying party does not answer with 200 or 204. */
 export type SendLogoutToken = (
   clientId: string,
   accountId: string,
@@ -35,7 +36,10 @@ export function createLogoutTokenSender(provider: Provider, report: ReportReject
     });
     const client = found as unknown as EngineClient | undefined;
     if (!client?.backchannelLogoutUri) return 'switched_off';
-    await backchannelLogout.call(client, accountId, sid);
+    await backchannelLogout.call(client, accountId, sid).catch(async (error: unknown) => {
+      const refused = error instanceof Error && 'response' in error && error.response instanceof Response;
+      throw refused ? await unexpectedAnswer(error.response as Response) : error;
+    });
     return 'sent';
   };
 }
