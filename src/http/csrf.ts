@@ -69,12 +69,16 @@ async function tokenInForm(ctx: Context): Promise<string | undefined> {
   return sent.length === 1 ? sent[0] : undefined;
 }
 
+/**
+ * Sec-Fetch-Site says where a form was sent (Fetch Metadata); over plain http only Origin does. `Origin: null` says nothing: browsers send it
+ * for forms of our own pages too, where a proxy sets `Referrer-Policy: no-referrer` (Fetch 3.2). The token proves the rest.
+ */
 function rejectForeignOrigin(ctx: Context, issuerUrl: URL): void {
   const site = ctx.get('Sec-Fetch-Site');
   // 'none' is an action of the user, such as a reload; 'same-site' may be a compromised subdomain.
   const siteIsForeign = site !== '' && site !== 'same-origin' && site !== 'none';
   const origin = ctx.get('Origin');
-  const originIsForeign = origin !== '' && origin !== issuerUrl.origin;
+  const originIsForeign = origin !== '' && origin !== 'null' && origin !== issuerUrl.origin;
   if (!siteIsForeign && !originIsForeign) return;
   throw forbidden('cross_site_request', {
     detail: { site, origin },

@@ -6,7 +6,8 @@ import type { Context, Middleware } from './context.ts';
 const CONTENT_SECURITY_POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:";
 
-const SECURITY_HEADERS = {
+/** Name and value of each, unless a page relaxes one. */
+export const SECURITY_HEADERS = {
   'X-Frame-Options': 'SAMEORIGIN',
   // Sent over plain http too, where browsers ignore it (RFC 6797 8.1): one table for every deployment.
   'Strict-Transport-Security': `max-age=${limits.hsts.maxAgeSeconds}; includeSubDomains; preload`,

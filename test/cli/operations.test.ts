@@ -5,6 +5,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/storage/database.ts';
 import { smallRsaKeys } from '../keys/support.ts';
+import { headerProxy } from '../support/header-proxy.ts';
+import { startIdp } from '../support/idp.ts';
 import { commandLine } from './support.ts';
 
 let cli: Awaited<ReturnType<typeof commandLine>>;
@@ -109,6 +111,37 @@ describe('gatehouse doctor', () => {
     expect(of('mail')).toMatchObject({ status: 'failure', message: expect.stringContaining('HTTP/1.1 400') });
     expect(JSON.stringify(findings)).not.toContain('hunter2');
     await new Promise((resolve) => server.close(resolve));
+  });
+
+  it.each<[string, Record<string, string | string[] | undefined>, string]>([
+    ['replaces', { 'referrer-policy': 'no-referrer' }, 'changes the header Referrer-Policy to "no-referrer"'],
+    [
+      'adds to',
+      { 'referrer-policy': ['strict-origin-when-cross-origin', 'no-referrer'] },
+      'changes the header Referrer-Policy to "strict-origin-when-cross-origin, no-referrer"',
+    ],
+    ['removes', { 'content-security-policy': undefined }, 'removes the header Content-Security-Policy'],
+    [
+      'forbids passkeys by',
+      { 'permissions-policy': 'publickey-credentials-get=()' },
+      'changes the header Permissions-Policy to "publickey-credentials-get=()"',
+    ],
+  ])('names the header that a proxy %s', async (_what, changes, message) => {
+    const proxy = await headerProxy(changes);
+    const idp = await startIdp({ environment: { ISSUER: proxy.origin } });
+    proxy.forwardTo(Number(idp.environment.PORT));
+    const { of } = await doctor({ ISSUER: proxy.origin });
+    expect(of('address')?.status).toBe('ok');
+    expect(of('headers')).toMatchObject({ status: 'warning', message: `a proxy ${message}` });
+    await Promise.all([proxy.close(), idp.stop()]);
+  });
+
+  it('finds the headers unchanged behind a proxy that repeats them', async () => {
+    const proxy = await headerProxy({ 'x-frame-options': ['SAMEORIGIN', 'SAMEORIGIN'] });
+    const idp = await startIdp({ environment: { ISSUER: proxy.origin } });
+    proxy.forwardTo(Number(idp.environment.PORT));
+    expect((await doctor({ ISSUER: proxy.origin })).of('headers')?.status).toBe('ok');
+    await Promise.all([proxy.close(), idp.stop()]);
   });
 
   it('reports only the invalid setting', async () => {

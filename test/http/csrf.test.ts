@@ -65,6 +65,15 @@ describe('a form is accepted', () => {
     expect((await client.post('/form', { headers, body })).status).toBe(200);
   });
 
+  it.each<[string, Record<string, string>]>([
+    ['in the same origin', { origin: 'null', 'sec-fetch-site': 'same-origin' }],
+    ['over plain http, without Sec-Fetch-Site', { origin: 'null' }],
+  ])('with `Origin: null` of a proxy that sets `Referrer-Policy: no-referrer`, %s', async (_where, headers) => {
+    const { client, token } = await open();
+    expect((await client.post('/form', { headers, form: { _csrf: token } })).status).toBe(200);
+    await expectRejected(client.post('/form', { headers, form: {} }), 'csrf_failed');
+  });
+
   it('from an old browser that sends neither Origin nor Sec-Fetch-Site', async () => {
     const { client, token } = await open();
     expect((await client.post('/form', { form: { _csrf: token } })).status).toBe(200);
@@ -76,7 +85,8 @@ describe('a form is rejected', () => {
     ['another site', { 'sec-fetch-site': 'cross-site' }],
     ['a neighbouring subdomain', { 'sec-fetch-site': 'same-site' }],
     ['another origin', { origin: 'https://evil.example' }],
-    ['a sandboxed frame', { origin: 'null' }],
+    ['a sandboxed frame', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
+    ['a sandboxed frame of a neighbouring subdomain', { origin: 'null', 'sec-fetch-site': 'same-site' }],
     ['another port of this host', { origin: 'http://127.0.0.1:1' }],
     ['another origin that claims to be this site', { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' }],
   ])('from %s, token or not', async (_name, headers) => {

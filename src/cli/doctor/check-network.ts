@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type PeerCertificate } from 'node:tls';
 import type { Config } from '../../config.ts';
+import { SECURITY_HEADERS } from '../../http/security-headers.ts';
 import { plural } from '../../platform/plural.ts';
 import { type Finding, failure, ok, warning } from './findings.ts';
 
@@ -32,11 +33,39 @@ export async function checkPublicAddress({ issuer, issuerUrl, secure }: Config, 
       return findings;
     }
     findings.push(ok('address', `${issuer} answers`), checkClock(response.headers.get('date'), now()));
+    findings.push(...(await checkPageHeaders(issuer)));
   } catch (error) {
     const advice = 'Start the server; if it runs, check DNS, firewall and proxy.';
     findings.push(warning('address', `${url} does not answer from here: ${reason(error)}`, advice));
   }
   return findings;
+}
+
+/** What goes wrong in browsers when a proxy replaces, adds or removes this header. */
+const HEADER_EFFECTS = {
+  'Referrer-Policy': 'Browsers then may send forms with `Origin: null`, which other proxies and firewalls reject.',
+  'Content-Security-Policy': 'Browsers then may block the scripts, styles or forms of the pages.',
+  'X-Frame-Options': 'Browsers then may not show the previews of the console.',
+  'Permissions-Policy': 'Browsers then may not offer passkeys.',
+} as const satisfies Partial<Record<keyof typeof SECURITY_HEADERS, string>>;
+
+/** Whether the home page arrives with the security headers that Gatehouse sets. */
+async function checkPageHeaders(issuer: string): Promise<Finding[]> {
+  const page = await fetch(`${issuer}/`, {
+    headers: { accept: 'text/html' },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    redirect: 'manual',
+  });
+  await page.body?.cancel();
+  const findings = Object.entries(HEADER_EFFECTS).flatMap(([name, effect]) => {
+    const sent = SECURITY_HEADERS[name as keyof typeof HEADER_EFFECTS];
+    const received = page.headers.get(name) ?? '';
+    // A proxy that adds the same header again changes nothing.
+    if (received.replaceAll(sent, '').replace(/[, ]/g, '') === '' && received !== '') return [];
+    const what = received === '' ? `removes the header ${name}` : `changes the header ${name} to "${received}"`;
+    return [warning('headers', `a proxy ${what}`, `Leave it as Gatehouse sets it. ${effect}`)];
+  });
+  return findings.length > 0 ? findings : [ok('headers', 'the security headers arrive unchanged')];
 }
 
 /** Connects and waits for the greeting; does not authenticate and sends nothing. */
