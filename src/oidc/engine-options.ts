@@ -5,7 +5,7 @@ import { randomToken } from '../platform/random.ts';
 import { countSignInStart } from '../rate-limits/network-limits.ts';
 import { ownResources } from '../rbac/built-in.ts';
 import { createFindAccount } from './claims/find-account.ts';
-import { createResourceServer } from './claims/resource-servers.ts';
+import { createResourceServers } from './claims/resource-servers.ts';
 import { extraTokenClaims } from './claims/token-claims.ts';
 import type { OidcDependencies, Shared } from './dependencies.ts';
 import { appContext } from './engine/app-context.ts';
@@ -36,6 +36,14 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
     };
   };
   const testTickets = createTestTickets({ cookies, vault, now });
+  const { resourceServer, registeredScopes } = createResourceServers({
+    db,
+    protectedRows,
+    accounts,
+    clients,
+    accessTokenSeconds: () => settings().accessTokenMinutes * 60,
+    serverApis: ownResources(issuer),
+  });
   return createConfiguration({
     jwks: keyring.jwks() as never,
     adapter: createEngineAdapters({
@@ -65,6 +73,7 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
     prompts: promptsOf(dependencies, shared),
     checkAndCompleteRequest: createRequestCheck({
       clients,
+      registeredScopes,
       isPendingAuthnRequest: saml.isPendingAuthnRequest,
       countSignInStart: (address) => countSignInStart(rateLimits, address),
       isRunningTest: (ctx, params) => testTickets.matches(appContext(ctx), params),
@@ -76,14 +85,7 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
     sessionCookie: cookies.nameOf('session'),
     dpopNonceSecret: vault.deriveKey('dpop-nonce'),
     settings,
-    resourceServer: createResourceServer({
-      db,
-      protectedRows,
-      accounts,
-      clients,
-      accessTokenSeconds: () => settings().accessTokenMinutes * 60,
-      serverApis: ownResources(issuer),
-    }),
+    resourceServer,
     pairwiseIdentifier,
     extraTokenClaims,
     clientSecret: () => randomToken(),

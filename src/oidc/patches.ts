@@ -11,6 +11,7 @@ import { skipRejectedClients } from './patches/provider/clients-at-logout.ts';
 import { type QueueLogoutToken, queueLogoutTokens } from './patches/provider/logout-token-queue.ts';
 import { extendLoopbackHosts } from './patches/provider/loopback-hosts.ts';
 import { deriveSuccessor } from './patches/provider/refresh-token-successor.ts';
+import { completeRequestedScope } from './patches/provider/requested-scope.ts';
 import { separateAuthTime } from './patches/provider/session-auth-time.ts';
 import { includeSessionId } from './patches/provider/session-id-in-id-tokens.ts';
 import { mergeSessionsOnSave, type SessionSavingDependencies } from './patches/provider/session-saving.ts';
@@ -77,6 +78,7 @@ export const providerPatches: readonly ProviderPatch[] = [
       'Claims.prototype.scope, Claims.prototype.result, IdToken.prototype.issue, OIDCContext.prototype.requestParamOIDCScopes',
     apply: addApplicationClaims,
   },
+  { name: 'requested-scope', replaces: 'OIDCContext.prototype.params', apply: completeRequestedScope },
   {
     name: 'session-saving',
     replaces: 'Session.instantiate, Session.prototype.save',

@@ -13,10 +13,11 @@ export interface ConsentScope {
   values: PageText[];
 }
 
+/** The details of the prompt (oidc/engine/interaction-policy.ts). */
 interface PromptDetails {
-  missingOIDCClaims?: string[];
-  missingOIDCScope?: string[];
-  missingResourceScopes?: Record<string, string[]>;
+  requested: Granted;
+  /** Claims that are in each token of the application. */
+  always: string[];
 }
 
 const present = (...values: (string | null)[]) => values.filter((value): value is string => Boolean(value));
@@ -44,21 +45,15 @@ const claimLabels: ReadonlyMap<string, PageText> = new Map<string, PageText>([
   ['phone_number', t('phone.number')],
 ]);
 
-/** The scopes that a user consents to here; other scopes belong to resources. */
-const consentScopes: ReadonlySet<string> = new Set([...Object.keys(scopes), 'offline_access']);
+/** All that the token will hold, whatever was allowed before; stored when the user allows it. */
+export function requestedGrant({ prompt }: Pick<Interaction, 'prompt'>): Granted {
+  return (prompt.details as unknown as PromptDetails).requested;
+}
 
-/** What this consent prompt requests; stored when the user allows it. */
-export function requestedGrant(interaction: Pick<Interaction, 'params' | 'prompt'>): Granted {
-  const details = interaction.prompt.details as PromptDetails;
-  const requested = String(interaction.params.scope ?? '').split(' ');
-  return {
-    // A missing scope that is none of these is one of the application's own.
-    scopes: [
-      ...new Set([...requested.filter((scope) => consentScopes.has(scope)), ...(details.missingOIDCScope ?? [])]),
-    ],
-    claims: details.missingOIDCClaims ?? [],
-    resources: details.missingResourceScopes ?? {},
-  };
+/** What the consent page lists: the request, and what the application always receives. */
+export function describeRequest({ prompt }: Pick<Interaction, 'prompt'>, account: Account) {
+  const { requested, always } = prompt.details as unknown as PromptDetails;
+  return describeGrant({ ...requested, claims: [...requested.claims, ...always] }, account);
 }
 
 /** A grant as the sentences of the consent page and of the user's list of applications. */

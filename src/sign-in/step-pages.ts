@@ -11,7 +11,7 @@ import { ruleResults } from '../rejections/rules.ts';
 import { waitText } from '../texts/durations.ts';
 import { type PageText, t } from '../texts/text.ts';
 import { linksOfApplication, placeOfApplication } from './application-presentation.ts';
-import { describeGrant, requestedGrant } from './consent-description.ts';
+import { describeRequest } from './consent-description.ts';
 import type { CurrentStep } from './current-step.ts';
 import type { ExpiredSignIns } from './expired-sign-in.ts';
 import type { UpstreamSignIns } from './first-factor/upstream.ts';
@@ -261,7 +261,7 @@ async function showConsent({ registeredItself }: StepPagesDependencies, page: Pa
     ...placeOfApplication(client, interaction.params, await registeredItself(clientId)),
     ...linksOfApplication(client),
     account,
-    ...describeGrant(requestedGrant(interaction), account),
+    ...describeRequest(interaction, account),
   });
 }
 

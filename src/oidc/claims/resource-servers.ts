@@ -19,10 +19,12 @@ export interface ResourcesDependencies {
   serverApis: Record<string, readonly string[]>;
 }
 
-/** oidc-provider's `features.resourceIndicators.getResourceServerInfo`. Throws invalid_target (RFC 8707 2). */
-export function createResourceServer(dependencies: ResourcesDependencies) {
+export function createResourceServers(dependencies: ResourcesDependencies) {
   const { db, protectedRows, accounts, clients, accessTokenSeconds, serverApis } = dependencies;
-  return async function resourceServer(
+  return { resourceServer, registeredScopes };
+
+  /** oidc-provider's `features.resourceIndicators.getResourceServerInfo`. Throws invalid_target (RFC 8707 2). */
+  async function resourceServer(
     { oidc }: KoaContextWithOIDC,
     identifier: string,
     { clientId }: { clientId: string },
@@ -35,15 +37,20 @@ export function createResourceServer(dependencies: ResourcesDependencies) {
     const alg = api.token.jwt?.sign.alg;
     if (application?.metadata.profile && alg !== undefined && !profileAlgs.includes(alg))
       throw new errors.InvalidTarget(`the resource signs with ${alg}, which the profile of the client forbids`);
-    const registered = scope.split(' ');
-    const allowed = api.scopes.filter((one) => registered.includes(one));
+    const allowed = scopesInBoth(api, scope);
     return {
       scope: (await withoutMissingPermissions(oidc, allowed, api.scopePermissions)).join(' '),
       audience: identifier,
       accessTokenTTL: accessTokenSeconds(),
       ...api.token,
     } as ResourceServer;
-  };
+  }
+
+  /** The scopes of the API that the client may request, whoever the user is. */
+  async function registeredScopes(identifier: string, clientId: string): Promise<string[]> {
+    const [api, application] = await Promise.all([findApi(identifier), clients.applicationOf(clientId)]);
+    return api ? scopesInBoth(api, application?.metadata.scope) : [];
+  }
 
   /** An API of this server, or a registered one. */
   async function findApi(identifier: string) {
@@ -72,6 +79,11 @@ export function createResourceServer(dependencies: ResourcesDependencies) {
     const held = user?.isActive ? user.permissions : [];
     return permittedScopes(scopes, tied, held);
   }
+}
+
+function scopesInBoth(api: { scopes: readonly string[] }, registered = ''): string[] {
+  const named = registered.split(' ');
+  return api.scopes.filter((one) => named.includes(one));
 }
 
 /** The registered API with this identifier; undefined also for one that another program wrote. */

@@ -3,6 +3,7 @@
 
 import type { Account } from '../../accounts/account.ts';
 import { accessDecision, accessDecisionRule } from '../../applications/access-decision.ts';
+import { claimSources } from '../../applications/fields/claim-settings.ts';
 import { acceptsSignIn } from '../../applications/rules/sign-in-rule.ts';
 import {
   type Acr,
@@ -16,6 +17,7 @@ import {
 import { accountOf } from '../claims/find-account.ts';
 import { upstreamLogin } from '../patches/provider/session-auth-time.ts';
 import type { ClientSource } from '../store/clients.ts';
+import { isEmpty, requestedBy } from '../store/grants.ts';
 import { errors, interactionPolicy, type KoaContextWithOIDC } from './library.ts';
 
 const { Check, Prompt, base } = interactionPolicy;
@@ -69,6 +71,8 @@ export function createPrompts(dependencies: PromptDependencies) {
   policy.add(accessPrompt(dependencies), 2);
   consent.checks.remove('native_client_prompt');
   consent.checks.add(nativeClientCheck(dependencies));
+  consent.checks.add(somethingToGrantCheck(), 0);
+  consent.details = (ctx) => ({ requested: requestedBy(ctx), always: alwaysReleased(ctx, dependencies) });
   return policy;
 }
 
@@ -239,6 +243,21 @@ function accessPrompt({ clients }: PromptDependencies) {
       },
     ),
   );
+}
+
+/** The consent page never is empty: a user who may have none of the requested scopes of an API is an error of the request. */
+function somethingToGrantCheck() {
+  return new Check('nothing_to_grant', 'the user may have none of the requested scopes', (ctx) => {
+    if (ctx.oidc.params?.response_type !== 'none' && isEmpty(requestedBy(ctx)))
+      throw new errors.AccessDenied('the user may have none of the requested scopes');
+    return NO_NEED_TO_PROMPT;
+  });
+}
+
+/** The claims of the application's registration that belong to no scope, and are in each token. */
+function alwaysReleased({ oidc }: KoaContextWithOIDC, { clients }: PromptDependencies): string[] {
+  const claims = oidc.client && clients.cachedApplicationOf(oidc.client.clientId)?.metadata.claims;
+  return claimSources(claims).flatMap(({ claim, scope }) => (scope === undefined ? claim : []));
 }
 
 /**

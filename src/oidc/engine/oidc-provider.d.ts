@@ -27,6 +27,7 @@ declare module 'oidc-provider/lib/helpers/errors.js' {
   export import InvalidRequest = errors.InvalidRequest;
   export import InvalidRequestObject = errors.InvalidRequestObject;
   export import InvalidRequestUri = errors.InvalidRequestUri;
+  export import InvalidScope = errors.InvalidScope;
   export import InvalidTarget = errors.InvalidTarget;
   export import LoginRequired = errors.LoginRequired;
   export import OIDCProviderError = errors.OIDCProviderError;

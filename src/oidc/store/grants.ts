@@ -7,8 +7,11 @@ import { isStored } from '../patches/provider/session-saving.ts';
 import type { ClientApplication, ClientSource } from './clients.ts';
 import type { SessionStore } from './sessions/session-store.ts';
 
-/** Scopes, claims and resource scopes of the request. */
-function requestedBy(ctx: KoaContextWithOIDC): Granted {
+/** Claims about the sign-in itself, which need no consent. */
+const PROTOCOL_CLAIMS = new Set(['sub', 'sid', 'auth_time', 'acr', 'amr', 'iss']);
+
+/** Scopes, claims and resource scopes of the request: what its token will hold when all is granted. */
+export function requestedBy(ctx: KoaContextWithOIDC): Granted {
   const { requestParamScopes, requestParamOIDCScopes, requestParamClaims, resourceServers } = ctx.oidc;
   const resources = Object.entries(resourceServers ?? {}).map(([indicator, server]) => [
     indicator,
@@ -16,7 +19,7 @@ function requestedBy(ctx: KoaContextWithOIDC): Granted {
   ]);
   return {
     scopes: [...requestParamOIDCScopes],
-    claims: [...requestParamClaims],
+    claims: [...requestParamClaims].filter((claim) => !PROTOCOL_CLAIMS.has(claim)),
     resources: Object.fromEntries(resources),
   };
 }
@@ -110,6 +113,6 @@ function covers(grant: Grant, { scopes, claims, resources }: Granted): boolean {
   );
 }
 
-function isEmpty({ scopes, claims, resources }: Granted): boolean {
+export function isEmpty({ scopes, claims, resources }: Granted): boolean {
   return scopes.length === 0 && claims.length === 0 && Object.values(resources).every((list) => list.length === 0);
 }

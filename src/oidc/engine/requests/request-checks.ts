@@ -4,8 +4,9 @@ import { decodeJwt } from 'jose';
 import { plural } from '../../../platform/plural.ts';
 import type { RuleViolation } from '../../../rejections/rules.ts';
 import { recordRequestedLanguages } from '../../claims/requested-languages.ts';
+import { userScopes } from '../../claims/scopes.ts';
 import { rejectUnlessAllowed } from '../../rate-limits/too-many-attempts.ts';
-import type { ClientSource } from '../../store/clients.ts';
+import type { ClientApplication, ClientSource } from '../../store/clients.ts';
 import { appContext } from '../app-context.ts';
 import { errors, type KoaContextWithOIDC } from '../library.ts';
 import { TEST_MODE } from '../test-response-mode.ts';
@@ -15,6 +16,8 @@ export const REQUEST_CHECK_PARAMETER = 'screen_hint';
 
 export interface RequestCheckDependencies {
   clients: ClientSource;
+  /** The scopes of this API that the client may request. */
+  registeredScopes(api: string, clientId: string): Promise<string[]>;
   /** Whether an administrator started this test in this browser. */
   isRunningTest(ctx: KoaContextWithOIDC, params: Record<string, unknown>): boolean;
   /** Whether the parameters are exactly those of a pending AuthnRequest of this browser. */
@@ -54,7 +57,8 @@ export function createRequestCheck(dependencies: RequestCheckDependencies) {
         'a test that was started in this browser',
       );
     }
-    restoreOfflineAccess(ctx);
+    restoreOfflineAccess(ctx, application);
+    await requireScope(ctx, application, dependencies);
     recordRequestedLanguages(params);
     await limitSignInStarts(ctx, dependencies);
   };
@@ -79,14 +83,43 @@ function rejection(description: string, expected: string): errors.InvalidRequest
  * send. Here the application's `refresh_token` grant and the user's consent decide on offline access, so the scope is put
  * back (docs/decisions/0006-offline-access-by-application.md).
  */
-function restoreOfflineAccess(ctx: KoaContextWithOIDC): void {
+function restoreOfflineAccess(ctx: KoaContextWithOIDC, { metadata }: ClientApplication): void {
   const { client, params } = ctx.oidc;
   if (!client || !params || !client.grantTypeAllowed('refresh_token')) return;
   if (params.response_type !== undefined && params.response_type !== 'code') return;
   const scopes = String(params.scope ?? '').split(' ');
-  if (scopes.includes('offline_access') || !requestedScope(ctx).split(' ').includes('offline_access')) return;
+  const sent = requestedScope(ctx).split(/\s+/);
+  // Without a scope for the user, the registered one is requested (patches/provider/requested-scope.ts).
+  const known = userScopes(metadata);
+  const isDefault = params.resource === undefined && !sent.some((one) => known.includes(one));
+  const requested = isDefault ? [...sent, ...(metadata.scope ?? '').split(' ')] : sent;
+  if (scopes.includes('offline_access') || !requested.includes('offline_access')) return;
   if (client.scope && !client.scope.split(' ').includes('offline_access')) return;
   params.scope = [...scopes, 'offline_access'].join(' ').trim();
+}
+
+/**
+ * A request that would end in a token without any scope: with `resource`, it is for the scopes of those APIs that the client is
+ * registered for (RFC 6749 3.3); otherwise the error invalid_scope, before anybody signs in.
+ */
+async function requireScope(
+  { oidc }: KoaContextWithOIDC,
+  { metadata }: ClientApplication,
+  { registeredScopes }: Pick<RequestCheckDependencies, 'registeredScopes'>,
+): Promise<void> {
+  const { client, params, requestParamScopes, resourceServers } = oidc;
+  if (!client || !params || userScopes(metadata).some((one) => requestParamScopes.has(one))) return;
+  const apis = Object.keys(resourceServers ?? {});
+  const registered = (await Promise.all(apis.map((api) => registeredScopes(api, client.clientId)))).flat();
+  if (registered.some((one) => requestParamScopes.has(one))) return;
+  if (registered.length === 0) {
+    const missing = requestParamScopes.size === 0 ? 'scope is missing' : 'no requested scope is known';
+    throw new errors.InvalidScope(
+      `${missing}, and the client is registered without a scope to use instead`,
+      [...requestParamScopes].join(' '),
+    );
+  }
+  params.scope = [...new Set([...requestParamScopes, ...registered])].join(' ');
 }
 
 /** The scope as it was sent: in a (pushed) request object that the engine has verified by now, or as a parameter. */

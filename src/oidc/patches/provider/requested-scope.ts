@@ -1,0 +1,65 @@
+// Patch: OIDCContext.prototype.params. The scope of a request is a set: white space around and between its members says nothing (the engine
+// rejects it). An authorization request without a scope that this server knows has the registered scope of its client, which RFC 6749 3.3
+// calls a pre-defined default value. The engine checks the scope before any of its hooks that know both client and request object.
+// With `resource`, the default depends on the API, which is looked up later (engine/requests/request-checks.ts).
+import { engineScopes, userScopes } from '../../claims/scopes.ts';
+import type { Provider } from '../../engine/library.ts';
+import type { ClientSource } from '../../store/clients.ts';
+
+const PARAMS = Symbol('params');
+const WITH_DEFAULT = new Set(['authorization', 'pushed_authorization_request', 'device_authorization']);
+
+type Params = Record<string, unknown>;
+
+interface Context {
+  route: string;
+  client?: { clientId: string };
+  params: Params | undefined;
+  [PARAMS]?: Params | undefined;
+}
+
+export interface RequestedScopeDependencies {
+  clients: Pick<ClientSource, 'cachedApplicationOf'>;
+}
+
+export function completeRequestedScope(provider: Provider, { clients }: RequestedScopeDependencies): void {
+  Object.defineProperty(provider.OIDCContext.prototype, 'params', {
+    configurable: true,
+    get(this: Context) {
+      return this[PARAMS];
+    },
+    set(this: Context, params: Params | undefined) {
+      if (params && Object.hasOwn(params, 'scope')) defineScope(this, params, clients);
+      this[PARAMS] = params;
+    },
+  });
+}
+
+/** Also of a request object, whose members the engine assigns one by one. */
+function defineScope(context: Context, params: Params, clients: RequestedScopeDependencies['clients']): void {
+  let scope = asSet(params.scope);
+  Object.defineProperty(params, 'scope', {
+    enumerable: true,
+    configurable: true,
+    get: () => (typeof scope === 'object' ? scope : (defaultOf(scope) ?? scope)),
+    set: (sent: unknown) => {
+      scope = asSet(sent);
+    },
+  });
+
+  function defaultOf(sent: unknown): string | undefined {
+    const { client, route } = context;
+    if (!client || !WITH_DEFAULT.has(route) || params.resource !== undefined) return undefined;
+    const metadata = clients.cachedApplicationOf(client.clientId)?.metadata;
+    if (metadata?.scope === undefined) return undefined;
+    const known = userScopes(metadata);
+    if (typeof sent === 'string' && sent.split(' ').some((one) => known.includes(one))) return undefined;
+    const registered = metadata.scope.split(' ').filter((one) => engineScopes.includes(one) || known.includes(one));
+    return registered.some((one) => known.includes(one)) ? registered.join(' ') : undefined;
+  }
+}
+
+/** The members with one space between; a parameter that was sent twice stays a list, which the engine rejects. */
+function asSet(scope: unknown): unknown {
+  return typeof scope === 'string' ? scope.split(/\s+/).filter(Boolean).join(' ') || undefined : scope;
+}
