@@ -21,6 +21,8 @@ export interface BreachedDependencies {
 
 export interface Breached {
   check(password: string): Promise<'clean' | 'common' | 'breached'>;
+  /** Whether it is on the built-in list; nothing leaves this server. */
+  isCommon(text: string): Promise<boolean>;
 }
 
 export function createBreached({
@@ -50,6 +52,7 @@ export function createBreached({
   }
 
   return {
+    isCommon: strength.isCommon,
     async check(password) {
       if (await strength.isCommon(password)) return 'common';
       return (await isInRange(password)) ? 'breached' : 'clean';

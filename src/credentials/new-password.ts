@@ -6,7 +6,13 @@ import { badRequest } from '../http/errors.ts';
 import type { Tx } from '../storage/database.ts';
 import type { Breached } from './breached.ts';
 import type { Passwords } from './password.ts';
-import { minimumLength, type PasswordFault, passwordFaults, passwordLength } from './password-policy.ts';
+import {
+  minimumLength,
+  type PasswordFault,
+  passwordFaults,
+  passwordLength,
+  withoutKnownWords,
+} from './password-policy.ts';
 import type { StoredPasswords } from './stored-password.ts';
 
 export type PreparedPassword =
@@ -28,7 +34,7 @@ export interface PreparePasswordDependencies {
   breached: Breached;
   hasSecondFactor(userId: string, tx?: Tx): Promise<boolean>;
   passwords: Passwords;
-  /** The product's name and the issuer's host, which must not be part of a password. */
+  /** The product's name and the issuer's host, which make a password neither longer nor less common. */
   serviceNames: readonly string[];
   storedPasswords: Pick<StoredPasswords, 'find' | 'replace'>;
 }
@@ -38,10 +44,14 @@ export function createPreparePassword(dependencies: PreparePasswordDependencies)
 
   async function faultsOf(account: Account, password: string): Promise<PasswordFault[]> {
     const factor = await hasSecondFactor(account.id);
-    const faults = passwordFaults({ password, hasSecondFactor: factor, account, serviceNames });
+    const input = { password, hasSecondFactor: factor, account, serviceNames };
+    const faults = passwordFaults(input);
     if (faults.length > 0) return faults;
     const known = await breached.check(password);
     if (known !== 'clean') return [known];
+    // "Password123" does not become better by a name before it.
+    const { rest, found } = withoutKnownWords(input);
+    if (found.length > 0 && (await breached.isCommon(rest.replace(/[^\p{L}\p{N}]+/gu, '')))) return found;
     // A forced change to the same password would change nothing.
     const stored = await storedPasswords.find(account.id);
     if (stored?.mustChange && (await passwords.verify(stored.hash, password)).ok) return ['unchanged'];

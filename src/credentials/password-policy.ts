@@ -1,5 +1,5 @@
-// The rules for a new password (NIST SP 800-63B): long enough, and not guessable from the account or the service. There
-// are no composition rules, and every printable character counts. Pure.
+// The rules for a new password (NIST SP 800-63B-4, section 3.1.1.2): long enough, also without the words of the account and of
+// the service. There are no composition rules, and every printable character counts. Pure.
 import { limits } from '../limits.ts';
 import { isPattern } from './password-pattern.ts';
 
@@ -37,27 +37,49 @@ export function passwordLength(password: string): number {
 }
 
 /** Everything that is wrong with `password`, most helpful first; empty when the rules here are met. */
-export function passwordFaults({
-  password,
-  hasSecondFactor,
-  account,
-  serviceNames = [],
-}: PolicyInput): PasswordFault[] {
+export function passwordFaults(input: PolicyInput): PasswordFault[] {
+  const { password, hasSecondFactor } = input;
   if (password.length > 2 * limits.password.max || [...password].length > limits.password.max) return ['too_long'];
-  const folded = fold(password);
-  const includes = (name: string) => fold(name).length >= MIN_NAME_LENGTH && folded.includes(fold(name));
-  const email = account.email ?? '';
-  const names = [account.username, account.name ?? '', ...(account.name ?? '').split(/[\s,.]+/)];
-  const faults: [boolean, PasswordFault][] = [
-    [passwordLength(password) < minimumLength(hasSecondFactor), 'too_short'],
-    [/[\p{Cc}\p{Cs}]/u.test(password), 'unprintable'],
-    [[email, email.split('@')[0] ?? ''].some(includes), 'contains_email'],
-    [names.some(includes), 'contains_name'],
-    [serviceNames.some(includes), 'contains_service'],
-    [isPattern(folded), 'pattern'],
+  const { rest, found } = withoutKnownWords(input);
+  const isDerived = passwordLength(rest) < Math.ceil(minimumLength(hasSecondFactor) / 2) || isPattern(rest);
+  return [
+    ...faultIf(passwordLength(password) < minimumLength(hasSecondFactor), 'too_short'),
+    ...faultIf(/[\p{Cc}\p{Cs}]/u.test(password), 'unprintable'),
+    ...(isDerived ? found : []),
+    ...faultIf(isPattern(fold(password)), 'pattern'),
   ];
-  return faults.filter(([wrong]) => wrong).map(([, fault]) => fault);
 }
+
+/**
+ * What remains of the password without the words of the account and of the service, in lower case and without spaces, and a fault for
+ * each kind of word that it contains. A word is no fault by itself: "Heidelberg castle forty two" is a good password of a Mr. Berg.
+ * The rest has to be long enough and no common password.
+ */
+export function withoutKnownWords({ password, account, serviceNames = [] }: PolicyInput): {
+  rest: string;
+  found: PasswordFault[];
+} {
+  const email = account.email ?? '';
+  const name = account.name ?? '';
+  const words: Partial<Record<PasswordFault, readonly string[]>> = {
+    contains_email: [email, email.split('@')[0] ?? ''],
+    contains_name: [account.username, name, ...name.split(/[\s,.]+/)],
+    contains_service: serviceNames,
+  };
+  const folded = fold(password);
+  const known = Object.entries(words).flatMap(([fault, texts]) =>
+    texts
+      .map((text) => ({ fault: fault as PasswordFault, word: fold(text) }))
+      .filter(({ word }) => word.length >= MIN_NAME_LENGTH && folded.includes(word)),
+  );
+  // The longest first: an address contains the name.
+  const rest = known
+    .sort((a, b) => b.word.length - a.word.length)
+    .reduce((text, { word }) => text.replaceAll(word, ''), folded);
+  return { rest, found: [...new Set(known.map(({ fault }) => fault))].sort() };
+}
+
+const faultIf = (isWrong: boolean, fault: PasswordFault) => (isWrong ? [fault] : []);
 
 // "Alice Example" is also in "aliceexample1".
 function fold(text: string): string {

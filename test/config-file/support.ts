@@ -47,7 +47,7 @@ export async function configFileBench(shared?: string) {
   const totp = createTotp({ db, vault, now, audit, issuerName: () => 'localhost' });
   const credentials = createCredentials({
     ...{ db, sql, now, audit, protectedRows, passwords, serviceNames: [] },
-    breached: { check: async () => 'clean' },
+    breached: { check: async () => 'clean', isCommon: async () => false },
     hasSecondFactor: (userId, tx) => totp.isEnrolled(userId, tx),
     abandonSignIns,
   });
