@@ -222,6 +222,26 @@ it('the username of the sign-in is in the form for a forgotten password, and in 
   await page.close();
 });
 
+it('the sign-in page signs in by username, Tab, password and Enter', async () => {
+  const page = await browser.newPage();
+  await page.goto(`${app.origin}/identify`);
+  const posted = new Promise<string | null>((resolve) => {
+    void page.route('**/signin/**', async (route) => {
+      resolve(route.request().postData());
+      await route.fulfill({ contentType: 'text/html', body: '<title>next</title>' });
+    });
+  });
+  await screenshot(page, 'sign-in');
+  await page.focus('[name=username]');
+  await page.keyboard.type('alice');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('secret');
+  await page.keyboard.press('Enter');
+  const form = new URLSearchParams((await posted) ?? '');
+  expect([form.get('username'), form.get('password')]).toEqual(['alice', 'secret']);
+  await page.close();
+});
+
 it('a page sends a form once, however often the button is pressed', async () => {
   const page = await browser.newPage();
   await page.goto(`${app.origin}/identify`);
