@@ -116,19 +116,18 @@ export function createPendingAuthnRequests(dependencies: PendingAuthnRequestsDep
     },
 
     async saveTestResponse(id, sealed) {
-      await db.samlRequest.updateMany({
-        where: { id, usedAt: { not: null } },
-        data: { data: JSON.stringify({ answer: sealed }) },
-      });
+      const row = await db.samlRequest.findFirst({ where: { id, usedAt: { not: null } } });
+      if (!row || !requestOf([row])) return;
+      const data = JSON.stringify({ answer: sealed });
+      await db.samlRequest.update({ where: { id }, data: { data, mac: macOf({ ...row, data }) } });
     },
 
     async testResponse(id, browser) {
       if (!browser) return undefined;
-      const row = await db.samlRequest.findFirst({
-        where: { id, browserHash: sha256(browser), usedAt: { not: null }, expiresAt: { gt: now() } },
-        select: { data: true },
-      });
-      return row ? (JSON.parse(row.data) as { answer?: string }).answer : undefined;
+      const where = { id, browserHash: sha256(browser), usedAt: { not: null }, expiresAt: { gt: now() } };
+      const row = await db.samlRequest.findFirst({ where });
+      if (!row || !protectedRows.isGenuine(TABLE, requestFields(row), row.mac)) return undefined;
+      return (JSON.parse(row.data) as { answer?: string }).answer;
     },
   };
 }
