@@ -93,10 +93,10 @@ async function addClient(input: Input, io: Io, { applications, config }: Service
 }
 
 async function addProvider(input: Input, io: Io, services: Services): Promise<number> {
-  const { applications, now, outgoing } = services;
+  const { applications, now, fetchMetadata } = services;
   const source = input.text('saml-metadata') ?? '';
   const isUrl = /^https?:\/\//.test(source);
-  const xml = isUrl ? await (await outgoing(source)).text() : await readText(source);
+  const xml = await (isUrl ? fetchMetadata(source) : readDocument(source)).catch(unreadable);
   const { serviceProvider, settingsOf } = await import('../applications/fields/service-provider.ts');
   const metadata = await parsed(xml, now());
   const name = input.text('name') ?? metadata.displayName ?? metadata.entityId;
@@ -123,10 +123,16 @@ function accessOf(input: Input): Access | undefined {
   return roles.length > 0 ? { roles } : undefined;
 }
 
-function readText(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`--saml-metadata: ${file} can't be read (${error.code})`);
+async function readDocument(file: string): Promise<string> {
+  const octets = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${file} can't be read (${error.code})`);
   });
+  const { decodeXml } = await import('../saml/xml/encoding.ts');
+  return decodeXml(octets);
+}
+
+function unreadable(error: unknown): never {
+  throw new UsageError(`--saml-metadata: ${error instanceof Error ? error.message : String(error)}`);
 }
 
 async function parsed(xml: string, now: Date) {

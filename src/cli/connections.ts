@@ -191,7 +191,8 @@ async function readEntry(path: string, now: Clock, io: Io) {
   }
   if (checked.value.kind !== 'saml') return checked.value;
   const { metadata_file: file, ...entry } = checked.value;
-  const metadata = file === undefined ? entry.metadata : await readFile(file, 'utf8');
+  const { decodeXml } = await import('../saml/xml/encoding.ts');
+  const metadata = file === undefined ? entry.metadata : decodeXml(await readFile(file));
   if (metadata === undefined) return entry;
   const { parseIdentityProviderMetadata } = await import('../saml/metadata/parse-identity-provider.ts');
   const { entityId } = parseIdentityProviderMetadata(metadata, now());

@@ -9,6 +9,13 @@ const READ_FACTOR = 16;
 
 /** The body, at most `maxBytes` of it (413). */
 export async function readBody(req: IncomingMessage, maxBytes: number): Promise<string> {
+  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(req.headers['content-type'] ?? '')?.[1];
+  if (charset && !/^(utf-?8|us-ascii)$/i.test(charset)) throw unsupportedMediaType('the data in UTF-8');
+  return readForm(req, maxBytes);
+}
+
+/** The same for a form whose label says nothing: it is ASCII, and what it encodes as octets is UTF-8 (URL Standard section 5.1). */
+export async function readForm(req: IncomingMessage, maxBytes: number): Promise<string> {
   const bytes = await readBytes(req, maxBytes);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -17,7 +24,7 @@ export async function readBody(req: IncomingMessage, maxBytes: number): Promise<
   }
 }
 
-/** The same for a form with files that are no text. */
+/** The body as octets: a form with files, or a document that says how it is encoded. */
 export async function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   rejectEncodings(req);
   const chunks: Buffer[] = [];
@@ -39,6 +46,4 @@ function rejectEncodings({ headers }: IncomingMessage): void {
   // No compressed bodies: no client needs them, and a small one can decompress to gigabytes.
   const encoding = headers['content-encoding'];
   if (encoding && encoding.toLowerCase() !== 'identity') throw unsupportedMediaType('the data uncompressed');
-  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(headers['content-type'] ?? '')?.[1];
-  if (charset && !/^(utf-?8|us-ascii)$/i.test(charset)) throw unsupportedMediaType('the data in UTF-8');
 }

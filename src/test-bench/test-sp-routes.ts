@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Block } from '../admin/console/blocks.ts';
 import type { Frame } from '../admin/console/frame.ts';
 import type { Application } from '../applications/application.ts';
-import { readBody } from '../http/body.ts';
+import { readForm } from '../http/body.ts';
 import type { Context, Extras, Middleware, State } from '../http/context.ts';
 import { parseForm } from '../http/input.ts';
 import { limits } from '../limits.ts';
@@ -78,7 +78,7 @@ function acsRoute(router: Router<State, Extras>, dependencies: TestSpRoutesDepen
 
   // No CSRF token: the form comes from the Response. The ticket ties it to this administrator, the signature to this server.
   router.post('/acs', ...frame.page(WRITE), async (ctx) => {
-    const body = await readBody(ctx.req, limits.saml.bodyBytes);
+    const body = await readForm(ctx.req, limits.saml.bodyBytes);
     const { received, ticket } = await answerTo(dependencies, ctx, async (requestId) => sp.response(body, requestId));
     const { session } = received;
     show(frame, ctx, ticket, received, [

@@ -44,7 +44,6 @@ describe('the redirect binding', () => {
     ['base64url', 'SAMLRequest=ab-_', 'bad_base64'],
     ['missing padding', 'SAMLRequest=YQ', 'bad_base64'],
     ['stray bits in the last character', 'SAMLRequest=YR%3D%3D', 'bad_base64'],
-    ['line breaks', 'SAMLRequest=YWJj%0AYWJj', 'bad_base64'],
     ['what is not deflate', `SAMLRequest=${encodeURIComponent(Buffer.from('<a/>').toString('base64'))}`, 'bad_deflate'],
     [
       'a truncated stream',
@@ -56,7 +55,12 @@ describe('the redirect binding', () => {
       `SAMLRequest=${encodeURIComponent(Buffer.concat([deflateRawSync('<a/>'), Buffer.from('more')]).toString('base64'))}`,
       'bad_deflate',
     ],
-    ['text that is not UTF-8', `SAMLRequest=${deflated(Buffer.from([0x3c, 0xff, 0xfe]))}`, 'bad_encoding'],
+    [
+      'an encoding that is neither Unicode nor Latin',
+      `SAMLRequest=${deflated(Buffer.from('<?xml version="1.0" encoding="Shift_JIS"?><a>\xff</a>', 'latin1'))}`,
+      'bad_encoding',
+    ],
+    ['half a character of UTF-16', `SAMLRequest=${deflated(Buffer.from([0xff, 0xfe, 0x3c]))}`, 'bad_encoding'],
     ['a long RelayState', `SAMLRequest=${deflated('<a/>')}&RelayState=${'ü'.repeat(1025)}`, 'relay_state_too_long'],
     ['a query of more than 256 KB', `x=${'A'.repeat(limits.saml.bodyBytes)}`, 'too_large'],
     ['a longer message than any', `SAMLRequest=${'A'.repeat(5 * limits.saml.messageBytes)}`, 'too_large'],
@@ -97,11 +101,10 @@ describe('the POST binding', () => {
     expect(decodePost(new URLSearchParams({ SAMLRequest: base64 }).toString()).xml).toContain('xxx');
   });
 
-  it('rejects large messages, spaces in base64, and signatures that would not be checked', async () => {
+  it('rejects large messages, and signatures that would not be checked', async () => {
     expect(decodePost(postBody('x'.repeat(limits.saml.messageBytes))).xml).toHaveLength(limits.saml.messageBytes);
     expect(await samlErrorCode(() => decodePost(postBody('x'.repeat(limits.saml.messageBytes + 1))))).toBe('too_large');
     expect(await samlErrorCode(() => decodePost('x'.repeat(limits.saml.bodyBytes + 1)))).toBe('too_large');
-    expect(await samlErrorCode(() => decodePost('SAMLRequest=YWJj+YWJj'))).toBe('bad_base64');
     expect(await samlErrorCode(() => decodePost(signQuery(postBody('<a/>'))))).toBe('parameter_malformed');
   });
 });

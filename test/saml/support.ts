@@ -82,6 +82,8 @@ export interface SignOptions {
   signatureAlgorithm?: string;
   digestAlgorithm?: string;
   transforms?: string[];
+  /** Of SignedInfo. */
+  canonicalization?: string;
   reference?: string;
   certificatePem?: string;
   /** XPath of the element in which the signature comes first; by default it follows the Issuer. */
@@ -104,7 +106,8 @@ export function signXml(xml: string, options: SignOptions = {}): string {
     privateKey: options.key ?? spCredential.privateKey,
     publicCert: options.certificatePem ?? spCredential.certificatePem,
     signatureAlgorithm: options.signatureAlgorithm ?? algorithms.rsaSha256,
-    canonicalizationAlgorithm: algorithms.exclusiveC14n,
+    canonicalizationAlgorithm: (options.canonicalization ??
+      algorithms.exclusiveC14n) as typeof algorithms.exclusiveC14n,
     getKeyInfoContent: SignedXml.getKeyInfoContent,
   });
   signed.SignatureAlgorithms[algorithms.ecdsaSha256] = EcdsaSha256;

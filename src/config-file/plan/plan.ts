@@ -15,6 +15,7 @@ import type { Connections } from '../../connections/connections.ts';
 import type { ParseMetadata } from '../../connections/document-checks.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Roles } from '../../rbac/roles.ts';
+import { decodeXml } from '../../saml/xml/encoding.ts';
 import { defaultSettings, type Settings, type SettingValues } from '../../settings/settings.ts';
 import type { Db } from '../../storage/database.ts';
 import type { CredentialDependencies } from '../dependencies.ts';
@@ -207,7 +208,7 @@ async function settingAfter<Name extends 'user_attributes' | 'username_domains'>
 
 async function readMetadataFile(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return decodeXml(await readFile(file));
   } catch (cause) {
     throw new Error(`cannot be read: ${file} (${reasonOf(cause)})`, { cause });
   }

@@ -6,7 +6,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { SamlConnection } from '../../connections/connection.ts';
 import type { Connections } from '../../connections/connections.ts';
-import { readBody } from '../../http/body.ts';
+import { readForm } from '../../http/body.ts';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
 import { AppError, notFound } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
@@ -95,7 +95,7 @@ async function receive(dependencies: AcsRoutesDependencies, ctx: Context): Promi
 async function openForm({ validateXml }: AcsRoutesDependencies, ctx: Context) {
   try {
     if (!ctx.is(FORM)) throw new SamlError('parameter_missing', { detail: 'no form' });
-    const { xml, relayState } = decodeAnswer(await readBody(ctx.req, limits.saml.bodyBytes));
+    const { xml, relayState } = decodeAnswer(await readForm(ctx.req, limits.saml.bodyBytes));
     return { xml, relayState, claimedIssuer: openResponse(xml, validateXml).claimedIssuer };
   } catch (error) {
     // Parsing an untrusted message took one turn of the event loop; writing the page takes another.

@@ -10,6 +10,7 @@ import {
   readAssertion,
   readResponseHead,
 } from '../../saml/messages/read-assertion.ts';
+import { isSameAddress } from '../../saml/xml/addresses.ts';
 import { statusCodes } from '../../saml/xml/names.ts';
 import { FederationError } from '../faults.ts';
 import type { PassedCheck } from '../upstream.ts';
@@ -59,7 +60,7 @@ function checkResponse(response: Element, { issuer, acsUrl, requestId }: AnswerE
   const head = readResponseHead(response);
   check('issuer', 'Issuer of the Response', (head.issuer ?? issuer) === issuer, issuer, head.issuer);
   // Bindings 3.5.5.2: a signed Response without one could have been meant for another service provider.
-  check('destination', 'Destination', head.destination === acsUrl, acsUrl, head.destination);
+  check('destination', 'Destination', isAcs(head.destination, acsUrl), acsUrl, head.destination);
   check('replay', 'InResponseTo of the Response', head.inResponseTo === requestId, requestId, head.inResponseTo);
   if (head.status.code !== statusCodes.Success) throw denied(head.status);
 }
@@ -89,6 +90,10 @@ function checkConditions(assertion: Assertion, expected: AnswerExpectation, chec
   check('time', 'NotOnOrAfter', isValid, clock, notOnOrAfter?.toISOString());
 }
 
+function isAcs(address: string | undefined, acsUrl: string): boolean {
+  return address !== undefined && isSameAddress(address, acsUrl);
+}
+
 /** One bearer confirmation has to meet every rule (Profiles 4.1.4.2). */
 function checkConfirmation({ confirmations }: Assertion, expected: AnswerExpectation, check: Check): void {
   const { acsUrl, requestId, now, skewSeconds } = expected;
@@ -102,7 +107,7 @@ function checkConfirmation({ confirmations }: Assertion, expected: AnswerExpecta
   );
   const ofRequest = confirmations.filter(({ inResponseTo }) => inResponseTo === requestId);
   check('replay', 'InResponseTo', ofRequest.length > 0, requestId, confirmations[0]?.inResponseTo);
-  const forUs = ofRequest.filter(({ recipient }) => recipient === acsUrl);
+  const forUs = ofRequest.filter(({ recipient }) => isAcs(recipient, acsUrl));
   check('destination', 'Recipient', forUs.length > 0, acsUrl, ofRequest[0]?.recipient);
   const valid = forUs.filter(({ notOnOrAfter, hasNotBefore }) => isInTime(notOnOrAfter) && !hasNotBefore);
   const [first] = forUs;

@@ -3,7 +3,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Connections } from '../../connections/connections.ts';
-import { readBody } from '../../http/body.ts';
+import { readBytes, readForm } from '../../http/body.ts';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
 import { notFound, unsupportedMediaType } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
@@ -17,8 +17,10 @@ import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/mess
 import { samlErrorPage } from '../../saml/messages/error-page.ts';
 import { type OpenedMessage, openMessage } from '../../saml/messages/open-message.ts';
 import { openSoap, soapEnvelope } from '../../saml/slo/soap.ts';
+import { decodeXml } from '../../saml/xml/encoding.ts';
 import { SamlError, type SamlStatus } from '../../saml/xml/errors.ts';
 import { statusCodes } from '../../saml/xml/names.ts';
+import { attribute } from '../../saml/xml/read.ts';
 import type { XmlValidator } from '../../saml/xml/schema.ts';
 import { connectionIdOf } from '../logout/upstream-participants.ts';
 import type { UpstreamRedirect } from '../upstream.ts';
@@ -73,7 +75,7 @@ export function sloRoutes(dependencies: SloRoutesDependencies): Router<State, Ex
   router.post('/', rateLimit, async (ctx) => {
     if (ctx.is(SOAP)) return receiveSoap(dependencies, ctx);
     if (!ctx.is(FORM)) throw unsupportedMediaType(FORM);
-    const body = await readBody(ctx.req, limits.saml.bodyBytes);
+    const body = await readForm(ctx.req, limits.saml.bodyBytes);
     return receive(dependencies, ctx, async () => decodePost(body));
   });
 
@@ -154,7 +156,7 @@ async function continueRun(
   ctx: Context,
   opened: OpenedMessage,
 ): Promise<void> {
-  const requestId = opened.unverified.root.getAttribute('InResponseTo') ?? '';
+  const requestId = attribute(opened.unverified.root, 'InResponseTo') ?? '';
   const participant = requestId === '' ? undefined : await runs.findByMessageId(requestId.slice(0, 256));
   const connection = participant && (await connections.find(connectionIdOf(participant) ?? ''));
   if (!participant || connection?.kind !== 'saml') throw new SamlError('unexpected_response');
@@ -176,7 +178,8 @@ async function receiveSoap(
   ctx: Context,
 ): Promise<void> {
   try {
-    const decoded = openSoap(await readBody(ctx.req, limits.saml.bodyBytes), 'SAMLRequest');
+    const text = decodeXml(await readBytes(ctx.req, limits.saml.bodyBytes), ctx.get('Content-Type'));
+    const decoded = openSoap(text, 'SAMLRequest');
     const accepted = await received.accept(openMessage(decoded, ['LogoutRequest'], validateXml));
     const outcome = await received.endSessions(accepted, { request: ctx.state.request });
     const status = 'runId' in outcome ? { code: statusCodes.Success } : outcome;

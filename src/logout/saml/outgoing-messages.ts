@@ -9,6 +9,7 @@ import { logoutRequest, logoutResponse } from '../../saml/messages/write-logout.
 import type { SloEndpoint } from '../../saml/metadata/entity.ts';
 import type { ServiceProvider, ServiceProviders } from '../../saml/metadata/service-providers.ts';
 import { readSoapAnswer, soapEnvelope, soapHeaders } from '../../saml/slo/soap.ts';
+import { decodeXml } from '../../saml/xml/encoding.ts';
 import type { SamlStatus } from '../../saml/xml/errors.ts';
 import type { XmlValidator } from '../../saml/xml/schema.ts';
 import type { Signer } from '../../saml/xml/sign.ts';
@@ -144,8 +145,9 @@ async function sendBySoap(
   const messageId = newMessageId();
   const body = soapEnvelope(build(dependencies, participant, location, messageId, 'admin'), signer());
   const response = await fetch(location, { method: 'POST', headers: soapHeaders, body });
-  const text = await response.text();
-  if (!response.ok) throw new UnexpectedAnswer(response.status, text);
+  const octets = Buffer.from(await response.arrayBuffer());
+  if (!response.ok) throw new UnexpectedAnswer(response.status, octets.toString());
+  const text = decodeXml(octets, response.headers.get('Content-Type') ?? '');
   const parties = { sp, location, now: now(), skewSeconds: skewSeconds(), validateXml };
   // A LogoutResponse with another status than Success.
   if (!readSoapAnswer(text, messageId, parties)) throw new UnexpectedAnswer(response.status, text);

@@ -2,7 +2,7 @@
 // of its sender alone, and the logout run continues.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import Router from '@koa/router';
-import { readBody } from '../../http/body.ts';
+import { readForm } from '../../http/body.ts';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
 import { badRequest, unsupportedMediaType } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
@@ -37,7 +37,7 @@ export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<S
 
   router.post('/saml/slo', rateLimit, async (ctx) => {
     if (!ctx.is(FORM)) throw unsupportedMediaType(FORM);
-    const body = await readBody(ctx.req, limits.saml.bodyBytes);
+    const body = await readForm(ctx.req, limits.saml.bodyBytes);
     await handle(ctx, body, async (text) => decodePost(text));
   });
 

@@ -47,9 +47,9 @@ export function readAuthnRequest(message: TrustedMessage): AuthnRequest {
     ...readHead(message),
     forceAuthn: booleanAttribute(root, 'ForceAuthn') ?? false,
     isPassive: booleanAttribute(root, 'IsPassive') ?? false,
-    acsUrl: attribute(root, 'AssertionConsumerServiceURL')?.trim(),
+    acsUrl: attribute(root, 'AssertionConsumerServiceURL') || undefined,
     acsIndex,
-    protocolBinding: attribute(root, 'ProtocolBinding')?.trim(),
+    protocolBinding: attribute(root, 'ProtocolBinding') || undefined,
     nameIdPolicy: readNameIdPolicy(root),
     requestedAuthnContext: readRequestedContext(root),
     subject: readSubject(root),
@@ -60,7 +60,7 @@ function readNameIdPolicy(root: Element): NameIdPolicy | undefined {
   const policy = childOf(root, 'samlp:NameIDPolicy');
   if (!policy) return undefined;
   return {
-    format: attribute(policy, 'Format')?.trim() || undefined,
+    format: attribute(policy, 'Format') || undefined,
     allowCreate: booleanAttribute(policy, 'AllowCreate'),
     spNameQualifier: attribute(policy, 'SPNameQualifier') || undefined,
   };

@@ -4,7 +4,8 @@ import { promisify } from 'node:util';
 import { type InputType, inflateRaw, type ZlibOptions } from 'node:zlib';
 import { limits } from '../../limits.ts';
 import { decodeBase64 } from '../xml/base64.ts';
-import { SamlError } from '../xml/errors.ts';
+import { decodeXml } from '../xml/encoding.ts';
+import { SamlError, type SamlErrorCode } from '../xml/errors.ts';
 import { bindings } from '../xml/names.ts';
 
 export interface DecodedMessage {
@@ -51,11 +52,11 @@ export async function decodeRedirect(rawQuery: string): Promise<DecodedMessage> 
     throw new SamlError('parameter_malformed', { detail: 'SAMLEncoding' });
   }
   const { parameter, value } = messageParameter(values);
-  const compressed = decodeBase64(value.text, 'reject line breaks');
+  const compressed = base64Of(value, 'is a plus');
   return {
     binding: 'redirect',
     parameter,
-    xml: decodeUtf8(await inflate(compressed)),
+    xml: decodeXml(await inflate(compressed)),
     relayState: relayStateOf(values),
     querySignature: querySignatureOf(values, parameter, value),
   };
@@ -69,12 +70,12 @@ export function decodePost(body: string, maxBytes: number = limits.saml.messageB
     throw new SamlError('parameter_malformed', { detail: 'SimpleSign' });
   }
   const { parameter, value } = messageParameter(values);
-  const octets = decodeBase64(value.text, 'accept line breaks');
+  const octets = base64Of(value, 'is a space');
   if (octets.length > maxBytes) throw new SamlError('too_large');
   return {
     binding: 'post',
     parameter,
-    xml: decodeUtf8(octets),
+    xml: decodeXml(octets),
     relayState: relayStateOf(values),
     querySignature: undefined,
   };
@@ -128,6 +129,14 @@ function decodeComponent(raw: string): string {
   }
 }
 
+/** A browser writes the spaces of a form as `+`. In a query it is the plus of base64 that the sender forgot to encode. */
+function base64Of({ raw, text }: Value, plus: 'is a space' | 'is a plus', code?: SamlErrorCode): Buffer {
+  if (plus === 'is a space' || !raw.includes('+') || /[ \t\r\n]/.test(decodeComponent(raw.replaceAll('+', '')))) {
+    return decodeBase64(text, code);
+  }
+  return decodeBase64(decodeComponent(raw.replaceAll('+', '%2B')), code);
+}
+
 function messageParameter(values: Map<Parameter, Value>): {
   parameter: 'SAMLRequest' | 'SAMLResponse';
   value: Value;
@@ -160,7 +169,7 @@ function querySignatureOf(values: Map<Parameter, Value>, parameter: string, valu
   const octets = (spell: (value: Value) => string) => signed.map(([name, it]) => `${name}=${spell(it)}`).join('&');
   return {
     algorithm: algorithm.text,
-    value: decodeBase64(signature.text, 'accept line breaks', 'signature_shape'),
+    value: base64Of(signature, 'is a plus', 'signature_shape'),
     octets: [octets(({ raw }) => raw), octets(({ text }) => encodeURIComponent(text))],
   };
 }
@@ -187,13 +196,5 @@ async function inflate(octets: Buffer): Promise<Buffer> {
     if (cause instanceof SamlError) throw cause;
     const tooLarge = cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE';
     throw new SamlError(tooLarge ? 'too_large' : 'bad_deflate', { cause });
-  }
-}
-
-function decodeUtf8(octets: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(octets);
-  } catch (cause) {
-    throw new SamlError('bad_encoding', { cause });
   }
 }

@@ -1,6 +1,7 @@
 // The attributes that every SAML message has (SAML Core 3.2.1, 3.2.2), and the checks of Issuer, Destination and age. A
 // message that fails them is answered with an error page, because its sender is not proven.
 import { limits } from '../../limits.ts';
+import { isSameAddress } from '../xml/addresses.ts';
 import { SamlError } from '../xml/errors.ts';
 import { entityFormat, standardFormat } from '../xml/names.ts';
 import { attribute, childOf, textOf, timeAttribute } from '../xml/read.ts';
@@ -24,7 +25,7 @@ export function readHead({ root, signed }: TrustedMessage): MessageHead {
   // The schema requires both, but allows an ID of any length and a time such as 24:00:00.
   if (!id || id.length > 256) throw new SamlError('not_schema_valid', { detail: 'ID' });
   if (!issueInstant) throw new SamlError('expired', { detail: attribute(root, 'IssueInstant') });
-  return { id, issuer: textOf(issuer), issueInstant, destination: attribute(root, 'Destination')?.trim(), signed };
+  return { id, issuer: textOf(issuer), issueInstant, destination: attribute(root, 'Destination') || undefined, signed };
 }
 
 export interface Expectation {
@@ -43,9 +44,9 @@ export function checkHead(head: MessageHead, { entityId, endpoint, now, skewSeco
     throw new SamlError('wrong_issuer', { detail: head.issuer, received: head.issuer, expected: entityId });
   }
   // Bindings 3.4.5.2 and 3.5.5.2: a signed message needs a Destination, or it could be replayed elsewhere.
-  const isElsewhere = head.destination === undefined ? head.signed : head.destination !== endpoint;
-  if (endpoint !== undefined && isElsewhere) {
-    const { destination } = head;
+  const { destination } = head;
+  const isElsewhere = (at: string) => (destination === undefined ? head.signed : !isSameAddress(destination, at));
+  if (endpoint !== undefined && isElsewhere(endpoint)) {
     throw new SamlError('wrong_destination', { detail: destination, received: destination, expected: endpoint });
   }
   const ageSeconds = (now.getTime() - head.issueInstant.getTime()) / 1000;

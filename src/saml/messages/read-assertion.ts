@@ -72,11 +72,11 @@ export function readResponseHead(response: Element): ResponseHead {
   const message = status && childOf(status, 'samlp:StatusMessage');
   return {
     issuer: issuer && textOf(issuer),
-    destination: attribute(response, 'Destination')?.trim(),
+    destination: attribute(response, 'Destination'),
     inResponseTo: attribute(response, 'InResponseTo'),
     status: {
-      code: (outer && attribute(outer, 'Value')?.trim()) ?? '',
-      subcode: inner && attribute(inner, 'Value')?.trim(),
+      code: (outer && attribute(outer, 'Value')) ?? '',
+      subcode: inner && attribute(inner, 'Value'),
       message: message && textOf(message),
     },
   };
@@ -121,19 +121,19 @@ function readNameId(subject: Element): NameId | undefined {
   const spNameQualifier = attribute(element, 'SPNameQualifier');
   return {
     value: textOf(element),
-    format: attribute(element, 'Format')?.trim() ?? '',
+    format: attribute(element, 'Format') ?? '',
     ...(nameQualifier && { nameQualifier }),
     ...(spNameQualifier && { spNameQualifier }),
   };
 }
 
 function readConfirmation(confirmation: Element): BearerConfirmation[] {
-  if (attribute(confirmation, 'Method')?.trim() !== bearer) return [];
+  if (attribute(confirmation, 'Method') !== bearer) return [];
   const data = childOf(confirmation, 'saml:SubjectConfirmationData');
   if (!data) return [];
   return [
     {
-      recipient: attribute(data, 'Recipient')?.trim(),
+      recipient: attribute(data, 'Recipient'),
       inResponseTo: attribute(data, 'InResponseTo'),
       notOnOrAfter: timeAttribute(data, 'NotOnOrAfter'),
       hasNotBefore: attribute(data, 'NotBefore') !== undefined,
@@ -158,7 +158,7 @@ function readConditions(conditions: Element | undefined) {
 /** OneTimeUse holds for every assertion here. ProxyRestriction matters where it forbids what this server does: assertions of its own. */
 function isHarmless(condition: Element): boolean {
   if (isElement(condition, 'saml:OneTimeUse')) return true;
-  return isElement(condition, 'saml:ProxyRestriction') && attribute(condition, 'Count')?.trim() !== '0';
+  return isElement(condition, 'saml:ProxyRestriction') && attribute(condition, 'Count') !== '0';
 }
 
 function readAuthentication(statement: Element): Authentication {

@@ -44,11 +44,11 @@ export function shortestCacheDuration(elements: Element[]): number | undefined {
 /** SingleLogoutService endpoints with a binding that is supported. */
 export function readSlo(descriptor: Element): SloEndpoint[] {
   return childrenOf(descriptor, 'md:SingleLogoutService').flatMap((service): SloEndpoint[] => {
-    const uri = (attribute(service, 'Binding') ?? '').trim();
+    const uri = attribute(service, 'Binding') ?? '';
     const binding = (['redirect', 'post', 'soap'] as const).find((name) => bindings[name] === uri);
     if (!binding) return []; // the artifact binding is not supported
-    const location = checkEndpointUrl((attribute(service, 'Location') ?? '').trim(), 'SingleLogoutService');
-    const response = attribute(service, 'ResponseLocation')?.trim();
+    const location = checkEndpointUrl(attribute(service, 'Location') ?? '', 'SingleLogoutService');
+    const response = attribute(service, 'ResponseLocation');
     if (!response) return [{ binding, location }];
     return [{ binding, location, responseLocation: checkEndpointUrl(response, 'SingleLogoutService') }];
   });

@@ -1,6 +1,7 @@
 // Fetches metadata of a service provider from its URL. It decides where assertions are sent and which keys are trusted, so
 // it must come from the registered URL itself, without a redirect, and be signed where the registration pins a key.
 import { readCertificate } from '../xml/certificates.ts';
+import { decodeXml } from '../xml/encoding.ts';
 import { verifyEnveloped } from '../xml/enveloped-signature.ts';
 import { parseXml } from '../xml/parse.ts';
 
@@ -18,7 +19,8 @@ export function createMetadataFetch({ outgoing }: { outgoing: typeof fetch }): F
       headers: { accept: 'application/samlmetadata+xml, */*' },
     });
     if (!response.ok) throw new Error(`${url} answers ${response.status} instead of metadata.`);
-    const xml = await response.text();
+    const octets = new Uint8Array(await response.arrayBuffer());
+    const xml = decodeXml(octets, response.headers.get('Content-Type') ?? '');
     return pinnedCertificate === undefined ? xml : signedPart(xml, pinnedCertificate);
   };
 }

@@ -16,7 +16,7 @@ export interface MetadataKeys {
 export function readKeys(role: Element): MetadataKeys {
   const keys: MetadataKeys = { signingCertificates: [], encryptionCertificates: [] };
   for (const descriptor of childrenOf(role, 'md:KeyDescriptor')) {
-    const use = attribute(descriptor, 'use')?.trim();
+    const use = attribute(descriptor, 'use');
     if (use !== undefined && use !== 'signing' && use !== 'encryption') {
       throw new SamlError('metadata_refused', { message: `A key is marked for an unknown use (${use}).` });
     }

@@ -34,7 +34,7 @@ export function parseIdentityProviderMetadata(xml: string, now: Date): IdpMetada
   const descriptor = idpSsoDescriptor(entity);
   const validUntil = earliestValidUntil([root, entity, descriptor]);
   if (validUntil && validUntil <= now) throw rejected(`The metadata expired on ${validUntil.toISOString()}.`);
-  const entityId = (attribute(entity, 'entityID') ?? '').trim();
+  const entityId = attribute(entity, 'entityID') ?? '';
   if (!entityId || entityId.length > 1024) throw rejected('The entity ID is missing or longer than 1024 characters.');
   const sso = readSso(descriptor);
   if (sso.length === 0) throw rejected('No SingleSignOnService with the HTTP-Redirect or HTTP-POST binding.');
@@ -61,10 +61,10 @@ function idpSsoDescriptor(entity: Element): Element {
 
 function readSso(descriptor: Element): SsoEndpoint[] {
   return childrenOf(descriptor, 'md:SingleSignOnService').flatMap((service): SsoEndpoint[] => {
-    const uri = (attribute(service, 'Binding') ?? '').trim();
+    const uri = attribute(service, 'Binding') ?? '';
     const binding = (['redirect', 'post'] as const).find((name) => bindings[name] === uri);
     if (!binding) return [];
-    const location = checkEndpointUrl((attribute(service, 'Location') ?? '').trim(), 'SingleSignOnService');
+    const location = checkEndpointUrl(attribute(service, 'Location') ?? '', 'SingleSignOnService');
     return [{ binding, location }];
   });
 }

@@ -59,7 +59,7 @@ export function parseServiceProviderMetadata(xml: string, now: Date): SpMetadata
   const descriptor = spSsoDescriptor(entity);
   const validUntil = earliestValidUntil([root, entity, descriptor]);
   if (validUntil && validUntil <= now) throw rejected(`The metadata expired on ${validUntil.toISOString()}.`);
-  const entityId = (attribute(entity, 'entityID') ?? '').trim();
+  const entityId = attribute(entity, 'entityID') ?? '';
   if (!entityId || entityId.length > 1024) throw rejected('The entity ID is missing or longer than 1024 characters.');
   const keys = readKeys(descriptor);
   const authnRequestsSigned = booleanAttribute(descriptor, 'AuthnRequestsSigned') ?? false;
@@ -98,8 +98,8 @@ function readAcs(descriptor: Element): AcsEndpoint[] {
   const endpoints = childrenOf(descriptor, 'md:AssertionConsumerService').map((service) => {
     const index = numberAttribute(service, 'index');
     return {
-      url: checkEndpointUrl((attribute(service, 'Location') ?? '').trim(), 'AssertionConsumerService'),
-      binding: (attribute(service, 'Binding') ?? '').trim(),
+      url: checkEndpointUrl(attribute(service, 'Location') ?? '', 'AssertionConsumerService'),
+      binding: attribute(service, 'Binding') ?? '',
       ...(index === undefined ? {} : { index }),
       isDefault: booleanAttribute(service, 'isDefault'),
     };

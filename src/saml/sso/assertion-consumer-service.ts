@@ -2,6 +2,7 @@
 // Profiles 4.1.4.1).
 import type { AuthnRequest } from '../messages/authn-request.ts';
 import type { AcsEndpoint } from '../metadata/parse.ts';
+import { isSameAddress } from '../xml/addresses.ts';
 import { SamlError } from '../xml/errors.ts';
 import { bindings } from '../xml/names.ts';
 
@@ -25,7 +26,7 @@ export function resolveAcs(
     });
   }
   let found: AcsEndpoint | undefined;
-  if (acsUrl !== undefined) found = usable.find((endpoint) => endpoint.url === acsUrl);
+  if (acsUrl !== undefined) found = endpointAt(acsUrl, usable);
   else if (acsIndex !== undefined) found = usable.find((endpoint) => endpoint.index === acsIndex);
   else found = defaultAcs(usable);
   if (!found) {
@@ -36,6 +37,11 @@ export function resolveAcs(
     });
   }
   return found;
+}
+
+/** The registered endpoint at this address: the Response goes to the URL as it is registered. */
+function endpointAt(url: string, usable: readonly AcsEndpoint[]): AcsEndpoint | undefined {
+  return usable.find((endpoint) => endpoint.url === url) ?? usable.find((endpoint) => isSameAddress(endpoint.url, url));
 }
 
 /** SAML Metadata 2.2.3: the one with isDefault=true, else the first without isDefault, else the first. */

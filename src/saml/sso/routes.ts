@@ -3,7 +3,7 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
-import { readBody } from '../../http/body.ts';
+import { readForm } from '../../http/body.ts';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
 import { badRequest, unsupportedMediaType } from '../../http/errors.ts';
 import { parseQuery } from '../../http/input.ts';
@@ -62,7 +62,7 @@ export function samlRoutes(dependencies: SamlRoutesDependencies): Router<State, 
   // A POST from another site has no SameSite=Lax cookies: the browser is redirected, and bound to the request by GET.
   router.post('/sso', rateLimit, async (ctx) => {
     if (!ctx.is(FORM)) throw unsupportedMediaType(FORM);
-    const body = await readBody(ctx.req, limits.saml.bodyBytes);
+    const body = await readForm(ctx.req, limits.saml.bodyBytes);
     const accepted = await acceptRequest(ctx, async () => decodePost(body));
     if (!accepted) return;
     const id = await pendingAuthnRequests.save(accepted.sp.applicationId, accepted.pending, undefined);

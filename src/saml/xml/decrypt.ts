@@ -120,7 +120,7 @@ function openCbc(value: Buffer, key: Buffer, name: Cipher['name']): Buffer {
 function cipherValue(parent: Element): Buffer {
   const data = childOf(parent, 'xenc:CipherData');
   const value = data && childOf(data, 'xenc:CipherValue');
-  return decodeBase64((value ? textOf(value) : '').replace(/[ \t]/g, ''), 'accept line breaks', 'decryption_failed');
+  return decodeBase64(value ? textOf(value) : '', 'decryption_failed');
 }
 
 function methodOf(parent: Element): string {

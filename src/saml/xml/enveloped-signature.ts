@@ -89,7 +89,7 @@ function acceptedShape(target: Element, root: Element, allowSha1: boolean): Acce
     'signature holds more than SignedInfo, SignatureValue and KeyInfo',
   );
   const canonicalization = onlyChild(info, 'ds:CanonicalizationMethod');
-  check(algorithmOf(canonicalization) === algorithms.exclusiveC14n, 'canonicalization of SignedInfo');
+  check(isExclusive(algorithmOf(canonicalization)), 'canonicalization of SignedInfo');
   check(elements(canonicalization).length === 0, 'parameters in CanonicalizationMethod');
   const method = onlyChild(info, 'ds:SignatureMethod');
   check(elements(method).length === 0, 'parameters in SignatureMethod');
@@ -116,8 +116,9 @@ function checkReference(reference: Element, target: Element, root: Element): voi
     for (const item of Array.from(element.attributes)) {
       // xml-crypto finds the target by any attribute with one of these local names.
       if (!/^id$/i.test(item.localName)) continue;
-      check(!ids.has(item.value), 'an ID occurs twice');
-      ids.add(item.value);
+      const value = item.value.trim();
+      check(!ids.has(value), 'an ID occurs twice');
+      ids.add(value);
     }
   }
 }
@@ -126,10 +127,7 @@ function checkReference(reference: Element, target: Element, root: Element): voi
 function checkTransforms(reference: Element): string[] {
   const transforms = childrenOf(onlyChild(reference, 'ds:Transforms'), 'ds:Transform');
   const uris = transforms.map(algorithmOf);
-  check(
-    uris.length === 2 && uris[0] === algorithms.enveloped && uris[1] === algorithms.exclusiveC14n,
-    `transforms ${uris.join(' ')}`,
-  );
+  check(uris.length === 2 && uris[0] === algorithms.enveloped && isExclusive(uris[1]), `transforms ${uris.join(' ')}`);
   // InclusiveNamespaces is the only parameter; xml-crypto writes it into both, where the first ignores it.
   const lists = transforms.map(elements);
   check(
@@ -140,8 +138,16 @@ function checkTransforms(reference: Element): string[] {
   return ((list && attribute(list, 'PrefixList')) ?? '').split(/\s+/).filter(Boolean);
 }
 
+/** With comments it is the same: a reference to an ID leaves them out (XML Signature 4.4.3.3), and no message is parsed with one. */
+function isExclusive(uri: string | undefined): boolean {
+  return uri === algorithms.exclusiveC14n || uri === algorithms.exclusiveC14nWithComments;
+}
+
 function isInclusiveNamespaces({ localName, namespaceURI, parentNode }: Element): boolean {
-  return localName === 'InclusiveNamespaces' && namespaceURI === algorithmOf(parentNode as Element);
+  const method = algorithmOf(parentNode as Element);
+  return (
+    localName === 'InclusiveNamespaces' && namespaceURI === (isExclusive(method) ? algorithms.exclusiveC14n : method)
+  );
 }
 
 function onlyChild(parent: Element, name: `ds:${string}`): Element {
@@ -154,7 +160,7 @@ function algorithmOf(element: Element): string {
 }
 
 function strictBase64(element: Element): Buffer {
-  return decodeBase64((element.textContent ?? '').replace(/[ \t]/g, ''), 'accept line breaks', 'signature_shape');
+  return decodeBase64(element.textContent ?? '', 'signature_shape');
 }
 
 function check(condition: boolean, detail: string): void {

@@ -90,6 +90,7 @@ export const attributeNameFormats = {
 
 export const algorithms = {
   exclusiveC14n: 'http://www.w3.org/2001/10/xml-exc-c14n#',
+  exclusiveC14nWithComments: 'http://www.w3.org/2001/10/xml-exc-c14n#WithComments',
   enveloped: 'http://www.w3.org/2000/09/xmldsig#enveloped-signature',
   sha1: 'http://www.w3.org/2000/09/xmldsig#sha1',
   sha256: 'http://www.w3.org/2001/04/xmlenc#sha256',

@@ -1,6 +1,7 @@
 // Parses XML. Markup that no SAML message needs is rejected before parsing: DOCTYPE, entities, CDATA, comments and
 // processing instructions. That excludes entity expansion, external entities and values truncated by comments.
 import { DOMParser } from '@xmldom/xmldom';
+import { isAcceptedEncoding } from './encoding.ts';
 import { SamlError } from './errors.ts';
 import { elements } from './read.ts';
 import { validateWellFormed, type XmlValidator } from './schema.ts';
@@ -60,8 +61,8 @@ function withoutForbiddenMarkup(text: string, kind: keyof typeof caps): string {
   const head = declaration.exec(plain);
   if (head) {
     const name = encoding.exec(head[2] ?? '')?.[2] ?? 'utf-8';
-    // A parser that follows another encoding would read other characters.
-    if (!/^(utf-8|us-ascii)$/i.test(name)) throw new SamlError('bad_encoding', { detail: name });
+    if (!isAcceptedEncoding(name))
+      throw new SamlError('bad_encoding', { detail: name, received: name, expected: 'UTF-8' });
     plain = plain.slice(head[0].length);
   }
   if (kind === 'metadata') plain = withoutComments(plain);

@@ -37,14 +37,21 @@ export function* everyElement(root: Element): Generator<Element> {
   for (const child of elements(root)) yield* everyElement(child);
 }
 
-/** The attribute without namespace, or undefined. */
+/**
+ * The attribute without namespace, or undefined, without the white space around it: every type that SAML has for an attribute but
+ * xs:string collapses it (XML Schema 2 section 4.3.6), and documents are indented by hand.
+ */
 export function attribute(element: Element, name: string): string | undefined {
-  return element.getAttributeNode(name)?.value;
+  const value = element.getAttributeNode(name)?.value;
+  return value === undefined ? undefined : trimmed(value);
 }
 
 /** The text of an element, without the white space around it. */
 export function textOf(element: Element): string {
-  const text = element.textContent ?? '';
+  return trimmed(element.textContent ?? '');
+}
+
+function trimmed(text: string): string {
   let start = 0;
   let end = text.length;
   // A regular expression anchored at the end would take quadratic time for long runs of spaces.
@@ -60,13 +67,13 @@ function isWhiteSpace(code: number): boolean {
 
 /** xs:boolean, which may also be written as `1` and `0`. */
 export function booleanAttribute(element: Element, name: string): boolean | undefined {
-  const value = attribute(element, name)?.trim();
+  const value = attribute(element, name);
   return value === undefined ? undefined : value === 'true' || value === '1';
 }
 
 /** A whole number that is not negative. */
 export function numberAttribute(element: Element, name: string): number | undefined {
-  const value = attribute(element, name)?.trim();
+  const value = attribute(element, name);
   return value !== undefined && /^\d{1,9}$/.test(value) ? Number(value) : undefined;
 }
 
@@ -74,7 +81,7 @@ const dateTime = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)?$/;
 
 /** xs:dateTime; SAML times are UTC (Core 1.3.3), also without a time zone. Undefined for an invalid time. */
 export function timeAttribute(element: Element, name: string): Date | undefined {
-  const match = dateTime.exec(attribute(element, name)?.trim() ?? '');
+  const match = dateTime.exec(attribute(element, name) ?? '');
   if (!match) return undefined;
   const time = new Date(`${match[1]}${(match[2] ?? '').slice(0, 4)}${match[3] ?? 'Z'}`);
   return Number.isNaN(time.getTime()) ? undefined : time;
@@ -86,7 +93,7 @@ const DURATION_SECONDS = [365 * 86_400, 30 * 86_400, 86_400, 3600, 60, 1];
 
 /** xs:duration in seconds, with years of 365 and months of 30 days. Undefined for an invalid or negative one. */
 export function durationAttribute(element: Element, name: string): number | undefined {
-  const parts = duration.exec(attribute(element, name)?.trim() ?? '')?.slice(1);
+  const parts = duration.exec(attribute(element, name) ?? '')?.slice(1);
   if (!parts?.some((part) => part !== undefined)) return undefined;
   return parts.reduce((sum, part, position) => sum + Number(part ?? 0) * (DURATION_SECONDS[position] ?? 0), 0);
 }

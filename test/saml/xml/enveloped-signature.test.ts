@@ -69,6 +69,17 @@ describe('a POSTed message with an enveloped signature', () => {
     expect(receivePost(sha1, { ...mustSign, allowSha1: true }).signed).toBe(true);
   });
 
+  it('is accepted with canonicalization that keeps comments, which no message has', async () => {
+    for (const canonicalization of [exclusiveC14n, withComments]) {
+      const xml = signXml(plain, { transforms: [enveloped, withComments], canonicalization });
+      expect(xml.split(withComments).length).toBeGreaterThan(canonicalization === withComments ? 2 : 1);
+      expect(readAuthnRequest(receivePost(xml))).toMatchObject({ id: '_request1', forceAuthn: true, signed: true });
+      const commented = xml.replace('sp.example/metadata<', 'sp.example/<!-- -->metadata<');
+      expect(await samlErrorCode(() => receivePost(commented))).toBe('forbidden_markup');
+      expect(await samlErrorCode(() => receivePost(xml.replace('"true"', '"false"')))).toBe('signature_invalid');
+    }
+  });
+
   it('is rejected when its own certificate is the only one that fits', async () => {
     const otherCredential = aCredential();
     const xml = signXml(plain, { key: otherCredential.privateKey, certificatePem: otherCredential.certificatePem });
@@ -101,7 +112,6 @@ describe('a POSTed message with an enveloped signature', () => {
     ['no enveloped transform', edit(/<ds:Transform Algorithm="[^"]*enveloped-signature"\/>/, ''), 'signature_shape'],
     ['only the enveloped transform', signXml(plain, { transforms: [enveloped] }), 'signature_shape'],
     ['inclusive c14n', signXml(plain, { transforms: [enveloped, inclusive] }), 'signature_shape'],
-    ['c14n with comments', signXml(plain, { transforms: [enveloped, withComments] }), 'signature_shape'],
     ['transforms in another order', signXml(plain, { transforms: [exclusiveC14n, enveloped] }), 'signature_shape'],
     ['XSLT', edit(exclusiveC14n, 'http://www.w3.org/TR/1999/REC-xslt-19991116'), 'signature_shape'],
     ['a reference to nothing', edit('URI="#_request1"', 'URI="#_other"'), 'signature_shape'],
