@@ -4,6 +4,7 @@ import { createFileReader } from '../config-file/file-reader.ts';
 import type { SsoIds } from '../federation/sso-ids.ts';
 import { parseServiceProviderMetadata } from '../saml/metadata/parse.ts';
 import { parseIdentityProviderMetadata } from '../saml/metadata/parse-identity-provider.ts';
+import { decodeXml } from '../saml/xml/encoding.ts';
 import type { ApplicationServices } from './applications.ts';
 import type { Base } from './base.ts';
 import type { ConnectionServices } from './connections.ts';
@@ -38,6 +39,7 @@ export function createConfigFileServices({
       importHash: credentials.importHash,
       endAllSessions: endSession.all,
     },
+    decodeMetadata: decodeXml,
     parseMetadata: (xml) => parseServiceProviderMetadata(xml, now()),
     parseUpstreamMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
   });

@@ -70,6 +70,7 @@ export async function configFileBench(shared?: string) {
       identities: createExternalIdentities({ db, now, audit, protectedRows }),
       setConnectionRoles: async () => ({ added: [], removed: [] }),
     }),
+    decodeMetadata: decodeXml,
     parseUpstreamMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
     importHash: credentials.importHash,
     endAllSessions: async (userId, reason) => {

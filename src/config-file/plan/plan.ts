@@ -15,7 +15,6 @@ import type { Connections } from '../../connections/connections.ts';
 import type { ParseMetadata } from '../../connections/document-checks.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Roles } from '../../rbac/roles.ts';
-import { decodeXml } from '../../saml/xml/encoding.ts';
 import { defaultSettings, type Settings, type SettingValues } from '../../settings/settings.ts';
 import type { Db } from '../../storage/database.ts';
 import type { CredentialDependencies } from '../dependencies.ts';
@@ -43,7 +42,8 @@ export type ConfigFileDependencies = CredentialDependencies & {
   roles: Roles;
   settings: Settings;
   brandImages: Pick<ImageStore, 'prepare' | 'save'>;
-  /** SAML metadata: parsing it, and fetching it from a URL. */
+  /** SAML metadata: its characters, parsing it, and fetching it from a URL. */
+  decodeMetadata(octets: Uint8Array): string;
   parseMetadata: MetadataReader['parse'];
   fetchMetadata: MetadataReader['fetch'];
 };
@@ -162,11 +162,12 @@ async function planSections(
 }
 
 /** Reads SAML metadata that the file in `folder` names. */
-function metadataReader({ parseMetadata, fetchMetadata }: ConfigFileDependencies, folder: string): MetadataReader {
+function metadataReader(dependencies: ConfigFileDependencies, folder: string): MetadataReader {
+  const { parseMetadata, fetchMetadata, decodeMetadata } = dependencies;
   return {
     parse: parseMetadata,
     fetch: fetchMetadata,
-    readFile: (name) => readMetadataFile(path.resolve(folder, name)),
+    readFile: async (name) => decodeMetadata(await readMetadataFile(path.resolve(folder, name))),
   };
 }
 
@@ -206,9 +207,9 @@ async function settingAfter<Name extends 'user_attributes' | 'username_domains'>
   return stored && stored.source !== 'file' ? (stored.value as SettingValues[Name]) : defaultSettings[name];
 }
 
-async function readMetadataFile(file: string): Promise<string> {
+async function readMetadataFile(file: string): Promise<Buffer> {
   try {
-    return decodeXml(await readFile(file));
+    return await readFile(file);
   } catch (cause) {
     throw new Error(`cannot be read: ${file} (${reasonOf(cause)})`, { cause });
   }
