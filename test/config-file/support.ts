@@ -21,6 +21,7 @@ import { createAuthority } from '../../src/rbac/authority.ts';
 import { createRoles } from '../../src/rbac/roles.ts';
 import { parseIdentityProviderMetadata } from '../../src/saml/metadata/parse-identity-provider.ts';
 import { removeServiceProviderData } from '../../src/saml/slo/removals.ts';
+import { decodeXml } from '../../src/saml/xml/encoding.ts';
 import { createSettings } from '../../src/settings/settings.ts';
 import { abandonSignIns } from '../../src/sign-in/abandon-sign-ins.ts';
 import { openDatabase } from '../../src/storage/database.ts';
