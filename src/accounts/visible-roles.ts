@@ -13,14 +13,19 @@ export interface AccountView {
 
 /** The account with the roles and permissions that the application receives. */
 export function withVisibleRoles(account: Account, view: AccountView | undefined): Account {
-  const { roles_filter, roles_rename = {}, permissions_filter } = view ?? {};
-  const roles = account.roles.filter((name) => matchesAny(name, roles_filter));
-  const renamed = roles.map((name) => (Object.hasOwn(roles_rename, name) ? (roles_rename[name] ?? name) : name));
   return {
     ...account,
-    roles: [...new Set(renamed)].sort(),
-    permissions: account.permissions.filter((name) => isVisiblePermission(name, permissions_filter)),
+    roles: visibleRoles(account.roles, view),
+    permissions: account.permissions.filter((name) => isVisiblePermission(name, view?.permissions_filter)),
   };
+}
+
+/** The names that the application receives for these roles, sorted. */
+export function visibleRoles(roles: readonly string[], view: AccountView | undefined): string[] {
+  const { roles_filter, roles_rename = {} } = view ?? {};
+  const visible = roles.filter((name) => matchesAny(name, roles_filter));
+  const renamed = visible.map((name) => (Object.hasOwn(roles_rename, name) ? (roles_rename[name] ?? name) : name));
+  return [...new Set(renamed)].sort();
 }
 
 /** Permissions for Gatehouse itself (rbac/built-in.ts). */

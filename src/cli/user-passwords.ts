@@ -17,7 +17,10 @@ export const userAdd: Command = {
   summary: 'add a user; prints a temporary password once',
   options: {
     email: { type: 'string', value: 'ADDRESS', help: 'email address' },
-    'email-verified': { type: 'boolean', help: 'mark the email address as verified' },
+    'email-verified': {
+      type: 'boolean',
+      help: 'mark the email address as verified; some applications reject unverified addresses',
+    },
     name: { type: 'string', value: 'NAME', help: 'display name' },
     role: { type: 'string', value: 'ROLE', multiple: true, help: 'role, such as admin' },
     ...passwordStdin,

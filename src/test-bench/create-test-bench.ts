@@ -67,6 +67,7 @@ export function createTestBench(dependencies: TestBenchDependencies) {
         frame,
         issuer,
         applications: applicationAdmin,
+        findApplication: applications.find,
         tickets,
         claimsPreview,
         testApp,

@@ -63,6 +63,9 @@ export function samlResponseBlocks(xml: string, isDelivered = false, details: Bl
   ];
 }
 
+/** The entity ID that the Response is for. */
+export const audienceOf = (xml: string): string | undefined => content(xml, 'Audience');
+
 /** A row of the table for each attribute. */
 function attributesOf(xml: string): Cell[][] {
   return [...xml.matchAll(/<saml:Attribute [^>]*?Name="([^"]+)"[^>]*>([\s\S]*?)<\/saml:Attribute>/g)].map(

@@ -2,10 +2,14 @@
 // would have received. The response comes here and never reaches the application.
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { Account } from '../accounts/account.ts';
 import type { ApplicationAdmin } from '../admin/applications/actions.ts';
+import { demandVerdicts, receivedOf } from '../admin/applications/presets/demands.ts';
+import { productOf } from '../admin/applications/presets/presets.ts';
 import type { Block, Field, FormSection } from '../admin/console/blocks.ts';
 import type { Frame } from '../admin/console/frame.ts';
 import type { Application, OidcApplication } from '../applications/application.ts';
+import type { Applications } from '../applications/applications.ts';
 import type { Context, Extras, State } from '../http/context.ts';
 import { conflict } from '../http/errors.ts';
 import { parseForm, parseQuery } from '../http/input.ts';
@@ -17,9 +21,9 @@ import type { TestTickets } from '../oidc/store/test-tickets.ts';
 import { randomToken, sha256 } from '../platform/random.ts';
 import { undefinedUnlessUnavailable } from '../storage/unavailable.ts';
 import { type PageText, t } from '../texts/text.ts';
-import { claimsSummary } from './claims-summary.ts';
+import { claimsSummary, demandsBlocks } from './claims-summary.ts';
 import { json, testNotBegun } from './page-parts.ts';
-import { samlResponseBlocks } from './saml-response-summary.ts';
+import { audienceOf, samlResponseBlocks } from './saml-response-summary.ts';
 import type { SamlTestSignIn } from './saml-test-sign-in.ts';
 import type { createTestApp } from './test-app-routes.ts';
 import { TEST_CLIENT_ID } from './test-registrations.ts';
@@ -29,6 +33,8 @@ export interface TestSignInDependencies {
   frame: Frame;
   issuer: string;
   applications: Pick<ApplicationAdmin, 'get'>;
+  /** By entity ID. */
+  findApplication: Applications['find'];
   tickets: TestTickets;
   claimsPreview: ClaimsPreviews;
   /** The built-in test application, which redeems its codes itself. */
@@ -110,9 +116,23 @@ function responseRoutes(router: Router<State, Extras>, dependencies: TestSignInD
     frame.show(ctx, {
       title: t('console.test-bench.saml-response'),
       back: { href: '/admin/applications', label: t('console.test-bench.applications') },
-      blocks: samlResponseBlocks(xml),
+      blocks: [...(await samlDemandsBlocks(dependencies, frame.account(ctx), xml)), ...samlResponseBlocks(xml)],
     });
   });
+}
+
+/** What the product lacks in this Response about the administrator. An encrypted one names its audience to the product only. */
+async function samlDemandsBlocks(
+  { findApplication }: TestSignInDependencies,
+  account: Account,
+  xml: string,
+): Promise<Block[]> {
+  const audience = audienceOf(xml);
+  const application = audience === undefined ? undefined : await findApplication(audience);
+  const product = application && productOf(application);
+  if (!product) return [];
+  const verdicts = demandVerdicts(product, receivedOf(account, application.metadata));
+  return demandsBlocks(application, product, verdicts);
 }
 
 /** The form of a test sign-in, and its begin. */

@@ -5,6 +5,7 @@ import type { Db } from '../../storage/database.ts';
 import type { Dialect } from '../../storage/dialect.ts';
 import { joinFragments } from '../../storage/fragments.ts';
 import type { Sql } from '../../storage/statements.ts';
+import type { Demand } from './presets/demands.ts';
 
 export interface UsageOfDay {
   /** UTC, YYYY-MM-DD. */
@@ -18,6 +19,12 @@ export interface ApplicationUsage {
   byDay(application: Pick<Application, 'clientId' | 'protocol'>, days: number): Promise<UsageOfDay[]>;
   /** When someone first signed in to it; undefined: never. */
   firstSignIn(application: Pick<Application, 'clientId' | 'protocol'>): Promise<Date | undefined>;
+  /** Whether anyone who may open it lacks this. `roles`: those of which one suffices. */
+  isLackedByAnyone(
+    application: Pick<Application, 'access'>,
+    demand: Demand,
+    roles: readonly string[],
+  ): Promise<boolean>;
 }
 
 export interface ApplicationUsageDependencies {
@@ -53,6 +60,17 @@ export function createApplicationUsage({ db, sql, now }: ApplicationUsageDepende
       const where = { clientId, type: { in: SIGN_INS[protocol] }, outcome: 'success' };
       const first = await db.auditEvent.findFirst({ where, orderBy: { id: 'asc' }, select: { at: true } });
       return first?.at;
+    },
+
+    async isLackedByAnyone({ access }, demand, roles) {
+      const lacks = {
+        address: { email: null },
+        verified: { email: { not: null }, emailVerified: false },
+        role: { roles: { none: { role: { name: { in: [...roles] } } } } },
+      }[demand];
+      const mayOpen = access === 'everyone' ? {} : { roles: { some: { role: { name: { in: access.roles } } } } };
+      const where = { AND: [{ isActive: true }, lacks, mayOpen] };
+      return (await db.user.findFirst({ where, select: { id: true } })) !== null;
     },
   };
 }

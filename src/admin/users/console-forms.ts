@@ -214,6 +214,7 @@ async function fieldsFor({ frame, roles }: UserFormsDependencies, ctx: Context, 
     {
       name: 'email_verified',
       label: t('console.users.form.email-verified'),
+      hint: t('console.users.form.email-verified-hint'),
       type: 'checkbox',
       checked: given?.email_verified === 'on',
     },

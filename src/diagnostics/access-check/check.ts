@@ -14,6 +14,8 @@ export type CheckId =
   | 'codes'
   | 'factor'
   | 'email'
+  | 'verified-email'
+  | 'product-role'
   | 'network'
   | 'metadata'
   | 'secret';

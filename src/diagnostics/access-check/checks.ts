@@ -6,7 +6,7 @@ import { limits } from '../../limits.ts';
 import { MFA_ACR, PHISHING_RESISTANT_ACR } from '../../mfa/acr.ts';
 import { allOf, listOf, oneOf, type PageText, sentences, type Text, t } from '../../texts/text.ts';
 import { type Check, failed, later, passed, type Result, skipped, warning } from './check.ts';
-import type { AccessFacts } from './facts.ts';
+import type { AccessFacts, ProductFacts } from './facts.ts';
 import { registrationChecks } from './registration-checks.ts';
 
 /** Every check; those that cannot apply to the application's protocol are left out. */
@@ -23,9 +23,7 @@ export function checksOf(facts: AccessFacts): Check[] {
     ...(facts.codeWaitSeconds > 0
       ? [{ id: 'codes' as const, label: t('console.access-check.label.codes'), ...codes(facts) }]
       : []),
-    ...(facts.emailProduct
-      ? [{ id: 'email' as const, label: t('console.access-check.label.email'), ...email(facts, facts.emailProduct) }]
-      : []),
+    ...(facts.product ? productChecks(facts, facts.product) : []),
     { id: 'network', label: t('console.access-check.label.network'), ...network(facts) },
     ...(facts.secrets === 'unused'
       ? []
@@ -90,8 +88,44 @@ function ofRule(
   };
 }
 
-function email({ account }: AccessFacts, product: string): Result {
-  return account.email ? passed() : warning(t('console.access-check.no-email', { who: nameOf(account), app: product }));
+/** What the product demands, as its guide sets it up. */
+function productChecks(
+  { account }: AccessFacts,
+  { title: app, verdicts, receivedRoles, roles }: ProductFacts,
+): Check[] {
+  const who = nameOf(account);
+  return verdicts.map(({ demand, state }): Check => {
+    if (demand === 'address')
+      return {
+        id: 'email',
+        label: t('console.access-check.label.email'),
+        ...(state === 'met' ? passed() : failed(t('console.access-check.no-email', { who, app }))),
+      };
+    if (demand === 'verified')
+      return {
+        id: 'verified-email',
+        label: t('console.access-check.label.verified-email'),
+        ...(state === 'met' ? passed() : failed(t('console.access-check.unverified-email', { who, app }))),
+      };
+    const label = t('console.access-check.label.product-role', { app });
+    const id = 'product-role';
+    if (state === 'met')
+      return { id, label, ...passed(t('console.access-check.receives-roles', { app, roles: listOf(receivedRoles) })) };
+    if (state === 'other-roles')
+      return {
+        id,
+        label,
+        ...warning(t('console.access-check.other-roles', { app, who, roles: listOf(receivedRoles) })),
+      };
+    if (roles.length === 0) {
+      const none = t('console.access-check.no-role-counts', { app });
+      return { id, label, ...(state === 'rejected' ? failed(none) : warning(none)) };
+    }
+    const needed = { app, who, roles: oneOf(roles) };
+    return state === 'rejected'
+      ? { id, label, ...failed(t('console.access-check.product-rejects', needed)) }
+      : { id, label, ...warning(t('console.access-check.no-rights-there', needed)) };
+  });
 }
 
 const INTERACTIVE: readonly string[] = ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'];

@@ -1,6 +1,12 @@
 // What the access check reads about a person and an application, from the parts of the server that decide at a sign-in. It reads only.
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
+import {
+  type DemandVerdict,
+  demandVerdicts,
+  receivedOf,
+  rolesThatCount,
+} from '../../admin/applications/presets/demands.ts';
 import { productOf } from '../../admin/applications/presets/presets.ts';
 import { type RegistrationProblem, registrationProblem } from '../../admin/applications/tabs/registration-problem.ts';
 import { type DisabledBy, disabledBy } from '../../admin/users/disabled-by.ts';
@@ -50,8 +56,8 @@ export interface AccessFacts {
   /** Names of enabled connections that the application accepts: those that the person is linked to, and those on the sign-in page. */
   linked: string[];
   offered: string[];
-  /** The product, where it rejects users without an email address. */
-  emailProduct: string | undefined;
+  /** What the product demands of the person beyond the access rule. */
+  product: ProductFacts | undefined;
   /** How many passwords were wrong since the last right one, or since the account was unlocked. */
   wrongPasswords: number;
   /** The network of the last attempt. */
@@ -67,6 +73,15 @@ export interface AccessFacts {
   /** Whether the client authenticates with a secret, and has a valid one. */
   secrets: 'unused' | 'valid' | 'missing';
   now: Date;
+}
+
+export interface ProductFacts {
+  title: string;
+  verdicts: DemandVerdict[];
+  /** The names of the person's roles as the application receives them. */
+  receivedRoles: readonly string[];
+  /** The roles of this server that the product knows as its own. */
+  roles: string[];
 }
 
 export interface FactsDependencies {
@@ -131,7 +146,7 @@ export async function readFacts(
     ...{ account, application, locks, password, factors, requirements, afterFactor, rule, ...ways, now: now() },
     conditions: accessDecisionConditions(application, account),
     disabled: await disabledBy(dependencies, account),
-    emailProduct: emailProductOf(application),
+    product: productFactsOf(account, application),
     codeWaitSeconds: codes.retryAfterSeconds,
     wrongPasswords: wrongInARow(recent),
     network: await networkOf(dependencies, recent),
@@ -143,9 +158,13 @@ export async function readFacts(
   };
 }
 
-function emailProductOf(application: Application): string | undefined {
+function productFactsOf(account: Account, application: Application): ProductFacts | undefined {
   const product = productOf(application);
-  return product?.needsEmail ? product.title : undefined;
+  if (!product?.demands) return undefined;
+  const { metadata } = application;
+  const person = receivedOf(account, metadata);
+  const roles = rolesThatCount(product, metadata);
+  return { title: product.title, verdicts: demandVerdicts(product, person), receivedRoles: person.roles, roles };
 }
 
 const PROVEN_BY: Record<string, string> = {

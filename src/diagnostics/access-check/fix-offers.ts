@@ -35,12 +35,16 @@ export interface Offer {
   needs:
     | { of: 'user'; anyOf: readonly OwnPermission[] }
     | { of: 'role'; name: string }
+    | { of: 'profile' }
     | { of: 'application' }
     | { of: 'settings' };
 }
 
 export interface FixActions {
-  userAdmin: Pick<UserAdmin, 'allowFirstFactor' | 'invite' | 'sendPasswordReset' | 'setActive' | 'setRoles' | 'unlock'>;
+  userAdmin: Pick<
+    UserAdmin,
+    'allowFirstFactor' | 'invite' | 'sendPasswordReset' | 'setActive' | 'setRoles' | 'unlock' | 'update'
+  >;
   /** Without one, a mailed link is a file that nobody receives. */
   hasMailServer: boolean;
   applicationAdmin: Pick<ApplicationAdmin, 'readMetadataAgain' | 'setEnabled' | 'update'>;
@@ -69,6 +73,13 @@ export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFa
       return factorOffers(dependencies, facts);
     case 'email':
       return [userLink(facts, t('console.access-check.add-email'), 'edit')];
+    case 'verified-email':
+      return [verifiedOffer(dependencies, facts)];
+    case 'product-role':
+      return [
+        ...(facts.product?.roles ?? []).slice(0, MAX_ROLES).map((role) => giveRole(dependencies, facts, role)),
+        link(facts, t('console.access-check.change-claims', { protocol: application.protocol }), 'claims'),
+      ];
     case 'network':
       return facts.network?.isDenied
         ? [
@@ -173,25 +184,42 @@ function accountOffers(
   ];
 }
 
-function roleOffers({ userAdmin }: FixActions, facts: AccessFacts): Offer[] {
-  const { account, application } = facts;
-  const who = nameOf(account);
-  const roles = missingRoles(application.access, account).slice(0, MAX_ROLES);
+function roleOffers(actions: FixActions, facts: AccessFacts): Offer[] {
+  const roles = missingRoles(facts.application.access, facts.account).slice(0, MAX_ROLES);
   return [
-    ...roles.map(
-      (role): Offer => ({
-        needs: { of: 'role', name: role },
-        fix: {
-          id: `role ${role}`,
-          label: t('console.access-check.give-role', { who, role }),
-          consequence: t('console.access-check.give-role-why', { who, role }),
-          done: t('console.access-check.role-given', { who, role }),
-          apply: (by) => userAdmin.setRoles(account.id, [...account.roles, role], by),
-        },
-      }),
-    ),
+    ...roles.map((role) => giveRole(actions, facts, role)),
     link(facts, t('console.access-check.change-rule'), 'access'),
   ];
+}
+
+function giveRole({ userAdmin }: FixActions, { account }: AccessFacts, role: string): Offer {
+  const who = nameOf(account);
+  return {
+    needs: { of: 'role', name: role },
+    fix: {
+      id: `role ${role}`,
+      label: t('console.access-check.give-role', { who, role }),
+      consequence: t('console.access-check.give-role-why', { who, role }),
+      done: t('console.access-check.role-given', { who, role }),
+      apply: (by) => userAdmin.setRoles(account.id, [...account.roles, role], by),
+    },
+  };
+}
+
+/** The administrator vouches for the address, so the page asks first. */
+function verifiedOffer({ userAdmin }: FixActions, { account }: AccessFacts): Offer {
+  const [who, email] = [nameOf(account), account.email ?? ''];
+  return {
+    needs: { of: 'profile' },
+    fix: {
+      id: 'verify-email',
+      label: t('console.access-check.verify-email', { email }),
+      consequence: t('console.access-check.verify-email-why', { who, email }),
+      asksFirst: true,
+      done: t('console.access-check.email-verified', { email }),
+      apply: (by) => userAdmin.update(account.id, { emailVerified: true }, by),
+    },
+  };
 }
 
 /** A link for a password, and for an application without local sign-in the change that accepts it. */

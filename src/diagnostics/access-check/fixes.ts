@@ -81,6 +81,10 @@ async function obstacle(
       if (account.source === 'file') return roleInFile(application, account) ?? FILE(nameOf(account));
       if ((await roleAdmin.assignable(by)).includes(needs.name) && (await mayChangeUser(ASSIGN))) return undefined;
       return t('console.access-check.lacks-role', { role: needs.name, name: nameOf(account) });
+    case 'profile':
+      if (account.source === 'file') return FILE(nameOf(account));
+      if (await mayChangeUser(['gatehouse.users:write'])) return undefined;
+      return lacks(['gatehouse.users:write'], nameOf(account));
     case 'application':
       if (!(await applicationAdmin.mayChange(application.id, by)))
         return lacks(['gatehouse.applications:write'], application.name);

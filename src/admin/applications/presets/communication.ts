@@ -25,6 +25,7 @@ export const mattermost: ProductPreset = {
   title: 'Mattermost',
   text: t('console.preset.mattermost.text'),
   protocol: 'oidc',
+  demands: { email: 'address' },
   fields: [urlField('Mattermost', 'https://chat.example.com')],
   toDeclaration: ({ url }) => ({
     ...webApplication('Mattermost', url, ['/signup/openid/complete']),

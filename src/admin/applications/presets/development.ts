@@ -47,6 +47,7 @@ export const gitea: ProductPreset = {
   protocol: 'oidc',
   fields: [urlField('Gitea', 'https://git.example.com')],
   roles: [{ name: 'gitea-admin', description: t('console.preset.role.site-administrators', { product: 'Gitea' }) }],
+  demands: { email: 'address' },
   toDeclaration: ({ url }) => ({
     ...webApplication('Gitea', url, [forgePath]),
     claims: forgeClaims,
@@ -65,6 +66,7 @@ export const forgejo: ProductPreset = {
   protocol: 'oidc',
   fields: [urlField('Forgejo', 'https://git.example.com')],
   roles: [{ name: 'forgejo-admin', description: t('console.preset.role.site-administrators', { product: 'Forgejo' }) }],
+  demands: { email: 'address' },
   toDeclaration: ({ url }) => ({ ...webApplication('Forgejo', url, [forgePath]), claims: forgeClaims }),
   setupInstructions: forgeGuide('Forgejo', 'forgejo-admin'),
 };
@@ -123,6 +125,8 @@ export const argoCd: ProductPreset = {
   protocol: 'oidc',
   fields: [urlField('Argo CD', 'https://argocd.example.com')],
   roles: [{ name: 'argocd-admin', description: t('console.preset.role.administrators', { product: 'Argo CD' }) }],
+  // Without policy.default, a person without a role sees nothing.
+  demands: { role: 'for-rights', countsOtherRoles: true },
   toDeclaration: ({ url }) => ({
     ...webApplication('Argo CD', url, []),
     redirect_uris: [`${baseOf(url)}/auth/callback`, 'http://localhost:8085/auth/callback'],

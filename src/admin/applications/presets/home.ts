@@ -14,6 +14,7 @@ export const immich: ProductPreset = {
   text: t('console.preset.immich.text'),
   protocol: 'oidc',
   fields: [urlField('Immich', 'https://photos.example.com')],
+  demands: { email: 'address' },
   // A web application cannot register a custom-scheme redirect URI, so the mobile app uses Immich's forwarding URL.
   toDeclaration: ({ url }) => ({
     ...webApplication('Immich', url, ['/auth/login', '/user-settings', '/api/oauth/mobile-redirect']),
@@ -56,6 +57,7 @@ export const jellyfin: ProductPreset = {
     { name: 'jellyfin-admin', description: t('console.preset.role.administrators', { product: 'Jellyfin' }) },
     { name: 'jellyfin-user', description: t('console.preset.role.users', { product: 'Jellyfin' }) },
   ],
+  demands: { role: 'to-sign-in' },
   toDeclaration: ({ url }) => ({
     ...webApplication('Jellyfin', url, ['/sso/OID/redirect/gatehouse']),
     token_endpoint_auth_method: 'client_secret_post',

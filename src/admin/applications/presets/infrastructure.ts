@@ -28,6 +28,7 @@ export const kubernetes: ProductPreset = {
   protocol: 'oidc',
   fields: [{ name: 'name', label: t('console.preset.kubernetes.cluster'), value: 'production', required: true }],
   roles: adminRole('kubernetes-admin', 'Kubernetes'),
+  demands: { role: 'for-rights', countsOtherRoles: true },
   toDeclaration: ({ name = '' }) => ({
     client_name: `Kubernetes ${name}`.trim(),
     application_type: 'native',
@@ -78,6 +79,7 @@ export const proxmox: ProductPreset = {
   protocol: 'oidc',
   fields: [urlField('Proxmox VE', 'https://proxmox.example.com:8006')],
   roles: adminRole('proxmox-admin', 'Proxmox VE'),
+  demands: { role: 'for-rights', countsOtherRoles: true },
   toDeclaration: ({ url }) => webApplication('Proxmox VE', url, ['']),
   setupInstructions: ({ issuer, clientId, clientSecret = SECRET }) => [
     {
@@ -177,6 +179,7 @@ export const vault: ProductPreset = {
   protocol: 'oidc',
   fields: [urlField('Vault', 'https://vault.example.com:8200')],
   roles: adminRole('vault-admin', 'Vault'),
+  demands: { role: 'for-rights', countsOtherRoles: true },
   toDeclaration: ({ url }) => {
     const { redirect_uris, ...rest } = webApplication('HashiCorp Vault', url, ['/ui/vault/auth/oidc/oidc/callback']);
     return { ...rest, redirect_uris: [...[redirect_uris].flat(), 'http://localhost:8250/oidc/callback'] };
@@ -227,10 +230,11 @@ export const minio: ProductPreset = {
     },
   ],
   roles: [
-    { name: 'minio-admin', description: minioPolicy('consoleAdmin') },
-    { name: 'minio-write', description: minioPolicy('readwrite') },
-    { name: 'minio-read', description: minioPolicy('readonly') },
+    { name: 'minio-admin', nameThere: 'consoleAdmin', description: minioPolicy('consoleAdmin') },
+    { name: 'minio-write', nameThere: 'readwrite', description: minioPolicy('readwrite') },
+    { name: 'minio-read', nameThere: 'readonly', description: minioPolicy('readonly') },
   ],
+  demands: { role: 'to-sign-in', countsOtherRoles: true },
   // MinIO uses the values of the claim as policy names.
   toDeclaration: ({ url }) => ({
     ...webApplication('MinIO', url, ['/oauth_callback']),

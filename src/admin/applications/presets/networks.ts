@@ -25,6 +25,7 @@ export const oauth2Proxy: ProductPreset = {
   text: t('console.preset.oauth2-proxy.text'),
   protocol: 'oidc',
   fields: [{ ...urlField('', 'https://app.example.com'), label: t('console.preset.oauth2-proxy.url') }],
+  demands: { email: 'verified' },
   toDeclaration: ({ url }) => webApplication('oauth2-proxy', url, ['/oauth2/callback']),
   setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
     {
@@ -61,6 +62,7 @@ export const tailscale: ProductPreset = {
   title: 'Tailscale',
   text: t('console.preset.tailscale.text'),
   protocol: 'oidc',
+  demands: { email: 'address' },
   fields: [
     { name: 'domain', label: t('console.preset.tailscale.domain'), hint: suchAs('example.com'), required: true },
   ],
@@ -100,6 +102,7 @@ export const cloudflareAccess: ProductPreset = {
   title: 'Cloudflare Access',
   text: t('console.preset.cloudflare-access.text'),
   protocol: 'oidc',
+  demands: { email: 'address' },
   fields: [hostField('team', t('console.preset.cloudflare-access.team'), '.cloudflareaccess.com')],
   // Access reads groups only from a claim of this name.
   toDeclaration: (answers) => {

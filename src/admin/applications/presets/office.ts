@@ -23,6 +23,7 @@ export const moodle: ProductPreset = {
   title: 'Moodle',
   text: t('console.preset.moodle.text'),
   protocol: 'oidc',
+  demands: { email: 'address' },
   fields: [urlField('Moodle', 'https://moodle.example.com')],
   toDeclaration: ({ url }) => ({
     ...webApplication('Moodle', url, ['/admin/oauth2callback.php']),
@@ -144,6 +145,7 @@ export const microsoft365: ProductPreset = {
   title: 'Microsoft 365',
   text: t('console.preset.microsoft-365.text'),
   protocol: 'saml',
+  demands: { email: 'address' },
   fields: [],
   toDeclaration: () => ({
     name: 'Microsoft 365',

@@ -15,7 +15,7 @@ export const grafana: ProductPreset = {
     },
     { name: 'grafana-editor', description: t('console.preset.role.editors', { product: 'Grafana' }) },
   ],
-  needsEmail: true,
+  demands: { email: 'address' },
   withoutRoles: t('console.preset.role.viewers', { product: 'Grafana' }),
   documentation:
     'https://grafana.com/docs/grafana/latest/setup-grafana/configure-access/configure-authentication/generic-oauth/',
@@ -84,7 +84,7 @@ function grafanaSettings(
 export const gitlab: ProductPreset = {
   id: 'gitlab',
   kind: 'development',
-  needsEmail: true,
+  demands: { email: 'address' },
   documentation: 'https://docs.gitlab.com/administration/auth/oidc/',
   checkedAgainst: 'GitLab Docs, Use OpenID Connect as an authentication provider (read 2026-11)',
   title: 'GitLab',

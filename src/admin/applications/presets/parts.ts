@@ -39,6 +39,8 @@ export const presetKinds = {
 /** A role that a product reads. */
 export interface PresetRole {
   name: string;
+  /** The name that the product reads, where the application renames it. */
+  nameThere?: string;
   description: PageText;
 }
 
@@ -65,14 +67,26 @@ export interface Preset {
   withoutRoles?: PageText;
 }
 
+/** What a product demands of a person beyond the access rule, as its guide sets it up (demands.ts). */
+export interface ProductDemands {
+  /** It rejects people without an address; `verified`: also those whose address is not verified. */
+  email?: 'address' | 'verified';
+  /** Without one of its roles it rejects a person (`to-sign-in`), or signs the person in without any right (`for-rights`). */
+  role?: 'to-sign-in' | 'for-rights';
+  /** A role of any other name counts as well, once the administrator of the product gave it rights. */
+  countsOtherRoles?: boolean;
+  /** Its roles, where `Preset.roles` cannot name them. */
+  roleNames?: RegExp;
+}
+
 /** A product by name, with the settings for its side. */
 export interface ProductPreset extends Preset {
   title: string;
   kind: keyof typeof presetKinds;
   /** The documents that its addresses and settings were checked against, each with a date or version. */
   checkedAgainst: string;
-  /** It rejects users without an email address. */
-  needsEmail?: boolean;
+  /** What it demands of a person. */
+  demands?: ProductDemands;
   /** Where the product describes them. */
   documentation: string;
   /** Settings in the product's own format, ready to paste. */

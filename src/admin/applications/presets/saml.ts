@@ -14,6 +14,7 @@ export const aws: ProductPreset = {
   text: t('console.preset.aws.text'),
   protocol: 'saml',
   hasOwnAccess: true,
+  demands: { role: 'to-sign-in', roleNames: /^arn:[\w-]+:iam::\d{12}:role\/[^,]+,arn:/ },
   fields: [
     {
       name: 'account',
@@ -160,6 +161,7 @@ export const slack: ProductPreset = {
   title: 'Slack',
   text: t('console.preset.slack.text'),
   protocol: 'saml',
+  demands: { email: 'address' },
   fields: [hostField('workspace', t('console.preset.slack.workspace'), '.slack.com')],
   toDeclaration: (answers) => {
     const origin = `https://${answer(answers, 'workspace', DNS_LABEL, faultMessage('dns-label')).toLowerCase()}.slack.com`;

@@ -4,14 +4,16 @@ import { needsPkce } from '../../../applications/fields/oidc-client.ts';
 import type { AuditEntry } from '../../../audit/audit.ts';
 import type { Context } from '../../../http/context.ts';
 import { certificateEnds } from '../../../saml/metadata/certificate-ends.ts';
-import { type PageText, t } from '../../../texts/text.ts';
+import { oneOf, type PageText, t } from '../../../texts/text.ts';
 import { eventItems } from '../../audit/console-rows.ts';
 import { type Block, type Cell, type ConsolePage, maxBarValue, type Step } from '../../console/blocks.ts';
 import { expiryCell } from '../../console/expiry.ts';
+import { ACCESS_CHECK_NEEDS } from '../../console/suggest.ts';
 import { waitingMetadataNotice } from '../console-metadata.ts';
 import { type ApplicationPagesDependencies, accessCell, pkceWarning } from '../console-parts.ts';
 import { profileName } from '../form/profile.ts';
 import { pictureWarning } from '../picture/console.ts';
+import { demandsOf, rolesThatCount } from '../presets/demands.ts';
 import { productOf } from '../presets/presets.ts';
 import type { UsageOfDay } from '../usage.ts';
 import { type OpenApplication, tabPage } from './tab-page.ts';
@@ -27,10 +29,11 @@ export async function overviewPage(
   const { application, path, mayChange } = open;
   const { frame, applications, usage, audit } = dependencies;
   const mayReadAudit = frame.may(ctx, 'gatehouse.audit:read');
-  const [waiting, days, firstSignIn, events] = await Promise.all([
+  const [waiting, days, firstSignIn, demands, events] = await Promise.all([
     applications.waitingMetadata(application.id, frame.actor(ctx)),
     usage.byDay(application, DAYS),
     usage.firstSignIn(application),
+    demandSteps(ctx, open, dependencies),
     mayReadAudit ? audit.list({ clientId: application.clientId, limit: RECENT }) : [],
   ]);
   const isWaiting = waiting !== undefined;
@@ -51,7 +54,7 @@ export async function overviewPage(
         usageBlock(days),
       ],
       aside: [
-        { kind: 'steps', title: t('console.tabs.overview.setup'), steps: setupSteps(open, firstSignIn) },
+        { kind: 'steps', title: t('console.tabs.overview.setup'), steps: setupSteps(open, firstSignIn, demands) },
         ...(mayReadAudit ? [await activityBlock(events, `${path}/activity`, dependencies)] : []),
       ],
     },
@@ -147,7 +150,11 @@ function usageBlock(days: readonly UsageOfDay[]): Block {
 }
 
 /** What an application needs until people use it. */
-function setupSteps({ application, path, mayWrite }: OpenApplication, firstSignIn: Date | undefined): Step[] {
+function setupSteps(
+  { application, path, mayWrite }: OpenApplication,
+  firstSignIn: Date | undefined,
+  demands: readonly Step[],
+): Step[] {
   const { protocol, metadata, createdAt, access } = application;
   const canEnd = protocol === 'oidc' && Boolean(metadata.backchannel_logout_uri ?? metadata.frontchannel_logout_uri);
   const isListed =
@@ -173,6 +180,7 @@ function setupSteps({ application, path, mayWrite }: OpenApplication, firstSignI
       text: '',
       isDone: true,
     },
+    ...demands,
     {
       title: t('console.tabs.step.listed'),
       text: t('console.tabs.step.listed-text'),
@@ -191,6 +199,38 @@ function setupSteps({ application, path, mayWrite }: OpenApplication, firstSignI
         ]
       : []),
   ];
+}
+
+/** What the product demands of people: done when no one who may open the application lacks it. */
+async function demandSteps(
+  ctx: Context,
+  { application }: OpenApplication,
+  { frame, usage }: ApplicationPagesDependencies,
+): Promise<Step[]> {
+  const product = productOf(application);
+  if (!product) return [];
+  const roles = rolesThatCount(product, application.metadata);
+  const mayCheck = ACCESS_CHECK_NEEDS.every((permission) => frame.may(ctx, permission));
+  return Promise.all(
+    demandsOf(product).map(async ({ demand, isRejected }): Promise<Step> => {
+      const values = { product: product.title, roles: oneOf(roles), demand, end: isRejected ? 'rejected' : 'none' };
+      return {
+        title: t('console.tabs.step.demand', values),
+        text:
+          demand === 'role' && roles.length === 0
+            ? t('console.access-check.no-role-counts', { app: product.title })
+            : t('console.tabs.step.demand-text', values),
+        isDone: !(await usage.isLackedByAnyone(application, demand, roles)),
+        ...(mayCheck && {
+          action: {
+            label: t('console.access-check.title'),
+            of: application.name,
+            href: `/admin/why?${new URLSearchParams({ app: application.clientId })}`,
+          },
+        }),
+      };
+    }),
+  );
 }
 
 async function activityBlock(
