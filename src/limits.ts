@@ -121,7 +121,6 @@ export const limits = {
     metadataRefreshSeconds: DAY, // at the latest; a shorter cacheDuration is obeyed
     metadataPollSeconds: HOUR, // at the soonest
     metadataGraceSeconds: 3 * DAY, // after validUntil, when no valid document can be read
-    minRsaBits: 2048,
     certificateDays: 3 * 365,
     certificateWarningDays: 30,
     certificateReminderDays: 7,
@@ -171,6 +170,12 @@ export const limits = {
     rsaBits: 2048,
     reloadSeconds: 30,
   },
+
+  /**
+   * Public keys of others: RFC 7518 3.3 and BSI TR-02102 for the shortest, OpenSSL's usual exponents. Ten keys are a rollover of every key of
+   * a large service.
+   */
+  foreignKeys: { minRsaBits: 2048, maxRsaBits: 8192, maxExponent: 2 ** 32 - 1, perUse: 10 },
 
   hsts: { maxAgeSeconds: 31_536_000 }, // Strict-Transport-Security (RFC 6797), one year
   /** How much a client may send, and how slowly. */

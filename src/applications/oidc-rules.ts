@@ -1,8 +1,9 @@
 // The rules that involve several fields of one OIDC client (RFC 7591 2, OpenID Connect Dynamic Client Registration 2).
 
 import { faultMessage } from '../platform/fault-messages.ts';
-import type { Fault } from '../platform/faults.ts';
+import { at, type Fault } from '../platform/faults.ts';
 import { claimSources, permissionFilterFaults } from './fields/claim-settings.ts';
+import { clientKeyFaults } from './fields/client-keys.ts';
 import { deviceCodeGrant, type OidcMetadata, usesSecret } from './fields/oidc-client.ts';
 import { profileFaults } from './security-profile.ts';
 import { redirectUriFault } from './uris.ts';
@@ -81,6 +82,7 @@ function secretFaults(client: Client): Fault[] {
 function keyFaults(client: Client): Fault[] {
   const faults: Fault[] = [];
   const { jwks, jwks_uri, request_object_signing_alg: requestAlg, token_endpoint_auth_method: method } = client;
+  if (jwks !== undefined) faults.push(...at(['jwks', 'keys'], clientKeyFaults(jwks)));
   if (jwks !== undefined && jwks_uri !== undefined)
     faults.push(fault('jwks_uri', faultMessage('not-with', { key: 'jwks' })));
   const needsKeys = method === 'private_key_jwt' || (requestAlg !== undefined && requestAlg !== 'HS256');

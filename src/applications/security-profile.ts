@@ -1,8 +1,6 @@
 // The security profiles of OIDC clients: one word that turns on everything that FAPI 2.0 demands of a client. The fields of a
 // profile are filled in where the registration leaves them out, and no other field can weaken it.
 
-import { createPublicKey } from 'node:crypto';
-import { limits } from '../limits.ts';
 import { faultMessage } from '../platform/fault-messages.ts';
 import type { Fault } from '../platform/faults.ts';
 import { type OidcMetadata, type SecurityProfile, securityProfiles } from './fields/oidc-client.ts';
@@ -99,22 +97,11 @@ export function profileFaults(client: OidcMetadata): Fault[] {
 
 const profileGrants: readonly string[] = ['authorization_code', 'refresh_token', 'client_credentials'];
 
-/** FAPI 2.0 Security Profile 5.4.1: RSA keys of 2048 bits or more, and the curves of the allowed algorithms. */
+/** FAPI 2.0 Security Profile 5.4.1: the curves of the allowed algorithms. RSA keys have 2048 bits or more by the rule for all keys. */
 function keyFault(jwk: Record<string, unknown>): string | undefined {
   if (jwk.use !== undefined && jwk.use !== 'sig') return undefined;
   if (jwk.alg !== undefined && !profileAlgs.includes(String(jwk.alg))) return faultMessage('profile-key-algs');
-  if (jwk.kty === 'EC') return jwk.crv === 'P-256' ? undefined : faultMessage('curve', { curve: 'P-256' });
-  if (jwk.kty === 'OKP') return jwk.crv === 'Ed25519' ? undefined : faultMessage('curve', { curve: 'Ed25519' });
-  const bits = rsaBits(jwk);
-  return bits !== undefined && bits >= limits.keys.rsaBits
-    ? undefined
-    : faultMessage('min-bits', { bits: limits.keys.rsaBits });
-}
-
-function rsaBits(jwk: Record<string, unknown>): number | undefined {
-  try {
-    return createPublicKey({ key: jwk, format: 'jwk' }).asymmetricKeyDetails?.modulusLength;
-  } catch {
-    return undefined;
-  }
+  if (jwk.kty === 'EC') return jwk.crv === 'P-256' ? undefined : faultMessage('on-curve', { curve: 'P-256' });
+  if (jwk.kty === 'OKP') return jwk.crv === 'Ed25519' ? undefined : faultMessage('on-curve', { curve: 'Ed25519' });
+  return undefined;
 }

@@ -2,6 +2,7 @@
 // called, and keys. Pure but for the metadata parser.
 import { z } from 'zod';
 import { check, formatPath } from '../applications/validation.ts';
+import { fetchedKeySet } from '../keys/foreign-keys.ts';
 import { type Text, t } from '../texts/text.ts';
 import type { Connection } from './connection.ts';
 import { webUri } from './kinds/fields.ts';
@@ -36,10 +37,6 @@ const discovery = z.looseObject({
   userinfo_endpoint: webUri.optional(),
   end_session_endpoint: webUri.optional(),
 });
-const jwks = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) });
-
-/** Shared secrets in a JWKS must never verify a signature. */
-const ASYMMETRIC = ['RSA', 'EC', 'OKP'];
 
 /**
  * The document in the form that is stored. Throws DocumentFault, and what `parse` throws.
@@ -65,10 +62,9 @@ export function checkedDocument(
   }
   const parsed = jsonOf(content);
   if (kind === 'jwks') {
-    const { keys } = assertValid(jwks, parsed, (fault) => t('console.connection-document.invalid-jwks', { fault }));
-    const usable = keys.filter(({ kty }) => ASYMMETRIC.includes(kty));
-    if (usable.length === 0) throw new DocumentFault(t('console.connection-document.no-key'));
-    return JSON.stringify({ keys: usable });
+    const { keys } = keySetIn(parsed);
+    if (keys.length === 0) throw new DocumentFault(t('console.connection-document.no-key'));
+    return JSON.stringify({ keys });
   }
   const document = assertValid(discovery, parsed, (fault) =>
     t('console.connection-document.invalid-discovery', { fault }),
@@ -80,6 +76,16 @@ export function checkedDocument(
       t('console.connection-document.other-issuer', { found: document.issuer, expected: String(issuer) }),
     );
   return JSON.stringify(document);
+}
+
+/** Shared secrets in a JWKS must never verify a signature, so it leaves them out. */
+function keySetIn(parsed: unknown) {
+  try {
+    return fetchedKeySet(parsed);
+  } catch (cause) {
+    const fault = cause instanceof Error ? cause.message : String(cause);
+    throw new DocumentFault(t('console.connection-document.invalid-jwks', { fault }), { cause });
+  }
 }
 
 function jsonOf(content: string): unknown {

@@ -79,10 +79,13 @@ function equalityCheck(label: PageText, received: string | undefined, expected: 
 }
 
 /** The signed part; when the signature is invalid, the message as it was received, to display it with the failed check. */
-export function checkedSignature(read: () => Element, xml: string): { checks: Check[]; root: Element } {
+export async function checkedSignature(
+  read: () => Promise<Element>,
+  xml: string,
+): Promise<{ checks: Check[]; root: Element }> {
   const label = t('console.test-bench.check.signature');
   try {
-    return { root: read(), checks: [{ label, passed: true }] };
+    return { root: await read(), checks: [{ label, passed: true }] };
   } catch (error) {
     if (!(error instanceof SamlError)) throw error;
     return { root: parseXml(xml).root, checks: [{ label, passed: false, received: error.message }] };

@@ -125,10 +125,13 @@ function createReceiver(provider: ServiceProvider) {
   const identityProvider = `${issuer}/saml/metadata`;
   return {
     /** Reads and checks a Response that was posted to the ACS. Throws SamlError where there is none. */
-    response(body: string, requestIdOf: (relayState: string | undefined) => string | undefined): ReceivedMessage {
+    async response(
+      body: string,
+      requestIdOf: (relayState: string | undefined) => string | undefined,
+    ): Promise<ReceivedMessage> {
       const { xml, relayState } = decodePost(body);
-      const { checks: signed, root } = checkedSignature(
-        () => parseXml(verifyEnveloped(parseXml(xml), sender(provider))).root,
+      const { checks: signed, root } = await checkedSignature(
+        async () => parseXml(await verifyEnveloped(parseXml(xml), sender(provider))).root,
         xml,
       );
       const head = headChecks(root, {
@@ -152,7 +155,10 @@ function createReceiver(provider: ServiceProvider) {
       const decoded = await decodeRedirect(query);
       const { xml, relayState } = decoded;
       const opened = openMessage(decoded, ['LogoutResponse'], validateWellFormed);
-      const { checks: signed, root } = checkedSignature(() => authenticateMessage(opened, sender(provider)).root, xml);
+      const { checks: signed, root } = await checkedSignature(
+        async () => (await authenticateMessage(opened, sender(provider))).root,
+        xml,
+      );
       const checks = [
         ...signed,
         ...headChecks(root, {
@@ -177,7 +183,7 @@ async function answerLogout(provider: ServiceProvider, query: string): Promise<s
     now: now(),
     skewSeconds: skewSeconds(),
   };
-  const request = readLogoutRequest(authenticateMessage(opened, sender(provider)), expectation);
+  const request = readLogoutRequest(await authenticateMessage(opened, sender(provider)), expectation);
   const destination = `${issuer}/saml/slo`;
   const message = logoutResponse({
     id: newMessageId(),

@@ -1,6 +1,7 @@
 // Each rule of an OIDC client, a service provider and a user, beside what it lets through.
 import { describe, expect, it } from 'vitest';
 import { formatFault, parseFile } from '../../src/config-file/file.ts';
+import { ec } from '../support/applications/registrations.ts';
 
 function faultsOf(section: string, entry: Record<string, unknown>): string[] {
   return parseFile(JSON.stringify({ [section]: [entry] })).faults.map((fault) =>
@@ -10,7 +11,7 @@ function faultsOf(section: string, entry: Record<string, unknown>): string[] {
 const uri = 'https://a.example/cb';
 const client = (more: object) => ({ client_id: 'web', redirect_uris: [uri], ...more });
 const device = 'urn:ietf:params:oauth:grant-type:device_code';
-const jwks = { keys: [{ kty: 'EC', crv: 'P-256', x: 'x', y: 'y' }] };
+const jwks = { keys: [ec()] };
 const secret = 's'.repeat(32);
 
 describe('a client', () => {

@@ -31,7 +31,7 @@ describe('samlify as a service provider', () => {
     const { context: url } = serviceProvider.createLoginRequest(identityProvider, 'redirect');
     const byRedirect = await receiveRedirect(url.slice(url.indexOf('?') + 1));
     const { context: form } = serviceProvider.createLoginRequest(identityProvider, 'post');
-    const byPost = receivePost(Buffer.from(form, 'base64').toString());
+    const byPost = await receivePost(Buffer.from(form, 'base64').toString());
     for (const message of [byRedirect, byPost]) {
       expect(readAuthnRequest(message)).toMatchObject({ issuer: sp.entityId, acsUrl: sp.acs, signed: true });
     }

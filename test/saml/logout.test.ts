@@ -94,19 +94,21 @@ describe('a LogoutRequest from a service provider', () => {
       'expired',
     ],
   ])('is rejected %s', async (_name, xml, changes, code) => {
-    expect(await samlErrorCode(() => readLogoutRequest(receivePost(xml), { ...expectation, ...changes }))).toBe(code);
+    expect(
+      await samlErrorCode(async () => readLogoutRequest(await receivePost(xml), { ...expectation, ...changes })),
+    ).toBe(code);
   });
 
   it('is rejected unsigned, also where requests for sign-in need no signature', async () => {
-    const message = receivePost(logoutRequestXml(), maySign);
+    const message = await receivePost(logoutRequestXml(), maySign);
     expect(await samlErrorCode(() => readLogoutRequest(message, expectation))).toBe('signature_missing');
   });
 
-  it('has no NameID when the identifier is encrypted', () => {
+  it('has no NameID when the identifier is encrypted', async () => {
     const encrypted =
       '<saml:EncryptedID><x:EncryptedData xmlns:x="http://www.w3.org/2001/04/xmlenc#"><x:CipherData><x:CipherValue>AAAA</x:CipherValue></x:CipherData></x:EncryptedData></saml:EncryptedID>';
     const xml = signXml(logoutRequestXml().replace(/<saml:NameID>.*<\/saml:NameID>/, encrypted));
-    expect(readLogoutRequest(receivePost(xml), expectation).nameId).toBeUndefined();
+    expect(readLogoutRequest(await receivePost(xml), expectation).nameId).toBeUndefined();
   });
 });
 

@@ -17,7 +17,7 @@ export function receivePost(
   sender = mustSign,
   parameter = 'SAMLRequest',
   validateXml = schemas.protocol,
-): TrustedMessage {
+): Promise<TrustedMessage> {
   const decoded = decodePost(postBody(xml, undefined, parameter));
   return authenticateMessage(openMessage(decoded, anyKind, validateXml), sender);
 }

@@ -15,9 +15,9 @@ const sender: RequestSender = {
   ],
 };
 const at = (seconds: number) => ({ endpoint: idp.sso, now: new Date(now.getTime() + seconds * 1000) });
-const check = (parts: RequestParts, changes: Partial<RequestSender> = {}, expectation = at(0)) =>
+const check = async (parts: RequestParts, changes: Partial<RequestSender> = {}, expectation = at(0)) =>
   checkAuthnRequest(
-    readAuthnRequest(receivePost(authnRequestXml(parts), maySign)),
+    readAuthnRequest(await receivePost(authnRequestXml(parts), maySign)),
     { ...sender, ...changes },
     expectation,
   );
@@ -31,12 +31,12 @@ const context = (comparison: string, ...classes: string[]) =>
     .join('')}</samlp:RequestedAuthnContext>`;
 
 describe('an AuthnRequest', () => {
-  it('is read in full', () => {
+  it('is read in full', async () => {
     const subject =
       '<a:Subject xmlns:a="urn:oasis:names:tc:SAML:2.0:assertion"><a:NameID>alice@example.com</a:NameID></a:Subject>';
     const body = `${subject}${policy(`Format="${nameIdFormats.persistent}" AllowCreate="1" SPNameQualifier="${sp.entityId}"`)}${context('minimum', 'urn:a', ' urn:b\n')}<samlp:Scoping ProxyCount="0"/>`;
     const attributes = ` ForceAuthn="1" IsPassive=" false " ProtocolBinding="${bindings.post}" Consent="urn:x" ProviderName="&lt;b>"`;
-    const request = readAuthnRequest(receivePost(authnRequestXml({ body, attributes }), maySign));
+    const request = readAuthnRequest(await receivePost(authnRequestXml({ body, attributes }), maySign));
     expect(request).toEqual({
       id: '_request1',
       issuer: sp.entityId,
@@ -61,10 +61,10 @@ describe('an AuthnRequest', () => {
     );
   });
 
-  it('is answered at the registered ACS that it names', () => {
-    expect(check({})).toMatchObject({ outcome: 'accepted', acs: { url: sp.acs }, nameIdFormat: 'persistent' });
-    expect(check({ acs: '' })).toMatchObject({ acs: { url: 'https://sp.example/acs2' } });
-    expect(check({ acs: ' AssertionConsumerServiceIndex="1"' })).toMatchObject({ acs: { url: sp.acs } });
+  it('is answered at the registered ACS that it names', async () => {
+    expect(await check({})).toMatchObject({ outcome: 'accepted', acs: { url: sp.acs }, nameIdFormat: 'persistent' });
+    expect(await check({ acs: '' })).toMatchObject({ acs: { url: 'https://sp.example/acs2' } });
+    expect(await check({ acs: ' AssertionConsumerServiceIndex="1"' })).toMatchObject({ acs: { url: sp.acs } });
   });
 
   it.each([
@@ -93,17 +93,19 @@ describe('an AuthnRequest', () => {
     expect(await samlErrorCode(() => check(parts, {}, { ...at(0), ...expectation }))).toBe(code);
   });
 
-  it('is accepted at the edges of the five minutes, and beyond them by the skew', () => {
-    expect(check({}, {}, at(300)).outcome).toBe('accepted');
-    expect(check({}, {}, at(-300)).outcome).toBe('accepted');
-    expect(check({}, {}, { ...at(330), skewSeconds: 60 } as ReturnType<typeof at>).outcome).toBe('accepted');
+  it('is accepted at the edges of the five minutes, and beyond them by the skew', async () => {
+    expect((await check({}, {}, at(300))).outcome).toBe('accepted');
+    expect((await check({}, {}, at(-300))).outcome).toBe('accepted');
+    expect((await check({}, {}, { ...at(330), skewSeconds: 60 } as ReturnType<typeof at>)).outcome).toBe('accepted');
   });
 
   it('needs a Destination once it is signed', async () => {
     const bare = authnRequestXml().replace(/ Destination="[^"]*"/, '');
-    const read = (xml: string) => readAuthnRequest(receivePost(xml, maySign));
-    expect(checkAuthnRequest(read(bare), sender, at(0)).outcome).toBe('accepted');
-    expect(await samlErrorCode(() => checkAuthnRequest(read(signXml(bare)), sender, at(0)))).toBe('wrong_destination');
+    const read = async (xml: string) => readAuthnRequest(await receivePost(xml, maySign));
+    expect(checkAuthnRequest(await read(bare), sender, at(0)).outcome).toBe('accepted');
+    expect(await samlErrorCode(async () => checkAuthnRequest(await read(signXml(bare)), sender, at(0)))).toBe(
+      'wrong_destination',
+    );
   });
 
   it.each([
@@ -120,8 +122,12 @@ describe('an AuthnRequest', () => {
       statusCodes.InvalidNameIDPolicy,
     ],
     ['an unknown context class', { body: context('exact', 'urn:x') }, statusCodes.NoAuthnContext],
-  ])('is answered with a status for %s', (_name, parts, subcode) => {
-    expect(check(parts)).toMatchObject({ outcome: 'rejected', acs: { url: sp.acs }, reason: { status: { subcode } } });
+  ])('is answered with a status for %s', async (_name, parts, subcode) => {
+    expect(await check(parts)).toMatchObject({
+      outcome: 'rejected',
+      acs: { url: sp.acs },
+      reason: { status: { subcode } },
+    });
   });
 
   it('is rejected with a page, not a status, when its address is not registered either', async () => {

@@ -1,8 +1,8 @@
 // The schemas of a SAML service provider: as it is declared, by metadata or by hand, and as `applications.metadata` stores
 // it. The metadata XML itself is read in saml/metadata/.
 
-import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
+import { certificateFault, keyCountFault } from '../../keys/foreign-keys.ts';
 import { limits } from '../../limits.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
@@ -165,6 +165,8 @@ function keyFaults({ certificates = [], require_signed_requests, encrypt_asserti
   const uses = certificates.map((one) => ('use' in one ? one.use : undefined));
   const isThere = (use: 'signing' | 'encryption') => uses.some((known) => known === undefined || known === use);
   const faults: Fault[] = [];
+  const count = keyCountFault(uses);
+  if (count !== undefined) faults.push({ path: ['certificates'], message: count });
   if (require_signed_requests === true && !isThere('signing'))
     faults.push({ path: ['require_signed_requests'], message: faultMessage('needs-signing-certificate') });
   if (encrypt_assertion === 'always' && !isThere('encryption'))
@@ -202,18 +204,4 @@ export function settingsOf(entry: ServiceProvider, xml: string | undefined): Ser
     ...(entry.slo_url === undefined ? {} : { slo: entry.slo_url }),
     ...(entry.certificates === undefined ? {} : { certificates: entry.certificates }),
   };
-}
-
-function certificateFault(value: string): string | undefined {
-  let key: X509Certificate['publicKey'];
-  try {
-    key = new X509Certificate(value).publicKey;
-  } catch {
-    return faultMessage('certificate');
-  }
-  const bits = key.asymmetricKeyDetails?.modulusLength;
-  if (key.asymmetricKeyType === 'rsa' && (bits ?? 0) < limits.saml.minRsaBits) {
-    return faultMessage('rsa-bits', { bits: bits ?? 0, minimum: limits.saml.minRsaBits });
-  }
-  return ['rsa', 'ec'].includes(key.asymmetricKeyType ?? '') ? undefined : faultMessage('rsa-or-ec');
 }

@@ -2,8 +2,8 @@
 // and everything else is rejected.
 import { claimsByScope } from '../../accounts/claims.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
-import { at, type Fault } from '../../platform/faults.ts';
-import { hasKeyFor, keySetFaults, signingAlgs } from '../fields/client-keys.ts';
+import type { Fault } from '../../platform/faults.ts';
+import { hasKeyFor, signingAlgs } from '../fields/client-keys.ts';
 import { deviceCodeGrant, type OidcMetadata } from '../fields/oidc-client.ts';
 
 const interactiveGrants: readonly string[] = ['authorization_code', deviceCodeGrant];
@@ -35,12 +35,10 @@ export function signingUses(client: Partial<OidcMetadata>): { use: 'authenticati
   ];
 }
 
-/** The keys themselves, and whether one fits each signature of the client. Those of a jwks_uri change without a registration. */
+/** Whether a key fits each signature of the client. Those of a jwks_uri change without a registration. */
 function keyFaults(client: OidcMetadata): Fault[] {
   const { jwks } = client;
   if (jwks === undefined) return [];
-  const faults = at(['jwks', 'keys'], keySetFaults(jwks));
-  if (faults.length > 0) return faults;
   const missing = signingUses(client).find(({ algs }) => !hasKeyFor(jwks, algs));
   if (!missing) return [];
   const [alg = '', ...more] = missing.algs;

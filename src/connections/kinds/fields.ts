@@ -1,9 +1,9 @@
 // Field schemas that several kinds of connection use.
 
-import { X509Certificate } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 import { webUriFault, webUriSchema } from '../../applications/uris.ts';
+import { authorityFault, certificateFault } from '../../keys/foreign-keys.ts';
 import { limits } from '../../limits.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
 import { line } from '../../platform/line-schema.ts';
@@ -33,20 +33,20 @@ export const domain = z
   .transform((value) => domainToASCII(value.trim()).toLowerCase())
   .refine((value) => /^(?=.{4,253}$)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+$/.test(value), faultMessage('domain'));
 
-/** A certificate in PEM form with an RSA key of at least 2048 bits or an EC key. */
-export const certificate = z
-  .string()
-  .trim()
-  .superRefine((value, context) => {
-    const message = certificateFault(value);
-    if (message !== undefined) context.addIssue({ code: 'custom', message });
-  });
+const pem = (faultOf: (value: string) => string | undefined) =>
+  z
+    .string()
+    .trim()
+    .superRefine((value, context) => {
+      const message = faultOf(value);
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
+    });
+
+/** A certificate in PEM form whose key verifies signatures. */
+export const certificate = pem(certificateFault);
 
 /** A certificate of an authority in PEM form. */
-export const authority = z
-  .string()
-  .trim()
-  .refine((value) => readCertificate(value) !== undefined, faultMessage('certificate'));
+export const authority = pem(authorityFault);
 
 /** One secret, or several with the time at which each ends at the upstream. */
 export const secretValues = z.union([
@@ -68,20 +68,3 @@ export const secretValues = z.union([
 
 /** The end is text, because an entry of the configuration file crosses a thread as JSON. */
 export type DeclaredSecret = { value: string; expires_at?: string | undefined };
-
-function readCertificate(value: string): X509Certificate | undefined {
-  try {
-    return new X509Certificate(value);
-  } catch {
-    return undefined;
-  }
-}
-
-function certificateFault(value: string): string | undefined {
-  const key = readCertificate(value)?.publicKey;
-  if (!key) return faultMessage('certificate');
-  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
-  if (key.asymmetricKeyType === 'rsa' && bits < limits.saml.minRsaBits)
-    return faultMessage('rsa-bits', { bits, minimum: limits.saml.minRsaBits });
-  return ['rsa', 'ec'].includes(key.asymmetricKeyType ?? '') ? undefined : faultMessage('rsa-or-ec');
-}

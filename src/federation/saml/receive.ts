@@ -34,21 +34,22 @@ export async function authenticAnswer(
 ): Promise<{ trusted: TrustedResponse; identityProvider: IdentityProvider }> {
   const { allow_sha1: allowSha1, allow_cbc: allowCbc, want_encrypted: wantEncrypted } = connection.settings;
   const accepted = { allowSha1, allowCbc, wantEncrypted, decryptionKeys: serviceProvider.decryptionKeys() };
-  const verify = (identityProvider: IdentityProvider) => {
+  const verify = async (identityProvider: IdentityProvider) => {
     const { signingKeys, entityId } = identityProvider;
     const opened = openResponse(xml, validateXml);
     if (opened.claimedIssuer !== entityId)
       throw new SamlError('wrong_issuer', { received: opened.claimedIssuer, expected: entityId });
-    return { trusted: authenticateResponse(opened, { ...accepted, signingKeys }, validateXml), identityProvider };
+    const trusted = await authenticateResponse(opened, { ...accepted, signingKeys }, validateXml);
+    return { trusted, identityProvider };
   };
   try {
-    return verify(await identityProviders.of(connection));
+    return await verify(await identityProviders.of(connection));
   } catch (error) {
     if (!(error instanceof SamlError)) throw error;
     const changed = error.code === 'signature_invalid' ? await identityProviders.withNewKeys(connection) : undefined;
     if (!changed) throw asFederationError(error);
     try {
-      return verify(changed);
+      return await verify(changed);
     } catch (again) {
       throw again instanceof SamlError ? asFederationError(again) : again;
     }

@@ -76,7 +76,7 @@ export function createReceivedLogoutRequests(dependencies: ReceivedLogoutRequest
   return {
     async accept(opened) {
       const entityId = opened.claimedIssuer;
-      const { message, connections } = verifiedBy(opened, await sendersOf(dependencies, entityId));
+      const { message, connections } = await verifiedBy(opened, await sendersOf(dependencies, entityId));
       const request = readLogoutRequest(message, expectedFrom(dependencies, entityId));
       if (!(await seenMessages.isNew(entityId, request.id))) throw new SamlError('replayed');
       return { connection: connections[0], connections, requestId: request.id, request };
@@ -129,7 +129,7 @@ async function sendersOf(
 }
 
 /** The message and the connections whose keys verify it. Throws the SamlError of the first connection when none does. */
-function verifiedBy(opened: OpenedMessage, senders: readonly KnownSender[]) {
+async function verifiedBy(opened: OpenedMessage, senders: readonly KnownSender[]) {
   const connections: SamlConnection[] = [];
   let message: TrustedMessage | undefined;
   let fault: unknown;
@@ -137,7 +137,7 @@ function verifiedBy(opened: OpenedMessage, senders: readonly KnownSender[]) {
     try {
       // Parsed again each time, because a verification takes the signature out of the tree.
       const unverified = parseXml(opened.decoded.xml);
-      message = authenticateMessage({ ...opened, unverified }, senderKeys(connection, identityProvider));
+      message = await authenticateMessage({ ...opened, unverified }, senderKeys(connection, identityProvider));
       connections.push(connection);
     } catch (error) {
       if (!(error instanceof SamlError)) throw error;

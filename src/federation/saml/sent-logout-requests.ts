@@ -64,7 +64,7 @@ export function createSentLogoutRequests(dependencies: SentLogoutRequestsDepende
       const identityProvider = await identityProviders.of(connection);
       const { entityId } = identityProvider;
       if (opened.claimedIssuer !== entityId) throw new SamlError('wrong_issuer');
-      const message = authenticateMessage(opened, senderKeys(connection, identityProvider));
+      const message = await authenticateMessage(opened, senderKeys(connection, identityProvider));
       return readLogoutResponse(message, { ...expectedFrom(dependencies, entityId), requestId: messageId }).succeeded;
     },
   };

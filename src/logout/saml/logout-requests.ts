@@ -69,7 +69,7 @@ export function createLogoutRequests(dependencies: LogoutRequestsDependencies): 
     accept: (ctx, sp, opened) =>
       runInChildSpan('saml LogoutRequest', { attributes: { 'gatehouse.client_id': sp.entityId } }, async () => {
         // A LogoutRequest needs a signature, also if the registration accepts unsigned AuthnRequests.
-        const message = authenticateMessage(opened, { ...sp, requireSigned: true });
+        const message = await authenticateMessage(opened, { ...sp, requireSigned: true });
         const expectation = { entityId: sp.entityId, endpoint, now: now(), skewSeconds: skewSeconds() };
         const request = readLogoutRequest(message, expectation);
         if (!(await seenMessages.isNew(sp.entityId, request.id))) throw new SamlError('replayed');

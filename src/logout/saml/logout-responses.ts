@@ -35,7 +35,7 @@ export function createLogoutResponses(dependencies: LogoutResponsesDependencies)
   async function succeeded(opened: OpenedMessage, participant: Participant, requestId: string): Promise<boolean> {
     const sp = await serviceProviders.find(participant.clientId);
     if (!sp || opened.claimedIssuer !== sp.entityId) throw new SamlError('wrong_issuer');
-    const message = authenticateMessage(opened, { ...sp, requireSigned: true });
+    const message = await authenticateMessage(opened, { ...sp, requireSigned: true });
     const response = readLogoutResponse(message, {
       entityId: sp.entityId,
       endpoint: `${base}/saml/slo`,

@@ -150,7 +150,7 @@ async function sendBySoap(
   const text = decodeXml(octets, response.headers.get('Content-Type') ?? '');
   const parties = { sp, location, now: now(), skewSeconds: skewSeconds(), validateXml };
   // A LogoutResponse with another status than Success.
-  if (!readSoapAnswer(text, messageId, parties)) throw new UnexpectedAnswer(response.status, text);
+  if (!(await readSoapAnswer(text, messageId, parties))) throw new UnexpectedAnswer(response.status, text);
   return 'sent';
 }
 

@@ -32,9 +32,9 @@ export function createSamlProbe(dependencies: SamlProbeDependencies): SamlProbe 
   const endpoint = `${base}/saml/slo`;
   const { origin } = new URL(base);
 
-  function isSuccessResponse(decoded: DecodedMessage, sp: ServiceProvider, requestId: string): boolean {
+  async function isSuccessResponse(decoded: DecodedMessage, sp: ServiceProvider, requestId: string): Promise<boolean> {
     const opened = openMessage(decoded, ['LogoutResponse'], validateXml);
-    const message = authenticateMessage(opened, { ...sp, requireSigned: true });
+    const message = await authenticateMessage(opened, { ...sp, requireSigned: true });
     const expectation = { entityId: sp.entityId, endpoint, now: now(), skewSeconds: skewSeconds(), requestId };
     return readLogoutResponse(message, expectation).succeeded;
   }
@@ -55,7 +55,7 @@ export function createSamlProbe(dependencies: SamlProbeDependencies): SamlProbe 
       const needsCookies = location?.origin === origin || isBrowserCheck(location, new URL(url));
       if (query === undefined && form === undefined) return needsCookies ? 'unknown' : 'no-return';
       const decoded = query === undefined ? decodePost(String(form)) : await decodeRedirect(query);
-      return isSuccessResponse(decoded, sp, messageId) ? 'confirmed' : 'answers';
+      return (await isSuccessResponse(decoded, sp, messageId)) ? 'confirmed' : 'answers';
     } catch (error) {
       // The service provider answered with an invalid message. The LogoutResponse in the browser is checked separately.
       if (error instanceof SamlError) return 'answers';

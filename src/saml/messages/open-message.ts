@@ -6,7 +6,7 @@ import { SamlError } from '../xml/errors.ts';
 import { type ParsedXml, parseXml } from '../xml/parse.ts';
 import { attribute, childOf, isElement, textOf } from '../xml/read.ts';
 import type { XmlValidator } from '../xml/schema.ts';
-import { signatureAlgorithm, verifyOctets } from '../xml/signature-algorithms.ts';
+import { isSigned, signatureAlgorithm } from '../xml/signature-algorithms.ts';
 import type { DecodedMessage } from './decode.ts';
 
 export type MessageName = 'AuthnRequest' | 'LogoutRequest' | 'LogoutResponse';
@@ -50,7 +50,7 @@ export function openMessage(
 }
 
 /** Verifies the signature, which has to be valid also where none is required. Throws SamlError. */
-export function authenticateMessage(message: OpenedMessage, sender: Sender): TrustedMessage {
+export async function authenticateMessage(message: OpenedMessage, sender: Sender): Promise<TrustedMessage> {
   const { name, decoded, unverified } = message;
   const enveloped = signaturesIn(unverified.root);
   if (!decoded.querySignature && enveloped.length === 0) {
@@ -64,21 +64,19 @@ export function authenticateMessage(message: OpenedMessage, sender: Sender): Tru
     // Bindings 3.4.4.1: by redirect the signature is in the query and covers the whole message. One inside the message,
     // which pysaml2 leaves in its LogoutResponses, is ignored.
     if (!decoded.querySignature) throw new SamlError('signature_shape', { detail: 'only an enveloped signature' });
-    verifyQuery(decoded, sender);
+    await verifyQuery(decoded, sender);
     return { name, root: unverified.root, signed: true };
   }
-  const signedText = verifyEnveloped(unverified, sender);
+  const signedText = await verifyEnveloped(unverified, sender);
   const { root } = parseXml(signedText);
   if (!isElement(root, `samlp:${name}`)) throw new SamlError('signature_shape', { detail: root.nodeName });
   return { name, root, signed: true };
 }
 
-function verifyQuery(decoded: DecodedMessage, { signingKeys, allowSha1 }: SenderKeys): void {
+async function verifyQuery(decoded: DecodedMessage, { signingKeys, allowSha1 }: SenderKeys): Promise<void> {
   const signature = decoded.querySignature;
   if (!signature) throw new SamlError('signature_missing');
   const algorithm = signatureAlgorithm(signature.algorithm, allowSha1);
-  for (const octets of signature.octets) {
-    if (signingKeys.some((key) => verifyOctets(algorithm, octets, signature.value, key))) return;
-  }
-  throw new SamlError('signature_invalid');
+  if (!(await isSigned(algorithm, signature.octets, signature.value, signingKeys)))
+    throw new SamlError('signature_invalid');
 }

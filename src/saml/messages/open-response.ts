@@ -49,15 +49,15 @@ export function openResponse(xml: string, validateXml: XmlValidator): OpenedResp
  *
  * @throws SamlError
  */
-export function authenticateResponse(
+export async function authenticateResponse(
   { unverified }: OpenedResponse,
   keys: ResponseKeys,
   validateXml: XmlValidator,
-): TrustedResponse {
+): Promise<TrustedResponse> {
   const { root } = unverified;
   checkShape(root);
   const isSigned = childrenOf(root, 'ds:Signature').length > 0;
-  const response = isSigned ? parsedAgain(verifySignatureOf(root, root, keys), 'samlp:Response') : undefined;
+  const response = isSigned ? parsedAgain(await verifySignatureOf(root, root, keys), 'samlp:Response') : undefined;
   const outer = response ?? root;
   const encrypted = childOf(outer, 'saml:EncryptedAssertion');
   if (encrypted) {
@@ -66,7 +66,7 @@ export function authenticateResponse(
     const { root: plain } = parseXml(text, { kind: 'response', validateXml });
     if (!isElement(plain, 'saml:Assertion')) throw new SamlError('wrong_root', { detail: plain.nodeName });
     checkSignatures(plain, [plain]);
-    return { response, assertion: authenticAssertion(plain, plain, isSigned, keys), wasEncrypted: true };
+    return { response, assertion: await authenticAssertion(plain, plain, isSigned, keys), wasEncrypted: true };
   }
   const assertion = childOf(outer, 'saml:Assertion');
   if (!assertion) {
@@ -77,7 +77,7 @@ export function authenticateResponse(
     const expected = keys.allowCbc ? 'AES-GCM or AES-CBC' : 'AES-GCM';
     throw new SamlError('encryption_missing', { received: 'not encrypted', expected });
   }
-  return { response, assertion: authenticAssertion(assertion, outer, isSigned, keys), wasEncrypted: false };
+  return { response, assertion: await authenticAssertion(assertion, outer, isSigned, keys), wasEncrypted: false };
 }
 
 /** One assertion at most, as a child of the Response, and no signature but those of the two. */
@@ -95,9 +95,14 @@ function checkSignatures(root: Element, signable: readonly Element[]): void {
     throw new SamlError('signature_shape', { detail: 'a signature is neither of the Response nor of its assertion' });
 }
 
-function authenticAssertion(assertion: Element, root: Element, isCovered: boolean, keys: ResponseKeys): Element {
+async function authenticAssertion(
+  assertion: Element,
+  root: Element,
+  isCovered: boolean,
+  keys: ResponseKeys,
+): Promise<Element> {
   if (childrenOf(assertion, 'ds:Signature').length > 0)
-    return parsedAgain(verifySignatureOf(assertion, root, keys), 'saml:Assertion');
+    return parsedAgain(await verifySignatureOf(assertion, root, keys), 'saml:Assertion');
   if (!isCovered) throw missing();
   return assertion;
 }

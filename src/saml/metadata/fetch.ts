@@ -25,11 +25,11 @@ export function createMetadataFetch({ outgoing }: { outgoing: typeof fetch }): F
   };
 }
 
-function signedPart(xml: string, certificate: string): string {
+async function signedPart(xml: string, certificate: string): Promise<string> {
   const signingKeys = [readCertificate(certificate).publicKey];
   const document = parseXml(xml, { kind: 'metadata' });
   try {
-    return verifyEnveloped(document, { signingKeys, allowSha1: false });
+    return await verifyEnveloped(document, { signingKeys, allowSha1: false });
   } catch (cause) {
     throw new Error('The metadata is not signed with the pinned key (metadata_certificate).', { cause });
   }

@@ -44,13 +44,13 @@ export function openSoap(text: string, parameter: DecodedMessage['parameter']): 
 }
 
 /** Whether the LogoutResponse has the status Success. Throws SamlError when it is not authentic. */
-export function readSoapAnswer(text: string, requestId: string, parties: SoapParties): boolean {
+export async function readSoapAnswer(text: string, requestId: string, parties: SoapParties): Promise<boolean> {
   const { sp, location, now, skewSeconds, validateXml } = parties;
   const decoded = openSoap(text, 'SAMLResponse');
   const opened = openMessage(decoded, ['LogoutResponse'], validateXml);
   // Bindings 3.2.3: TLS authenticates the responder; without TLS a signature is required.
   const isProvenByTransport = new URL(location).protocol === 'https:';
-  const message = authenticateMessage(opened, { ...sp, requireSigned: !isProvenByTransport });
+  const message = await authenticateMessage(opened, { ...sp, requireSigned: !isProvenByTransport });
   // A response on the same connection needs no Destination.
   const expectation = { entityId: sp.entityId, endpoint: undefined, now, skewSeconds, requestId };
   return readLogoutResponse({ ...message, signed: true }, expectation).succeeded;

@@ -61,7 +61,7 @@ export function createAcceptRequest(dependencies: AcceptRequestDependencies): Ac
       sp = await serviceProviders.find(opened.claimedIssuer);
       if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId: opened.claimedIssuer } });
       ctx.state.request.application = sp.entityId;
-      const request = withoutIgnoredContext(readAuthnRequest(authenticateMessage(opened, sp)), sp);
+      const request = withoutIgnoredContext(readAuthnRequest(await authenticateMessage(opened, sp)), sp);
       assertMetadataValid(sp, now());
       const expectation = { endpoint: `${base}/saml/sso`, now: now(), skewSeconds: skewSeconds() };
       const verdict = checkAuthnRequest(request, sp, expectation);
@@ -78,26 +78,26 @@ export function createAcceptRequest(dependencies: AcceptRequestDependencies): Ac
       // An unknown sender is logged and not audited: anyone could fill the audit log.
       if (sp && error instanceof SamlError) await auditRejection(dependencies, ctx, sp, error);
       if (!(error instanceof SamlError || error instanceof AppError)) throw error;
-      throw samlErrorPage(error, sp?.title, recordRejection(dependencies, ctx, error, opened));
+      throw samlErrorPage(error, sp?.title, await recordRejection(dependencies, ctx, error, opened));
     }
   };
   return traced('saml AuthnRequest', acceptRequest, (accepted) => ({ 'gatehouse.client_id': accepted?.sp.entityId }));
 }
 
 /** Records the rejection for the console. Returns the code that the user sees. */
-function recordRejection(
+async function recordRejection(
   { rejections }: AcceptRequestDependencies,
   ctx: Context,
   error: SamlError | AppError,
   opened: OpenedMessage | undefined,
-): string {
+): Promise<string> {
   const detail = typeof error.detail === 'string' ? ` (${error.detail})` : '';
   return rejections.record(ctx.state.request, {
     endpoint: 'saml',
     reason: error.code,
     message: `${error.message}${detail}`,
     clientId: opened?.claimedIssuer,
-    received: opened ? requestParameters(opened) : {},
+    received: opened ? await requestParameters(opened) : {},
     rules: authnRequestRules(violationOf(error)),
   });
 }
@@ -129,7 +129,7 @@ async function sendStatus(
 ): Promise<void> {
   const { responses } = dependencies;
   await auditRejection(dependencies, ctx, sp, reason);
-  const code = recordRejection(dependencies, ctx, reason, opened);
+  const code = await recordRejection(dependencies, ctx, reason, opened);
   const message = `${reason.message} Error reference ${code}.`;
   const xml = reason.status && responses.status(acs.url, request.id, { ...reason.status, message });
   if (!xml) throw reason;

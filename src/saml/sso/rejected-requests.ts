@@ -17,11 +17,11 @@ const RECORDED_ATTRIBUTES = [
 ];
 
 /** The parameters of the request by name; what is absent or empty is left out. */
-export function requestParameters(opened: OpenedMessage): ReceivedParameters {
+export async function requestParameters(opened: OpenedMessage): Promise<ReceivedParameters> {
   const { root } = opened.unverified;
   const policy = childOf(root, 'samlp:NameIDPolicy');
   const context = childOf(root, 'samlp:RequestedAuthnContext');
-  const certificate = signerOf(opened);
+  const certificate = await signerOf(opened);
   return Object.fromEntries(
     [
       ['Issuer', opened.claimedIssuer],
@@ -48,14 +48,14 @@ function methodIn(root: Root): string | undefined {
 }
 
 /** The certificate in the request as PEM, if the request was signed with its key. */
-function signerOf(opened: OpenedMessage): string | undefined {
+async function signerOf(opened: OpenedMessage): Promise<string | undefined> {
   const [element] = Array.from(opened.unverified.root.getElementsByTagNameNS(DS, 'X509Certificate'));
   const base64 = element && textOf(element).replace(/\s+/g, '');
   if (!base64) return undefined;
   const pem = `-----BEGIN CERTIFICATE-----\n${base64.replace(/(.{64})/g, '$1\n').trim()}\n-----END CERTIFICATE-----`;
   try {
     const { publicKey } = readCertificate(pem);
-    authenticateMessage(opened, { signingKeys: [publicKey], allowSha1: false, requireSigned: true });
+    await authenticateMessage(opened, { signingKeys: [publicKey], allowSha1: false, requireSigned: true });
     return pem;
   } catch {
     return undefined;

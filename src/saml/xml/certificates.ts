@@ -1,7 +1,7 @@
 // Certificates of service providers, which SAML metadata uses as containers of keys (SAML Metadata Interoperability
-// Profile): their dates and issuers are not checked, the strength of the key is.
+// Profile): their dates and issuers are not checked, their keys are (keys/foreign-keys.ts).
 import { type KeyObject, X509Certificate } from 'node:crypto';
-import { limits } from '../../limits.ts';
+import { foreignKeyFault, strengthOf } from '../../keys/foreign-keys.ts';
 import { SamlError } from './errors.ts';
 
 export interface Certificate {
@@ -15,8 +15,6 @@ export interface Certificate {
   expiresAt: Date;
 }
 
-const curveBits: Record<string, number> = { prime256v1: 256, secp384r1: 384, secp521r1: 521 };
-
 /**
  * Reads a certificate, as PEM or as the base64 of metadata.
  *
@@ -26,12 +24,15 @@ export function readCertificate(text: string): Certificate {
   const base64 = text.replace(/-----(BEGIN|END) CERTIFICATE-----/g, '').replace(/\s+/g, '');
   const certificate = parseCertificate(base64);
   const publicKey = publicKeyOf(certificate);
-  const { kind, bits } = strengthOf(publicKey);
+  const kind = publicKey.asymmetricKeyType;
+  if (kind !== 'rsa' && kind !== 'ec') throw weakKey(`has a key of the type ${kind}`);
+  const fault = foreignKeyFault(publicKey);
+  if (fault !== undefined) throw weakKey(fault);
   return {
     pem: certificate.toString(),
     publicKey,
     kind,
-    bits,
+    bits: strengthOf(publicKey),
     fingerprint: certificate.fingerprint256,
     subject: certificate.subject,
     expiresAt: new Date(certificate.validTo),
@@ -56,19 +57,8 @@ function publicKeyOf(certificate: X509Certificate): KeyObject {
   }
 }
 
-function strengthOf(key: KeyObject): { kind: 'rsa' | 'ec'; bits: number } {
-  const { modulusLength = 0, namedCurve = '' } = key.asymmetricKeyDetails ?? {};
-  if (key.asymmetricKeyType === 'rsa') {
-    if (modulusLength < limits.saml.minRsaBits) throw weakKey(`RSA with ${modulusLength} bits`);
-    return { kind: 'rsa', bits: modulusLength };
-  }
-  const bits = key.asymmetricKeyType === 'ec' ? curveBits[namedCurve] : undefined;
-  if (!bits) throw weakKey(`${key.asymmetricKeyType ?? 'unknown'} ${namedCurve}`.trim());
-  return { kind: 'ec', bits };
-}
-
-function weakKey(found: string): SamlError {
+function weakKey(fault: string): SamlError {
   return new SamlError('weak_key', {
-    message: `A certificate holds a key that is not accepted (${found}); RSA from 2048 bits or P-256, P-384, P-521.`,
+    message: `A certificate ${fault}. Accepted are RSA and the curves P-256, P-384 and P-521.`,
   });
 }

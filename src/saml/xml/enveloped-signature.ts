@@ -9,7 +9,7 @@ import { SamlError } from './errors.ts';
 import { algorithms } from './names.ts';
 import type { ParsedXml } from './parse.ts';
 import { attribute, childOf, childrenOf, elements, everyElement, isElement } from './read.ts';
-import { digestAlgorithm, type SignatureAlgorithm, signatureAlgorithm, verifyOctets } from './signature-algorithms.ts';
+import { digestAlgorithm, isSigned, type SignatureAlgorithm, signatureAlgorithm } from './signature-algorithms.ts';
 
 export interface SenderKeys {
   signingKeys: readonly KeyObject[];
@@ -26,7 +26,7 @@ export function signaturesIn(root: Element): Element[] {
  *
  * @throws SamlError signature_shape, signature_algorithm or signature_invalid
  */
-export function verifyEnveloped({ root }: ParsedXml, keys: SenderKeys): string {
+export async function verifyEnveloped({ root }: ParsedXml, keys: SenderKeys): Promise<string> {
   check(signaturesIn(root).length === 1, 'no signature, or more than one');
   return verifySignatureOf(root, root, keys);
 }
@@ -37,11 +37,15 @@ export function verifyEnveloped({ root }: ParsedXml, keys: SenderKeys): string {
  *
  * @throws SamlError signature_shape, signature_algorithm or signature_invalid
  */
-export function verifySignatureOf(target: Element, root: Element, { signingKeys, allowSha1 }: SenderKeys): string {
+export async function verifySignatureOf(
+  target: Element,
+  root: Element,
+  { signingKeys, allowSha1 }: SenderKeys,
+): Promise<string> {
   const { signature, info, value, algorithm, digest, prefixes } = acceptedShape(target, root, allowSha1);
   // First whether a registered key signed SignedInfo: messages without one are not canonicalized in full.
   const octets = canonicalize(info, []);
-  if (!signingKeys.some((candidate) => verifyOctets(algorithm, octets, value, candidate))) {
+  if (!(await isSigned(algorithm, [octets], value, signingKeys))) {
     throw new SamlError('signature_invalid', { detail: 'no registered key made it' });
   }
   // The only reference is to the target, so its two transforms are: remove the signature, canonicalize.

@@ -1,6 +1,7 @@
 // The allowed signature algorithms of received messages. Not among them: HMAC (a public key would be its secret), DSA and
 // MD5. SHA-1 is accepted only from a service provider whose registration allows it.
-import { constants, type KeyObject, verify } from 'node:crypto';
+import { constants, type KeyObject, type VerifyKeyObjectInput, verify } from 'node:crypto';
+import { promisify } from 'node:util';
 import { SamlError } from './errors.ts';
 import { algorithms } from './names.ts';
 
@@ -62,23 +63,36 @@ function sha1NotAllowed(uri: string): SamlError {
   });
 }
 
-/** Whether the key made this signature. A key of another kind did not. */
-export function verifyOctets(
+// With a callback it runs in the thread pool.
+const verifyInPool = promisify<string, Buffer, KeyObject | VerifyKeyObjectInput, Buffer, boolean>(verify);
+
+/** Whether one of the keys made this signature over one of the texts. Keys of another kind did not. Runs off the event loop. */
+export async function isSigned(
   algorithm: SignatureAlgorithm,
-  octets: string,
+  texts: readonly string[],
   signature: Buffer,
-  key: KeyObject,
-): boolean {
-  if (key.type !== 'public' || key.asymmetricKeyType !== algorithm.key) return false;
-  const data = Buffer.from(octets);
-  if (algorithm.key === 'ec') {
-    // XML Signature encodes r||s (RFC 4050); Java libraries send DER on the redirect binding.
-    return (
-      verify(algorithm.hash, data, { key, dsaEncoding: 'ieee-p1363' }, signature) ||
-      verify(algorithm.hash, data, { key, dsaEncoding: 'der' }, signature)
-    );
+  keys: readonly KeyObject[],
+): Promise<boolean> {
+  const fitting = keys.filter(
+    ({ type, asymmetricKeyType }) => type === 'public' && asymmetricKeyType === algorithm.key,
+  );
+  for (const text of new Set(texts)) {
+    const octets = Buffer.from(text);
+    for (const key of fitting) {
+      for (const way of waysToVerify(algorithm, key))
+        if (await verifyInPool(algorithm.hash, octets, way, signature)) return true;
+    }
   }
-  if (!algorithm.pss) return verify(algorithm.hash, data, key, signature);
-  const padding = constants.RSA_PKCS1_PSS_PADDING;
-  return verify(algorithm.hash, data, { key, padding, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }, signature);
+  return false;
+}
+
+function waysToVerify(algorithm: SignatureAlgorithm, key: KeyObject): (KeyObject | VerifyKeyObjectInput)[] {
+  // XML Signature encodes r||s (RFC 4050); Java libraries send DER on the redirect binding.
+  if (algorithm.key === 'ec')
+    return [
+      { key, dsaEncoding: 'ieee-p1363' },
+      { key, dsaEncoding: 'der' },
+    ];
+  if (!algorithm.pss) return [key];
+  return [{ key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }];
 }

@@ -13,9 +13,9 @@ const manyNamespaces = (count: number) =>
 const laughs = `<!DOCTYPE lolz [<!ENTITY a "ha"><!ENTITY b "${'&a;'.repeat(10)}"><!ENTITY c "${'&b;'.repeat(10)}">]>`;
 
 describe('a message', () => {
-  it('is accepted with declaration and byte order mark', () => {
-    expect(receivePost(good, maySign).root.localName).toBe('AuthnRequest');
-    expect(receivePost(`\ufeff<?xml version="1.0" encoding="UTF-8"?>\n${good}\n`, maySign).signed).toBe(false);
+  it('is accepted with declaration and byte order mark', async () => {
+    expect((await receivePost(good, maySign)).root.localName).toBe('AuthnRequest');
+    expect((await receivePost(`\ufeff<?xml version="1.0" encoding="UTF-8"?>\n${good}\n`, maySign)).signed).toBe(false);
   });
 
   it.each([
@@ -89,17 +89,18 @@ describe('a message', () => {
       'the signature of another message',
       signXml(authnRequestXml()).replace(sp.acs, `${sp.acs}${'&lt;'.repeat(7_000)}`),
     ],
-  ])('is handled within the time limit, full of %s', (_name, xml) => {
-    const cpu = Array.from({ length: 15 }, () => {
+  ])('is handled within the time limit, full of %s', async (_name, xml) => {
+    const cpu: number[] = [];
+    for (let round = 0; round < 15; round += 1) {
       const before = process.cpuUsage();
       try {
-        readAuthnRequest(receivePost(xml, maySign));
+        readAuthnRequest(await receivePost(xml, maySign));
       } catch (error) {
         if (!(error instanceof SamlError)) throw error;
       }
       const { user, system } = process.cpuUsage(before);
-      return (user + system) / 1000;
-    });
+      cpu.push((user + system) / 1000);
+    }
     expect(Math.min(...cpu)).toBeLessThan(200); // 2 ms where it was measured; a quadratic step takes seconds
   });
 

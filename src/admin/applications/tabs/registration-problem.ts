@@ -1,6 +1,6 @@
 // What is wrong with a registration that the engine rejects, in words, and the tab where it is changed.
 import type { OidcApplication } from '../../../applications/application.ts';
-import { keySetFaults } from '../../../applications/fields/client-keys.ts';
+import { clientKeyFaults } from '../../../applications/fields/client-keys.ts';
 import { type PageText, t } from '../../../texts/text.ts';
 import { faultText } from '../../console/fault-sentences.ts';
 
@@ -22,7 +22,7 @@ export function registrationProblem(
   }
   if (!/jwks|JSON Web Key/.test(reason))
     return { text: t('console.applications.problem.incomplete', { reason }), tab: 'settings' };
-  const [fault] = metadata.jwks ? keySetFaults(metadata.jwks) : [];
+  const [fault] = metadata.jwks ? clientKeyFaults(metadata.jwks) : [];
   const text = fault ? faultText(fault.message) : reason;
   return { text: t('console.applications.problem.keys', { text }), tab: 'credentials' };
 }
