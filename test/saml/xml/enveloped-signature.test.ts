@@ -75,7 +75,11 @@ describe('a POSTed message with an enveloped signature', () => {
     for (const canonicalization of [exclusiveC14n, withComments]) {
       const xml = signXml(plain, { transforms: [enveloped, withComments], canonicalization });
       expect(xml.split(withComments).length).toBeGreaterThan(canonicalization === withComments ? 2 : 1);
-      expect(readAuthnRequest(receivePost(xml))).toMatchObject({ id: '_request1', forceAuthn: true, signed: true });
+      expect(readAuthnRequest(await receivePost(xml))).toMatchObject({
+        id: '_request1',
+        forceAuthn: true,
+        signed: true,
+      });
       const commented = xml.replace('sp.example/metadata<', 'sp.example/<!-- -->metadata<');
       expect(await samlErrorCode(() => receivePost(commented))).toBe('forbidden_markup');
       expect(await samlErrorCode(() => receivePost(xml.replace('"true"', '"false"')))).toBe('signature_invalid');
