@@ -38,6 +38,11 @@ export const limits = {
    * Profile 5.3.2.1-13). A request object is at most an hour old and valid for an hour (Message Signing 5.3.1).
    */
   fapi: { futureSeconds: 15, requestObjectSeconds: HOUR },
+  /**
+   * The parameters of an authorization request together, which are stored until the sign-in ends; also what goes back with the answer, which
+   * has to fit into an address: browsers and proxies accept 8 KiB of headers.
+   */
+  authorizationRequest: { bytes: 8 * KIB },
   /** RFC 9126 2.2: a pushed request is used at once. */
   pushedRequest: { seconds: MINUTE },
   /** An initial access token (RFC 7591 3) is given to a developer who uses it on the same day. */
@@ -113,7 +118,7 @@ export const limits = {
     requestAgeSeconds: 5 * MINUTE, // IssueInstant, both directions
     notBeforeSkewSeconds: MINUTE,
     keptRequestSeconds: HOUR, // as long as the sign-in page may stay open
-    relayStateBytes: 2 * KIB,
+    relayStateBytes: 8 * KIB, // as long as an address may be; some products put a whole address and its state into it
     bodyBytes: 256 * KIB, // of a POST
     messageBytes: 32 * KIB, // the XML of a POST, or inflated from a redirect; usual ones have 1 to 8 KB
     responseBytes: 96 * KIB, // of an upstream: a user may be in hundreds of groups

@@ -44,6 +44,12 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
     accessTokenSeconds: () => settings().accessTokenMinutes * 60,
     serverApis: ownResources(issuer),
   });
+  const { rejectedLogoutPage, ...logoutPages } = createLogoutPages({
+    findAccount: (id) => accounts.find(id),
+    ownClientId: dependencies.firstPartyClient.client_id,
+    clients,
+    reportRejectedClient: reportRejectedClients(dependencies.logger),
+  });
   return createConfiguration({
     jwks: keyring.jwks() as never,
     adapter: createEngineAdapters({
@@ -91,13 +97,8 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
     clientSecret: () => randomToken(),
     fetch: dependencies.outgoingFetch,
     pages: {
-      renderError: createErrorPage({ rejections }),
-      logout: createLogoutPages({
-        findAccount: (id) => accounts.find(id),
-        ownClientId: dependencies.firstPartyClient.client_id,
-        clients,
-        reportRejectedClient: reportRejectedClients(dependencies.logger),
-      }),
+      renderError: createErrorPage({ rejections, clients, rejectedLogoutPage }),
+      logout: logoutPages,
       device: createDevicePages({ deviceGuesses }),
     },
   });

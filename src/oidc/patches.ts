@@ -8,6 +8,7 @@ import { type ClientCacheDependencies, cacheClients } from './patches/provider/c
 import { addApplicationClaims } from './patches/provider/client-claims.ts';
 import { acceptEverySecret, type ClientSecretsDependencies } from './patches/provider/client-secrets.ts';
 import { skipRejectedClients } from './patches/provider/clients-at-logout.ts';
+import { acceptEveryAlgorithm } from './patches/provider/id-token-hints.ts';
 import { type QueueLogoutToken, queueLogoutTokens } from './patches/provider/logout-token-queue.ts';
 import { extendLoopbackHosts } from './patches/provider/loopback-hosts.ts';
 import { deriveSuccessor } from './patches/provider/refresh-token-successor.ts';
@@ -100,6 +101,7 @@ export const providerPatches: readonly ProviderPatch[] = [
     replaces: 'RefreshToken.prototype.generateTokenId',
     apply: (provider, { refreshTokenRetries }) => deriveSuccessor(provider, refreshTokenRetries),
   },
+  { name: 'id-token-hints', replaces: 'IdToken.validate', apply: acceptEveryAlgorithm },
   { name: 'loopback-hosts', replaces: 'LOOPBACKS.has', apply: extendLoopbackHosts },
 ];
 

@@ -1,15 +1,19 @@
 // The page for an error of the engine that must not, or cannot, be sent back to the application.
 
+import type { ErrorPage } from '../../http/context.ts';
 import { AppError, type ErrorCode, type TechnicalDetail, tooManyRequests } from '../../http/errors.ts';
-import { withUiLocales } from '../../http/pages/language.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
 import { type PageText, t } from '../../texts/text.ts';
 import { appContext } from '../engine/app-context.ts';
-import { routes } from '../engine/configuration.ts';
 import type { ErrorOut, errors, KoaContextWithOIDC } from '../engine/library.ts';
 import { TooManyAttempts } from '../rate-limits/too-many-attempts.ts';
 import { registrationFault } from '../registration/registration-fault.ts';
+import type { ClientSource } from '../store/clients.ts';
 import { readLanguages } from './engine-forms.ts';
+import { hintFault } from './hint-fault.ts';
+
+/** Of a value that the page repeats. */
+const MAX_DISPLAYED = 500;
 
 const CODES: Record<string, ErrorCode> = {
   access_denied: 'access_denied',
@@ -26,8 +30,15 @@ const MESSAGES: Record<string, PageText> = {
   invalid_request_uri: t('app-error.invalid-request-uri'),
 };
 
+export interface ErrorPageDependencies {
+  rejections: Pick<Rejections, 'codeOf'>;
+  clients: Pick<ClientSource, 'cachedApplicationOf'>;
+  /** The page of a rejected logout request. */
+  rejectedLogoutPage(ctx: KoaContextWithOIDC): (error: AppError) => Promise<ErrorPage>;
+}
+
 /** oidc-provider's `renderError`: throws an AppError, which the error handler of the application renders. */
-export function createErrorPage({ rejections }: { rejections: Pick<Rejections, 'codeOf'> }) {
+export function createErrorPage({ rejections, clients, rejectedLogoutPage }: ErrorPageDependencies) {
   return async function renderError(
     ctx: KoaContextWithOIDC,
     out: ErrorOut,
@@ -35,7 +46,7 @@ export function createErrorPage({ rejections }: { rejections: Pick<Rejections, '
   ): Promise<never> {
     const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
     const { state } = appContext(ctx);
-    const languages = readLanguages(ctx);
+    readLanguages(ctx);
     if (ctx.oidc.client) state.request.application = ctx.oidc.client.clientId;
     if (status >= 500) throw error;
     if (error instanceof TooManyAttempts) throw tooManyRequests(error.retryAfterSeconds, { cause: error });
@@ -52,16 +63,14 @@ export function createErrorPage({ rejections }: { rejections: Pick<Rejections, '
       throw new AppError('sign_in_expired', { advice, detail, cause: error });
     }
     const rejectionCode = rejections.codeOf(state.request);
-    // Without the name of the application, the user can sign out of all others.
-    const signsOut = isLogout(ctx) && registrationFault(error) !== undefined;
+    if (isLogout(ctx)) state.errorPage = rejectedLogoutPage(ctx);
     throw new AppError(CODES[out.error] ?? 'bad_request', {
       message: messageOf(ctx, out, error) ?? t('app-error.invalid'),
       advice: adviceOf(ctx.oidc.client?.clientName ?? ctx.oidc.client?.clientId),
-      technical: technicalOf(ctx, out, error),
+      technical: technicalOf(ctx, out, error, clients),
       detail,
       cause: error,
       ...(rejectionCode && { rejectionCode }),
-      ...(signsOut && { next: { href: withUiLocales(routes.end_session, languages), label: t('logout.submit') } }),
     });
   };
 }
@@ -73,13 +82,19 @@ const isHintRejected = ({ oidc: { client, params, route } }: KoaContextWithOIDC)
   route === 'end_session' && params?.id_token_hint !== undefined && !client;
 
 function messageOf(ctx: KoaContextWithOIDC, { error }: ErrorOut, cause: Error): PageText | undefined {
-  const { client, params, route } = ctx.oidc;
+  const { route } = ctx.oidc;
   if (registrationFault(cause) !== undefined)
     return isLogout(ctx) ? t('app-error.registration-logout') : t('app-error.registration');
   if (isHintRejected(ctx)) return MESSAGES.id_token_hint;
+  if (route === 'end_session_confirm') return t('error.csrf_failed');
+  return MESSAGES[unregisteredReturn(ctx) === undefined ? error : 'post_logout_redirect_uri'];
+}
+
+/** The post_logout_redirect_uri of the request, if it is the fault. */
+function unregisteredReturn({ oidc: { client, params, route } }: KoaContextWithOIDC): string | undefined {
   const uri = params?.post_logout_redirect_uri;
   const isUnregistered = typeof uri === 'string' && client?.postLogoutRedirectUriAllowed(uri) === false;
-  return MESSAGES[route === 'end_session' && isUnregistered ? 'post_logout_redirect_uri' : error];
+  return route === 'end_session' && isUnregistered ? uri : undefined;
 }
 
 function adviceOf(application: string | undefined): PageText {
@@ -92,12 +107,18 @@ function technicalOf(
   ctx: KoaContextWithOIDC,
   { error, error_description: description }: ErrorOut,
   cause: Error,
+  clients: ErrorPageDependencies['clients'],
 ): TechnicalDetail[] {
+  const { issuer, params } = ctx.oidc;
+  const uri = unregisteredReturn(ctx);
+  const isClientKnown = (id: string) => clients.cachedApplicationOf(id) !== undefined;
+  const fault = () => hintFault(String(params?.id_token_hint), { issuer, clientId: params?.client_id, isClientKnown });
   return [
     { label: t('error-page.error'), value: error },
     ...(description ? [{ label: t('error-page.description'), value: description }] : []),
     ...(isHintRejected(ctx) && registrationFault(cause) === undefined
-      ? [{ label: 'id_token_hint', value: 'The ID token isn’t one that this server issued to the app.' }]
+      ? [{ label: 'id_token_hint', value: fault() }]
       : []),
+    ...(uri === undefined ? [] : [{ label: 'post_logout_redirect_uri', value: uri.slice(0, MAX_DISPLAYED) }]),
   ];
 }

@@ -1,5 +1,8 @@
 // The engine's pages for logout (OpenID Connect RP-Initiated Logout 1.0): confirmation and result.
+import type { ErrorPage } from '../../http/context.ts';
+import type { AppError } from '../../http/errors.ts';
 import { withUiLocales } from '../../http/pages/language.ts';
+import { randomToken } from '../../platform/random.ts';
 import { appContext } from '../engine/app-context.ts';
 import type { KoaContextWithOIDC } from '../engine/library.ts';
 import { findUnlessRejected, type ReportRejectedClient } from '../registration/registration-fault.ts';
@@ -23,7 +26,7 @@ export interface LogoutPagesDependencies {
   reportRejectedClient: ReportRejectedClient;
 }
 
-/** oidc-provider's `features.rpInitiatedLogout` pages. */
+/** The pages of `/end-session`: those of oidc-provider's `features.rpInitiatedLogout`, and that of a rejected request. */
 export function createLogoutPages(dependencies: LogoutPagesDependencies) {
   const { findAccount, ownClientId } = dependencies;
   const nameOf = (ctx: KoaContextWithOIDC) =>
@@ -37,20 +40,49 @@ export function createLogoutPages(dependencies: LogoutPagesDependencies) {
         appContext(ctx).render('form-post', { action, appName: undefined, fields: { xsrf, logout: 'yes' } });
         return;
       }
-      const [account, apps] = await Promise.all([
-        findAccount(ctx.oidc.session?.accountId ?? ''),
-        participatingApplications(dependencies, ctx),
-      ]);
-      appContext(ctx).state.profileLanguage = account?.locale ?? undefined;
-      const hidden = [{ name: 'xsrf', value: xsrf }];
-      appContext(ctx).render('logout/confirm', { action, appName: nameOf(ctx), hidden, account, apps });
+      appContext(ctx).render('logout/confirm', { action, appName: nameOf(ctx), ...(await question(ctx, xsrf)) });
     },
 
     async postLogoutSuccessSource(ctx: KoaContextWithOIDC): Promise<void> {
       readLanguages(ctx);
-      appContext(ctx).render('logout/done', { appName: nameOf(ctx) });
+      // The user chose to stay signed in.
+      const { accountId } = await ctx.oidc.provider.Session.get(ctx);
+      appContext(ctx).render('logout/done', { appName: nameOf(ctx), isSignedIn: accountId !== undefined });
+    },
+
+    /**
+     * The page of a rejected logout request: never the end of the way. A user who is signed in learns that, and can sign out; the
+     * fault is for the developer.
+     */
+    rejectedLogoutPage(ctx: KoaContextWithOIDC): (error: AppError) => Promise<ErrorPage> {
+      const { session } = ctx.oidc;
+      const { requestId } = appContext(ctx).state.request;
+      const faultOf = ({ text, rejectionCode, technical }: AppError) => ({
+        problem: text,
+        rejectionCode,
+        requestId,
+        technical,
+      });
+      if (!session?.accountId) return async (error) => ({ template: 'logout/done', data: faultOf(error) });
+      const xsrf = randomToken();
+      session.state = { secret: xsrf };
+      const action = withUiLocales(ctx.oidc.urlFor('end_session_confirm'), readLanguages(ctx));
+      return async (error) => {
+        const data = { action, ...(await question(ctx, xsrf)), ...faultOf(error) };
+        return { template: 'logout/confirm', data };
+      };
     },
   };
+
+  /** The account and the applications that the confirmation page names, and the field that proves the form. */
+  async function question(ctx: KoaContextWithOIDC, xsrf: string) {
+    const [account, apps] = await Promise.all([
+      findAccount(ctx.oidc.session?.accountId ?? ''),
+      participatingApplications(dependencies, ctx),
+    ]);
+    appContext(ctx).state.profileLanguage = account?.locale ?? undefined;
+    return { hidden: [{ name: 'xsrf', value: xsrf }], account, apps };
+  }
 }
 
 /** The names of the applications that take part in the session, sorted. */

@@ -149,7 +149,7 @@ describe('starting device flows', () => {
     });
     const start = (address: string, at = idp) =>
       httpClient(at.issuer).post('/device/code', {
-        form: { client_id: tv.clientId },
+        form: { client_id: tv.clientId, scope: 'openid' },
         headers: { 'x-forwarded-for': address },
       });
     for (let times = 0; times < 60; times += 1) {

@@ -10,6 +10,7 @@ import {
   authorizeUrl,
   completeSignIn,
   outcome,
+  postAs,
   redirectUri,
   signIn,
 } from '../support.ts';
@@ -23,6 +24,13 @@ beforeAll(async () => {
   user = await aUser(idp.services);
   app = await anApplication(idp);
 });
+
+/** The answer to a request by POST from the application, whose form the server may send again. */
+async function posted(form: URLSearchParams, browser = httpClient(idp.issuer)) {
+  const isThere = (url: string) => url.startsWith(redirectUri);
+  const page = await browser.follow(await browser.post('/authorize', { form }), isThere);
+  return page.text.includes('One moment') ? browser.follow(await browser.submit(page), isThere) : page;
+}
 
 const errorFor = (parameters: Record<string, string | null>) =>
   outcome(httpClient(idp.issuer), authorizeUrl(idp, app.clientId, parameters)).then(Object.fromEntries);
@@ -97,15 +105,54 @@ describe('an authorization request', () => {
     expect(page.location).toMatch(/[?&]code=/);
   });
 
-  it('is rejected when it is too long to be answered, with advice to push it', async () => {
+  it.each([
+    ['a state', { state: 's'.repeat(6000) }],
+    ['a nonce', { nonce: 'n'.repeat(6000) }],
+    ['a login_hint', { login_hint: 'a'.repeat(6000) }],
+    ['languages', { ui_locales: 'de '.repeat(2000) }],
+    ['scopes', { scope: `openid ${'some:scope '.repeat(500)}` }],
+    [
+      'claims',
+      {
+        claims: JSON.stringify({
+          userinfo: Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`claim${i}`, null])),
+        }),
+      },
+    ],
+    ['acr_values', { acr_values: 'urn:example:acr '.repeat(300) }],
+  ])('may have %s of several kilobytes, by GET, POST and PAR', async (_what, parameters: Record<string, string>) => {
+    const url = authorizeUrl(idp, app.clientId, parameters);
+    const form = new URL(url).searchParams;
+    const state = parameters.state ?? 'the-state';
+    const pushed = await postAs(idp, app, '/par', Object.fromEntries(form));
+    const byPar = `/authorize?${new URLSearchParams({ client_id: app.clientId, request_uri: String(pushed.json().request_uri) })}`;
+    const browser = httpClient(idp.issuer);
+    for (const from of [url, await browser.post('/authorize', { form }), byPar]) {
+      const callback = await completeSignIn(browser, from, { user });
+      const answer = new URL(callback.location ?? expect.fail(callback.text)).searchParams;
+      expect(Object.fromEntries(answer)).toMatchObject({ code: expect.any(String), state });
+    }
+  });
+
+  it('returns to the application with an error and the state when its parameters are too long together', async () => {
+    const long = { claims: JSON.stringify({ userinfo: {}, other: 'c'.repeat(9000) }), state: 's'.repeat(2400) };
+    const url = authorizeUrl(idp, app.clientId, long);
+    const form = new URL(url).searchParams;
+    for (const page of [await httpClient(idp.issuer).get(url), await posted(form)]) {
+      const answer = new URL(page.location ?? expect.fail(page.text)).searchParams;
+      expect(Object.fromEntries(answer)).toMatchObject({ error: 'invalid_request', state: long.state });
+    }
+    const pushed = await postAs(idp, app, '/par', Object.fromEntries(form));
+    expect([pushed.status, pushed.json().error]).toEqual([400, 'invalid_request']);
+    expect(await idp.services.db.oidcArtifact.count({ where: { payload: { contains: 'c'.repeat(9000) } } })).toBe(0);
+  });
+
+  it('is rejected when it is too long to be answered', async () => {
     const long = { state: 's'.repeat(9000) };
     const form = new URL(authorizeUrl(idp, app.clientId, long)).searchParams;
-    for (const page of [
-      await httpClient(idp.issuer).get(authorizeUrl(idp, app.clientId, long)),
-      await httpClient(idp.issuer).post('/authorize', { form }),
-    ]) {
+    for (const page of [await httpClient(idp.issuer).get(authorizeUrl(idp, app.clientId, long)), await posted(form)]) {
       expect([page.status, page.location]).toEqual([400, undefined]);
-      expect(page.text).toContain('/par');
+      expect(page.text).toContain('shorter state parameter');
     }
     const huge = await httpClient(idp.issuer).post('/authorize', { form: { state: 's'.repeat(100_000) } });
     expect(huge.status).toBe(413);
@@ -116,8 +163,8 @@ describe('an authorization request', () => {
   it('is rejected when a parameter is repeated, also by POST', async () => {
     const twice = `${authorizeUrl(idp, app.clientId)}&nonce=1&nonce=2`;
     expect((await outcome(httpClient(idp.issuer), twice)).get('error')).toBe('invalid_request');
-    const posted = await httpClient(idp.issuer).post('/authorize', { form: new URL(twice).searchParams });
-    expect(posted.status).toBe(400);
+    const page = await posted(new URL(twice).searchParams);
+    expect(new URL(page.location ?? expect.fail(page.text)).searchParams.get('error')).toBe('invalid_request');
   });
 
   it('is rejected with a scope that the application may not request', async () => {

@@ -1,6 +1,7 @@
 // The checks of this server on an authorization request, before any prompt. The engine calls the validator of an extra
 // parameter (`extraParams`) on every request, after its own checks of client, redirect URI, PKCE and scope.
 import { decodeJwt } from 'jose';
+import { limits } from '../../../limits.ts';
 import { plural } from '../../../platform/plural.ts';
 import type { RuleViolation } from '../../../rejections/rules.ts';
 import { recordRequestedLanguages } from '../../claims/requested-languages.ts';
@@ -26,9 +27,6 @@ export interface RequestCheckDependencies {
   countSignInStart(address: string): Promise<{ allowed: boolean; retryAfterSeconds: number }>;
 }
 
-/** Longest accepted `state`, which is stored until the sign-in ends. Applications send 20 to 200 characters. */
-const MAX_STATE_LENGTH = 2048;
-
 /** oidc-provider's validator for `extraParams`. Throws invalid_request; SAML and test requests are never sent back. */
 export function createRequestCheck(dependencies: RequestCheckDependencies) {
   const { clients, isPendingAuthnRequest, isRunningTest } = dependencies;
@@ -36,8 +34,7 @@ export function createRequestCheck(dependencies: RequestCheckDependencies) {
     const { client, params } = ctx.oidc;
     const application = client && (await clients.applicationOf(client.clientId));
     if (!client || !application || !params) return;
-    if (typeof params.state === 'string' && params.state.length > MAX_STATE_LENGTH)
-      throw rejection(`state is longer than ${plural(MAX_STATE_LENGTH, 'character')}`, 'a shorter state');
+    limitSize({ ...params });
     if (application.protocol === 'saml') {
       // PAR (RFC 9126) and request objects (RFC 9101) are rejected here, because they were validated before this browser's
       // AuthnRequest was known.
@@ -70,6 +67,27 @@ async function limitSignInStarts(ctx: KoaContextWithOIDC, { countSignInStart }: 
   if (route !== 'authorization' || session?.accountId || params?.prompt === 'none') return;
   const context = appContext(ctx);
   rejectUnlessAllowed(context, await countSignInStart(context.state.request.address));
+}
+
+/** Whether an answer with these parameters, such as an error, fits into an address. */
+export function fitsIntoAnswer({ redirect_uri: uri, state }: { redirect_uri?: unknown; state?: unknown }): boolean {
+  const sent = new URLSearchParams({ state: String(state ?? '') }).toString();
+  return String(uri ?? '').length + sent.length <= limits.authorizationRequest.bytes;
+}
+
+/** All parameters together are stored until the sign-in ends. The application gets the error, unless even that is too long. */
+function limitSize(params: Record<string, unknown>): void {
+  const { bytes } = limits.authorizationRequest;
+  const size = Object.values(params).reduce<number>((sum, value) => sum + Buffer.byteLength(String(value ?? '')), 0);
+  if (size <= bytes) return;
+  const description = `the parameters of the request are longer than ${plural(bytes, 'byte')} together`;
+  const violation: RuleViolation = {
+    rule: 'request',
+    received: plural(size, 'byte'),
+    expected: `at most ${plural(bytes, 'byte')}`,
+  };
+  const error = Object.assign(new errors.InvalidRequest(description), { violation });
+  throw fitsIntoAnswer(params) ? error : Object.assign(error, { allow_redirect: false });
 }
 
 /** An error that is displayed on a page of this server, and never sent to redirect_uri. */

@@ -5,22 +5,14 @@ import { badRequest } from '../../../http/errors.ts';
 import { t } from '../../../texts/text.ts';
 import type { ClientSource } from '../../store/clients.ts';
 import { routes } from '../configuration.ts';
+import { fitsIntoAnswer } from './request-checks.ts';
 
-const MAX_QUERY_LENGTH = 8 * 1024;
-
-/** Rejects an authorization or logout request that cannot be answered with bad_request; undefined when there is nothing to wait for. */
+/** Rejects an authorization request that cannot be answered with bad_request; undefined when there is nothing to wait for. */
 export function guardRequest(ctx: Context, clients: Pick<ClientSource, 'applicationOf'>): Promise<void> | undefined {
-  if (ctx.path === routes.authorization || ctx.path === routes.end_session) rejectLongQuery(ctx.querystring);
-  return ctx.path === routes.authorization ? requireSamlResponseMode(ctx, clients) : undefined;
-}
-
-/** What is sent back with the response has to fit into the headers that browsers and proxies accept. */
-export function rejectLongQuery(query: string): void {
-  if (query.length <= MAX_QUERY_LENGTH) return;
-  throw badRequest('bad_request', {
-    message: t('app-error.too-long'),
-    advice: t('app-error.push'),
-  });
+  if (ctx.path !== routes.authorization) return undefined;
+  if (!fitsIntoAnswer(ctx.query))
+    throw badRequest('bad_request', { message: t('app-error.too-long'), advice: t('app-error.shorter-state') });
+  return requireSamlResponseMode(ctx, clients);
 }
 
 /**
