@@ -4,7 +4,7 @@ import { acceptsSignIn } from '../applications/rules/sign-in-rule.ts';
 import type { Connection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
 import { signInLevels } from '../connections/kinds/common.ts';
-import { type Acr, acrLevel, weakestOf } from '../mfa/acr.ts';
+import { type Acr, acrLevel, PASSWORD_ACR, weakestOf } from '../mfa/acr.ts';
 import type { UpstreamSignIns } from '../sign-in/first-factor/upstream.ts';
 import type { UpstreamSessions } from './sessions.ts';
 
@@ -53,7 +53,9 @@ export function stepUpRequest(
   const { kind, settings } = connection;
   if (kind !== 'oidc' && kind !== 'saml') return undefined;
   const { acr_values, trusted_acr, trusted_amr } = settings;
-  const levels = signInLevels.slice(Math.max(0, acrLevel(level) - 1));
+  // The password itself: no stronger factor states that it was used.
+  const levels =
+    level === PASSWORD_ACR ? (['password'] as const) : signInLevels.slice(Math.max(0, acrLevel(level) - 1));
   const isTrusted = levels.some((one) => [trusted_acr[one], trusted_amr[one]].some((values) => values?.length));
   if (!isTrusted) return undefined;
   const canRequest = kind === 'oidc' || settings.request_authn_context;

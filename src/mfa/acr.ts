@@ -94,9 +94,15 @@ export function essentialAcrs(claim: AcrClaim | null | undefined): string[] {
   return claim.values ?? (claim.value === undefined ? [] : [claim.value]);
 }
 
-/** Both of an authorization request; `params.claims` is JSON that the engine has checked. */
+/** The claim `acr` of an authorization request; `params.claims` is JSON that the engine has checked. */
+export function acrClaim(params: Record<string, unknown>): AcrClaim | null | undefined {
+  return requestedClaims(params)?.acr;
+}
+
+/** What an authorization request demands, else what it prefers; `params.claims` is JSON that the engine has checked. */
 export function requestedAcrs(params: Record<string, unknown>): string[] {
-  return [...voluntaryAcrs(params.acr_values), ...essentialAcrs(requestedClaims(params)?.acr)];
+  const essential = essentialAcrs(acrClaim(params));
+  return essential.length > 0 ? essential : voluntaryAcrs(params.acr_values);
 }
 
 /**

@@ -26,6 +26,7 @@ import type { PairwiseIdentifier } from './engine/introspection.ts';
 import type { AdapterPayload, Configuration } from './engine/library.ts';
 import type { ResponseMode } from './engine/provider.ts';
 import type { RequestCheckDependencies } from './engine/requests/request-checks.ts';
+import type { SamlRequirements } from './engine/saml-requirements.ts';
 import type { QueueLogoutToken } from './patches/provider/logout-token-queue.ts';
 import type { SignedInSession } from './patches/provider/session-saving.ts';
 import type { DeviceGuesses } from './rate-limits/device-code-guesses.ts';
@@ -83,7 +84,7 @@ export interface OidcDependencies {
     respond: ResponseMode;
     isPendingAuthnRequest: RequestCheckDependencies['isPendingAuthnRequest'];
     /** What an AuthnRequest, given by its authorization parameters, requires of the sign-in. */
-    requirements(ctx: unknown, params?: Record<string, unknown>): Promise<{ acrs: string[]; needsPassword: boolean }>;
+    requirements(ctx: unknown, params?: Record<string, unknown>): Promise<SamlRequirements>;
     assertionConsumerUrls(entityId: string): Promise<string[]>;
   };
 }

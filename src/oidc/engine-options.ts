@@ -119,6 +119,7 @@ function promptsOf(
     },
     samlRequirements: (ctx) => saml.requirements(ctx, ctx.oidc.params),
     hasPassword: async (accountId) => (await credentials.status(accountId)) !== undefined,
+    usernameOf: async (accountId) => (await accounts.find(accountId))?.username,
     subjectOf: async (ctx, accountId) =>
       ctx.oidc.client?.subjectType === 'pairwise' ? pairwiseIdentifier(ctx, accountId, ctx.oidc.client) : accountId,
   });

@@ -34,6 +34,7 @@ import { createAcceptRequest } from './sso/accept-request.ts';
 import { createAuthorizationParameterChecks } from './sso/authorization-parameter-checks.ts';
 import { createPendingAuthnRequests } from './sso/pending-authn-requests.ts';
 import { createRequestBrowser } from './sso/request-browser.ts';
+import { createRequestedSubjects } from './sso/requested-subject.ts';
 import { createResponseMode } from './sso/response-mode.ts';
 import { createSamlResponses } from './sso/responses.ts';
 import { samlRoutes } from './sso/routes.ts';
@@ -52,7 +53,7 @@ export interface SamlDependencies {
   protectedRows: ProtectedRows;
   cookies: Cookies;
   metrics: Pick<Metrics, 'samlResponses'>;
-  accounts: Pick<Accounts, 'find'>;
+  accounts: Pick<Accounts, 'find' | 'findByLogin'>;
   applications: Pick<Applications, 'allGenuine' | 'get' | 'updateSaml'>;
   audit: Audit;
   keyring: Pick<Keyring, 'samlCredential' | 'samlCertificates' | 'expiringCertificates'>;
@@ -127,6 +128,13 @@ function createSamlServices(dependencies: SamlDependencies) {
   const seenMessages = createSeenMessages({ sql, now });
   const pendingAuthnRequests = createPendingAuthnRequests({ db, sql, now, protectedRows });
   const nameIds = createStoredNameIds({ db, sql, now, protectedRows });
+  const sessionParticipants = createSessionParticipants({ db, sql, now });
+  const requestedSubjects = createRequestedSubjects({
+    issuer: entityId,
+    accounts: dependencies.accounts,
+    nameIds,
+    sessionParticipants,
+  });
   const responses = createSamlResponses({ issuer: entityId, now, signer, nameIds });
   return {
     entityId,
@@ -141,10 +149,12 @@ function createSamlServices(dependencies: SamlDependencies) {
     seenMessages,
     pendingAuthnRequests,
     responses,
-    sessionParticipants: createSessionParticipants({ db, sql, now }),
+    sessionParticipants,
+    requestedSubjects,
     parameterChecks: createAuthorizationParameterChecks({
       serviceProviders,
       pendingAuthnRequests,
+      requestedSubjects,
       browserOf: browser.of,
     }),
     acceptRequest: createAcceptRequest({
@@ -155,6 +165,7 @@ function createSamlServices(dependencies: SamlDependencies) {
       serviceProviders,
       seenMessages,
       responses,
+      requestedSubjects,
       repeatedEntries,
       rejections,
     }),
@@ -164,7 +175,15 @@ function createSamlServices(dependencies: SamlDependencies) {
 /** What the OpenID Connect engine calls. */
 function engineHooks(
   { accounts, audit, metrics, now, rejections, repeatedEntries, settings, vault }: SamlDependencies,
-  { serviceProviders, pendingAuthnRequests, parameterChecks, responses, sessionParticipants, browser }: SamlServices,
+  {
+    serviceProviders,
+    pendingAuthnRequests,
+    parameterChecks,
+    requestedSubjects,
+    responses,
+    sessionParticipants,
+    browser,
+  }: SamlServices,
 ) {
   return {
     respond: createResponseMode({
@@ -172,6 +191,7 @@ function engineHooks(
       pendingAuthnRequests,
       parameterChecks,
       responses,
+      requestedSubjects,
       sessionParticipants,
       accounts,
       audit,

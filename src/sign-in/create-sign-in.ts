@@ -21,6 +21,7 @@ import type { Outbox } from '../mail/outbox.ts';
 import { placeOf } from '../mail/wording.ts';
 import type { Mfa } from '../mfa/create-mfa.ts';
 import type { CodeDelivery } from '../mfa/factors/code-delivery.ts';
+import type { SamlRequirements } from '../oidc/engine/saml-requirements.ts';
 import type { ClientSource } from '../oidc/store/clients.ts';
 import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -34,7 +35,7 @@ import type { Db } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
 import type { PageText } from '../texts/text.ts';
 import { createAttempts } from './attempts.ts';
-import { createSteps, type SamlRequirements } from './current-step.ts';
+import { createSteps } from './current-step.ts';
 import { decisionRoutes } from './decision-routes.ts';
 import { dispatchRoutes } from './dispatch-routes.ts';
 import { createExpiredSignIns, type ExpiredSignIns } from './expired-sign-in.ts';
@@ -156,6 +157,7 @@ function createSignInFlow(dependencies: SignInDependencies, rememberDays: () => 
     samlRequirements,
     isTrustedBrowser: browserCookie.isTrusted,
     upstream,
+    credentials,
     async isRecentSession(uid) {
       const signedInAt = (await sessions.find(uid))?.signedInAt.getTime() ?? 0;
       return now().getTime() - signedInAt <= limits.recentAuthentication.seconds * 1000;

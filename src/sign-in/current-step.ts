@@ -5,6 +5,7 @@ import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { ProtectedApplication } from '../applications/access-decision.ts';
 import type { SignInRule } from '../applications/rules/sign-in-rule.ts';
+import type { Credentials } from '../credentials/credentials.ts';
 import type { Context } from '../http/context.ts';
 import { badRequest } from '../http/errors.ts';
 import { languagesOf } from '../http/pages/language.ts';
@@ -18,6 +19,7 @@ import {
   strongestOf,
   weakestOf,
 } from '../mfa/acr.ts';
+import type { SamlRequirements } from '../oidc/engine/saml-requirements.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import { hasOwnFactor, type UpstreamSignIns, type UpstreamStepUp } from './first-factor/upstream.ts';
 import type { Interactions } from './interactions.ts';
@@ -41,7 +43,7 @@ export interface CurrentStep {
   /** What the sign-in amounts to when nothing more is added. */
   acr: string;
   amr: string[];
-  /** The password is demanded, whatever else is proven (SAML: exactly the password class). */
+  /** The account is known, and has to prove its password too (SAML: exactly the password class). */
   needsPassword: boolean;
   /** Which ways to sign in the application accepts; undefined: all. */
   rule: SignInRule | undefined;
@@ -55,13 +57,6 @@ export interface StepUp extends UpstreamStepUp {
   level: Acr;
   /** It was requested in this sign-in. */
   wasRequested: boolean;
-}
-
-/** The authentication context that a SAML request demands (SAML Core 3.3.2.2.1), as acr values; any of them suffices. */
-export interface SamlRequirements {
-  acrs: string[];
-  /** Only a sign-in with the password meets the request. */
-  needsPassword: boolean;
 }
 
 export interface Steps {
@@ -86,7 +81,8 @@ export interface StepsDependencies {
   ownClientId: string;
   samlRequirements(ctx: Context, params: Record<string, unknown>): Promise<SamlRequirements>;
   isTrustedBrowser(ctx: Context, accountId: string): Promise<boolean>;
-  upstream: Pick<UpstreamSignIns, 'stepUpAt'>;
+  upstream: Pick<UpstreamSignIns, 'requiredConnection' | 'stepUpAt'>;
+  credentials: Pick<Credentials, 'status'>;
   /** Whether the sign-in of the session is recent enough for changes of the account (`limits.recentAuthentication`). */
   isRecentSession(uid: string): Promise<boolean>;
 }
@@ -130,12 +126,16 @@ async function resolve(
   const ownAmr = policy.amrOf([...new Set([...provenBySession, ...attempt.amr])]);
   const upstreamAmr = attempt.userId === undefined ? [] : (attempt.upstream?.amr ?? []);
   const amr = policy.amrOf([...new Set([...ownAmr, ...upstreamAmr])]);
-  const saml = await samlRequirements(ctx, interaction.params);
-  const needsPassword = saml.needsPassword && !amr.includes('pwd');
+  const { lacking: lackingAfter } = await samlRequirements(ctx, interaction.params);
+  const lacking = lackingAfter(amr);
+  const rule = application.signInRule;
+  const isPasswordMissing = lacking?.password === true && amr.length > 0;
+  const needsPassword =
+    isPasswordMissing && account !== undefined && (await canEnterPassword(dependencies, account, rule));
   const isKnown = account !== undefined && amr.length > 0 && !needsPassword;
   // "Use another account" turns every prompt into a sign-in.
   const prompt = attempt.choosesOtherAccount ? 'login' : interaction.prompt.name;
-  const requestedAcr = [...requestedAcrs(interaction.params), ...saml.acrs];
+  const requestedAcr = [...requestedAcrs(interaction.params), ...(lacking?.acrs ?? [])];
   const { methods, level, channels, lacked, ...state } =
     isKnown && !SESSION_PROMPTS.includes(prompt)
       ? await policy.requirementsOf(account, {
@@ -150,8 +150,9 @@ async function resolve(
           demand: demandOf(attempt),
         })
       : NOTHING_MISSING;
-  const rule = application.signInRule;
-  const stepUp = lacked && (await stepUpTo(dependencies, lacked, { interaction, attempt, rule }));
+  // A password that cannot be entered here may be proven at the upstream.
+  const atUpstream = lacked ?? (isKnown && isPasswordMissing ? PASSWORD_ACR : undefined);
+  const stepUp = atUpstream && (await stepUpTo(dependencies, atUpstream, { interaction, attempt, rule }));
   const hasFactorHere = state.missing === 'second-factor' && !isMailedCode(methods);
   if (stepUp && !stepUp.wasRequested && !hasFactorHere) state.missing = 'upstream';
   // A first factor is never set up in an old session, which another person may use: it begins with the password.
@@ -176,6 +177,16 @@ async function resolve(
     requestedLevel: strongestOf(weakestOf(requestedAcr), application.mfa && acrOfRule(application.mfa)),
     stepUp,
   };
+}
+
+/** Whether the account has a password of this server, and the application and the domain of the account accept it. */
+async function canEnterPassword(
+  { credentials, upstream }: StepsDependencies,
+  account: Account,
+  rule: SignInRule | undefined,
+): Promise<boolean> {
+  if (rule?.isLocalAllowed === false || (await credentials.status(account.id)) === undefined) return false;
+  return (await upstream.requiredConnection(account)) === undefined;
 }
 
 /** The upstream that the session, or this sign-in, came from, if it can reach the level. */

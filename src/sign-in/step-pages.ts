@@ -159,7 +159,9 @@ async function showIdentify(dependencies: StepPagesDependencies, page: Page): Pr
   const { ctx, current, client, appName, logo, state } = page;
   const { account, attempt, interaction, needsPassword } = current;
   const { problem, next, loginHint, status = 200, waiting } = state;
-  const hint = attempt.choosesOtherAccount ? '' : (account?.username ?? String(interaction.params.login_hint ?? ''));
+  const { username = '' } = interaction.prompt.details as { username?: string };
+  const requested = String(interaction.params.login_hint ?? username);
+  const hint = attempt.choosesOtherAccount ? (isHinted(current) ? requested : '') : (account?.username ?? requested);
   const login = loginHint ?? attempt.login ?? hint;
   const register = registrationPath();
   const linking = attempt.upstream?.linkTo === undefined ? undefined : attempt.upstream.connectionName;
@@ -167,7 +169,8 @@ async function showIdentify(dependencies: StepPagesDependencies, page: Page): Pr
   // To prove the account that an identity is linked to, only this server counts.
   const isLocalAllowed = offer.isLocalAllowed || linking !== undefined;
   const takesPassword = offer.takesPassword || linking !== undefined;
-  const asksAddress = offer.asksAddressFirst && linking === undefined && attempt.login === undefined && !problem;
+  const asksAddress =
+    offer.asksAddressFirst && !needsPassword && linking === undefined && attempt.login === undefined && !problem;
   ctx.render(
     'sign-in/identify',
     {
@@ -178,11 +181,13 @@ async function showIdentify(dependencies: StepPagesDependencies, page: Page): Pr
       ...linksOfApplication(client),
       problem,
       next,
+      // The account is known and has proven something else; only its password is missing.
+      notice: needsPassword && !problem ? t('second-factor.needs-password') : undefined,
       linking,
       loginHint: login,
       takesPassword: takesPassword || asksAddress,
       asksAddress,
-      connections: linking === undefined ? offer.connections : [],
+      connections: linking === undefined && !needsPassword ? offer.connections : [],
       connectionsAction: pathOf(current, 'connections'),
       captcha: takesPassword && !asksAddress ? await captchaFor(ctx, login, waiting) : undefined,
       forgotPasswordUrl: `${forgotPasswordPath}?signin=${attempt.uid}`,
@@ -219,7 +224,13 @@ async function showPasswordChange({ minPasswordLength }: StepPagesDependencies, 
 }
 
 function showSelectAccount({ ctx, current, appName }: Page): void {
-  ctx.render('sign-in/select-account', { action: pathOf(current, 'account'), appName, account: current.account });
+  const hint = isHinted(current) ? String(current.interaction.params.login_hint) : undefined;
+  ctx.render('sign-in/select-account', { action: pathOf(current, 'account'), appName, account: current.account, hint });
+}
+
+/** Whether `login_hint` names another user than that of the session. */
+function isHinted({ interaction: { prompt } }: CurrentStep): boolean {
+  return prompt.reasons.includes('login_hint');
 }
 
 async function showAccessDenied(

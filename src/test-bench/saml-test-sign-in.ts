@@ -1,13 +1,15 @@
 // A test sign-in to a SAML application: an AuthnRequest of the console itself, whose Response is displayed and never posted.
 import type { Context } from '../http/context.ts';
 import { notFound } from '../http/errors.ts';
-import { acrLevel, acrValues } from '../mfa/acr.ts';
+import { acrLevel, MFA_ACR, PHISHING_RESISTANT_ACR } from '../mfa/acr.ts';
+import type { RequestedAuthnContext } from '../saml/messages/authn-request.ts';
 import { newMessageId } from '../saml/messages/message-id.ts';
 import { chooseNameIdFormat } from '../saml/messages/name-id.ts';
 import type { ServiceProviders } from '../saml/metadata/service-providers.ts';
 import { defaultAcs } from '../saml/sso/assertion-consumer-service.ts';
 import { authorizationParameters } from '../saml/sso/authorization-parameters.ts';
 import type { PendingAuthnRequest, PendingAuthnRequests } from '../saml/sso/pending-authn-requests.ts';
+import { contextClasses } from '../saml/xml/names.ts';
 import { t } from '../texts/text.ts';
 
 /** What a test sign-in asks for. */
@@ -50,12 +52,11 @@ export function createSamlTestSignIn(dependencies: SamlTestSignInDependencies): 
         relayState: undefined,
         nameIdFormat: chooseNameIdFormat(undefined, sp),
         mayCreateNameId: true,
-        requestedContext: undefined,
-        acrs: acr ? acrValues.filter((value) => acrLevel(value) >= acrLevel(acr)) : undefined,
-        needsPassword: false,
+        requestedContext: minimumOf(acr),
         forceAuthn,
         isPassive: false,
-        subjectHint: undefined,
+        subject: undefined,
+        loginHint: undefined,
         isTest: true,
       };
       const id = await pendingAuthnRequests.save(sp.applicationId, request, browser.remember(ctx));
@@ -67,4 +68,12 @@ export function createSamlTestSignIn(dependencies: SamlTestSignInDependencies): 
       return sealed && openTestResponse(sealed, requestId);
     },
   };
+}
+
+/** The context of a test that demands more than a password. */
+function minimumOf(acr: string | undefined): RequestedAuthnContext | undefined {
+  const level = acrLevel(acr);
+  if (level < acrLevel(MFA_ACR)) return undefined;
+  const name = level < acrLevel(PHISHING_RESISTANT_ACR) ? contextClasses.mfa : contextClasses.passkey;
+  return { comparison: 'minimum', classes: [name], declarations: [] };
 }

@@ -9,7 +9,7 @@ import { aUser, PASSWORD } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { sharedIdpWithConnections } from '../support/shared-idp.ts';
-import { anUpstream, type Connected, pressConnection } from './support.ts';
+import { accountOf, anUpstream, type Connected, pressConnection } from './support.ts';
 
 let idp: TestIdp;
 let corp: Connected;
@@ -102,7 +102,7 @@ describe('a SAML application over an OpenID Connect connection', () => {
     const domain = `saml${process.pid}.example`;
     const required = await anUpstream(idp, { domains: [domain], required_for_domains: true }, { proven: true });
     const user = await aUser(idp.services, { email: `user@${domain}` });
-    const { page, browser } = await signIn({
+    const { page, browser } = await open({
       disableRequestedAuthnContext: false,
       racComparison: 'exact',
       authnContext: [contextClasses.password],
@@ -122,5 +122,74 @@ describe('a SAML application over an OpenID Connect connection', () => {
     const browser = httpClient(idp.issuer);
     const form = await browser.follow(await browser.get(await sp.saml.getAuthorizeUrlAsync('', undefined, {})));
     expect(statusOf(await pressConnection(browser, form, corp.connection))).toContain('NoAuthnContext');
+  });
+
+  const exactPassword = {
+    disableRequestedAuthnContext: false,
+    racComparison: 'exact' as const,
+    authnContext: [contextClasses.password],
+  };
+
+  it('gets NoAuthnContext when it requests exactly the password of a user who has none, and the user reads why', async () => {
+    const { page, browser } = await signIn(exactPassword);
+    expect(statusOf(page)).toContain('NoAuthnContext');
+    expect(page.text).toContain('accepts only a sign-in with a password');
+    expect(page.text).not.toContain('autosubmit');
+    // The same in the session that has begun, by the other comparison, and with ForceAuthn.
+    for (const library of [exactPassword, { ...exactPassword, racComparison: 'maximum' as const }]) {
+      const again = await open(library, browser);
+      expect(statusOf(again.page)).toContain('NoAuthnContext');
+    }
+    corp.upstream.quirks = { idToken: { auth_time: seconds() } };
+    const forced = await open({ ...exactPassword, forceAuthn: true }, browser);
+    expect(statusOf(await pressConnection(browser, forced.page, corp.connection))).toContain('NoAuthnContext');
+  });
+
+  it('gets a Response when it has Gatehouse ignore RequestedAuthnContext', async () => {
+    const settings = { ignore_requested_authn_context: true };
+    const sp = await aServiceProvider(idp.services, { library: exactPassword, settings });
+    const browser = httpClient(idp.issuer);
+    const form = await browser.follow(await browser.get(await sp.saml.getAuthorizeUrlAsync('', undefined, {})));
+    const page = await pressConnection(browser, form, corp.connection);
+    expect(await sp.accept(page.forms[0]?.fields ?? {})).toBeTruthy();
+  });
+
+  it('gets the password class when the user has a password too, and enters it after the connection', async () => {
+    const { page: first, browser } = await signIn();
+    expect(statusOf(first)).toContain('status:Success');
+    const account = await accountOf(idp, corp.connection, `saml-${count}`);
+    if (!account) throw new Error('no account');
+    expect(await idp.services.credentials.setPassword(account, PASSWORD)).toBe('ok');
+    const fresh = httpClient(idp.issuer);
+    for (const who of [browser, fresh]) {
+      const begun = await open(exactPassword, who);
+      const form = who === fresh ? await pressConnection(who, begun.page, corp.connection) : begun.page;
+      expect(form.text).toContain('This app requires your password.');
+      const fields = { username: account.username, password: PASSWORD };
+      const page = await who.follow(await who.submit(form, fields, { form: '/password' }));
+      const profile = await begun.sp.accept(page.forms[0]?.fields ?? {});
+      expect(statement(profile, /<saml:AuthnContextClassRef>([^<]+)/)).toBe(contextClasses.password);
+    }
+  });
+
+  it('gets the password class from an upstream that the connection trusts with it, in a session without it', async () => {
+    const trusting = await anUpstream(idp, {
+      trusted_acr: { password: ['urn:corp:password'] },
+      acr_values: { password: ['urn:corp:password'] },
+    });
+    trusting.upstream.user = { sub: `pwd-${count}`, acr: 'urn:corp:weak' };
+    const browser = httpClient(idp.issuer);
+    const begun = await open({}, browser);
+    expect(statusOf(await pressConnection(browser, begun.page, trusting.connection))).toContain('status:Success');
+    trusting.upstream.user = { sub: `pwd-${count}`, acr: 'urn:corp:password' };
+    const { sp, page } = await open(exactPassword, browser);
+    const profile = await sp.accept(page.forms[0]?.fields ?? {});
+    expect(trusting.upstream.lastRequest.get('acr_values')).toBe('urn:corp:password');
+    expect(statement(profile, /<saml:AuthnContextClassRef>([^<]+)/)).toBe(contextClasses.password);
+    trusting.upstream.user = { sub: `weak-${count}`, acr: 'urn:corp:weak' };
+    const weak = httpClient(idp.issuer);
+    const form = await open(exactPassword, weak);
+    expect(statusOf(await pressConnection(weak, form.page, trusting.connection))).toContain('NoAuthnContext');
+    await trusting.remove();
   });
 });

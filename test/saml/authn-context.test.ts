@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Acr } from '../../src/mfa/acr.ts';
 import type { Comparison } from '../../src/saml/messages/authn-request.ts';
-import { acceptableAcrs, authnContextFor, needsPassword } from '../../src/saml/sso/authn-context.ts';
+import { authnContextFor, isUnknownContext, lackingContext } from '../../src/saml/sso/authn-context.ts';
 import { contextClasses } from '../../src/saml/xml/names.ts';
 
 const { password, mfa, passkey } = contextClasses;
@@ -21,15 +21,15 @@ describe('without a requested context', () => {
     expect(authnContextFor(undefined, facts.mfa)).toBe(mfa);
     expect(authnContextFor(undefined, facts.passkey)).toBe(passkey);
     expect(authnContextFor(undefined, { acr: undefined, amr: [] })).toBe(unspecified);
-    expect(acceptableAcrs(undefined)).toBeUndefined();
+    expect(lackingContext(undefined, [])).toBeUndefined();
   });
 });
 
 type Row = [ReturnType<typeof ask>, string | undefined, string | undefined, string | undefined, Acr[]];
 const rows: Row[] = [
   // asked                              password     mfa          passkey      acrs that would do
-  [ask('exact', password), password, password, undefined, [acr.password, acr.mfa]],
-  [ask('exact', plainPassword), plainPassword, plainPassword, undefined, [acr.password, acr.mfa]],
+  [ask('exact', password), password, password, undefined, [acr.password, acr.mfa, acr.passkey]],
+  [ask('exact', plainPassword), plainPassword, plainPassword, undefined, [acr.password, acr.mfa, acr.passkey]],
   [ask('exact', mfa), undefined, mfa, mfa, [acr.mfa, acr.passkey]],
   [ask('exact', passkey), undefined, undefined, passkey, [acr.passkey]],
   [ask('exact', passkey, password), password, password, passkey, [acr.password, acr.mfa, acr.passkey]],
@@ -44,7 +44,7 @@ const rows: Row[] = [
   [ask('better', passkey), undefined, undefined, undefined, []],
   [ask('better', password, 'urn:x'), undefined, undefined, undefined, []],
   [ask('better', unspecified), password, mfa, passkey, [acr.password, acr.mfa, acr.passkey]],
-  [ask('maximum', password), password, password, undefined, [acr.password, acr.mfa]],
+  [ask('maximum', password), password, password, undefined, [acr.password, acr.mfa, acr.passkey]],
   [ask('maximum', mfa), password, mfa, mfa, [acr.password, acr.mfa, acr.passkey]],
   [ask('maximum', passkey), password, mfa, passkey, [acr.password, acr.mfa, acr.passkey]],
   [ask('exact'), undefined, undefined, undefined, []],
@@ -58,26 +58,44 @@ describe.each(rows)('the requested context %j', (requested, afterPassword, after
   });
 
   it('lists the acr values that meet it', () => {
-    expect(acceptableAcrs(requested)).toEqual(acrs);
+    const { acrs: found = [] } = lackingContext(requested, []) ?? {};
+    expect(found).toEqual(acrs);
+    expect(isUnknownContext(requested)).toBe(acrs.length === 0);
   });
 });
 
-describe('the password itself', () => {
-  it.each([
-    [ask('exact', password), true],
-    [ask('exact', plainPassword), true],
-    [ask('exact', 'urn:x', password), true],
-    [ask('maximum', password), true],
-    [ask('exact', password, passkey), false],
-    [ask('exact', mfa), false],
-    [ask('exact', unspecified), false],
-    [ask('minimum', password), false],
-    [ask('better', password), false],
-    [ask('maximum', mfa), false],
-    [ask('exact', 'urn:x'), false],
-    [undefined, false],
-  ])('is needed for %j: %s', (requested, expected) => {
-    expect(needsPassword(requested)).toBe(expected);
+const proven = {
+  password: ['pwd'],
+  mfa: ['pwd', 'otp', 'mfa'],
+  passkey: ['hwk', 'user', 'mfa'],
+  upstream: ['fed'],
+  upstreamMfa: ['fed', 'mfa'],
+  upstreamPassword: ['fed', 'pwd'],
+};
+const met = 'met';
+const impossible = { acrs: [], password: false };
+const withPassword = { acrs: [], password: true };
+const withFactor = { acrs: [acr.mfa, acr.passkey], password: false };
+
+describe('what a sign-in lacks', () => {
+  it.each<[ReturnType<typeof ask>, Partial<Record<keyof typeof proven, unknown>>]>([
+    [ask('exact', password), { password: met, mfa: met, passkey: withPassword, upstream: withPassword }],
+    [ask('exact', password), { upstreamMfa: withPassword, upstreamPassword: met }],
+    [ask('exact', plainPassword), { passkey: withPassword, upstream: withPassword }],
+    [ask('exact', 'urn:x', password), { upstream: withPassword }],
+    [ask('exact', password, passkey), { passkey: met, upstream: { acrs: [acr.passkey], password: true } }],
+    [ask('exact', mfa), { password: withFactor, passkey: met, upstream: withFactor, upstreamMfa: met }],
+    [ask('exact', passkey), { password: { acrs: [acr.passkey], password: false }, passkey: met }],
+    [ask('exact', unspecified), { password: met, passkey: met, upstream: met }],
+    [ask('minimum', password), { passkey: met, upstream: { ...withFactor, password: true }, upstreamMfa: met }],
+    [ask('better', password), { password: withFactor, upstream: withFactor }],
+    [ask('better', passkey), { password: impossible, passkey: impossible, upstream: impossible }],
+    [ask('maximum', password), { password: met, mfa: met, passkey: withPassword, upstream: withPassword }],
+    [ask('maximum', mfa), { password: met, passkey: met, upstreamMfa: met }],
+    [ask('exact', 'urn:x'), { password: impossible, upstream: impossible }],
+  ])('for %j is %j', (requested, expected) => {
+    for (const [how, lacking] of Object.entries(expected))
+      expect(lackingContext(requested, proven[how as keyof typeof proven]) ?? met, how).toEqual(lacking);
   });
 });
 
@@ -85,6 +103,6 @@ describe('a request by declarations', () => {
   it('cannot be met', () => {
     const requested = { comparison: 'exact' as const, classes: [], declarations: ['urn:declaration'] };
     expect(authnContextFor(requested, facts.passkey)).toBeUndefined();
-    expect(acceptableAcrs(requested)).toEqual([]);
+    expect(isUnknownContext(requested)).toBe(true);
   });
 });

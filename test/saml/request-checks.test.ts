@@ -50,7 +50,7 @@ describe('an AuthnRequest', () => {
       protocolBinding: bindings.post,
       nameIdPolicy: { format: nameIdFormats.persistent, allowCreate: true, spNameQualifier: sp.entityId },
       requestedAuthnContext: { comparison: 'minimum', classes: ['urn:a', 'urn:b'], declarations: [] },
-      subject: { value: 'alice@example.com', format: undefined },
+      subject: { value: 'alice@example.com', format: '' },
     });
   });
 

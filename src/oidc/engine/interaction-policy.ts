@@ -7,10 +7,11 @@ import { claimSources } from '../../applications/fields/claim-settings.ts';
 import { acceptsSignIn } from '../../applications/rules/sign-in-rule.ts';
 import {
   type Acr,
-  type AcrClaim,
+  acrClaim,
   acrOfRule,
   demandsMailedCode,
   essentialAcrs,
+  PASSWORD_ACR,
   satisfies,
   voluntaryAcrs,
 } from '../../mfa/acr.ts';
@@ -19,6 +20,7 @@ import { upstreamLogin } from '../patches/provider/session-auth-time.ts';
 import type { ClientSource } from '../store/clients.ts';
 import { isEmpty, requestedBy } from '../store/grants.ts';
 import { errors, interactionPolicy, type KoaContextWithOIDC } from './library.ts';
+import type { SamlRequirements } from './saml-requirements.ts';
 
 const { Check, Prompt, base } = interactionPolicy;
 const { REQUEST_PROMPT, NO_NEED_TO_PROMPT } = Check;
@@ -32,8 +34,9 @@ export interface PromptDependencies {
   /** Whether this account can enter a code by email, and has no stronger factor. */
   canEnterMailedCode(account: Account): Promise<boolean>;
   /** What a SAML AuthnRequest requires of this sign-in; nothing for OpenID Connect. */
-  samlRequirements(ctx: KoaContextWithOIDC): Promise<{ acrs: string[]; needsPassword: boolean }>;
+  samlRequirements(ctx: KoaContextWithOIDC): Promise<SamlRequirements>;
   hasPassword(accountId: string): Promise<boolean>;
+  usernameOf(accountId: string): Promise<string | undefined>;
   /** The connection of a session, and of a sign-in that is not stored yet (federation/sessions.ts). */
   upstream: UpstreamSource;
   /** The `sub` of an account for the client of the request (pairwise subjects). */
@@ -63,11 +66,13 @@ export function createPrompts(dependencies: PromptDependencies) {
   login.checks.add(settingsAcrCheck(dependencies));
   login.checks.add(mailedCodeCheck(dependencies));
   login.checks.add(passwordCheck(dependencies));
+  login.checks.add(subjectCheck(dependencies));
   login.checks.add(connectionCheck(dependencies));
   login.checks.remove('id_token_hint');
-  login.checks.add(idTokenHintCheck(dependencies));
+  login.checks.remove('claims_id_token_sub_value');
+  login.checks.add(requestedSubjectCheck(dependencies));
   for (const check of login.checks) check.error ??= 'login_required';
-  policy.add(new Prompt({ name: 'select_account', requestable: true }), 1);
+  policy.add(new Prompt({ name: 'select_account', requestable: true }, loginHintCheck(dependencies)), 1);
   policy.add(accessPrompt(dependencies), 2);
   consent.checks.remove('native_client_prompt');
   consent.checks.add(nativeClientCheck(dependencies));
@@ -84,17 +89,65 @@ function accountUnavailableCheck() {
 }
 
 /**
- * The session must belong to the account of the id_token_hint (OIDC Core 3.1.2.1). The engine checks the hint before the
- * sign-in only, and would accept a sign-in with any other account.
+ * The session must belong to the user that the request names: by id_token_hint (OIDC Core 3.1.2.1) or by the value of the claim `sub`
+ * (5.5.1). The engine would accept a sign-in with any other account, or show the form again.
  */
-function idTokenHintCheck({ subjectOf }: PromptDependencies) {
-  return new Check('id_token_hint', 'id_token_hint and authenticated subject do not match', async (ctx) => {
-    const { params, client, session, provider, entities } = ctx.oidc;
-    const hint = params?.id_token_hint;
-    if (typeof hint !== 'string' || !client) return NO_NEED_TO_PROMPT;
-    const { payload } = entities.IdTokenHint ?? (await provider.IdToken.validate(hint, client));
-    const subject = session?.accountId && (await subjectOf(ctx, session.accountId));
-    return subject === payload.sub ? NO_NEED_TO_PROMPT : REQUEST_PROMPT;
+function requestedSubjectCheck(dependencies: PromptDependencies) {
+  return new Check(
+    'requested_subject',
+    'the request names another user',
+    async (ctx) => {
+      const { session, result } = ctx.oidc;
+      const requested = await requestedSubjects(ctx);
+      if (requested.length === 0) return NO_NEED_TO_PROMPT;
+      const subject = session?.accountId && (await dependencies.subjectOf(ctx, session.accountId));
+      if (requested.every((one) => one === subject)) return NO_NEED_TO_PROMPT;
+      if (result?.login) throw new errors.LoginRequired('another user signed in than the one that the request names');
+      return REQUEST_PROMPT;
+    },
+    (ctx) => filledInUser(dependencies, ctx),
+  );
+}
+
+/** For the form: the user of an ID token of this server. A bare `sub` is no reason to tell the username. */
+async function filledInUser(
+  { usernameOf }: PromptDependencies,
+  { oidc: { entities, params } }: KoaContextWithOIDC,
+): Promise<Record<string, string>> {
+  const sub = typeof params?.id_token_hint === 'string' ? entities.IdTokenHint?.payload.sub : undefined;
+  const username = typeof sub === 'string' ? await usernameOf(sub) : undefined;
+  return username === undefined ? {} : { username };
+}
+
+async function requestedSubjects({ oidc }: KoaContextWithOIDC): Promise<unknown[]> {
+  const { params, client, provider, entities, claims } = oidc;
+  const hint = params?.id_token_hint;
+  if (typeof hint !== 'string' || !client) return subjectClaims(claims);
+  const { payload } = entities.IdTokenHint ?? (await provider.IdToken.validate(hint, client));
+  return [payload.sub, ...subjectClaims(claims)];
+}
+
+/** The values of `sub` for the ID token and for UserInfo; several are no subject that a session could have. */
+function subjectClaims(claims: KoaContextWithOIDC['oidc']['claims']): unknown[] {
+  return [claims?.id_token?.sub, claims?.userinfo?.sub].flatMap((claim) =>
+    claim && 'value' in claim ? [claim.value] : [],
+  );
+}
+
+/**
+ * `login_hint` (OIDC Core 3.1.2.1) names another user than that of the session: the user chooses. It is compared with the session alone, so
+ * that nobody learns which accounts exist.
+ */
+function loginHintCheck({ subjectOf }: PromptDependencies) {
+  return new Check('login_hint', 'the request suggests another user', 'account_selection_required', async (ctx) => {
+    const { account, params, result } = ctx.oidc;
+    const hint = typeof params?.login_hint === 'string' ? params.login_hint.trim().toLowerCase() : '';
+    if (!account || hint === '' || result?.login || result?.select_account) return NO_NEED_TO_PROMPT;
+    // The Subject of a SAML request is checked as such.
+    if (params?.response_mode === 'saml') return NO_NEED_TO_PROMPT;
+    const { id, username, email } = accountOf(account);
+    const names = [id, await subjectOf(ctx, id), username, email ?? ''].map((name) => name.toLowerCase());
+    return names.includes(hint) ? NO_NEED_TO_PROMPT : REQUEST_PROMPT;
   });
 }
 
@@ -113,8 +166,9 @@ function essentialAcrCheck(dependencies: PromptDependencies) {
   });
 }
 
-function essentialAcrValues(ctx: KoaContextWithOIDC): string[] {
-  const claim = ctx.oidc.claims?.id_token?.acr as AcrClaim | undefined;
+/** As the request says: the engine replaces the claim with `acr_values`, which are voluntary. */
+function essentialAcrValues({ oidc }: KoaContextWithOIDC): string[] {
+  const claim = acrClaim({ ...oidc.params });
   if (claim?.essential && claim.values !== undefined && !Array.isArray(claim.values)) {
     throw new errors.InvalidRequest('invalid claims.id_token.acr.values type');
   }
@@ -129,8 +183,8 @@ function requestedAcrCheck(dependencies: PromptDependencies) {
   return new Check('acr', 'a stronger sign-in was requested', async (ctx) => {
     const { session, params, result } = ctx.oidc;
     if (!session?.accountId || result?.login || result?.stepUp) return NO_NEED_TO_PROMPT;
-    const { acrs } = await dependencies.samlRequirements(ctx);
-    const requested = [...voluntaryAcrs(params?.acr_values), ...acrs];
+    const { lacking } = await dependencies.samlRequirements(ctx);
+    const requested = [...voluntaryAcrs(params?.acr_values), ...(lacking(session.amr ?? [])?.acrs ?? [])];
     if (requested.length === 0 || satisfies(requested, ctx.oidc.acr)) return NO_NEED_TO_PROMPT;
     return (await isAcrSatisfiable(dependencies, ctx, requested)) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
   });
@@ -212,13 +266,26 @@ function connectionCheck({ clients, upstream }: PromptDependencies) {
   });
 }
 
-/** A SAML AuthnRequest for exactly the password, in a session that was started with a passkey. */
-function passwordCheck({ samlRequirements, hasPassword }: PromptDependencies) {
+/** A SAML AuthnRequest that the password meets, in a session that was started with a passkey or at an upstream. */
+function passwordCheck({ samlRequirements, hasPassword, upstream }: PromptDependencies) {
   return new Check('password', 'a sign-in with the password was requested', async (ctx) => {
     const { session, result } = ctx.oidc;
-    if (!session?.accountId || result?.login || session.amr?.includes('pwd')) return NO_NEED_TO_PROMPT;
-    const { needsPassword } = await samlRequirements(ctx);
-    return needsPassword && (await hasPassword(session.accountId)) ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
+    if (!session?.accountId || result?.login || result?.stepUp) return NO_NEED_TO_PROMPT;
+    const { lacking } = await samlRequirements(ctx);
+    if (!lacking(session.amr ?? [])?.password) return NO_NEED_TO_PROMPT;
+    const canProve =
+      (await hasPassword(session.accountId)) || (await upstream.canSatisfyAcr(session.uid, [PASSWORD_ACR]));
+    return canProve ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
+  });
+}
+
+/** The Subject of a SAML AuthnRequest is another user than that of the session. */
+function subjectCheck({ samlRequirements }: PromptDependencies) {
+  return new Check('subject', 'the request names another user', async (ctx) => {
+    const { account, result } = ctx.oidc;
+    if (!account || result?.login) return NO_NEED_TO_PROMPT;
+    const { isSubject } = await samlRequirements(ctx);
+    return (await isSubject(accountOf(account))) ? NO_NEED_TO_PROMPT : REQUEST_PROMPT;
   });
 }
 

@@ -3,7 +3,7 @@
 import { SamlError } from '../xml/errors.ts';
 import { attribute, booleanAttribute, childOf, childrenOf, numberAttribute, textOf } from '../xml/read.ts';
 import { type MessageHead, readHead } from './message-head.ts';
-import type { NameIdPolicy } from './name-id.ts';
+import { type NameId, type NameIdPolicy, readNameId } from './name-id.ts';
 import type { TrustedMessage } from './open-message.ts';
 
 export type Comparison = 'exact' | 'minimum' | 'maximum' | 'better';
@@ -24,8 +24,8 @@ export interface AuthnRequest extends MessageHead {
   protocolBinding: string | undefined;
   nameIdPolicy: NameIdPolicy | undefined;
   requestedAuthnContext: RequestedAuthnContext | undefined;
-  /** The user that the service provider expects: a hint for the sign-in page, no proof. */
-  subject: { value: string; format: string | undefined } | undefined;
+  /** The user that the assertion has to be about. `unreadable`: the identifier is encrypted, or of another kind than a NameID. */
+  subject: NameId | 'unreadable' | undefined;
 }
 
 const maxContexts = 32;
@@ -80,8 +80,16 @@ function readRequestedContext(root: Element): RequestedAuthnContext | undefined 
   return { comparison: (attribute(requested, 'Comparison') ?? 'exact') as Comparison, classes, declarations };
 }
 
+/** A Subject without an identifier stands for whoever signs in (Core 3.4.1). */
 function readSubject(root: Element): AuthnRequest['subject'] {
   const subject = childOf(root, 'saml:Subject');
-  const nameId = subject && childOf(subject, 'saml:NameID');
-  return nameId && { value: textOf(nameId), format: attribute(nameId, 'Format') };
+  if (!subject) return undefined;
+  if (childOf(subject, 'saml:EncryptedID') || childOf(subject, 'saml:BaseID')) return 'unreadable';
+  const nameId = readNameId(subject);
+  // Limited, because it is stored until the sign-in is complete.
+  if (nameId && [nameId.value, nameId.format, nameId.nameQualifier ?? '', nameId.spNameQualifier ?? ''].some(isLong))
+    throw new SamlError('too_large', { detail: 'Subject' });
+  return nameId;
 }
+
+const isLong = (text: string): boolean => text.length > 1024;

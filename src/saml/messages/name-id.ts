@@ -3,6 +3,7 @@
 
 import { SamlError } from '../xml/errors.ts';
 import { type NameIdFormatName, nameIdFormatOf, nameIdFormats, standardFormat } from '../xml/names.ts';
+import { attribute, childOf, textOf } from '../xml/read.ts';
 import { element, type XmlElement } from '../xml/write.ts';
 
 export interface NameId {
@@ -107,6 +108,20 @@ function fieldOf(source: NameIdSource): string | undefined {
 function verifiedEmailOf({ verifiedEmail }: NameIdSource): string {
   if (!verifiedEmail) throw new SamlError('invalid_name_id_policy', { detail: 'no verified email address' });
   return verifiedEmail;
+}
+
+/** The NameID in this element, without trust in what it says. A missing format is empty. */
+export function readNameId(parent: Element): NameId | undefined {
+  const element = childOf(parent, 'saml:NameID');
+  if (!element) return undefined;
+  const nameQualifier = attribute(element, 'NameQualifier');
+  const spNameQualifier = attribute(element, 'SPNameQualifier');
+  return {
+    value: textOf(element),
+    format: attribute(element, 'Format') ?? '',
+    ...(nameQualifier && { nameQualifier }),
+    ...(spNameQualifier && { spNameQualifier }),
+  };
 }
 
 /** The element, in assertions and in LogoutRequests alike. */

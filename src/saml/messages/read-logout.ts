@@ -5,7 +5,7 @@ import { SamlError } from '../xml/errors.ts';
 import { statusCodes } from '../xml/names.ts';
 import { attribute, childOf, childrenOf, textOf, timeAttribute } from '../xml/read.ts';
 import { checkHead, type Expectation, type MessageHead, readHead } from './message-head.ts';
-import type { NameId } from './name-id.ts';
+import { type NameId, readNameId } from './name-id.ts';
 import type { TrustedMessage } from './open-message.ts';
 
 export interface LogoutRequest extends MessageHead {
@@ -35,19 +35,6 @@ export function readLogoutRequest(message: TrustedMessage, expectation: Expectat
   }
   const sessionIndexes = childrenOf(root, 'samlp:SessionIndex').map(textOf);
   return { ...head, nameId: readNameId(root), sessionIndexes, notOnOrAfter };
-}
-
-function readNameId(root: Element): NameId | undefined {
-  const element = childOf(root, 'saml:NameID');
-  if (!element) return undefined;
-  const nameQualifier = attribute(element, 'NameQualifier');
-  const spNameQualifier = attribute(element, 'SPNameQualifier');
-  return {
-    value: textOf(element),
-    format: attribute(element, 'Format') ?? '',
-    ...(nameQualifier && { nameQualifier }),
-    ...(spNameQualifier && { spNameQualifier }),
-  };
 }
 
 /** Reads and checks a LogoutResponse. `requestId` is the ID of the LogoutRequest. Throws SamlError. */

@@ -8,6 +8,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { traced } from '../../platform/tracing.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
 import type { RuleViolation } from '../../rejections/rules.ts';
+import { t } from '../../texts/text.ts';
 import { type AuthnRequest, readAuthnRequest } from '../messages/authn-request.ts';
 import type { DecodedMessage } from '../messages/decode.ts';
 import { samlErrorPage } from '../messages/error-page.ts';
@@ -20,6 +21,7 @@ import type { XmlValidator } from '../xml/schema.ts';
 import type { PendingAuthnRequest } from './pending-authn-requests.ts';
 import { requestParameters } from './rejected-requests.ts';
 import { authnRequestRules, checkAuthnRequest, type Verdict } from './request-checks.ts';
+import type { RequestedSubjects } from './requested-subject.ts';
 import type { SamlResponses } from './responses.ts';
 
 export interface AcceptRequestDependencies {
@@ -30,7 +32,8 @@ export interface AcceptRequestDependencies {
   validateXml: XmlValidator;
   serviceProviders: Pick<ServiceProviders, 'find'>;
   seenMessages: SeenMessages;
-  responses: Pick<SamlResponses, 'status' | 'post'>;
+  responses: Pick<SamlResponses, 'explain' | 'status' | 'post'>;
+  requestedSubjects: Pick<RequestedSubjects, 'loginHint'>;
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
   rejections: Pick<Rejections, 'record'>;
 }
@@ -68,7 +71,8 @@ export function createAcceptRequest(dependencies: AcceptRequestDependencies): Ac
       if (!(await seenMessages.isNew(sp.entityId, request.id)))
         throw new SamlError('replayed', { received: request.id });
       if (verdict.outcome === 'accepted') {
-        return { sp, pending: pendingRequestOf(sp, request, verdict, opened.decoded.relayState) };
+        const pending = await pendingRequestOf(dependencies, sp, request, verdict, opened.decoded.relayState);
+        return { sp, pending };
       }
       await sendStatus(dependencies, ctx, sp, opened, request, verdict);
       return undefined;
@@ -133,7 +137,9 @@ async function sendStatus(
   const message = `${reason.message} Error reference ${code}.`;
   const xml = reason.status && responses.status(acs.url, request.id, { ...reason.status, message });
   if (!xml) throw reason;
-  responses.post(ctx, sp, { acsUrl: acs.url, relayState: opened.decoded.relayState }, xml);
+  const to = { acsUrl: acs.url, relayState: opened.decoded.relayState };
+  if (reason.code !== 'no_authn_context' || request.isPassive) return responses.post(ctx, sp, to, xml);
+  responses.explain(ctx, sp, to, xml, { reason: t('unmet.unknown', { app: sp.title }), rejectionCode: code });
 }
 
 /** The request without the RequestedAuthnContext that its application has Gatehouse ignore. */
@@ -141,20 +147,14 @@ function withoutIgnoredContext(request: AuthnRequest, { settings }: ServiceProvi
   return settings.ignore_requested_authn_context ? { ...request, requestedAuthnContext: undefined } : request;
 }
 
-/** Formats of a Subject's NameID whose value a user may type at the sign-in page. */
-const HINT_FORMATS = [
-  undefined,
-  'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified',
-  'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress',
-];
-
-function pendingRequestOf(
+async function pendingRequestOf(
+  { requestedSubjects }: AcceptRequestDependencies,
   sp: ServiceProvider,
   request: AuthnRequest,
   verdict: Extract<Verdict, { outcome: 'accepted' }>,
   relayState: string | undefined,
-): PendingAuthnRequest {
-  const { subject } = request;
+): Promise<PendingAuthnRequest> {
+  const subject = request.subject === 'unreadable' ? undefined : request.subject;
   return {
     entityId: sp.entityId,
     requestId: request.id,
@@ -163,10 +163,9 @@ function pendingRequestOf(
     nameIdFormat: verdict.nameIdFormat,
     mayCreateNameId: mayCreateNameId(request.nameIdPolicy, sp.settings.require_allow_create),
     requestedContext: request.requestedAuthnContext,
-    acrs: verdict.acrs,
-    needsPassword: verdict.needsPassword,
     forceAuthn: request.forceAuthn,
     isPassive: request.isPassive,
-    subjectHint: subject && HINT_FORMATS.includes(subject.format) ? subject.value.slice(0, 254) : undefined,
+    subject,
+    loginHint: subject && (await requestedSubjects.loginHint(subject, sp, request.signed)),
   };
 }

@@ -1,6 +1,7 @@
 // RequestedAuthnContext (SAML Core 3.3.2.2.1) compared with the acr levels of mfa/acr.ts. Pure. An assertion only states a
 // class that is true of the sign-in: no password class for a user who used no password.
-import { type Acr, acrLevel, acrValues, MFA_ACR, PASSWORD_ACR, PHISHING_RESISTANT_ACR } from '../../mfa/acr.ts';
+import { acrLevel, acrOf, acrValues, MFA_ACR, PASSWORD_ACR, PHISHING_RESISTANT_ACR, withMfa } from '../../mfa/acr.ts';
+import type { LackingContext } from '../../oidc/engine/saml-requirements.ts';
 import type { RequestedAuthnContext } from '../messages/authn-request.ts';
 import { contextClasses } from '../xml/names.ts';
 
@@ -15,29 +16,32 @@ const strength: readonly string[] = [contextClasses.password, contextClasses.mfa
 /** Other names for the same strength; stated only when the request names them. */
 const aliases = new Map<string, string>([['urn:oasis:names:tc:SAML:2.0:ac:classes:Password', contextClasses.password]]);
 
-/**
- * The acr values that meet the request, weakest first. Empty: none does, which is NoAuthnContext. Undefined: any sign-in
- * meets it.
- */
-export function acceptableAcrs(requested: RequestedAuthnContext | undefined): Acr[] | undefined {
-  if (acceptsAnyContext(requested)) return undefined;
-  // A second factor always follows a password here; a passkey needs none.
-  const amrOf: Record<Acr, string[]> = {
-    [PASSWORD_ACR]: ['pwd'],
-    [MFA_ACR]: ['pwd', 'mfa'],
-    [PHISHING_RESISTANT_ACR]: ['hwk', 'user'],
-  };
-  return acrValues.filter((acr) => authnContextFor(requested, { acr, amr: amrOf[acr] }) !== undefined);
-}
+/** The methods of a further factor, by the acr that they reach. */
+const furtherFactors = { [MFA_ACR]: ['otp', 'mfa'], [PHISHING_RESISTANT_ACR]: ['hwk', 'user', 'mfa'] } as const;
 
 /**
- * Whether only a sign-in with the password itself meets the request, however strong another one is. node-saml requests
- * this by default.
+ * What a sign-in with these methods (`amr`) lacks to meet the request; undefined: nothing. A person without any, whose sign-in begins, may
+ * prove the password or a passkey first.
  */
-export function needsPassword(requested: RequestedAuthnContext | undefined): boolean {
-  const passkey = { acr: PHISHING_RESISTANT_ACR, amr: ['hwk', 'user'] };
-  const meets = (amr: string[]) => authnContextFor(requested, { ...passkey, amr }) !== undefined;
-  return !meets(passkey.amr) && meets(['pwd', ...passkey.amr]);
+export function lackingContext(
+  requested: RequestedAuthnContext | undefined,
+  proven: readonly string[],
+): LackingContext | undefined {
+  const isMetBy = (amr: readonly string[]) =>
+    authnContextFor(requested, { acr: acrOf(amr), amr: withMfa(amr) }) !== undefined;
+  if (acceptsAnyContext(requested) || (proven.length > 0 && isMetBy(proven))) return undefined;
+  const isNew = proven.length === 0;
+  const acrs = acrValues.filter((acr) => {
+    if (acr === PASSWORD_ACR) return isNew && isMetBy(['pwd']);
+    return isMetBy([...proven, ...furtherFactors[acr]]) || (isNew && isMetBy(['pwd', ...furtherFactors[acr]]));
+  });
+  return { acrs, password: isMetBy([...proven, 'pwd']) };
+}
+
+/** Whether no sign-in at all meets the request. */
+export function isUnknownContext(requested: RequestedAuthnContext | undefined): boolean {
+  const lacking = lackingContext(requested, []);
+  return lacking !== undefined && lacking.acrs.length === 0 && !lacking.password;
 }
 
 /** The class to state in the assertion; undefined: this sign-in does not meet the request (NoAuthnContext). */

@@ -1,21 +1,16 @@
 // Checks that the parameters of an authorization request are those of a pending AuthnRequest. A user can edit the URL of the
 // authorization endpoint: an edited request is rejected and leaves the pending one untouched.
 import type { Context } from '../../http/context.ts';
+import type { SamlRequirements } from '../../oidc/engine/saml-requirements.ts';
 import type { ServiceProviders } from '../metadata/service-providers.ts';
+import { lackingContext } from './authn-context.ts';
 import { authorizationParameters } from './authorization-parameters.ts';
 import type { PendingAuthnRequest, PendingAuthnRequests } from './pending-authn-requests.ts';
-
-/** What a pending AuthnRequest requires of the sign-in. */
-export interface SignInRequirements {
-  /** acr values, any of which will do; empty: no requirement. */
-  acrs: string[];
-  /** The password itself is required, whatever other factor was used. */
-  needsPassword: boolean;
-}
+import type { RequestedSubjects } from './requested-subject.ts';
 
 export interface AuthorizationParameterChecks {
   /** The requirements of the pending AuthnRequest that the parameters name; none for an OpenID Connect request. */
-  requirements(ctx: Context, params: Record<string, unknown>): Promise<SignInRequirements>;
+  requirements(ctx: Context, params: Record<string, unknown>): Promise<SamlRequirements>;
   /** Whether the parameters are exactly those of a pending AuthnRequest of this browser. */
   isPendingAuthnRequest(ctx: Context, params: Record<string, unknown>): Promise<boolean>;
 }
@@ -23,13 +18,14 @@ export interface AuthorizationParameterChecks {
 export interface AuthorizationParameterChecksDependencies {
   serviceProviders: Pick<ServiceProviders, 'find'>;
   pendingAuthnRequests: Pick<PendingAuthnRequests, 'find'>;
+  requestedSubjects: Pick<RequestedSubjects, 'isNamed'>;
   browserOf(ctx: Context): string | undefined;
 }
 
 export function createAuthorizationParameterChecks(
   dependencies: AuthorizationParameterChecksDependencies,
 ): AuthorizationParameterChecks {
-  const { serviceProviders, pendingAuthnRequests, browserOf } = dependencies;
+  const { serviceProviders, pendingAuthnRequests, requestedSubjects, browserOf } = dependencies;
   // One HTTP request is checked several times and looked up once.
   const cache = new WeakMap<
     object,
@@ -54,7 +50,15 @@ export function createAuthorizationParameterChecks(
   return {
     async requirements(ctx, params) {
       const pending = await pendingOf(ctx, params);
-      return { acrs: pending?.acrs ?? [], needsPassword: pending?.needsPassword ?? false };
+      const subject = pending?.subject;
+      return {
+        lacking: (proven) => lackingContext(pending?.requestedContext, proven),
+        async isSubject(account) {
+          if (!subject) return true;
+          const sp = await serviceProviders.find(pending.entityId);
+          return sp !== undefined && requestedSubjects.isNamed(subject, sp, account);
+        },
+      };
     },
 
     async isPendingAuthnRequest(ctx, params) {

@@ -12,6 +12,6 @@ export function authorizationParameters(request: PendingAuthnRequest, id: string
     redirect_uri: request.acsUrl,
     state: id,
     ...(prompt && { prompt }),
-    ...(request.subjectHint && { login_hint: request.subjectHint }),
+    ...(request.loginHint && { login_hint: request.loginHint }),
   };
 }

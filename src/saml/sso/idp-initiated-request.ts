@@ -38,10 +38,9 @@ export function idpInitiatedRequest(
     nameIdFormat: chooseNameIdFormat(undefined, sp),
     mayCreateNameId: true,
     requestedContext: undefined,
-    acrs: undefined,
-    needsPassword: false,
     forceAuthn: false,
     isPassive: false,
-    subjectHint: undefined,
+    subject: undefined,
+    loginHint: undefined,
   };
 }

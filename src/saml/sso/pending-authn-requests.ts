@@ -7,6 +7,7 @@ import { randomId, sha256 } from '../../platform/random.ts';
 import type { Db } from '../../storage/database.ts';
 import { hotStatements, type Sql } from '../../storage/statements.ts';
 import type { RequestedAuthnContext } from '../messages/authn-request.ts';
+import type { NameId } from '../messages/name-id.ts';
 import type { NameIdFormatName } from '../xml/names.ts';
 
 /** An accepted AuthnRequest, or an IdP-initiated sign-in, that waits for its Response. Stored as JSON. */
@@ -19,13 +20,12 @@ export interface PendingAuthnRequest {
   nameIdFormat: NameIdFormatName;
   mayCreateNameId: boolean;
   requestedContext: RequestedAuthnContext | undefined;
-  /** acr values that meet the requested context; undefined: any. */
-  acrs: string[] | undefined;
-  /** Only a sign-in with the password itself meets it. */
-  needsPassword: boolean;
   forceAuthn: boolean;
   isPassive: boolean;
-  subjectHint: string | undefined;
+  /** The user that the assertion has to be about; undefined: whoever signs in. */
+  subject: NameId | undefined;
+  /** What the sign-in page has filled in. */
+  loginHint: string | undefined;
   /** A test sign-in of the console: the Response is displayed there and never posted to the application. */
   isTest?: true;
 }

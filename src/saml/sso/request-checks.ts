@@ -1,30 +1,22 @@
 // The checks of an AuthnRequest, in order (SAML Profiles 4.1.4.1). A check that fails before the ACS is known throws and
 // becomes an error page; one that fails after that becomes a SAML status. Pure: replay of the ID is checked by the caller.
-import type { Acr } from '../../mfa/acr.ts';
 import { type RuleId, type RuleResult, type RuleViolation, ruleResults } from '../../rejections/rules.ts';
-import type { AuthnRequest } from '../messages/authn-request.ts';
+import type { AuthnRequest, RequestedAuthnContext } from '../messages/authn-request.ts';
 import { checkHead, type Expectation } from '../messages/message-head.ts';
 import { chooseNameIdFormat, type NameIdChoice } from '../messages/name-id.ts';
 import type { AcsEndpoint } from '../metadata/parse.ts';
 import { SamlError } from '../xml/errors.ts';
-import type { NameIdFormatName } from '../xml/names.ts';
+import { type NameIdFormatName, nameIdFormats } from '../xml/names.ts';
 import { checkProtocolBinding, resolveAcs } from './assertion-consumer-service.ts';
-import { acceptableAcrs, needsPassword } from './authn-context.ts';
+import { isUnknownContext } from './authn-context.ts';
+import { formatOf } from './requested-subject.ts';
 
 export interface RequestSender extends NameIdChoice {
   acs: readonly AcsEndpoint[];
 }
 
 export type Verdict =
-  | {
-      outcome: 'accepted';
-      acs: AcsEndpoint;
-      nameIdFormat: NameIdFormatName;
-      /** The acr values that meet RequestedAuthnContext, weakest first; undefined: any sign-in meets it. */
-      acrs: Acr[] | undefined;
-      /** RequestedAuthnContext is met only when the password itself was used. */
-      needsPassword: boolean;
-    }
+  | { outcome: 'accepted'; acs: AcsEndpoint; nameIdFormat: NameIdFormatName }
   | { outcome: 'rejected'; acs: AcsEndpoint; reason: SamlError };
 
 /**
@@ -50,28 +42,42 @@ export function checkAuthnRequest(
       });
     }
     const nameIdFormat = chooseNameIdFormat(request.nameIdPolicy, sender);
-    const acrs = acceptableAcrs(request.requestedAuthnContext);
-    if (acrs?.length === 0) {
-      const { requestedAuthnContext: detail } = request;
-      throw new SamlError('no_authn_context', { detail, received: detail?.classes.join(' ') });
-    }
-    return {
-      outcome: 'accepted',
-      acs,
-      nameIdFormat,
-      acrs,
-      needsPassword: needsPassword(request.requestedAuthnContext),
-    };
+    checkSubject(request.subject);
+    const { requestedAuthnContext: context } = request;
+    if (isUnknownContext(context))
+      throw new SamlError('no_authn_context', { detail: context, received: context && contextText(context) });
+    return { outcome: 'accepted', acs, nameIdFormat };
   } catch (reason) {
     if (reason instanceof SamlError && reason.status) return { outcome: 'rejected', acs, reason };
     throw reason;
   }
 }
 
+/** Throws SamlError, which has a status, when no user of this server can be the Subject. */
+function checkSubject(subject: AuthnRequest['subject']): void {
+  if (subject === 'unreadable')
+    throw new SamlError('unknown_principal', {
+      message: 'The Subject of the request has to be a NameID that is not encrypted.',
+      received: 'another identifier',
+      expected: 'a NameID',
+    });
+  if (subject && formatOf(subject) === undefined)
+    throw new SamlError('unknown_principal', {
+      message: 'The NameID of the Subject has a format that is not supported.',
+      received: subject.format,
+      expected: Object.values(nameIdFormats).join('\n'),
+    });
+}
+
+/** A RequestedAuthnContext in words, for the list of rejected requests. */
+export function contextText({ comparison, classes, declarations }: RequestedAuthnContext): string {
+  return `${comparison}: ${[...classes, ...declarations].join(' ') || 'no class'}`;
+}
+
 /** The rules of an AuthnRequest, in the order in which routes.ts and checkAuthnRequest check them. */
 const rules = [
   ...(['form', 'client', 'signed', 'algorithm', 'certificate', 'issuer', 'destination', 'time', 'acs'] as const),
-  ...(['replay', 'binding', 'passive', 'name_id', 'context', 'encryption', 'access'] as const),
+  ...(['replay', 'binding', 'passive', 'name_id', 'context', 'encryption', 'access', 'subject'] as const),
 ] satisfies RuleId[];
 
 /** A rule that an AuthnRequest can break. */

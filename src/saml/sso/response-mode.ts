@@ -2,6 +2,7 @@
 // AuthnRequest. The engine calls this after sign-in, second factor, access rule and consent.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
@@ -13,13 +14,16 @@ import type { Metrics } from '../../platform/metrics.ts';
 import { describeSpan, traced } from '../../platform/tracing.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
 import type { RuleViolation } from '../../rejections/rules.ts';
+import { type PageText, t } from '../../texts/text.ts';
 import type { ServiceProvider, ServiceProviders } from '../metadata/service-providers.ts';
 import type { SessionParticipants } from '../slo/session-participants.ts';
 import { SamlError, type SamlStatus } from '../xml/errors.ts';
 import { statusCodes } from '../xml/names.ts';
+import { lackingContext } from './authn-context.ts';
 import type { AuthorizationParameterChecks } from './authorization-parameter-checks.ts';
 import type { PendingAuthnRequest, PendingAuthnRequests } from './pending-authn-requests.ts';
-import { type AuthnRequestRule, authnRequestRules } from './request-checks.ts';
+import { type AuthnRequestRule, authnRequestRules, contextText } from './request-checks.ts';
+import type { RequestedSubjects } from './requested-subject.ts';
 import type { SamlResponses } from './responses.ts';
 
 export interface ResponseModeDependencies {
@@ -27,6 +31,7 @@ export interface ResponseModeDependencies {
   pendingAuthnRequests: Pick<PendingAuthnRequests, 'consume' | 'saveTestResponse'>;
   parameterChecks: Pick<AuthorizationParameterChecks, 'isPendingAuthnRequest'>;
   responses: SamlResponses;
+  requestedSubjects: Pick<RequestedSubjects, 'isNamed'>;
   sessionParticipants: Pick<SessionParticipants, 'add' | 'inSession'>;
   accounts: Pick<Accounts, 'find'>;
   audit: Audit;
@@ -45,6 +50,13 @@ interface EngineResult {
   state?: string;
   error?: string;
   error_description?: string;
+}
+
+/** The signed Response; where it has no assertion, why. */
+interface Answer {
+  xml: string;
+  rejectionCode?: string;
+  reason?: string;
 }
 
 /** Why a Response has no assertion. */
@@ -74,6 +86,7 @@ export function createResponseMode(dependencies: ResponseModeDependencies) {
   const { sealTestResponse } = dependencies;
   const successOf = successResponses(dependencies);
   const failureOf = failureResponses(dependencies);
+  const explanationOf = explanations(dependencies);
 
   return traced(
     'saml Response',
@@ -93,18 +106,22 @@ export function createResponseMode(dependencies: ResponseModeDependencies) {
       describeSpan({ 'gatehouse.client_id': sp.entityId });
       // Signing takes a turn of the event loop of its own.
       await yieldToEventLoop();
-      const xml = error
+      const { xml, rejectionCode, reason } = error
         ? await failureOf(ctx, sp, request, engineFailure(error))
-        : await successOf(ctx, sp, request).catch((reason: unknown) => {
-            if (!(reason instanceof SamlError) || !reason.status) throw reason;
+        : await successOf(ctx, sp, request).catch((fault: unknown) => {
+            if (!(fault instanceof SamlError) || !fault.status) throw fault;
             return failureOf(ctx, sp, request, {
-              reason: reason.code,
-              status: reason.status,
-              violation: reason.violation,
+              reason: fault.code,
+              status: fault.status,
+              violation: fault.violation,
             });
           });
       appCtx.state.log().info({ clientId: sp.entityId, error }, 'SAML response');
-      if (!request.isTest) return responses.post(appCtx, sp, request, xml);
+      if (!request.isTest) {
+        const why = reason && !request.isPassive && (await explanationOf(ctx, sp, request, reason));
+        if (!why || !rejectionCode) return responses.post(appCtx, sp, request, xml);
+        return responses.explain(appCtx, sp, request, xml, { ...why, rejectionCode });
+      }
       await pendingAuthnRequests.saveTestResponse(state, sealTestResponse(xml, state));
       appCtx.status = 303;
       appCtx.redirect(`${SAML_TEST_RESULT}?${new URLSearchParams({ request: state })}`);
@@ -115,6 +132,7 @@ export function createResponseMode(dependencies: ResponseModeDependencies) {
 /** Makes the Response with an assertion, records the participant of the session, and audits it. */
 function successResponses({
   responses,
+  requestedSubjects,
   sessionParticipants,
   accounts,
   audit,
@@ -122,11 +140,14 @@ function successResponses({
   sessionSeconds,
   now,
 }: ResponseModeDependencies) {
-  return async (ctx: KoaContextWithOIDC, sp: ServiceProvider, pending: PendingAuthnRequest): Promise<string> => {
+  return async (ctx: KoaContextWithOIDC, sp: ServiceProvider, pending: PendingAuthnRequest): Promise<Answer> => {
     const { session, client } = ctx.oidc;
     const account = session?.accountId ? await accounts.find(session.accountId) : undefined;
     const sessionIndex = client && session?.sidFor(client.clientId);
     if (!session || !account || !sessionIndex) throw new Error('the engine answered without a session');
+    const { subject } = pending;
+    if (subject && !(await requestedSubjects.isNamed(subject, sp, account)))
+      throw new SamlError('unknown_principal', { received: account.username, expected: subject.value });
     // A new session is saved after the Response: it has no `exp` yet.
     const sessionBegan = new Date((session.loginTs ?? 0) * 1000);
     // Of an upstream that does not say when: the assertion has to state a time (AuthnInstant), so it is that of the session.
@@ -161,7 +182,7 @@ function successResponses({
       data: { nameIdFormat: nameId.format, contextClass, ...(pending.isTest && { test: true }) },
     });
     metrics.samlResponses.inc({ outcome: 'success' });
-    return xml;
+    return { xml };
   };
 }
 
@@ -185,6 +206,35 @@ function engineFailure(error: string): Failure {
   return { reason: error, status: statuses[error] ?? FAILED, violation };
 }
 
+/**
+ * What a user reads before the service provider gets the status, where another try would end in the same way: many applications only send
+ * the browser here again, in a circle. Undefined for a status that the user caused, or has read about.
+ */
+function explanations({ accounts }: ResponseModeDependencies) {
+  return async (
+    { oidc: { session } }: KoaContextWithOIDC,
+    { title: app }: ServiceProvider,
+    { requestedContext }: PendingAuthnRequest,
+    reason: string,
+  ): Promise<{ reason: PageText; account: Account | undefined } | undefined> => {
+    const lacking = lackingContext(requestedContext, session?.amr ?? []);
+    const unmet = lacking?.password
+      ? t('unmet.password', { app })
+      : lacking && lacking.acrs.length > 0
+        ? t('unmet.factor', { app })
+        : t('unmet.unknown', { app });
+    const texts: Record<string, PageText> = {
+      no_authn_context: unmet,
+      unmet_authentication_requirements: unmet,
+      unknown_principal: t('unmet.other-account', { app }),
+      invalid_name_id_policy: t('unmet.name-id', { app }),
+    };
+    const text = texts[reason];
+    if (text === undefined) return undefined;
+    return { reason: text, account: session?.accountId ? await accounts.find(session.accountId) : undefined };
+  };
+}
+
 /** Makes the Response with a status, audits it, and records the rejection unless the status is NoPassive. */
 function failureResponses({ responses, audit, repeatedEntries, rejections, metrics }: ResponseModeDependencies) {
   return async (
@@ -192,7 +242,7 @@ function failureResponses({ responses, audit, repeatedEntries, rejections, metri
     sp: ServiceProvider,
     pending: PendingAuthnRequest,
     { reason, status, violation }: Failure,
-  ): Promise<string> => {
+  ): Promise<Answer> => {
     const subjectId = ctx.oidc.session?.accountId;
     const { request } = appContext(ctx).state;
     // Without a user anyone can cause it, such as by IsPassive.
@@ -206,7 +256,8 @@ function failureResponses({ responses, audit, repeatedEntries, rejections, metri
     });
     metrics.samlResponses.inc({ outcome: 'refused' });
     // The expected answer to IsPassive without a session, and no fault.
-    if (status.subcode === statusCodes.NoPassive) return responses.status(pending.acsUrl, pending.requestId, status);
+    if (status.subcode === statusCodes.NoPassive)
+      return { xml: responses.status(pending.acsUrl, pending.requestId, status) };
     const code = rejections.record(request, {
       endpoint: 'saml',
       reason,
@@ -217,10 +268,13 @@ function failureResponses({ responses, audit, repeatedEntries, rejections, metri
         Issuer: sp.entityId,
         AssertionConsumerServiceURL: pending.acsUrl,
         NameIDPolicy: pending.nameIdFormat,
+        ...(pending.requestedContext && { RequestedAuthnContext: contextText(pending.requestedContext) }),
+        ...(pending.subject && { Subject: pending.subject.value }),
       },
       rules: authnRequestRules(violation),
     });
     const message = `${status.message ?? 'The sign-in was rejected.'} Error reference ${code}.`;
-    return responses.status(pending.acsUrl, pending.requestId, { ...status, message });
+    const xml = responses.status(pending.acsUrl, pending.requestId, { ...status, message });
+    return { xml, rejectionCode: code, reason };
   };
 }

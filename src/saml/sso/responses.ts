@@ -5,6 +5,7 @@ import { attributesFor } from '../../accounts/claims.ts';
 import { withVisibleRoles } from '../../accounts/visible-roles.ts';
 import type { Context } from '../../http/context.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { PageText } from '../../texts/text.ts';
 import { describeAttributes } from '../messages/attributes.ts';
 import { encodePost } from '../messages/encode.ts';
 import { newMessageId } from '../messages/message-id.ts';
@@ -16,6 +17,7 @@ import { nameIdFormats } from '../xml/names.ts';
 import type { Signer } from '../xml/sign.ts';
 import { authnContextFor } from './authn-context.ts';
 import type { PendingAuthnRequest } from './pending-authn-requests.ts';
+import { contextText } from './request-checks.ts';
 import type { StoredNameIds } from './stored-name-ids.ts';
 
 export interface SignedInUser {
@@ -57,6 +59,14 @@ export interface SamlResponses {
     to: Pick<PendingAuthnRequest, 'acsUrl' | 'relayState'>,
     xml: string,
   ): void;
+  /** Answers with a page that says why the Response has no assertion, and with the form that posts it when the user goes back. */
+  explain(
+    ctx: Context,
+    sp: Pick<ServiceProvider, 'title'>,
+    to: Pick<PendingAuthnRequest, 'acsUrl' | 'relayState'>,
+    xml: string,
+    about: { reason: PageText; account?: Account | undefined; rejectionCode: string },
+  ): void;
 }
 
 export function createSamlResponses(dependencies: SamlResponsesDependencies): SamlResponses {
@@ -94,10 +104,19 @@ export function createSamlResponses(dependencies: SamlResponsesDependencies): Sa
       statusResponse({ id: newMessageId(), issuer, acsUrl, inResponseTo: requestId, now: now(), status }, signer()),
 
     post(ctx, sp, { acsUrl, relayState }, xml) {
-      const fields = { SAMLResponse: encodePost(xml), ...(relayState === undefined ? {} : { RelayState: relayState }) };
-      ctx.render('form-post', { action: acsUrl, fields, appName: sp.title });
+      ctx.render('form-post', { action: acsUrl, fields: fieldsOf(xml, relayState), appName: sp.title });
+    },
+
+    explain(ctx, sp, { acsUrl, relayState }, xml, about) {
+      const { requestId } = ctx.state.request;
+      const page = { action: acsUrl, message: fieldsOf(xml, relayState), appName: sp.title, requestId, ...about };
+      ctx.render('saml/unmet', page, 403);
     },
   };
+}
+
+function fieldsOf(xml: string, relayState: string | undefined): Record<string, string> {
+  return { SAMLResponse: encodePost(xml), ...(relayState === undefined ? {} : { RelayState: relayState }) };
 }
 
 /** The class that the sign-in meets the request with. Throws when there is none, or when the registration cannot be met. */
@@ -107,7 +126,7 @@ function contextClassOf(sp: ServiceProvider, pending: PendingAuthnRequest, user:
     throw new SamlError('no_authn_context', {
       detail: { acr: user.acr, amr: user.amr },
       received: user.acr,
-      expected: pending.acrs?.join(' '),
+      expected: pending.requestedContext && contextText(pending.requestedContext),
     });
   if (sp.settings.encrypt_assertion === 'always' && !sp.encryptFor) {
     throw new SamlError('unsupported_request', {

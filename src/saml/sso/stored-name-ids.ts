@@ -9,6 +9,8 @@ import { hotStatements, type Sql } from '../../storage/statements.ts';
 export interface StoredNameIds {
   /** The stored value; with `mayCreate` a new one when there is none. */
   persistent(userId: string, applicationId: string, mayCreate: boolean): Promise<string | undefined>;
+  /** The user whose stored value at this service provider it is; also a user who was deleted. */
+  ownerOf(applicationId: string, value: string): Promise<string | undefined>;
 }
 
 export const statements = hotStatements('name-ids', {
@@ -38,6 +40,15 @@ export function createStoredNameIds({ db, sql, now, protectedRows }: StoredNameI
   }
 
   return {
+    async ownerOf(applicationId, value) {
+      const row = await db.samlNameId.findUnique({
+        where: { value },
+        select: { userId: true, applicationId: true, mac: true },
+      });
+      if (row?.applicationId !== applicationId) return undefined;
+      return protectedRows.isGenuine(TABLE, nameIdFields({ ...row, value }), row.mac) ? row.userId : undefined;
+    },
+
     async persistent(userId, applicationId, mayCreate) {
       const value = await find(userId, applicationId);
       if (value !== undefined || !mayCreate) return value;

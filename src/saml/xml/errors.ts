@@ -91,6 +91,11 @@ const faults = {
     message: "The requested authentication context can't be provided.",
     status: responder(statusCodes.NoAuthnContext),
   },
+  unknown_principal: {
+    rule: 'subject',
+    message: "The user who signed in isn't the Subject of the request.",
+    status: requester(statusCodes.UnknownPrincipal),
+  },
   session_ended: {
     message: "The user's session ended during the request.",
     status: responder(statusCodes.AuthnFailed),

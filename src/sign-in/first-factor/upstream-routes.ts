@@ -90,11 +90,6 @@ async function receiveAnswer(
       rejectionCode: staleCode,
     });
   }
-  if (userId !== undefined && current.needsPassword && !proven.amr.includes('pwd') && rule?.isLocalAllowed === false) {
-    // The password can be entered nowhere: the sign-in page would only send the user to the upstream again.
-    const error_description = 'the upstream identity provider did not confirm a sign-in with a password';
-    return interactions.answer(ctx, { error: 'unmet_authentication_requirements', error_description });
-  }
   await continueWith({ flow, attempts }, ctx, current, { proven, userId });
 }
 

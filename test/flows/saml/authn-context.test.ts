@@ -75,6 +75,7 @@ describe('a requested class', () => {
     const browser = await signedIn(person, 'withPassword');
     const { page } = await request(browser, 'exact', mfa);
     expect(statusOf(page)).toEqual(['Responder', 'NoAuthnContext']);
+    expect(page.text).toContain('requires a stronger sign-in than your account allows.');
     await idp.services.settings.set('mfa', 'optional');
   });
 
@@ -110,11 +111,16 @@ describe('the exact password class, requested of a user who signed in with a pas
     expect(await accepted(stronger.sp, stronger.page)).toBe(passkey);
   });
 
-  it('requires the password first in a new sign-in, then the second factor', async () => {
+  it('requires the password and the second factor in a new sign-in, whichever comes first', async () => {
     const person = await aSamlUser(idp.services, { passkey: true });
+    const other = httpClient(idp.issuer);
+    const begun = await request(other, 'exact', password);
+    const form = await person.withPasskey(other, begun.page);
+    expect(form.text).toContain('This app requires your password.');
+    expect(form.forms[0]?.fields.username).toBe(person.username);
+    expect(await accepted(begun.sp, await person.withPassword(other, form))).toBe(password);
     const browser = httpClient(idp.issuer);
     const { sp, page } = await request(browser, 'exact', password);
-    expect(page.text).not.toContain('data-webauthn');
     const second = await person.withPassword(browser, page);
     expect(second.text).toContain('data-webauthn="get"');
     expect(await accepted(sp, await person.withPasskey(browser, second))).toBe(password);
@@ -127,6 +133,49 @@ describe('the exact password class, requested of a user who signed in with a pas
     const sp = await aServiceProvider(idp.services, { library });
     const page = await browser.follow(await browser.get(await sp.saml.getAuthorizeUrlAsync('', undefined, {})));
     expect(statusOf(page)).toEqual(['Responder', 'NoPassive']);
+  });
+});
+
+describe('a user without a password', () => {
+  const withoutPassword = async () => {
+    const person = await aSamlUser(idp.services, { passkey: true });
+    await idp.services.db.passwordCredential.deleteMany({ where: { userId: person.account.id } });
+    return person;
+  };
+
+  it.each(['new', 'old'] as const)(
+    'reads why, and the application gets NoAuthnContext, in a %s session',
+    async (session) => {
+      const person = await withoutPassword();
+      const browser = session === 'old' ? await signedIn(person, 'withPasskey') : httpClient(idp.issuer);
+      const { page } = await request(browser, 'exact', password);
+      const answer = session === 'old' ? page : await person.withPasskey(browser, page);
+      expect(statusOf(answer)).toEqual(['Responder', 'NoAuthnContext']);
+      expect(answer.text).toContain('accepts only a sign-in with a password, and you signed in without one.');
+      expect(answer.text).not.toContain('autosubmit');
+      const [code = ''] = /\b[2-9A-Z]{4}-[2-9A-Z]{4}\b/.exec(answer.text) ?? [];
+      const rejection = await idp.services.rejections.find(code);
+      expect(rejection).toMatchObject({ reason: 'no_authn_context', subjectId: person.account.id });
+      expect(rejection?.rules.find(({ state }) => state === 'failed')?.rule).toBe('context');
+    },
+  );
+
+  it('reads nothing when the request is passive', async () => {
+    const browser = await signedIn(await withoutPassword(), 'withPasskey');
+    const library = { disableRequestedAuthnContext: false, authnContext: [password], passive: true };
+    const sp = await aServiceProvider(idp.services, { library });
+    const page = await browser.follow(await browser.get(await sp.saml.getAuthorizeUrlAsync('', undefined, {})));
+    expect(statusOf(page)).toEqual(['Responder', 'NoAuthnContext']);
+    expect(page.text).toContain('autosubmit');
+  });
+
+  it('gets NoAuthnContext after a new sign-in with ForceAuthn', async () => {
+    const person = await withoutPassword();
+    const browser = await signedIn(person, 'withPasskey');
+    const library = { disableRequestedAuthnContext: false, authnContext: [password], forceAuthn: true };
+    const sp = await aServiceProvider(idp.services, { library });
+    const page = await browser.follow(await browser.get(await sp.saml.getAuthorizeUrlAsync('', undefined, {})));
+    expect(statusOf(await person.withPasskey(browser, page))).toEqual(['Responder', 'NoAuthnContext']);
   });
 });
 

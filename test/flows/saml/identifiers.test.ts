@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aLiveSp, answerIn, type LiveSp, post, redirect } from '../../saml/live.ts';
 import { aSamlUser, type SamlUser } from '../../saml/sign-in-steps.ts';
 import { aServiceProvider } from '../../support/applications/sp.ts';
-import { type HttpClient, httpClient } from '../../support/http.ts';
+import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 
 let idp: TestIdp;
@@ -168,18 +168,127 @@ describe('the other parameters of a request', () => {
     expect(Object.keys(page.forms[0]?.fields ?? {})).toEqual(['SAMLResponse']);
   });
 
-  it('use a Subject as a hint for the sign-in page only, and ignore Scoping', async () => {
+  it('ignore Scoping', async () => {
     const sp = await aLiveSp(idp);
+    const body = '<samlp:Scoping ProxyCount="0"><samlp:RequesterID>urn:x</samlp:RequesterID></samlp:Scoping>';
+    expect(await assertion(httpClient(idp.issuer), sp, ann, body)).toContain('<saml:Assertion');
+  });
+});
+
+const subjectOf = (value: string, attributes = '') =>
+  `<saml:Subject><saml:NameID${attributes}>${value}</saml:NameID></saml:Subject>`;
+const format = (name: string) => ` Format="urn:oasis:names:tc:SAML:${name}"`;
+
+describe('the Subject of a request', () => {
+  /** A browser in which ann is signed in, and her persistent NameID at this service provider. */
+  async function begun(sp: LiveSp) {
     const browser = httpClient(idp.issuer);
-    const hinted = `<saml:Subject><saml:NameID>${bob.username}</saml:NameID></saml:Subject>`;
-    const scoping = '<samlp:Scoping ProxyCount="0"><samlp:RequesterID>urn:x</samlp:RequesterID></samlp:Scoping>';
-    const page = await browser.follow(await redirect(browser, sp.request({ body: hinted + scoping })));
-    expect(page.forms[0]?.fields.username).toBe(bob.username);
-    expect(answerIn(await ann.withPassword(browser, page))).toContain('<saml:Assertion');
-    const evil = '<saml:Subject><saml:NameID>"&gt;&lt;script&gt;alert(1)&lt;/script&gt;</saml:NameID></saml:Subject>';
-    const signInPage = await httpClient(idp.issuer).follow(
-      await redirect(httpClient(idp.issuer), sp.request({ body: evil })),
-    );
-    expect(signInPage.text).not.toContain('<script>alert');
+    const [, nameId = ''] = nameIdIn(await assertion(browser, sp, ann));
+    return { browser, nameId };
+  }
+  const open = async (browser: HttpClient, sp: LiveSp, body: string, attributes = '') =>
+    browser.follow(await redirect(browser, sp.request({ body, attributes })));
+
+  /** The page after another user's sign-in, which ends the session of the first one by a form that posts itself. */
+  async function switchTo(who: SamlUser, browser: HttpClient, page: Page): Promise<Page> {
+    const next = await who.withPassword(browser, page);
+    return 'logout' in (next.forms[0]?.fields ?? {}) ? browser.follow(await browser.submit(next, {})) : next;
+  }
+
+  it('needs no page when it is the user of the session, by each name of the user', async () => {
+    const sp = await aLiveSp(idp, { slo_url: [] });
+    const { browser, nameId } = await begun(sp);
+    for (const subject of [
+      subjectOf(nameId),
+      subjectOf(nameId, format('2.0:nameid-format:persistent')),
+      subjectOf(nameId, format('1.1:nameid-format:persistent')),
+      subjectOf(ann.username, format('1.1:nameid-format:unspecified')),
+      subjectOf(ann.account.email?.toUpperCase() ?? '', format('2.0:nameid-format:emailAddress')),
+      '<saml:Subject><saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:bearer"/></saml:Subject>',
+    ]) {
+      expect(answerIn(await open(browser, sp, subject)), subject).toContain('<saml:Assertion');
+    }
+    const transient = await aLiveSp(idp, { name_id_format: 'transient' });
+    const [, value = ''] = nameIdIn(await assertion(browser, transient, ann));
+    const again = await open(browser, transient, subjectOf(value, format('2.0:nameid-format:transient')));
+    expect(answerIn(again)).toContain('<saml:Assertion');
+  });
+
+  it.each<[string, (sp: LiveSp) => Promise<string>]>([
+    ['a username', async () => subjectOf(bob.username)],
+    ['an address', async () => subjectOf(bob.account.email ?? '', format('1.1:nameid-format:emailAddress'))],
+    [
+      'a persistent NameID',
+      async (sp) => {
+        const [, value = ''] = nameIdIn(await assertion(httpClient(idp.issuer), sp, bob));
+        return subjectOf(value, format('2.0:nameid-format:persistent'));
+      },
+    ],
+  ])('shows the form for another user, and the assertion is about that user alone, with %s', async (_what, subject) => {
+    const sp = await aLiveSp(idp, { slo_url: [] });
+    const { browser } = await begun(sp);
+    const body = await subject(sp);
+    const page = await open(browser, sp, body);
+    expect(page.forms[0]?.fields).toHaveProperty('password');
+    expect(answerIn(await switchTo(bob, browser, page))).toContain('<saml:Assertion');
+    // Now bob has the session, and ann signs in where bob is the Subject.
+    const other = await begun(sp);
+    const wrong = await ann.withPassword(other.browser, await open(other.browser, sp, body));
+    expect(answerIn(wrong)).toMatch(/status:Requester"[^]*status:UnknownPrincipal"/);
+    expect(answerIn(wrong)).not.toContain('<saml:Assertion');
+    expect(wrong.text).toContain('wants a different account than the one you signed in with.');
+    const [code = ''] = /\b[2-9A-Z]{4}-[2-9A-Z]{4}\b/.exec(wrong.text) ?? [];
+    const rejection = await idp.services.rejections.find(code);
+    expect(rejection?.rules.find(({ state }) => state === 'failed')?.rule).toBe('subject');
+  });
+
+  it('fills in the user whom a signed request names by a persistent NameID, and nobody for an unsigned one', async () => {
+    const sp = await aLiveSp(idp, { slo_url: [] });
+    const { nameId } = await begun(sp);
+    const body = subjectOf(nameId, format('2.0:nameid-format:persistent'));
+    const visitor = httpClient(idp.issuer);
+    const signed = await visitor.follow(await redirect(visitor, sp.request({ body }), { key: sp.credential }));
+    expect(signed.forms[0]?.fields.username).toBe(ann.username);
+    expect((await open(httpClient(idp.issuer), sp, body)).forms[0]?.fields.username).toBe('');
+  });
+
+  it('is NoPassive for another user and a passive request', async () => {
+    const sp = await aLiveSp(idp, { slo_url: [] });
+    const { browser } = await begun(sp);
+    const page = await open(browser, sp, subjectOf(bob.username), ' IsPassive="true"');
+    expect(answerIn(page)).toContain('status:NoPassive');
+  });
+
+  it('is never met where it names nobody here', async () => {
+    const sp = await aLiveSp(idp, { slo_url: [] });
+    const { browser, nameId } = await begun(sp);
+    for (const subject of [
+      subjectOf('nobody'),
+      subjectOf(nameId, ' NameQualifier="https://other.example"'),
+      subjectOf(nameId, ' SPNameQualifier="https://other.example"'),
+      subjectOf(nameId, format('1.1:nameid-format:emailAddress')),
+      subjectOf(ann.username, format('2.0:nameid-format:persistent')),
+    ]) {
+      const page = await open(browser, sp, subject);
+      expect(answerIn(await ann.withPassword(browser, page)), subject).toContain('status:UnknownPrincipal');
+    }
+    const unverified = await aSamlUser(idp.services, { emailVerified: false });
+    const page = await open(browser, sp, subjectOf(unverified.account.email ?? ''));
+    expect(answerIn(await switchTo(unverified, browser, page))).toContain('status:UnknownPrincipal');
+  });
+
+  it('is rejected at once when it is encrypted, or has an unknown format', async () => {
+    const sp = await aLiveSp(idp, { slo_url: [] });
+    const encrypted =
+      '<saml:Subject><saml:EncryptedID><x:EncryptedData xmlns:x="http://www.w3.org/2001/04/xmlenc#"><x:CipherData><x:CipherValue>AAAA</x:CipherValue></x:CipherData></x:EncryptedData></saml:EncryptedID></saml:Subject>';
+    for (const subject of [encrypted, subjectOf('CN=ann', format('1.1:nameid-format:X509SubjectName'))]) {
+      expect(answerIn(await open(httpClient(idp.issuer), sp, subject))).toContain('status:UnknownPrincipal');
+    }
+  });
+
+  it('is escaped in the form', async () => {
+    const sp = await aLiveSp(idp, { slo_url: [] });
+    const page = await open(httpClient(idp.issuer), sp, subjectOf('"&gt;&lt;script&gt;alert(1)&lt;/script&gt;'));
+    expect(page.text).not.toContain('<script>alert');
   });
 });

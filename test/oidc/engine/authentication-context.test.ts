@@ -117,6 +117,18 @@ describe('an essential context', () => {
   });
 });
 
+describe('an essential context beside a voluntary one', () => {
+  it('is the one that the user is asked for', async () => {
+    const { user, browser } = await signedIn();
+    await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
+    const claims = essential({ value: MFA });
+    const url = authorizeUrl(idp, app.clientId, { acr_values: PASSWORD, claims });
+    const page = await browser.follow(await browser.get(url), isThere);
+    const sent = await browser.submit(page, { code: generateSync({ secret: SECRET }) });
+    expect((await browser.follow(sent, isThere)).location).toContain('code=');
+  });
+});
+
 describe('the account that a request names', () => {
   it('needs no new sign-in when an ID token names the account of the session', async () => {
     const { browser, hint } = await signedIn();
@@ -131,7 +143,7 @@ describe('the account that a request names', () => {
     expect((await open(other.browser, { claims, prompt: 'none' })).get('error')).toBe('login_required');
     const url = authorizeUrl(idp, app.clientId, { id_token_hint: hint });
     const page = await other.browser.follow(await other.browser.get(url), isThere);
-    expect(page.text).toContain('name="password"');
+    expect(page.forms[0]?.fields.username).toBe(user.username);
     expect((await completeSignIn(other.browser, page, { user })).location).toContain('code=');
   });
 
@@ -144,9 +156,15 @@ describe('the account that a request names', () => {
       username: other.user.username,
       password: other.user.password,
     });
-    const again = await other.browser.follow(submitted, isThere);
-    expect(again.location).toBeUndefined();
-    expect(again.text).toContain('name="password"');
+    const { location = '' } = await other.browser.follow(submitted, isThere);
+    expect(new URL(location).searchParams.get('error')).toBe('login_required');
+    const claims = JSON.stringify({ id_token: { sub: { value: 'somebody-else' } } });
+    const named = await other.browser.follow(
+      await other.browser.get(authorizeUrl(idp, app.clientId, { claims })),
+      isThere,
+    );
+    const { location: answer = '' } = await completeSignIn(other.browser, named, other);
+    expect(new URL(answer).searchParams.get('error')).toBe('login_required');
   });
 
   it('cannot be named by a forged, foreign or malformed ID token', async () => {

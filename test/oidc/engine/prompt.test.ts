@@ -109,6 +109,35 @@ describe('a signed-in user', () => {
   );
 });
 
+describe('a login_hint in a session', () => {
+  it('of its own user needs no page', async () => {
+    for (const login_hint of [user.username, user.account.email?.toUpperCase() ?? '', user.account.id]) {
+      expect((await outcome(browser, url({ login_hint }))).get('code'), login_hint).toBeTruthy();
+    }
+  });
+
+  it('of another user lets the user choose, with that user filled in, and nobody is signed in silently', async () => {
+    const other = await aUser(idp.services);
+    const session = httpClient(idp.issuer);
+    await signIn(session, app, user);
+    for (const login_hint of [other.username, 'nobody@example.com']) {
+      const page = await pageFor({ login_hint }, session);
+      expect(page.text).toContain('value="continue"');
+      expect(page.text).toContain(login_hint);
+      const silent = await outcome(session, url({ login_hint, prompt: 'none' }));
+      expect(silent.get('error')).toBe('account_selection_required');
+    }
+    const page = await pageFor({ login_hint: other.username }, session);
+    const form = await session.follow(await session.submit(page, { decision: 'other' }));
+    expect(form.forms[0]?.fields.username).toBe(other.username);
+    const again = await pageFor({ login_hint: other.username }, session);
+    const { location } = await session.follow(await session.submit(again, { decision: 'continue' }), (target) =>
+      target.startsWith(redirectUri),
+    );
+    expect(location).toContain('code=');
+  });
+});
+
 describe('a user who is not signed in', () => {
   it('gets no page with prompt=none, and the application receives an error', async () => {
     const answer = await outcome(httpClient(idp.issuer), url({ prompt: 'none' }));
