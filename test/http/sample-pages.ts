@@ -216,6 +216,22 @@ export const samplePages: Record<string, [string, object]> = {
     },
   ],
   selectAccount: ['sign-in/select-account', { action: '/x', appName: 'Wiki', account: alice }],
+  suggestedAccount: [
+    'sign-in/select-account',
+    { action: '/x', appName: 'Wiki', account: alice, hint: 'bob@example.com' },
+  ],
+  unmet: [
+    'saml/unmet',
+    {
+      action: 'https://wiki.example.com/acs',
+      message: { SAMLResponse: 'PHNhbWw', RelayState: 'x' },
+      appName: 'Wiki',
+      reason: t('unmet.password', { app: 'Wiki' }),
+      account: alice,
+      rejectionCode: 'K7F3-2Q9M',
+      requestId: 'tFJX8YJrN1Fh2q3c',
+    },
+  ],
   secondFactor: [
     'sign-in/second-factor',
     {

@@ -34,7 +34,7 @@ export function createRequestedSubjects(dependencies: RequestedSubjectsDependenc
 
   const isStored = async ({ value }: NameId, sp: ServiceProvider, account: Account) =>
     (await nameIds.persistent(account.id, sp.applicationId, false)) === value ||
-    valueOf(sp.settings.name_id_field, account) === value;
+    fieldValue(sp.settings.name_id_field, account) === value;
   const isVerifiedAddress = ({ value }: NameId, { email, emailVerified }: Account) =>
     emailVerified && email !== null && email.toLowerCase() === value.toLowerCase();
 
@@ -86,7 +86,7 @@ function typed({ value }: NameId): string | undefined {
   return value.length <= MAX_LOGIN ? value : undefined;
 }
 
-function valueOf(field: ServiceProvider['settings']['name_id_field'], account: Account): string | undefined {
+function fieldValue(field: ServiceProvider['settings']['name_id_field'], account: Account): string | undefined {
   if (field === 'email') return account.email !== null && account.emailVerified ? account.email : undefined;
   return field && { sub: account.id, username: account.username }[field];
 }
