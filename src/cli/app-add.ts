@@ -97,7 +97,7 @@ async function addProvider(input: Input, io: Io, services: Services): Promise<nu
   const source = input.text('saml-metadata') ?? '';
   const isUrl = /^https?:\/\//.test(source);
   const xml = await (isUrl ? fetchMetadata(source) : readDocument(source)).catch(unreadable);
-  const { serviceProvider, settingsOf } = await import('../applications/fields/service-provider.ts');
+  const { metadataFaults, serviceProvider, settingsOf } = await import('../applications/fields/service-provider.ts');
   const metadata = await parsed(xml, now());
   const name = input.text('name') ?? metadata.displayName ?? metadata.entityId;
   const entry = serviceProvider.parse({
@@ -106,12 +106,16 @@ async function addProvider(input: Input, io: Io, services: Services): Promise<nu
     idp_initiated: input.flag('idp-initiated'),
     access: accessOf(input) ?? 'everyone',
   });
+  const [fault] = metadataFaults(entry, metadata);
+  if (fault) throw new UsageError(`--saml-metadata: ${fault.path.join('.')} ${fault.message}`);
   const { enabled, consent, access } = entry;
   const declared = { entityId: metadata.entityId, name, enabled, consent, access, settings: settingsOf(entry, xml) };
   const application = await applications.createSaml(declared);
   if (input.flag('json')) io.json({ entity_id: application.clientId, name: application.name });
   else {
     io.out(`Added ${plain(application.name)}.`);
+    const { metadataWarnings } = await import('../saml/metadata/warnings.ts');
+    for (const warning of metadataWarnings(metadata)) io.out(`Warning: ${plain(String(warning))}`);
     io.out(`Entity ID: ${plain(application.clientId)}`);
     io.out(`Metadata of Gatehouse: ${services.config.issuer}/saml/metadata`);
   }

@@ -13,6 +13,8 @@ export type DocumentKind = 'discovery' | 'jwks' | 'metadata';
 export interface ReadMetadata {
   entityId: string;
   signingCertificates: readonly { expiresAt: Date }[];
+  /** Endpoints that cannot be used. */
+  leftOut: readonly { what: string; location: string; fault: string }[];
 }
 /** Throws with a sentence for the administrator. */
 export type ParseMetadata = (xml: string) => ReadMetadata;

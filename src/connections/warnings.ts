@@ -6,7 +6,7 @@ import type { KeyUse } from '../keys/rotation.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Text, t } from '../texts/text.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, SamlConnection } from './connection.ts';
 import type { Connections } from './connections.ts';
 import type { ParseMetadata } from './document-checks.ts';
 import type { ConnectionDocuments } from './documents.ts';
@@ -16,7 +16,7 @@ import type { SecretInfo } from './secrets.ts';
 export interface ConnectionWarning {
   /** Absent for a row that another program wrote. */
   connection?: Pick<Connection, 'id' | 'name'>;
-  problem: 'ends' | 'own-certificate' | 'document' | 'domain' | 'forged';
+  problem: 'ends' | 'own-certificate' | 'document' | 'domain' | 'endpoint' | 'forged';
   /** One sentence with the name of the connection. */
   text: Text;
   /** When `what` expires. */
@@ -58,6 +58,7 @@ export async function connectionWarnings(dependencies: ConnectionWarningsDepende
   for (const connection of enabled) {
     warnings.push(...(await expiringSecrets(connection, dependencies)));
     warnings.push(...(await expiringCertificates(connection, dependencies)));
+    warnings.push(...(await unusableEndpoints(connection, dependencies)));
     warnings.push(...(await unreadDocuments(connection, dependencies)));
     warnings.push(...(await unprovenDomains(connection, dependencies)));
   }
@@ -86,11 +87,37 @@ async function expiringCertificates(
 ): Promise<ConnectionWarning[]> {
   if (connection.kind !== 'saml') return [];
   const { certificates } = connection.settings;
-  const content = connection.settings.metadata ?? (await documents.stored(connection.id, 'metadata'));
+  const content = await metadataOf(connection, documents);
   const ends = certificates.map((pem) => new Date(new X509Certificate(pem).validTo).getTime());
   if (ends.length === 0 && content !== undefined) ends.push(...expiryDatesIn(content, parseMetadata));
   if (ends.length === 0) return [];
   return expiryWarnings(connection, 'certificate', new Date(Math.max(...ends)), now());
+}
+
+async function metadataOf({ id, settings }: SamlConnection, documents: ConnectionWarningsDependencies['documents']) {
+  return settings.metadata ?? (await documents.stored(id, 'metadata'));
+}
+
+/** Endpoints in the metadata that are left out because they have no usable address. */
+async function unusableEndpoints(
+  connection: Connection,
+  { documents, parseMetadata }: ConnectionWarningsDependencies,
+): Promise<ConnectionWarning[]> {
+  const content = connection.kind === 'saml' ? await metadataOf(connection, documents) : undefined;
+  if (content === undefined) return [];
+  const { name } = connection;
+  return leftOutOf(content, parseMetadata).map(({ what, location, fault }) => ({
+    ...{ connection, problem: 'endpoint', isUrgent: false },
+    text: t('console.connection-warning.endpoint', { name, what, location, fault }),
+  }));
+}
+
+function leftOutOf(content: string, parseMetadata: ParseMetadata) {
+  try {
+    return parseMetadata(content).leftOut;
+  } catch {
+    return []; // a fault of its document
+  }
 }
 
 function expiryDatesIn(content: string, parseMetadata: ParseMetadata): number[] {

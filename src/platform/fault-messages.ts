@@ -84,6 +84,12 @@ const messages = {
   'one-default': 'must have at most one default',
   'needs-signing-certificate': 'needs a signing certificate too',
   'needs-encryption-certificate': 'needs an encryption certificate too',
+  'cbc-only':
+    'is needed, or {key} with the value never: the metadata says that the service provider decrypts AES-CBC only, which has no protection against changes',
+  'unsupported-encryption':
+    'can only be never: the metadata names no algorithm for encryption that Gatehouse uses (AES-GCM or AES-CBC, with RSA-OAEP)',
+  'curve-encryption':
+    'can’t be always: the encryption key of the service provider is on an elliptic curve; Gatehouse needs an RSA key',
   certificate: 'must be an X.509 certificate in PEM form',
   'rsa-bits': 'has an RSA modulus of {bits} bits; {minimum} to {maximum} are accepted',
   'rsa-exponent': 'has an RSA exponent that isn’t an odd number from 3 to 4294967295',

@@ -83,6 +83,7 @@ describe('an export', () => {
       encrypt_assertion: 'auto',
       idp_initiated: true,
       allow_sha1: false,
+      allow_cbc: false,
     } as const;
     await from.applications.createSaml({
       ...answer,

@@ -81,7 +81,7 @@ export async function configFileBench(shared?: string) {
       const entityId = /entityID="([^"]+)"/.exec(xml)?.[1];
       if (!entityId) throw new Error('The entity ID is missing.');
       if (expired.has(entityId)) throw new Error('The metadata expired.');
-      return { entityId };
+      return { entityId, leftOut: [], signingCertificates: [], encryption: 'possible' };
     },
     async fetchMetadata(address) {
       const xml = documents.get(address);

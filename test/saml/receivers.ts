@@ -25,7 +25,7 @@ export function aSuccess(changes: Partial<SuccessInput> = {}): SuccessInput {
     attributes: describeAttributes({ email: ['alice@example.com'], role: ['editor', 'admin'] }),
     now: new Date(),
     sign: 'assertion',
-    encryptFor: undefined,
+    encryption: undefined,
     ...changes,
   };
 }

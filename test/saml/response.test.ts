@@ -4,12 +4,14 @@ import { DOMParser } from '@xmldom/xmldom';
 import { describe, expect, it } from 'vitest';
 import { SignedXml } from 'xml-crypto';
 import { type SignedParts, statusResponse, successResponse } from '../../src/saml/messages/signed-response.ts';
+import { chooseEncryption } from '../../src/saml/xml/encrypt.ts';
 import { contextClasses, nameIdFormats, statusCodes } from '../../src/saml/xml/names.ts';
 import { createSigner } from '../../src/saml/xml/sign.ts';
 import { acceptedByNodeSaml, acceptedBySamlify, aSuccess } from './receivers.ts';
 import { aCredential, idp, idpCredential, schemas, signer, sp, spCredential } from './support.ts';
 
-const encryptFor = createPublicKey(spCredential.certificatePem);
+const encryption = chooseEncryption(createPublicKey(spCredential.certificatePem), [], false);
+if (typeof encryption === 'string') throw new Error(encryption);
 const ways: [SignedParts, boolean][] = [
   ['assertion', false],
   ['response', false],
@@ -33,7 +35,7 @@ function verifiedSignatures(xml: string): number {
 
 describe('a success response', () => {
   it.each(ways)('follows the schema, signed by %s, encrypted: %s', (sign, encrypt) => {
-    const xml = successResponse(aSuccess({ sign, encryptFor: encrypt ? encryptFor : undefined }), signer);
+    const xml = successResponse(aSuccess({ sign, encryption: encrypt ? encryption : undefined }), signer);
     expect(schemas.protocol(xml)).toBeUndefined();
     expect(xml.includes('opaque-1')).toBe(!encrypt);
     const readable = (sign === 'assertion' ? 0 : 1) + (sign === 'response' || encrypt ? 0 : 1);
@@ -41,7 +43,7 @@ describe('a success response', () => {
   });
 
   it.each(ways)('is accepted by node-saml, signed by %s, encrypted: %s', async (sign, encrypt) => {
-    const xml = successResponse(aSuccess({ sign, encryptFor: encrypt ? encryptFor : undefined }), signer);
+    const xml = successResponse(aSuccess({ sign, encryption: encrypt ? encryption : undefined }), signer);
     const profile = await acceptedByNodeSaml(xml, sign);
     expect(profile).toMatchObject({
       issuer: idp.entityId,
@@ -57,7 +59,7 @@ describe('a success response', () => {
   it.each(
     ways.filter(([sign, encrypt]) => !(sign === 'response' && encrypt)), // samlify has no such mode
   )('is accepted by samlify, signed by %s, encrypted: %s', async (sign, encrypt) => {
-    const xml = successResponse(aSuccess({ sign, encryptFor: encrypt ? encryptFor : undefined }), signer);
+    const xml = successResponse(aSuccess({ sign, encryption: encrypt ? encryption : undefined }), signer);
     const extract = await acceptedBySamlify(xml, sign);
     expect(extract.nameID).toBe('opaque-1');
     expect(extract.attributes).toEqual({ email: 'alice@example.com', role: ['editor', 'admin'] });

@@ -3,13 +3,15 @@ import { createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { describeAttributes } from '../../src/saml/messages/attributes.ts';
 import { successResponse } from '../../src/saml/messages/signed-response.ts';
+import { chooseEncryption } from '../../src/saml/xml/encrypt.ts';
 import { nameIdFormats } from '../../src/saml/xml/names.ts';
 import { replaceForbiddenCharacters } from '../../src/saml/xml/write.ts';
 import fc, { anyCharacter } from '../support/property.ts';
 import { acceptedByNodeSaml, acceptedBySamlify, aSuccess } from './receivers.ts';
 import { schemas, signer, spCredential } from './support.ts';
 
-const encryptFor = createPublicKey(spCredential.certificatePem);
+const encryption = chooseEncryption(createPublicKey(spCredential.certificatePem), [], false);
+if (typeof encryption === 'string') throw new Error(encryption);
 // node-saml trims the NameID and gives an empty attribute back as an object: both are limits of node-saml.
 const value = fc
   .oneof(
@@ -34,7 +36,7 @@ const response = ({ nameId, name, roles, sign, encrypted }: UserRecord) =>
       nameId: { value: nameId, format: nameIdFormats.unspecified },
       attributes: describeAttributes({ displayName: [name], 'urn:oid:2.5.4.3': [name], role: roles }),
       sign,
-      encryptFor: encrypted ? encryptFor : undefined,
+      encryption: encrypted ? encryption : undefined,
     }),
     signer,
   );

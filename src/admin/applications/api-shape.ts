@@ -7,6 +7,7 @@ import { webUriSchema } from '../../applications/uris.ts';
 import { applicationEntry } from '../../config-file/export.ts';
 import { limits } from '../../limits.ts';
 import type { SpMetadata } from '../../saml/metadata/parse.ts';
+import { metadataWarnings } from '../../saml/metadata/warnings.ts';
 import { mergePatchOf } from '../api/described-bodies.ts';
 import { iso, time } from '../api/parts.ts';
 import type { ApplicationDetails } from './actions.ts';
@@ -107,6 +108,7 @@ export const readMetadata = z.object({
   requests_signed: z.boolean(),
   requested_attributes: z.array(z.string()),
   valid_until: time.nullable(),
+  warnings: z.array(z.string()).describe('What of it is not used, such as an endpoint without https'),
 });
 
 /** An application, with the version for the ETag; a new secret is only readable here. */
@@ -155,5 +157,6 @@ export function metadataJson(metadata: SpMetadata) {
     requests_signed: metadata.authnRequestsSigned,
     requested_attributes: metadata.requestedAttributes.map(({ name }) => name),
     valid_until: iso(metadata.validUntil ?? null),
+    warnings: metadataWarnings(metadata).map(String),
   };
 }

@@ -13,6 +13,7 @@ import { asTyped, type Sent, sentValue } from '../console/row-buttons.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
 import { MAX_FORM_BYTES, readSent } from './form/read-form.ts';
+import { cbcKey } from './form/saml-keys.ts';
 import { accessKey, consentKey } from './form/shared-keys.ts';
 import { withFaultsAtAnswers } from './presets/faults.ts';
 import { type Preset, type PresetRole, presetKinds } from './presets/parts.ts';
@@ -86,6 +87,7 @@ function declarationOf(preset: Preset, sent: Sent, ownName: string) {
     ...(isProduct && { preset: preset.id }),
     ...(name && (preset.protocol === 'oidc' ? { client_name: name } : { name })),
     ...(mayAskConsent(preset) && { consent: consentKey('explicit').read(sent) }),
+    ...(preset.protocol === 'saml' && cbcKey.read(sent) === true && { allow_cbc: true }),
     ...(asksAccess(preset) && { access: accessKey({ roles: [], connections: [], apis: [] }).read(sent) }),
   };
 }
@@ -185,6 +187,8 @@ function newPage(
     ...(newRoles.length > 0 ? [rolesField(preset, newRoles)] : []),
     ...(asksAccess(preset) ? accessFields(roles) : []),
     ...(mayAskConsent(preset) ? consentKey('explicit').fields({}) : []),
+    // Only after its metadata may have asked for it.
+    ...(preset.protocol === 'saml' && sent ? cbcKey.fields({}) : []),
   ];
   return {
     title: t('console.applications.new.title', { preset: preset.title }),

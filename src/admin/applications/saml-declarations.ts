@@ -1,6 +1,7 @@
 // The declaration of a SAML service provider: checked like an entry of the configuration file, its metadata read.
 
 import {
+  metadataFaults,
   type ServiceProvider,
   serviceProvider,
   serviceProviderRules,
@@ -87,10 +88,13 @@ export function createSamlDeclarations(dependencies: SamlDeclarationsDependencie
       registered.entry.metadata_certificate === entry.metadata_certificate &&
       registered.entry.metadata === entry.metadata;
     const xml = (isSame && registered.xml) || (await load(entry)) || '';
-    const { entityId } = parse(xml, entry);
+    const metadata = parse(xml, entry);
+    const { entityId } = metadata;
     if (entry.entity_id !== undefined && entry.entity_id !== entityId) {
       throw invalidInput([{ path: ['entity_id'], message: faultMessage('metadata-entity', { entityId }) }]);
     }
+    const faults = metadataFaults(entry, metadata);
+    if (faults.length > 0) throw invalidInput(faults);
     return { entry, entityId, xml };
   }
 

@@ -79,6 +79,7 @@ const answer = z.strictObject({
   start_url: webUri.optional(), // where the portal opens it; it then starts a sign-in itself
   logo_uri: webUri.optional(),
   allow_sha1: z.boolean().default(false),
+  allow_cbc: z.boolean().default(false), // encrypts with AES-CBC where its metadata has nothing better
   contacts: z.array(z.string().regex(/^[^\s@]+@[^\s@]+$/, faultMessage('email'))).optional(),
   ...presetField, // whose setup guide the console displays
 });
@@ -172,6 +173,35 @@ function keyFaults({ certificates = [], require_signed_requests, encrypt_asserti
   if (encrypt_assertion === 'always' && !isThere('encryption'))
     faults.push({ path: ['encrypt_assertion'], message: faultMessage('needs-encryption-certificate') });
   return faults;
+}
+
+/** What a declaration needs of its metadata, in the words of saml/metadata. */
+interface DeclaredMetadata {
+  signingCertificates: readonly unknown[];
+  encryption: 'none' | 'curve' | 'possible' | 'cbc' | 'unsupported';
+}
+
+/** Settings that no request or response could meet with this metadata, and encryption that it asks for in vain. */
+export function metadataFaults(entry: Pick<ServiceProvider, MetadataSetting>, metadata: DeclaredMetadata): Fault[] {
+  const faults: Fault[] = [];
+  if (entry.require_signed_requests === true && metadata.signingCertificates.length === 0)
+    faults.push({ path: ['require_signed_requests'], message: faultMessage('needs-signing-certificate') });
+  const message = encryptionFault(entry, metadata.encryption);
+  if (message === undefined) return faults;
+  return [...faults, { path: [metadata.encryption === 'cbc' ? 'allow_cbc' : 'encrypt_assertion'], message }];
+}
+
+type MetadataSetting = 'require_signed_requests' | 'encrypt_assertion' | 'allow_cbc';
+
+function encryptionFault(
+  { encrypt_assertion: encrypts, allow_cbc: allowCbc }: Pick<ServiceProvider, MetadataSetting>,
+  encryption: DeclaredMetadata['encryption'],
+): string | undefined {
+  if (encrypts === 'never' || encryption === 'possible') return undefined;
+  if (encryption === 'unsupported') return faultMessage('unsupported-encryption');
+  if (encryption === 'cbc') return allowCbc ? undefined : faultMessage('cbc-only', { key: 'encrypt_assertion' });
+  if (encrypts !== 'always') return undefined;
+  return encryption === 'curve' ? faultMessage('curve-encryption') : faultMessage('needs-encryption-certificate');
 }
 
 /** Missing indexes are filled in from 0; the first endpoint is the default where none is marked. */

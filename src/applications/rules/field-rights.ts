@@ -75,7 +75,7 @@ const rules: Record<keyof OidcClient | keyof ServiceProvider, Rule> = {
     sign: nothing,
     encrypt_assertion: nothing,
   },
-  ...{ require_signed_requests: nothing, allow_sha1: nothing, require_auth_time: nothing },
+  ...{ require_signed_requests: nothing, allow_sha1: nothing, allow_cbc: nothing, require_auth_time: nothing },
   // How strongly and recently users must have signed in, beyond the settings: these stay the minimum, whatever is here.
   ...{
     mfa: nothing,

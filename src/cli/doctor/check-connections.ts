@@ -32,6 +32,7 @@ const advice = {
   domain: 'Add the DNS record that the console shows, or remove the domain.',
   directory:
     'Compare url, ca, bind_dn, bind_password and base_dn with the directory; "Try it" in the console displays more details.',
+  endpoint: 'Ask the upstream for metadata with https addresses, or declare sso_url and slo_url yourself.',
   forged: 'Find out who changed it, and remove the connection: gatehouse connection remove ID.',
 } as const;
 

@@ -2,7 +2,7 @@
 // metadata, which is in a file, in the configuration, or behind a URL that may be down.
 import type { Application, SamlApplication } from '../../applications/application.ts';
 import type { Applications, SamlInput } from '../../applications/applications.ts';
-import { type ServiceProvider, settingsOf } from '../../applications/fields/service-provider.ts';
+import { metadataFaults, type ServiceProvider, settingsOf } from '../../applications/fields/service-provider.ts';
 import { RESERVED } from '../../applications/rules/identifiers.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { sha256 } from '../../platform/random.ts';
@@ -11,7 +11,9 @@ import { differences, nothingPlanned, type Planned, takeOver } from './steps.ts'
 
 export type MetadataReader = {
   /** Throws with a sentence for the administrator. */
-  parse(xml: string): { entityId: string; signingCertificates?: unknown[]; encryptionCertificates?: unknown[] };
+  parse(
+    xml: string,
+  ): { entityId: string; leftOut: readonly { reason: string }[] } & Parameters<typeof metadataFaults>[1];
   /** The document behind a URL; throws with a sentence for the administrator. */
   fetch(url: string, pinnedCertificate?: string): Promise<string>;
   /** A file beside the configuration file. */
@@ -49,7 +51,8 @@ export async function planServiceProviders(
       }
       continue;
     }
-    const { entityId, xml } = resolved;
+    const { entityId, xml, warnings = [] } = resolved;
+    plan.warnings.push(...warnings);
     const existing = stored.get(entityId);
     stored.delete(entityId);
     entityIds.add(entityId);
@@ -85,7 +88,7 @@ export async function planServiceProviders(
   return plan;
 }
 
-type Resolved = { entityId: string; xml?: string } | { fault: Fault } | { later: string };
+type Resolved = { entityId: string; xml?: string; warnings?: string[] } | { fault: Fault } | { later: string };
 
 async function resolve(
   entry: ServiceProvider,
@@ -103,14 +106,15 @@ async function resolve(
     const accepted = [...stored.values()].find((one) => one.protocol === 'saml' && one.metadata.metadata_xml === xml);
     const parsed = accepted ? undefined : reader.parse(xml);
     const entityId = accepted?.clientId ?? parsed?.entityId ?? '';
-    if (entry.require_signed_requests && parsed?.signingCertificates?.length === 0)
-      return { fault: { path: ['require_signed_requests'], message: 'needs a signing certificate in the metadata' } };
-    if (entry.encrypt_assertion === 'always' && parsed?.encryptionCertificates?.length === 0)
-      return { fault: { path: ['encrypt_assertion'], message: 'needs an encryption key in the metadata' } };
+    const [fault] = parsed ? metadataFaults(entry, parsed) : [];
+    if (fault) return { fault };
     if (entry.entity_id !== undefined && entry.entity_id !== entityId) {
       return { fault: { path: ['entity_id'], message: `doesn't match the metadata, which has ${entityId}` } };
     }
-    return { entityId, xml };
+    const warnings = parsed?.leftOut.map(
+      ({ reason }) => `service provider ${entry.name}: left out of its metadata: ${reason}`,
+    );
+    return { entityId, xml, ...(warnings && { warnings }) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     // A service provider that is down must not stop the server: it is registered at a later apply.

@@ -1,7 +1,6 @@
 // Responses: success with one assertion, or a status. An assertion is signed first, then encrypted, and the message is
 // signed last (SAML Core 6.2).
-import type { KeyObject } from 'node:crypto';
-import { encryptAssertion } from '../xml/encrypt.ts';
+import { type Encryption, encryptAssertion } from '../xml/encrypt.ts';
 import type { SamlStatus } from '../xml/errors.ts';
 import { statusCodes } from '../xml/names.ts';
 import { type Signer, signElement } from '../xml/sign.ts';
@@ -21,15 +20,15 @@ export interface ResponseInput {
 export interface SuccessInput extends ResponseInput, Omit<AssertionInput, 'id'> {
   assertionId: string;
   sign: SignedParts;
-  /** RSA key of the service provider; undefined: the assertion is not encrypted. */
-  encryptFor: KeyObject | undefined;
+  /** For the service provider; undefined: the assertion is not encrypted. */
+  encryption: Encryption | undefined;
 }
 
 /** The signed Response with its assertion, as XML text. */
 export function successResponse(input: SuccessInput, signer: Signer): string {
   const plain = assertionElement({ ...input, id: input.assertionId });
   const assertion = input.sign === 'response' ? canonical(plain) : signElement(plain, 1, signer);
-  const body = input.encryptFor ? encryptAssertion(assertion, input.encryptFor) : assertion;
+  const body = input.encryption ? encryptAssertion(assertion, input.encryption) : assertion;
   const response = responseElement(input, { code: statusCodes.Success }, body);
   return wireFormat(input.sign === 'assertion' ? canonical(response) : signElement(response, 1, signer));
 }

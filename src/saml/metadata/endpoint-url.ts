@@ -1,5 +1,4 @@
-// Checks the endpoint URLs of service providers. They are stored as written, because they are later compared character by
-// character.
+// The endpoint URLs of metadata. They are kept as they are written.
 import { isLoopback } from '../../config/addresses.ts';
 import { SamlError } from '../xml/errors.ts';
 
@@ -11,6 +10,7 @@ import { SamlError } from '../xml/errors.ts';
  */
 export function checkEndpointUrl(location: string, what: string): string {
   const rejection = (reason: string) => new SamlError('metadata_refused', { message: `${what}: ${reason}` });
+  if (location === '') throw rejection('the URL is missing');
   // `new URL` silently removes tabs and line breaks, as in "java\nscript:".
   if (/[ \p{Cc}\\<>"]/u.test(location)) throw rejection('the URL contains characters that do not belong there');
   if (location.length > 2048) throw rejection('the URL is too long');
@@ -22,4 +22,31 @@ export function checkEndpointUrl(location: string, what: string): string {
   if (url.username || url.password) throw rejection('the URL must not contain credentials');
   if (location.includes('#')) throw rejection('the URL must not have a fragment');
   return location;
+}
+
+/** What of the metadata is left out, for administrators. */
+export interface LeftOut {
+  /** Name of the element. */
+  what: string;
+  location: string;
+  fault: 'empty' | 'http' | 'invalid';
+  reason: string;
+}
+
+/** The URL; undefined for one that cannot be used, which `leftOut` tells then. */
+export function usableEndpointUrl(location: string, what: string, leftOut: LeftOut[]): string | undefined {
+  try {
+    return checkEndpointUrl(location, what);
+  } catch (error) {
+    if (!(error instanceof SamlError)) throw error;
+    const fault = location === '' ? 'empty' : /^http:/i.test(location) ? 'http' : 'invalid';
+    leftOut.push({ what, location: location.slice(0, 200), fault, reason: error.message });
+    return undefined;
+  }
+}
+
+/** Throws metadata_refused: no endpoint is left, for these reasons if there are any. */
+export function noEndpoint(message: string, what: string, leftOut: readonly LeftOut[]): SamlError {
+  const reasons = leftOut.filter((one) => one.what === what).map(({ reason }) => reason);
+  return new SamlError('metadata_refused', { message: [message, ...new Set(reasons)].join(' ') });
 }

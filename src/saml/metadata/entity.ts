@@ -2,7 +2,7 @@
 import { SamlError } from '../xml/errors.ts';
 import { bindings } from '../xml/names.ts';
 import { attribute, childrenOf, durationAttribute, isElement, timeAttribute } from '../xml/read.ts';
-import { checkEndpointUrl } from './endpoint-url.ts';
+import { type LeftOut, usableEndpointUrl } from './endpoint-url.ts';
 
 export interface SloEndpoint {
   binding: 'redirect' | 'post' | 'soap';
@@ -41,16 +41,18 @@ export function shortestCacheDuration(elements: Element[]): number | undefined {
   return seconds.length === 0 ? undefined : Math.min(...seconds);
 }
 
-/** SingleLogoutService endpoints with a binding that is supported. */
-export function readSlo(descriptor: Element): SloEndpoint[] {
+/** SingleLogoutService endpoints with a binding that is supported and a URL that can be used. */
+export function readSlo(descriptor: Element, leftOut: LeftOut[]): SloEndpoint[] {
   return childrenOf(descriptor, 'md:SingleLogoutService').flatMap((service): SloEndpoint[] => {
     const uri = attribute(service, 'Binding') ?? '';
     const binding = (['redirect', 'post', 'soap'] as const).find((name) => bindings[name] === uri);
     if (!binding) return []; // the artifact binding is not supported
-    const location = checkEndpointUrl(attribute(service, 'Location') ?? '', 'SingleLogoutService');
-    const response = attribute(service, 'ResponseLocation');
-    if (!response) return [{ binding, location }];
-    return [{ binding, location, responseLocation: checkEndpointUrl(response, 'SingleLogoutService') }];
+    const location = usableEndpointUrl(attribute(service, 'Location') ?? '', 'SingleLogoutService', leftOut);
+    const response = attribute(service, 'ResponseLocation') || undefined;
+    const responseLocation = response && usableEndpointUrl(response, 'SingleLogoutService', leftOut);
+    // Without its own address for responses, they would go where only requests are understood.
+    if (location === undefined || (response && responseLocation === undefined)) return [];
+    return [{ binding, location, ...(responseLocation && { responseLocation }) }];
   });
 }
 

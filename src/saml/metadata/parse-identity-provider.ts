@@ -5,7 +5,7 @@ import { SamlError } from '../xml/errors.ts';
 import { bindings, namespaces } from '../xml/names.ts';
 import { parseXml } from '../xml/parse.ts';
 import { attribute, booleanAttribute, childrenOf, textOf } from '../xml/read.ts';
-import { checkEndpointUrl } from './endpoint-url.ts';
+import { type LeftOut, noEndpoint, usableEndpointUrl } from './endpoint-url.ts';
 import { earliestValidUntil, readSlo, rejected, type SloEndpoint, singleEntityDescriptor } from './entity.ts';
 import { type MetadataKeys, readKeys } from './keys.ts';
 import { readDisplayName } from './presentation.ts';
@@ -24,6 +24,8 @@ export interface IdpMetadata extends MetadataKeys {
   /** Format URIs in the order of preference. */
   nameIdFormats: string[];
   validUntil: Date | undefined;
+  /** Endpoints that cannot be used. */
+  leftOut: LeftOut[];
 }
 
 /** Throws SamlError metadata_refused, weak_key or a code of xml/parse.ts; its message is for the administrator. */
@@ -36,14 +38,15 @@ export function parseIdentityProviderMetadata(xml: string, now: Date): IdpMetada
   if (validUntil && validUntil <= now) throw rejected(`The metadata expired on ${validUntil.toISOString()}.`);
   const entityId = attribute(entity, 'entityID') ?? '';
   if (!entityId || entityId.length > 1024) throw rejected('The entity ID is missing or longer than 1024 characters.');
-  const sso = readSso(descriptor);
-  if (sso.length === 0) throw rejected('No SingleSignOnService with the HTTP-Redirect or HTTP-POST binding.');
+  const leftOut: LeftOut[] = [];
+  const sso = readSso(descriptor, leftOut);
   return {
     ...readKeys(descriptor),
     entityId,
     displayName: readDisplayName(entity, descriptor),
     sso,
-    slo: readSlo(descriptor),
+    slo: readSlo(descriptor, leftOut),
+    leftOut,
     wantAuthnRequestsSigned: booleanAttribute(descriptor, 'WantAuthnRequestsSigned') ?? false,
     nameIdFormats: childrenOf(descriptor, 'md:NameIDFormat').map(textOf),
     validUntil,
@@ -59,12 +62,15 @@ function idpSsoDescriptor(entity: Element): Element {
   return descriptor;
 }
 
-function readSso(descriptor: Element): SsoEndpoint[] {
-  return childrenOf(descriptor, 'md:SingleSignOnService').flatMap((service): SsoEndpoint[] => {
+function readSso(descriptor: Element, leftOut: LeftOut[]): SsoEndpoint[] {
+  const what = 'SingleSignOnService';
+  const endpoints = childrenOf(descriptor, 'md:SingleSignOnService').flatMap((service): SsoEndpoint[] => {
     const uri = attribute(service, 'Binding') ?? '';
     const binding = (['redirect', 'post'] as const).find((name) => bindings[name] === uri);
     if (!binding) return [];
-    const location = checkEndpointUrl(attribute(service, 'Location') ?? '', 'SingleSignOnService');
-    return [{ binding, location }];
+    const location = usableEndpointUrl(attribute(service, 'Location') ?? '', what, leftOut);
+    return location === undefined ? [] : [{ binding, location }];
   });
+  if (endpoints.length > 0) return endpoints;
+  throw noEndpoint('No SingleSignOnService with the HTTP-Redirect or HTTP-POST binding.', what, leftOut);
 }

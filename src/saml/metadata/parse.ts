@@ -5,7 +5,7 @@ import { SamlError } from '../xml/errors.ts';
 import { bindings, namespaces } from '../xml/names.ts';
 import { parseXml } from '../xml/parse.ts';
 import { attribute, booleanAttribute, childrenOf, numberAttribute, textOf } from '../xml/read.ts';
-import { checkEndpointUrl } from './endpoint-url.ts';
+import { type LeftOut, noEndpoint, usableEndpointUrl } from './endpoint-url.ts';
 import {
   earliestValidUntil,
   readSlo,
@@ -14,7 +14,7 @@ import {
   shortestCacheDuration,
   singleEntityDescriptor,
 } from './entity.ts';
-import { type MetadataKeys, readKeys } from './keys.ts';
+import { encryptionOf, type MetadataKeys, readKeys } from './keys.ts';
 import {
   type Contact,
   type RequestedAttribute,
@@ -40,12 +40,15 @@ export interface SpMetadata extends MetadataKeys {
   names: Record<string, string>;
   acs: AcsEndpoint[];
   slo: SloEndpoint[];
+  /** Endpoints that cannot be used. */
+  leftOut: LeftOut[];
   authnRequestsSigned: boolean;
   wantAssertionsSigned: boolean;
   /** Format URIs in the order of preference. */
   nameIdFormats: string[];
   requestedAttributes: RequestedAttribute[];
   contacts: Contact[];
+  encryption: ReturnType<typeof encryptionOf>;
   validUntil: Date | undefined;
   /** cacheDuration: how long the document may be used before it is read again. */
   cacheSeconds: number | undefined;
@@ -66,22 +69,26 @@ export function parseServiceProviderMetadata(xml: string, now: Date): SpMetadata
   if (authnRequestsSigned && keys.signingCertificates.length === 0) {
     throw rejected('The metadata says that requests are signed, but holds no signing certificate.');
   }
+  const leftOut: LeftOut[] = [];
+  const acs = readAcs(descriptor, leftOut);
   const metadata: SpMetadata = {
     ...keys,
     entityId,
     displayName: readDisplayName(entity, descriptor),
     names: readNames(descriptor),
-    acs: readAcs(descriptor),
-    slo: readSlo(descriptor),
+    acs,
+    slo: readSlo(descriptor, leftOut),
+    leftOut,
     authnRequestsSigned,
     wantAssertionsSigned: booleanAttribute(descriptor, 'WantAssertionsSigned') ?? false,
     nameIdFormats: childrenOf(descriptor, 'md:NameIDFormat').map(textOf),
     requestedAttributes: readRequestedAttributes(descriptor),
     contacts: readContacts(entity),
+    encryption: encryptionOf(keys),
     validUntil,
     cacheSeconds: shortestCacheDuration([root, entity, descriptor]),
   };
-  compareWithSamlify(metadata, text, root === entity);
+  compareWithSamlify(metadata, text, root === entity ? acsLocations(descriptor) : undefined);
   return metadata;
 }
 
@@ -94,31 +101,39 @@ function spSsoDescriptor(entity: Element): Element {
   return descriptor;
 }
 
-function readAcs(descriptor: Element): AcsEndpoint[] {
-  const endpoints = childrenOf(descriptor, 'md:AssertionConsumerService').map((service) => {
+function readAcs(descriptor: Element, leftOut: LeftOut[]): AcsEndpoint[] {
+  const what = 'AssertionConsumerService';
+  const services = childrenOf(descriptor, 'md:AssertionConsumerService');
+  const indexes = services.map((service) => numberAttribute(service, 'index')).filter((index) => index !== undefined);
+  if (new Set(indexes).size < indexes.length) throw rejected('Two AssertionConsumerServices have the same index.');
+  const endpoints = services.flatMap((service): AcsEndpoint[] => {
     const index = numberAttribute(service, 'index');
-    return {
-      url: checkEndpointUrl(attribute(service, 'Location') ?? '', 'AssertionConsumerService'),
+    const url = usableEndpointUrl(attribute(service, 'Location') ?? '', what, leftOut);
+    if (url === undefined) return [];
+    const endpoint = {
+      url,
       binding: attribute(service, 'Binding') ?? '',
       ...(index === undefined ? {} : { index }),
       isDefault: booleanAttribute(service, 'isDefault'),
     };
+    return [endpoint];
   });
-  const indexes = endpoints.map(({ index }) => index).filter((index) => index !== undefined);
-  if (new Set(indexes).size < indexes.length) throw rejected('Two AssertionConsumerServices have the same index.');
-  if (!endpoints.some(({ binding }) => binding === bindings.post)) {
-    throw rejected('No AssertionConsumerService with the HTTP-POST binding.');
-  }
-  return endpoints;
+  if (endpoints.some(({ binding }) => binding === bindings.post)) return endpoints;
+  throw noEndpoint('No AssertionConsumerService with the HTTP-POST binding.', what, leftOut);
+}
+
+/** As they are written, also those that cannot be used. */
+function acsLocations(descriptor: Element): string[] {
+  return childrenOf(descriptor, 'md:AssertionConsumerService').map((service) => attribute(service, 'Location') ?? '');
 }
 
 /** Two independent parsers have to read the same entity and ACS URLs: against parser differentials. */
-function compareWithSamlify(metadata: SpMetadata, text: string, isSingleEntity: boolean): void {
-  const bySamlify = isSingleEntity ? readWithSamlify(text) : undefined;
+function compareWithSamlify({ entityId }: SpMetadata, text: string, locations: string[] | undefined): void {
+  const bySamlify = locations && readWithSamlify(text);
   if (!bySamlify) return;
-  const acsUrls = metadata.acs.map(({ url }) => url).sort();
+  const acsUrls = [...locations].sort();
   const otherAcsUrls = [...bySamlify.acsUrls].sort();
-  if (bySamlify.entityId !== metadata.entityId || acsUrls.join('\n') !== otherAcsUrls.join('\n')) {
+  if (bySamlify.entityId !== entityId || acsUrls.join('\n') !== otherAcsUrls.join('\n')) {
     throw rejected('The metadata is ambiguous: two XML parsers disagree.');
   }
 }

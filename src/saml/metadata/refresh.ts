@@ -4,6 +4,7 @@
 // (differences.ts), unless it is signed with the pinned key of the registration.
 import type { SamlApplication } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
+import { metadataFaults } from '../../applications/fields/service-provider.ts';
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { transaction } from '../../storage/database.ts';
@@ -81,8 +82,11 @@ async function readDocument(
   const { id, clientId, metadata } = application;
   try {
     const xml = await fetchMetadata(url, metadata.metadata_certificate);
-    const { entityId, cacheSeconds } = parseServiceProviderMetadata(xml, now());
+    const read = parseServiceProviderMetadata(xml, now());
+    const { entityId, cacheSeconds } = read;
     if (entityId !== clientId) throw new Error(`The metadata now describes another entity, ${entityId}.`);
+    const [fault] = metadataFaults(metadata, read);
+    if (fault) throw new Error(`${fault.path.join('.')} ${fault.message}.`);
     return { xml, nextReadAt: nextRead(now, cacheSeconds) };
   } catch (error) {
     await reports.rejected(application, url, error instanceof Error ? error.message : String(error));

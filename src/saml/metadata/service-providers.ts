@@ -1,7 +1,6 @@
 // Registered SAML applications as the protocol code uses them. Metadata is parsed and keys are imported once per version
 // of a registration, not at each sign-in.
 
-import type { KeyObject } from 'node:crypto';
 import { readMetadata } from '../../applications/application.ts';
 import type { ServiceProviderSettings } from '../../applications/fields/service-provider.ts';
 import { isGenuineApplication } from '../../applications/macs/protected-applications.ts';
@@ -13,6 +12,7 @@ import { isStorable } from '../../storage/storable-text.ts';
 import { nameIn, type PageText } from '../../texts/text.ts';
 import type { NameIdChoice } from '../messages/name-id.ts';
 import { readCertificate } from '../xml/certificates.ts';
+import { chooseEncryption, type Encryption } from '../xml/encrypt.ts';
 import type { SenderKeys } from '../xml/enveloped-signature.ts';
 import { SamlError } from '../xml/errors.ts';
 import { bindings } from '../xml/names.ts';
@@ -32,8 +32,10 @@ export interface ServiceProvider extends NameIdChoice, SenderKeys {
   contacts: readonly string[];
   /** When its metadata from a URL is used no more; undefined: never. */
   metadataEndsAt: Date | undefined;
-  /** The key that assertions are encrypted with; undefined: they are not encrypted. */
-  encryptFor: KeyObject | undefined;
+  /** How assertions are encrypted; undefined: they are not. */
+  encryption: Encryption | undefined;
+  /** Nothing may be sent without encryption: that is demanded, or the metadata has a key for it. */
+  mustEncrypt: boolean;
 }
 
 export interface ServiceProviders {
@@ -165,7 +167,10 @@ function titleIn(name: string, names: Readonly<Record<string, string>>): PageTex
 function build(entityId: string, { id, name }: Row, metadata: string): ServiceProvider {
   const settings = readMetadata('saml', metadata);
   const parts = partsOf(settings);
-  const encryption = parts.encryptionCertificates[0]?.publicKey;
+  const { encrypt_assertion: encrypts, allow_cbc: allowCbc } = settings;
+  const choices = parts.encryptionCertificates.map(({ publicKey, methods }) =>
+    chooseEncryption(publicKey, methods, allowCbc),
+  );
   return {
     applicationId: id,
     entityId,
@@ -182,7 +187,8 @@ function build(entityId: string, { id, name }: Row, metadata: string): ServicePr
     requireSigned: settings.require_signed_requests ?? parts.authnRequestsSigned,
     settings,
     metadataEndsAt: metadataEnd(settings)?.endsAt,
-    encryptFor: settings.encrypt_assertion === 'never' ? undefined : encryption,
+    encryption: encrypts === 'never' ? undefined : choices.find((choice) => typeof choice === 'object'),
+    mustEncrypt: encrypts === 'always' || (encrypts === 'auto' && choices.length > 0),
   };
 }
 
@@ -222,7 +228,9 @@ function partsOf(settings: ServiceProviderSettings): Parts {
       ...(response_url === undefined ? {} : { responseLocation: response_url }),
     })),
     signingCertificates: forUse('signing'),
-    encryptionCertificates: forUse('encryption').filter(({ kind }) => kind === 'rsa'),
+    encryptionCertificates: forUse('encryption')
+      .filter(({ kind }) => kind === 'rsa')
+      .map((one) => ({ ...one, methods: [] })),
     names: {},
     contacts: [],
     nameIdFormats: [],

@@ -92,7 +92,7 @@ export function createSamlResponses(dependencies: SamlResponsesDependencies): Sa
             attributesFor(withVisibleRoles(user.account, sp.settings), sp.settings.attributes),
           ),
           sign: sp.settings.sign,
-          encryptFor: sp.encryptFor,
+          encryption: sp.encryption,
           now: now(),
         },
         signer(),
@@ -128,9 +128,9 @@ function contextClassOf(sp: ServiceProvider, pending: PendingAuthnRequest, user:
       received: user.acr,
       expected: pending.requestedContext && contextText(pending.requestedContext),
     });
-  if (sp.settings.encrypt_assertion === 'always' && !sp.encryptFor) {
+  if (sp.mustEncrypt && !sp.encryption) {
     throw new SamlError('unsupported_request', {
-      detail: 'encryption is demanded, but no encryption key is registered',
+      detail: 'encryption is demanded, but no key or algorithm for it is registered',
       expected: 'an encryption certificate in its registration',
     });
   }

@@ -105,8 +105,10 @@ export const algorithms = {
   ecdsaSha384: 'http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha384',
   ecdsaSha512: 'http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha512',
   aes128Gcm: 'http://www.w3.org/2009/xmlenc11#aes128-gcm',
+  aes192Gcm: 'http://www.w3.org/2009/xmlenc11#aes192-gcm',
   aes256Gcm: 'http://www.w3.org/2009/xmlenc11#aes256-gcm',
   aes128Cbc: 'http://www.w3.org/2001/04/xmlenc#aes128-cbc',
+  aes192Cbc: 'http://www.w3.org/2001/04/xmlenc#aes192-cbc',
   aes256Cbc: 'http://www.w3.org/2001/04/xmlenc#aes256-cbc',
   rsaOaep: 'http://www.w3.org/2001/04/xmlenc#rsa-oaep-mgf1p',
   /** XML Encryption 1.1: the hash of the mask is named. */

@@ -138,6 +138,7 @@ describe('a SAML application', () => {
         encrypt_assertion: 'auto',
         idp_initiated: false,
         allow_sha1: false,
+        allow_cbc: false,
         acs: [{ url: acs, index: 0, default: true }],
       },
     });

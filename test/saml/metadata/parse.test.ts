@@ -141,13 +141,6 @@ describe('service provider metadata', () => {
     ['a fragment', metadata({ services: acs('https://sp.example/#x') }), 'fragment'],
     ['a relative URL', metadata({ services: acs('/acs') }), 'absolute'],
     ['markup in a URL', metadata({ services: acs('https://sp.example/&quot;&gt;&lt;script&gt;') }), 'characters'],
-    [
-      'a bad logout URL',
-      metadata({
-        services: `<md:SingleLogoutService Binding="${bindings.post}" Location="http://sp.example/"/>${acs(sp.acs)}`,
-      }),
-      'SingleLogoutService',
-    ],
     ['a weak RSA key', metadata({ keys: key(aCredential('rsa', 1024).certificatePem) }), '1024 bits'],
     ['what is no certificate', metadata({ keys: key('AAAA') }), 'could not be read'],
     ['an unknown use of a key', metadata({ keys: key(spCredential.certificatePem, ' use="both"') }), 'unknown use'],

@@ -10,6 +10,13 @@ import { samlSources } from './saml-source-keys.ts';
 import type { KeySection } from './sections.ts';
 import { accessKey, type Choices, consentKey, filterKeys, mfaKey, presetKey, sourceKeys } from './shared-keys.ts';
 
+/** Also on the form of a new application, once its metadata asks for it. */
+export const cbcKey = switchKey({
+  key: 'allow_cbc',
+  label: t('console.fields.cbc.label'),
+  hint: t('console.fields.cbc.hint'),
+});
+
 export const samlSettings: readonly KeySection[] = [
   {
     title: t('console.fields.general.title'),
@@ -103,6 +110,7 @@ export const samlSettings: readonly KeySection[] = [
         ),
         read: (sent) => ({ true: true, false: false })[sentValue(sent, 'require_signed_requests') ?? ''],
       },
+      cbcKey,
       switchKey({
         key: 'allow_sha1',
         label: t('console.fields.sha1.label'),

@@ -4,6 +4,8 @@ import { needsPkce } from '../../../applications/fields/oidc-client.ts';
 import type { AuditEntry } from '../../../audit/audit.ts';
 import type { Context } from '../../../http/context.ts';
 import { certificateEnds } from '../../../saml/metadata/certificate-ends.ts';
+import { parseServiceProviderMetadata } from '../../../saml/metadata/parse.ts';
+import { metadataWarnings } from '../../../saml/metadata/warnings.ts';
 import { oneOf, type PageText, t } from '../../../texts/text.ts';
 import { eventItems } from '../../audit/console-rows.ts';
 import { type Block, type Cell, type ConsolePage, maxBarValue, type Step } from '../../console/blocks.ts';
@@ -50,6 +52,7 @@ export async function overviewPage(
         ...pkceWarning(application),
         ...secretWarning(open),
         ...pictureWarning(open),
+        ...documentWarnings(application),
         connectionBlock(application, dependencies.identityProvider().issuer, path, dependencies.now()),
         usageBlock(days),
       ],
@@ -73,6 +76,13 @@ function secretWarning({ secrets }: OpenApplication): Block[] {
       text: t('console.tabs.overview.secret-expires', { at: ending.expiresAt }),
     },
   ];
+}
+
+/** What of its metadata is not used. */
+function documentWarnings({ protocol, metadata }: Application): Block[] {
+  if (protocol !== 'saml' || metadata.metadata_xml === undefined) return [];
+  const read = parseServiceProviderMetadata(metadata.metadata_xml, new Date(0));
+  return metadataWarnings(read).map((text) => ({ kind: 'text', tone: 'warning', text }));
 }
 
 /** The values that connect both sides. */
