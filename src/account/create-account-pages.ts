@@ -1,4 +1,5 @@
 // Puts the pages of a signed-in user together: the portal (/dashboard) and the account pages (/account).
+
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
@@ -19,6 +20,7 @@ import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import type { EmailVerification } from '../registration/email-verification.ts';
 import type { RpSessions } from '../rp/sessions.ts';
 import type { SignedIn } from '../rp/signed-in.ts';
+import type { RecoveryCodesPages } from '../sign-in/second-factor/recovery-codes-page.ts';
 import type { Db } from '../storage/database.ts';
 import { createAccountPageHelpers } from './account-page-helpers.ts';
 import { type ActivityRoutesDependencies, activityRoutes } from './activity-routes.ts';
@@ -72,6 +74,7 @@ export interface AccountPagesDependencies {
   /** The name of a SAML application in the language of the page. */
   titleOf: PortalDependencies['titleOf'];
   pictures: PortalDependencies['pictures'];
+  recoveryCodesPages: RecoveryCodesPages;
 }
 
 export function createAccountPages(dependencies: AccountPagesDependencies) {
@@ -82,8 +85,11 @@ export function createAccountPages(dependencies: AccountPagesDependencies) {
   const { factors, firstEnrolment, knownBrowsers, passkeys, phones, recoveryCodes, totp } = mfa;
   const checkCsrf = csrf.check;
   const page = createAccountPageHelpers({ signedIn, checkCsrf, cookies, notifyOwner, factors, firstEnrolment });
-  const server = { address: issuer, brandName: dependencies.brandName };
-  const factorRecoveryCodes = createFactorRecoveryCodes({ page, recoveryCodes, server, now });
+  const factorRecoveryCodes = createFactorRecoveryCodes({
+    page,
+    recoveryCodes,
+    recoveryCodesPages: dependencies.recoveryCodesPages,
+  });
   const singleFactorPasswordRule = createSingleFactorPasswordRule({ page, credentials, factors });
   const portal = createPortal({ db, audit, now, issuer, pictures, protectedRows, titleOf });
   return {

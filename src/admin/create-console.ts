@@ -8,10 +8,10 @@ import type { Brand } from '../brand/brand.ts';
 import type { ImageStore } from '../brand/image-store.ts';
 import type { Config } from '../config.ts';
 import type { Tries } from '../federation/tries.ts';
+import type { StoredPages } from '../http/stored-pages.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import { rotationPolicy } from '../keys/rotation.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Vault } from '../platform/vault.ts';
 import type { SettingName } from '../settings/settings.ts';
 import type { Db } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
@@ -33,7 +33,6 @@ import { mailTemplateRoutes } from './mail/console-templates.ts';
 import { overviewRoutes, type Warnings } from './overview/console.ts';
 import type { FirstStepsDependencies } from './overview/first-steps.ts';
 import { confirmationRoutes } from './proof/console.ts';
-import { createStoredForms } from './proof/stored-forms.ts';
 import { apiRoutes } from './resources/console.ts';
 import { roleRoutes } from './roles/console.ts';
 import { sessionRoutes } from './sessions/console.ts';
@@ -50,7 +49,7 @@ export interface ConsoleDependencies {
   db: Db;
   sql: Sql;
   now: Clock;
-  vault: Vault;
+  storedPages: StoredPages;
   accounts: Accounts;
   audit: Audit;
   keyring: Pick<Keyring, 'samlCertificates'>;
@@ -77,12 +76,11 @@ export type Console = ReturnType<typeof createConsole>;
 
 /** The routers of the console, and its frame and names for pages that live elsewhere (diagnostics, the test bench). */
 export function createConsole(dependencies: ConsoleDependencies) {
-  const { admin, issuer, db, sql, now, vault, accounts, audit, keyring, page, warnings, config, factors } =
+  const { admin, issuer, db, sql, now, storedPages, accounts, audit, keyring, page, warnings, config, factors } =
     dependencies;
   const { preview, brand, brandImages, recentRejections } = dependencies;
   const { users, applications, connections, resources, roles, sessions, keys, mail, settings, statistics } = admin;
-  const storedForms = createStoredForms({ db, vault, now });
-  const frame = createFrame({ page, authority: admin.authority, storedForms, recentRejections });
+  const frame = createFrame({ page, authority: admin.authority, storedPages, recentRejections });
   const names = createNames({ db });
   const findUser = createTypedUsers({ accounts, users });
   const settingOf = async (name: SettingName) => (await settings.list()).find((one) => one.name === name)?.value;
@@ -132,7 +130,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
         ...{ mailTemplates: mail.templates, configFile: config.configFile },
       }),
       settingRoutes({ frame, settings, system: dependencies.system, configFile: config.configFile }),
-      confirmationRoutes({ frame, storedForms, signedIn: page.signedIn }),
+      confirmationRoutes({ frame, storedPages, signedIn: page.signedIn }),
     ],
   };
 }

@@ -104,7 +104,7 @@ function adminActions({ services, protocols, userPages, wakeMailDelivery }: Admi
 
 function consoleOf({ services, userPages, protocols }: AdministrationDependencies, admin: Admin): Console {
   const { accounts, audit, brand, brandImages, config, connectionWarnings, db, keyring, lockout, mfa, now } = services;
-  const { logger, settings, sql, vault } = services;
+  const { logger, settings, sql } = services;
   return createConsole({
     ...{ admin, brand, brandImages, pictures: services.pictures },
     issuer: config.issuer,
@@ -117,7 +117,7 @@ function consoleOf({ services, userPages, protocols }: AdministrationDependencie
     db,
     sql,
     now,
-    vault,
+    storedPages: services.storedPages,
     accounts,
     audit,
     keyring,

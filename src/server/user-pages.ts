@@ -9,6 +9,7 @@ import { createRp, type Rp } from '../rp/create-rp.ts';
 import { FIRST_PARTY_CLIENT_ID } from '../rp/first-party-client.ts';
 import type { Services } from '../services.ts';
 import { createSignIn } from '../sign-in/create-sign-in.ts';
+import { createRecoveryCodesPages, type RecoveryCodesPages } from '../sign-in/second-factor/recovery-codes-page.ts';
 import type { HttpServices } from './http-services.ts';
 import type { Protocols } from './protocols.ts';
 
@@ -20,13 +21,23 @@ export interface UserPagesDependencies {
   protocols: Protocols;
 }
 
+/** What the account pages and the sign-in are made with. */
+interface Made {
+  registration: Registration;
+  federation: Federation;
+  recoveryCodesPages: RecoveryCodesPages;
+}
+
 /** Creates them in the order in which they depend on each other. */
 export function createUserPages(dependencies: UserPagesDependencies) {
   const { recovery, registration } = mailedLinkPages(dependencies);
   const rp = relyingParty(dependencies);
   const federation = federationPages(dependencies, registration);
-  const account = accountPages(dependencies, { rp, registration, federation });
-  const signIn = signInPages(dependencies, { registration, federation });
+  const { brand, config, now, storedPages } = dependencies.services;
+  const server = { address: config.issuer, brandName: () => brand.current()?.name };
+  const recoveryCodesPages = createRecoveryCodesPages({ storedPages, server, now });
+  const account = accountPages(dependencies, { rp, registration, federation, recoveryCodesPages });
+  const signIn = signInPages(dependencies, { registration, federation, recoveryCodesPages });
   return { recovery, registration, rp, account, signIn, federation };
 }
 
@@ -117,7 +128,7 @@ function federationPages({ services, http, protocols }: UserPagesDependencies, r
 
 function accountPages(
   { services, http, protocols }: UserPagesDependencies,
-  { rp, registration, federation }: { rp: Rp; registration: Registration; federation: Federation },
+  { rp, registration, federation, recoveryCodesPages }: Made & { rp: Rp },
 ) {
   const { accounts, audit, codeDelivery, config, consents, credentials, db, endSession, mfa, notifyOwner } = services;
   const { now, rateLimits, serviceNames, sessions, strengthMeter, vault } = services;
@@ -151,12 +162,13 @@ function accountPages(
     titleOf: protocols.saml.titleOf,
     emailVerification: registration.emailVerification,
     links: federation.links,
+    recoveryCodesPages,
   });
 }
 
 function signInPages(
   { services, http, protocols }: UserPagesDependencies,
-  { registration, federation }: { registration: Registration; federation: Federation },
+  { registration, federation, recoveryCodesPages }: Made,
 ) {
   const { accounts, audit, captcha, codeDelivery, config, consents, credentials, db, endSession, lockout } = services;
   const { mfa, notifyOwner, now, outbox, protectedRows, rateLimits, rejections, repeatedEntries, sessions } = services;
@@ -198,6 +210,7 @@ function signInPages(
     ownClientId: FIRST_PARTY_CLIENT_ID,
     samlRequirements: saml.requirements,
     upstream: federation.signIns,
+    recoveryCodesPages,
     async invitedId(ctx) {
       const token = cookies.get(ctx, 'reset');
       return token === undefined ? undefined : (await registration.invitations.find(token))?.id;

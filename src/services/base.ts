@@ -9,6 +9,7 @@ import { createRepeatedEntries } from '../audit/repeated-entries.ts';
 import { createBrand } from '../brand/brand.ts';
 import { createImageStore } from '../brand/image-store.ts';
 import type { Config } from '../config.ts';
+import { createStoredPages } from '../http/stored-pages.ts';
 import { openDataKeys } from '../keys/data-keys.ts';
 import { limits } from '../limits.ts';
 import { createMail } from '../mail/create-mail.ts';
@@ -99,6 +100,7 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
   return {
     ...{ config, logger, now, db, sql, vault, audit, repeatedEntries, auditChain, checkpoints, alarm, protectedRows },
     ...{ settings, texts, brand, brandImages, outgoing, outgoingRules: rules, outbox },
+    storedPages: createStoredPages({ db, vault, now }),
     ...{ notifyAdministrators, notifyOwner, closeDatabase },
   };
 }

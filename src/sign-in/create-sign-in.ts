@@ -1,4 +1,5 @@
 // Puts the sign-in pages together: which steps there are, the pages that show them, and the forms that answer them.
+
 import type { Client } from 'oidc-provider';
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
@@ -50,6 +51,7 @@ import { createKnownBrowserCookie, type KnownBrowserCookie } from './known-brows
 import { createSecondFactorCodes } from './second-factor/codes.ts';
 import { enrolmentRoutes } from './second-factor/enrolment-routes.ts';
 import { createFactorPages, type FactorPages } from './second-factor/pages.ts';
+import type { RecoveryCodesPages } from './second-factor/recovery-codes-page.ts';
 import { secondFactorRoutes } from './second-factor/routes.ts';
 import type { SignInPolicy } from './sign-in-policy.ts';
 import { createStepPages, type StepPages } from './step-pages.ts';
@@ -98,13 +100,14 @@ export interface SignInDependencies {
   upstream: UpstreamSignIns;
   /** Passwords that directories check (src/federation). */
   directories: DirectorySignIns;
+  recoveryCodesPages: RecoveryCodesPages;
   /** The account of an invitation that is open in this browser. */
   invitedId(ctx: Context): Promise<string | undefined>;
 }
 
 /** The routers below /signin/:uid. */
 export function createSignIn(dependencies: SignInDependencies) {
-  const { audit, codeDelivery, consents, credentials, invitedId, issuer, mfa, notifyOwner, now } = dependencies;
+  const { audit, codeDelivery, consents, credentials, invitedId, mfa, notifyOwner } = dependencies;
   const { directories, ownClientId, rateLimits, repeatedEntries, settings, upstream } = dependencies;
   const { passkeys, totp, recoveryCodes } = mfa;
   const checkCsrf = dependencies.csrf.check;
@@ -116,8 +119,8 @@ export function createSignIn(dependencies: SignInDependencies) {
   const pages = createPages(dependencies, { factorPages, firstFactor, expiredSignIns });
 
   const passwordChanged = afterPasswordChange(dependencies);
-  const server = { address: issuer, brandName: () => dependencies.brand.current()?.name };
-  const enrolment = { totp, passkeys, recoveryCodes, notifyOwner, rateLimits, server, now };
+  const { recoveryCodesPages } = dependencies;
+  const enrolment = { totp, passkeys, recoveryCodes, notifyOwner, rateLimits, recoveryCodesPages };
   const routers = [
     dispatchRoutes({ flow, pages, interactions, attempts, upstream, checkCsrf }),
     upstreamRoutes({ flow, attempts, interactions, upstream, ownClientId, invitedId, checkCsrf }),

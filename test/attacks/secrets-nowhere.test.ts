@@ -85,7 +85,9 @@ async function factors(): Promise<void> {
   const key = secret('TOTP secret', /<code>([A-Z2-7 ]{16,})<\/code>/.exec(page.text)?.[1]?.replaceAll(' ', ''));
   failed(await browser.submit(page, { code: 'wr0ngc0de' }), 400);
   secrets.set('wrong code', 'wr0ngc0de');
-  const codesPage = await browser.submit(page, { code: secret('TOTP code', generateSync({ secret: key })) });
+  const codesPage = await browser.follow(
+    await browser.submit(page, { code: secret('TOTP code', generateSync({ secret: key })) }),
+  );
   const codes = [...codesPage.text.matchAll(/<li><code>([\w-]+)<\/code>/g)].map(([, code]) => code ?? '');
   expect(codes).toHaveLength(10);
   codes.forEach((code, index) => void secret(`recovery code ${index}`, code));

@@ -138,7 +138,7 @@ describe('a stolen password, where codes by email are on,', () => {
   it('sets up an authenticator app after the code, which replaces the code from then on', async () => {
     const form = await enterMailedCode(attacker, await open(attacker, '/account/factors/app'));
     const secret = /<code>([A-Z2-7 ]{16,})<\/code>/.exec(form.text)?.[1]?.replaceAll(' ', '') ?? '';
-    const codes = await attacker.submit(form, { code: generateSync({ secret }) });
+    const codes = await attacker.follow(await attacker.submit(form, { code: generateSync({ secret }) }));
     expect(codes.text).toContain('recovery codes');
     expect(fieldsOf(await open(attacker, '/account/email'))).toContain('email');
   });

@@ -191,7 +191,7 @@ describe('the registry of encrypted columns', () => {
   /** File -> where its encrypted values go. A stored value belongs in the registry. */
   const callers: Record<string, string> = {
     'admin/api/idempotency.ts': 'idempotency_keys',
-    'admin/proof/stored-forms.ts': 'stored_forms',
+    'http/stored-pages.ts': 'stored_forms',
     'applications/secrets.ts': 'client_secrets',
     'connections/secrets.ts': 'connection_secrets',
     'federation/requests.ts': 'upstream_requests',

@@ -47,7 +47,9 @@ const asksForCode = (page: Page) => page.text.includes('autocomplete="one-time-c
 /** Sets up the authenticator app that the page offers, and goes on to the page that the sign-in was for. */
 async function enrol(browser: HttpClient, page: Page): Promise<Page> {
   const secret = /<code>([A-Z2-7 ]{16,})<\/code>/.exec(page.text)?.[1]?.replaceAll(' ', '') ?? '';
-  const codes = await browser.submit(page, { code: generateSync({ secret }) }, { form: 'enrol-totp' });
+  const codes = await browser.follow(
+    await browser.submit(page, { code: generateSync({ secret }) }, { form: 'enrol-totp' }),
+  );
   expect(codes.text.match(/<li><code>[^<]+/g)).toHaveLength(10);
   return browser.follow(await browser.get(page.url), isThere);
 }

@@ -75,7 +75,7 @@ describe('the second factor', () => {
     expect(claims).toMatchObject({ sub: user.account.id, acr: 'urn:gatehouse:acr:mfa' });
   });
 
-  it('is set up during the sign-in when the setting requires one, with recovery codes that are displayed once', async () => {
+  it('is set up during the sign-in when the setting requires one, with recovery codes that survive a reload and a change of language', async () => {
     await idp.services.settings.set('mfa', 'required');
     await idp.services.settings.set('brand_name', 'Contoso');
     const user = await aUser(idp.services);
@@ -83,14 +83,22 @@ describe('the second factor', () => {
     const { started, page } = await begin(browser);
     const enrol = await password(browser, page, user);
     const secret = /<code>([A-Z2-7 ]{16,})<\/code>/.exec(enrol.text)?.[1]?.replaceAll(' ', '') ?? '';
-    const codes = await browser.submit(enrol, { code: generateSync({ secret }) }, { form: 'enrol-totp' });
+    const sent = await browser.submit(enrol, { code: generateSync({ secret }) }, { form: 'enrol-totp' });
+    const codes = await browser.follow(sent);
     const listedCodes = (text: string) => text.match(/<li><code>[^<]+/g);
     expect(listedCodes(codes.text)).toHaveLength(10);
     const printed = `Recovery codes for ${user.username} at Contoso (${idp.issuer}), created `;
     expect(textOf(codes.text)).toContain(printed);
     expect(decodeURIComponent(/data:text\/plain[^"]*/.exec(codes.text)?.[0] ?? '')).toContain(printed);
+    expect(listedCodes((await browser.get(codes.url)).text)).toEqual(listedCodes(codes.text));
+    const german = await browser.follow(
+      await browser.get(`/language/de?next=${encodeURIComponent(new URL(codes.url).pathname)}`),
+    );
+    expect(german.text).toContain('lang="de"');
+    expect(listedCodes(german.text)).toEqual(listedCodes(codes.text));
+    expect((await httpClient(idp.issuer).get(codes.url)).status).not.toBe(200);
     const twice = await browser.submit(enrol, { code: generateSync({ secret }) }, { form: 'enrol-totp' });
-    expect(listedCodes(twice.text)).toEqual(listedCodes(codes.text));
+    expect(listedCodes((await browser.follow(twice)).text)).toEqual(listedCodes(codes.text));
     const back = await browser.follow(await browser.get(page.url), isBack);
     expect((await rp.finish(back.location ?? '', started)).claims()).toMatchObject({ acr: 'urn:gatehouse:acr:mfa' });
     await idp.services.settings.set('mfa', 'optional');

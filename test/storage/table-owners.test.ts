@@ -58,7 +58,7 @@ const owners: Record<string, string> = {
   Setting: 'settings',
   SignInAttempt: 'sign-in',
   SigningKey: 'keys',
-  StoredForm: 'admin',
+  StoredForm: 'http',
   TotpCredential: 'mfa',
   UpstreamRequest: 'federation',
   UpstreamSession: 'federation',

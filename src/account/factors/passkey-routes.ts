@@ -82,7 +82,7 @@ async function addPasskey(dependencies: PasskeyRoutesDependencies, ctx: Context)
   if (result?.outcome === 'already-registered') return showForm(dependencies, ctx, t('enrol.passkey-exists'));
   if (result?.outcome !== 'ok') return showForm(dependencies, ctx, t('enrol.passkey-failed'));
   await page.notifyOwner(account, 'passkey-added', ctx);
-  await factorRecoveryCodes.showAfterAdding(ctx, t('factors.passkey-done'), sealed);
+  await factorRecoveryCodes.afterAdding(ctx, t('factors.passkey-done'), sealed);
 }
 
 async function removePasskey(

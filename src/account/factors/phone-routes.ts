@@ -75,7 +75,7 @@ export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State
     if (account.phoneNumber && phoneNumber(account.phoneNumber) === number)
       await accounts.confirmPhoneNumber(account.id, account.phoneNumber, page.actorOf(ctx));
     await page.notifyOwner(account, 'phone-changed', ctx);
-    await factorRecoveryCodes.showAfterAdding(ctx, t('factors.sms-done'), sealed);
+    await factorRecoveryCodes.afterAdding(ctx, t('factors.sms-done'), sealed);
   });
 
   router.post('/remove', ...recentAuthentication, checkCsrf, async (ctx) => {

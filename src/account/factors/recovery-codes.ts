@@ -1,54 +1,49 @@
 // Recovery codes on the account pages: they come with the first second factor, and can be made again.
-
 import type { Context } from '../../http/context.ts';
 import type { RecoveryCodes } from '../../mfa/factors/recovery-codes.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { type CodesServer, recoveryCodesPage } from '../../sign-in/second-factor/recovery-codes-page.ts';
+import type { RecoveryCodesPages } from '../../sign-in/second-factor/recovery-codes-page.ts';
 import type { PageText } from '../../texts/text.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
 export const FACTORS_PAGE = '/account/factors';
+/** The path of the page with new codes; the value of the stored page follows. */
+const CODES_PAGE = `${FACTORS_PAGE}/recovery-codes`;
 
-export interface FactorRecoveryCodes {
-  /**
-   * After a second factor was added: shows the codes that come with the first one, otherwise returns to the list of
-   * factors with `sentence`. The codes are derived from `enrolment`, the sealed value of the form.
-   */
-  showAfterAdding(ctx: Context, sentence: PageText, enrolment: string): Promise<void>;
-  /** Makes new codes and shows them once. */
-  showNewCodes(ctx: Context): Promise<void>;
-}
+export type FactorRecoveryCodes = ReturnType<typeof createFactorRecoveryCodes>;
 
-export interface FactorRecoveryCodesDependencies {
+export function createFactorRecoveryCodes(dependencies: {
   page: AccountPageHelpers;
   recoveryCodes: Pick<RecoveryCodes, 'create' | 'createFor'>;
-  server: CodesServer;
-  now: Clock;
-}
-
-export function createFactorRecoveryCodes({
-  page,
-  recoveryCodes,
-  server,
-  now,
-}: FactorRecoveryCodesDependencies): FactorRecoveryCodes {
+  recoveryCodesPages: RecoveryCodesPages;
+}) {
+  const { page, recoveryCodes, recoveryCodesPages } = dependencies;
   const { signedIn } = page;
-
-  function show(ctx: Context, codes: string[]): void {
-    const { account } = signedIn.userOf(ctx);
-    const codesPage = recoveryCodesPage(codes, account, server, now(), ctx.state.inWords);
-    ctx.render('sign-in/recovery-codes', { ...codesPage, continueUrl: FACTORS_PAGE });
-  }
+  const ownerOf = (ctx: Context) => {
+    const { account, session } = signedIn.userOf(ctx);
+    return { userId: account.id, session: session.ssoUid };
+  };
 
   return {
-    async showNewCodes(ctx) {
-      show(ctx, await recoveryCodes.create(signedIn.userOf(ctx).account.id, page.actorOf(ctx)));
+    /** Makes new codes and redirects to their page. */
+    async makeNew(ctx: Context): Promise<void> {
+      const codes = await recoveryCodes.create(signedIn.userOf(ctx).account.id, page.actorOf(ctx));
+      await recoveryCodesPages.redirect(ctx, CODES_PAGE, ownerOf(ctx), codes);
     },
 
-    async showAfterAdding(ctx, sentence, enrolment) {
+    /**
+     * After a second factor was added: redirects to the codes that come with the first one, otherwise to the list of factors with
+     * `sentence`. The codes are derived from `enrolment`, the sealed value of the form.
+     */
+    async afterAdding(ctx: Context, sentence: PageText, enrolment: string): Promise<void> {
       const codes = await recoveryCodes.createFor(signedIn.userOf(ctx).account.id, enrolment, page.actorOf(ctx));
-      if (codes) return show(ctx, codes);
+      if (codes) return recoveryCodesPages.redirect(ctx, CODES_PAGE, ownerOf(ctx), codes);
       page.redirectWithNotice(ctx, FACTORS_PAGE, sentence);
+    },
+
+    /** The page of stored codes. */
+    async show(ctx: Context, value: string): Promise<void> {
+      const { account } = signedIn.userOf(ctx);
+      await recoveryCodesPages.show(ctx, { account, owner: ownerOf(ctx), value, continueUrl: FACTORS_PAGE });
     },
   };
 }

@@ -48,8 +48,11 @@ export function factorRoutes(dependencies: FactorRoutesDependencies): Router<Sta
   router.post('/app/remove', ...changeGuards, (ctx) => removeAuthenticatorApp(dependencies, ctx));
   router.post('/recovery-codes', ...changeGuards, async (ctx) => {
     await page.notifyOwner(signedIn.userOf(ctx).account, 'recovery-codes-created', ctx);
-    await factorRecoveryCodes.showNewCodes(ctx);
+    await factorRecoveryCodes.makeNew(ctx);
   });
+  router.get('/recovery-codes/:value', signedIn.requireSignIn, (ctx) =>
+    factorRecoveryCodes.show(ctx, ctx.params.value ?? ''),
+  );
   return router;
 }
 
@@ -103,7 +106,7 @@ async function addAuthenticatorApp(dependencies: FactorRoutesDependencies, ctx: 
     await rpSessions.addProof(session, ['otp']);
     await page.notifyOwner(account, 'totp-added', ctx);
   }
-  await factorRecoveryCodes.showAfterAdding(ctx, t('factors.app-done'), sealed);
+  await factorRecoveryCodes.afterAdding(ctx, t('factors.app-done'), sealed);
 }
 
 async function removeAuthenticatorApp(

@@ -105,7 +105,7 @@ function addCreation(router: Router<State, Extras>, { frame, apiKeys, issuer }: 
           throw badRequest('invalid_input', { fields: [{ field: 'name', message }] });
         }
         const { key, text } = await apiKeys.create({ name, permissions, days: Number(days) }, frame.actor(ctx));
-        frame.show(ctx, createdPage(key, text));
+        await frame.showResult(ctx, createdPage(key, text));
       },
       () => formPage(ctx, given),
     );

@@ -18,7 +18,7 @@ import { accessKey, consentKey } from './form/shared-keys.ts';
 import { withFaultsAtAnswers } from './presets/faults.ts';
 import { type Preset, type PresetRole, presetKinds } from './presets/parts.ts';
 import { genericPresets, presetOf, productPresets } from './presets/presets.ts';
-import { afterSecret, registeredPage } from './tabs/registered-page.ts';
+import { registeredPage } from './tabs/registered-page.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
 const CREATE_ROLES = 'create_roles';
@@ -61,7 +61,7 @@ export function addNewApplicationRoutes(
             ? applications.createOidc(declaration, by, undefined, options)
             : { application: await applications.createSaml(declaration, by, undefined, options) },
         );
-        const { clientId, id } = created.application;
+        const { clientId } = created.application;
         const clientSecret = 'clientSecret' in created ? created.clientSecret : undefined;
         const page = registeredPage(
           created.application,
@@ -69,8 +69,7 @@ export function addNewApplicationRoutes(
           { ...identityProvider(), clientId, clientSecret },
           await roles.assignable(by),
         );
-        const guide = `/admin/applications/${id}/setup`;
-        await frame.showOnce(ctx, page, clientSecret ? afterSecret(guide) : { path: guide, sentence: '' });
+        await frame.showResult(ctx, page);
       },
       () => form(ctx, preset, sent),
     );

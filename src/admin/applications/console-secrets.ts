@@ -12,7 +12,7 @@ import type { Block, RowAction } from '../console/blocks.ts';
 import { expiryCell } from '../console/expiry.ts';
 import type { ApplicationDetails } from './actions.ts';
 import type { ApplicationPagesDependencies } from './console-parts.ts';
-import { afterSecret, newSecretPage } from './tabs/registered-page.ts';
+import { newSecretPage } from './tabs/registered-page.ts';
 
 const WRITE = 'gatehouse.applications:write' as const;
 const OVERLAP_OPTIONS = [
@@ -64,7 +64,7 @@ export function addSecretRoutes(
     const { value } = await applications.addSecret(id, Number(overlap), frame.actor(ctx));
     const { application } = await applications.get(id, frame.actor(ctx), WRITE);
     const page = newSecretPage(application, value, identityProvider());
-    await frame.showOnce(ctx, page, afterSecret(`/admin/applications/${id}/credentials`));
+    await frame.showResult(ctx, page);
   });
 
   addRevocation(router, { frame, applications });

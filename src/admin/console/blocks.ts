@@ -232,7 +232,7 @@ export type Block =
   | { kind: 'bars'; title: PageText; summary: PageText; bars: readonly Bar[]; max: number; empty: PageText }
   | { kind: 'stats'; items: { label: PageText; value: Cell; href?: string | undefined; tone?: Tone }[] }
   | ({ kind: 'code' } & CodeText)
-  /** A secret, displayed once. */
+  /** A secret to copy now: it is stored for an hour, for this session. */
   | { kind: 'secret'; label: PageText; text: string; lead: PageText }
   | ({ kind: 'verdict' } & Verdict)
   /** A page of this server in a frame, without script. `follows`: the form whose fields its address has, as they are typed. */

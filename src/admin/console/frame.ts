@@ -8,6 +8,7 @@ import type { Context, ErrorPage, Middleware } from '../../http/context.ts';
 import { AppError, type FieldFault } from '../../http/errors.ts';
 import { readForm } from '../../http/input.ts';
 import { isPage } from '../../http/pages/page-request.ts';
+import type { StoredPages } from '../../http/stored-pages.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { meets, type Need, permits, type Rights, type Target } from '../../rbac/rights.ts';
@@ -15,7 +16,7 @@ import { consoleLanguage } from '../../texts/messages.ts';
 import { inLanguage, type PageText, t } from '../../texts/text.ts';
 import { pressedButtonPage } from '../proof/confirmation-pages.ts';
 import { StepUpNeeded } from '../proof/sensitive-changes.ts';
-import { CONFIRM, RESULT, type ResultPage, type StoredForms } from '../proof/stored-forms.ts';
+import { CONFIRM, RESULT } from '../proof/stored-form.ts';
 import type { ConsolePage } from './blocks.ts';
 import { type ConsoleRights, createConsoleRights } from './console-rights.ts';
 import { errorPageOf } from './error-page.ts';
@@ -47,8 +48,8 @@ export interface Frame {
   actor(ctx: Context): Actor;
   /** @param at the path that the navigation marks; that of the request by default */
   show(ctx: Context, page: ConsolePage, status?: number, at?: string): void;
-  /** Redirects to a page with a new secret, so that a reload repeats nothing: it leads to `after`. */
-  showOnce(ctx: Context, page: ConsolePage, after: ResultPage['after']): Promise<void>;
+  /** Redirects to a page with a new secret: a reload repeats nothing, and displays it again. */
+  showResult(ctx: Context, page: ConsolePage): Promise<void>;
   /** Redirects to a page, which then shows this sentence once. */
   redirect(ctx: Context, path: string, sentence?: PageText): void;
   /**
@@ -61,7 +62,7 @@ export interface Frame {
 export interface FrameDependencies extends NavigationCountsDependencies {
   page: AccountPageHelpers;
   authority: Pick<Authority, 'rightsOfUser'>;
-  storedForms: Pick<StoredForms, 'add' | 'addResult'>;
+  storedPages: StoredPages;
 }
 
 const languageOf = (ctx: Context): string => consoleLanguage(ctx.state.language());
@@ -74,12 +75,12 @@ const written = <Stored>(ctx: Context, page: Stored): Stored =>
   inConsoleLanguage(ctx, () => JSON.parse(JSON.stringify(page)));
 
 /** The frame, on the sign-in and CSRF protection of the account pages. */
-export function createFrame({ page: own, authority, storedForms, recentRejections }: FrameDependencies): Frame {
+export function createFrame({ page: own, authority, storedPages, recentRejections }: FrameDependencies): Frame {
   const { signedIn, checkCsrf } = own;
   const signInGuards = [signedIn.requireSignIn, signedIn.secondFactor];
   const rights = createConsoleRights({ signedIn, authority });
   const { rightsAt, requireRights, lacking } = rights;
-  const { confirm, showOnce } = storedPages({ page: own, storedForms });
+  const { confirm, showResult } = waitingPages({ page: own, storedPages });
   const { count, countsAt } = createNavigationCounts({ recentRejections });
   const may: Frame['may'] = (ctx, permission, target) => permits(rightsAt(ctx), permission, target);
 
@@ -116,7 +117,7 @@ export function createFrame({ page: own, authority, storedForms, recentRejection
 
     show,
 
-    showOnce,
+    showResult,
 
     async attempt(ctx, work, again) {
       try {
@@ -161,24 +162,21 @@ function framedErrors(
 }
 
 /** Pages that wait in the database while the browser goes to another one. */
-function storedPages({ page: own, storedForms }: Pick<FrameDependencies, 'page' | 'storedForms'>) {
+function waitingPages({ page: own, storedPages }: Pick<FrameDependencies, 'page' | 'storedPages'>) {
   const ownerOf = (ctx: Context) => {
     const { account, session } = own.signedIn.userOf(ctx);
-    return { userId: account.id, ssoUid: session.ssoUid };
+    return { userId: account.id, session: session.ssoUid };
   };
   return {
     /** Leads to the confirmation page, which later shows `page` again. */
     async confirm(ctx: Context, { change }: StepUpNeeded, page: ConsolePage): Promise<void> {
       const form = written(ctx, { change, path: ctx.path, page });
-      const value = await storedForms.add(ownerOf(ctx), form);
+      const value = await storedPages.add('form', ownerOf(ctx), form);
       own.redirectWithNotice(ctx, `${CONFIRM}/${value}`);
     },
 
-    async showOnce(ctx: Context, page: ConsolePage, after: ResultPage['after']): Promise<void> {
-      own.redirectWithNotice(
-        ctx,
-        `${RESULT}/${await storedForms.addResult(ownerOf(ctx), written(ctx, { page, after }))}`,
-      );
+    async showResult(ctx: Context, page: ConsolePage): Promise<void> {
+      own.redirectWithNotice(ctx, `${RESULT}/${await storedPages.add('result', ownerOf(ctx), written(ctx, page))}`);
     },
   };
 }

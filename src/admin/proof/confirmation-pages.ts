@@ -5,7 +5,7 @@ import type { Fields } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import { type PageText, sentences, t } from '../../texts/text.ts';
 import type { ConsolePage, Field, FormBlock, TextBlock } from '../console/blocks.ts';
-import type { StoredForm } from './stored-forms.ts';
+import type { StoredForm } from './stored-form.ts';
 
 const MINUTES = limits.recentAuthentication.seconds / 60;
 

@@ -1,31 +1,33 @@
 // /admin/confirm/:form: a form that needs a fresh sign-in. The page asks for the sign-in, which leads back to it; then it shows
 // the form as it was filled in. It changes nothing itself: the form goes to its own address, with the CSRF token of its user.
-// /admin/result/:result: the page with a new secret, once; a reload leads on.
+// /admin/result/:result: the page with a new secret, for an hour in the session that made it.
 import Router from '@koa/router';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
+import type { StoredPages } from '../../http/stored-pages.ts';
 import type { SignedIn } from '../../rp/signed-in.ts';
 import { t } from '../../texts/text.ts';
+import type { ConsolePage } from '../console/blocks.ts';
 import type { Frame } from '../console/frame.ts';
 import { confirmationPage, filledInPage } from './confirmation-pages.ts';
-import { CONFIRM, RESULT, type StoredForms } from './stored-forms.ts';
+import { CONFIRM, RESULT, type StoredForm } from './stored-form.ts';
 
 export interface ConfirmationDependencies {
   frame: Frame;
-  storedForms: StoredForms;
+  storedPages: StoredPages;
   signedIn: Pick<SignedIn, 'userOf' | 'stepUpUrl'>;
 }
 
-export function confirmationRoutes({ frame, storedForms, signedIn }: ConfirmationDependencies): Router<State, Extras> {
+export function confirmationRoutes({ frame, storedPages, signedIn }: ConfirmationDependencies): Router<State, Extras> {
   const router = new Router<State, Extras>();
   const ownerOf = (ctx: Context) => {
     const { account, session } = signedIn.userOf(ctx);
-    return { userId: account.id, ssoUid: session.ssoUid };
+    return { userId: account.id, session: session.ssoUid };
   };
 
   router.get(`${CONFIRM}/:form`, ...frame.page(), async (ctx) => {
     const { account, proof } = signedIn.userOf(ctx);
-    const stored = await storedForms.find(ownerOf(ctx), ctx.params.form ?? '');
+    const stored = await storedPages.find<StoredForm>('form', ownerOf(ctx), ctx.params.form ?? '');
     if (!stored) {
       throw notFound({
         message: t('console.proof.form-expired'),
@@ -38,16 +40,14 @@ export function confirmationRoutes({ frame, storedForms, signedIn }: Confirmatio
   });
 
   router.get(`${RESULT}/:result`, ...frame.page(), async (ctx) => {
-    const stored = await storedForms.takeResult(ownerOf(ctx), ctx.params.result ?? '');
-    if (!stored) {
+    const page = await storedPages.find<ConsolePage>('result', ownerOf(ctx), ctx.params.result ?? '');
+    if (!page) {
       throw notFound({
         message: t('console.proof.result-expired'),
         next: { href: '/admin', label: t('console.navigation.overview') },
       });
     }
-    const { page, after } = stored;
-    if (!page) return frame.redirect(ctx, after.path, after.sentence);
-    frame.show(ctx, page, 200, after.path);
+    frame.show(ctx, page, 200, page.back?.href ?? ctx.path);
   });
 
   return router;

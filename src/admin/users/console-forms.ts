@@ -98,7 +98,7 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
         const { account, oneTimePassword } = await users.create(profile, frame.actor(ctx));
         const invited = dependencies.hasMailServer ? t('console.user-action.invite.done') : WRITTEN_TO_FILE;
         if (!oneTimePassword) return frame.redirect(ctx, `/admin/users/${account.id}`, invited);
-        showOneTimePassword(dependencies, ctx, account, oneTimePassword, 201);
+        await showOneTimePassword(dependencies, ctx, account, oneTimePassword);
       },
       () => newPage(ctx, given, sent),
     );

@@ -1,4 +1,4 @@
-// /admin/users/:id/password: a temporary password, which is displayed once.
+// /admin/users/:id/password: a temporary password.
 import type Router from '@koa/router';
 import type { Account } from '../../accounts/account.ts';
 import type { Context, Extras, State } from '../../http/context.ts';
@@ -38,46 +38,41 @@ export function oneTimePasswordPages(
   router.post('/:id/password', ...frame.change(within(WRITE)), async (ctx) => {
     const { account } = await users.getForChange(ctx.params.id ?? '', frame.actor(ctx), WRITE);
     const { oneTimePassword = '' } = await users.setPassword(account.id, undefined, frame.actor(ctx));
-    showOneTimePassword(dependencies, ctx, account, oneTimePassword);
+    await showOneTimePassword(dependencies, ctx, account, oneTimePassword);
   });
 }
 
-/** What the user needs for the first sign-in: the address, the username, and the password, this once. */
+/** What the user needs for the first sign-in: the address, the username and the temporary password. */
 export function showOneTimePassword(
   { frame, issuer }: { frame: Frame; issuer: string },
   ctx: Context,
   account: Account,
   password: string,
-  status = 200,
-): void {
-  frame.show(
-    ctx,
-    {
-      title: t('console.users.temporary.created', { user: account.name ?? account.username }),
-      back: { href: `/admin/users/${account.id}`, label: account.name ?? account.username },
-      blocks: [
-        {
-          kind: 'text',
-          tone: 'warning',
-          text: t('console.users.temporary.copy'),
-        },
-        { kind: 'code', label: t('console.users.temporary.label'), text: password },
-        {
-          kind: 'facts',
-          title: t('console.users.temporary.also'),
-          rows: [
-            {
-              label: t('console.users.temporary.page'),
-              value: { text: `${issuer}/dashboard`, copy: t('console.users.temporary.page.copy') },
-            },
-            {
-              label: t('console.users.username'),
-              value: { text: account.username, copy: t('console.users.temporary.username.copy') },
-            },
-          ],
-        },
-      ],
-    },
-    status,
-  );
+): Promise<void> {
+  return frame.showResult(ctx, {
+    title: t('console.users.temporary.created', { user: account.name ?? account.username }),
+    back: { href: `/admin/users/${account.id}`, label: account.name ?? account.username },
+    blocks: [
+      {
+        kind: 'text',
+        tone: 'warning',
+        text: t('console.users.temporary.copy'),
+      },
+      { kind: 'code', label: t('console.users.temporary.label'), text: password },
+      {
+        kind: 'facts',
+        title: t('console.users.temporary.also'),
+        rows: [
+          {
+            label: t('console.users.temporary.page'),
+            value: { text: `${issuer}/dashboard`, copy: t('console.users.temporary.page.copy') },
+          },
+          {
+            label: t('console.users.username'),
+            value: { text: account.username, copy: t('console.users.temporary.username.copy') },
+          },
+        ],
+      },
+    ],
+  });
 }

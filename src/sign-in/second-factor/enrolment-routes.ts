@@ -4,13 +4,13 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Account } from '../../accounts/account.ts';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
+import { notFound } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
 import type { NotifyOwner } from '../../mail/notify-owner.ts';
 import type { Passkeys } from '../../mfa/factors/passkeys.ts';
 import type { RecoveryCodes } from '../../mfa/factors/recovery-codes.ts';
 import type { Totp } from '../../mfa/factors/totp.ts';
 import { parseAttestation } from '../../mfa/factors/webauthn-input.ts';
-import type { Clock } from '../../platform/clock.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 import { t } from '../../texts/text.ts';
 import type { Attempts } from '../attempts.ts';
@@ -18,7 +18,7 @@ import type { CurrentStep } from '../current-step.ts';
 import type { Flow, StepContext } from '../flow.ts';
 import type { StepPages } from '../step-pages.ts';
 import { mustVerify } from './pages.ts';
-import { type CodesServer, recoveryCodesPage } from './recovery-codes-page.ts';
+import type { RecoveryCodesPages } from './recovery-codes-page.ts';
 
 export interface EnrolmentRoutesDependencies {
   flow: Flow;
@@ -30,8 +30,7 @@ export interface EnrolmentRoutesDependencies {
   /** Mails a notice about the change to the account's owner. */
   notifyOwner: NotifyOwner;
   rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
-  server: CodesServer;
-  now: Clock;
+  recoveryCodesPages: RecoveryCodesPages;
   checkCsrf: Middleware;
 }
 
@@ -50,6 +49,7 @@ export function enrolmentRoutes(dependencies: EnrolmentRoutesDependencies): Rout
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
   router.post('/enrol-totp', checkCsrf, (ctx: StepContext) => enrolTotp(dependencies, ctx));
   router.post('/enrol-passkey', checkCsrf, (ctx: StepContext) => enrolPasskey(dependencies, ctx));
+  router.get('/recovery-codes/:value', (ctx: StepContext) => showCodes(dependencies, ctx));
   return router;
 }
 
@@ -112,10 +112,10 @@ async function finishEnrolment(
   const codes = await recoveryCodes.createFor(current.account.id, enrolment, by);
   if (!codes) return flow.proceed(ctx, current, changes);
   await attempts.save({ ...current.attempt, ...changes });
-  showCodes(dependencies, ctx, current, current.account, codes);
+  await redirectToCodes(dependencies, ctx, current, current.account, codes);
 }
 
-/** The form was sent twice: shows the same codes, which the browser may have lost with the first response. */
+/** The form was sent twice: leads to the same codes, which the browser may have lost with the first response. */
 async function showCodesAgain(
   dependencies: EnrolmentRoutesDependencies,
   ctx: Context,
@@ -125,17 +125,26 @@ async function showCodesAgain(
   const { flow, totp, recoveryCodes } = dependencies;
   const { account } = current;
   const codes = account && totp.resume(account, sealed) && (await recoveryCodes.again(account.id, sealed));
-  if (account && codes) showCodes(dependencies, ctx, current, account, codes);
+  if (account && codes) await redirectToCodes(dependencies, ctx, current, account, codes);
   else await flow.finish(ctx, current);
 }
 
-function showCodes(
-  { server, now }: Pick<EnrolmentRoutesDependencies, 'server' | 'now'>,
+function redirectToCodes(
+  { recoveryCodesPages }: Pick<EnrolmentRoutesDependencies, 'recoveryCodesPages'>,
   ctx: Context,
   { attempt }: CurrentStep,
   account: Account,
   codes: string[],
-): void {
-  const page = recoveryCodesPage(codes, account, server, now(), ctx.state.inWords);
-  ctx.render('sign-in/recovery-codes', { ...page, continueUrl: `/signin/${attempt.uid}` });
+): Promise<void> {
+  const owner = { userId: account.id, session: attempt.uid };
+  return recoveryCodesPages.redirect(ctx, `/signin/${attempt.uid}/recovery-codes`, owner, codes);
+}
+
+/** The page of stored codes, in the browser of the sign-in. */
+async function showCodes({ flow, recoveryCodesPages }: EnrolmentRoutesDependencies, ctx: StepContext): Promise<void> {
+  const { account, attempt } = await flow.open(ctx);
+  if (!account) throw notFound();
+  const owner = { userId: account.id, session: attempt.uid };
+  const value = ctx.params.value ?? '';
+  await recoveryCodesPages.show(ctx, { account, owner, value, continueUrl: `/signin/${attempt.uid}` });
 }

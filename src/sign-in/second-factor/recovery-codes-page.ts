@@ -1,20 +1,11 @@
-// The data of the page that shows new recovery codes once, to be downloaded, printed or written down.
-
+// The page with new recovery codes, to be downloaded, printed or written down. The codes are stored, encrypted, for the user and the
+// session, so that a reload and a change of language display them again for an hour.
 import type { Account } from '../../accounts/account.ts';
-import type { State } from '../../http/context.ts';
+import type { Context } from '../../http/context.ts';
+import { notFound } from '../../http/errors.ts';
+import type { PageOwner, StoredPages } from '../../http/stored-pages.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { t } from '../../texts/text.ts';
-
-export interface RecoveryCodesPage {
-  codes: string[];
-  /** The codes as a text file, in a data URI. */
-  downloadUri: string;
-  username: string;
-  service: string;
-  /** Of this server. */
-  address: string;
-  /** The day on which they were made, for the printed list. */
-  madeOn: string;
-}
 
 /** The server that the codes are for. */
 export interface CodesServer {
@@ -22,19 +13,40 @@ export interface CodesServer {
   brandName(): string | undefined;
 }
 
-/** @param at the time now; `inWords`: in the language of the page */
-export function recoveryCodesPage(
-  codes: string[],
-  { username }: Pick<Account, 'username'>,
-  { address, brandName }: CodesServer,
-  at: Date,
-  inWords: State['inWords'],
-): RecoveryCodesPage {
-  const madeOn = at.toISOString().slice(0, 10);
-  const service = brandName() || 'Gatehouse';
-  const of = t('recovery-codes.file', { user: username, service, address, date: madeOn });
-  const head = [of, t('recovery-codes.file-hint')];
-  const text = inWords(() => [...head, '', ...codes, ''].join('\r\n'));
-  const downloadUri = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`;
-  return { codes, downloadUri, username, service, address, madeOn };
+export type RecoveryCodesPages = ReturnType<typeof createRecoveryCodesPages>;
+
+export function createRecoveryCodesPages(dependencies: { storedPages: StoredPages; server: CodesServer; now: Clock }) {
+  const { storedPages, server, now } = dependencies;
+  return {
+    /** Stores new codes and redirects to their page, `path` with a value; its route calls `show`. */
+    async redirect(ctx: Context, path: string, owner: PageOwner, codes: readonly string[]): Promise<void> {
+      const value = await storedPages.add('recovery-codes', owner, { codes, madeAt: now() });
+      ctx.status = 303;
+      ctx.redirect(`${path}/${value}`);
+    },
+
+    /** Renders the page. Throws not_found for other users and sessions, and after an hour. */
+    async show(
+      ctx: Context,
+      page: { account: Account; owner: PageOwner; value: string; continueUrl: string },
+    ): Promise<void> {
+      const { account, owner, value, continueUrl } = page;
+      const stored = await storedPages.find<{ codes: string[]; madeAt: Date }>('recovery-codes', owner, value);
+      if (!stored)
+        throw notFound({
+          message: t('recovery-codes.expired'),
+          next: { href: continueUrl, label: t('page.continue') },
+        });
+      const { codes, madeAt } = stored;
+      const madeOn = madeAt.toISOString().slice(0, 10);
+      const service = server.brandName() || 'Gatehouse';
+      const { username } = account;
+      const of = t('recovery-codes.file', { user: username, service, address: server.address, date: madeOn });
+      const head = [of, t('recovery-codes.file-hint')];
+      const text = ctx.state.inWords(() => [...head, '', ...codes, ''].join('\r\n'));
+      const downloadUri = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`;
+      const address = server.address;
+      ctx.render('sign-in/recovery-codes', { codes, downloadUri, username, service, address, madeOn, continueUrl });
+    },
+  };
 }

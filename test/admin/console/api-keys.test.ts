@@ -23,7 +23,7 @@ const callWith = (key: string) =>
 
 const submit = (page: Page, fields: Record<string, string | string[]>) => console.submit(page, fields);
 
-it('the page of API keys creates a key after a fresh sign-in, displays it once, and revokes it', async () => {
+it('the page of API keys creates a key after a fresh sign-in, displays it in this session, and revokes it', async () => {
   await signedInLongAgo(idp, ann);
   const form = await console.get(`${HOME}/new`);
   const input = { name: 'Nightly export', expires_in_days: '7', permissions: ['gatehouse.users:read'] };
@@ -31,11 +31,12 @@ it('the page of API keys creates a key after a fresh sign-in, displays it once, 
   expect(textOf(confirm.text)).toContain('create the API key Nightly export');
   const again = await signInAgain(console, confirm, ann);
   expect(again.text).toMatch(/value="gatehouse\.users:read" checked/);
-  const created = await submit(again, input);
+  const created = await console.follow(await submit(again, input));
   expect([created.status, created.headers['cache-control']]).toEqual([200, expect.stringContaining('no-store')]);
   const [key = ''] = /gh_[0-9A-Za-z]{60}/.exec(created.text) ?? [];
   expect((await callWith(key)).status).toBe(200);
 
+  expect((await console.get(created.url)).text).toContain(key);
   const list = await console.get(HOME);
   expect(list.text).not.toContain(key);
   expect(textOf(list.text)).toMatch(new RegExp(`Nightly export.*gh_${key.slice(3, 14)}….*in 7 days`, 's'));

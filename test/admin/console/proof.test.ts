@@ -1,7 +1,7 @@
 // Sensitive changes in the console without a fresh sign-in: nothing changes, a page says why, and after the sign-in the form is
 // there again as it was filled in.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { CONFIRM } from '../../../src/admin/proof/stored-forms.ts';
+import { CONFIRM } from '../../../src/admin/proof/stored-form.ts';
 import { limits } from '../../../src/limits.ts';
 import { MFA_ACR } from '../../../src/mfa/acr.ts';
 import { signRows } from '../../support/database/row-macs.ts';
@@ -252,6 +252,6 @@ describe('a change that is not sensitive', () => {
       });
     }
     const fields = { username: 'no-roles', begin: 'password' };
-    expect((await admin.submit(await admin.get('/admin/users/new'), fields)).status).toBe(201);
+    expect((await admin.submit(await admin.get('/admin/users/new'), fields)).status).toBe(303);
   });
 });

@@ -284,7 +284,7 @@ describe('a rejected token request', () => {
     const page = await admin.get(`/admin/refusals/${codeIn(rejected)}`);
     expect(page.text).toContain('Create secret');
     const form = await admin.get(/href="(\/admin\/applications\/[^"]+\/secret)"/.exec(page.text)?.[1] ?? '');
-    const made = await admin.submit(form);
+    const made = await admin.follow(await admin.submit(form));
     const secret = /<pre[^>]*>\s*<code>([\w-]{20,})<\/code>/.exec(made.text)?.[1] ?? '';
     const answer = await token({ grant_type: 'refresh_token', refresh_token: 'x' }, [clientId, secret]);
     expect(answer.json().error).not.toBe('invalid_client');

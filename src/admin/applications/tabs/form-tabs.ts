@@ -20,7 +20,7 @@ import type { KeySection } from '../form/sections.ts';
 import type { Choices } from '../form/shared-keys.ts';
 import { applicationVersion } from '../manageable-applications.ts';
 import { pictureTask } from '../picture/console.ts';
-import { afterSecret, newSecretPage } from './registered-page.ts';
+import { newSecretPage } from './registered-page.ts';
 import { type OpenApplication, openApplication, READ, tabPage, tabsOf, WRITE } from './tab-page.ts';
 
 const FORM_TABS = ['settings', 'access', 'claims', 'credentials'] as const;
@@ -100,7 +100,7 @@ function createForms(dependencies: ApplicationPagesDependencies, beside: Partial
         const { application, clientSecret } = await applications.update(id, patch, by, sentValue(sent, VERSION) ?? '');
         if (clientSecret === undefined) return frame.redirect(ctx, `${open.path}/${tab}`, t('console.shared.saved'));
         const page = newSecretPage(application, clientSecret, identityProvider());
-        await frame.showOnce(ctx, page, afterSecret(`${open.path}/credentials`));
+        await frame.showResult(ctx, page);
       },
       () => formPage(ctx, open, tab, sent),
     );

@@ -41,7 +41,7 @@ export function registeredPage(
   };
 }
 
-/** The page that displays a new client secret, once. */
+/** The page that displays a new client secret. */
 export function newSecretPage(
   application: Application,
   clientSecret: string,
@@ -57,12 +57,6 @@ export function newSecretPage(
     ],
   };
 }
-
-/** Where the page with a secret leads when it is reloaded. */
-export const afterSecret = (path: string) => ({
-  path,
-  sentence: t('console.tabs.secret.once'),
-});
 
 const secretBlock = (text: string): Block => ({
   kind: 'secret',
