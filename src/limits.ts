@@ -162,7 +162,16 @@ export const limits = {
     signInSeconds: 8,
     retrySeconds: 30,
     maxConcurrent: 12, // sign-ins per directory; fewer than the queue of all password sign-ins has places
+    maxWaiting: 200, // for one of them, up to signInSeconds
     downSeconds: 10, // after a failure, in which one sign-in at a time tries it
+    serverDownSeconds: 60, // after a failure of one of several servers, which is tried after the others meanwhile
+    authoritiesSeconds: 600, // until certificates of the system are read again
+    domainSeconds: 300, // until what a domain says about itself is read again
+    refusedAgainSeconds: 900, // until the account that searches is tried again after a refusal that ends by itself
+    stateSeconds: 3600, // until a refresh of tokens asks the directory about the user again
+    /** Of a directory that states none; of one that never locks, so that guesses are limited all the same. */
+    lockout: { threshold: 5, windowSeconds: 30 * MINUTE },
+    noLockout: { threshold: 10, windowSeconds: 15 * MINUTE },
     maxGroups: 2000,
     nestedLevels: 10,
   },

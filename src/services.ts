@@ -1,6 +1,7 @@
 // The composition root of everything but HTTP: creates each domain's services with their dependencies, in order.
 import type { AlarmKind } from './audit/alarm.ts';
 import type { Config } from './config.ts';
+import { createDirectoryUsers } from './federation/directory-users.ts';
 import { createSsoIds } from './federation/sso-ids.ts';
 import type { ResolveTxt } from './network/txt-records.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
@@ -49,6 +50,7 @@ export async function createServices(options: ServicesOptions) {
   const sessions = createSessionServices({ base, users, federation, wakeLogoutDeliveries });
   const { setConnectionRoles } = sessions;
   const ssoIds = createSsoIds({ ...connections, ...federation, authority: createAuthority(users), setConnectionRoles });
+  const directoryUsers = createDirectoryUsers({ ...base, ...connections, ...federation, ...sessions });
   const configFile = createConfigFileServices({ base, users, connections, applications, sessions, ssoIds });
   return {
     ...base,
@@ -59,6 +61,7 @@ export async function createServices(options: ServicesOptions) {
     ...sessions,
     ...configFile,
     ssoIds,
+    directoryUsers,
     async close() {
       try {
         await base.repeatedEntries.flush();

@@ -47,7 +47,7 @@ const restrictedPackages: Record<string, { in: string[]; typesToo: boolean }> = 
   'libxml2-wasm': { in: ['saml/'], typesToo: true },
   argon2: { in: ['credentials/'], typesToo: true },
   bcryptjs: { in: ['credentials/'], typesToo: true },
-  ldapts: { in: ['federation/ldap/'], typesToo: true },
+  ldapts: { in: ['federation/ldap/', 'connections/kinds/ldap.ts'], typesToo: true },
   nodemailer: { in: ['mail/'], typesToo: true },
   '@prisma/': { in: ['storage/'], typesToo: true },
   'src/generated/': {
@@ -81,8 +81,8 @@ const httpEdges = [
   'server/',
   'demo/',
 ];
-/** The files that may read process.env. The demo passes it to the server that it starts. */
-const mayReadEnvironment = ['config.ts', 'config/', 'demo/', 'platform/memory.ts'];
+/** The files that may read process.env. The demo passes it to the server that it starts; the authorities are in variables of OpenSSL. */
+const mayReadEnvironment = ['config.ts', 'config/', 'demo/', 'platform/memory.ts', 'network/system-authorities.ts'];
 /** The files that may print instead of logging: command line, configuration errors, the demo. */
 const mayPrint = ['cli.ts', 'cli/', 'config/', 'main.ts', 'demo/'];
 /** The files that may read the system time. The OIDC engine has its own clock, which its lifetimes use. */

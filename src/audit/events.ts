@@ -98,6 +98,7 @@ export const auditEventTypes = [
   'connection.disabled',
   'connection.secret-created',
   'connection.secret-removed',
+  'connection.secret-refused',
   'connection.domain-proven',
   'connection.domain-lost',
   'connection.document-changed',

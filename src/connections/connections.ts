@@ -1,7 +1,7 @@
 // The registry of upstream identity providers, for the console, the API, the command line, the configuration file, and the
 // protocols in federation/.
 import { limits } from '../limits.ts';
-import { type Tx, withinTransaction } from '../storage/database.ts';
+import { type Tx, transaction, withinTransaction } from '../storage/database.ts';
 import { cacheDirectory } from '../storage/directory-cache.ts';
 import type { Connection } from './connection.ts';
 import { type Change, type ConnectionsContext, recordChange } from './context.ts';
@@ -15,9 +15,11 @@ import {
   decryptSecrets,
   deleteSecret,
   encryptedSecrets,
+  forgetRefusal,
   listSecrets,
   type SecretInfo,
   secretsMatch,
+  storeRefusal,
   storeSecret,
 } from './secrets.ts';
 import {
@@ -61,6 +63,10 @@ export interface Connections {
   secretsMatch(id: string, purpose: SecretPurpose, declared: readonly DeclaredSecret[], tx?: Tx): Promise<boolean>;
   addSecret(id: string, purpose: SecretPurpose, secret: DeclaredSecret, change?: Change): Promise<SecretInfo>;
   removeSecret(id: string, secretId: string, change?: Change): Promise<void>;
+  /** The upstream refused the secret: it is not sent again, and the administrators are told once. */
+  secretRefused(id: string, secretId: string, refusal: { reason: string; text: string }): Promise<void>;
+  /** The upstream accepts a secret that it refused before. */
+  secretAccepted(id: string, secretId: string): Promise<void>;
   /** Cached for an id; callers must not change them. */
   roleMappings(id: string, tx?: Tx): Promise<readonly RoleMapping[]>;
   domains(id?: string, tx?: Tx): Promise<ConnectionDomain[]>;
@@ -123,6 +129,19 @@ export function createConnections(context: ConnectionsContext): Connections {
         await deleteSecret(id, secretId, tx);
         await recordChange(context, 'connection.secret-removed', id, tx, by, { secretId });
       }),
+    secretRefused: (id, secretId, refusal) =>
+      transaction(db, async (tx) => {
+        if (!(await storeRefusal(context, secretId, refusal, tx))) return;
+        const { name } = await getConnection(context, id, tx);
+        const { reason, text: detail } = refusal;
+        const data = { connection: id, secretId, detail };
+        await context.audit.record({ type: 'connection.secret-refused', outcome: 'failure', reason, data }, tx);
+        await context.notifyAdministrators(
+          { kind: 'connection-refused', connection: name, connectionId: id, detail },
+          tx,
+        );
+      }),
+    secretAccepted: (_id, secretId) => transaction(db, (tx) => forgetRefusal(secretId, tx)),
     roleMappings: async (id, tx) => (tx ? listRoleMappings(context, id, tx) : ((await mappings(id)) ?? [])),
     domains: (id, tx = db) => listDomains(context, id, tx),
   };

@@ -1,6 +1,7 @@
 // What the operations on connections share.
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
+import type { AdministratorMail } from '../mail/messages.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Vault } from '../platform/vault.ts';
@@ -17,6 +18,8 @@ export interface ConnectionsContext {
   logger: Logger;
   protectedRows: ProtectedRows;
   assertMay: Authority['assertMay'];
+  /** Queues a mail to each administrator. */
+  notifyAdministrators(message: AdministratorMail, tx: Tx): Promise<void>;
 }
 
 export interface Change {

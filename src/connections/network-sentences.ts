@@ -18,6 +18,16 @@ const SENTENCES: readonly (readonly [RegExp, (host: string) => Text])[] = [
   ],
   [/\bEPROTO\b|wrong version number|packet length too long|ERR_SSL/i, () => t('console.network.no-tls')],
   [/\bETIMEDOUT\b|did not answer in|connection timeout|time limit/i, () => t('console.network.timeout')],
+  // Active Directory names its reasons by a number.
+  [/\bdata 525\b/, () => t('console.network.directory-no-user')],
+  [/\bdata 530\b/, () => t('console.network.directory-not-now')],
+  [/\bdata 531\b/, () => t('console.network.directory-not-here')],
+  [/\bdata 532\b/, () => t('console.network.directory-password-expired')],
+  [/\bdata 533\b/, () => t('console.network.directory-account-disabled')],
+  [/\bdata 701\b/, () => t('console.network.directory-account-expired')],
+  [/\bdata 773\b/, () => t('console.network.directory-password-must-change')],
+  [/\bdata 775\b/, () => t('console.network.directory-account-locked')],
+  [/\bCode: 0x31\b/, () => t('console.network.directory-wrong-password')],
   [/is in a private or special network/, () => t('console.network.private')],
 ];
 

@@ -1,4 +1,4 @@
-// What an administrator should look at: secrets and certificates that expire, documents that cannot be read, domains without
+// What an administrator should look at: secrets that were refused, secrets and certificates that expire, documents that cannot be read, domains without
 // their TXT record, and rows that another program wrote. For the overview of the console, `gatehouse doctor` and mail
 // (expiry-notices.ts).
 import { X509Certificate } from 'node:crypto';
@@ -11,12 +11,12 @@ import type { Connections } from './connections.ts';
 import type { ParseMetadata } from './document-checks.ts';
 import type { ConnectionDocuments } from './documents.ts';
 import { networkSentence } from './network-sentences.ts';
-import type { SecretInfo } from './secrets.ts';
+import { refusedPassword, type SecretInfo } from './secrets.ts';
 
 export interface ConnectionWarning {
   /** Absent for a row that another program wrote. */
   connection?: Pick<Connection, 'id' | 'name'>;
-  problem: 'ends' | 'own-certificate' | 'document' | 'domain' | 'endpoint' | 'forged';
+  problem: 'ends' | 'own-certificate' | 'document' | 'domain' | 'endpoint' | 'forged' | 'refused';
   /** One sentence with the name of the connection. */
   text: Text;
   /** When `what` expires. */
@@ -56,6 +56,7 @@ export async function connectionWarnings(dependencies: ConnectionWarningsDepende
   const enabled = await connections.enabled();
   if (enabled.some(({ kind }) => kind === 'saml')) warnings.push(...(await expiringOwnCertificates(dependencies)));
   for (const connection of enabled) {
+    warnings.push(...(await refusedSecrets(connection, dependencies)));
     warnings.push(...(await expiringSecrets(connection, dependencies)));
     warnings.push(...(await expiringCertificates(connection, dependencies)));
     warnings.push(...(await unusableEndpoints(connection, dependencies)));
@@ -63,6 +64,21 @@ export async function connectionWarnings(dependencies: ConnectionWarningsDepende
     warnings.push(...(await unprovenDomains(connection, dependencies)));
   }
   return warnings;
+}
+
+/** Where no other secret is left that the upstream has not refused. */
+async function refusedSecrets(
+  connection: Connection,
+  { connections, now }: ConnectionWarningsDependencies,
+): Promise<ConnectionWarning[]> {
+  const refused = refusedPassword(await connections.secretInfos(connection.id), now());
+  if (!refused?.refusedAt) return [];
+  const { name } = connection;
+  const text = t('console.connection-warning.refused', {
+    ...{ name, day: isoDay(refused.refusedAt) },
+    error: networkSentence(refused.refusedText ?? '') ?? refused.refusedText ?? '',
+  });
+  return [{ connection, problem: 'refused', text, isUrgent: true }];
 }
 
 async function expiringSecrets(connection: Connection, { connections, now }: ConnectionWarningsDependencies) {

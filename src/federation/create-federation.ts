@@ -17,7 +17,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import type { Vault } from '../platform/vault.ts';
-import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import type { DirectoryBudget } from '../rate-limits/directory-budget.ts';
 import type { SetConnectionRoles } from '../rbac/connection-roles.ts';
 import type { Rejections } from '../rejections/rejections.ts';
 import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
@@ -59,7 +59,7 @@ export interface FederationDependencies {
   signInPolicy: SignInPolicy;
   notifyOwner: NotifyOwner;
   outbox: Pick<Outbox, 'send'>;
-  rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
+  directoryBudget: DirectoryBudget;
   directory: Directory;
   logger: Pick<Logger, 'error'>;
   confirmAddress(account: Account, email: string, request: RequestInfo): Promise<void>;

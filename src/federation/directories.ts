@@ -9,7 +9,7 @@ import type { Connections } from '../connections/connections.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
-import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import type { DirectoryBudget } from '../rate-limits/directory-budget.ts';
 import type { DirectoryAttempt, DirectorySignIns, DirectoryVerdict } from '../sign-in/first-factor/directories.ts';
 import { t } from '../texts/text.ts';
 import { domainOf } from './accounts/mapping.ts';
@@ -30,7 +30,7 @@ export interface DirectoriesDependencies {
   directory: Directory;
   identities: Pick<ExternalIdentities, 'ofUser'>;
   logger: Pick<Logger, 'error'>;
-  rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
+  directoryBudget: Pick<DirectoryBudget, 'begin'>;
   rejected: RejectedSignIns;
   requests: Pick<UpstreamRequests, 'storeIdentityWithoutRequest'>;
   resolver: Pick<Resolver, 'resolve'>;
@@ -49,11 +49,11 @@ export function createDirectories(dependencies: DirectoriesDependencies): Direct
       for (const connection of enabled) {
         if (!mine.includes(connection)) {
           // A login of no directory takes as long as one of a directory. A directory that is down is ignored here.
-          await directory.imitateCheck(connection).catch(() => {});
+          await directory.imitateCheck(connection, attempt.login).catch(() => {});
           continue;
         }
         const one = await checkAt(dependencies, connection, attempt);
-        if (one.outcome === 'right') return one;
+        if (one.outcome === 'right' || one.outcome === 'refused') return one;
         if (verdict.outcome !== 'unavailable') verdict = one;
       }
       return verdict;
@@ -115,21 +115,17 @@ async function linkedTo(
 }
 
 async function checkAt(
-  { directory, logger, rateLimits, rejected }: DirectoriesDependencies,
+  { directory, directoryBudget, logger, rejected }: DirectoriesDependencies,
   connection: LdapConnection,
   { login, password, knownBrowser, request }: DirectoryAttempt,
 ): Promise<DirectoryVerdict> {
-  const { id: connectionId, name } = connection;
-  let key: string | undefined;
-  const mayBind = async (subject: string) => {
-    const counter = [connectionId, subject, ...(knownBrowser ? [knownBrowser] : [])].join(' ');
-    const { allowed } = await rateLimits.consume('sign-in:directory-user', counter);
-    if (allowed) key = counter;
-    return allowed;
-  };
+  const { id: connectionId, name, settings } = connection;
+  const isKnownBrowser = knownBrowser !== undefined;
   let checked: DirectoryCheck;
   try {
-    checked = await directory.checkPassword(connection, { login, password }, mayBind);
+    checked = await directory.checkPassword(connection, { login, password }, (subject, lockout) =>
+      directoryBudget.begin({ key: `${connectionId} ${subject}`, ...lockout }, isKnownBrowser),
+    );
   } catch (error) {
     if (!(error instanceof FederationError)) throw error;
     const { message, received } = error;
@@ -141,7 +137,7 @@ async function checkAt(
     await rejected.record(request, connectionId, error);
     return { outcome: 'unavailable', name, retryAfterSeconds: limits.ldap.retrySeconds };
   }
+  if (checked.outcome === 'right') return { outcome: 'right', user: { connectionId, identity: checked.identity } };
   if (checked.outcome === 'wrong') return { ...checked, connectionId };
-  if (key) await rateLimits.reset('sign-in:directory-user', key);
-  return { outcome: 'right', user: { connectionId, identity: checked.identity } };
+  return { ...checked, connectionId, name, passwordUrl: settings.password_url };
 }

@@ -17,6 +17,7 @@ export type FederationFault =
   | 'upstream_other_user'
   | 'identity_taken'
   | 'not_invited'
+  | 'address_in_use'
   | 'account_inactive';
 
 export interface FaultDetail {
@@ -26,6 +27,9 @@ export interface FaultDetail {
   rule: RuleId;
   expected?: string | undefined;
   received?: string | undefined;
+  /** The subject at the connection, and the account that it is about. */
+  subject?: string | undefined;
+  userId?: string | undefined;
   cause?: unknown;
 }
 
@@ -35,12 +39,16 @@ export class FederationError extends Error {
   readonly rule: RuleId;
   readonly expected: string | undefined;
   readonly received: string | undefined;
+  readonly subject: string | undefined;
+  readonly userId: string | undefined;
 
-  constructor(code: FederationFault, { message, rule, expected, received, cause }: FaultDetail) {
+  constructor(code: FederationFault, { message, rule, expected, received, subject, userId, cause }: FaultDetail) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.rule = rule;
     this.expected = expected;
     this.received = received;
+    this.subject = subject;
+    this.userId = userId;
   }
 }

@@ -15,6 +15,9 @@ export interface ExternalIdentity {
   label: string;
   linkedAt: Date;
   lastUsedAt: Date | null;
+  /** When its directory was last asked about the user, and since when it has none who may sign in. */
+  checkedAt: Date | null;
+  goneSince: Date | null;
 }
 
 export interface NewIdentity {
@@ -36,6 +39,9 @@ export interface ExternalIdentities {
   unlink(userId: string, id: string, by: Actor, tx?: Tx): Promise<boolean>;
   /** Records a sign-in with it. */
   used(id: string, label: string, tx: Tx): Promise<void>;
+  /** Takes the turn to ask its directory about the user; false when another request has it. */
+  takeCheck(identity: Pick<ExternalIdentity, 'id' | 'checkedAt'>, at: Date): Promise<boolean>;
+  setGone(id: string, since: Date | null, tx: Tx): Promise<void>;
 }
 
 export interface IdentitiesDependencies {
@@ -105,9 +111,18 @@ export function createExternalIdentities(dependencies: IdentitiesDependencies): 
     async used(id, label, tx) {
       await tx.externalIdentity.update({
         where: { id },
-        data: { lastUsedAt: now(), label: label.slice(0, MAX_LABEL) },
+        data: { lastUsedAt: now(), label: label.slice(0, MAX_LABEL), goneSince: null },
         select: { id: true },
       });
+    },
+
+    async takeCheck({ id, checkedAt }, at) {
+      const { count } = await db.externalIdentity.updateMany({ where: { id, checkedAt }, data: { checkedAt: at } });
+      return count > 0;
+    },
+
+    async setGone(id, since, tx) {
+      await tx.externalIdentity.updateMany({ where: { id }, data: { goneSince: since } });
     },
   };
 }

@@ -50,22 +50,24 @@ const ORDER: readonly RuleId[] = [
     'nonce',
     'time',
   ] as const),
-  ...(['subject', 'tenant', 'fresh', 'account'] as const),
+  ...(['subject', 'tenant', 'fresh', 'address', 'account'] as const),
 ];
 
 export function createRejectedSignIns({ rejections, repeatedEntries }: RejectedSignInsDependencies): RejectedSignIns {
   const record: RejectedSignIns['record'] = async (request, connectionId, error) => {
-    const { code, message, rule, expected, received } = error;
+    const { code, message, rule, expected, received, subject, userId } = error;
     const rejectionCode = rejections.record(request, {
       endpoint: 'upstream',
       reason: code,
       message,
       clientId: connectionId,
-      received: { connection: connectionId },
+      ...(userId && { subjectId: userId }),
+      received: { connection: connectionId, ...(subject && { subject }) },
       rules: ruleResults(ORDER, { rule, expected, received }),
     });
     const data = { connection: connectionId, detail: message };
-    await repeatedEntries.record({ type: 'sign-in.upstream', outcome: 'failure', reason: code, request, data });
+    const about = { reason: code, request, data, ...(userId && { subjectId: userId }) };
+    await repeatedEntries.record({ type: 'sign-in.upstream', outcome: 'failure', ...about });
     return rejectionCode;
   };
 

@@ -8,6 +8,7 @@ import type { Preview, Resolver } from './accounts/resolve.ts';
 import { trustedAmr } from './assurance.ts';
 import { FederationError } from './faults.ts';
 import type { Directory } from './ldap/directory.ts';
+import type { AccountProblem } from './ldap/state.ts';
 import type { PassedCheck, Redeemed, UpstreamRedirect } from './upstream.ts';
 import type { UpstreamSignIn } from './upstream-sign-in.ts';
 
@@ -33,6 +34,8 @@ export interface FinishedTry extends Preview {
   /** Undefined: the upstream does not say when the user authenticated. */
   authTime: Date | undefined;
   groups: readonly string[];
+  /** Of a directory: why it would refuse the right password. */
+  problem?: AccountProblem | undefined;
 }
 
 export interface Tries {
@@ -77,7 +80,7 @@ export function createTries({ connections, directory, resolver, upstreamSignIn }
       return asFailedTry({ connectionId }, async () => {
         const found = await directory.lookUp(connection, login);
         if (!found) throw unknownLogin(login);
-        return report(connection, found, found.identity.amr);
+        return { ...(await report(connection, found, found.identity.amr)), problem: found.problem };
       });
     },
 

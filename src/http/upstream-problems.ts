@@ -19,6 +19,7 @@ export const upstreamProblems = {
   sign_in_method_not_allowed: { status: 403 },
   connection_disabled: { status: 403 },
   not_invited: { status: 403 },
+  address_in_use: { status: 409 },
   upstream_other_account: { status: 409 },
   upstream_other_user: { status: 409 },
   identity_taken: { status: 409 },

@@ -1,4 +1,4 @@
-// The mail to administrators about a secret or certificate of a connection that ends.
+// The mails to administrators about a secret or certificate of a connection that ends, and about one that was refused.
 import type { MailContent } from './content.ts';
 import { describeDay, short } from './wording.ts';
 
@@ -12,16 +12,25 @@ export interface ConnectionEndNotice {
   until: Date;
 }
 
-interface Parts {
-  message: ConnectionEndNotice;
+export interface ConnectionRefusedNotice {
+  connection: string;
+  connectionId: string;
+  /** What the upstream answered. */
+  detail: string;
+}
+
+interface Parts<Notice> {
+  message: Notice;
   hello: string;
   host: string;
   /** An address of this server. */
   link(path: string): string;
 }
 
+type MailText = Omit<MailContent, 'service'>;
+
 /** Its text, and a link to the page of the console that helps. */
-export function connectionEndText({ message, hello, host, link }: Parts): Omit<MailContent, 'service'> {
+export function connectionEndText({ message, hello, host, link }: Parts<ConnectionEndNotice>): MailText {
   const { connection, connectionId, text, until } = message;
   const day = describeDay(until);
   const name = connection === undefined ? undefined : short(connection);
@@ -37,6 +46,22 @@ export function connectionEndText({ message, hello, host, link }: Parts): Omit<M
       label: 'Open in console',
       url: link(name === undefined ? '/admin/keys' : `/admin/connections/${connectionId ?? ''}`),
     },
+    after: [],
+  };
+}
+
+/** The password of the account that searches a directory is wrong, or the account may not sign in. */
+export function connectionRefusedText({ message, hello, host, link }: Parts<ConnectionRefusedNotice>): MailText {
+  const name = short(message.connection);
+  return {
+    subject: `${name} refused its password, so people can’t sign in with it`,
+    preheader: host,
+    paragraphs: [
+      hello,
+      `${name} refused the password of the account that searches the directory: ${short(message.detail)}`,
+      'Gatehouse doesn’t send this password again, because that could lock the account. Until you add the right one in the console, people can’t sign in with this connection. If the password is right and the account was locked or disabled, choose Try it there once that has ended.',
+    ],
+    action: { label: 'Open in console', url: link(`/admin/connections/${message.connectionId}`) },
     after: [],
   };
 }

@@ -4,7 +4,12 @@
 import type { RequestInfo } from '../platform/request-info.ts';
 import { allLanguages, bestLanguage, SOURCE_LANGUAGE } from '../texts/languages.ts';
 import { apiKeyAdvice } from './api-key-notice.ts';
-import { type ConnectionEndNotice, connectionEndText } from './connection-notice.ts';
+import {
+  type ConnectionEndNotice,
+  type ConnectionRefusedNotice,
+  connectionEndText,
+  connectionRefusedText,
+} from './connection-notice.ts';
 import type { MailContent } from './content.ts';
 import { type MetadataNotice, metadataTexts } from './metadata-notice.ts';
 import { passwordElsewhere } from './password-elsewhere.ts';
@@ -46,6 +51,7 @@ export function recipientOf(
 /** Mails about the work of administrators are in English, as the console is. */
 export const administratorMails: readonly MailKind[] = [
   'connection-end',
+  'connection-refused',
   'integrity-alarm',
   'saml-certificate',
   'saml-metadata',
@@ -75,7 +81,8 @@ export type FactorChange =
 export type AdministratorMail =
   | { kind: 'integrity-alarm'; message: string; at: Date }
   | ({ kind: 'saml-metadata' } & MetadataNotice)
-  | ({ kind: 'connection-end' } & ConnectionEndNotice);
+  | ({ kind: 'connection-end' } & ConnectionEndNotice)
+  | ({ kind: 'connection-refused' } & ConnectionRefusedNotice);
 
 export type MailMessage = { to: Recipient } & (
   | { kind: 'password-reset'; token: string; minutes: number }
@@ -268,6 +275,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     };
   },
   'connection-end': connectionEndText,
+  'connection-refused': connectionRefusedText,
   test: testMailText,
   'integrity-alarm': ({ message, hello, host, link }) => ({
     subject: `Alarm: the database of ${host} was changed`,

@@ -133,6 +133,10 @@ const examples: Record<MailKind, (at: Date) => MailMessage> = {
     ...{ kind: 'connection-end', to, connection: 'Okta', connectionId: 'okta' },
     ...{ text: 'The client secret of Okta expires in 14 days.', until: inDays(at, 14) },
   }),
+  'connection-refused': () => ({
+    ...{ kind: 'connection-refused', to, connection: 'Example Corp', connectionId: 'corp' },
+    detail: '80090308: LdapErr: DSID-0C0903A9, comment: AcceptSecurityContext error, data 52e, v1db1',
+  }),
   'integrity-alarm': (at) => ({ kind: 'integrity-alarm', to, message: 'a row of users', at }),
   test: (at) => ({ kind: 'test', to, at }),
 };

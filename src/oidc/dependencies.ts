@@ -71,6 +71,8 @@ export interface OidcDependencies {
   canEnterMailedCode(account: Account): Promise<boolean>;
   /** The server's own pages as a client that is not registered. */
   firstPartyClient: AdapterPayload & { client_id: string };
+  /** Whether the tokens of the account may be refreshed: false for a user whom the directory has no more. */
+  mayRefresh(accountId: string): Promise<boolean>;
   /** Sessions at upstream identity providers (src/federation). */
   upstream: UpstreamSource & { attach(id: string, session: SignedInSession): Promise<void> };
   /** Logout across both protocols (src/logout). */

@@ -68,6 +68,7 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
       clients,
       consents,
       sessions,
+      mayRefresh: dependencies.mayRefresh,
       refreshTokenDays: () => settings().refreshTokenDays,
     }),
     loadExistingGrant: createGrantLoader({

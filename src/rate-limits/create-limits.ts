@@ -5,6 +5,7 @@ import type { Db } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
 import { createAttemptCounters } from './attempt-counters.ts';
 import { createCaptcha } from './captcha.ts';
+import { createDirectoryBudget } from './directory-budget.ts';
 import { createLockout } from './lockout.ts';
 import { createMailLimits, type MailLimitsDependencies } from './mail-limits.ts';
 import { createRateLimits } from './rate-limits.ts';
@@ -28,6 +29,7 @@ export function createLimits({ db, sql, now, vault, isEnabled, knownBrowsers }: 
       counters: createAttemptCounters({ db, sql, now, isEnabled }),
       queue: createSignInQueue(),
     }),
+    directoryBudget: createDirectoryBudget({ db, sql, now, isEnabled }),
     captcha: createCaptcha({ sql, vault, now, rateLimits }),
     mailLimits: createMailLimits({ rateLimits, knownBrowsers }),
   };

@@ -1,5 +1,5 @@
 // Every rate limit with its reason: brute force, credential stuffing, password spraying. The numbers are in limits.ts.
-// A window counts to `points` in `seconds` and then waits for its end. A back-off lets `freeAttempts` attempts pass, then one
+// A window counts to `points` in `seconds` and then waits for its end; one that slides ends so long after the last attempt. A back-off lets `freeAttempts` attempts pass, then one
 // after each pause, which doubles up to `maxSeconds`; attempts during a pause are rejected and change nothing, so that
 // further attempts cannot prolong it.
 import { limits } from '../limits.ts';
@@ -8,6 +8,8 @@ export interface Window {
   kind: 'window';
   points: number;
   seconds: number;
+  /** Each attempt begins the window again. */
+  slides?: boolean;
 }
 
 export interface Backoff {
@@ -38,10 +40,13 @@ export const policies = {
    */
   'sign-in:all-names': { kind: 'backoff', freeAttempts: rateLimits.signInPerAccount.points, ...PAUSE },
   /**
-   * Guessing the password of one user of a directory, under all names by which the directory finds the user; by a known browser
-   * apart. Counted before the bind, so that the lockout of the directory, which is longer, is not reached.
+   * Guessing the password of one user of a directory, under all names by which the directory finds the user. Counted before the bind,
+   * so that the directory does not lock the account; the real numbers are those of the directory (directory-budget.ts).
    */
-  'sign-in:directory-user': { kind: 'backoff', freeAttempts: rateLimits.signInPerAccount.points, ...PAUSE },
+  'sign-in:directory-user': {
+    ...window({ points: limits.ldap.lockout.threshold - 1, seconds: limits.ldap.lockout.windowSeconds }),
+    slides: true,
+  },
   /** A known browser of the account: its own counter, which an attacker elsewhere cannot reach. */
   'sign-in:known-browser': window({ points: 10, seconds: 15 * 60 }),
   /** Credential stuffing from one machine: failures over all accounts. High, because offices share an address. */

@@ -5,6 +5,7 @@ export const ruleIds = [
   'access',
   'account',
   'acs',
+  'address',
   'algorithm',
   'answer',
   'audience',

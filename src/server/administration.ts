@@ -146,6 +146,8 @@ function diagnosticsOf(
     now,
     credentials,
     factors: mfa.factors,
+    directory: services.directory,
+    directoryBudget: services.directoryBudget,
     identities,
     rateLimits,
     signInPolicy,

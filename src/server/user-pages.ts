@@ -110,7 +110,7 @@ function federationPages({ services, http, protocols }: UserPagesDependencies, r
     notifyOwner,
     outbox,
     protocols: services.upstreamProtocols,
-    rateLimits,
+    directoryBudget: services.directoryBudget,
     requests: services.upstreamRequests,
     samlUpstream: protocols.samlUpstream,
     sessions: services.upstreamSessions,

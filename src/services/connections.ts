@@ -29,7 +29,17 @@ export function createConnectionServices({
 }: ConnectionServicesDependencies) {
   const { db, sql, vault, audit, now, logger, protectedRows, outgoing, notifyAdministrators } = base;
   const { assertMay } = createAuthority({ accounts: users.accounts });
-  const connections = createConnections({ db, sql, vault, audit, now, logger, protectedRows, assertMay });
+  const connections = createConnections({
+    db,
+    sql,
+    vault,
+    audit,
+    now,
+    logger,
+    protectedRows,
+    assertMay,
+    notifyAdministrators,
+  });
   const stored = { db, sql, audit, now, logger, protectedRows, connections };
   const parseMetadata = (xml: string) => parseIdentityProviderMetadata(xml, now());
   const connectionDocuments = createConnectionDocuments({

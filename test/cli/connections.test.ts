@@ -82,7 +82,7 @@ describe('gatehouse connection', () => {
     const directory = await startDirectory([{ dn: search, password: 'right', attributes: {} }]);
     const entry = {
       ...{ id: 'directory', kind: 'ldap', name: 'Directory', url: directory.url, base_dn: 'dc=example' },
-      ...{ bind_dn: search, bind_password: 'wrong' },
+      ...{ bind_dn: search, bind_password: 'stale-secret' },
     };
     const added = await cli.gatehouse(['connection', 'add', '-'], { stdin: JSON.stringify(entry) });
     expect(added, added.err).toMatchObject({ code: 0 });
@@ -93,9 +93,11 @@ describe('gatehouse connection', () => {
     };
     expect(await finding()).toMatchObject({
       status: 'failure',
-      message: expect.stringContaining('the directory directory can’t be used'),
+      message: expect.stringContaining('refused the password of the account that searches'),
     });
-    expect(JSON.stringify(await finding())).not.toContain('wrong');
+    expect(JSON.stringify(await finding())).not.toContain('stale-secret');
+    // Not sent again.
+    expect(directory.binds).toHaveLength(1);
     await cli.gatehouse(['connection', 'secret', 'directory', '--replace'], { stdin: 'right\n' });
     expect(await finding()).toMatchObject({ status: 'ok' });
     await directory.stop();

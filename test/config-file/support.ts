@@ -61,7 +61,9 @@ export async function configFileBench(shared?: string) {
   const expired = new Set<string>();
   const logger = createLogger({ level: 'silent', format: 'json' });
   const { assertMay } = createAuthority({ accounts });
-  const connections = createConnections({ db, sql, vault, audit, now, logger, protectedRows, assertMay });
+  const notifyAdministrators = async () => {};
+  const stored = { db, sql, vault, audit, now, logger, protectedRows };
+  const connections = createConnections({ ...stored, assertMay, notifyAdministrators });
   const configFile = createConfigFile({
     ...{ db, now, audit, vault, protectedRows, accounts, applications, settings, passwords, totp },
     ...{ roles, connections, brandImages },

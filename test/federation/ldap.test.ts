@@ -63,11 +63,6 @@ function aPerson(attributes: DirectoryEntry['attributes'] = {}): { uid: string; 
 const enterAs = (username: string, password = 'directory pass'): Promise<Page> =>
   enter(idp, { clientId, username, password });
 const bindsOfUsers = () => directory.binds.filter(({ dn }) => dn !== SERVICE);
-const lastFailure = () =>
-  idp.services.db.auditEvent.findFirst({
-    where: { type: 'sign-in.password', outcome: 'failure' },
-    orderBy: { id: 'desc' },
-  });
 
 describe('a password that a directory checks', () => {
   it('signs in a user without an account, with roles by group, pwd, and no password here', async () => {
@@ -156,26 +151,6 @@ describe('a password that a directory checks', () => {
     const account = await accountOf(idp, 'directory', '00112233-4455-6677-8899-aabbccddeeff');
     expect(account?.username).toBe(person.uid);
     expect(account?.roles).toContain('auditor');
-  });
-
-  it('is wrong like any other for a user who is disabled there, and only the audit log says why', async () => {
-    await connect();
-    const person = aPerson();
-    expectSignedIn(await enterAs(person.uid));
-    const reasons = {
-      '533': 'directory_account_disabled',
-      '775': 'directory_account_locked',
-      '532': 'directory_password_expired',
-    };
-    const unknown = textOf((await enterAs('nobody-here')).text);
-    for (const [code, reason] of Object.entries(reasons)) {
-      const message = `80090308: LdapErr: DSID-0C0903A9, comment: AcceptSecurityContext error, data ${code}, v1db1`;
-      directory.quirks.bind = (dn) => (dn === person.dn ? { code: 49, message } : undefined);
-      const page = await enterAs(person.uid);
-      expect([page.status, textOf(page.text)]).toEqual([401, unknown]);
-      expect((await lastFailure())?.reason).toBe(reason);
-      await idp.services.db.rateLimit.deleteMany();
-    }
   });
 
   it('shows 503 with Retry-After while the directory is down, and local users sign in', async () => {
@@ -283,7 +258,7 @@ describe('an attack on the directory', () => {
     expect(bindsOfUsers().map(({ password }) => password)).not.toContain('directory pass');
   });
 
-  it('reaches the lockout here before that of the directory, under every name of the user', async () => {
+  it('costs its user fewer wrong passwords than lock the account at the directory, under every name', async () => {
     await connect();
     const person = aPerson();
     const names = [
@@ -294,7 +269,7 @@ describe('an attack on the directory', () => {
       `${person.uid}@CORP.example `,
     ];
     for (const name of [...names, ...names]) await enterAs(name, 'wrong');
-    expect(bindsOfUsers().filter(({ dn }) => dn === person.dn).length).toBeLessThanOrEqual(5);
+    expect(bindsOfUsers().filter(({ dn }) => dn === person.dn).length).toBeLessThan(5);
     expect((await enterAs(`${person.uid}@corp.example`)).status).not.toBe(303);
   });
 
@@ -314,7 +289,7 @@ describe('an attack on the directory', () => {
         ),
       );
       await Promise.all(guesses);
-      expect(bindsOfUsers().filter(({ dn }) => dn === person.dn).length).toBeLessThanOrEqual(5);
+      expect(bindsOfUsers().filter(({ dn }) => dn === person.dn).length).toBeLessThan(5);
       for (const username of [names.username, person.uid])
         expectNotSignedIn(await enter(other, { clientId, username, password: 'directory pass' }), username);
     } finally {

@@ -5,6 +5,7 @@
 import type { LdapConnection } from '../../src/connections/connection.ts';
 import { checkConnection, partsOf } from '../../src/connections/schema.ts';
 import { createDirectory } from '../../src/federation/ldap/directory.ts';
+import { storedPassword } from './directory-password.ts';
 import { base, groupEntry, startSlapd, userEntry } from './slapd-server.ts';
 
 const server = await startSlapd(
@@ -27,11 +28,10 @@ function connection(fields: Record<string, unknown>): LdapConnection {
   const { settings, ...head } = partsOf(checked.value);
   return { ...head, settings, position: 0, source: 'local' } as unknown as LdapConnection;
 }
-const secret = { id: '1', purpose: 'bind-password', createdAt: new Date(), expiresAt: null, value: 'search' } as const;
-const directory = createDirectory({ connections: { decryptedSecrets: async () => [secret] }, now: () => new Date() });
+const directory = createDirectory({ connections: storedPassword('search'), now: () => new Date() });
 const check = (fields: Record<string, unknown>, login: string, password: string) =>
   directory
-    .checkPassword(connection(fields), { login, password }, async () => true)
+    .checkPassword(connection(fields), { login, password }, async () => async () => {})
     .catch((error: Error & { received?: string }) => ({ outcome: 'error', text: error.received }));
 
 const ldaps = { url: server.ldaps };

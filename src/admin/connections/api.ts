@@ -69,7 +69,14 @@ const changes = z
   .describe('The fields to change, as in ConnectionInput; null gives a field its default')
   .meta({ id: 'ConnectionChanges', anyOf: shapes.map(({ shape }) => mergePatchOf(shape)) });
 const secret = z
-  .object({ id: z.string(), purpose: z.enum(purposes), created_at: time, expires_at: time.nullable() })
+  .object({
+    id: z.string(),
+    purpose: z.enum(purposes),
+    created_at: time,
+    expires_at: time.nullable(),
+    refused_at: time.nullable().describe('When the provider refused it, since when it is not sent'),
+    refused_text: z.string().nullable().describe('What the provider answered then'),
+  })
   .meta({ id: 'ConnectionSecret' });
 const domain = z
   .object({
@@ -270,6 +277,7 @@ function connectionJson({ connection: one, entry, secrets, domains, documents, v
   };
 }
 
-function secretJson({ id, purpose, createdAt, expiresAt }: SecretInfo) {
-  return { id, purpose, created_at: iso(createdAt), expires_at: iso(expiresAt) };
+function secretJson({ id, purpose, createdAt, expiresAt, refusedAt, refusedText }: SecretInfo) {
+  const refusal = { refused_at: iso(refusedAt), refused_text: refusedText };
+  return { id, purpose, created_at: iso(createdAt), expires_at: iso(expiresAt), ...refusal };
 }

@@ -157,7 +157,7 @@ function fieldOf({ key, shape, options, isRequired }: KnownField, value: unknown
       options: value === undefined ? [{ value: '', label: t('console.connections.default') }, ...all] : all,
     };
   }
-  if (shape === 'number') return { ...shared, type: 'number', value: Number(value ?? 0) };
+  if (shape === 'number') return { ...shared, type: 'number', value: value === undefined ? '' : Number(value) };
   if (shape === 'list')
     return { ...shared, type: 'textarea', rows: 3, value: (value as string[] | undefined)?.join('\n') };
   if (shape === 'map' || shape === 'lists') return { ...shared, type: 'textarea', rows: 3, value: mapText(value) };

@@ -5,7 +5,7 @@ import type { DocumentKind } from '../../connections/document-checks.ts';
 import { networkSentence } from '../../connections/network-sentences.ts';
 import { presetOf } from '../../connections/presets/presets.ts';
 import { type SecretPurpose, secretPurposesOf } from '../../connections/schema.ts';
-import type { SecretInfo } from '../../connections/secrets.ts';
+import { refusedPassword, type SecretInfo } from '../../connections/secrets.ts';
 import type { Tries } from '../../federation/tries.ts';
 import { forbidden } from '../../http/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -62,13 +62,24 @@ export function vendorOf({ connection: { kind, preset } }: ConnectionDetails): P
   return preset === 'generic' ? kindNames[kind] : t('console.connections.vendor', { name, kind: kindNames[kind] });
 }
 
-export function stateTags({ connection }: ConnectionDetails): Mark[] {
+export function stateTags({ connection, secrets }: ConnectionDetails, now: Date): Mark[] {
   return [
     connection.enabled
       ? { text: t('console.shared.enabled'), tone: 'good' }
       : { text: t('console.shared.disabled'), tone: 'bad' },
+    ...(refusedPassword(secrets, now)
+      ? [{ text: t('console.connections.password-refused'), tone: 'bad' as const }]
+      : []),
     ...(connection.source === 'file' ? [FILE_TAG] : []),
   ];
+}
+
+/** Above everything else on the page of a directory that refuses the account that searches. */
+export function refusedBlocks({ secrets }: ConnectionDetails, now: Date): Block[] {
+  const refused = refusedPassword(secrets, now);
+  if (!refused) return [];
+  const error = inWords(refused.refusedText ?? '');
+  return [{ kind: 'text', tone: 'alert', text: t('console.connections.refused-notice', { error }) }];
 }
 
 /** What the administrator enters at the vendor, with the steps there. */
@@ -107,7 +118,9 @@ export function secretBlocks({ connection, secrets }: ConnectionDetails, mayChan
   const rows = secrets.map((secret): Cell[] => [
     purposeNames[secret.purpose],
     secret.createdAt,
-    expiryCell(secret.expiresAt, now) ?? t('console.connections.no-expiry-date'),
+    secret.refusedAt
+      ? { text: t('console.connections.secret-refused', { at: secret.refusedAt }), tone: 'bad' }
+      : (expiryCell(secret.expiresAt, now) ?? t('console.connections.no-expiry-date')),
     ...(mayChange
       ? [
           {

@@ -10,6 +10,7 @@ import { parseForm } from '../../http/input.ts';
 import { listOf, type PageText, t } from '../../texts/text.ts';
 import type { Block, Cell, ConsolePage } from '../console/blocks.ts';
 import { type ConnectionPagesDependencies, pathOf, WRITE } from './console-parts.ts';
+import { directoryProblemTexts } from './directory-problems.ts';
 
 const loginForm = z.object({ login: z.string().trim().min(1).max(254).optional() });
 
@@ -27,7 +28,7 @@ export function addTryRoutes(
   };
   const show = (ctx: Context, result: FinishedTry | FailedTry, login?: string) =>
     frame.show(ctx, {
-      title: t('console.connections.try-result', { outcome: result.outcome }),
+      title: t('console.connections.try-result', { outcome: succeeds(result) ? 'finished' : 'failed' }),
       back: { href: pathOf(result.connectionId), label: t('console.connections.connection') },
       actions: [
         {
@@ -60,6 +61,11 @@ export function addTryRoutes(
     const result = await tries.finish(answer, frame.session(ctx));
     show(ctx, { ...result, connectionId: result.connectionId || id });
   });
+}
+
+/** A sign-in with the right password. */
+function succeeds(result: FinishedTry | FailedTry): boolean {
+  return result.outcome === 'finished' && result.problem === undefined && result.match.outcome !== 'rejected';
 }
 
 function lookUpPage(at: string): ConsolePage {
@@ -100,6 +106,9 @@ function failedBlocks({ code, message, rule, expected, received }: FailedTry): B
 function finishedBlocks(result: FinishedTry): Block[] {
   const { subject, claims, checks, acr, amr, authTime, groups, roles, hasAllGroups } = result;
   return [
+    ...(result.problem
+      ? [{ kind: 'text' as const, tone: 'alert' as const, text: directoryProblemTexts[result.problem] }]
+      : []),
     { kind: 'text', tone: 'notice', text: t('console.connections.nothing-saved') },
     {
       kind: 'facts',
@@ -138,6 +147,12 @@ function finishedBlocks(result: FinishedTry): Block[] {
 const namesOrNone = (names: readonly string[]): PageText =>
   names.length > 0 ? listOf(names) : t('console.connections.none');
 
+const REJECTED_TEXTS = {
+  account_inactive: 'inactive',
+  address_in_use: 'address-in-use',
+  not_invited: 'not-invited',
+} as const;
+
 function matchText({ match, account, facts }: Preview): PageText {
   const user = account?.username ?? '';
   switch (match.outcome) {
@@ -152,9 +167,7 @@ function matchText({ match, account, facts }: Preview): PageText {
         ? t('console.connections.match.create-with', { email: String(facts.profile.email) })
         : t('console.connections.match.create-without');
     case 'rejected':
-      return match.fault === 'not_invited'
-        ? t('console.connections.match.not-invited')
-        : t('console.connections.match.inactive');
+      return t(`console.connections.match.${REJECTED_TEXTS[match.fault]}`);
   }
 }
 

@@ -45,7 +45,7 @@ export function connectionRoutes(dependencies: ConnectionPagesDependencies): Rou
   return router;
 }
 
-function addListRoute(router: Router<State, Extras>, { frame, connections }: ConnectionPagesDependencies): void {
+function addListRoute(router: Router<State, Extras>, { frame, connections, now }: ConnectionPagesDependencies): void {
   router.get('/', ...frame.page(READ), async (ctx) => {
     const { sort } = parseQuery(ctx, query);
     const [all, forged] = [await connections.list(), await connections.forged()];
@@ -79,7 +79,7 @@ function addListRoute(router: Router<State, Extras>, { frame, connections }: Con
             },
             vendorOf(one),
             [
-              ...stateTags(one).map((tag) => ({ tone: 'plain' as const, ...tag })),
+              ...stateTags(one, now()).map((tag) => ({ tone: 'plain' as const, ...tag })),
               ...(hasFault(one) ? [{ text: t('console.connections.needs-attention'), tone: 'warn' as const }] : []),
             ],
             one.domains.length > 0 ? listOf(one.domains.map(({ domain }) => domain)) : null,

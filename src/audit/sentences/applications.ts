@@ -121,6 +121,12 @@ export const applicationTexts: Record<Types, EventText> = {
   'connection.disabled': { kind: 'connection', done: 'console.events.connection-disabled' },
   'connection.secret-created': { kind: 'connection', done: 'console.events.connection-secret-created' },
   'connection.secret-removed': { kind: 'connection', done: 'console.events.connection-secret-removed' },
+  'connection.secret-refused': {
+    kind: 'connection',
+    done: 'console.events.connection-secret-refused',
+    failed: 'console.events.connection-secret-refused',
+    saysReason: true,
+  },
   'connection.domain-proven': { kind: 'connection', done: 'console.events.domain-proven' },
   'connection.domain-lost': {
     kind: 'connection',

@@ -3,9 +3,9 @@
 import { createAudit } from '../../audit/audit.ts';
 import { createProtectedRows } from '../../audit/protected-rows.ts';
 import type { Config } from '../../config.ts';
-import type { Connection } from '../../connections/connection.ts';
-import { createConnections } from '../../connections/connections.ts';
+import { type Connections, createConnections } from '../../connections/connections.ts';
 import { createConnectionDocuments } from '../../connections/documents.ts';
+import { refusedPassword } from '../../connections/secrets.ts';
 import { connectionWarnings } from '../../connections/warnings.ts';
 import { FederationError } from '../../federation/faults.ts';
 import { createDirectory, type Directory } from '../../federation/ldap/directory.ts';
@@ -30,6 +30,8 @@ const advice = {
   'own-certificate': 'Publish the next one: gatehouse keys rotate --saml-sp, and later the same with --activate.',
   document: 'Check that this machine can reach the upstream, and look up the error in the console.',
   domain: 'Add the DNS record that the console shows, or remove the domain.',
+  refused:
+    'Store the right password: gatehouse connection secret ID, or in the console. "Try it" there sends the old one once more.',
   directory:
     'Compare url, ca, bind_dn, bind_password and base_dn with the directory; "Try it" in the console displays more details.',
   endpoint: 'Ask the upstream for metadata with https addresses, or declare sso_url and slo_url yourself.',
@@ -46,24 +48,33 @@ export async function connectionFindings({ config, logger, now, database }: Conn
   const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
   const audit = createAudit({ db, sql, vault, logger, now });
   const stored = { db, sql, vault, audit, now, logger, protectedRows };
-  const connections = createConnections({ ...stored, assertMay: async () => {} });
+  // doctor sends no mail: what it finds is on the terminal.
+  const unsent = async () => {};
+  const connections = createConnections({ ...stored, assertMay: unsent, notifyAdministrators: unsent });
   const parseMetadata = (xml: string) => parseIdentityProviderMetadata(xml, now());
   const unused = async () => Promise.reject(new Error('doctor calls no upstream'));
   const documents = createConnectionDocuments({
     ...{ ...stored, connections, parseMetadata, outgoing: unused, fetchMetadata: unused },
   });
   const ownCertificates = () => certificateEnds(db, ['saml-sp', 'saml-sp-encryption']);
+  // First: a password that a directory refuses now is a warning then.
+  const ofDirectories = await directoryFindings(createDirectory({ connections, now }), connections, now);
   const warnings = await connectionWarnings({ connections, documents, parseMetadata, ownCertificates, now });
   const findings = [
     ...warnings.map(({ problem, text, isUrgent }) =>
       (isUrgent ? failure : warning)('connections', String(text), advice[problem]),
     ),
-    ...(await directoryFindings(createDirectory({ connections, now }), await connections.enabled())),
+    ...ofDirectories,
   ];
   return findings.length === 0 ? [ok('connections', `${count} registered`)] : findings;
 }
 
-async function directoryFindings(directory: Directory, enabled: readonly Connection[]): Promise<Finding[]> {
+async function directoryFindings(
+  directory: Directory,
+  connections: Pick<Connections, 'enabled' | 'secretInfos'>,
+  now: Clock,
+): Promise<Finding[]> {
+  const enabled = await connections.enabled();
   const directories = enabled.filter((one) => one.kind === 'ldap');
   const findings = await Promise.all(
     directories.map(async (one) => {
@@ -72,6 +83,8 @@ async function directoryFindings(directory: Directory, enabled: readonly Connect
         return [];
       } catch (error) {
         if (!(error instanceof FederationError)) throw error;
+        // Stored, so it is among the warnings.
+        if (refusedPassword(await connections.secretInfos(one.id), now())) return [];
         const text = `the directory ${one.id} can’t be used: ${error.expected ?? ''}: ${error.received ?? ''}`;
         return [failure('connections', text, advice.directory)];
       }

@@ -10,6 +10,7 @@ export type CheckId =
   | 'grant'
   | 'method'
   | 'password'
+  | 'directory'
   | 'lockout'
   | 'codes'
   | 'factor'

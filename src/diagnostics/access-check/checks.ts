@@ -1,12 +1,14 @@
 // The checks of the access check in words, in the order of a sign-in. Each says what another part of the server decides
 // (facts.ts); the access rule itself is applications/access-decision.ts. Pure.
+import { directoryProblemTexts } from '../../admin/connections/directory-problems.ts';
 import { disabledSentence } from '../../admin/users/disabled-by.ts';
 import { type AccessDenial, grantingRoles } from '../../applications/access-decision.ts';
+import { networkSentence } from '../../connections/network-sentences.ts';
 import { limits } from '../../limits.ts';
 import { MFA_ACR, PHISHING_RESISTANT_ACR } from '../../mfa/acr.ts';
 import { allOf, listOf, oneOf, type PageText, sentences, type Text, t } from '../../texts/text.ts';
 import { type Check, failed, later, passed, type Result, skipped, warning } from './check.ts';
-import type { AccessFacts, ProductFacts } from './facts.ts';
+import type { AccessFacts, DirectoryState, ProductFacts } from './facts.ts';
 import { registrationChecks } from './registration-checks.ts';
 
 /** Every check; those that cannot apply to the application's protocol are left out. */
@@ -18,6 +20,11 @@ export function checksOf(facts: AccessFacts): Check[] {
     ...(isOidc ? [{ id: 'grant' as const, label: t('console.access-check.label.grant'), ...grant(facts) }] : []),
     { id: 'method', label: t('console.access-check.label.method'), ...method(facts) },
     { id: 'password', label: t('console.access-check.label.password'), ...password(facts) },
+    ...facts.directories.map((state) => ({
+      id: 'directory' as const,
+      label: t('console.access-check.label.directory'),
+      ...ofDirectory(state, facts),
+    })),
     { id: 'lockout', label: t('console.access-check.label.lockout'), ...lockout(facts) },
     { id: 'factor', label: t('console.access-check.label.factor'), ...factor(facts) },
     ...(facts.codeWaitSeconds > 0
@@ -188,6 +195,22 @@ function password(facts: AccessFacts): Result {
 function newPassword(who: string, { mustChange }: NonNullable<AccessFacts['password']>): Text {
   if (mustChange) return t('console.access-check.new-password', { who });
   return t('console.access-check.new-password-if-short', { who, count: limits.password.minWithoutMfa });
+}
+
+/** A directory that is not the only way to sign in blocks nothing. */
+function ofDirectory(state: DirectoryState, facts: AccessFacts): Result {
+  const values = { directory: state.name, who: nameOf(facts.account) };
+  const isOnly = facts.linked.length === 1 && (!isLocalAccepted(facts) || localWays(facts).length === 0);
+  const problem = isOnly ? failed : warning;
+  if (state.outcome === 'gone') return problem(t('console.access-check.directory-gone', values));
+  if (state.outcome === 'unreachable') {
+    const error = networkSentence(state.error) ?? state.error;
+    return problem(t('console.access-check.directory-unreachable', { ...values, error }));
+  }
+  if (state.problem) return problem(directoryProblemTexts[state.problem]);
+  if (state.waitSeconds > 0)
+    return warning(t('console.access-check.directory-waits', { ...values, time: waitText(state.waitSeconds) }));
+  return passed(t('console.access-check.directory-allows', values));
 }
 
 function lockout({ locks, account }: AccessFacts): Result {

@@ -21,11 +21,15 @@ import type { Audit, AuditEntry } from '../../audit/audit.ts';
 import type { Connection } from '../../connections/connection.ts';
 import type { Connections } from '../../connections/connections.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
+import { FederationError } from '../../federation/faults.ts';
 import type { ExternalIdentities } from '../../federation/identities.ts';
+import type { Directory } from '../../federation/ldap/directory.ts';
+import type { AccountProblem } from '../../federation/ldap/state.ts';
 import type { AccountFactors, OwnFactors } from '../../mfa/account-factors.ts';
 import { inNetworks } from '../../network/networks.ts';
 import { engineScope } from '../../oidc/claims/scopes.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { DirectoryBudget } from '../../rate-limits/directory-budget.ts';
 import type { Lock, Lockout } from '../../rate-limits/lockout.ts';
 import { addressBlock } from '../../rate-limits/network-limits.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
@@ -58,6 +62,8 @@ export interface AccessFacts {
   offered: string[];
   /** What the product demands of the person beyond the access rule. */
   product: ProductFacts | undefined;
+  /** What each directory that the person is linked to says about the person now. */
+  directories: DirectoryState[];
   /** How many passwords were wrong since the last right one, or since the account was unlocked. */
   wrongPasswords: number;
   /** The network of the last attempt. */
@@ -83,6 +89,11 @@ export interface ProductFacts {
   /** The roles of this server that the product knows as its own. */
   roles: string[];
 }
+export type DirectoryState = { name: string } & (
+  | { outcome: 'found'; problem: AccountProblem | undefined; waitSeconds: number }
+  | { outcome: 'gone' }
+  | { outcome: 'unreachable'; error: string }
+);
 
 export interface FactsDependencies {
   now: Clock;
@@ -92,6 +103,8 @@ export interface FactsDependencies {
   connections: Pick<Connections, 'enabled'>;
   credentials: Pick<Credentials, 'status'>;
   factors: Pick<AccountFactors, 'of'>;
+  directory: Pick<Directory, 'findAgain'>;
+  directoryBudget: Pick<DirectoryBudget, 'waitSeconds'>;
   identities: Pick<ExternalIdentities, 'ofUser'>;
   lockout: Pick<Lockout, 'locks'>;
   rateLimits: Pick<RateLimits, 'peek'>;
@@ -147,6 +160,7 @@ export async function readFacts(
     conditions: accessDecisionConditions(application, account),
     disabled: await disabledBy(dependencies, account),
     product: productFactsOf(account, application),
+    directories: await directoriesOf(dependencies, account, rule),
     codeWaitSeconds: codes.retryAfterSeconds,
     wrongPasswords: wrongInARow(recent),
     network: await networkOf(dependencies, recent),
@@ -204,6 +218,32 @@ async function waysOf(
     linked: names(accepted.filter(({ id }) => linked.some(({ connectionId }) => connectionId === id))),
     offered: names(accepted.filter(({ settings }) => !settings.link_only)),
   };
+}
+
+/** Asks the directories that the person is linked to. */
+async function directoriesOf(
+  { connections, directory, directoryBudget, identities }: FactsDependencies,
+  { id }: Account,
+  rule: SignInRule | undefined,
+): Promise<DirectoryState[]> {
+  const enabled = await connections.enabled();
+  const linked = await identities.ofUser(id);
+  const states = linked.map(async ({ connectionId, subject }): Promise<DirectoryState[]> => {
+    const connection = enabled.find((one) => one.id === connectionId);
+    if (connection?.kind !== 'ldap' || !acceptsSignIn(rule, connectionId)) return [];
+    const { name } = connection;
+    try {
+      const found = await directory.findAgain(connection, subject);
+      if (!found) return [{ name, outcome: 'gone' }];
+      const account = { key: `${connectionId} ${subject}`, ...found.lockout };
+      const waitSeconds = await directoryBudget.waitSeconds(account);
+      return [{ name, outcome: 'found', problem: found.problem, waitSeconds }];
+    } catch (error) {
+      if (!(error instanceof FederationError)) throw error;
+      return [{ name, outcome: 'unreachable', error: error.received ?? error.message }];
+    }
+  });
+  return (await Promise.all(states)).flat();
 }
 
 function wrongInARow(recent: readonly AuditEntry[]): number {

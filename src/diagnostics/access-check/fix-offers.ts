@@ -89,6 +89,8 @@ export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFa
             },
           ]
         : [];
+    case 'directory':
+      return []; // in the directory
     case 'metadata':
       return [
         {

@@ -58,7 +58,7 @@ export function explainedRules(about: Case): ExplainedRule[] {
 /** Whether the request would pass the rule with what is registered now; undefined where that cannot be evaluated. */
 export function passesNow(rule: RuleId, about: Case): boolean | undefined {
   const { rejection, connection, acsUrls, certificates } = about;
-  if (rejection.endpoint === 'upstream') return connection && upstreamPasses(rule, rejection, connection);
+  if (rejection.endpoint === 'upstream') return connection && upstreamPasses(rule, about, connection);
   const { AssertionConsumerServiceURL: acs, certificate } = rejection.received;
   if (rule === 'acs') return acs === undefined ? undefined : acsUrls.includes(acs);
   if (rule === 'certificate') return certificate ? isRegistered(certificate, certificates) : undefined;
@@ -68,7 +68,12 @@ export function passesNow(rule: RuleId, about: Case): boolean | undefined {
 }
 
 /** Whether the connection would pass the rule now; undefined where only a new sign-in can tell. */
-function upstreamPasses(rule: RuleId, { message }: Rejection, connection: Connection): boolean | undefined {
+function upstreamPasses(
+  rule: RuleId,
+  { rejection: { message, received }, account }: Case,
+  connection: Connection,
+): boolean | undefined {
+  if (rule === 'address' && account && account.ssoId === received.subject) return true;
   return rule === 'connection' && message === NOT_ENABLED && connection.enabled ? true : undefined;
 }
 

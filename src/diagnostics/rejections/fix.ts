@@ -10,7 +10,11 @@ export interface Fix {
   /** What to find out before it. */
   warning?: PageText | undefined;
   /** The permission for the change. */
-  needs: 'gatehouse.applications:write' | 'gatehouse.roles:write' | 'gatehouse.connections:write';
+  needs:
+    | 'gatehouse.applications:write'
+    | 'gatehouse.roles:write'
+    | 'gatehouse.connections:write'
+    | 'gatehouse.users:write';
 }
 
 export interface ApplicableFix extends Fix {

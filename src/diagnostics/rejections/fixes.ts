@@ -17,7 +17,7 @@ import { type UpstreamFixDependencies, upstreamFixesOf } from './upstream-fixes.
 
 export interface FixDependencies extends UpstreamFixDependencies {
   applicationAdmin: Pick<ApplicationAdmin, 'update' | 'setEnabled' | 'readMetadataAgain'>;
-  userAdmin: Pick<UserAdmin, 'setRoles'>;
+  userAdmin: Pick<UserAdmin, 'setRoles' | 'update'>;
 }
 
 /** A change of the fields of an application. */
@@ -37,7 +37,7 @@ const NAME_ID_FORMATS = ['persistent', 'transient', 'emailAddress', 'unspecified
 export function fixesOf(rule: RuleId, about: Case, dependencies: FixDependencies): ApplicableFix[] {
   const { applicationAdmin, userAdmin } = dependencies;
   const { application, account, connection, rejection } = about;
-  if (connection) return upstreamFixesOf(rule, rejection, connection, dependencies);
+  if (connection) return upstreamFixesOf(rule, rejection, { connection, account }, dependencies);
   if (!application || application.source === 'file') return [];
   const { id, name } = application;
   const needs = 'gatehouse.applications:write';

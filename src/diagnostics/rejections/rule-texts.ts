@@ -7,6 +7,7 @@ import { type Text, t } from '../../texts/text.ts';
 const EXPLAINED = [
   'account',
   'acs',
+  'address',
   'answer',
   'certificate',
   'code',

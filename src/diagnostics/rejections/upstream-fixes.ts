@@ -1,5 +1,8 @@
 // What fixes a rejected sign-in at an upstream, where a fix is safe: it trusts nothing that the administrators have not declared.
+import type { Account } from '../../accounts/account.ts';
 import type { ConnectionAdmin } from '../../admin/connections/actions.ts';
+import { nameAndUsername } from '../../admin/console/names.ts';
+import type { UserAdmin } from '../../admin/users/actions.ts';
 import type { Connection } from '../../connections/connection.ts';
 import type { Rejection } from '../../rejections/rejections.ts';
 import type { RuleId } from '../../rejections/rules.ts';
@@ -8,13 +11,14 @@ import type { ApplicableFix } from './fix.ts';
 
 export interface UpstreamFixDependencies {
   connectionAdmin: Pick<ConnectionAdmin, 'setEnabled' | 'readDocuments'>;
+  userAdmin: Pick<UserAdmin, 'update'>;
 }
 
 export function upstreamFixesOf(
   rule: RuleId,
-  { reason }: Pick<Rejection, 'reason'>,
-  connection: Connection,
-  { connectionAdmin }: UpstreamFixDependencies,
+  { reason, received }: Pick<Rejection, 'reason' | 'received'>,
+  { connection, account }: { connection: Connection; account: Account | undefined },
+  { connectionAdmin, userAdmin }: UpstreamFixDependencies,
 ): ApplicableFix[] {
   const { id, name, enabled, kind, source } = connection;
   const needs = 'gatehouse.connections:write';
@@ -27,6 +31,19 @@ export function upstreamFixesOf(
         apply: (by) => connectionAdmin.setEnabled(id, true, by),
       },
     ];
+  const { subject } = received;
+  if (rule === 'address' && account && account.source !== 'file' && subject !== undefined) {
+    const user = nameAndUsername(account);
+    return [
+      {
+        id: 'relink',
+        label: t('console.rejections.relink', { user }),
+        warning: t('console.rejections.relink-warning', { user, name }),
+        needs: 'gatehouse.users:write',
+        apply: (by) => userAdmin.update(account.id, { ssoId: subject, ssoConnection: id }, by),
+      },
+    ];
+  }
   // Keys or endpoints may be new. A document that is read again never changes the issuer.
   const mayBeOld = rule === 'signed' || reason === 'upstream_unavailable';
   if (mayBeOld && (kind === 'oidc' || kind === 'saml')) {

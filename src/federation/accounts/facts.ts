@@ -61,7 +61,8 @@ export async function readFacts(
     ...facts,
     // Another person's invitation, planted in this browser, has another address.
     invited: invited && isAddressOf(invited, profile.email) ? invited : undefined,
-    holder: holder && (await candidateOf(dependencies, holder, profile.email, tx)),
+    holder:
+      holder && (await candidateOf(dependencies, holder, { stated: profile.email, connectionId: connection.id }, tx)),
   };
 }
 
@@ -94,9 +95,10 @@ function profileOf(connection: Connection, { claims }: UpstreamIdentity, domains
 async function candidateOf(
   { credentials, factors, identities }: FactsDependencies,
   account: Account,
-  stated: string | undefined,
+  { stated, connectionId }: { stated: string | undefined; connectionId: string },
   tx: Tx,
 ): Promise<Candidate> {
+  const linked = await identities.ofUser(account.id, tx);
   const { passkeys } = await factors.of(account.id, tx);
   const hasPassword = (await credentials.status(account.id, tx)) !== undefined;
   return {
@@ -104,7 +106,8 @@ async function candidateOf(
     isActive: account.isActive,
     emailVerified: account.emailVerified,
     matches: isSame(account.email, stated) ? 'address' : isAddressOf(account, stated) ? 'look-alike' : 'username',
-    hasOwnCredential: passkeys > 0 || hasPassword || (await identities.ofUser(account.id, tx)).length > 0,
+    hasOwnCredential: passkeys > 0 || hasPassword || linked.length > 0,
     isStaff: isStaff(account),
+    isOfOtherSubject: linked.some((one) => one.connectionId === connectionId),
   };
 }

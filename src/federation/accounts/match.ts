@@ -12,6 +12,8 @@ export interface Candidate {
   hasOwnCredential: boolean;
   /** Whether the account has a permission for Gatehouse itself. */
   isStaff: boolean;
+  /** Whether the same connection has named another subject for the account. */
+  isOfOtherSubject: boolean;
 }
 
 export interface MatchFacts {
@@ -39,7 +41,7 @@ export type Match =
   | { outcome: 'prove'; userId: string }
   /** A new account; the one that never verified the address loses it. */
   | { outcome: 'create'; takesAddressFrom?: string }
-  | { outcome: 'rejected'; fault: 'account_inactive' | 'not_invited' };
+  | { outcome: 'rejected'; fault: 'account_inactive' | 'not_invited' | 'address_in_use' };
 
 export function matchAccount(facts: MatchFacts): Match {
   const { known, invited, holder } = facts;
@@ -49,6 +51,8 @@ export function matchAccount(facts: MatchFacts): Match {
   if (invited) return ifActive(invited, { outcome: 'link', userId: invited.id, rule: 'invitation' });
   if (holder && !mustReleaseAddress(holder, facts)) {
     const { id: userId } = holder;
+    // Two users of one upstream: another person, or one who was created again there. Only an administrator knows.
+    if (holder.isOfOtherSubject) return ifActive(holder, { outcome: 'rejected', fault: 'address_in_use' });
     if (mayLinkWithoutProof(holder, facts))
       return ifActive(holder, { outcome: 'link', userId, rule: 'trusted-address' });
     return ifActive(holder, { outcome: 'prove', userId });

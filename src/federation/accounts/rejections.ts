@@ -30,6 +30,18 @@ export function assertUser(userId: string | undefined, { id }: Connection, { kno
   });
 }
 
+/** The address is that of an account with another subject of the same connection. */
+export function addressInUse({ id }: Connection, subject: string, { holder, profile }: AccountFacts): FederationError {
+  return new FederationError('address_in_use', {
+    rule: 'address',
+    message: 'The email address belongs to an account that another user of this connection has.',
+    expected: 'an address that no other user of the connection has',
+    received: `${profile.email ?? 'no address'}, of ${subject} at ${id}`,
+    subject,
+    userId: holder?.id,
+  });
+}
+
 /** No account, or a disabled one. */
 export function rejected(
   fault: 'account_inactive' | 'not_invited',

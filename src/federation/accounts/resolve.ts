@@ -20,7 +20,7 @@ import type { UpstreamIdentity } from '../upstream.ts';
 import { type AccountFacts, type FactsDependencies, labelOf, readFacts } from './facts.ts';
 import { type MappedProfile, mappedRoles } from './mapping.ts';
 import { type Match, matchAccount } from './match.ts';
-import { assertUser, isTakenMeanwhile, rejected, taken } from './rejections.ts';
+import { addressInUse, assertUser, isTakenMeanwhile, rejected, taken } from './rejections.ts';
 import { acceptableFields, updateProfile } from './update-profile.ts';
 import { freeUserName } from './user-name.ts';
 
@@ -240,7 +240,11 @@ async function findOrCreate(
     const facts = await readFacts(dependencies, connection, identity, { ...context, ...rules }, tx);
     assertUser(context.userId, connection, facts);
     const match = matchAccount(facts);
-    if (match.outcome === 'rejected') throw rejected(match.fault, connection, facts);
+    if (match.outcome === 'rejected') {
+      const { fault } = match;
+      if (fault === 'address_in_use') throw addressInUse(connection, identity.subject, facts);
+      throw rejected(fault, connection, facts);
+    }
     if (match.outcome === 'prove') return { outcome: 'prove', accountId: match.userId } as const;
     return apply(dependencies, { connection, identity, facts, match, rules, by: { request: context.request } }, tx);
   });

@@ -1,5 +1,5 @@
-// How many sign-ins use a directory at once. Each holds a place in the queue of all password sign-ins, so one that hangs must not
-// take them all: after a failure only one sign-in at a time tries it for some seconds.
+// How many sign-ins use a directory at once; others wait for a place. Each holds a place in the queue of all password sign-ins, so one
+// that hangs must not take them all: after a failure only one sign-in at a time tries it for some seconds, and nobody waits.
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { FederationError } from '../faults.ts';
@@ -7,18 +7,49 @@ import { directoryUnavailable } from './errors.ts';
 
 export type ConcurrencyLimit = <T>(connectionId: string, work: () => Promise<T>) => Promise<T>;
 
-/** Throws upstream_unavailable at once when the directory has no place. */
+interface State {
+  running: number;
+  downUntil: number;
+  /** In the order in which they came. `true`: a place is free. */
+  waiting: ((hasPlace: boolean) => void)[];
+}
+
+/** Throws upstream_unavailable when the directory has no place in time. */
 export function createConcurrencyLimit(now: Clock): ConcurrencyLimit {
-  const states = new Map<string, { running: number; downUntil: number }>();
-  const { maxConcurrent, downSeconds } = limits.ldap;
+  const states = new Map<string, State>();
+  const { maxConcurrent, maxWaiting, downSeconds, signInSeconds } = limits.ldap;
+  const isDown = ({ downUntil }: State) => downUntil > now().getTime();
+
+  /** Resolves with a place taken, or with `false`. */
+  function place(state: State): Promise<boolean> {
+    if (state.running < (isDown(state) ? 1 : maxConcurrent)) {
+      state.running += 1;
+      return Promise.resolve(true);
+    }
+    if (isDown(state) || state.waiting.length >= maxWaiting) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const settle = (hasPlace: boolean) => {
+        clearTimeout(timer);
+        state.waiting = state.waiting.filter((one) => one !== settle);
+        if (hasPlace) state.running += 1;
+        resolve(hasPlace);
+      };
+      const timer = setTimeout(() => settle(false), signInSeconds * 1000);
+      state.waiting.push(settle);
+    });
+  }
+
+  function release(state: State): void {
+    state.running -= 1;
+    if (isDown(state)) for (const settle of state.waiting) settle(false);
+    else state.waiting[0]?.(true);
+  }
 
   return async (id, work) => {
-    const state = states.get(id) ?? { running: 0, downUntil: 0 };
+    const state = states.get(id) ?? { running: 0, downUntil: 0, waiting: [] };
     states.set(id, state);
-    const places = state.downUntil > now().getTime() ? 1 : maxConcurrent;
-    if (state.running >= places)
+    if (!(await place(state)))
       throw directoryUnavailable('the sign-in', new Error('too many sign-ins wait for the directory'));
-    state.running += 1;
     try {
       const result = await work();
       state.downUntil = 0;
@@ -28,7 +59,7 @@ export function createConcurrencyLimit(now: Clock): ConcurrencyLimit {
         state.downUntil = now().getTime() + downSeconds * 1000;
       throw error;
     } finally {
-      state.running -= 1;
+      release(state);
     }
   };
 }

@@ -3,50 +3,117 @@ import { randomBytes } from 'node:crypto';
 import type { Entry } from 'ldapts';
 import type { LdapConnection } from '../../connections/connection.ts';
 import type { Connections } from '../../connections/connections.ts';
+import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { FederationError } from '../faults.ts';
 import type { PassedCheck, UpstreamIdentity } from '../upstream.ts';
-import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { isBelow } from './dn.ts';
-import { directoryUnavailable, invalidAnswer } from './errors.ts';
-import { filterWith } from './filter.ts';
+import { createReadDomain, type DirectoryLockout, type Domain, lockoutOfUser, loginsOf } from './domain.ts';
+import { directoryUnavailable, invalidAnswer, type PasswordRefusal } from './errors.ts';
+import { allOf, attributesOfLogin, filterWith, oneOf } from './filter.ts';
 import { groupsOf } from './groups.ts';
-import { claimsOf, requestedAttributes, subjectOf } from './identity.ts';
-import { type DirectorySession, withDirectory } from './session.ts';
+import { claimsOf, requestedAttributes, subjectFilter, subjectOf, valuesOf } from './identity.ts';
+import { createSearchBind } from './search-bind.ts';
+import type { DirectorySession } from './session.ts';
+import { type AccountProblem, problemOf, stateAttributes } from './state.ts';
 
 export type DirectoryCheck =
   | { outcome: 'right'; identity: UpstreamIdentity }
+  /** The password is right, and the directory refuses the sign-in. `reason` is for the audit log. */
+  | { outcome: 'refused'; refusal: PasswordRefusal; reason: string }
   /** `reason` is for the audit log only. */
   | { outcome: 'wrong'; reason: string };
 
+/** Records what the bind cost: `untried` where the directory counts no wrong password. */
+export type SettleBind = (outcome: 'right' | 'wrong' | 'untried') => Promise<void>;
+
+/** Gets the identifier of the entry before the bind; without an answer the password is not sent, and is wrong. */
+export type MayBind = (subject: string, lockout: DirectoryLockout) => Promise<SettleBind | undefined>;
+
+/** An entry, and what a sign-in with the right password would find. */
+export interface FoundUser {
+  identity: UpstreamIdentity;
+  checks: PassedCheck[];
+  problem: AccountProblem | undefined;
+  /** When the directory locks the account. */
+  lockout: DirectoryLockout;
+}
+
 export interface Directory {
-  /**
-   * Checks the password of a login. `mayBind` gets the identifier of the entry before the bind, and its answer `false` makes the
-   * password wrong. Throws upstream_unavailable.
-   */
+  /** Checks the password of a login. Throws upstream_unavailable. */
   checkPassword(
     connection: LdapConnection,
     typed: { login: string; password: string },
-    mayBind: (subject: string) => Promise<boolean>,
+    mayBind: MayBind,
   ): Promise<DirectoryCheck>;
   /** Takes as long as checkPassword, for a login that belongs to no directory: a search without a hit, and a bind that fails. */
-  imitateCheck(connection: LdapConnection): Promise<void>;
-  /** The identity of a login without its password, for "Try it"; undefined: no such user. */
-  lookUp(
-    connection: LdapConnection,
-    login: string,
-  ): Promise<{ identity: UpstreamIdentity; checks: PassedCheck[] } | undefined>;
+  imitateCheck(connection: LdapConnection, login: string): Promise<void>;
+  /**
+   * The identity of a login without its password, for "Try it"; undefined: no such user. An administrator asks, so a password of the
+   * account that searches is tried again that the directory has refused.
+   */
+  lookUp(connection: LdapConnection, login: string): Promise<FoundUser | undefined>;
+  /** The same of a known user. Undefined: there is no such entry any more, or the filter of the connection leaves it out. */
+  findAgain(connection: LdapConnection, subject: string): Promise<FoundUser | undefined>;
   /** Connects and binds as the account that searches, and reads the base DN, for doctor. */
   probe(connection: LdapConnection): Promise<void>;
 }
 
 export interface DirectoryDependencies {
-  connections: Pick<Connections, 'decryptedSecrets'>;
+  connections: Pick<Connections, 'decryptedSecrets' | 'secretRefused' | 'secretAccepted'>;
   now: Clock;
 }
 
 export function createDirectory({ connections, now }: DirectoryDependencies): Directory {
   const withSearchBind = createSearchBind({ connections, now });
+  const readDomain = createReadDomain(now);
+
+  /** The one entry of a login. Throws upstream_answer_invalid for several, and for one that is not below the base DN. */
+  async function findUser(session: DirectorySession, connection: LdapConnection, login: string) {
+    const { active_directory: isActiveDirectory, filter } = connection.settings;
+    if (login.trim() === '') return undefined;
+    const domain = isActiveDirectory ? await readDomain(session, connection) : undefined;
+    const logins = domain ? loginsOf(login, domain) : [login];
+    const found: (Entry | undefined)[] = [];
+    // Each is searched for, whatever the first finds, so that a known login takes no less.
+    for (const one of logins) found.push(await searchOne(session, connection, makeFilter(filter, one)));
+    const entry = found.find((one) => one !== undefined);
+    return entry && { entry, lockout: await lockoutOf(session, connection, entry, domain) };
+  }
+
+  /** The entry to bind as, or why there is none: an answer that tells more would tell which logins exist. */
+  async function findForBind(
+    session: DirectorySession,
+    connection: LdapConnection,
+    login: string,
+    mayBind: MayBind,
+  ): Promise<{ entry: Entry; settle: SettleBind } | { reason: string }> {
+    try {
+      const found = await findUser(session, connection, login);
+      if (!found) return { reason: 'unknown_account' };
+      const settle = await mayBind(subjectOf(found.entry, connection), found.lockout);
+      return settle ? { entry: found.entry, settle } : { reason: 'too_many_tries' };
+    } catch (error) {
+      if (!(error instanceof FederationError) || error.code === 'upstream_unavailable') throw error;
+      return { reason: error.code === 'upstream_no_identity' ? 'directory_no_identifier' : 'directory_answer_invalid' };
+    }
+  }
+
+  async function described(
+    session: DirectorySession,
+    connection: LdapConnection,
+    { entry, lockout }: { entry: Entry; lockout: DirectoryLockout },
+  ): Promise<FoundUser> {
+    const { settings } = connection;
+    const identity = await identityOf(session, connection, entry, undefined);
+    const problem = problemOf(entry, settings, now());
+    const checks = [
+      { name: 'Account that searches', expected: 'a bind', received: settings.bind_dn ?? 'anonymous' },
+      { name: 'Entry', expected: `one, below ${settings.base_dn}`, received: entry.dn },
+      { name: 'Identifier', expected: `one ${settings.subject_attribute}`, received: identity.subject },
+    ];
+    return { identity, checks, problem, lockout };
+  }
 
   return {
     async checkPassword(connection, { login, password }, mayBind) {
@@ -58,33 +125,55 @@ export function createDirectory({ connections, now }: DirectoryDependencies): Di
           await bindWithRandomDn(session, connection);
           return { outcome: 'wrong', reason: found.reason };
         }
-        const { entry } = found;
-        const reason = await session.bindAsUser(entry.dn, password);
-        if (reason !== undefined) return { outcome: 'wrong', reason };
+        const { entry, settle } = found;
+        const rejection = await session.bindAsUser(entry.dn, password).catch(async (error: unknown) => {
+          // The directory may have judged the password before the connection broke.
+          await settle('wrong');
+          throw error;
+        });
+        await settle(rejection === undefined ? 'right' : rejection.refusal ? 'untried' : 'wrong');
+        if (rejection?.refusal) return { outcome: 'refused', refusal: rejection.refusal, reason: rejection.reason };
+        if (rejection) return { outcome: 'wrong', reason: rejection.reason };
         if (connection.settings.groups) await rebind();
         return { outcome: 'right', identity: await identityOf(session, connection, entry, now()) };
       });
     },
 
-    async imitateCheck(connection) {
+    async imitateCheck(connection, login) {
       await withSearchBind(connection, async (session) => {
-        await findUser(session, connection, randomBytes(12).toString('hex'));
+        await findUser(session, connection, randomLoginLike(login));
         await bindWithRandomDn(session, connection);
       });
     },
 
     lookUp: (connection, login) =>
+      withSearchBind(
+        connection,
+        async (session) => {
+          const found = await findUser(session, connection, login);
+          return found && described(session, connection, found);
+        },
+        { triesRefused: true },
+      ),
+
+    findAgain: (connection, subject) =>
       withSearchBind(connection, async (session) => {
-        const entry = await findUser(session, connection, login);
+        const entry = await searchOne(session, connection, subjectFilter(subject, connection));
         if (!entry) return undefined;
-        const { settings } = connection;
-        const identity = await identityOf(session, connection, entry, undefined);
-        const checks = [
-          { name: 'Account that searches', expected: 'a bind', received: settings.bind_dn ?? 'anonymous' },
-          { name: 'Entry', expected: `one, below ${settings.base_dn}`, received: entry.dn },
-          { name: 'Identifier', expected: `one ${settings.subject_attribute}`, received: identity.subject },
-        ];
-        return { identity, checks };
+        const { filter } = connection.settings;
+        const logins = attributesOfLogin(filter).flatMap((name) => valuesOf(entry, name));
+        const asLogins = logins.flatMap((one) => (typeof one === 'string' ? [makeFilter(filter, one)] : []));
+        if (asLogins.length === 0) return undefined;
+        const stillFound = await searchOne(
+          session,
+          connection,
+          allOf(subjectFilter(subject, connection), oneOf(...asLogins)),
+        );
+        if (!stillFound) return undefined;
+        const { active_directory: isActiveDirectory } = connection.settings;
+        const domain = isActiveDirectory ? await readDomain(session, connection) : undefined;
+        const lockout = await lockoutOf(session, connection, stillFound, domain);
+        return described(session, connection, { entry: stillFound, lockout });
       }),
 
     async probe(connection) {
@@ -98,43 +187,22 @@ export function createDirectory({ connections, now }: DirectoryDependencies): Di
   };
 }
 
-/** Makes the function that runs `work` bound to search; `rebind` does it again after a bind as a user. */
-function createSearchBind({ connections, now }: DirectoryDependencies) {
-  const limitConcurrency = createConcurrencyLimit(now);
-  return async function withSearchBind<T>(
-    connection: LdapConnection,
-    work: (session: DirectorySession, rebind: () => Promise<void>) => Promise<T>,
-  ): Promise<T> {
-    const { settings, id } = connection;
-    const [secret] = await connections.decryptedSecrets(id, 'bind-password');
-    return limitConcurrency(id, () =>
-      withDirectory(settings, async (session) => {
-        const bind = () => session.bindToSearch(settings.bind_dn, secret?.value);
-        await bind();
-        return work(session, bind);
-      }),
-    );
-  };
-}
-
 /** Passwords that are never sent: an empty one binds anonymously, and some directories end a password at a NUL. */
 function passwordFault(password: string): string | undefined {
   if (password === '') return 'empty_password';
   return password.includes('\0') ? 'wrong_password' : undefined;
 }
 
-/** The one entry of a login. Throws upstream_answer_invalid for several, and for one that is not below the base DN. */
-async function findUser(
+async function searchOne(
   session: DirectorySession,
   connection: LdapConnection,
-  login: string,
+  filter: ReturnType<typeof filterWith>,
 ): Promise<Entry | undefined> {
   const { settings } = connection;
-  if (login.trim() === '') return undefined;
-  const filter = makeFilter(settings.filter, login);
+  const { attributes, binary } = requestedAttributes(connection);
   const { entries, isCut } = await session.search({
     ...{ base: settings.base_dn, scope: 'sub', filter, max: 2 },
-    ...requestedAttributes(connection),
+    ...{ attributes: [...new Set([...attributes, ...stateAttributes(settings)])], binary },
   });
   const [entry, second] = entries;
   if (isCut || second) throw invalidAnswer('Several entries have this login.', 'one entry', 'several');
@@ -148,21 +216,22 @@ async function findUser(
   return entry;
 }
 
-/** The entry to bind as, or why there is none: an answer that tells more would tell which logins exist. */
-async function findForBind(
+/** As the connection states it, or as the domain does; otherwise a strict one. */
+async function lockoutOf(
   session: DirectorySession,
-  connection: LdapConnection,
-  login: string,
-  mayBind: (subject: string) => Promise<boolean>,
-): Promise<{ entry: Entry } | { reason: string }> {
-  try {
-    const entry = await findUser(session, connection, login);
-    if (!entry) return { reason: 'unknown_account' };
-    return (await mayBind(subjectOf(entry, connection))) ? { entry } : { reason: 'too_many_tries' };
-  } catch (error) {
-    if (!(error instanceof FederationError) || error.code === 'upstream_unavailable') throw error;
-    return { reason: error.code === 'upstream_no_identity' ? 'directory_no_identifier' : 'directory_answer_invalid' };
-  }
+  { settings }: LdapConnection,
+  entry: Entry,
+  domain: Domain | undefined,
+): Promise<DirectoryLockout> {
+  const { lockout: usual, noLockout } = limits.ldap;
+  const { lockout_threshold: threshold, lockout_window_minutes: minutes } = settings;
+  const ofUser = domain && threshold === undefined ? await lockoutOfUser(session, entry) : undefined;
+  const read = ofUser === 'unreadable' ? undefined : (ofUser ?? domain?.lockout);
+  const lockout = {
+    threshold: threshold ?? read?.threshold ?? usual.threshold,
+    windowSeconds: minutes === undefined ? (read?.windowSeconds ?? usual.windowSeconds) : minutes * 60,
+  };
+  return lockout.threshold === 0 ? noLockout : lockout;
 }
 
 function makeFilter(template: string, login: string) {
@@ -171,6 +240,15 @@ function makeFilter(template: string, login: string) {
   } catch (error) {
     throw directoryUnavailable('the filter of the connection', error);
   }
+}
+
+/** A login that nobody has; with the domain of the typed one, so that it is searched for as often. */
+function randomLoginLike(login: string): string {
+  const random = randomBytes(12).toString('hex');
+  const [, domain] = /^([^\\]+\\)[^\\]+$/.exec(login.trim()) ?? [];
+  if (domain !== undefined) return `${domain}${random}`;
+  const at = login.lastIndexOf('@');
+  return at > 0 ? `${random}${login.slice(at)}` : random;
 }
 
 /** Takes as long as a wrong password, as far as the directory does. The typed password is not sent. */

@@ -1,10 +1,28 @@
-// What the result of a directory means: a password that is wrong, with the reason for the audit log, or a directory that cannot
-// answer. No text of the directory reaches the person.
+// What the result of a directory means: a password that is wrong, one that is right although the directory refuses the sign-in, or a
+// directory that cannot answer. No text of the directory reaches the person.
 import { ResultCodeError } from 'ldapts';
 import { FederationError } from '../faults.ts';
 
+/** Why a directory refuses a right password. */
+export type PasswordRefusal =
+  | 'password_expired'
+  | 'password_must_change'
+  | 'account_disabled'
+  | 'account_expired'
+  | 'not_now'
+  | 'not_here';
+
+export interface BindRejection {
+  /** For the audit log. */
+  reason: string;
+  /** What the directory answered. */
+  text: string;
+  /** Present: the password is right. */
+  refusal?: PasswordRefusal;
+}
+
 /** The result codes that reject this user or password (RFC 4511 appendix A.1). */
-const REASON_BY_RESULT_CODE: Record<number, string> = {
+const BY_RESULT_CODE: Record<number, string> = {
   19: 'directory_constraint', // OpenLDAP and 389 DS: locked by a password policy
   32: 'directory_no_user',
   48: 'directory_no_password',
@@ -13,24 +31,33 @@ const REASON_BY_RESULT_CODE: Record<number, string> = {
   53: 'directory_unwilling',
 };
 
-/** `data 533` in the message of Active Directory, by why it rejects a password. */
-const REASON_BY_ACTIVE_DIRECTORY_CODE: Record<string, string> = {
-  '525': 'directory_no_user',
-  '530': 'directory_not_now',
-  '531': 'directory_not_here',
-  '532': 'directory_password_expired',
-  '533': 'directory_account_disabled',
-  '701': 'directory_account_expired',
-  '773': 'directory_password_must_change',
-  '775': 'directory_account_locked',
+/**
+ * `data 533` in the message of Active Directory. A code with a refusal is the answer to the right password only, in Windows and in
+ * Samba; 775 (locked) is the answer to every password.
+ */
+const BY_ACTIVE_DIRECTORY_CODE: Record<string, Omit<BindRejection, 'text'>> = {
+  '525': { reason: 'directory_no_user' },
+  '52e': { reason: 'wrong_password' },
+  '530': { reason: 'directory_not_now', refusal: 'not_now' },
+  '531': { reason: 'directory_not_here', refusal: 'not_here' },
+  '532': { reason: 'directory_password_expired', refusal: 'password_expired' },
+  '533': { reason: 'directory_account_disabled', refusal: 'account_disabled' },
+  '701': { reason: 'directory_account_expired', refusal: 'account_expired' },
+  '773': { reason: 'directory_password_must_change', refusal: 'password_must_change' },
+  '775': { reason: 'directory_account_locked' },
 };
 
-/** Why the bind of a user failed, for the audit log; undefined when the directory did not judge the password. */
-export function rejectionOf(error: unknown): string | undefined {
+/** Why a bind failed; undefined when the directory did not judge the password. */
+export function rejectionOf(error: unknown): BindRejection | undefined {
   if (!(error instanceof ResultCodeError)) return undefined;
-  const code = error.code === 49 ? /\bdata ([0-9a-f]{3,8})\b/i.exec(error.message)?.[1] : undefined;
-  return (code && REASON_BY_ACTIVE_DIRECTORY_CODE[code]) ?? REASON_BY_RESULT_CODE[error.code];
+  const code = error.code === 49 ? /\bdata ([0-9a-f]{3,8})\b/i.exec(error.message)?.[1]?.toLowerCase() : undefined;
+  const reason = BY_RESULT_CODE[error.code];
+  if (reason === undefined) return undefined;
+  return { reason, ...BY_ACTIVE_DIRECTORY_CODE[code ?? ''], text: plainText(error.message) };
 }
+
+/** The text of a directory on one line. */
+const plainText = (text: string) => text.replace(/\p{Cc}+/gu, ' ').slice(0, 300);
 
 export const SIZE_LIMIT_EXCEEDED = 4;
 
@@ -42,8 +69,18 @@ export function directoryUnavailable(operation: string, cause: unknown): Federat
     rule: cause instanceof ResultCodeError ? 'answer' : 'connection',
     message: `The directory can’t be used: ${operation} failed.`,
     expected: operation,
-    received: text.replace(/\p{Cc}+/gu, ' ').slice(0, 300),
+    received: plainText(text),
     cause,
+  });
+}
+
+/** The directory rejects every password that is stored for the account that searches. */
+export function searchAccountRefused(dn: string, reason: string): FederationError {
+  return new FederationError('upstream_unavailable', {
+    rule: 'secret',
+    message: 'The directory refuses the password of the account that searches. It isn’t sent again until it changes.',
+    expected: `a bind as ${dn}`,
+    received: reason,
   });
 }
 

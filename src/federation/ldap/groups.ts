@@ -1,11 +1,12 @@
 // The groups of a user: an attribute of the entry (memberOf), or a search for groups that have the user as a member, with the
-// groups of those groups. A list that may be cut short says so, and changes no roles then.
+// groups of those groups, and the primary group of Active Directory, which is in neither. A list that may be cut short says so, and
+// changes no roles then.
 import type { Entry } from 'ldapts';
 import type { LdapConnection } from '../../connections/connection.ts';
 import type { LdapSettings } from '../../connections/kinds/ldap.ts';
 import { limits } from '../../limits.ts';
 import { domainRootOf } from './dn.ts';
-import { filterWith } from './filter.ts';
+import { allOf, equals, filterWith } from './filter.ts';
 import { valuesOf } from './identity.ts';
 import type { DirectorySession } from './session.ts';
 
@@ -27,14 +28,38 @@ export async function groupsOf(
 ): Promise<GroupList | undefined> {
   const { groups, active_directory: isActiveDirectory, base_dn: base } = settings;
   if (!groups) return undefined;
-  if (isActiveDirectory && groups.nested) {
-    const root = groups.base_dn ?? domainRootOf(base);
-    const found = await searchGroups(session, { ...groups, base_dn: root, filter: IN_CHAIN }, entry.dn);
-    // A group outside of the base DN is named by its DN, as in memberOf.
-    return { names: namesOf(found.entries, groups), isComplete: !found.isCut };
+  if (!isActiveDirectory) {
+    if (groups.base_dn === undefined) return listedGroups(entry, groups);
+    return groups.nested ? nestedGroups(session, groups, entry.dn) : membersOf(session, groups, entry.dn);
   }
-  if (groups.base_dn === undefined) return listedGroups(entry, groups);
-  return groups.nested ? nestedGroups(session, groups, entry.dn) : membersOf(session, groups, entry.dn);
+  const root = groups.base_dn ?? domainRootOf(base);
+  const primary = await primaryGroupOf(session, { ...groups, base_dn: root }, entry);
+  const inChain = { ...groups, base_dn: root, filter: IN_CHAIN };
+  const lists = groups.nested
+    ? await Promise.all([entry, ...primary].map(({ dn }) => membersOf(session, inChain, dn)))
+    : [groups.base_dn === undefined ? listedGroups(entry, groups) : await membersOf(session, groups, entry.dn)];
+  // A group outside of the base DN is named by its DN, as in memberOf.
+  const isListed = !groups.nested && groups.base_dn === undefined;
+  const names = [
+    ...lists.flatMap((list) => list.names),
+    ...(isListed ? primary.map(({ dn }) => dn) : namesOf(primary, groups)),
+  ];
+  return { names: [...new Set(names)], isComplete: lists.every(({ isComplete }) => isComplete) };
+}
+
+/** The group whose SID has the domain of the user and `primaryGroupID` (MS-ADTS 3.1.1.4.5.34); no member lists it. */
+async function primaryGroupOf(session: DirectorySession, groups: GroupSettings, entry: Entry): Promise<Entry[]> {
+  const [sid] = valuesOf(entry, 'objectSid');
+  const id = Number(valuesOf(entry, 'primaryGroupID')[0]);
+  if (!Buffer.isBuffer(sid) || sid.length < 12 || !Number.isInteger(id)) return [];
+  const ofGroup = Buffer.from(sid);
+  ofGroup.writeUInt32LE(id, sid.length - 4);
+  const { entries } = await session.search({
+    ...{ base: groups.base_dn ?? '', scope: 'sub', max: 1 },
+    filter: allOf(equals('objectClass', 'group'), equals('objectSid', ofGroup)),
+    attributes: [groups.name_attribute],
+  });
+  return entries;
 }
 
 /** The attribute of the user: DNs of groups. Active Directory cuts a long one (`memberOf;range=0-1499`). */

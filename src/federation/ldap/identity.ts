@@ -4,16 +4,21 @@ import type { LdapConnection } from '../../connections/connection.ts';
 import { attributesOf } from '../../connections/connection.ts';
 import { plural } from '../../platform/plural.ts';
 import { FederationError } from '../faults.ts';
+import { attributesOfLogin, equals } from './filter.ts';
 
 /** Attributes whose values are bytes, by the name that directories give them. */
-const BINARY = ['objectGUID', 'objectSid'];
+const BINARY = ['objectGUID', 'objectSid', 'logonHours'];
 const GUID_BYTES = 16;
+/** The order of the bytes, which is its own inverse. */
+const GUID_ORDER = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /** What a search for a user requests. */
 export function requestedAttributes(connection: LdapConnection): { attributes: string[]; binary: string[] } {
-  const { subject_attribute: subject, groups } = connection.settings;
+  const { subject_attribute: subject, groups, filter, active_directory: isActiveDirectory } = connection.settings;
   const mapped = Object.values(attributesOf(connection));
-  const attributes = [...new Set([subject, ...mapped, ...(groups && !groups.base_dn ? [groups.attribute] : [])])];
+  const ofGroups = groups && !groups.base_dn ? [groups.attribute] : [];
+  const ofPrimaryGroup = groups && isActiveDirectory ? ['primaryGroupID', 'objectSid'] : [];
+  const attributes = [...new Set([subject, ...mapped, ...ofGroups, ...ofPrimaryGroup, ...attributesOfLogin(filter)])];
   const isBinary = (name: string) => BINARY.some((one) => one.toLowerCase() === name.toLowerCase());
   return { attributes, binary: [...BINARY, ...attributes.filter(isBinary)] };
 }
@@ -48,11 +53,18 @@ export function subjectOf(entry: Entry, { settings }: LdapConnection): string {
   });
 }
 
+/** The filter that finds the entry of a subject again. */
+export function subjectFilter(subject: string, { settings }: LdapConnection) {
+  const { subject_attribute: attribute, active_directory: isActiveDirectory } = settings;
+  if (!BINARY.some((one) => one.toLowerCase() === attribute.toLowerCase())) return equals(attribute, subject);
+  const bytes = Buffer.from(subject.replaceAll('-', ''), 'hex');
+  const isGuid = isActiveDirectory && bytes.length === GUID_BYTES;
+  return equals(attribute, isGuid ? Buffer.from(GUID_ORDER.map((at) => bytes[at] as number)) : bytes);
+}
+
 /** Active Directory writes the first three parts of a GUID in little-endian order (MS-DTYP 2.3.4.2). */
 function identifierOf(bytes: Buffer, isActiveDirectory: boolean): string {
   if (!isActiveDirectory || bytes.length !== GUID_BYTES) return bytes.toString('hex');
-  const hex = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15].map((at) =>
-    (bytes[at] as number).toString(16).padStart(2, '0'),
-  );
+  const hex = GUID_ORDER.map((at) => (bytes[at] as number).toString(16).padStart(2, '0'));
   return [0, 4, 6, 8, 10].map((from, at) => hex.slice(from, [4, 6, 8, 10, 16][at]).join('')).join('-');
 }

@@ -1,11 +1,15 @@
-// A connection to a directory for one sign-in: TLS before any password, a time limit for each step and for all, no referral.
+// A connection to a directory for one sign-in: TLS before any password, a time limit for each step and for all, no referral. Of several
+// servers the first that answers is used.
 import { isIP } from 'node:net';
-import { rootCertificates } from 'node:tls';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import { Client, type Entry, type Filter, ResultCodeError } from 'ldapts';
-import type { LdapSettings } from '../../connections/kinds/ldap.ts';
+import { directoryUrls, type LdapSettings } from '../../connections/kinds/ldap.ts';
 import { limits } from '../../limits.ts';
+import { systemAuthorities } from '../../network/system-authorities.ts';
+import { systemStopwatch } from '../../platform/clock.ts';
 import { type Attributes, runInChildSpan } from '../../platform/tracing.ts';
-import { directoryUnavailable, rejectionOf, SIZE_LIMIT_EXCEEDED } from './errors.ts';
+import { FederationError } from '../faults.ts';
+import { type BindRejection, directoryUnavailable, rejectionOf, SIZE_LIMIT_EXCEEDED } from './errors.ts';
 
 export interface Search {
   base: string;
@@ -19,57 +23,102 @@ export interface Search {
 }
 
 export interface DirectorySession {
-  /** Binds as the account that searches; without a DN anonymously. Throws upstream_unavailable. */
-  bindToSearch(dn: string | undefined, password: string | undefined): Promise<void>;
-  /** Undefined: the password is right; otherwise why not, for the audit log. Throws upstream_unavailable. */
-  bindAsUser(dn: string, password: string): Promise<string | undefined>;
+  /** Binds as the account that searches; without a DN anonymously. Returns why the directory rejects it. Throws upstream_unavailable. */
+  bindToSearch(dn: string | undefined, password: string | undefined): Promise<BindRejection | undefined>;
+  /** Undefined: the password is right; otherwise why not. Throws upstream_unavailable. */
+  bindAsUser(dn: string, password: string): Promise<BindRejection | undefined>;
   search(search: Search): Promise<{ entries: Entry[]; isCut: boolean }>;
 }
 
 type Transport = Pick<LdapSettings, 'url' | 'start_tls' | 'ca'>;
+type Server = Omit<Transport, 'url'> & { url: string };
+
+export interface DirectoryWork<T> {
+  /** The first use of the connection. When the server does not answer, the next one is tried. */
+  open(session: DirectorySession): Promise<void>;
+  work(session: DirectorySession): Promise<T>;
+}
 
 /** Runs `work` on a new connection, which is closed after it. Throws upstream_unavailable. */
-export async function withDirectory<T>(
-  settings: Transport,
-  work: (session: DirectorySession) => Promise<T>,
-): Promise<T> {
-  const { connectSeconds, stepSeconds, signInSeconds } = limits.ldap;
-  const client = new Client({
-    url: settings.url,
-    connectTimeout: connectSeconds * 1000,
-    timeout: stepSeconds * 1000,
-    ...(isTls(settings) && { tlsOptions: tlsOptions(settings) }),
-  });
+export async function withDirectory<T>(settings: Transport, { open, work }: DirectoryWork<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(
       () => reject(directoryUnavailable('the sign-in', new Error('time limit'))),
-      signInSeconds * 1000,
+      limits.ldap.signInSeconds * 1000,
     );
   });
-  const done = runInChildSpan('ldap', { kind: 'client', attributes: spanAttributes(settings) }, () =>
-    run(client, settings, work),
+  const clients: Client[] = [];
+  const isOver = () => isEnded;
+  let isEnded = false;
+  const done = runInChildSpan('ldap', { kind: 'client', attributes: spanAttributes(settings) }, async () =>
+    work(await firstServer(settings, { open, clients, isOver })),
   );
   try {
     return await Promise.race([done, late]);
   } finally {
+    isEnded = true;
     clearTimeout(timer);
     done.catch(() => {});
-    client.unbind().catch(() => {});
+    for (const client of clients) client.unbind().catch(() => {});
   }
 }
 
-async function run<T>(
-  client: Client,
+/** When each server, by its URL, last failed; those are tried after the others for a while. */
+const failedAt = new Map<string, number>();
+
+async function firstServer(
   settings: Transport,
-  work: (session: DirectorySession) => Promise<T>,
-): Promise<T> {
-  if (settings.start_tls) await startTls(client, settings);
-  return work(sessionOn(client, settings));
+  { open, clients, isOver }: Pick<DirectoryWork<unknown>, 'open'> & { clients: Client[]; isOver: () => boolean },
+): Promise<DirectorySession> {
+  const hasFailed = (url: string) =>
+    (failedAt.get(url) ?? Number.NEGATIVE_INFINITY) > systemStopwatch() - limits.ldap.serverDownSeconds * 1000;
+  const urls = directoryUrls(settings);
+  const ordered = [...urls.filter((url) => !hasFailed(url)), ...urls.filter(hasFailed)];
+  for (const [at, url] of ordered.entries()) {
+    const server = { ...settings, url };
+    const client = clientOf(server);
+    clients.push(client);
+    try {
+      await step('the connection', () => connect(client));
+      if (settings.start_tls) await startTls(client, server);
+      const session = sessionOn(client, isOver);
+      await open(session);
+      failedAt.delete(url);
+      return session;
+    } catch (error) {
+      // An answer of the server is that of the directory.
+      if (!isOutage(error)) throw error;
+      failedAt.set(url, systemStopwatch());
+      if (at === ordered.length - 1) throw error;
+    }
+  }
+  throw directoryUnavailable('the connection', new Error('no server'));
+}
+
+/** Nothing, or that it can't serve now: busy, unavailable (RFC 4511 4.1.9). */
+function isOutage(error: unknown): boolean {
+  if (!(error instanceof FederationError)) return false;
+  const { rule, cause } = error;
+  return rule === 'connection' || (cause instanceof ResultCodeError && [51, 52].includes(cause.code));
+}
+
+function clientOf(server: Server): Client {
+  return new Client({
+    url: server.url,
+    connectTimeout: limits.ldap.connectSeconds * 1000,
+    timeout: limits.ldap.stepSeconds * 1000,
+    ...(/^ldaps:/i.test(server.url) && { tlsOptions: tlsOptions(server) }),
+  });
+}
+
+/** The LDAP client connects at its first operation only, which is a bind in its turn (search-bind.ts). */
+async function connect(client: Client): Promise<void> {
+  await Reflect.apply(Reflect.get(client, '_connect') as () => Promise<void>, client, []);
 }
 
 /** Exchanges the plain connection for TLS (RFC 4513 3.1). */
-async function startTls(client: Client, settings: Transport): Promise<void> {
+async function startTls(client: Client, settings: Server): Promise<void> {
   await step('StartTLS', () => client.startTLS(tlsOptions(settings)));
   // Plain bytes that came before TLS would become a part of the first answer within it.
   const parser: { buffer?: Buffer } = Reflect.get(client, 'messageParser');
@@ -77,32 +126,35 @@ async function startTls(client: Client, settings: Transport): Promise<void> {
     throw directoryUnavailable('StartTLS', new Error('the directory sent plain bytes after its answer to StartTLS'));
 }
 
-function sessionOn(client: Client, settings: Transport): DirectorySession {
-  // The LDAP client would reconnect automatically, but without StartTLS.
+function sessionOn(client: Client, isOver: () => boolean): DirectorySession {
+  // The LDAP client would reconnect automatically, but without StartTLS, and after the time limit.
   const assertOpen = () => {
-    if (settings.start_tls && !client.isConnected) throw new Error('the connection was closed');
+    if (isOver()) throw new Error('time limit');
+    if (!client.isConnected) throw new Error('the connection was closed');
+  };
+  const bind = async (dn: string, password: string) => {
+    assertOpen();
+    try {
+      await client.bind(dn, password);
+      return undefined;
+    } catch (error) {
+      const rejection = rejectionOf(error);
+      if (rejection === undefined) throw error;
+      return rejection;
+    }
   };
   return {
     bindToSearch: (dn, password) =>
       step('the bind of the account that searches', async () => {
-        assertOpen();
         if (dn !== undefined && !password) throw new Error('it has no password');
-        await client.bind(dn ?? '', dn === undefined ? '' : password);
+        return bind(dn ?? '', dn === undefined ? '' : (password ?? ''));
       }),
 
     bindAsUser: (dn, password) =>
       step('the bind of the user', async () => {
         // Without a password or a DN the bind is anonymous and succeeds (RFC 4513 5.1.2).
         if (dn === '' || password === '') throw new Error('a bind needs a DN and a password');
-        assertOpen();
-        try {
-          await client.bind(dn, password);
-          return undefined;
-        } catch (error) {
-          const reason = rejectionOf(error);
-          if (reason === undefined) throw error;
-          return reason;
-        }
+        return bind(dn, password);
       }),
 
     search: (search) =>
@@ -140,20 +192,30 @@ async function step<T>(doing: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-const isTls = ({ url }: Transport) => /^ldaps:/i.test(url);
+/** Made of some hundred certificates, so it serves many connections. */
+const contexts = new Map<string, { context: SecureContext; until: number }>();
 
-function tlsOptions({ url, ca }: Transport) {
+function secureContextOf(ca: readonly string[]): SecureContext {
+  const key = ca.join('\n');
+  const cached = contexts.get(key);
+  if (cached && cached.until > systemStopwatch()) return cached.context;
+  const context = createSecureContext({ ca: [...systemAuthorities(), ...ca], minVersion: 'TLSv1.2' });
+  contexts.set(key, { context, until: systemStopwatch() + limits.ldap.authoritiesSeconds * 1000 });
+  return context;
+}
+
+function tlsOptions({ url, ca }: Server) {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
   return {
     host,
     ...(isIP(host) === 0 && { servername: host }),
-    ca: [...rootCertificates, ...ca],
-    minVersion: 'TLSv1.2' as const,
+    secureContext: secureContextOf(ca),
     rejectUnauthorized: true,
   };
 }
 
-function spanAttributes({ url }: Transport): Attributes {
+function spanAttributes(settings: Transport): Attributes {
+  const [url = ''] = directoryUrls(settings);
   const { hostname, port, protocol } = new URL(url);
   const usualPort = protocol === 'ldaps:' ? 636 : 389;
   return { 'network.protocol.name': 'ldap', 'server.address': hostname, 'server.port': Number(port) || usualPort };

@@ -25,6 +25,8 @@ export interface FindAccountDependencies {
   consents: Pick<Consents, 'recordUse'>;
   sessions: Pick<Sessions, 'removeGrants'>;
   audit: Audit;
+  /** Whether the tokens of the account may be refreshed; it may change the roles of the account. */
+  mayRefresh(accountId: string): Promise<boolean>;
   /** The setting `refresh_token_days`; a shorter value also applies to existing tokens. */
   refreshTokenDays(): number;
 }
@@ -35,8 +37,10 @@ const UNREGISTERED = { allowed: false, reason: 'application_unregistered' };
 
 /** oidc-provider's `findAccount`. */
 export function createFindAccount(dependencies: FindAccountDependencies): FindAccount {
-  const { accounts, clients, consents, sessions, audit, refreshTokenDays } = dependencies;
+  const { accounts, clients, consents, sessions, audit, mayRefresh, refreshTokenDays } = dependencies;
   return async function findAccount(ctx, id, token) {
+    const isRefresh = token?.kind === 'RefreshToken' && ctx.oidc.route === 'token';
+    if (isRefresh && !(await mayRefresh(id))) return undefined;
     const account = await accounts.find(id);
     if (!account?.isActive) return undefined;
     if (token?.kind === 'RefreshToken' && startOf(token) + refreshTokenDays() * 24 * 3600 <= engineSeconds()) {

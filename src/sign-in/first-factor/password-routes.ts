@@ -75,6 +75,16 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
       return pages.showWait(ctx, current, seconds, { problem: CAPTCHA, loginHint, waiting });
     }
     if (result.outcome === 'disabled') return pages.show(ctx, current, { problem: DISABLED, loginHint, status: 403 });
+    if (result.outcome === 'refused') {
+      const { refusal, name: directory, passwordUrl } = result;
+      const problem = sentences([
+        t('problem.directory-refused', { why: refusal, directory }),
+        t('problem.directory-refused.advice', { why: refusal, directory, has: passwordUrl ? 'link' : 'none' }),
+      ]);
+      const next = passwordUrl &&
+        /^password_/.test(refusal) && { href: passwordUrl, label: t('sign-in.change-at-directory') };
+      return pages.show(ctx, current, { problem, loginHint, status: 403, ...(next && { next }) });
+    }
     if (result.outcome === 'wrong') {
       // Failures under another name of the account may have locked it, which no response tells: the link is offered before it helps.
       const next = unlock && result.isRepeated && { next: { ...unlock, label: t('unlock.locked-out') } };

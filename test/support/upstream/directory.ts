@@ -8,6 +8,10 @@ export interface DirectoryEntry {
   dn: string;
   password?: string;
   attributes: Record<string, string[] | Buffer[]>;
+  /** As Active Directory, which answers the right password with this code: `533` for a disabled account. */
+  refusal?: string;
+  /** Wrong passwords since the last right one. */
+  badPwdCount?: number;
 }
 
 export interface DirectoryQuirks {
@@ -21,6 +25,10 @@ export interface DirectoryQuirks {
   searchCode?: number;
   /** Answers nothing. */
   hangs?: boolean | 'at the search';
+  /** As Active Directory: locks an account after so many wrong passwords, and says why it refuses a right one. */
+  lockoutThreshold?: number;
+  /** Milliseconds before each answer to a bind of a user. */
+  bindDelay?: number;
   /** Plain bytes that follow the answer to StartTLS. */
   afterStartTls?: Buffer;
 }
@@ -102,19 +110,20 @@ function answer(
     const dn = message.readString() ?? '';
     const password = message.readString(0x80) ?? '';
     directory.binds.push({ dn, password, isTls: socket instanceof tls.TLSSocket });
-    const { code, message: text } = quirks.bind?.(dn) ?? { code: bindResult(directory, dn, password) };
-    socket.write(result(id, 0x61, code, text));
+    const { code, message: text } = quirks.bind?.(dn) ?? bindResult(directory, dn, password);
+    setTimeout(() => socket.write(result(id, 0x61, code, text)), quirks.bindDelay ?? 0);
   } else if (operation === SEARCH) {
     if (quirks.hangs) return;
     const base = message.readString() ?? '';
-    message.readEnumeration();
+    const isBase = message.readEnumeration() === 0;
     message.readEnumeration();
     message.readInt();
     message.readInt();
     message.readBoolean();
     const matches = readFilter(message);
     directory.searches.push({ base, filter: matches.text });
-    const hits = directory.entries.filter((entry) => matches.test(entry) && isWithin(entry.dn, base));
+    const isIn = ({ dn }: DirectoryEntry) => (isBase ? dn.toLowerCase() === base.toLowerCase() : isWithin(dn, base));
+    const hits = directory.entries.filter((entry) => isIn(entry) && matches.test(entry));
     const found =
       quirks.searchDns?.map((dn) => ({ ...(hits[0] ?? directory.entries[0]), dn }) as DirectoryEntry) ?? hits;
     if (quirks.reference) socket.write(searchReference(id, quirks.reference));
@@ -132,12 +141,34 @@ function answer(
 
 const isWithin = (dn: string, base: string) => dn.toLowerCase().endsWith(base.toLowerCase());
 
-/** RFC 4513 5.1.2: without a password the bind is anonymous, and succeeds. */
-function bindResult({ entries }: Pick<TestDirectory, 'entries'>, dn: string, password: string): number {
-  if (dn === '' || password === '') return 0;
+/**
+ * RFC 4513 5.1.2: without a password the bind is anonymous, and succeeds. With `lockoutThreshold` or `refusal` as Samba 4.17 answers
+ * (test/peers/samba.ts): `data 775` to every password of a locked account, `data 52e` to a wrong password and an unknown DN, and the
+ * code of a refusal only to the right password, which costs nothing.
+ */
+function bindResult(
+  { entries, quirks }: Pick<TestDirectory, 'entries' | 'quirks'>,
+  dn: string,
+  password: string,
+): { code: number; message?: string } {
+  if (dn === '' || password === '') return { code: 0 };
+  const { lockoutThreshold = Number.POSITIVE_INFINITY } = quirks;
   const entry = entries.find((one) => one.dn.toLowerCase() === dn.toLowerCase());
-  return entry?.password !== undefined && entry.password === password ? 0 : INVALID_CREDENTIALS;
+  if (!entry) return rejected('52e');
+  if ((entry.badPwdCount ?? 0) >= lockoutThreshold) return rejected('775');
+  if (entry.password === undefined || entry.password !== password) {
+    entry.badPwdCount = (entry.badPwdCount ?? 0) + 1;
+    return rejected('52e');
+  }
+  if (entry.refusal !== undefined) return rejected(entry.refusal);
+  entry.badPwdCount = 0;
+  return { code: 0 };
 }
+
+const rejected = (data: string) => ({
+  code: INVALID_CREDENTIALS,
+  message: `80090308: LdapErr: DSID-0C0903A9, comment: AcceptSecurityContext error, data ${data}, v1db1`,
+});
 
 interface Matcher {
   text: string;
@@ -157,13 +188,13 @@ function readFilter(reader: BerReader): Matcher {
   }
   if (tag === 0xa3) {
     const name = reader.readString() ?? '';
-    const value = reader.readString() ?? '';
+    const value = reader.readString(Ber.OctetString, true) ?? Buffer.alloc(0);
     return { text: `(${name}=${value})`, test: (entry) => has(entry, name, value) };
   }
   if (tag === 0xa9) {
     const rule = reader.readString(0x81) ?? '';
     const name = reader.readString(0x82) ?? '';
-    const value = reader.readString(0x83) ?? '';
+    const value = Buffer.from(reader.readString(0x83) ?? '');
     return { text: `(${name}:${rule}:=${value})`, test: (entry) => has(entry, `${name}:${rule}`, value) };
   }
   // A presence filter, or one that no connection of the tests sends: it finds everything, so that an injected * is noticed.
@@ -172,9 +203,12 @@ function readFilter(reader: BerReader): Matcher {
   return { text: `(${name}=*)`, test: () => true };
 }
 
-function has({ attributes }: DirectoryEntry, name: string, value: string): boolean {
+function has({ dn, attributes }: DirectoryEntry, name: string, value: Buffer): boolean {
+  if (name.toLowerCase() === 'distinguishedname') return dn.toLowerCase() === String(value).toLowerCase();
   const [, values] = Object.entries(attributes).find(([key]) => key.toLowerCase() === name.toLowerCase()) ?? [];
-  return (values ?? []).some((one) => String(one).toLowerCase() === value.trim().toLowerCase());
+  const isSame = (one: string | Buffer) =>
+    Buffer.isBuffer(one) ? one.equals(value) : one.toLowerCase() === String(value).trim().toLowerCase();
+  return (values ?? []).some(isSame);
 }
 
 function message(id: number, write: (writer: BerWriter) => void): Buffer {

@@ -1,0 +1,115 @@
+// What an Active Directory domain says about itself: the name in front of a login (CORP\name), and when it locks an account.
+import type { Entry } from 'ldapts';
+import type { LdapConnection } from '../../connections/connection.ts';
+import { limits } from '../../limits.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { domainRootOf } from './dn.ts';
+import { equals, filterWith } from './filter.ts';
+import { valuesOf } from './identity.ts';
+import type { DirectorySession } from './session.ts';
+
+export interface DirectoryLockout {
+  /** So many wrong passwords lock the account. */
+  threshold: number;
+  /** The directory counts from zero after so long without a wrong password. */
+  windowSeconds: number;
+}
+
+export interface Domain {
+  /** Of the domain itself, by the names that may be in front of a login, in lower case. */
+  names: string[];
+  /** Undefined: it could not be read. Threshold 0: accounts are never locked. */
+  lockout: DirectoryLockout | undefined;
+}
+
+export type ReadDomain = (session: DirectorySession, connection: LdapConnection) => Promise<Domain>;
+
+/** Reads it once in some minutes for each connection. */
+export function createReadDomain(now: Clock): ReadDomain {
+  const cached = new Map<string, { domain: Domain; until: number }>();
+  return async (session, { id, settings }) => {
+    const root = domainRootOf(settings.base_dn);
+    const key = `${id} ${settings.url} ${root}`;
+    const found = cached.get(key);
+    if (found && found.until > now().getTime()) return found.domain;
+    const domain = await readDomain(session, root);
+    cached.set(key, { domain, until: now().getTime() + limits.ldap.domainSeconds * 1000 });
+    return domain;
+  };
+}
+
+async function readDomain(session: DirectorySession, root: string): Promise<Domain> {
+  const anything = filterWith('(objectClass=*)', 'dn', '');
+  const one = async (base: string, attributes: string[]) =>
+    (await session.search({ base, scope: 'base', filter: anything, attributes, max: 1 }).catch(() => undefined))
+      ?.entries[0];
+  const domain = await one(root, [THRESHOLD, WINDOW]);
+  const configuration = textOf(await one('', ['configurationNamingContext']), 'configurationNamingContext');
+  const partitions = configuration === undefined ? undefined : `CN=Partitions,${configuration}`;
+  const partition =
+    partitions === undefined
+      ? undefined
+      : await session
+          .search({ ...{ base: partitions, scope: 'sub', max: 1 }, filter: equals('nCName', root), attributes: NAMES })
+          .catch(() => undefined);
+  const dnsName = [...root.matchAll(/dc=([^,]+)/gi)].map(([, label = '']) => label.trim()).join('.');
+  const stated = NAMES.flatMap((name) => textOf(partition?.entries[0], name) ?? []);
+  // Where the partitions can't be read, the first label of the DNS name is the usual one.
+  const names = stated.length > 0 ? stated : [dnsName.split('.', 1).join('')];
+  return {
+    names: [...new Set([...names, dnsName].map((name) => name.toLowerCase()))].filter((name) => name !== ''),
+    lockout: lockoutIn(domain, THRESHOLD, WINDOW),
+  };
+}
+
+const NAMES = ['nETBIOSName', 'dnsRoot'];
+const THRESHOLD = 'lockoutThreshold';
+const WINDOW = 'lockOutObservationWindow';
+
+/** The policy of the password settings object that applies to the user (MS-ADTS 3.1.1.4.5.36); most accounts may not read it. */
+export async function lockoutOfUser(
+  session: DirectorySession,
+  entry: Entry,
+): Promise<DirectoryLockout | 'unreadable' | undefined> {
+  const dn = textOf(entry, 'msDS-ResultantPSO');
+  if (dn === undefined) return undefined;
+  const [threshold, window] = ['msDS-LockoutThreshold', 'msDS-LockoutObservationWindow'] as const;
+  const search = { base: dn, scope: 'base', max: 1 } as const;
+  const filter = filterWith('(objectClass=*)', 'dn', '');
+  const found = await session.search({ ...search, filter, attributes: [threshold, window] }).catch(() => undefined);
+  return lockoutIn(found?.entries[0], threshold, window) ?? 'unreadable';
+}
+
+/** The window is negative, in intervals of 100 ns. */
+function lockoutIn(entry: Entry | undefined, threshold: string, window: string): DirectoryLockout | undefined {
+  const [count, interval] = [textOf(entry, threshold), textOf(entry, window)];
+  if (count === undefined || !/^\d{1,9}$/.test(count)) return undefined;
+  const seconds = Math.abs(Number(interval ?? 0)) / 10_000_000;
+  // Without an end, an administrator unlocks: a month is as good as that.
+  const windowSeconds = seconds > 0 && seconds < MONTH ? seconds : MONTH;
+  return { threshold: Number(count), windowSeconds };
+}
+
+const MONTH = 30 * 86_400;
+
+function textOf(entry: Entry | undefined, name: string): string | undefined {
+  const [value] = entry === undefined ? [] : valuesOf(entry, name);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** The logins to search for, the best one first; none when the login names another domain. */
+export function loginsOf(login: string, { names }: Domain): string[] {
+  const [, domain, name] = /^([^\\]+)\\([^\\]+)$/.exec(login.trim()) ?? [];
+  if (domain !== undefined && name !== undefined) return names.includes(domain.toLowerCase()) ? [name] : [];
+  // Without userPrincipalName the name is that of the account at the DNS name of the domain (MS-ADTS 5.1.1.1.1).
+  const at = login.lastIndexOf('@');
+  return at > 0 &&
+    names.includes(
+      login
+        .slice(at + 1)
+        .trim()
+        .toLowerCase(),
+    )
+    ? [login, login.slice(0, at)]
+    : [login];
+}
