@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { presetKinds } from '../../../src/admin/applications/presets/parts.ts';
 import { productPresets } from '../../../src/admin/applications/presets/presets.ts';
-import { aClient } from '../../support/factories.ts';
+import { aClient, aUser } from '../../support/factories.ts';
 import type { HttpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { textOf } from '../../support/pages/html.ts';
@@ -134,6 +134,19 @@ it('an application of one’s own is in the portal when its form has a home page
   const portal = await admin.follow(await admin.get('/dashboard'));
   const listed = forms.filter(([, { name }]) => portal.text.includes(`<strong>${name}</strong>`));
   expect(listed).toEqual(forms.filter(([, , isListed]) => isListed));
+});
+
+it('a SAML application is offered given and family name, and receives them', async () => {
+  const form = await admin.get('/admin/applications/new/saml');
+  const sent = await admin.submit(form, {
+    name: 'Names',
+    entity_id: 'https://names.example',
+    acs_url: 'https://n.example/acs',
+  });
+  expect(sent.status).toBe(303);
+  const user = await aUser(idp.services, { givenName: 'Ann', familyName: 'Example' });
+  const query = new URLSearchParams({ user: user.username, app: 'https://names.example' });
+  expect(textOf((await admin.get(`/admin/why?${query}`)).text)).toMatch(/givenName Ann surname Example/);
 });
 
 it('every product has a kind, an id and a name of its own, and no name begins with another', () => {
