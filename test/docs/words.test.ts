@@ -49,6 +49,7 @@ const bannedInSentences: [RegExp, string][] = [
 ];
 /** Reasons: a name that is a contract, a text of another program, or a term of a standard. */
 const exceptions: { in: RegExp; text: RegExp; because: string }[] = [
+  { in: /presets\/networks/, text: /^whitelist_domains = /m, because: 'a setting of oauth2-proxy' },
   {
     in: /^src\//,
     text: /^[\w./:-]*refusals?[\w./:-]*$/,

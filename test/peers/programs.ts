@@ -126,6 +126,16 @@ export async function packageVersion(name: string): Promise<string | undefined> 
   return /^Version: (.*)$/m.exec(status)?.[1];
 }
 
+/** The version of the module that a program in Go was built from; NAME_VERSION in the environment overrides it. */
+export async function goVersion(program: string): Promise<string> {
+  const variable = `${path.basename(program).toUpperCase().replaceAll('-', '_')}_VERSION`;
+  // Built in a folder, a program has no version.
+  const built = process.env[variable]
+    ? `\tmod\tbuilt\t${process.env[variable]}`
+    : await run('go', ['version', '-m', program]).catch(() => '');
+  return /^\s+mod\s+\S+\s+v?(\S+)/m.exec(built)?.[1] ?? 'of unknown version';
+}
+
 /** A port of loopback that leads to another one until it is stopped. */
 export async function forward(port: number): Promise<{ origin: string; port: number; stop(): Promise<void> }> {
   const open = new Set<Socket>();

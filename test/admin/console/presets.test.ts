@@ -61,6 +61,8 @@ const addresses: Record<string, string> = {
   'rocket-chat': 'https://app.example.com/_oauth/gatehouse',
   zulip: 'https://app.example.com/complete/saml/',
   zoom: 'https://acme.zoom.us/saml/SSO',
+  synapse: 'https://app.example.com/_synapse/client/oidc/callback',
+  jupyterhub: 'https://app.example.com/hub/oauth_callback',
   zammad: 'https://app.example.com/auth/openid_connect/callback',
   nextcloud: 'https://app.example.com/apps/user_oidc/code',
   wordpress: 'https://app.example.com/wp-admin/admin-ajax.php?action=openid-connect-authorize',
@@ -148,6 +150,57 @@ it('a SAML application is offered given and family name, and receives them', asy
   const query = new URLSearchParams({ user: user.username, app: 'https://names.example' });
   expect(textOf((await admin.get(`/admin/why?${query}`)).text)).toMatch(/givenName Ann surname Example/);
 });
+
+it.each(productPresets)(
+  'the guide of $title is about the whole life of a sign-in, as its declaration allows',
+  async (preset) => {
+    const fields = Object.fromEntries(preset.fields.map(({ name }) => [name, answers[name] ?? '']));
+    const sent = await admin.submit(await admin.get(`/admin/applications/new/${preset.id}`), {
+      ...fields,
+      name: 'Life',
+    });
+    expect([sent.status, sent.status === 303 ? '' : textOf(sent.text)]).toEqual([303, '']);
+    const { id, metadata, protocol, clientId } = await idp.services.db.application.findFirstOrThrow({
+      orderBy: { createdAt: 'desc' },
+    });
+    const text = textOf((await admin.get(`/admin/applications/${id}/setup`)).text);
+    const german = textOf(
+      (await admin.get(`/admin/applications/${id}/setup`, { headers: { 'accept-language': 'de' } })).text,
+    );
+    await idp.services.applications.remove(id);
+    const stored = JSON.parse(metadata);
+    const { life, ran, title } = preset;
+    for (const label of [
+      'Must exist first',
+      'Renewal',
+      'Sign-out here',
+      'Disabled user',
+      'Private certificates',
+      'Tried',
+    ])
+      expect(text).toContain(label);
+    for (const label of [
+      'Muss vorher existieren',
+      'Erneuerung',
+      'Abmeldung hier',
+      'Deaktivierte Person',
+      'Ausprobiert',
+    ])
+      expect(german).toContain(label);
+    expect(text).toContain(ran ? `With ${ran.what}, ${ran.on}.` : `${title} itself was not run.`);
+
+    const guide = preset
+      .setupInstructions({ name: 'Acme', issuer: idp.issuer, clientId, clientSecret: 'S', certificate: 'C' }, stored)
+      .map((one) => String(one.text))
+      .join('\n');
+    // What the guide says is what the declaration allows and the settings ask for.
+    expect([title, guide.includes('offline_access')]).toEqual([title, life.renews]);
+    expect([title, (stored.grant_types ?? []).includes('refresh_token')]).toEqual([title, life.renews]);
+    if (protocol === 'oidc' && stored.post_logout_redirect_uris?.length) expect(life.signOut).toBe('everywhere');
+    if (stored.backchannel_logout_uri) expect(stored.backchannel_logout_session_required).toBe(true);
+    if (life.certificates === 'none') expect(protocol).toBe('saml');
+  },
+);
 
 it('every product has a kind, an id and a name of its own, and no name begins with another', () => {
   expect(Object.keys(addresses).sort()).toEqual(productPresets.map(({ id }) => id).sort());

@@ -18,6 +18,7 @@ import {
 
 export const mattermost: ProductPreset = {
   id: 'mattermost',
+  life: { renews: false, signOut: 'own', session: 'SessionLengthSSOInHours: 720', certificates: 'system' },
   kind: 'communication',
   documentation: 'https://docs.mattermost.com/onboard/sso-openidconnect.html',
   checkedAgainst:
@@ -54,6 +55,7 @@ Client Secret: ${clientSecret}`,
 // The server's custom_oauth_server.js: with "Header" the word Basic is missing before the secret, so only Payload works.
 export const rocketChat: ProductPreset = {
   id: 'rocket-chat',
+  life: { renews: false, signOut: 'own', session: 'Login Expiration in Days: 90', certificates: 'NODE_EXTRA_CA_CERTS' },
   kind: 'communication',
   documentation: 'https://docs.rocket.chat',
   checkedAgainst:
@@ -98,6 +100,7 @@ Merge users: ${t('console.preset.rocket-chat.merge')}`,
 
 export const zulip: ProductPreset = {
   id: 'zulip',
+  life: { renews: false, signOut: 'own', session: 'SESSION_COOKIE_AGE = 1209600', certificates: 'none' },
   kind: 'communication',
   documentation: 'https://zulip.readthedocs.io/en/stable/production/authentication-methods.html',
   checkedAgainst:
@@ -144,6 +147,7 @@ SOCIAL_AUTH_SAML_ENABLED_IDPS = {
 
 export const zoom: ProductPreset = {
   id: 'zoom',
+  life: { renews: false, signOut: 'own', certificates: 'none' },
   kind: 'communication',
   documentation: 'https://support.zoom.com',
   checkedAgainst:
@@ -184,6 +188,7 @@ Signature Hash Algorithm: SHA-256`,
 
 export const zammad: ProductPreset = {
   id: 'zammad',
+  life: { renews: false, signOut: 'everywhere', session: 'Settings → Security → Session Timeout' },
   kind: 'communication',
   documentation: 'https://admin-docs.zammad.org/en/latest/settings/security/third-party/openid-connect.html',
   checkedAgainst:
@@ -208,6 +213,50 @@ Issuer: ${issuer}
 UID field: sub
 Scopes: openid, email, profile
 PKCE: yes`,
+    },
+  ],
+};
+
+export const synapse: ProductPreset = {
+  id: 'synapse',
+  ran: { what: 'Synapse 1.163.2', on: '2026-11' },
+  life: {
+    renews: false,
+    signOut: 'own',
+    session: 'endless',
+    certificates: 'system',
+    http: true,
+  },
+  kind: 'communication',
+  documentation: 'https://element-hq.github.io/synapse/latest/openid.html',
+  checkedAgainst: 'element-hq/synapse, docs/openid.md and oidc_providers in the configuration manual (read 2026-11)',
+  title: 'Synapse',
+  text: t('console.preset.synapse.text'),
+  protocol: 'oidc',
+  fields: [urlField('Synapse', 'https://matrix.example.com')],
+  toDeclaration: ({ url }) => ({
+    ...webApplication('Synapse', url, ['/_synapse/client/oidc/callback']),
+    backchannel_logout_uri: `${baseOf(url)}/_synapse/client/oidc/backchannel_logout`,
+    // It answers 400 to a logout token without a session.
+    backchannel_logout_session_required: true,
+  }),
+  setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
+    {
+      title: t('console.preset.then-restart', { place: 'homeserver.yaml', product: 'Synapse' }),
+      text: code`public_baseurl: ${client_uri}/
+oidc_providers:
+  - idp_id: gatehouse
+    idp_name: ${quoted(name)}
+    issuer: "${issuer}"
+    client_id: "${clientId}"
+    client_secret: "${clientSecret}"
+    scopes: ["openid", "profile", "email"]
+    backchannel_logout_enabled: true
+    user_mapping_provider:
+      config:
+        localpart_template: "{{ user.preferred_username }}"
+        display_name_template: "{{ user.name }}"
+        email_template: "{{ user.email }}"`,
     },
   ],
 };

@@ -4,6 +4,7 @@ import { code, quoted } from './guide-text.ts';
 import {
   baseOf,
   type Declaration,
+  endSession,
   type IdentityProvider,
   type ProductPreset,
   SECRET,
@@ -39,6 +40,13 @@ const forgeClaims = { nickname: { field: 'username', scope: 'profile' } };
 
 export const gitea: ProductPreset = {
   id: 'gitea',
+  life: {
+    renews: false,
+    signOut: 'own',
+    session: 'SESSION_LIFE_TIME = 86400, LOGIN_REMEMBER_DAYS = 31',
+    certificates: 'system',
+    http: true,
+  },
   kind: 'development',
   documentation: 'https://docs.gitea.com',
   checkedAgainst: 'Authelia integration guide for Gitea 1.25.1, which found no PKCE (2026-08)',
@@ -58,6 +66,13 @@ export const gitea: ProductPreset = {
 
 export const forgejo: ProductPreset = {
   id: 'forgejo',
+  life: {
+    renews: false,
+    signOut: 'own',
+    session: 'SESSION_LIFE_TIME = 86400, LOGIN_REMEMBER_DAYS = 31',
+    certificates: 'system',
+    http: true,
+  },
   kind: 'development',
   documentation: 'https://forgejo.org/docs/latest/',
   checkedAgainst: 'Authelia integration guide for Forgejo 13.0.2, with PKCE (2026-08); the settings are those of Gitea',
@@ -73,6 +88,13 @@ export const forgejo: ProductPreset = {
 
 export const jenkins: ProductPreset = {
   id: 'jenkins',
+  life: {
+    renews: false,
+    signOut: 'everywhere',
+    session: 'as-token',
+    certificates: 'javax.net.ssl.trustStore',
+    http: true,
+  },
   kind: 'development',
   documentation: 'https://plugins.jenkins.io/oic-auth/',
   checkedAgainst:
@@ -116,6 +138,7 @@ export const jenkins: ProductPreset = {
 // With PKCE it sends no secret (its issue 23773), and the command line never does (issue 24367), so one public client serves both.
 export const argoCd: ProductPreset = {
   id: 'argocd',
+  life: { renews: true, signOut: 'everywhere', session: 'as-token', certificates: 'rootCA' },
   kind: 'development',
   documentation: 'https://argo-cd.readthedocs.io/en/stable/operator-manual/user-management/',
   checkedAgainst:
@@ -132,6 +155,7 @@ export const argoCd: ProductPreset = {
     redirect_uris: [`${baseOf(url)}/auth/callback`, 'http://localhost:8085/auth/callback'],
     token_endpoint_auth_method: 'none',
     grant_types: ['authorization_code', 'refresh_token'],
+    post_logout_redirect_uris: [baseOf(url), `${baseOf(url)}/`],
   }),
   setupInstructions: ({ name, issuer, clientId }, { client_uri }) => [
     {
@@ -143,7 +167,8 @@ export const argoCd: ProductPreset = {
     issuer: ${issuer}
     clientID: ${clientId}
     enablePKCEAuthentication: true
-    requestedScopes: ["openid", "profile", "email", "roles"]`,
+    requestedScopes: ["openid", "profile", "email", "roles", "offline_access"]
+    logoutURL: ${issuer}/end-session?id_token_hint={{token}}&post_logout_redirect_uri={{logoutRedirectURL}}`,
     },
     {
       title: 'ConfigMap argocd-rbac-cm',
@@ -161,6 +186,7 @@ export const argoCd: ProductPreset = {
 
 export const gitHubEnterprise: ProductPreset = {
   id: 'github-enterprise',
+  life: { renews: false, signOut: 'own', certificates: 'none' },
   kind: 'development',
   documentation:
     'https://docs.github.com/en/enterprise-server@latest/admin/managing-iam/iam-configuration-reference/saml-configuration-reference',
@@ -185,6 +211,61 @@ Signature method: RSA-SHA256
 Digest method: SHA256
 Name Identifier Format: persistent
 User attributes: username: username; full name: full_name; emails: emails`,
+    },
+  ],
+};
+
+// Its authenticator sends the secret in the body unless basic_auth is set, and a challenge.
+export const jupyterHub: ProductPreset = {
+  id: 'jupyterhub',
+  ran: { what: 'JupyterHub 6.1.1 and oauthenticator 17.4.0', on: '2026-11' },
+  life: {
+    renews: true,
+    signOut: 'everywhere',
+    session: 'JupyterHub.cookie_max_age_days = 14',
+    certificates: 'CURL_CA_BUNDLE',
+    http: true,
+    first: t('console.preset.jupyterhub.key'),
+  },
+  kind: 'development',
+  documentation:
+    'https://oauthenticator.readthedocs.io/en/latest/tutorials/provider-specific-setup/providers/generic.html',
+  checkedAgainst: 'jupyterhub/oauthenticator 17, generic.py and oauth2.py (read 2026-11)',
+  title: 'JupyterHub',
+  text: t('console.preset.jupyterhub.text'),
+  protocol: 'oidc',
+  fields: [urlField('JupyterHub', 'https://hub.example.com')],
+  roles: [
+    { name: 'jupyterhub-user', description: t('console.preset.role.users', { product: 'JupyterHub' }) },
+    { name: 'jupyterhub-admin', description: t('console.preset.role.administrators', { product: 'JupyterHub' }) },
+  ],
+  demands: { role: 'to-sign-in' },
+  toDeclaration: ({ url }) => ({
+    ...webApplication('JupyterHub', url, ['/hub/oauth_callback']),
+    token_endpoint_auth_method: 'client_secret_post',
+    grant_types: ['authorization_code', 'refresh_token'],
+    post_logout_redirect_uris: [`${baseOf(url)}/`],
+  }),
+  setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
+    {
+      title: t('console.preset.then-restart', { place: 'jupyterhub_config.py', product: 'JupyterHub' }),
+      text: code`c.JupyterHub.authenticator_class = "generic-oauth"
+c.GenericOAuthenticator.login_service = ${quoted(name)}
+c.GenericOAuthenticator.client_id = "${clientId}"
+c.GenericOAuthenticator.client_secret = "${clientSecret}"
+c.GenericOAuthenticator.oauth_callback_url = "${client_uri}/hub/oauth_callback"
+c.GenericOAuthenticator.authorize_url = "${issuer}/authorize"
+c.GenericOAuthenticator.token_url = "${issuer}/token"
+c.GenericOAuthenticator.userdata_url = "${issuer}/userinfo"
+c.GenericOAuthenticator.scope = ["openid", "profile", "email", "roles", "offline_access"]
+c.GenericOAuthenticator.username_claim = "preferred_username"
+c.GenericOAuthenticator.manage_groups = True
+c.GenericOAuthenticator.auth_state_groups_key = "oauth_user.roles"
+c.GenericOAuthenticator.allowed_groups = {"jupyterhub-user", "jupyterhub-admin"}
+c.GenericOAuthenticator.admin_groups = {"jupyterhub-admin"}
+c.GenericOAuthenticator.enable_auth_state = True
+c.GenericOAuthenticator.auth_refresh_age = 300
+c.GenericOAuthenticator.logout_redirect_url = "${endSession(issuer, clientId, `${client_uri}/`)}"`,
     },
   ],
 };

@@ -2,10 +2,11 @@
 import { escapeHtml } from '../../../texts/messages.ts';
 import { t } from '../../../texts/text.ts';
 import { code, quoted } from './guide-text.ts';
-import { ON, type ProductPreset, SECRET, urlField, webApplication } from './parts.ts';
+import { baseOf, endSession, ON, type ProductPreset, SECRET, urlField, webApplication } from './parts.ts';
 
 export const immich: ProductPreset = {
   id: 'immich',
+  life: { renews: false, signOut: 'everywhere', session: 'endless', certificates: 'NODE_EXTRA_CA_CERTS' },
   kind: 'home',
   documentation: 'https://docs.immich.app/administration/oauth',
   checkedAgainst:
@@ -45,6 +46,7 @@ Mobile Redirect URI: ${client_uri}/api/oauth/mobile-redirect`,
 
 export const jellyfin: ProductPreset = {
   id: 'jellyfin',
+  life: { renews: false, signOut: 'own', session: 'endless', certificates: 'system' },
   kind: 'home',
   documentation: 'https://github.com/9p4/jellyfin-plugin-sso',
   checkedAgainst:
@@ -87,6 +89,14 @@ export const jellyfin: ProductPreset = {
 
 export const paperless: ProductPreset = {
   id: 'paperless-ngx',
+  ran: { what: 'django-allauth 65.22.1', on: '2026-11' },
+  life: {
+    renews: false,
+    signOut: 'everywhere',
+    session: 'PAPERLESS_SESSION_COOKIE_AGE=1209600',
+    certificates: 'REQUESTS_CA_BUNDLE',
+    http: true,
+  },
   kind: 'home',
   documentation: 'https://docs.paperless-ngx.com/advanced_usage/',
   checkedAgainst:
@@ -95,18 +105,23 @@ export const paperless: ProductPreset = {
   text: t('console.preset.paperless-ngx.text'),
   protocol: 'oidc',
   fields: [urlField('Paperless-ngx', 'https://paperless.example.com')],
-  toDeclaration: ({ url }) => webApplication('Paperless-ngx', url, ['/accounts/oidc/gatehouse/login/callback/']),
-  setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }) => [
+  toDeclaration: ({ url }) => ({
+    ...webApplication('Paperless-ngx', url, ['/accounts/oidc/gatehouse/login/callback/']),
+    post_logout_redirect_uris: [`${baseOf(url)}/`],
+  }),
+  setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
     {
       title: t('console.preset.environment', { product: 'Paperless-ngx' }),
       text: code`PAPERLESS_APPS=allauth.socialaccount.providers.openid_connect
-PAPERLESS_SOCIALACCOUNT_PROVIDERS={"openid_connect":{"SCOPE":["openid","profile","email"],"OAUTH_PKCE_ENABLED":true,"APPS":[{"provider_id":"gatehouse","name":${quoted(name)},"client_id":"${clientId}","secret":"${clientSecret}","settings":{"server_url":"${issuer}","token_auth_method":"client_secret_basic"}}]}}`,
+PAPERLESS_SOCIALACCOUNT_PROVIDERS={"openid_connect":{"SCOPE":["openid","profile","email"],"OAUTH_PKCE_ENABLED":true,"APPS":[{"provider_id":"gatehouse","name":${quoted(name)},"client_id":"${clientId}","secret":"${clientSecret}","settings":{"server_url":"${issuer}","token_auth_method":"client_secret_basic"}}]}}
+PAPERLESS_LOGOUT_REDIRECT_URL=${endSession(issuer, clientId, `${client_uri}/`)}`,
     },
   ],
 };
 
 export const homeAssistant: ProductPreset = {
   id: 'home-assistant',
+  life: { renews: false, signOut: 'own', session: '90 d', certificates: 'tls_ca_path' },
   kind: 'home',
   documentation: 'https://github.com/christiaangoossens/hass-oidc-auth',
   checkedAgainst: 'christiaangoossens/hass-oidc-auth, docs/configuration.md (read 2026-11)',

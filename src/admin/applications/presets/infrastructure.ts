@@ -4,6 +4,7 @@ import { code } from './guide-text.ts';
 import {
   BEFORE_YOU_START,
   baseOf,
+  endSession,
   ON,
   type Preset,
   type ProductPreset,
@@ -19,6 +20,13 @@ const adminRole = (name: string, product: string): NonNullable<Preset['roles']> 
 
 export const kubernetes: ProductPreset = {
   id: 'kubernetes',
+  life: {
+    renews: true,
+    signOut: 'own',
+    session: 'as-token',
+    certificates: '--oidc-ca-file (kube-apiserver), --certificate-authority (oidc-login)',
+    http: false,
+  },
   kind: 'infrastructure',
   documentation: 'https://kubernetes.io/docs/reference/access-authn-authz/authentication/',
   checkedAgainst:
@@ -59,7 +67,9 @@ kubectl config set-credentials gatehouse \\
   --exec-arg=--oidc-client-id=${clientId} \\
   --exec-arg=--oidc-extra-scope=profile \\
   --exec-arg=--oidc-extra-scope=roles \\
-  --exec-arg=--oidc-pkce-method=S256`,
+  --exec-arg=--oidc-extra-scope=offline_access \\
+  --exec-arg=--oidc-pkce-method=S256
+kubectl config set-context --current --user=gatehouse`,
     },
     {
       title: t('console.preset.kubernetes.administrators'),
@@ -70,6 +80,7 @@ kubectl config set-credentials gatehouse \\
 
 export const proxmox: ProductPreset = {
   id: 'proxmox',
+  life: { renews: false, signOut: 'own', session: '2h', certificates: 'system' },
   kind: 'infrastructure',
   documentation: 'https://pve.proxmox.com/pve-docs/chapter-pveum.html',
   checkedAgainst:
@@ -102,6 +113,7 @@ export const proxmox: ProductPreset = {
 
 export const portainer: ProductPreset = {
   id: 'portainer',
+  life: { renews: false, signOut: 'everywhere', session: 'Session lifetime: 8h', certificates: 'system' },
   kind: 'infrastructure',
   documentation: 'https://docs.portainer.io/admin/settings/authentication/oauth',
   checkedAgainst:
@@ -125,7 +137,7 @@ Authorization URL: ${issuer}/authorize
 Access token URL: ${issuer}/token
 Resource URL: ${issuer}/userinfo
 Redirect URL: ${client_uri}
-Logout URL: ${issuer}/end-session?client_id=${clientId}&post_logout_redirect_uri=${encodeURIComponent(`${client_uri}/`)}
+Logout URL: ${endSession(issuer, clientId, `${client_uri}/`)}
 User identifier: preferred_username
 Scopes: openid profile email roles
 Auth Style: In Params
@@ -137,6 +149,7 @@ ${t('console.preset.portainer.teams')}: roles`,
 
 export const harbor: ProductPreset = {
   id: 'harbor',
+  life: { renews: true, signOut: 'own', session: 'Session Timeout: 60 min', certificates: 'system' },
   kind: 'infrastructure',
   documentation: 'https://goharbor.io/docs/latest/administration/configure-authentication/oidc-auth/',
   checkedAgainst:
@@ -171,6 +184,13 @@ Username Claim: preferred_username`,
 
 export const vault: ProductPreset = {
   id: 'vault',
+  life: {
+    renews: false,
+    signOut: 'own',
+    session: 'token_ttl=1h, token_max_ttl=12h',
+    certificates: 'oidc_discovery_ca_pem',
+    http: true,
+  },
   kind: 'infrastructure',
   documentation: 'https://developer.hashicorp.com/vault/docs/auth/jwt',
   checkedAgainst: 'hashicorp/vault, website/content/docs/auth/jwt/index.mdx, JWT/OIDC auth method (read 2026-11)',
@@ -200,11 +220,16 @@ vault write auth/oidc/role/gatehouse \\
   user_claim="sub" \\
   groups_claim="roles" \\
   oidc_scopes="profile,email,roles" \\
-  policies="default"`,
+  token_policies="default" \\
+  token_ttl="1h" \\
+  token_max_ttl="12h"`,
     },
     {
       title: t('console.preset.vault.policy', { role: 'vault-admin' }),
-      text: `ACCESSOR=$(vault auth list -format=json | jq -r '."oidc/".accessor')
+      text: `vault policy write admin - <<END
+path "*" { capabilities = ["create", "read", "update", "delete", "list", "sudo"] }
+END
+ACCESSOR=$(vault auth list -format=json | jq -r '."oidc/".accessor')
 GROUP=$(vault write -field=id identity/group name=vault-admin type=external policies=admin)
 vault write identity/group-alias name=vault-admin mount_accessor="$ACCESSOR" canonical_id="$GROUP"`,
     },
@@ -215,6 +240,14 @@ const minioPolicy = (policy: string) => t('console.preset.role.policy', { policy
 
 export const minio: ProductPreset = {
   id: 'minio',
+  ran: { what: 'MinIO 2026-02-12', on: '2026-11' },
+  life: {
+    renews: false,
+    signOut: 'own',
+    session: 'MINIO_BROWSER_SESSION_DURATION=12h',
+    certificates: '~/.minio/certs/CAs',
+    http: true,
+  },
   kind: 'infrastructure',
   documentation: 'https://min.io/docs/minio/linux/reference/minio-server/settings/iam/openid.html',
   checkedAgainst:

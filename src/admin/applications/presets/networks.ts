@@ -4,8 +4,10 @@ import { t } from '../../../texts/text.ts';
 import { code, quoted } from './guide-text.ts';
 import {
   answer,
+  baseOf,
   DNS_LABEL,
   DOMAIN,
+  endSession,
   hostField,
   ON,
   type ProductPreset,
@@ -17,6 +19,14 @@ import {
 
 export const oauth2Proxy: ProductPreset = {
   id: 'oauth2-proxy',
+  ran: { what: 'oauth2-proxy 7.15.6', on: '2026-11' },
+  life: {
+    renews: true,
+    signOut: 'everywhere',
+    session: 'cookie_expire = "168h"',
+    certificates: 'provider_ca_files',
+    http: true,
+  },
   kind: 'infrastructure',
   documentation: 'https://oauth2-proxy.github.io/oauth2-proxy/configuration/providers/openid_connect',
   checkedAgainst:
@@ -26,7 +36,11 @@ export const oauth2Proxy: ProductPreset = {
   protocol: 'oidc',
   fields: [{ ...urlField('', 'https://app.example.com'), label: t('console.preset.oauth2-proxy.url') }],
   demands: { email: 'verified' },
-  toDeclaration: ({ url }) => webApplication('oauth2-proxy', url, ['/oauth2/callback']),
+  toDeclaration: ({ url }) => ({
+    ...webApplication('oauth2-proxy', url, ['/oauth2/callback']),
+    post_logout_redirect_uris: [`${baseOf(url)}/`],
+    grant_types: ['authorization_code', 'refresh_token'],
+  }),
   setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
     {
       title: 'oauth2-proxy.cfg',
@@ -36,12 +50,19 @@ oidc_issuer_url = "${issuer}"
 client_id = "${clientId}"
 client_secret = "${clientSecret}"
 redirect_url = "${client_uri}/oauth2/callback"
-scope = "openid profile email roles"
+scope = "openid profile email roles offline_access"
 code_challenge_method = "S256"
 oidc_groups_claim = "roles"
 email_domains = ["*"]
 skip_provider_button = true
+cookie_refresh = "5m"
+cookie_expire = "168h"
+whitelist_domains = ["${new URL(issuer).host}"]
 cookie_secret = "${t('console.preset.oauth2-proxy.output', { command: "openssl rand -base64 32 | tr -- '+/' '-_'" })}"`,
+    },
+    {
+      title: t('console.preset.sign-out-address'),
+      text: `${client_uri}/oauth2/sign_out?rd=${encodeURIComponent(endSession(issuer, clientId, `${client_uri}/`))}`,
     },
     {
       title: t('console.preset.oauth2-proxy.roles'),
@@ -55,6 +76,7 @@ cookie_secret = "${t('console.preset.oauth2-proxy.output', { command: "openssl r
 
 export const tailscale: ProductPreset = {
   id: 'tailscale',
+  life: { renews: false, signOut: 'own', session: 'Key expiry: 180 d', certificates: 'public', http: false },
   kind: 'infrastructure',
   documentation: 'https://tailscale.com/kb/1240/sso-custom-oidc',
   checkedAgainst:
@@ -95,6 +117,7 @@ Scopes: openid profile email`,
 
 export const cloudflareAccess: ProductPreset = {
   id: 'cloudflare-access',
+  life: { renews: false, signOut: 'own', session: 'Session Duration: 24h', certificates: 'public', http: false },
   kind: 'infrastructure',
   documentation: 'https://developers.cloudflare.com/cloudflare-one/identity/idp-integration/generic-oidc/',
   checkedAgainst:

@@ -1,11 +1,26 @@
 // The first products that signed in by OpenID Connect; others are in the files of their kinds.
 import { concatenated, type PageText, t } from '../../../texts/text.ts';
 import { code, iniValue, rubyQuoted, shellWord } from './guide-text.ts';
-import { baseOf, type IdentityProvider, type ProductPreset, SECRET, type SetupInstruction, urlField } from './parts.ts';
+import {
+  baseOf,
+  endSession,
+  type IdentityProvider,
+  type ProductPreset,
+  SECRET,
+  type SetupInstruction,
+  urlField,
+} from './parts.ts';
 
 // grafana/grafana, docs/sources/…/generic-oauth: callback path, names of the settings, form of the role expression.
 export const grafana: ProductPreset = {
   id: 'grafana',
+  life: {
+    renews: true,
+    signOut: 'everywhere',
+    session: 'login_maximum_inactive_lifetime_duration = 7d, login_maximum_lifetime_duration = 30d',
+    certificates: 'tls_client_ca',
+    http: true,
+  },
   kind: 'development',
   checkedAgainst: 'grafana/grafana, docs/sources, Configure generic OAuth2 authentication (read 2026-11)',
   roles: [
@@ -59,7 +74,6 @@ function grafanaSettings(
   { name, issuer, clientId, clientSecret }: IdentityProvider,
   address: string,
 ): [name: string, value: PageText][] {
-  const afterLogout = encodeURIComponent(`${address}/login`);
   return [
     ['enabled', 'true'],
     ['name', name],
@@ -76,13 +90,20 @@ function grafanaSettings(
       'role_attribute_path',
       "contains(roles[*], 'grafana-admin') && 'Admin' || contains(roles[*], 'grafana-editor') && 'Editor' || 'Viewer'",
     ],
-    ['signout_redirect_url', `${issuer}/end-session?client_id=${clientId}&post_logout_redirect_uri=${afterLogout}`],
+    ['signout_redirect_url', endSession(issuer, clientId, `${address}/login`)],
   ];
 }
 
 // docs.gitlab.com/administration/auth/oidc: names of the settings; omniauth_openid_connect: `basic`, callback path.
 export const gitlab: ProductPreset = {
   id: 'gitlab',
+  life: {
+    renews: false,
+    signOut: 'own',
+    session: 'session_expire_delay: 10080',
+    certificates: '/etc/gitlab/trusted-certs',
+    http: false,
+  },
   kind: 'development',
   demands: { email: 'address' },
   documentation: 'https://docs.gitlab.com/administration/auth/oidc/',
@@ -132,6 +153,12 @@ gitlab_rails['omniauth_providers'] = [
 // (options of the command; the identifier is its first argument).
 export const nextcloud: ProductPreset = {
   id: 'nextcloud',
+  life: {
+    renews: false,
+    signOut: 'everywhere',
+    session: 'session_lifetime: 86400, remember_login_cookie_lifetime: 1296000',
+    certificates: 'occ security:certificates:import',
+  },
   kind: 'office',
   documentation: 'https://github.com/nextcloud/user_oidc',
   checkedAgainst: 'nextcloud/user_oidc, appinfo/routes.php and lib/Command/UpsertProvider.php (read 2026-11)',
@@ -145,6 +172,7 @@ export const nextcloud: ProductPreset = {
     redirect_uris: [`${baseOf(url)}/apps/user_oidc/code`, `${baseOf(url)}/index.php/apps/user_oidc/code`],
     post_logout_redirect_uris: [`${baseOf(url)}/`],
     backchannel_logout_uri: `${baseOf(url)}/apps/user_oidc/backchannel-logout/${encodeURIComponent(name)}`,
+    backchannel_logout_session_required: true,
     consent: 'implicit',
   }),
   setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }, { backchannel_logout_uri }) => [
@@ -171,6 +199,7 @@ function nextcloudIdentifier(backchannelLogoutUri: unknown): string | undefined 
 // this server requires unless the registration says require_pkce: false; BeAPI/openid-connect-generic-pkce-addon sends challenge and verifier by the plugin's filters.
 export const wordpress: ProductPreset = {
   id: 'wordpress',
+  life: { renews: false, signOut: 'everywhere', session: 'auth_cookie_expiration: 2 d' },
   kind: 'office',
   documentation: 'https://wordpress.org/plugins/daggerhart-openid-connect-generic/',
   checkedAgainst:

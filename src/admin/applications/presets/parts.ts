@@ -79,6 +79,25 @@ export interface ProductDemands {
   roleNames?: RegExp;
 }
 
+/** What becomes of a sign-in at a product, as its guide sets it up. Each value is in the product's own words. */
+export interface ProductLife {
+  /** It renews with refresh tokens, which the declaration and the scopes of the guide allow. */
+  renews: boolean;
+  /** Its sign-out ends the session here as well (`everywhere`), or its own only. */
+  signOut: 'everywhere' | 'own';
+  /** The setting for the life of its own session, with the default; `as-token`: that of the token. Absent: not documented. */
+  session?: 'as-token' | 'endless' | (string & {});
+  /**
+   * The setting for a private certificate authority; `system`: the certificates of its operating system. `public`: only a public one, because
+   * a cloud service calls this server; `none`: it never calls this server. Absent: not documented.
+   */
+  certificates?: 'system' | 'public' | 'none' | (string & {});
+  /** Whether it accepts an issuer with http. Absent: not documented. */
+  http?: boolean;
+  /** What must exist first, beside the roles that the form creates. */
+  first?: PageText;
+}
+
 /** A product by name, with the settings for its side. */
 export interface ProductPreset extends Preset {
   title: string;
@@ -87,6 +106,9 @@ export interface ProductPreset extends Preset {
   checkedAgainst: string;
   /** What it demands of a person. */
   demands?: ProductDemands;
+  life: ProductLife;
+  /** What was run beside this preset (test/peers/products), and when. Absent: it was not run. */
+  ran?: { what: string; on: string };
   /** Where the product describes them. */
   documentation: string;
   /** Settings in the product's own format, ready to paste. */
@@ -163,4 +185,9 @@ export function samlSettings(
     ...(labels.slo ? [`${labels.slo}: ${issuer}/saml/slo\n`] : []),
   ];
   return concatenated([...lines, code`${labels.certificate ?? 'Certificate'}:\n${certificate.trim()}`]);
+}
+
+/** The address that signs out here, and then goes to an address that is registered for it (RP-Initiated Logout 1.0). */
+export function endSession(issuer: string, clientId: string, afterwards: string): string {
+  return `${issuer}/end-session?${new URLSearchParams({ client_id: clientId, post_logout_redirect_uri: afterwards })}`;
 }

@@ -5,8 +5,8 @@ import { t } from '../../../texts/text.ts';
 import type { Field } from '../../console/blocks.ts';
 import { lines, parseNameValueLines } from '../../console/text-area.ts';
 import { profileKey, profileOptions, publicKeys } from '../form/profile.ts';
-import { mattermost, rocketChat, zammad, zoom, zulip } from './communication.ts';
-import { argoCd, forgejo, gitea, gitHubEnterprise, jenkins } from './development.ts';
+import { mattermost, rocketChat, synapse, zammad, zoom, zulip } from './communication.ts';
+import { argoCd, forgejo, gitea, gitHubEnterprise, jenkins, jupyterHub } from './development.ts';
 import { homeAssistant, immich, jellyfin, paperless } from './home.ts';
 import { harbor, kubernetes, minio, portainer, proxmox, vault } from './infrastructure.ts';
 import { cloudflareAccess, oauth2Proxy, tailscale } from './networks.ts';
@@ -175,10 +175,10 @@ const genericPresets: readonly Preset[] = [
 ];
 
 export const productPresets: readonly ProductPreset[] = [
-  ...[grafana, gitlab, gitea, forgejo, jenkins, argoCd, gitHubEnterprise],
+  ...[grafana, gitlab, gitea, forgejo, jenkins, argoCd, gitHubEnterprise, jupyterHub],
   ...[kubernetes, proxmox, portainer, harbor, vault, minio, oauth2Proxy, tailscale, cloudflareAccess],
   ...[immich, jellyfin, paperless, homeAssistant],
-  ...[slack, mattermost, rocketChat, zulip, zoom, zammad],
+  ...[slack, mattermost, rocketChat, zulip, zoom, zammad, synapse],
   ...[nextcloud, wordpress, googleWorkspace, salesforce, aws, microsoft365, moodle, atlassian, dropbox],
 ];
 

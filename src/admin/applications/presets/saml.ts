@@ -7,6 +7,7 @@ import { answer, DNS_LABEL, DOMAIN, hostField, type ProductPreset, samlSettings,
 // AWS IAM User Guide, "Configure SAML assertions for the authentication response": recipient, attribute names, formats.
 export const aws: ProductPreset = {
   id: 'aws',
+  life: { renews: false, signOut: 'own', session: 'SessionDuration: 1h', certificates: 'none' },
   kind: 'office',
   documentation: 'https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_providers_create_saml_assertions.html',
   checkedAgainst: 'AWS IAM User Guide, Configure SAML assertions for the authentication response (read 2026-11)',
@@ -81,6 +82,7 @@ function samlProviderArn(rolesRename: unknown): string {
 // support.google.com/a/answer/6349809: entity ID with the domain-specific issuer, form of the ACS URL, NameID.
 export const googleWorkspace: ProductPreset = {
   id: 'google-workspace',
+  life: { renews: false, signOut: 'own', session: 'Session control: 14 d', certificates: 'none' },
   kind: 'office',
   documentation: 'https://support.google.com/a/answer/6349809',
   checkedAgainst: 'Google Workspace Admin Help, Assertion requirements, answer 6349809 (read 2026-11)',
@@ -115,6 +117,7 @@ Use a domain-specific issuer: ${TICKED}`,
 // security_auth_slo_saml_sp_configuring (logout address), My Domain as entity ID.
 export const salesforce: ProductPreset = {
   id: 'salesforce',
+  life: { renews: false, signOut: 'everywhere', session: 'Session Settings: 2h', certificates: 'none' },
   kind: 'office',
   documentation: 'https://help.salesforce.com/s/articleView?id=xcloud.sso_jit_requirements.htm&type=5',
   checkedAgainst: 'Salesforce Help, Just-in-Time Provisioning Requirements and SAML Single Logout (read 2026-11)',
@@ -155,6 +158,7 @@ User Provisioning Enabled: ${t('console.preset.salesforce.provisioning', { attri
 // slack.com/help/articles/205168057: ACS URL, entity ID, persistent NameID, attribute names, signed response, no single logout.
 export const slack: ProductPreset = {
   id: 'slack',
+  life: { renews: false, signOut: 'own', certificates: 'none' },
   kind: 'communication',
   documentation: 'https://slack.com/help/articles/205168057-Custom-SAML-single-sign-on',
   checkedAgainst: 'Slack Help Center, Custom SAML single sign-on, article 205168057 (read 2026-11)',

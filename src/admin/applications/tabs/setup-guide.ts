@@ -6,6 +6,7 @@ import { type PageText, sentences, t } from '../../../texts/text.ts';
 import type { Block, Cell } from '../../console/blocks.ts';
 import type { IdentityProvider, ProductPreset } from '../presets/parts.ts';
 import { productOf } from '../presets/presets.ts';
+import { productLifeBlock } from './product-life.ts';
 
 /** How to set the address of this server, for a page. */
 export const HOW_TO_SET_THE_ADDRESS = t('console.tabs.setup.how-to-set-address');
@@ -29,7 +30,7 @@ export function setupInstructionBlocks(application: Application, identityProvide
     ...own.map(({ title, text, isAlternative }): Block => {
       return { kind: 'code', title, label: title, text, ...(isAlternative && { isClosed: true }) };
     }),
-    ...(product ? [documentation(product)] : []),
+    ...(product ? [productLifeBlock(application, product), documentation(product)] : []),
     {
       kind: 'facts',
       title: own.length > 0 ? t('console.tabs.setup.all-values') : t('console.tabs.setup.enter-values'),

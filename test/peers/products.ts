@@ -1,0 +1,54 @@
+// Signs people in at real products, each registered with its preset and set up by its guide, and prints a table (README.md). Not part
+// of `npm test`: what the machine lacks is skipped, with what it needs.
+//   npx tsx test/peers/products.ts [--product oauth2-proxy] … [--log]
+import { parseArgs } from 'node:util';
+import { startGatehouse } from './gatehouse.ts';
+import { startJupyterHub } from './products/jupyterhub.ts';
+import { startMinio } from './products/minio.ts';
+import { startOauth2Proxy } from './products/oauth2-proxy.ts';
+import { startPaperless } from './products/paperless.ts';
+import type { StartProduct } from './products/product.ts';
+import { startSynapse } from './products/synapse.ts';
+import { Missing } from './programs.ts';
+
+const products: Record<string, StartProduct> = {
+  'oauth2-proxy': startOauth2Proxy,
+  jupyterhub: startJupyterHub,
+  synapse: startSynapse,
+  'paperless-ngx': startPaperless,
+  minio: startMinio,
+};
+const { values: options } = parseArgs({
+  options: { product: { type: 'string', multiple: true }, log: { type: 'boolean' } },
+});
+const print = (line: string) => void process.stdout.write(`${line}\n`);
+
+let failures = 0;
+for (const [name, start] of Object.entries(products))
+  if (!options.product || options.product.includes(name)) await tryProduct(name, start);
+process.exit(failures > 0 ? 1 : 0);
+
+async function tryProduct(name: string, start: StartProduct): Promise<void> {
+  const gatehouse = await startGatehouse();
+  try {
+    const product = await start(gatehouse);
+    for (const [title, trial] of Object.entries(product.trials)) {
+      const before = gatehouse.log.length;
+      const result = await trial().then(
+        (note) => `ok: ${note}`,
+        (error: unknown) => {
+          failures += 1;
+          if (options.log) for (const line of gatehouse.log.slice(before)) print(line.trim());
+          return `FAIL: ${error instanceof Error ? error.message : String(error)}`;
+        },
+      );
+      print(`| ${name} ${product.version} | ${title} | ${result} |`);
+    }
+    await product.stop();
+  } catch (error) {
+    if (!(error instanceof Missing)) failures += 1;
+    print(`${name}: ${error instanceof Missing ? 'skipped, ' : ''}${error instanceof Error ? error.message : error}`);
+  } finally {
+    await gatehouse.stop();
+  }
+}
