@@ -187,7 +187,7 @@ it.each(productPresets)(
       'Ausprobiert',
     ])
       expect(german).toContain(label);
-    expect(text).toContain(ran ? `With ${ran.what}, ${ran.on}.` : `${title} itself was not run.`);
+    expect(text).toContain(ran ? `With ${ran.what}, ${ran.on}.` : `${title} itself wasn’t run.`);
 
     const guide = preset
       .setupInstructions({ name: 'Acme', issuer: idp.issuer, clientId, clientSecret: 'S', certificate: 'C' }, stored)
