@@ -42,7 +42,7 @@ export const limits = {
    * The parameters of an authorization request together, which are stored until the sign-in ends; also what goes back with the answer, which
    * has to fit into an address: browsers and proxies accept 8 KiB of headers.
    */
-  authorizationRequest: { bytes: 8 * KIB },
+  authorizationRequest: { bytes: 8 * KIB, pushedBytes: 24 * KIB }, // pushed: as it was sent, in a JWT
   /** RFC 9126 2.2: a pushed request is used at once. */
   pushedRequest: { seconds: MINUTE },
   /** An initial access token (RFC 7591 3) is given to a developer who uses it on the same day. */
@@ -249,7 +249,12 @@ export const limits = {
     ...{ timeoutMs: 15_000, totalMs: 120_000 }, // of one answer of the mail server, and of all for one mail: less than the lease
   },
   /** Expired rows are deleted in batches small enough not to hold a lock. */
-  sweep: { everySeconds: MINUTE, batch: 500 },
+  sweep: {
+    everySeconds: MINUTE,
+    batch: 500,
+    keepSeconds: HOUR, // a clock that is ahead for a while must not delete what is valid again when it is right
+    keepShortSeconds: 5 * MINUTE, // of a sign-in in progress: deleted too early, it starts again
+  },
   /** Audit events are deleted after a year; they are added to the hash chain within seconds, with signed checkpoints. */
   audit: {
     retentionDays: 365,
@@ -290,6 +295,19 @@ export const limits = {
    * the end of attempts on other instances. A check takes less than a second, up to 5 for an expensive imported hash.
    */
   signInQueue: { concurrency: 16, maxWaiting: 2000, seconds: 5, pollMilliseconds: 100, inFlightSeconds: 30 },
+  /**
+   * What everybody who is not signed in may store, by network address, and each user by account: requests that store something, and the
+   * bytes of their rows. A sign-in stores with one to three requests and about 10 KB before its user is known: 500 people behind one
+   * address sign in within the same ten minutes. `site`: an IPv6 network of 48 bits. Each process counts, and reports each of
+   * `parts` to the shared counters. `maxSenders`: of which a process remembers what they stored.
+   */
+  storageBudget: {
+    seconds: 10 * MINUTE,
+    sender: { requests: 2500, bytes: 16 * KIB * KIB },
+    site: { requests: 12_500, bytes: 64 * KIB * KIB },
+    parts: 16,
+    maxSenders: 50_000,
+  },
   /** `points` attempts in `seconds`, counted for all instances together. */
   rateLimits: {
     signInPerAccount: { points: 5, seconds: 15 * MINUTE },
@@ -301,8 +319,6 @@ export const limits = {
     mailPerRecipient: { points: 10, seconds: HOUR },
     registrationPerAddress: { points: 10, seconds: HOUR },
     deviceCodePerAddress: { points: 20, seconds: 10 * MINUTE },
-    signInStartPerAddress: { points: 2000, seconds: 10 * MINUTE },
-    signInStartPerSite: { points: 10_000, seconds: 10 * MINUTE },
     samlPerAddress: { points: 600, seconds: MINUTE },
     upstreamLogoutPerAddress: { points: 600, seconds: MINUTE },
     clientAuthPerAddress: { points: 30, seconds: 5 * MINUTE },

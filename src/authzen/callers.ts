@@ -63,6 +63,7 @@ export function createEvaluationCallers(dependencies: EvaluationCallersDependenc
       }
       const counted = await rateLimits.consume('api:caller', application.clientId);
       if (!counted.allowed) throw tooManyRequests(counted.retryAfterSeconds, { message: 'Too many calls.' });
+      ctx.state.sender = 'trusted';
       return {
         clientId: application.clientId,
         application,

@@ -70,6 +70,8 @@ export interface UpstreamRequests {
   storeIdentityWithoutRequest(identity: unknown, of: Pick<NewRequest, 'connectionId' | 'boundTo'>): Promise<string>;
   /** The identity that is stored for this interaction; undefined when it has expired. */
   findIdentity(id: string, boundTo: string): Promise<unknown>;
+  /** The sign-in is finished: erases the identity, and lets the row go. */
+  end(id: string): Promise<void>;
 }
 
 export const statements = hotStatements('upstream-requests', {
@@ -165,7 +167,10 @@ function provenIdentities({
   sql,
   vault,
   now,
-}: RequestsDependencies): Pick<UpstreamRequests, 'storeIdentity' | 'storeIdentityWithoutRequest' | 'findIdentity'> {
+}: RequestsDependencies): Pick<
+  UpstreamRequests,
+  'storeIdentity' | 'storeIdentityWithoutRequest' | 'findIdentity' | 'end'
+> {
   const { seal, decrypt } = encryption(vault);
   return {
     async storeIdentity(id, identity) {
@@ -196,6 +201,10 @@ function provenIdentities({
     async findIdentity(id, boundTo) {
       const [row] = await sql.query<{ answerSealed: string | null }>(statements.findIdentity, id, boundTo, now());
       return row?.answerSealed ? decrypt(id, row.answerSealed) : undefined;
+    },
+
+    async end(id) {
+      await sql.execute(statements.storeIdentity, null, now(), id);
     },
   };
 }

@@ -32,7 +32,7 @@ export interface SignInsDependencies {
   now: Clock;
   connections: Pick<Connections, 'enabled' | 'find' | 'findEnabled' | 'forDomain' | 'provenDomains'>;
   policy: Pick<SignInPolicy, 'hasOwnFactor'>;
-  requests: Pick<UpstreamRequests, 'storeIdentity' | 'findIdentity'>;
+  requests: Pick<UpstreamRequests, 'storeIdentity' | 'findIdentity' | 'end'>;
   sessions: Pick<UpstreamSessions, 'begin'>;
   resolver: Pick<Resolver, 'resolve' | 'link'>;
   rejected: RejectedSignIns;
@@ -144,11 +144,16 @@ async function completeSignIn(
   const identity = parseIdentity(stored);
   const { subject, session: handle } = identity;
   const row = { connectionId: connection.id, userId: account.id, subject, handle };
-  if (proven.linkTo === undefined) return sessions.begin(row);
+  if (proven.linkTo === undefined) {
+    const session = await sessions.begin(row);
+    await requests.end(proven.requestId);
+    return session;
+  }
   const done = await transaction(db, async (tx) => {
     const notify = await resolver.link(connection, identity, account, by, tx);
     return { notify, id: await sessions.begin(row, tx) };
   });
+  await requests.end(proven.requestId);
   await done.notify();
   return done.id;
 }

@@ -1,7 +1,7 @@
 // The types of `ctx.state` and `ctx.render`, which the middlewares of this server add to a Koa context.
 import Koa from 'koa';
 import type { Logger } from '../platform/logger.ts';
-import type { RequestInfo } from '../platform/request-info.ts';
+import type { RequestInfo, Sender } from '../platform/request-info.ts';
 import type { DatabaseUnavailable } from '../storage/unavailable.ts';
 import type { OfferedLanguages } from '../texts/languages.ts';
 import type { AppError, ErrorCode } from './errors.ts';
@@ -31,6 +31,8 @@ export interface State {
   errorCode?: ErrorCode | undefined;
   /** The page in which an error of this request is displayed to its user, where it is not the view `error`. */
   errorPage?(error: AppError): Promise<ErrorPage | undefined>;
+  /** Who the request stores for, as soon as it is known outside of the engine. */
+  sender?: Sender;
   /** Whether the database could not be used, so that the response has to be replaced (503). */
   databaseFailure?: DatabaseUnavailable;
   /** The path where a logout continues, instead of the address that the OIDC engine redirects to. */

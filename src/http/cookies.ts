@@ -18,6 +18,8 @@ const cookieTable = {
   session: { name: 'gatehouse_session' },
   /** The secret that `_csrf` tokens are derived from. */
   csrf: { name: 'gatehouse_csrf' },
+  /** The engine's form that is open in a browser without a session: logout, device flow. */
+  form: { name: 'gatehouse_form', maxAgeSeconds: limits.interaction.seconds },
   /** Session of the account pages and the console (src/rp). */
   rpSession: { name: 'sessionId', maxAgeSeconds: limits.rpSession.cookieSeconds, fixedName: true },
   /** State and PKCE verifier between `/login` and `/auth/callback`. */

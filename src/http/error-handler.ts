@@ -1,10 +1,19 @@
 // The only place where an error becomes a response: a page for users, RFC 9457 problem+json for programs, RFC 6749 5.2 at OAuth endpoints.
 // Both contain the request id of the log line; neither says more than the error's public message.
 import { STATUS_CODES } from 'node:http';
+import { tooMuchStoredIn } from '../storage/stored-size.ts';
 import { unavailableIn } from '../storage/unavailable.ts';
 import type { Context, ErrorPage, Middleware } from './context.ts';
 import { databaseUnavailable, RETRY_AFTER } from './database-unavailable.ts';
-import { AppError, badRequest, type ErrorOptions, internal, methodNotAllowed, notFound } from './errors.ts';
+import {
+  AppError,
+  badRequest,
+  type ErrorOptions,
+  internal,
+  methodNotAllowed,
+  notFound,
+  tooMuchStored,
+} from './errors.ts';
 import { addressToReturnTo } from './pages/language.ts';
 import { applicationBrand, type BrandOf, type Render } from './pages/render.ts';
 
@@ -57,6 +66,8 @@ function rejectUnhandled(ctx: Context): void {
 function asAppError(thrown: unknown): AppError {
   const unavailable = databaseUnavailable(thrown);
   if (unavailable) return unavailable;
+  const tooMuch = tooMuchStoredIn(thrown);
+  if (tooMuch) return tooMuchStored(tooMuch.retryAfterSeconds);
   if (thrown instanceof AppError) return thrown;
   if (!isHttpError(thrown)) return internal(thrown);
   // Errors of Koa and its middlewares (http-errors): their status, our message.

@@ -194,6 +194,14 @@ export function tooManyRequests(retryAfterSeconds: number, options?: ErrorOption
   });
 }
 
+/** 429 for a request that would store more than its network or its user may (rate-limits/storage-budget.ts). */
+export function tooMuchStored(retryAfterSeconds: number): AppError {
+  return tooManyRequests(retryAfterSeconds, {
+    message: t('error.too_many_requests.network'),
+    advice: t('error.too_many_requests.network-wait', { time: waitText(retryAfterSeconds) }),
+  });
+}
+
 /** 500, for unexpected errors; the cause is logged and never displayed. */
 export function internal(cause: unknown): AppError {
   return new AppError('internal', { cause });

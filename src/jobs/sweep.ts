@@ -1,11 +1,10 @@
 // Deletes expired rows in small batches with pauses, so that a large backlog blocks neither other writers nor the process.
 // Every column that it compares has an index. The audit log is purged instead (audit/jobs.ts).
 import { setTimeout as sleep } from 'node:timers/promises';
+import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db } from '../storage/database.ts';
 
-/** An hour: a clock that is ahead for a while must not delete what is valid again when it is right. */
-const KEEP_SECONDS = 3600;
 const BATCH = 500;
 const PAUSE_MILLISECONDS = 10;
 
@@ -29,7 +28,7 @@ export interface SweepDependencies {
 export function createSweep({ db, now, targets, batch = BATCH }: SweepDependencies) {
   return async function sweep(signal?: AbortSignal): Promise<Record<string, number>> {
     const deleted: Record<string, number> = {};
-    for (const { table, keepSeconds = KEEP_SECONDS, remove } of targets) {
+    for (const { table, keepSeconds = limits.sweep.keepSeconds, remove } of targets) {
       const before = new Date(now().getTime() - keepSeconds * 1000);
       let count = batch;
       while (count === batch && !signal?.aborted) {

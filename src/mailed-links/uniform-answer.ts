@@ -7,6 +7,7 @@ import { limits } from '../limits.ts';
 import { addressBlock } from '../rate-limits/network-limits.ts';
 import type { PolicyName } from '../rate-limits/policies.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
+import { assertMayStore } from '../storage/request-scope.ts';
 
 /**
  * Counts the request under `policy` by its address (429 when there are too many), does `work`, and redirects to `page`
@@ -17,6 +18,7 @@ export async function answerUniformly(
   { rateLimits, policy }: { rateLimits: Pick<RateLimits, 'consume'>; policy: PolicyName },
   { work, page }: { work: () => Promise<void>; page: string },
 ): Promise<void> {
+  assertMayStore();
   const fixedTime = sleep(limits.uniformAnswer.milliseconds);
   const verdict = await rateLimits.consume(policy, addressBlock(ctx.state.request.address));
   if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);

@@ -25,6 +25,7 @@ import {
 } from './registration/registration-fault.ts';
 import { type ApiTokens, createApiTokens } from './store/api-access-tokens.ts';
 import { type ClientSource, createClientSource } from './store/clients.ts';
+import { createFormStates } from './store/form-state.ts';
 import { createRefreshTokenRetries } from './store/refresh-token-retries.ts';
 import { createSessionStore } from './store/sessions/session-store.ts';
 
@@ -90,6 +91,7 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
       deviceGuesses,
       refreshTokenRetries,
       rejections,
+      cookies: dependencies.cookies,
     }),
     apiTokens: createApiTokens({ provider: engine.current, clients }),
     claimsPreview: createClaimsPreviews({ ...dependencies, provider: engine.current, clients }),
@@ -103,7 +105,7 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
 
 /** The dependencies of the patches of oidc-provider (oidc/patches/). */
 function patchesOf(dependencies: OidcDependencies, { clients, refreshTokenRetries, sessionStore }: Shared) {
-  const { db, logger, logout, now, settings, sql, upstream, vault } = dependencies;
+  const { cookies, db, logger, logout, now, settings, sql, upstream, vault } = dependencies;
   return {
     clients,
     vault,
@@ -112,6 +114,7 @@ function patchesOf(dependencies: OidcDependencies, { clients, refreshTokenRetrie
     now,
     sessionSaving: {
       store: sessionStore,
+      forms: createFormStates({ cookies, vault, now }),
       epoch: () => Math.floor(now().getTime() / 1000),
       idleSeconds: () => settings.latest().session_idle_minutes * 60,
       onSignedIn: createAfterSignIn({

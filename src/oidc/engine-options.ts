@@ -2,7 +2,6 @@
 import { needsPkce } from '../applications/fields/oidc-client.ts';
 import { acrValues, FEDERATED_ACR } from '../mfa/acr.ts';
 import { randomToken } from '../platform/random.ts';
-import { countSignInStart } from '../rate-limits/network-limits.ts';
 import { ownResources } from '../rbac/built-in.ts';
 import { createFindAccount } from './claims/find-account.ts';
 import { createResourceServers } from './claims/resource-servers.ts';
@@ -82,7 +81,6 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
       clients,
       registeredScopes,
       isPendingAuthnRequest: saml.isPendingAuthnRequest,
-      countSignInStart: (address) => countSignInStart(rateLimits, address),
       isRunningTest: (ctx, params) => testTickets.matches(appContext(ctx), params),
     }),
     needsPkce: (clientId) => needsPkce(clients.cachedApplicationOf(clientId)?.metadata ?? {}),

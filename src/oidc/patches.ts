@@ -2,6 +2,7 @@
 // test/contracts/patches for each; why it exists and what to ask upstream: docs/decisions/0022-what-we-override-in-oidc-provider.md.
 
 import type { Context } from '../http/context.ts';
+import type { Cookies } from '../http/cookies.ts';
 import type { KoaContextWithOIDC, Provider } from './engine/library.ts';
 import { limitClientAuthentication } from './patches/provider/client-authentication-limits.ts';
 import { type ClientCacheDependencies, cacheClients } from './patches/provider/client-cache.ts';
@@ -82,7 +83,7 @@ export const providerPatches: readonly ProviderPatch[] = [
   { name: 'requested-scope', replaces: 'OIDCContext.prototype.params', apply: completeRequestedScope },
   {
     name: 'session-saving',
-    replaces: 'Session.instantiate, Session.prototype.save',
+    replaces: 'Session.instantiate, Session.get, Session.prototype.save',
     apply: (provider, { sessionSaving }) => mergeSessionsOnSave(provider, sessionSaving),
   },
   {
@@ -109,6 +110,7 @@ export interface EngineRequest {
   /** The engine's route of the request (engine/routes.ts). */
   route: string;
   provider: Provider;
+  cookies: Pick<Cookies, 'get'>;
 }
 
 export interface RequestPatch {
@@ -122,8 +124,8 @@ export const requestPatches: readonly RequestPatch[] = [
   { name: 'post-as-get', apply: redirectPostToGet },
   {
     name: 'device-step-cookies',
-    apply(ctx, { route, provider }) {
-      requireDeviceCookies(ctx, route, provider);
+    apply(ctx, request) {
+      requireDeviceCookies(ctx, request);
     },
   },
   {

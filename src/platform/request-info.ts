@@ -9,3 +9,6 @@ export interface RequestInfo {
   /** The client ID or entity ID of the application whose sign-in the request belongs to. Pages and mails have its brand. */
   application?: string;
 }
+
+/** Who a request stores for: a user, or `trusted`, whom no budget limits: administration, and applications with their credential. */
+export type Sender = { userId: string } | 'trusted';

@@ -10,6 +10,7 @@ import { createLockout } from './lockout.ts';
 import { createMailLimits, type MailLimitsDependencies } from './mail-limits.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { createSignInQueue } from './sign-in-queue.ts';
+import { createStorageBudget } from './storage-budget.ts';
 
 export interface LimitsDependencies extends Pick<MailLimitsDependencies, 'knownBrowsers'> {
   db: Db;
@@ -24,6 +25,7 @@ export function createLimits({ db, sql, now, vault, isEnabled, knownBrowsers }: 
   const rateLimits = createRateLimits({ db, sql, now, isEnabled });
   return {
     rateLimits,
+    storageBudget: createStorageBudget({ rateLimits, now, isEnabled }),
     lockout: createLockout({
       rateLimits,
       counters: createAttemptCounters({ db, sql, now, isEnabled }),

@@ -2,7 +2,6 @@
 // bits, and may have one of 48 bits with 65,536 of those: so IPv6 is counted twice (RFC 6177).
 import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import type { RateLimits, Verdict } from './rate-limits.ts';
 
 /** The key under which requests of one customer are counted: an IPv4 address, or an IPv6 network of 64 bits. */
 export function addressBlock(address: string): string {
@@ -12,13 +11,6 @@ export function addressBlock(address: string): string {
 /** The largest block that one customer can have: an IPv4 address, or an IPv6 network of 48 bits. */
 export function siteBlock(address: string): string {
   return blockOf(address, 48);
-}
-
-/** Counts the start of a sign-in, which stores its request, for the address and for the site of the sender. */
-export async function countSignInStart(rateLimits: Pick<RateLimits, 'consume'>, address: string): Promise<Verdict> {
-  const byAddress = await rateLimits.consume('sign-in-start:address', addressBlock(address));
-  const site = siteBlock(address);
-  return byAddress.allowed && site.endsWith('/48') ? rateLimits.consume('sign-in-start:site', site) : byAddress;
 }
 
 function blockOf(address: string, ipv6Bits: number): string {

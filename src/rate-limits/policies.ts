@@ -22,7 +22,7 @@ export interface Backoff {
   forgetSeconds: number;
 }
 
-const { rateLimits } = limits;
+const { rateLimits, storageBudget } = limits;
 const window = (limit: { points: number; seconds: number }): Window => ({ kind: 'window', ...limit });
 const PAUSE = { baseSeconds: 30, maxSeconds: 15 * 60, forgetSeconds: 60 * 60 };
 
@@ -86,10 +86,10 @@ export const policies = {
   'device-start:address': window(rateLimits.deviceStartPerAddress),
   /** Audit entries for an address in a denied network, which could fill the log otherwise. */
   'denied:address': window({ points: 1, seconds: 60 * 60 }),
-  /** Starting a sign-in at an application: each stores its request for an hour. High, because offices share an address. */
-  'sign-in-start:address': window(rateLimits.signInStartPerAddress),
+  /** Parts of what a network address or a user may store, which the processes report (storage-budget.ts). */
+  'storage:sender': window({ points: storageBudget.parts, seconds: storageBudget.seconds }),
   /** The same for an IPv6 network of 48 bits, which holds 65,536 of 64 bits. */
-  'sign-in-start:site': window(rateLimits.signInStartPerSite),
+  'storage:site': window({ points: storageBudget.parts, seconds: storageBudget.seconds }),
   /** SAML messages, each of which is parsed, may be verified, and leaves a row: ten a second, since offices share one. */
   'saml:address': window(rateLimits.samlPerAddress),
   /** Logout tokens and front-channel logouts of upstreams, which are verified and look up sessions. */

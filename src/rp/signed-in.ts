@@ -62,6 +62,7 @@ export function createSignedIn(dependencies: SignedInDependencies): SignedIn {
     const account = session && (await accounts.find(session.userId));
     if (!session || !account?.isActive) return undefined;
     ctx.state.profileLanguage = account.locale ?? undefined;
+    ctx.state.sender ??= { userId: account.id };
     return { account, session };
   }
 

@@ -141,7 +141,7 @@ function diagnosticsOf(
   { admin, console }: { admin: Admin; console: Console },
 ) {
   const { accounts, applications, audit, config, credentials, db, identities, lockout, mfa, now } = services;
-  const { rateLimits, rejections, settings, signInPolicy } = services;
+  const { rateLimits, rejections, settings, signInPolicy, storageBudget } = services;
   return createDiagnostics({
     now,
     credentials,
@@ -150,6 +150,7 @@ function diagnosticsOf(
     directoryBudget: services.directoryBudget,
     identities,
     rateLimits,
+    storageBudget,
     signInPolicy,
     upstream: userPages.federation.signIns,
     deniedNetworks: () => settings.latest().denied_networks,

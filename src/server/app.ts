@@ -13,20 +13,32 @@ import { createRenderer, rendering } from '../http/pages/render.ts';
 import { requestContext } from '../http/request-context.ts';
 import { createRequestSpans } from '../http/request-span.ts';
 import { securityHeaders } from '../http/security-headers.ts';
+import { engineSender } from '../oidc/engine/app-context.ts';
 import { isForPrograms } from '../oidc/engine/routes.ts';
 import { assetDirs } from '../platform/package.ts';
 import type { Tracing } from '../platform/tracing.ts';
 import { addressBlock } from '../rate-limits/network-limits.ts';
+import type { StorageBudget } from '../rate-limits/storage-budget.ts';
 import type { Services } from '../services.ts';
 import { offeredLanguages } from '../settings/value-schemas.ts';
 import { inRequestScope } from '../storage/request-scope.ts';
+import { TooMuchStored } from '../storage/stored-size.ts';
 import type { HttpServices } from './http-services.ts';
 import { type PauseWatch, rejectStaleRequests } from './pause-watch.ts';
 
 export interface AppDependencies {
   services: Pick<
     Services,
-    'audit' | 'brand' | 'brandImages' | 'config' | 'logger' | 'pictures' | 'rateLimits' | 'settings' | 'sql' | 'texts'
+    | 'audit'
+    | 'brand'
+    | 'brandImages'
+    | 'config'
+    | 'logger'
+    | 'pictures'
+    | 'rateLimits'
+    | 'settings'
+    | 'storageBudget'
+    | 'texts'
   >;
   http: HttpServices;
   viewsDir: string;
@@ -41,7 +53,7 @@ const OPERATOR_PATHS = ['/healthz', '/readyz', '/metrics'];
 
 export function createApp({ services, http, viewsDir, tracing, pauses, routes }: AppDependencies): Application {
   const { cookieKeys, csrf, metrics } = http;
-  const { audit, brand, brandImages, config, logger, pictures, rateLimits, settings, sql, texts } = services;
+  const { audit, brand, brandImages, config, logger, pictures, rateLimits, settings, storageBudget, texts } = services;
   const assets = createAssets({ dirs: assetDirs, reload: !config.production });
   const offered = () => offeredLanguages(settings.latest());
   const { production } = config;
@@ -60,8 +72,10 @@ export function createApp({ services, http, viewsDir, tracing, pauses, routes }:
       },
     }),
   );
-  // All database waits of a request share one time limit, which starts with its first statement.
-  if (sql.isRemote) app.use((ctx, next) => inRequestScope({ isAnswered: () => ctx.headerSent }, next));
+  // What a request stores is charged to its sender, and its waits for the database share one time limit.
+  app.use((ctx, next) =>
+    inRequestScope({ isAnswered: () => ctx.headerSent, store: chargeFor(ctx, storageBudget) }, next),
+  );
   // Before anything that renders a page.
   app.use(languageChoice({ cookies: http.cookies, offered, texts }));
   // Before anything can respond: error pages need them, and the engine adds the hashes of its scripts to them.
@@ -90,6 +104,20 @@ export function createApp({ services, http, viewsDir, tracing, pauses, routes }:
   app.use(rendering({ render, brandOf: brand.ofApplication }));
   for (const route of routes) app.use(route);
   return app;
+}
+
+/** Charges the rows of a request, and tells the client how long to wait when one is refused. */
+function chargeFor(ctx: Context, budget: StorageBudget): (table: string, bytes: number) => void {
+  const charge = budget.forRequest(ctx.state.request.address, () => ctx.state.sender ?? engineSender(ctx));
+  return (table, bytes) => {
+    try {
+      charge(table, bytes);
+    } catch (error) {
+      // Also for the engine, which writes some of its responses itself.
+      if (error instanceof TooMuchStored && !ctx.headerSent) ctx.set('Retry-After', String(error.retryAfterSeconds));
+      throw error;
+    }
+  };
 }
 
 /** A router as a middleware that also responds to unsupported methods (405). */

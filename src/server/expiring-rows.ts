@@ -3,8 +3,21 @@ import type { SweepTarget } from '../jobs/sweep.ts';
 import { limits } from '../limits.ts';
 
 const DAY_SECONDS = 24 * 3600;
+const { keepShortSeconds } = limits.sweep;
+
+/** Rows of the engine that belong to one sign-in, of which strangers can cause many. */
+const SHORT_LIVED = ['Interaction', 'PushedAuthorizationRequest', 'DeviceCode', 'AuthorizationCode'];
 
 export const expiringRows: readonly SweepTarget[] = [
+  {
+    table: 'oidc_artifacts',
+    keepSeconds: keepShortSeconds,
+    remove: (db, before, limit) =>
+      db.oidcArtifact.deleteMany({
+        where: { model: { in: SHORT_LIVED }, expiresAt: { lt: epochSeconds(before) } },
+        limit,
+      }),
+  },
   {
     table: 'oidc_artifacts',
     remove: (db, before, limit) =>
@@ -17,10 +30,12 @@ export const expiringRows: readonly SweepTarget[] = [
   },
   {
     table: 'sign_in_attempts',
+    keepSeconds: keepShortSeconds,
     remove: (db, before, limit) => db.signInAttempt.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
   },
   {
     table: 'saml_requests',
+    keepSeconds: keepShortSeconds,
     remove: (db, before, limit) => db.samlRequest.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
   },
   {
@@ -61,6 +76,7 @@ export const expiringRows: readonly SweepTarget[] = [
   },
   {
     table: 'upstream_requests',
+    keepSeconds: keepShortSeconds,
     remove: (db, before, limit) => db.upstreamRequest.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
   },
   {

@@ -118,6 +118,7 @@ async function resolve(
   const { account, provenBySession } = await subjectOf(accounts, interaction, attempt);
   ctx.state.requestedLanguages = languagesOf(interaction.params.ui_locales);
   ctx.state.profileLanguage = account?.locale ?? undefined;
+  if (account) ctx.state.sender = { userId: account.id };
   const clientId = String(interaction.params.client_id);
   ctx.state.request.application = clientId;
   const application = await applicationOf(clientId);

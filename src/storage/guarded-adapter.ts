@@ -1,6 +1,7 @@
 // Prisma's adapter with every error that means "not at the moment" as DatabaseUnavailable, which Prisma passes on unchanged.
 import type { IsolationLevel, SqlDriverAdapter, SqlQuery, Transaction } from '@prisma/driver-adapter-utils';
 import type { Availability } from './availability.ts';
+import { chargeStatement } from './request-scope.ts';
 
 /** Runs an operation within a time limit of its own; `discard` gets a result that comes later. */
 export type WithinLimit = <T>(operation: () => Promise<T>, discard?: (result: T) => void) => Promise<T>;
@@ -26,16 +27,20 @@ export function guardedAdapter(
   const guarded: SqlDriverAdapter = {
     provider: adapter.provider,
     adapterName: adapter.adapterName,
-    queryRaw: (query) =>
-      watch(
+    async queryRaw(query) {
+      chargeStatement(query.sql, query.args);
+      return watch(
         query,
         limited(() => run(() => adapter.queryRaw(query))),
-      ),
-    executeRaw: (query) =>
-      watch(
+      );
+    },
+    async executeRaw(query) {
+      chargeStatement(query.sql, query.args);
+      return watch(
         query,
         limited(() => run(() => adapter.executeRaw(query))),
-      ),
+      );
+    },
     executeScript: (script) => run(() => adapter.executeScript(script)),
     async startTransaction(level?: IsolationLevel) {
       const tx = await limited(() => run(() => adapter.startTransaction(level)), discardTransaction);
@@ -68,16 +73,20 @@ function guardedTransaction(
     provider: tx.provider,
     adapterName: tx.adapterName,
     options: tx.options,
-    queryRaw: (query) =>
-      watch(
+    async queryRaw(query) {
+      chargeStatement(query.sql, query.args);
+      return watch(
         query,
         limited(() => tx.queryRaw(query).catch(fail)),
-      ),
-    executeRaw: (query) =>
-      watch(
+      );
+    },
+    async executeRaw(query) {
+      chargeStatement(query.sql, query.args);
+      return watch(
         query,
         limited(() => tx.executeRaw(query).catch(fail)),
-      ),
+      );
+    },
     commit: () => tx.commit().catch(fail),
     rollback: () => tx.rollback().catch(fail),
     ...(tx.createSavepoint && { createSavepoint: (name) => tx.createSavepoint?.(name).catch(fail) }),

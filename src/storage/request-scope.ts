@@ -1,12 +1,15 @@
-// Until when a request waits for the database. Only on PostgreSQL, where each statement is a round trip that may take long, and several of
-// them add up.
+// What a request may cost the database: the rows that it stores, and (only on PostgreSQL, where each statement is a round trip that may take
+// long, and several of them add up) the time that it waits.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DatabaseLimits } from './open-options.ts';
+import { writeOf } from './stored-size.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
 export interface RequestScope {
   /** True as soon as a part of the response was sent: an export may take long, and so may a job that the request started. */
   isAnswered(): boolean;
+  /** Called before each row is written. Throws TooMuchStored. */
+  store(table: string, bytes: number): void;
   /** When its statements have to end, in milliseconds of `performance.now()`; absent before the first one. */
   endsAt?: number;
   /** How long statements that end later may still take, quick ones apart. */
@@ -16,8 +19,20 @@ export interface RequestScope {
 const storage = new AsyncLocalStorage<RequestScope>();
 
 /** Runs `work`, which serves one request. */
-export function inRequestScope<T>(scope: Pick<RequestScope, 'isAnswered'>, work: () => T): T {
+export function inRequestScope<T>(scope: Pick<RequestScope, 'isAnswered' | 'store'>, work: () => T): T {
   return storage.run(scope, work);
+}
+
+/** Before each statement of the database: what it stores is charged to the request that it belongs to. Throws TooMuchStored. */
+export function chargeStatement(text: string, values: readonly unknown[]): void {
+  const scope = storage.getStore();
+  const write = scope && writeOf(text, values);
+  if (write) scope.store(write.table, write.bytes);
+}
+
+/** Before work whose response must not depend on it: a request that may store nothing now is refused here. Throws TooMuchStored. */
+export function assertMayStore(): void {
+  storage.getStore()?.store('any', 0);
 }
 
 export interface TimedOperation<T> {

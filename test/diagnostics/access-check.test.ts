@@ -142,13 +142,13 @@ describe('the access check', () => {
     await browser.submit(form, { username, password: 'a wrong password' });
     const [event] = await idp.services.audit.list({ types: ['sign-in.password'], limit: 1 });
     const { rateLimits } = idp.services;
-    while ((await rateLimits.consume('sign-in-start:address', event?.address ?? '')).allowed);
+    while ((await rateLimits.consume('sign-in:address', event?.address ?? '')).allowed);
     const { db } = idp.services;
     await db.clientSecret.deleteMany({ where: { applicationId } });
     const page = textOf((await checkOf(username, clientId)).text);
     expect(page).toContain(`Too many attempts came from ${event?.address}.`);
     expect(page).toContain('No client secret of Payroll is valid');
-    await rateLimits.reset('sign-in-start:address', event?.address ?? '');
+    await rateLimits.reset('sign-in:address', event?.address ?? '');
   });
 
   it('lists wrong passwords and those of a disabled account, which name no application', async () => {

@@ -62,6 +62,27 @@ describe('the sweep', () => {
     expect((await db.auditEvent.findMany()).map(({ at }) => at)).toEqual([later(-86_399)]);
   });
 
+  it('deletes the rows of a sign-in minutes after their end', async () => {
+    const at = (seconds: number) => BigInt(later(-seconds).getTime() / 1000);
+    await db.oidcArtifact.createMany({
+      data: ['Interaction', 'PushedAuthorizationRequest', 'DeviceCode', 'AuthorizationCode', 'RefreshToken'].flatMap(
+        (model) => [
+          { id: `${model} ended`, model, payload: '{}', expiresAt: at(301) },
+          { id: `${model} ending`, model, payload: '{}', expiresAt: at(299) },
+        ],
+      ),
+    });
+    const request = { applicationId: 'a', browserHash: '', data: '{}' };
+    await db.samlRequest.create({ data: { id: 'ended', ...request, expiresAt: later(-301) } });
+    await db.signInAttempt.create({ data: { uid: 'ended', expiresAt: later(-301) } });
+    await createSweep({ db, now: clock.now, targets: expiringRows })();
+    const ended = await db.oidcArtifact.findMany({ where: { id: { endsWith: ' ended' } } });
+    expect(ended.map(({ id }) => id)).toEqual(['RefreshToken ended']);
+    expect(await db.oidcArtifact.count({ where: { id: { endsWith: ' ending' } } })).toBe(5);
+    expect(await db.samlRequest.count()).toBe(0);
+    expect(await db.signInAttempt.count()).toBe(0);
+  });
+
   it('deletes a backlog in batches, lets other writers in between, and stops on abort', async () => {
     await db.seenMessage.createMany({
       data: Array.from({ length: 25 }, (_, index) => ({ id: `old-${index}`, expiresAt: later(-2 * HOUR) })),

@@ -168,7 +168,7 @@ describe.runIf(databaseKind() === 'postgresql')('PostgreSQL', () => {
     };
     const together = () => transaction(slow.db, (tx) => sleeps(tx)());
     const inRequest = (isAnswered: boolean, work: () => Promise<unknown>) =>
-      inRequestScope({ isAnswered: () => isAnswered }, () => reasonOf(work));
+      inRequestScope({ isAnswered: () => isAnswered, store: () => {} }, () => reasonOf(work));
     expect(await inRequest(false, sleeps(slow.db))).toBe('busy');
     expect(await inRequest(false, together)).toBe('busy');
     expect(await inRequest(true, together)).toBe('it succeeded');

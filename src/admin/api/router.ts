@@ -39,6 +39,7 @@ export function apiRouter({ endpoints, callers, idempotency }: ApiDependencies):
     router[endpoint.method](path, ...limitBody, async (ctx) => {
       const caller = await callers.identify(ctx);
       assertMay(caller, endpoint.needs);
+      ctx.state.sender = 'trusted';
       const call = await readCall(ctx, endpoint, caller, ctx.params);
       if (endpoint.streams)
         return sendStream(ctx, (await endpoint.handle({ ...call, record: recordNothing })) as Streamed);

@@ -33,6 +33,7 @@ import type { DirectoryBudget } from '../../rate-limits/directory-budget.ts';
 import type { Lock, Lockout } from '../../rate-limits/lockout.ts';
 import { addressBlock } from '../../rate-limits/network-limits.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
+import type { StorageBudget } from '../../rate-limits/storage-budget.ts';
 import { metadataEnd } from '../../saml/metadata/service-providers.ts';
 import type { UpstreamSignIns } from '../../sign-in/first-factor/upstream.ts';
 import type { SignInPolicy, SignInRequirements } from '../../sign-in/sign-in-policy.ts';
@@ -108,6 +109,7 @@ export interface FactsDependencies {
   identities: Pick<ExternalIdentities, 'ofUser'>;
   lockout: Pick<Lockout, 'locks'>;
   rateLimits: Pick<RateLimits, 'peek'>;
+  storageBudget: Pick<StorageBudget, 'peek'>;
   signInPolicy: Pick<SignInPolicy, 'requirementsOf' | 'amrOf'>;
   upstream: Pick<UpstreamSignIns, 'requiredConnection'>;
   /** Why the engine rejects a registered client. */
@@ -254,16 +256,13 @@ function wrongInARow(recent: readonly AuditEntry[]): number {
 }
 
 async function networkOf(
-  { deniedNetworks, rateLimits }: FactsDependencies,
+  { deniedNetworks, rateLimits, storageBudget }: FactsDependencies,
   recent: readonly AuditEntry[],
 ): Promise<AccessFacts['network']> {
   const address = recent.find((one) => one.address !== null)?.address;
   if (!address) return undefined;
-  const verdicts = await Promise.all([
-    rateLimits.peek('sign-in:address', addressBlock(address)),
-    rateLimits.peek('sign-in-start:address', addressBlock(address)),
-  ]);
-  const waitSeconds = Math.max(...verdicts.map(({ retryAfterSeconds }) => retryAfterSeconds));
+  const failures = await rateLimits.peek('sign-in:address', addressBlock(address));
+  const waitSeconds = Math.max(failures.retryAfterSeconds, storageBudget.peek(address).retryAfterSeconds);
   return { address, isDenied: inNetworks(deniedNetworks())(address), waitSeconds };
 }
 

@@ -4,6 +4,7 @@ import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import { isPage } from '../../http/pages/page-request.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Metrics } from '../../platform/metrics.ts';
+import { tooMuchStoredIn } from '../../storage/stored-size.ts';
 import { TooManyAttempts } from '../rate-limits/too-many-attempts.ts';
 import { appContext } from './app-context.ts';
 import type { RecordUsage } from './application-usage.ts';
@@ -119,7 +120,7 @@ function reportRejection(
   const detail = error.error_detail ?? error.error_description;
   ctx.state.log().info({ event: type, clientId, reason, detail }, 'request rejected');
   // Only logged: so many rejections must not fill the audit log.
-  if (error instanceof TooManyAttempts) return;
+  if (error instanceof TooManyAttempts || tooMuchStoredIn(error)) return;
   // prompt=none that needs an interaction is answered, not rejected (OIDC Core 3.1.2.6).
   if (/^(login|consent|interaction|account_selection)_required$/.test(reason)) return;
   recordRejection({ rejections, clients }, event, engineCtx, ctx, error);

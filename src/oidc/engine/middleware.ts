@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import compose from 'koa-compose';
 import type { Context, Middleware } from '../../http/context.ts';
+import type { Cookies } from '../../http/cookies.ts';
 import { methodNotAllowed } from '../../http/errors.ts';
 import { runInChildSpan } from '../../platform/tracing.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
@@ -28,6 +29,7 @@ export interface EngineMiddlewareDependencies {
   deviceGuesses: DeviceGuesses;
   refreshTokenRetries: Pick<RefreshTokenRetries, 'restartRetryTime'>;
   rejections: Pick<Rejections, 'codeOf'>;
+  cookies: Pick<Cookies, 'get'>;
 }
 
 /** How long the response to a failed refresh waits for the retry time to be stored. The storing goes on afterwards. */
@@ -51,6 +53,7 @@ export function createEngineMiddleware({
   deviceGuesses,
   refreshTokenRetries,
   rejections,
+  cookies,
 }: EngineMiddlewareDependencies): Middleware {
   const documents = createPublicDocuments({ provider: engine.current });
   const handlerOf = composeOnce();
@@ -103,7 +106,7 @@ export function createEngineMiddleware({
   async function answerRoute(ctx: Context, route: string): Promise<void> {
     const provider = engine.current();
     for (const { apply } of requestPatches) {
-      const answered = apply(ctx, { route, provider });
+      const answered = apply(ctx, { route, provider, cookies });
       if (answered && (await answered)) return;
     }
     const guarded =

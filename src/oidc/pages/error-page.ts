@@ -3,6 +3,7 @@
 import type { ErrorPage } from '../../http/context.ts';
 import { AppError, type ErrorCode, type TechnicalDetail, tooManyRequests } from '../../http/errors.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
+import { tooMuchStoredIn } from '../../storage/stored-size.ts';
 import { type PageText, t } from '../../texts/text.ts';
 import { appContext } from '../engine/app-context.ts';
 import type { ErrorOut, errors, KoaContextWithOIDC } from '../engine/library.ts';
@@ -48,7 +49,7 @@ export function createErrorPage({ rejections, clients, rejectedLogoutPage }: Err
     const { state } = appContext(ctx);
     readLanguages(ctx);
     if (ctx.oidc.client) state.request.application = ctx.oidc.client.clientId;
-    if (status >= 500) throw error;
+    if (status >= 500 || tooMuchStoredIn(error)) throw error;
     if (error instanceof TooManyAttempts) throw tooManyRequests(error.retryAfterSeconds, { cause: error });
     // The engine emits this event only after the page, which is thrown here and so ends the request.
     if (ctx.oidc.route === 'end_session') ctx.oidc.provider.emit('end_session.error', ctx, error);

@@ -2,7 +2,9 @@
 // The bearer secrets of clients and browsers are stored only as hashes.
 
 import type { ProtectedRows } from '../../audit/protected-rows.ts';
+import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { plural } from '../../platform/plural.ts';
 import { randomToken, sha256 } from '../../platform/random.ts';
 import { type Db, isUniqueViolation } from '../../storage/database.ts';
 import { hotStatements, ONE_ARTIFACT, type Sql } from '../../storage/statements.ts';
@@ -120,6 +122,11 @@ export function createArtifactAdapter(
       const uid = payload.uid ?? (OF_SESSION.has(model) ? payload.sessionUid : undefined) ?? null;
       const id = artifactId(model, value);
       const stored = JSON.stringify(storedPayload(model, payload));
+      // A request object may hold more than the parameters that are checked (engine/requests/request-checks.ts).
+      if (model === 'PushedAuthorizationRequest' && stored.length > limits.authorizationRequest.pushedBytes)
+        throw new errors.InvalidRequest(
+          `the request is longer than ${plural(limits.authorizationRequest.pushedBytes, 'character')}`,
+        );
       // The client chooses the expiry of its assertion, which may be a fraction or years in the future.
       const expiresAt = expiresIn ? nowSeconds() + Math.min(Math.ceil(expiresIn), MAX_SECONDS) : null;
       const { grantId = null, userCode = null, clientId = null } = payload;

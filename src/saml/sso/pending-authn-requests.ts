@@ -45,6 +45,8 @@ export interface PendingAuthnRequests {
   testResponse(id: string, browser: string | undefined): Promise<string | undefined>;
 }
 
+/** How long an answered request is kept: for the page that shows the Response to a test sign-in. */
+const ANSWERED_SECONDS = 10 * 60;
 /** Stands for "not yet tied to a browser"; it equals no hash. */
 const UNBOUND = '';
 const OPEN = 'used_at IS NULL AND expires_at > ?';
@@ -55,7 +57,7 @@ const COLUMNS = `id, application_id AS "applicationId", browser_hash AS "browser
 export const statements = hotStatements('authn-requests', {
   save: 'INSERT INTO saml_requests (id, application_id, request_id, browser_hash, data, expires_at, mac) VALUES (?,?,?,?,?,?,?)',
   find: `SELECT ${COLUMNS} FROM saml_requests WHERE id = ? AND application_id = ? AND browser_hash = ? AND ${OPEN}`,
-  consume: `UPDATE saml_requests SET used_at = ?
+  consume: `UPDATE saml_requests SET used_at = ?, expires_at = ?
     WHERE id = ? AND application_id = ? AND browser_hash = ? AND ${OPEN} RETURNING ${COLUMNS}`,
 });
 
@@ -112,7 +114,8 @@ export function createPendingAuthnRequests(dependencies: PendingAuthnRequestsDep
 
     async consume(id, applicationId, browser) {
       if (!id || !browser) return undefined;
-      return requestOf(await sql.query(statements.consume, now(), id, applicationId, sha256(browser), now()));
+      const [at, keptUntil] = [now(), new Date(now().getTime() + ANSWERED_SECONDS * 1000)];
+      return requestOf(await sql.query(statements.consume, at, keptUntil, id, applicationId, sha256(browser), at));
     },
 
     async saveTestResponse(id, sealed) {

@@ -9,6 +9,7 @@ import type { SqlDriverAdapter, Transaction } from '@prisma/driver-adapter-utils
 import { dialects } from '../dialect.ts';
 import { guardedAdapter } from '../guarded-adapter.ts';
 import type { OpenOptions } from '../open-options.ts';
+import { chargeStatement } from '../request-scope.ts';
 import { type Sql, type SqlValue, type Statement, statementsIn } from '../statements.ts';
 import { BUSY_MILLISECONDS, clientOf, connectSqlite } from './connections.ts';
 import { createRevisions } from './directory-revision.ts';
@@ -90,14 +91,15 @@ export async function openSqlite(
     query: <Row>({ sqlite: text }: Statement, ...values: SqlValue[]) => {
       const read = availability.isUp() && isRead(text) ? readNow<Row>(text, values) : undefined;
       if (read) return Promise.resolve(read);
-      return availability.run(async () =>
-        isRead(text) && writerLock.isTaken()
-          ? reading.query<Row>(text, values)
-          : writerLock.run(async () => writing.query<Row>(text, values)),
-      );
+      return availability.run(async () => {
+        if (isRead(text) && writerLock.isTaken()) return reading.query<Row>(text, values);
+        chargeStatement(text, values);
+        return writerLock.run(async () => writing.query<Row>(text, values));
+      });
     },
     execute: ({ sqlite: text }, ...values) =>
       availability.run(async () => {
+        chargeStatement(text, values);
         const count = await commit(text, values);
         if (count > 0) availability.written();
         return count;

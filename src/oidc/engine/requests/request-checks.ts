@@ -6,9 +6,7 @@ import { plural } from '../../../platform/plural.ts';
 import type { RuleViolation } from '../../../rejections/rules.ts';
 import { recordRequestedLanguages } from '../../claims/requested-languages.ts';
 import { userScopes } from '../../claims/scopes.ts';
-import { rejectUnlessAllowed } from '../../rate-limits/too-many-attempts.ts';
 import type { ClientApplication, ClientSource } from '../../store/clients.ts';
-import { appContext } from '../app-context.ts';
 import { errors, type KoaContextWithOIDC } from '../library.ts';
 import { TEST_MODE } from '../test-response-mode.ts';
 
@@ -23,8 +21,6 @@ export interface RequestCheckDependencies {
   isRunningTest(ctx: KoaContextWithOIDC, params: Record<string, unknown>): boolean;
   /** Whether the parameters are exactly those of a pending AuthnRequest of this browser. */
   isPendingAuthnRequest(ctx: KoaContextWithOIDC, params: Record<string, unknown>): Promise<boolean>;
-  /** Counts the start of a sign-in from this address. */
-  countSignInStart(address: string): Promise<{ allowed: boolean; retryAfterSeconds: number }>;
 }
 
 /** oidc-provider's validator for `extraParams`. Throws invalid_request; SAML and test requests are never sent back. */
@@ -57,16 +53,7 @@ export function createRequestCheck(dependencies: RequestCheckDependencies) {
     restoreOfflineAccess(ctx, application);
     await requireScope(ctx, application, dependencies);
     recordRequestedLanguages(params);
-    await limitSignInStarts(ctx, dependencies);
   };
-}
-
-/** Only a request without a session that allows a prompt starts a sign-in, and is stored until its end. */
-async function limitSignInStarts(ctx: KoaContextWithOIDC, { countSignInStart }: RequestCheckDependencies) {
-  const { route, session, params } = ctx.oidc;
-  if (route !== 'authorization' || session?.accountId || params?.prompt === 'none') return;
-  const context = appContext(ctx);
-  rejectUnlessAllowed(context, await countSignInStart(context.state.request.address));
 }
 
 /** Whether an answer with these parameters, such as an error, fits into an address. */

@@ -1,10 +1,13 @@
-// Patch: Session.instantiate and Session.prototype.save. The engine deletes the row of the old cookie and writes the whole
+// Patch: Session.instantiate, Session.get and Session.prototype.save. The engine deletes the row of the old cookie and writes the whole
 // session under the new one, and overwrites the changes of parallel requests. Here both are one step that merges
-// (docs/decisions/0017-sessions-merge-on-write.md).
+// (docs/decisions/0017-sessions-merge-on-write.md). A session of nobody is not stored: the form that it is for is in a cookie of its own.
 
+import { limits } from '../../../limits.ts';
+import { appContext } from '../../engine/app-context.ts';
 import { engineSeconds } from '../../engine/configuration.ts';
-import { Provider } from '../../engine/library.ts';
+import { type KoaContextWithOIDC, Provider } from '../../engine/library.ts';
 import { artifactId } from '../../store/adapter.ts';
+import type { FormStates } from '../../store/form-state.ts';
 import { hasNewLogin } from '../../store/sessions/merge-session.ts';
 import type { SavedSession, SessionStore } from '../../store/sessions/session-store.ts';
 import { setStoredText, storedTextOf } from '../../store/sessions/session-text.ts';
@@ -18,6 +21,7 @@ interface EngineSession {
   accountId?: string;
   exp: number;
   touched: boolean;
+  state?: object;
   getValueAndPayload(): Promise<{ payload: StoredSession }>;
   save(ttl: number): Promise<string>;
 }
@@ -25,7 +29,11 @@ interface EngineSession {
 interface SessionClass {
   prototype: EngineSession;
   instantiate(stored?: StoredSession): EngineSession;
+  get(ctx: KoaContextWithOIDC): Promise<EngineSession>;
 }
+
+/** Where the engine checks the CSRF secret of its form. */
+const FORM_ROUTES = new Set(['end_session_confirm', 'code_verification', 'device_resume']);
 
 export interface SignedInSession {
   uid: string;
@@ -36,6 +44,7 @@ export interface SignedInSession {
 
 export interface SessionSavingDependencies {
   store: Pick<SessionStore, 'save'>;
+  forms: FormStates;
   /** Epoch seconds of this server's clock. */
   epoch(): number;
   /** The idle limit of a session. */
@@ -45,9 +54,20 @@ export interface SessionSavingDependencies {
 }
 
 export function mergeSessionsOnSave(provider: Provider, dependencies: SessionSavingDependencies): void {
-  const { store, epoch, idleSeconds, onSignedIn } = dependencies;
+  const { store, forms, epoch, idleSeconds, onSignedIn } = dependencies;
   const sessions = provider.Session as unknown as SessionClass;
-  const { instantiate } = sessions;
+  const { get, instantiate } = sessions;
+  sessions.get = async function getWithForm(ctx) {
+    const session = await get.call(sessions, ctx);
+    const form = session.state === undefined && FORM_ROUTES.has(ctx.oidc?.route) && forms.find(appContext(ctx));
+    if (form) {
+      session.state = form;
+      // The engine saves a session again that an error changed; a session of nobody has no end of its own yet.
+      session.exp ??= engineSeconds() + limits.interaction.seconds;
+    }
+    return session;
+  };
+
   sessions.instantiate = function instantiateWithStoredText(stored) {
     const session = instantiate.call(sessions, stored);
     if (stored?.uid) setStoredText(session, storedTextOf(stored) ?? textOf(stored));
@@ -59,6 +79,11 @@ export function mergeSessionsOnSave(provider: Provider, dependencies: SessionSav
     const { jti: _bearer, ...payload } = (await this.getValueAndPayload()).payload;
     const idOf = (cookie: string) => artifactId('Session', cookie);
     const storedText = storedTextOf(this);
+    if (payload.accountId === undefined && storedText === undefined && isHeldByBrowser(payload.state)) {
+      this.touched = false;
+      removeSessionCookie(provider);
+      return this.id;
+    }
     const isCurrent = await store.save({
       id: idOf(this.id),
       oldId: this.oldId && idOf(this.oldId),
@@ -78,6 +103,12 @@ export function mergeSessionsOnSave(provider: Provider, dependencies: SessionSav
     }
     return this.id;
   };
+
+  /** Whether the browser holds the form of a session of nobody, in a cookie; a long one is stored. */
+  function isHeldByBrowser(state: unknown): boolean {
+    const { ctx } = Provider;
+    return typeof state !== 'object' || state === null || (ctx !== undefined && forms.give(appContext(ctx), state));
+  }
 }
 
 /** Whether another request can already have read this session from the database. */

@@ -2,6 +2,7 @@
 // engine answers such requests with an internal error; here the page says what to do.
 
 import type { Context } from '../../../http/context.ts';
+import type { Cookies } from '../../../http/cookies.ts';
 import { badRequest } from '../../../http/errors.ts';
 import { t } from '../../../texts/text.ts';
 import { routes } from '../../engine/configuration.ts';
@@ -10,16 +11,18 @@ import { DEVICE_STEP } from '../../engine/routes.ts';
 
 /**
  * Throws sign_in_expired for a step that this browser did not begin, other_browser for a form without a session.
- * @param route the engine's route of the request
  */
-export function requireDeviceCookies(ctx: Context, route: string, provider: Provider): void {
+export function requireDeviceCookies(
+  ctx: Context,
+  { route, provider, cookies }: { route: string; provider: Provider; cookies: Pick<Cookies, 'get'> },
+): void {
   const cookie = (type: 'resume' | 'session') => ctx.cookies.get(provider.cookieName(type), { signed: true });
   const isStep = route === DEVICE_STEP;
   if (isStep && cookie('resume') !== ctx.path.slice(routes.code_verification.length + 1)) {
     throw badRequest('sign_in_expired', { advice: t('device.open-again', { path: routes.code_verification }) });
   }
   const isForm = ctx.method === 'POST' && ctx.path === routes.code_verification;
-  if ((isStep || isForm) && !cookie('session')) {
+  if ((isStep || isForm) && !cookie('session') && !cookies.get(ctx, 'form')) {
     throw badRequest('other_browser', {
       advice: t('device.allow-cookies', { path: routes.code_verification }),
     });

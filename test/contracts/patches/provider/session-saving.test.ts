@@ -43,6 +43,7 @@ const patched = await startBareEngine({
       epoch: () => 1000,
       idleSeconds: () => 600,
       onSignedIn: async ({ accountId }) => void signIns.push(accountId),
+      forms: { give: () => true, find: () => undefined },
       store: {
         async save(session) {
           saved.push(session);

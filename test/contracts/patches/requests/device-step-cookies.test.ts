@@ -11,7 +11,8 @@ const patched: Engine = await startBareEngine({
   configuration,
   async around(ctx, next) {
     try {
-      requireDeviceCookies(ctx, engineRoute(ctx.path) ?? '', patched.provider);
+      const cookies = { get: () => undefined };
+      requireDeviceCookies(ctx, { route: engineRoute(ctx.path) ?? '', provider: patched.provider, cookies });
     } catch (error) {
       ctx.status = 400;
       ctx.body = (error as { code: string }).code;
