@@ -71,6 +71,7 @@ export type FactorChange =
   | 'passkey-added'
   | 'passkey-removed'
   | 'recovery-codes-created'
+  | 'recovery-code-used'
   | 'phone-changed'
   | 'identity-linked'
   | 'identity-unlinked'

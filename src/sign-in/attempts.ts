@@ -23,6 +23,8 @@ export interface Attempt {
   challenge?: string | undefined;
   /** A code was sent through this channel. */
   sent?: 'email' | 'sms' | undefined;
+  /** The second factor was a recovery code, and the page that offers to replace the lost factor was not answered yet. */
+  usedRecoveryCode?: boolean | undefined;
   /** The user chose not to be asked for the second factor in this browser again. */
   trustBrowser: boolean;
   /** What was proven at an upstream identity provider. */

@@ -115,7 +115,7 @@ export function createSignIn(dependencies: SignInDependencies) {
 
   const { attempts, browserCookie, expiredSignIns, flow, interactions } = createSignInFlow(dependencies, rememberDays);
   const { firstFactor, codes } = createFactorChecks(dependencies, browserCookie);
-  const factorPages = createFactorPages({ attempts, passkeys, totp, rememberDays });
+  const factorPages = createFactorPages({ attempts, passkeys, totp, recoveryCodes, rememberDays });
   const pages = createPages(dependencies, { factorPages, firstFactor, expiredSignIns });
 
   const passwordChanged = afterPasswordChange(dependencies);
@@ -129,7 +129,9 @@ export function createSignIn(dependencies: SignInDependencies) {
       hasMailServer: dependencies.hasMailServer,
     }),
     decisionRoutes({ flow, interactions, consents, audit, checkCsrf }),
-    secondFactorRoutes({ flow, pages, codes, attempts, codeDelivery, passkeys, audit, repeatedEntries, checkCsrf }),
+    secondFactorRoutes({
+      ...{ flow, pages, codes, attempts, codeDelivery, passkeys, audit, repeatedEntries, notifyOwner, checkCsrf },
+    }),
     enrolmentRoutes({ flow, pages, attempts, ...enrolment, checkCsrf }),
   ];
   // Before any check: error pages have the brand of the application too.

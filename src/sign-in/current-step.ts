@@ -163,7 +163,7 @@ async function resolve(
   return {
     interaction,
     attempt,
-    step: nextStep({ prompt }, { isIdentified, ...state }),
+    step: nextStep({ prompt }, { isIdentified, mayReplaceFactor: attempt.usedRecoveryCode === true, ...state }),
     account,
     clientId,
     applicationId: application.id,

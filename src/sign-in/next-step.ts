@@ -14,6 +14,8 @@ export interface Progress {
   /** What the settings, the application or the requested authentication context still demand. */
   /** `approval`: the enrolment, and an administrator has to allow it. `upstream`: a stronger sign-in at the upstream. */
   missing: 'nothing' | 'upstream' | 'second-factor' | 'enrolment' | 'approval';
+  /** After a recovery code: the lost factor can be replaced now, or later. */
+  mayReplaceFactor: boolean;
 }
 
 export type Step =
@@ -23,6 +25,7 @@ export type Step =
   | 'second-factor'
   | 'enrol'
   | 'approval'
+  | 'replace-factor'
   | 'change-password'
   | 'consent'
   | 'access-denied'
@@ -42,7 +45,7 @@ export function nextStep({ prompt }: Pick<PromptRequest, 'prompt'>, progress: Pr
   }
 }
 
-function nextSignInStep({ isIdentified, missing, mustChangePassword }: Progress): Step {
+function nextSignInStep({ isIdentified, missing, mustChangePassword, mayReplaceFactor }: Progress): Step {
   if (!isIdentified) return 'identify';
   if (missing === 'upstream') return 'upstream';
   // The second factor comes first: an attacker who has only the password must not replace it.
@@ -50,6 +53,7 @@ function nextSignInStep({ isIdentified, missing, mustChangePassword }: Progress)
   if (mustChangePassword) return 'change-password';
   if (missing === 'enrolment') return 'enrol';
   if (missing === 'approval') return 'approval';
+  if (mayReplaceFactor) return 'replace-factor';
   return 'done';
 }
 

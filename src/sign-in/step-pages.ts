@@ -130,6 +130,8 @@ async function showStep(dependencies: StepPagesDependencies, page: Page): Promis
     }
     case 'enrol':
       return factorPages.showEnrolment(ctx, current, { ...state, foot: footOf(page) });
+    case 'replace-factor':
+      return factorPages.showReplacement(ctx, current, { ...state, foot: footOf(page) });
     case 'approval':
       return rejectFirstFactor(dependencies, page);
     case 'change-password':

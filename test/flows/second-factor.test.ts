@@ -75,6 +75,53 @@ describe('the second factor', () => {
     expect(claims).toMatchObject({ sub: user.account.id, acr: 'urn:gatehouse:acr:mfa' });
   });
 
+  it('is replaced after a recovery code, whose use is mailed, or kept', async () => {
+    const user = await aUser(idp.services);
+    await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
+    const [lost = '', kept = ''] = await idp.services.mfa.recoveryCodes.create(user.account.id);
+    const recover = async (recoveryCode: string) => {
+      const browser = httpClient(idp.issuer);
+      const { started, page } = await begin(browser);
+      const question = await password(browser, page, user);
+      const form = await browser.get(`${new URL(question.url).pathname}?method=recovery-code`);
+      return { browser, started, offered: await browser.follow(await browser.submit(form, { code: recoveryCode })) };
+    };
+
+    const first = await recover(lost);
+    expect(textOf(first.offered.text)).toContain('You have 9 recovery codes left.');
+    const secret = /<code>([A-Z2-7 ]{16,})<\/code>/.exec(first.offered.text)?.[1]?.replaceAll(' ', '') ?? '';
+    const enrolled = await first.browser.submit(
+      first.offered,
+      { code: generateSync({ secret }) },
+      { form: 'enrol-totp' },
+    );
+    const back = await first.browser.follow(enrolled, isBack);
+    expect((await rp.finish(back.location ?? '', first.started)).claims()).toMatchObject({
+      acr: 'urn:gatehouse:acr:mfa',
+    });
+    expect(await idp.services.mfa.totp.verify(user.account.id, code())).toBe('wrong');
+    const mails = await idp.services.db.mailMessage.findMany({ where: { recipient: user.account.email ?? '' } });
+    expect(mails.map(({ subject }) => subject)).toContain('A recovery code was used to sign in to your account');
+
+    const second = await recover(kept);
+    const on = await second.browser.submit(second.offered, {}, { form: 'keep-factors' });
+    const done = await second.browser.follow(on, isBack);
+    expect((await rp.finish(done.location ?? '', second.started)).claims()).toMatchObject({
+      sub: user.account.id,
+    });
+  });
+
+  it('has a page for users who have lost all of their methods', async () => {
+    const user = await aUser(idp.services);
+    await idp.services.mfa.totp.importSecret(user.account.id, SECRET);
+    const browser = httpClient(idp.issuer);
+    const question = await password(browser, (await begin(browser)).page, user);
+    const [, link = ''] = /href="([^"]+\?method=none)"/.exec(question.text) ?? [];
+    const page = await browser.get(link);
+    expect(textOf(page.text)).toContain(`Your username is ${user.username}.`);
+    expect((await browser.get(new URL(question.url).pathname)).text).toContain('one-time-code');
+  });
+
   it('is set up during the sign-in when the setting requires one, with recovery codes that survive a reload and a change of language', async () => {
     await idp.services.settings.set('mfa', 'required');
     await idp.services.settings.set('brand_name', 'Contoso');

@@ -124,6 +124,25 @@ export const samplePages: Record<string, [string, object]> = {
       ...foot,
     },
   ],
+  replaceFactor: [
+    'sign-in/enrol',
+    {
+      title: t('replace-factor.title'),
+      lead: t('replace-factor.lead'),
+      notice: t('recovery-codes.left', { count: 7 }),
+      passkey: {
+        action: '/signin/u1/enrol-passkey',
+        mode: 'create',
+        options: '{}',
+        name: t('passkey.default-name'),
+        label: t('enrol.set-up-passkey'),
+      },
+      totp: { ...sampleApp, action: '/signin/u1/enrol-totp' },
+      keep: { action: '/signin/u1/keep-factors', label: t('replace-factor.keep') },
+      ...foot,
+    },
+  ],
+  noFactor: ['sign-in/no-factor', { lead: t('no-factor.lead', { user: 'alice' }), backHref: '/signin/u1', ...foot }],
   identify: [
     'sign-in/identify',
     {

@@ -49,13 +49,14 @@ export function enrolmentRoutes(dependencies: EnrolmentRoutesDependencies): Rout
   const router = new Router<State, Extras>({ prefix: '/signin/:uid' });
   router.post('/enrol-totp', checkCsrf, (ctx: StepContext) => enrolTotp(dependencies, ctx));
   router.post('/enrol-passkey', checkCsrf, (ctx: StepContext) => enrolPasskey(dependencies, ctx));
+  router.post('/keep-factors', checkCsrf, (ctx: StepContext) => keepFactors(dependencies, ctx));
   router.get('/recovery-codes/:value', (ctx: StepContext) => showCodes(dependencies, ctx));
   return router;
 }
 
 async function enrolTotp(dependencies: EnrolmentRoutesDependencies, ctx: StepContext): Promise<void> {
   const { flow, pages, totp, rateLimits, notifyOwner } = dependencies;
-  const current = await flow.expect(ctx, 'enrol', 'done');
+  const current = await flow.expect(ctx, 'enrol', 'replace-factor', 'done');
   if (!current?.account) return;
   const { code, sealed } = await parseForm(ctx, totpForm);
   if (current.step === 'done') return showCodesAgain(dependencies, ctx, current, sealed);
@@ -75,7 +76,7 @@ async function enrolTotp(dependencies: EnrolmentRoutesDependencies, ctx: StepCon
 
 async function enrolPasskey(dependencies: EnrolmentRoutesDependencies, ctx: StepContext): Promise<void> {
   const { flow, pages, passkeys, notifyOwner } = dependencies;
-  const current = await flow.expect(ctx, 'enrol');
+  const current = await flow.expect(ctx, 'enrol', 'replace-factor');
   if (!current?.account) return;
   const { response, name } = await parseForm(ctx, passkeyForm);
   const answer = parseAttestation(response);
@@ -93,6 +94,12 @@ async function enrolPasskey(dependencies: EnrolmentRoutesDependencies, ctx: Step
   await finishEnrolment(dependencies, ctx, current, { proven: [], enrolment: challenge ?? '' });
 }
 
+/** The user has the other factor still, or replaces it later. */
+async function keepFactors({ flow }: EnrolmentRoutesDependencies, ctx: StepContext): Promise<void> {
+  const current = await flow.expect(ctx, 'replace-factor');
+  if (current) await flow.proceed(ctx, current, { usedRecoveryCode: undefined });
+}
+
 /** With the first second factor come the recovery codes. */
 async function finishEnrolment(
   dependencies: EnrolmentRoutesDependencies,
@@ -107,6 +114,7 @@ async function finishEnrolment(
     userId: userId ?? current.account.id,
     amr: [...new Set([...(amr.length > 0 ? amr : current.amr), ...proven])],
     challenge: undefined,
+    usedRecoveryCode: undefined,
   };
   const by = { actorId: current.account.id, request: ctx.state.request };
   const codes = await recoveryCodes.createFor(current.account.id, enrolment, by);

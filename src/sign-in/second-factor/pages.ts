@@ -8,6 +8,7 @@ import { acrLevel, PHISHING_RESISTANT_ACR } from '../../mfa/acr.ts';
 import type { AccountKeys } from '../../mfa/factors/passkey-authentication.ts';
 import type { Passkeys } from '../../mfa/factors/passkeys.ts';
 import { maskNumber as maskedNumber } from '../../mfa/factors/phone-number.ts';
+import type { RecoveryCodes } from '../../mfa/factors/recovery-codes.ts';
 import type { Totp } from '../../mfa/factors/totp.ts';
 import type { SecondFactor } from '../../mfa/policy.ts';
 import { type PageText, t } from '../../texts/text.ts';
@@ -20,6 +21,8 @@ export interface FactorPages {
   passkeyOffer(current: CurrentStep): Promise<object>;
   showSecondFactor(ctx: Context, current: CurrentStep, state: FactorPageState): Promise<void>;
   showEnrolment(ctx: Context, current: CurrentStep, state: FactorPageState): Promise<void>;
+  /** After a recovery code: the enrolment, which the user can leave out. */
+  showReplacement(ctx: Context, current: CurrentStep, state: FactorPageState): Promise<void>;
   /** The button that leads to the upstream for a stronger sign-in. */
   showUpstream(ctx: Context, current: CurrentStep, foot: Foot): void;
 }
@@ -33,6 +36,15 @@ export interface FactorPageState {
   foot: Foot;
 }
 
+interface EnrolmentTexts {
+  title: PageText;
+  lead: PageText;
+  /** How many recovery codes are left. */
+  left?: PageText;
+  /** The form that leaves the enrolment out. */
+  keep?: { action: string; label: PageText };
+}
+
 /** The last line of a later step: the username, and the button that cancels the sign-in. */
 export interface Foot {
   who: string | undefined;
@@ -44,10 +56,13 @@ export interface FactorPagesDependencies {
   attempts: Attempts;
   passkeys: Passkeys;
   totp: Totp;
+  recoveryCodes: Pick<RecoveryCodes, 'remaining'>;
   /** For how many days a browser may skip the second factor; 0: never. */
   rememberDays(): number;
 }
 
+/** The value of `method` for the page about lost methods. */
+const NO_METHOD = 'none';
 const HINTS = {
   totp: t('second-factor.totp-hint'),
   'recovery-code': t('second-factor.recovery-code-hint'),
@@ -68,7 +83,18 @@ export function createFactorPages(dependencies: FactorPagesDependencies): Factor
       return { action: pathOf(current, 'passkey'), mode: 'autofill', options, label: t('sign-in.with-passkey') };
     },
     showSecondFactor: (ctx, current, state) => showSecondFactor(dependencies, ctx, current, state),
-    showEnrolment: (ctx, current, state) => showEnrolment(dependencies, ctx, current, state),
+    showEnrolment: (ctx, current, state) =>
+      showEnrolment(dependencies, ctx, current, { ...reasonOf(current, state.foot), ...state }),
+    async showReplacement(ctx, current, state) {
+      const left = await dependencies.recoveryCodes.remaining(current.account?.id ?? '');
+      await showEnrolment(dependencies, ctx, current, {
+        title: t('replace-factor.title'),
+        lead: t('replace-factor.lead'),
+        left: t('recovery-codes.left', { count: left }),
+        keep: { action: pathOf(current, 'keep-factors'), label: t('replace-factor.keep') },
+        ...state,
+      });
+    },
     showUpstream,
   };
 }
@@ -79,10 +105,12 @@ async function showSecondFactor(
   current: CurrentStep,
   { problem, status = 200, method: requested, foot }: FactorPageState,
 ): Promise<void> {
+  if (requested === NO_METHOD && problem === undefined) return showNoFactor(ctx, current, foot);
   const methods = current.methods as SecondFactor[];
   const method = methods.find((one) => one === requested) ?? methods[0];
   if (!method || !current.account) throw new Error('a two-step page without a method');
-  const others = [...methodLinks(current, method), ...upstreamLink(current)];
+  const none = { href: `${pathOf(current)}?method=${NO_METHOD}`, label: t('second-factor.none') };
+  const others = [...methodLinks(current, method), ...upstreamLink(current), none];
   const days = rememberDays();
   const page = { others, problem, notice: noticeOf(current), rememberDays: days, ...foot };
   if (method === 'passkey') {
@@ -102,11 +130,17 @@ async function showSecondFactor(
   ctx.render('sign-in/second-factor', { ...page, ...form, send, hint: hintOf(current, method, send) }, status);
 }
 
+/** For users who have lost all of them: who can help, and what to say. */
+function showNoFactor(ctx: Context, current: CurrentStep, foot: Foot): void {
+  const user = current.account?.username ?? '';
+  ctx.render('sign-in/no-factor', { lead: t('no-factor.lead', { user }), backHref: pathOf(current), ...foot });
+}
+
 async function showEnrolment(
   { attempts, passkeys, totp }: FactorPagesDependencies,
   ctx: Context,
   current: CurrentStep,
-  { problem, status = 200, sealed, foot }: FactorPageState,
+  { problem, status = 200, sealed, foot, ...texts }: FactorPageState & EnrolmentTexts,
 ): Promise<void> {
   const { account } = current;
   if (!account) throw new Error('an enrolment without an account');
@@ -118,16 +152,19 @@ async function showEnrolment(
     name: t('passkey.default-name'),
     label: t('enrol.set-up-passkey'),
   };
-  const app = current.methods.includes('totp') ? await appEnrolment(totp, account, sealed) : undefined;
+  const app =
+    current.methods.includes('totp') || current.step === 'replace-factor'
+      ? await appEnrolment(totp, account, sealed)
+      : undefined;
   ctx.render(
     'sign-in/enrol',
     {
       passkey,
       totp: app && { action: pathOf(current, 'enrol-totp'), ...app },
       others: upstreamLink(current),
-      notice: noticeOf(current),
+      notice: texts.left ?? noticeOf(current),
       problem,
-      ...reasonOf(current, foot),
+      ...texts,
       ...foot,
     },
     status,

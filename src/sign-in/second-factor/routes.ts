@@ -9,6 +9,7 @@ import type { Extras, Middleware, State } from '../../http/context.ts';
 import { badRequest } from '../../http/errors.ts';
 import { parseForm } from '../../http/input.ts';
 import { withLanguage } from '../../http/pages/language.ts';
+import type { NotifyOwner } from '../../mail/notify-owner.ts';
 import type { CodeDelivery } from '../../mfa/factors/code-delivery.ts';
 import type { Passkeys } from '../../mfa/factors/passkeys.ts';
 import { parseAssertion } from '../../mfa/factors/webauthn-input.ts';
@@ -29,6 +30,8 @@ export interface SecondFactorRoutesDependencies {
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
   attempts: Pick<Attempts, 'save'>;
   codeDelivery: Pick<CodeDelivery, 'send'>;
+  /** Mails a notice to the account's owner. */
+  notifyOwner: NotifyOwner;
   checkCsrf: Middleware;
 }
 
@@ -52,7 +55,8 @@ export function secondFactorRoutes(dependencies: SecondFactorRoutesDependencies)
   return router;
 }
 
-async function verifyCode({ flow, pages, codes }: SecondFactorRoutesDependencies, ctx: StepContext): Promise<void> {
+async function verifyCode(dependencies: SecondFactorRoutesDependencies, ctx: StepContext): Promise<void> {
+  const { flow, pages, codes, notifyOwner } = dependencies;
   const current = await flow.expect(ctx, 'second-factor');
   if (!current?.account) return;
   const { code, method, remember } = await parseForm(ctx, codeForm);
@@ -62,7 +66,9 @@ async function verifyCode({ flow, pages, codes }: SecondFactorRoutesDependencies
   if (result.outcome === 'wait') return pages.showWait(ctx, current, result.retryAfterSeconds, { method });
   if (result.outcome !== 'ok')
     return pages.show(ctx, current, { problem: PROBLEMS[result.outcome], status: 401, method });
-  await flow.proceed(ctx, current, proven(current, [result.amr], remember));
+  const usedRecoveryCode = method === 'recovery-code';
+  if (usedRecoveryCode) await notifyOwner(current.account, 'recovery-code-used', ctx.state.request);
+  await flow.proceed(ctx, current, { ...proven(current, [result.amr], remember), usedRecoveryCode });
 }
 
 async function sendCode(dependencies: SecondFactorRoutesDependencies, ctx: StepContext): Promise<void> {
