@@ -117,6 +117,7 @@ export const limits = {
     assertionSeconds: 5 * MINUTE,
     requestAgeSeconds: 5 * MINUTE, // IssueInstant, both directions
     notBeforeSkewSeconds: MINUTE,
+    endedParticipantSeconds: 30 * DAY, // how long a service provider may send a LogoutRequest after the session
     keptRequestSeconds: HOUR, // as long as the sign-in page may stay open
     relayStateBytes: 8 * KIB, // as long as an address may be; some products put a whole address and its state into it
     bodyBytes: 256 * KIB, // of a POST

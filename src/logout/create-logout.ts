@@ -1,7 +1,9 @@
 // Builds single logout across both protocols: the pages of a logout run, /saml/slo, and the jobs of the deliveries.
+import type { Accounts } from '../accounts/accounts.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { RepeatedEntries } from '../audit/repeated-entries.ts';
+import type { Context } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Csrf } from '../http/csrf.ts';
 import type { SendLogoutToken } from '../oidc/patches/provider/logout-token-queue.ts';
@@ -9,6 +11,7 @@ import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import type { Rejections } from '../rejections/rejections.ts';
 import type { Saml } from '../saml/create-saml.ts';
 import type { Db } from '../storage/database.ts';
 import { createAbandonedLogouts } from './abandoned-logouts.ts';
@@ -43,6 +46,8 @@ export interface LogoutDependencies {
   endSession: EndSession;
   runs: LogoutRunStore;
   sessions: Pick<Sessions, 'ofCookie'>;
+  accounts: Pick<Accounts, 'find'>;
+  rejections: Pick<Rejections, 'record'>;
   /** Fetch with the restrictions on outgoing requests. */
   outgoing: typeof fetch;
   sendLogoutToken: SendLogoutToken;
@@ -54,9 +59,10 @@ export interface LogoutDependencies {
 export function createLogout(dependencies: LogoutDependencies) {
   const { base, now, cookies, csrf, applications, audit, endSession, repeatedEntries, runs, sessions, outgoing, saml } =
     dependencies;
-  const { upstreams } = dependencies;
+  const { accounts, rejections, upstreams } = dependencies;
+  const accountIdOf = async (ctx: Context) => (await sessions.ofCookie(cookies.get(ctx, 'session')))?.accountId;
   const { entityId: issuer, validateXml, skewSeconds, signer, rateLimit } = saml;
-  const { serviceProviders, seenMessages, sessionParticipants } = saml;
+  const { nameIds, serviceProviders, seenMessages, sessionParticipants } = saml;
   const logoutBrowserOf = createLogoutBrowserOf({ cookies });
   const frontChannelUrl = createFrontChannelUrl({ issuer: base, applications });
   const soap = { now, skewSeconds, validateXml, fetch: outgoing };
@@ -78,6 +84,11 @@ export function createLogout(dependencies: LogoutDependencies) {
         serviceProviders,
         outgoingMessages,
         rateLimit,
+        rejections,
+        async accountOf(ctx) {
+          const id = await accountIdOf(ctx);
+          return id === undefined ? undefined : accounts.find(id);
+        },
         logoutRequests: createLogoutRequests({
           base,
           issuer,
@@ -85,6 +96,7 @@ export function createLogout(dependencies: LogoutDependencies) {
           skewSeconds,
           seenMessages,
           sessionParticipants,
+          nameIds,
           endSession,
           logoutBrowserOf,
           audit,
@@ -99,7 +111,7 @@ export function createLogout(dependencies: LogoutDependencies) {
         steps,
         upstreams,
         outgoingMessages,
-        accountOf: async (ctx) => (await sessions.ofCookie(cookies.get(ctx, 'session')))?.accountId,
+        accountOf: accountIdOf,
       }),
     ],
     jobs: deliveryJobs(dependencies, outgoingMessages),

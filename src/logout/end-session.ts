@@ -7,7 +7,7 @@ import { deleteLinkTokens } from '../mail/link-tokens.ts';
 import type { SessionEntry, Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
-import { removeAccountParticipants, removeSessionParticipants } from '../saml/slo/removals.ts';
+import { endAccountParticipants, endSessionParticipants, removeAccountParticipants } from '../saml/slo/removals.ts';
 import { abandonSignIns } from '../sign-in/abandon-sign-ins.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 import type { FrontChannel, RunRef } from './logout-run.ts';
@@ -141,7 +141,7 @@ export function createEndSession(dependencies: EndSessionDependencies): EndSessi
 
 /** Creates the logout run that notifies the applications of these sessions; undefined when no application has to be notified. */
 async function plan(
-  { runs, ownClientId, protectedRows, planUpstream }: EndSessionDependencies,
+  { runs, now, ownClientId, protectedRows, planUpstream }: EndSessionDependencies,
   ended: SessionEntry[],
   reason: EndReason,
   { clientId, frontChannel }: EndBy,
@@ -155,8 +155,9 @@ async function plan(
   const goesUpstream = frontChannel !== undefined && here !== undefined && reason !== 'upstream-signed-out';
   const upstream = goesUpstream ? await planUpstream(here, tx) : undefined;
   const participants = upstream ? [...applications, upstream] : applications;
-  await removeSessionParticipants(
+  await endSessionParticipants(
     ended.map(({ uid }) => uid),
+    now(),
     tx,
   );
   if (participants.length === 0 && !frontChannel) return undefined;
@@ -210,7 +211,8 @@ async function endAll(
   const live = await sessions.removeAllOf(accountId, tx);
   await endPending(dependencies, accountId, undefined, tx);
   const run = live.length > 0 ? await plan(dependencies, live, reason, {}, tx) : undefined;
-  await removeAccountParticipants(accountId, tx);
+  if (reason === 'account-deleted') await removeAccountParticipants(accountId, tx);
+  else await endAccountParticipants(accountId, dependencies.now(), tx);
   const data = { count: live.length, ...(run && { run: run.id }) };
   await audit.record({ type: 'sessions.ended-all', outcome: 'success', reason, subjectId: accountId, data, ...by }, tx);
   return live.length;

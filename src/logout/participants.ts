@@ -46,7 +46,7 @@ export async function planParticipants(
   }));
   const byClientId = new Map(registered.map((application) => [application.clientId, application]));
   const samlParticipants = await tx.samlParticipant.findMany({
-    where: { sessionUid: { in: sessions.map(({ uid }) => uid) } },
+    where: { sessionUid: { in: sessions.map(({ uid }) => uid) }, endedAt: null },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
 

@@ -96,7 +96,10 @@ export function createSaml(dependencies: SamlDependencies) {
     requirements: parameterChecks.requirements,
     engine: engineHooks(dependencies, services),
     /** What single logout needs (src/logout). */
-    slo: { entityId, validateXml, skewSeconds, signer, rateLimit, serviceProviders, seenMessages, sessionParticipants },
+    slo: {
+      ...{ entityId, validateXml, skewSeconds, signer, rateLimit, serviceProviders, seenMessages, sessionParticipants },
+      nameIds: services.nameIds,
+    },
     /** What test sign-ins of the console need (src/test-bench). */
     tests: {
       serviceProviders,
@@ -151,6 +154,7 @@ function createSamlServices(dependencies: SamlDependencies) {
     responses,
     sessionParticipants,
     requestedSubjects,
+    nameIds,
     parameterChecks: createAuthorizationParameterChecks({
       serviceProviders,
       pendingAuthnRequests,

@@ -114,7 +114,7 @@ function logoutOf(
   { saml, oidc, samlUpstream }: { saml: Saml; oidc: Oidc; samlUpstream: SamlUpstream },
 ) {
   const { applications, audit, config, connections, db, endSession, logger, now, outgoing, repeatedEntries } = services;
-  const { runs, sessions, upstreamLogoutProtocols, upstreamSessions } = services;
+  const { accounts, rejections, runs, sessions, upstreamLogoutProtocols, upstreamSessions } = services;
   const { cookies, csrf, metrics } = http;
   return createLogout({
     db,
@@ -129,6 +129,8 @@ function logoutOf(
     endSession,
     runs,
     sessions,
+    accounts,
+    rejections,
     outgoing,
     csrf,
     upstreams: createUpstreamParticipants(

@@ -239,6 +239,17 @@ export const samplePages: Record<string, [string, object]> = {
     'sign-in/select-account',
     { action: '/x', appName: 'Wiki', account: alice, hint: 'bob@example.com' },
   ],
+  logoutRefused: [
+    'saml/logout-refused',
+    {
+      appName: 'Wiki',
+      account: alice,
+      problem: t('logout.other-session', { app: 'Wiki' }),
+      back: { action: 'https://wiki.example.com/slo', message: { SAMLResponse: 'PHNhbWw' } },
+      rejectionCode: 'K7F3-2Q9M',
+      requestId: 'tFJX8YJrN1Fh2q3c',
+    },
+  ],
   unmet: [
     'saml/unmet',
     {

@@ -4,14 +4,16 @@ import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import type { Context } from '../../http/context.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { runInChildSpan } from '../../platform/tracing.ts';
+import { type NameId, sameNameId } from '../../saml/messages/name-id.ts';
 import { authenticateMessage, type OpenedMessage } from '../../saml/messages/open-message.ts';
 import { type LogoutRequest, readLogoutRequest } from '../../saml/messages/read-logout.ts';
 import type { SeenMessages } from '../../saml/messages/seen-messages.ts';
 import type { ServiceProvider } from '../../saml/metadata/service-providers.ts';
 import { selectSessions } from '../../saml/slo/select-sessions.ts';
 import type { SessionParticipants } from '../../saml/slo/session-participants.ts';
+import type { StoredNameIds } from '../../saml/sso/stored-name-ids.ts';
 import { SamlError, type SamlStatus } from '../../saml/xml/errors.ts';
-import { statusCodes } from '../../saml/xml/names.ts';
+import { nameIdFormats, statusCodes } from '../../saml/xml/names.ts';
 import type { EndSession } from '../end-session.ts';
 import type { LogoutBrowser } from '../front-channel/logout-browser.ts';
 import type { LogoutRequestContext } from '../logout-run.ts';
@@ -24,7 +26,8 @@ export interface LogoutRequestsDependencies {
   now: Clock;
   skewSeconds(): number;
   seenMessages: SeenMessages;
-  sessionParticipants: Pick<SessionParticipants, 'find'>;
+  sessionParticipants: Pick<SessionParticipants, 'find' | 'findEnded'>;
+  nameIds: Pick<StoredNameIds, 'ownerOf'>;
   endSession: Pick<EndSession, 'several'>;
   /** The browser of a request, for a front-channel logout. */
   logoutBrowserOf(ctx: Context): LogoutBrowser;
@@ -32,8 +35,8 @@ export interface LogoutRequestsDependencies {
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
 }
 
-/** The status to answer with at once, or the logout run that has to complete first. */
-export type LogoutRequestOutcome = SamlStatus | { runId: string };
+/** The status to answer with at once, why no session was ended, or the logout run that has to complete first. */
+export type LogoutRequestOutcome = { status: SamlStatus } | { refusal: SamlError } | { runId: string };
 
 export interface LogoutRequests {
   /** Ends the sessions that the request names. Throws SamlError when it is not authentic. */
@@ -84,32 +87,32 @@ export function createLogoutRequests(dependencies: LogoutRequestsDependencies): 
   };
 }
 
-type EndSessionsDependencies = Pick<
-  LogoutRequestsDependencies,
-  'issuer' | 'sessionParticipants' | 'endSession' | 'logoutBrowserOf'
-> &
-  Pick<LogoutRequests, 'record'>;
-
 /** Ends the sessions of the sender that the request names by NameID and SessionIndex (SAML Core 3.7.1). */
 async function endNamedSessions(
-  { issuer, sessionParticipants, endSession, logoutBrowserOf, record }: EndSessionsDependencies,
+  dependencies: LogoutRequestsDependencies & Pick<LogoutRequests, 'record'>,
   ctx: Context,
   sp: ServiceProvider,
   request: LogoutRequest,
   context: LogoutRequestContext,
 ): Promise<LogoutRequestOutcome> {
+  const { issuer, sessionParticipants, endSession, logoutBrowserOf, record } = dependencies;
   const { nameId } = request;
   if (!nameId) {
     await record(ctx, sp, 'failure', 'name_id_encrypted');
-    return { code: statusCodes.Requester, subcode: statusCodes.RequestUnsupported };
+    return { refusal: new SamlError('name_id_encrypted') };
   }
   const participants = await sessionParticipants.find(sp.applicationId, nameId.value);
   const parties = { identityProvider: issuer, serviceProvider: sp.entityId };
   const named = selectSessions({ ...request, nameId }, participants, parties);
   const [first] = named;
   if (!first) {
+    const live = participants.filter((one) => sameNameId(one.nameId, nameId, parties));
+    if (await hasEnded(dependencies, sp, { ...request, nameId }, live)) {
+      await record(ctx, sp, 'success', 'already_ended');
+      return { status: { code: statusCodes.Success } };
+    }
     await record(ctx, sp, 'failure', 'no_such_session');
-    return { code: statusCodes.Requester, subcode: statusCodes.UnknownPrincipal };
+    return { refusal: refusalOf(request.sessionIndexes, nameId, live) };
   }
   const ended = await endSession.several(
     named.map(({ sessionUid }) => sessionUid),
@@ -125,5 +128,45 @@ async function endNamedSessions(
   );
   await record(ctx, sp, 'success', undefined, first.userId);
   const run = ended?.run;
-  return run && run.browserSteps + run.deliveries > 0 ? { runId: run.id } : { code: statusCodes.Success };
+  return run && run.browserSteps + run.deliveries > 0 ? { runId: run.id } : { status: { code: statusCodes.Success } };
+}
+
+/**
+ * Whether the request names a session that has ended, or a user of this service provider without a session: then it is met already (SAML
+ * Core 3.7.3.2). `live`: the sessions of this NameID.
+ */
+async function hasEnded(
+  { issuer, nameIds, sessionParticipants }: LogoutRequestsDependencies,
+  sp: ServiceProvider,
+  { nameId, sessionIndexes }: { nameId: NameId; sessionIndexes: readonly string[] },
+  live: readonly unknown[],
+): Promise<boolean> {
+  const parties = { identityProvider: issuer, serviceProvider: sp.entityId };
+  const ended = (await sessionParticipants.findEnded(sp.applicationId, nameId.value)).filter((one) =>
+    sameNameId(one.nameId, nameId, parties),
+  );
+  if (ended.some(({ sessionIndex }) => sessionIndexes.includes(sessionIndex))) return true;
+  if (live.length > 0) return false;
+  if (ended.length > 0) return true;
+  // A persistent NameID is known for as long as the application is registered.
+  const stored = { value: nameId.value, format: nameIdFormats.persistent };
+  return sameNameId(stored, nameId, parties) && (await nameIds.ownerOf(sp.applicationId, nameId.value)) !== undefined;
+}
+
+/** What differs from the sessions of this NameID, for the list of rejected requests. */
+function refusalOf(
+  sessionIndexes: readonly string[],
+  nameId: NameId,
+  live: readonly { nameId: NameId; sessionIndex: string }[],
+): SamlError {
+  if (live.length === 0) return new SamlError('no_such_session', { received: nameId.value });
+  return sessionIndexes.length > 0
+    ? new SamlError('no_such_session', {
+        received: `SessionIndex ${sessionIndexes.join(' ')}`,
+        expected: live.map(({ sessionIndex }) => `SessionIndex ${sessionIndex}`).join('\n'),
+      })
+    : new SamlError('no_such_session', {
+        received: `Format ${nameId.format}, no SessionIndex`,
+        expected: live.map((one) => `Format ${one.nameId.format}`).join('\n'),
+      });
 }

@@ -48,6 +48,13 @@ export interface FormPage {
   afterSeconds: number;
 }
 
+/** Where the browser goes with a LogoutResponse. */
+export interface WayBack {
+  action: string;
+  /** The fields to post; absent: the address has the message. */
+  message?: Record<string, string>;
+}
+
 export interface OutgoingSamlMessages {
   /** Undefined when the service provider or its endpoint is no longer registered. */
   prepare(participant: Participant): Promise<PreparedRequest | undefined>;
@@ -57,6 +64,8 @@ export interface OutgoingSamlMessages {
   sendBySoap(participant: Participant): Promise<DeliveryResult>;
   /** Answers by the binding of the request where the service provider has an endpoint for it, else by the other one. */
   sendResponse(ctx: Context, sp: ServiceProvider, request: LogoutRequestContext, status: SamlStatus): void;
+  /** The same, for a page that the user leaves. Undefined when the service provider takes none. */
+  responseTo(sp: ServiceProvider, request: LogoutRequestContext, status: SamlStatus): WayBack | undefined;
   /** The URL that `prepare` sends the browser to. */
   destinationOf(participant: Participant): Promise<string | undefined>;
 }
@@ -108,6 +117,7 @@ export function createOutgoingSamlMessages(dependencies: OutgoingSamlMessagesDep
 
     sendBySoap: (participant) => sendBySoap(dependencies, participant),
     sendResponse: (ctx, sp, request, status) => sendResponse(dependencies, ctx, sp, request, status),
+    responseTo: (sp, request, status) => responseTo(dependencies, sp, request, status),
     destinationOf: async (participant) => (await endpointOf(participant))?.location,
   };
 }
@@ -154,20 +164,16 @@ async function sendBySoap(
   return 'sent';
 }
 
-/** Sends the LogoutResponse through the browser (SAML Core 3.7.2). */
-function sendResponse(
+/** The LogoutResponse (SAML Core 3.7.2) for the browser: an address to go to, or a form to post. */
+function responseTo(
   { issuer, now, signer }: OutgoingSamlMessagesDependencies,
-  ctx: Context,
   sp: ServiceProvider,
   { requestId, binding, relayState }: LogoutRequestContext,
   status: SamlStatus,
-): void {
+): WayBack | undefined {
   const offered = sp.slo.filter((endpoint) => endpoint.binding !== 'soap');
   const target = offered.find((endpoint) => endpoint.binding === binding) ?? offered[0];
-  if (!target) {
-    ctx.render('logout/done', { appName: sp.title });
-    return;
-  }
+  if (!target) return undefined;
   const destination = target.responseLocation ?? target.location;
   const message = logoutResponse({
     id: newMessageId(),
@@ -177,14 +183,25 @@ function sendResponse(
     inResponseTo: requestId,
     status,
   });
-  if (target.binding === 'redirect') {
-    ctx.status = 303;
-    ctx.redirect(redirectUrl({ location: destination, parameter: 'SAMLResponse', message, relayState }, signer()));
-    return;
-  }
+  if (target.binding === 'redirect')
+    return { action: redirectUrl({ location: destination, parameter: 'SAMLResponse', message, relayState }, signer()) };
   const fields = {
     SAMLResponse: postMessage(message, signer()),
     ...(relayState === undefined ? {} : { RelayState: relayState }),
   };
-  ctx.render('form-post', { action: destination, fields, appName: sp.title });
+  return { action: destination, message: fields };
+}
+
+function sendResponse(
+  dependencies: OutgoingSamlMessagesDependencies,
+  ctx: Context,
+  sp: ServiceProvider,
+  request: LogoutRequestContext,
+  status: SamlStatus,
+): void {
+  const back = responseTo(dependencies, sp, request, status);
+  if (!back) return ctx.render('logout/done', { appName: sp.title });
+  if (back.message) return ctx.render('form-post', { action: back.action, fields: back.message, appName: sp.title });
+  ctx.status = 303;
+  ctx.redirect(back.action);
 }

@@ -2,35 +2,51 @@
 // of its sender alone, and the logout run continues.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import Router from '@koa/router';
+import type { Account } from '../../accounts/account.ts';
 import { readForm } from '../../http/body.ts';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
-import { badRequest, unsupportedMediaType } from '../../http/errors.ts';
+import { AppError, badRequest, unsupportedMediaType } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
+import type { Rejections } from '../../rejections/rejections.ts';
+import { type RuleId, ruleResults } from '../../rejections/rules.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';
 import { samlErrorPage } from '../../saml/messages/error-page.ts';
-import { openMessage } from '../../saml/messages/open-message.ts';
+import { type OpenedMessage, openMessage } from '../../saml/messages/open-message.ts';
 import { claimedInResponseTo } from '../../saml/messages/read-logout.ts';
 import type { ServiceProvider, ServiceProviders } from '../../saml/metadata/service-providers.ts';
+import { requestParameters, violationOf } from '../../saml/sso/rejected-requests.ts';
 import { SamlError } from '../../saml/xml/errors.ts';
+import { statusCodes } from '../../saml/xml/names.ts';
 import type { XmlValidator } from '../../saml/xml/schema.ts';
+import { t } from '../../texts/text.ts';
+import type { LogoutRequestContext } from '../logout-run.ts';
 import type { LogoutRequests } from './logout-requests.ts';
 import type { LogoutResponses } from './logout-responses.ts';
-import type { OutgoingSamlMessages } from './outgoing-messages.ts';
+import type { OutgoingSamlMessages, WayBack } from './outgoing-messages.ts';
 
 export interface SamlLogoutDependencies {
   validateXml: XmlValidator;
   serviceProviders: Pick<ServiceProviders, 'find'>;
   logoutRequests: LogoutRequests;
   logoutResponses: LogoutResponses;
-  outgoingMessages: Pick<OutgoingSamlMessages, 'sendResponse'>;
+  outgoingMessages: Pick<OutgoingSamlMessages, 'responseTo' | 'sendResponse'>;
+  rejections: Pick<Rejections, 'record'>;
+  /** The user of the session in this browser. */
+  accountOf(ctx: Context): Promise<Account | undefined>;
   /** Rejects an address that sends too many messages. */
   rateLimit: Middleware;
 }
 
+/** The rules of a LogoutRequest, in the order in which they are checked. */
+const RULES = [
+  ...(['form', 'client', 'signed', 'algorithm', 'certificate', 'issuer', 'destination', 'time', 'replay'] as const),
+  'session',
+] satisfies RuleId[];
 const FORM = 'application/x-www-form-urlencoded';
 
 export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<State, Extras> {
-  const { validateXml, serviceProviders, logoutRequests, logoutResponses, outgoingMessages, rateLimit } = dependencies;
+  const { accountOf, validateXml, serviceProviders, logoutRequests, logoutResponses, outgoingMessages } = dependencies;
+  const { rateLimit, rejections } = dependencies;
   const router = new Router<State, Extras>();
 
   router.get('/saml/slo', rateLimit, (ctx) => handle(ctx, ctx.querystring, decodeRedirect));
@@ -43,8 +59,9 @@ export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<S
 
   async function handle(ctx: Context, text: string, decode: (text: string) => Promise<DecodedMessage>): Promise<void> {
     let sp: ServiceProvider | undefined;
+    let opened: OpenedMessage | undefined;
     try {
-      const opened = openMessage(await decode(text), ['LogoutRequest', 'LogoutResponse'], validateXml);
+      opened = openMessage(await decode(text), ['LogoutRequest', 'LogoutResponse'], validateXml);
       if (opened.name === 'LogoutResponse') {
         const runId = await logoutResponses.accept(opened, claimedInResponseTo(opened.unverified.root) ?? '');
         return redirectToRun(ctx, runId);
@@ -53,17 +70,74 @@ export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<S
       if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId: opened.claimedIssuer } });
       const { context, outcome } = await logoutRequests.accept(ctx, sp, opened);
       if ('runId' in outcome) redirectToRun(ctx, outcome.runId);
-      else outgoingMessages.sendResponse(ctx, sp, context, outcome);
+      else if ('status' in outcome) outgoingMessages.sendResponse(ctx, sp, context, outcome.status);
+      else await refuse(ctx, sp, opened, context, outcome.refusal);
     } catch (error) {
-      if (!(error instanceof SamlError)) throw error;
+      if (!(error instanceof SamlError || error instanceof AppError)) throw error;
       // Parsing an untrusted message took one turn of the event loop; recording its rejection takes another.
       await yieldToEventLoop();
       // An unknown sender is logged and not audited: anyone could fill the audit log.
-      if (sp) await logoutRequests.record(ctx, sp, 'failure', error.code);
-      const runId = sp ? undefined : await runOfUnreadable(text, error);
-      if (runId === undefined) throw samlErrorPage(error, sp?.title);
-      redirectToRun(ctx, runId);
+      if (sp && error instanceof SamlError) await logoutRequests.record(ctx, sp, 'failure', error.code);
+      const runId = sp || error instanceof AppError ? undefined : await runOfUnreadable(text, error);
+      if (runId !== undefined) return redirectToRun(ctx, runId);
+      const rejectionCode = await recordRejection(ctx, opened, error);
+      const isShown = sp && error instanceof SamlError && (await showRefusal(ctx, sp, error, rejectionCode));
+      if (!isShown) throw samlErrorPage(error, sp?.title, rejectionCode);
     }
+  }
+
+  /** Answers a LogoutRequest that ended no session: on a page to a user who is still signed in, which has the way back, else at once. */
+  async function refuse(
+    ctx: Context,
+    sp: ServiceProvider,
+    opened: OpenedMessage,
+    context: LogoutRequestContext,
+    refusal: SamlError,
+  ): Promise<void> {
+    const code = await recordRejection(ctx, opened, refusal);
+    const message = `${refusal.message} Error reference ${code}.`;
+    const status = { ...(refusal.status ?? { code: statusCodes.Requester }), message };
+    if (await showRefusal(ctx, sp, refusal, code, outgoingMessages.responseTo(sp, context, status))) return;
+    outgoingMessages.sendResponse(ctx, sp, context, status);
+  }
+
+  /** The page of a rejected LogoutRequest for a user who is still signed in; false for another. */
+  async function showRefusal(
+    ctx: Context,
+    { title: appName }: ServiceProvider,
+    error: SamlError,
+    rejectionCode: string,
+    back?: WayBack,
+  ): Promise<boolean> {
+    const account = await accountOf(ctx);
+    if (!account) return false;
+    ctx.state.profileLanguage = account.locale ?? undefined;
+    const problem = back ? t('logout.other-session', { app: appName }) : t('logout.invalid-request', { app: appName });
+    const technical = [
+      { label: t('error-page.reason'), value: error.message },
+      { label: t('error-page.saml-error'), value: error.code },
+    ];
+    const { requestId } = ctx.state.request;
+    const page = { appName, account, problem, back, rejectionCode, requestId, technical };
+    ctx.render('saml/logout-refused', page, error.httpStatus);
+    return true;
+  }
+
+  /** Records the rejection for the console. Returns the code that the user sees. */
+  async function recordRejection(
+    ctx: Context,
+    opened: OpenedMessage | undefined,
+    error: SamlError | AppError,
+  ): Promise<string> {
+    const detail = typeof error.detail === 'string' ? ` (${error.detail})` : '';
+    return rejections.record(ctx.state.request, {
+      endpoint: 'saml',
+      reason: error.code,
+      message: `${error.message}${detail}`,
+      clientId: opened?.claimedIssuer,
+      received: opened ? await requestParameters(opened) : {},
+      rules: ruleResults(RULES, violationOf(error)),
+    });
   }
 
   /** The logout run of a LogoutResponse that cannot be read, by its RelayState. */

@@ -19,6 +19,8 @@ export interface SessionParticipants {
   add(participation: SamlParticipation, expiresAt: Date): Promise<boolean>;
   /** The sessions of one service provider under this NameID value. */
   find(applicationId: string, nameIdValue: string): Promise<SamlParticipation[]>;
+  /** Those that have ended, for some time after their end. */
+  findEnded(applicationId: string, nameIdValue: string): Promise<SamlParticipation[]>;
   /** The participation of a service provider in this session, if there is one. */
   inSession(sessionUid: string, applicationId: string): Promise<SamlParticipation | undefined>;
 }
@@ -63,14 +65,20 @@ export function createSessionParticipants({ db, sql, now }: SessionParticipantsD
 
     async find(applicationId, nameIdValue) {
       const rows = await db.samlParticipant.findMany({
-        where: { applicationId, nameId: nameIdValue, expiresAt: { gt: now() } },
+        where: { applicationId, nameId: nameIdValue, endedAt: null, expiresAt: { gt: now() } },
       });
+      return rows.map(participationOf);
+    },
+
+    async findEnded(applicationId, nameIdValue) {
+      const isOver = [{ endedAt: { not: null } }, { expiresAt: { lte: now() } }];
+      const rows = await db.samlParticipant.findMany({ where: { applicationId, nameId: nameIdValue, OR: isOver } });
       return rows.map(participationOf);
     },
 
     async inSession(sessionUid, applicationId) {
       const row = await db.samlParticipant.findFirst({
-        where: { sessionUid, applicationId, expiresAt: { gt: now() } },
+        where: { sessionUid, applicationId, endedAt: null, expiresAt: { gt: now() } },
       });
       return row ? participationOf(row) : undefined;
     },

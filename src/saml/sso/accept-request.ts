@@ -7,7 +7,6 @@ import { AppError, badRequest } from '../../http/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { traced } from '../../platform/tracing.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
-import type { RuleViolation } from '../../rejections/rules.ts';
 import { t } from '../../texts/text.ts';
 import { type AuthnRequest, readAuthnRequest } from '../messages/authn-request.ts';
 import type { DecodedMessage } from '../messages/decode.ts';
@@ -19,7 +18,7 @@ import { assertMetadataValid, type ServiceProvider, type ServiceProviders } from
 import { SamlError } from '../xml/errors.ts';
 import type { XmlValidator } from '../xml/schema.ts';
 import type { PendingAuthnRequest } from './pending-authn-requests.ts';
-import { requestParameters } from './rejected-requests.ts';
+import { requestParameters, violationOf } from './rejected-requests.ts';
 import { authnRequestRules, checkAuthnRequest, type Verdict } from './request-checks.ts';
 import type { RequestedSubjects } from './requested-subject.ts';
 import type { SamlResponses } from './responses.ts';
@@ -104,11 +103,6 @@ async function recordRejection(
     received: opened ? await requestParameters(opened) : {},
     rules: authnRequestRules(violationOf(error)),
   });
-}
-
-function violationOf(error: SamlError | AppError): RuleViolation {
-  if (error instanceof SamlError) return error.violation;
-  return error.code === 'service_provider_unknown' ? { rule: 'client' } : { rule: 'form', received: error.code };
 }
 
 function auditRejection(

@@ -1,8 +1,11 @@
 // What a rejected AuthnRequest contained, for the list of rejected requests in the console. Nothing here is trusted: the
 // certificate is named only when its key made the signature of this request.
+import type { AppError } from '../../http/errors.ts';
 import type { ReceivedParameters } from '../../rejections/rejections.ts';
+import type { RuleViolation } from '../../rejections/rules.ts';
 import { authenticateMessage, type OpenedMessage } from '../messages/open-message.ts';
 import { readCertificate } from '../xml/certificates.ts';
+import { SamlError } from '../xml/errors.ts';
 import { attribute, childOf, textOf } from '../xml/read.ts';
 
 const RECORDED_ATTRIBUTES = [
@@ -14,6 +17,7 @@ const RECORDED_ATTRIBUTES = [
   'ProtocolBinding',
   'ForceAuthn',
   'IsPassive',
+  'NotOnOrAfter',
 ];
 
 /** The parameters of the request by name; what is absent or empty is left out. */
@@ -21,6 +25,8 @@ export async function requestParameters(opened: OpenedMessage): Promise<Received
   const { root } = opened.unverified;
   const policy = childOf(root, 'samlp:NameIDPolicy');
   const context = childOf(root, 'samlp:RequestedAuthnContext');
+  const nameId = childOf(root, 'saml:NameID');
+  const sessionIndex = childOf(root, 'samlp:SessionIndex');
   const certificate = await signerOf(opened);
   return Object.fromEntries(
     [
@@ -29,6 +35,9 @@ export async function requestParameters(opened: OpenedMessage): Promise<Received
       ...RECORDED_ATTRIBUTES.map((name) => [name, attribute(root, name)]),
       ['NameIDPolicy', policy && (attribute(policy, 'Format') ?? 'any')],
       ['RequestedAuthnContext', context && (context.textContent ?? '').trim().replace(/\s+/g, ' ')],
+      // Of a LogoutRequest. The value of a NameID may be personal.
+      ['NameID', nameId && (attribute(nameId, 'Format') ?? 'no format')],
+      ['SessionIndex', sessionIndex && textOf(sessionIndex)],
       [
         'signed',
         opened.decoded.querySignature || root.getElementsByTagNameNS(DS, 'Signature').length > 0 ? 'yes' : 'no',
@@ -37,6 +46,12 @@ export async function requestParameters(opened: OpenedMessage): Promise<Received
       ['certificate', certificate],
     ].filter((pair): pair is [string, string] => typeof pair[1] === 'string' && pair[1] !== ''),
   );
+}
+
+/** The rule that a message broke. */
+export function violationOf(error: SamlError | AppError): RuleViolation {
+  if (error instanceof SamlError) return error.violation;
+  return error.code === 'service_provider_unknown' ? { rule: 'client' } : { rule: 'form', received: error.code };
 }
 
 const DS = 'http://www.w3.org/2000/09/xmldsig#';

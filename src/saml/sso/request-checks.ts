@@ -77,7 +77,7 @@ export function contextText({ comparison, classes, declarations }: RequestedAuth
 /** The rules of an AuthnRequest, in the order in which routes.ts and checkAuthnRequest check them. */
 const rules = [
   ...(['form', 'client', 'signed', 'algorithm', 'certificate', 'issuer', 'destination', 'time', 'acs'] as const),
-  ...(['replay', 'binding', 'passive', 'name_id', 'context', 'encryption', 'access', 'subject'] as const),
+  ...(['replay', 'binding', 'passive', 'name_id', 'context', 'encryption', 'access', 'principal'] as const),
 ] satisfies RuleId[];
 
 /** A rule that an AuthnRequest can break. */

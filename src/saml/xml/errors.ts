@@ -92,9 +92,19 @@ const faults = {
     status: responder(statusCodes.NoAuthnContext),
   },
   unknown_principal: {
-    rule: 'subject',
+    rule: 'principal',
     message: "The user who signed in isn't the Subject of the request.",
     status: requester(statusCodes.UnknownPrincipal),
+  },
+  no_such_session: {
+    rule: 'session',
+    message: 'The LogoutRequest names no session that this application has.',
+    status: requester(statusCodes.UnknownPrincipal),
+  },
+  name_id_encrypted: {
+    rule: 'session',
+    message: "The NameID of the LogoutRequest is encrypted, which isn't supported.",
+    status: requester(statusCodes.RequestUnsupported),
   },
   session_ended: {
     message: "The user's session ended during the request.",

@@ -239,7 +239,7 @@ describe('the Subject of a request', () => {
     expect(wrong.text).toContain('wants a different account than the one you signed in with.');
     const [code = ''] = /\b[2-9A-Z]{4}-[2-9A-Z]{4}\b/.exec(wrong.text) ?? [];
     const rejection = await idp.services.rejections.find(code);
-    expect(rejection?.rules.find(({ state }) => state === 'failed')?.rule).toBe('subject');
+    expect(rejection?.rules.find(({ state }) => state === 'failed')?.rule).toBe('principal');
   });
 
   it('fills in the user whom a signed request names by a persistent NameID, and nobody for an unsigned one', async () => {
