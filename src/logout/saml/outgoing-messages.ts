@@ -200,8 +200,10 @@ function sendResponse(
   status: SamlStatus,
 ): void {
   const back = responseTo(dependencies, sp, request, status);
-  if (!back) return ctx.render('logout/done', { appName: sp.title });
-  if (back.message) return ctx.render('form-post', { action: back.action, fields: back.message, appName: sp.title });
-  ctx.status = 303;
-  ctx.redirect(back.action);
+  if (!back) ctx.render('logout/done', { appName: sp.title });
+  else if (back.message) ctx.render('form-post', { action: back.action, fields: back.message, appName: sp.title });
+  else {
+    ctx.status = 303;
+    ctx.redirect(back.action);
+  }
 }
