@@ -50,7 +50,7 @@ export const limits = {
   /** A remembered consent. */
   grant: { seconds: 365 * DAY },
   /** How long a sign-in page may stay open. */
-  interaction: { seconds: HOUR },
+  interaction: { seconds: HOUR, firstPageSeconds: MINUTE }, // the redirect to the first page takes seconds
   /** state and PKCE verifier are 32 random bytes (RFC 7636 4.1). */
   state: { bytes: 32 },
   pkceVerifier: { bytes: 32 },

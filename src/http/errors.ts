@@ -16,6 +16,7 @@ const problems = {
   link_invalid: { status: 400 },
   other_link: { status: 400 },
   sign_in_expired: { status: 400, next: { href: '/dashboard', label: t('page.your-apps') } },
+  cookies_blocked: { status: 400 },
   other_browser: { status: 400, next: { href: '/dashboard', label: t('page.your-apps') } },
   password_refused: { status: 400 },
   saml_request_invalid: { status: 400 },

@@ -170,6 +170,7 @@ function createSignInFlow(dependencies: SignInDependencies, rememberDays: () => 
   });
   const flow = createFlow({
     steps,
+    accounts,
     attempts,
     interactions,
     browserCookie,

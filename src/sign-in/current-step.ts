@@ -29,6 +29,8 @@ import type { ApplicationRule, SignInPolicy, SignInRequirements } from './sign-i
 export interface CurrentStep {
   interaction: Interaction;
   attempt: Attempt;
+  /** The session that another tab has begun or ended meanwhile; its account, if there is one. */
+  changedSession: { accountId: string | undefined } | undefined;
   step: Step;
   /** The account that signs in, or that the prompt is about. */
   account: Account | undefined;
@@ -102,9 +104,14 @@ export function createSteps(dependencies: StepsDependencies): Steps {
   return {
     async open(ctx, uid) {
       const interaction = await interactions.open(ctx, uid);
-      return resolve(dependencies, ctx, interaction, await attempts.find(interaction.uid));
+      // What is answered already goes on with the session that it was answered in.
+      const changedSession = interaction.result ? undefined : await interactions.changedSession(ctx, interaction);
+      const attempt = await attempts.find(interaction.uid);
+      return { ...(await resolve(dependencies, ctx, interaction, attempt)), changedSession };
     },
-    again: (ctx, { interaction, attempt }) => resolve(dependencies, ctx, interaction, attempt),
+    async again(ctx, { interaction, attempt, changedSession }) {
+      return { ...(await resolve(dependencies, ctx, interaction, attempt)), changedSession };
+    },
   };
 }
 
@@ -113,7 +120,7 @@ async function resolve(
   ctx: Context,
   interaction: Interaction,
   attempt: Attempt,
-): Promise<CurrentStep> {
+): Promise<Omit<CurrentStep, 'changedSession'>> {
   const { accounts, policy, applicationOf, ownClientId, samlRequirements, isTrustedBrowser } = dependencies;
   const { account, provenBySession } = await subjectOf(accounts, interaction, attempt);
   ctx.state.requestedLanguages = languagesOf(interaction.params.ui_locales);

@@ -25,7 +25,7 @@ export function dispatchRoutes(dependencies: DispatchRoutesDependencies): Router
 
   router.get('/', async (ctx: StepContext) => {
     const current = await flow.open(ctx);
-    if (interactions.resumeIfAnswered(ctx, current.interaction)) return;
+    if (await flow.hasGoneOn(ctx, current)) return;
     if (current.step === 'done') return flow.finish(ctx, current);
     if (current.step === 'upstream') return sendStepUp({ attempts, upstream }, ctx, current);
     const connection = current.step === 'identify' ? await namedConnection(upstream, current) : undefined;
@@ -33,8 +33,16 @@ export function dispatchRoutes(dependencies: DispatchRoutesDependencies): Router
     await pages.show(ctx, current);
   });
 
+  // Asked by the page when it becomes visible again.
+  router.get('/changed', async (ctx: StepContext) => {
+    const current = await flow.open(ctx);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { changed: current.changedSession !== undefined || current.interaction.result !== undefined };
+  });
+
   router.post('/cancel', checkCsrf, async (ctx: StepContext) => {
-    const { attempt } = await flow.open(ctx);
+    const { attempt, changedSession, interaction } = await flow.open(ctx);
+    if (changedSession) await interactions.forgetSession(interaction);
     await attempts.remove(attempt.uid);
     await interactions.deny(ctx, 'the user canceled the sign-in');
   });

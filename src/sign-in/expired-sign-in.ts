@@ -13,7 +13,7 @@ export interface ExpiredSignIns {
   /** Of a route with a `uid`: pages have the brand of the application of that sign-in, and the language that it requests. */
   recallApplication(uid: string, ctx: Context, next: () => Promise<unknown>): Promise<unknown>;
   /** The error for a sign-in that has expired or was finished elsewhere, with a link to its application if known. */
-  errorFor(ctx: Context, uid: string, cause: unknown): Promise<AppError>;
+  errorFor(ctx: Context, uid: string): Promise<AppError>;
 }
 
 /** The application of this sign-in and the language that it requests, as this browser noted them. */
@@ -50,12 +50,11 @@ export function createExpiredSignIns({ cookies, startOf }: ExpiredSignInsDepende
       return next();
     },
 
-    async errorFor(ctx, uid, cause) {
+    async errorFor(ctx, uid) {
       const clientId = notedIn(cookies, ctx, uid)?.clientId;
       const start = clientId === undefined ? undefined : await startOf(clientId);
-      if (!start) return badRequest('sign_in_expired', { cause });
+      if (!start) return badRequest('sign_in_expired');
       return badRequest('sign_in_expired', {
-        cause,
         next: { href: start.url, label: t('error.go-to-app', { app: start.name }) },
         other: { href: '/dashboard', label: t('page.your-apps') },
       });

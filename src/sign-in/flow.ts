@@ -2,11 +2,13 @@
 // reports the finished sign-in to the OIDC engine, in one place.
 
 import type { Account } from '../accounts/account.ts';
+import type { Accounts } from '../accounts/accounts.ts';
 import { accessDecision } from '../applications/access-decision.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Context } from '../http/context.ts';
 import { badRequest, forbidden } from '../http/errors.ts';
+import { readForm } from '../http/input.ts';
 import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import { TEST_MODE } from '../oidc/engine/test-response-mode.ts';
 import { t } from '../texts/text.ts';
@@ -22,6 +24,11 @@ export type StepContext = Context & { params: Record<string, string> };
 
 export interface Flow {
   open(ctx: StepContext): Promise<CurrentStep>;
+  /**
+   * Whether the request has been redirected to the engine: the prompt was answered before, or another tab of this browser has signed in or
+   * out, and the engine decides anew.
+   */
+  hasGoneOn(ctx: StepContext, current: CurrentStep): Promise<boolean>;
   /** The current step if it is one of `expected`; otherwise undefined, after a redirect to the page of the step. */
   expect(ctx: StepContext, ...expected: Step[]): Promise<CurrentStep | undefined>;
   /** Saves what was proven and continues: to the page of the next step, or to the engine after the last one. */
@@ -32,6 +39,7 @@ export interface Flow {
 
 export interface FlowDependencies {
   steps: Steps;
+  accounts: Pick<Accounts, 'findByLogin'>;
   attempts: Attempts;
   interactions: Interactions;
   browserCookie: KnownBrowserCookie;
@@ -49,13 +57,27 @@ export function createFlow(dependencies: FlowDependencies): Flow {
     ctx.redirect(`/signin/${attempt.uid}`);
   };
 
+  async function hasGoneOn(ctx: StepContext, current: CurrentStep): Promise<boolean> {
+    const { attempt, interaction } = current;
+    if (interactions.resumeIfAnswered(ctx, interaction)) return true;
+    if (!current.changedSession) return false;
+    if (await followsSession(dependencies, ctx, current)) {
+      await attempts.remove(attempt.uid);
+      await interactions.restart(ctx, interaction);
+      return true;
+    }
+    await interactions.forgetSession(interaction);
+    return false;
+  }
+
   return {
     open,
+    hasGoneOn,
     finish: (ctx, current) => finishSignIn(dependencies, ctx, current),
 
     async expect(ctx, ...expected) {
       const current = await open(ctx);
-      if (interactions.resumeIfAnswered(ctx, current.interaction)) return undefined;
+      if (await hasGoneOn(ctx, current)) return undefined;
       if (expected.includes(current.step)) return current;
       redirectToStep(ctx, current);
       return undefined;
@@ -75,6 +97,22 @@ export function createFlow(dependencies: FlowDependencies): Flow {
       else redirectToStep(ctx, next);
     },
   };
+}
+
+/** Whether the session that another tab has changed decides, and not what this tab has proven or is about to prove of somebody else. */
+async function followsSession(
+  { accounts }: FlowDependencies,
+  ctx: StepContext,
+  { attempt, changedSession, step }: CurrentStep,
+): Promise<boolean> {
+  if (!changedSession || attempt.choosesOtherAccount || attempt.upstream?.linkTo !== undefined) return false;
+  const { accountId } = changedSession;
+  if (attempt.userId !== undefined) return attempt.userId === accountId;
+  if (ctx.method === 'GET' || step !== 'identify' || accountId === undefined) return true;
+  const { username, response } = await readForm(ctx, { lists: 'every field' });
+  // A passkey says itself whose it is.
+  if (response?.[0]) return false;
+  return !username?.[0] || (await accounts.findByLogin(username[0]))?.id === accountId;
 }
 
 async function finishSignIn(dependencies: FlowDependencies, ctx: Context, current: CurrentStep): Promise<void> {

@@ -3,11 +3,16 @@
 import type { Interaction, InteractionResults } from 'oidc-provider';
 import type { Context } from '../http/context.ts';
 import { badRequest } from '../http/errors.ts';
+import { limits } from '../limits.ts';
+import { engineSeconds } from '../oidc/engine/configuration.ts';
 import type { ExpiredSignIns } from './expired-sign-in.ts';
 
 /** The part of oidc-provider that the sign-in pages use. */
 export interface InteractionEngine {
-  interactionDetails(req: Context['req'], res: Context['res']): Promise<Interaction>;
+  cookieName(type: 'interaction'): string;
+  Interaction: { find(uid: string): Promise<Interaction | undefined> };
+  /** The session of the browser; a new one when it has none. */
+  Session: { get(ctx: Context): Promise<{ uid: string; accountId?: string | undefined }> };
   interactionResult(
     req: Context['req'],
     res: Context['res'],
@@ -19,6 +24,15 @@ export interface InteractionEngine {
 export interface Interactions {
   /** The interaction with this uid, if it began in this browser. */
   open(ctx: Context, uid: string): Promise<Interaction>;
+  /**
+   * The session of this browser, where it is another one than at the start of the sign-in, because another tab has signed in or out:
+   * its account, if it has one. Undefined when nothing has changed. The interaction then has no session any more, in memory.
+   */
+  changedSession(ctx: Context, interaction: Interaction): Promise<{ accountId: string | undefined } | undefined>;
+  /** Stores the interaction without the session of its start, which the engine would compare with that of the browser. */
+  forgetSession(interaction: Interaction): Promise<void>;
+  /** Lets the engine decide anew what the request needs, with the session of this browser. */
+  restart(ctx: Context, interaction: Interaction): Promise<void>;
   /** Answers the prompt and redirects the browser to the engine. */
   answer(ctx: Context, result: InteractionResults): Promise<void>;
   /**
@@ -44,18 +58,49 @@ export function createInteractions({ engine, expiredSignIns }: InteractionsDepen
     ctx.redirect(returnTo);
   }
 
+  /** The engine binds an interaction to the browser with a cookie, and removes it when it is finished. */
+  async function ofBrowser(ctx: Context): Promise<Interaction | undefined> {
+    const uid = ctx.cookies.get(engine().cookieName('interaction'), { signed: true });
+    return uid ? engine().Interaction.find(uid) : undefined;
+  }
+
+  async function forgetSession(interaction: Interaction): Promise<void> {
+    delete interaction.session;
+    await interaction.save(interaction.exp - engineSeconds());
+  }
+
+  /** A sign-in that began a moment ago, whose browser sent no cookie at all to its first page. */
+  async function blocksCookies(ctx: Context, uid: string): Promise<boolean> {
+    if (ctx.get('Cookie') !== '') return false;
+    const begun = await engine().Interaction.find(uid);
+    return begun !== undefined && engineSeconds() - begun.iat <= limits.interaction.firstPageSeconds;
+  }
+
   return {
     async open(ctx, uid) {
-      const interaction = await engine()
-        .interactionDetails(ctx.req, ctx.res)
-        .catch(async (cause: unknown) => {
-          // The engine binds an interaction to the browser with a cookie, and removes it when it is finished.
-          if (cause instanceof Error && cause.name === 'SessionNotFound')
-            throw await expiredSignIns.errorFor(ctx, uid, cause);
-          throw cause;
-        });
+      const interaction = await ofBrowser(ctx);
+      if (!interaction) {
+        if (await blocksCookies(ctx, uid)) throw badRequest('cookies_blocked');
+        throw await expiredSignIns.errorFor(ctx, uid);
+      }
       if (interaction.uid !== uid) throw badRequest('other_browser');
       return interaction;
+    },
+
+    async changedSession(ctx, interaction) {
+      const { session } = interaction;
+      const { uid, accountId } = await engine().Session.get(ctx);
+      if (session?.accountId === accountId && (accountId === undefined || session?.uid === uid)) return undefined;
+      delete interaction.session;
+      return { accountId };
+    },
+
+    forgetSession,
+
+    async restart(ctx, interaction) {
+      await forgetSession(interaction);
+      ctx.status = 303;
+      ctx.redirect(interaction.returnTo);
     },
     answer,
     resumeIfAnswered(ctx, { result, returnTo }) {
@@ -65,10 +110,8 @@ export function createInteractions({ engine, expiredSignIns }: InteractionsDepen
       return true;
     },
     async withdraw(ctx) {
-      const interaction = await engine()
-        .interactionDetails(ctx.req, ctx.res)
-        .catch(() => undefined); // removed already, together with the old password
-      await interaction?.destroy();
+      // It may be removed already, together with the old password.
+      await (await ofBrowser(ctx))?.destroy();
     },
     deny: (ctx, description) => answer(ctx, { error: 'access_denied', error_description: description }),
   };

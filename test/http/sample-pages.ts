@@ -344,6 +344,19 @@ export const samplePages: Record<string, [string, object]> = {
     },
   ],
   signOutDonePlain: ['logout/done', {}],
+  signOutStayed: ['logout/done', { isSignedIn: true }],
+  signOutRejected: [
+    'logout/confirm',
+    {
+      action: '/end-session/confirm',
+      account: { name: 'Alice Example', username: 'alice', email: 'alice@example.com' },
+      apps: ['Payroll', 'Wiki'],
+      problem: t('app-error.id-token-hint'),
+      rejectionCode: 'K7Q2-9FXM',
+      requestId: 'VkQ0c3RhcnQ',
+      technical: [{ label: 'id_token_hint', value: 'It can’t be read as a JWT.' }],
+    },
+  ],
   deviceEnter: ['device/enter-code', { action: '/x' }],
   deviceEnterError: ['device/enter-code', { action: '/x', userCode: 'ABCD-EFGH', problem: t('device.failed') }],
   deviceConfirm: [

@@ -1,5 +1,5 @@
 // Comforts for pages that work without script: showing a password, copying, printing, the username for a forgotten password,
-// sending a form only once, going on with work that takes several requests, and times in the viewer's own time.
+// sending a form only once, going on with work that takes several requests or after another tab has signed in, and times in the viewer's own time.
 (() => {
   for (const button of document.querySelectorAll('button[data-reveals]')) {
     const input = document.getElementById(button.dataset.reveals);
@@ -81,6 +81,19 @@
       ? relative.format(Math.trunc(seconds / length), unit)
       : (at.getFullYear() === thisYear ? exactThisYear : exact).format(at);
   }
+
+  // Another tab may have signed in or out meanwhile: then the sign-in goes on from its current step.
+  const [signIn = ''] = /^\/signin\/[\w-]+/.exec(location.pathname) ?? [];
+  const origin = new URLSearchParams(location.search).get('signin');
+  const followed = signIn || (/^[\w-]+$/.test(origin ?? '') ? `/signin/${origin}` : '');
+  const follow = async () => {
+    if (document.visibilityState !== 'visible') return;
+    const headers = { accept: 'application/json' };
+    const answer = await fetch(`${followed}/changed`, { headers }).catch(() => undefined);
+    // 400: it was finished or has expired, which the page says.
+    if (answer?.status === 400 || (answer?.ok && (await answer.json()).changed)) location.replace(followed);
+  };
+  if (followed) document.addEventListener('visibilitychange', follow);
 
   // Back from the next page, the form may be sent again.
   addEventListener('pageshow', () => {

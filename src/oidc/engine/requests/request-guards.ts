@@ -12,6 +12,8 @@ export function guardRequest(ctx: Context, clients: Pick<ClientSource, 'applicat
   if (ctx.path !== routes.authorization) return undefined;
   if (!fitsIntoAnswer(ctx.query))
     throw badRequest('bad_request', { message: t('app-error.too-long'), advice: t('app-error.shorter-state') });
+  // The AuthnRequest behind it is bound to this browser by a cookie, which the redirect to here has set.
+  if (ctx.query.response_mode === 'saml' && ctx.get('Cookie') === '') throw badRequest('cookies_blocked');
   return requireSamlResponseMode(ctx, clients);
 }
 
