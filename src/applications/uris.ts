@@ -39,12 +39,18 @@ export function httpsUriFault(uri: string): string | undefined {
   return fault === faultMessage('https') || /^http:/i.test(uri) ? faultMessage('https-url') : fault;
 }
 
+/** Any port of a loopback address (RFC 8252 7.3), as other servers write it. */
+const LOOPBACK_WILDCARD = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\*|\*)/i;
+
 /** A redirect URI (or post-logout redirect URI) of a web or native application. */
 export function redirectUriFault(uri: string, applicationType: 'web' | 'native'): string | undefined {
   if (uri.includes('#')) return faultMessage('no-fragment');
-  if (uri.includes('*')) return faultMessage('no-wildcard');
-  if (applicationType === 'web') return webUriFault(uri);
+  if (uri.includes('*')) return faultMessage(LOOPBACK_WILDCARD.test(uri) ? 'loopback-port' : 'no-wildcard');
   const general = uriFault(uri);
+  if (applicationType === 'web')
+    return general === undefined && !/^https?:/i.test(uri) && !NOT_AN_APP.test(uri)
+      ? faultMessage('web-scheme')
+      : webUriFault(uri);
   if (general !== undefined) return general;
   const { protocol, hostname } = new URL(uri);
   if (protocol === 'http:') {
@@ -54,6 +60,27 @@ export function redirectUriFault(uri: string, applicationType: 'web' | 'native')
     return isLoopback(hostname) ? faultMessage('loopback-http') : undefined;
   }
   return NOT_AN_APP.test(uri) ? faultMessage('forbidden-scheme', { scheme: protocol.slice(0, -1) }) : undefined;
+}
+
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$/i;
+/** What `originFault` accepts. */
+export const originSchema = { pattern: '^[A-Za-z][A-Za-z0-9+.-]*://[^/?#*\\s]+$' };
+/** Pages of these schemes send `Origin: null`, as every sandboxed frame does. */
+const WITHOUT_ORIGIN = /^(about|blob|data|file|filesystem|javascript):/i;
+
+/** An origin of a page, a web view or a browser extension (RFC 6454 6.1): scheme, host and port. */
+export function originFault(origin: string): string | undefined {
+  if (origin === 'null' || WITHOUT_ORIGIN.test(origin)) return faultMessage('null-origin');
+  if (origin.includes('*')) return faultMessage('origin-wildcard');
+  if (!ORIGIN.test(origin) || originOf(origin) === undefined) return faultMessage('origin');
+  return /^http:/i.test(origin) && !isLoopback(new URL(origin).hostname) ? faultMessage('https') : undefined;
+}
+
+/** The origin of a URI in the form that origins are compared in; undefined where it has none. */
+export function originOf(uri: string): string | undefined {
+  if (/^https?:/i.test(uri)) return URL.canParse(uri) ? new URL(uri).origin : undefined;
+  // URLs of other schemes have the origin "null" in the URL Standard; browsers send scheme and host.
+  return ORIGIN.test(uri) && URL.canParse(uri) ? uri.toLowerCase() : undefined;
 }
 
 /** An absolute URI without fragment (RFC 8707 2). */

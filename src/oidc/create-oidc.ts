@@ -6,6 +6,7 @@ import { addressBlock } from '../rate-limits/network-limits.ts';
 import { stableSecret } from '../settings/stored-secret.ts';
 import { type ClaimsPreviews, createClaimsPreviews } from './claims/claims-preview.ts';
 import { createPairwiseSubjects } from './claims/pairwise.ts';
+import { registeredApi } from './claims/resource-servers.ts';
 import type { OidcDependencies, Shared } from './dependencies.ts';
 import { createAfterSignIn } from './engine/after-sign-in.ts';
 import { createUsageRecorder } from './engine/application-usage.ts';
@@ -14,6 +15,7 @@ import type { PairwiseIdentifier } from './engine/introspection.ts';
 import type { Client } from './engine/library.ts';
 import { createEngineMiddleware } from './engine/middleware.ts';
 import { createEngine, type Engine } from './engine/provider.ts';
+import { createPublished } from './engine/published.ts';
 import { configurationOf } from './engine-options.ts';
 import { clientLimitsOf } from './rate-limits/client-rate-limits.ts';
 import { createDeviceGuesses } from './rate-limits/device-code-guesses.ts';
@@ -92,6 +94,7 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
       refreshTokenRetries,
       rejections,
       cookies: dependencies.cookies,
+      published: createPublished(dependencies),
     }),
     apiTokens: createApiTokens({ provider: engine.current, clients }),
     claimsPreview: createClaimsPreviews({ ...dependencies, provider: engine.current, clients }),
@@ -105,9 +108,12 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
 
 /** The dependencies of the patches of oidc-provider (oidc/patches/). */
 function patchesOf(dependencies: OidcDependencies, { clients, refreshTokenRetries, sessionStore }: Shared) {
-  const { cookies, db, logger, logout, now, settings, sql, upstream, vault } = dependencies;
+  const { cookies, db, keyring, logger, logout, now, protectedRows, settings, sql, upstream, vault } = dependencies;
   return {
     clients,
+    jwks: keyring.jwks,
+    isRegisteredApi: async (identifier: string) =>
+      (await registeredApi({ db, protectedRows }, identifier)) !== undefined,
     vault,
     recordSecretUse: createSecretUses({ db, now, logger }),
     sql,
@@ -130,13 +136,14 @@ function patchesOf(dependencies: OidcDependencies, { clients, refreshTokenRetrie
 }
 
 function eventsOf(dependencies: OidcDependencies, clients: ClientSource): EngineEvents {
-  const { audit, firstPartyClient, logger, metrics, now, rejections, repeatedEntries, sessions } = dependencies;
+  const { audit, firstPartyClient, logger, metrics, now, rejections, repeatedEntries, sessions, vault } = dependencies;
   return {
     repeatedEntries,
     metrics,
     logger,
     rejections,
     clients,
+    vault,
     recordActivity: sessions.recordActivity,
     recordUsage: createUsageRecorder({ audit, now, exceptOf: firstPartyClient.client_id }),
   };

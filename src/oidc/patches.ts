@@ -4,12 +4,14 @@
 import type { Context } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { KoaContextWithOIDC, Provider } from './engine/library.ts';
+import type { Published } from './engine/published.ts';
 import { limitClientAuthentication } from './patches/provider/client-authentication-limits.ts';
 import { type ClientCacheDependencies, cacheClients } from './patches/provider/client-cache.ts';
 import { addApplicationClaims } from './patches/provider/client-claims.ts';
 import { acceptEverySecret, type ClientSecretsDependencies } from './patches/provider/client-secrets.ts';
 import { skipRejectedClients } from './patches/provider/clients-at-logout.ts';
 import { acceptEveryAlgorithm } from './patches/provider/id-token-hints.ts';
+import { introspectJwts, type JwtIntrospectionDependencies } from './patches/provider/jwt-introspection.ts';
 import { type QueueLogoutToken, queueLogoutTokens } from './patches/provider/logout-token-queue.ts';
 import { extendLoopbackHosts } from './patches/provider/loopback-hosts.ts';
 import { deriveSuccessor } from './patches/provider/refresh-token-successor.ts';
@@ -21,14 +23,14 @@ import { requireDeviceCookies } from './patches/requests/device-step-cookies.ts'
 import { preferJsonErrors } from './patches/requests/json-errors.ts';
 import { redirectPostToGet } from './patches/requests/post-as-get.ts';
 import { limitCors } from './patches/responses/cors-headers.ts';
-import { listOfferedLanguages } from './patches/responses/discovery-languages.ts';
-import { hideResponseTypeNone } from './patches/responses/discovery-response-types.ts';
 import { redirectToLogoutRun } from './patches/responses/logout-destination.ts';
+import { followSettings } from './patches/responses/public-documents.ts';
 import { removeSecretPlaceholder } from './patches/responses/registration-secret.ts';
 import { addRejectionCode } from './patches/responses/rejection-code.ts';
 import { answerRevocationInJson } from './patches/responses/revocation-body.ts';
 import { renderSelfSubmittingForm } from './patches/responses/self-submitting-form.ts';
 import type { ReportRejectedClient } from './registration/registration-fault.ts';
+import type { ClientSource } from './store/clients.ts';
 import type { RefreshTokenRetries } from './store/refresh-token-retries.ts';
 
 /** The release of oidc-provider that every patch was checked against; a test compares it with the installed one. */
@@ -46,6 +48,8 @@ export interface ProviderPatchDependencies {
   queueLogoutToken: QueueLogoutToken;
   reportRejectedClient: ReportRejectedClient;
   refreshTokenRetries: Pick<RefreshTokenRetries, 'successorOf'>;
+  jwks: JwtIntrospectionDependencies['jwks'];
+  isRegisteredApi: JwtIntrospectionDependencies['isRegisteredApi'];
 }
 
 export interface ProviderPatch {
@@ -55,7 +59,7 @@ export interface ProviderPatch {
   apply(provider: Provider, dependencies: ProviderPatchDependencies): void;
 }
 
-/** Applied once to each Provider. `Client.find` is wrapped four times: the last in the list runs first. */
+/** Applied once to each Provider. `Client.find` is wrapped five times: the last in the list runs first. */
 export const providerPatches: readonly ProviderPatch[] = [
   { name: 'client-cache', replaces: 'Client.find', apply: cacheClients },
   // Outside of the cache, because an update of a registration gets a view of its own.
@@ -74,6 +78,7 @@ export const providerPatches: readonly ProviderPatch[] = [
     replaces: 'Client.find',
     apply: (provider, { reportRejectedClient }) => skipRejectedClients(provider, reportRejectedClient),
   },
+  { name: 'jwt-introspection', replaces: 'Client.find, AccessToken.find', apply: introspectJwts },
   {
     name: 'client-claims',
     replaces:
@@ -142,7 +147,8 @@ export interface EngineResponse {
   contentSecurityPolicy: string | string[];
   /** Code of the rejection of this request; undefined when it was not rejected. */
   rejectionCode: string | undefined;
-  isRegisteredOrigin(origin: string): Promise<boolean>;
+  clients: Pick<ClientSource, 'applicationOf' | 'isRegisteredOrigin'>;
+  published(): Promise<Published>;
 }
 
 export interface ResponsePatch {
@@ -153,9 +159,8 @@ export interface ResponsePatch {
 /** Applied to each response behind the engine. */
 export const responsePatches: readonly ResponsePatch[] = [
   { name: 'logout-destination', apply: redirectToLogoutRun },
-  { name: 'cors-headers', apply: (ctx, { isRegisteredOrigin }) => limitCors(ctx, isRegisteredOrigin) },
-  { name: 'discovery-languages', apply: listOfferedLanguages },
-  { name: 'discovery-response-types', apply: hideResponseTypeNone },
+  { name: 'cors-headers', apply: (ctx, { clients }) => limitCors(ctx, clients) },
+  { name: 'public-documents', apply: (ctx, { published }) => followSettings(ctx, published) },
   { name: 'revocation-body', apply: answerRevocationInJson },
   { name: 'registration-secret', apply: (ctx, { route }) => removeSecretPlaceholder(ctx, route) },
   { name: 'rejection-code', apply: (ctx, { rejectionCode }) => addRejectionCode(ctx, rejectionCode) },

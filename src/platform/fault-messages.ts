@@ -32,6 +32,15 @@ const messages = {
   'whole-address': 'Enter the whole address, such as https://grafana.example.com.',
   'no-fragment': 'must not have a fragment (#…)',
   'no-wildcard': 'must not have a wildcard: redirect URIs must match exactly',
+  'loopback-port':
+    'must not have a wildcard: with application_type native, a loopback address without a port matches every port',
+  'web-scheme':
+    'must be an https URL, or application_type must be native: only a native application can have a scheme of its own',
+  'no-implicit': 'must be code: with authorization_code and PKCE, no other response type is needed (RFC 9700 2.1.2)',
+  'no-grant': 'must not have {grant}, which RFC 9700 2 forbids: use authorization_code with PKCE',
+  origin: 'must be an origin: scheme and host, without a path, such as capacitor://localhost',
+  'origin-wildcard': 'must not have a wildcard: list each origin',
+  'null-origin': 'must not be an origin that every page can have: pages of files and sandboxed frames send “null”',
   'native-uri': 'must be http on a loopback address, https or a scheme of the app',
   'loopback-http': 'must be http on a loopback address, because https certificates don’t exist there',
   'forbidden-scheme': 'must not use the scheme {scheme}',
@@ -150,6 +159,7 @@ const messages = {
   'entity-fixed': 'never changes; the metadata says {entityId}',
   'never-changes': 'never changes',
   network: 'must be a network such as 10.0.0.0/8 or fd00::/8',
+  'needs-rs256': 'must contain RS256, which OpenID Connect requires of every server',
   'no-loopback': 'must not contain 127.0.0.1 or ::1, so that you can always administer the server locally',
   'own-address': 'must not contain {address}, the address that you are using right now',
   'json-schema': 'must be a JSON Schema with type: object',

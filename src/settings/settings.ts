@@ -14,6 +14,7 @@ import {
   languageSchemas,
   mailDomain,
   network,
+  signingAlgorithms,
   smsGateway,
   textsSchema,
 } from './value-schemas.ts';
@@ -63,6 +64,7 @@ export const settingSchemas = {
   email_codes: z.boolean().default(false), // a code by email before the first second factor is set up; never a factor of its own
   sms_gateway: smsGateway.optional(), // codes by SMS; none where it is not set
   new_browser_notice: z.boolean().default(true), // mail after a sign-in from a new browser
+  signing_algorithms: signingAlgorithms, // in discovery and JWKS, beside those that applications and APIs use
   saml_signed_requests: z.boolean().default(false), // WantAuthnRequestsSigned: from every service provider
   sign_out_on_role_change: z.boolean().default(false), // a user who gets or loses a role has to sign in again
   clock_skew_seconds: z.int().min(0).max(300).default(limits.clockSkew.seconds), // between the clocks of a service provider and this server

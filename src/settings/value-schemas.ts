@@ -2,6 +2,7 @@
 
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
+import { keyAlgs } from '../keys/rotation.ts';
 import { limits } from '../limits.ts';
 import { containsLoopback } from '../network/networks.ts';
 import { faultMessage } from '../platform/fault-messages.ts';
@@ -34,6 +35,13 @@ export const mailDomain = z
   .string()
   .max(253)
   .regex(/^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u, faultMessage('mail-domain'));
+
+/** What tokens are signed with (RFC 7518 3.1): RS256 is mandatory (OpenID Connect Discovery 3), and HS256 uses the client's secret. */
+export const signingAlgorithms = z
+  .array(z.enum([...keyAlgs, 'HS256']))
+  .refine((list) => new Set(list).size === list.length, faultMessage('unique'))
+  .refine((list) => list.includes('RS256'), faultMessage('needs-rs256'))
+  .default([...keyAlgs, 'HS256']);
 
 /** As on the pages: longer ones would push the form out of sight. */
 export const brandName = nameUpTo(60, z.string().trim());

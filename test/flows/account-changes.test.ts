@@ -88,6 +88,22 @@ describe('the email address', () => {
 });
 
 describe('the password', () => {
+  it('is changed where password managers look for it, signed in or not', async () => {
+    const user = await aUser(idp.services);
+    const signedOut = await httpClient(idp.issuer).get('/.well-known/change-password');
+    expect([signedOut.status, new URL(signedOut.location ?? '', idp.issuer).pathname]).toEqual([
+      303,
+      '/account/password',
+    ]);
+    const browser = await signedIn(idp, user);
+    const page = await browser.follow(await browser.get('/.well-known/change-password'));
+    expect(Object.keys(page.forms.at(-1)?.fields ?? {})).toContain('password');
+    // So that password managers trust the status of an address that exists.
+    expect(
+      (await browser.get('/.well-known/resource-that-should-not-exist-whose-status-code-should-not-be-200')).status,
+    ).toBe(404);
+  });
+
   it('ends, by its change, a sign-in that was completed with the old one but not yet resumed', async () => {
     const user = await aUser(idp.services);
     const app = await anApplication(idp);

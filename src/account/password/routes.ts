@@ -1,4 +1,5 @@
-// /account/password: change the password, after a recent proof with the strongest factor.
+// /account/password: change the password, after a recent proof with the strongest factor. Password managers find it at
+// /.well-known/change-password (W3C, A Well-Known URL for Changing Passwords).
 
 import Router from '@koa/router';
 import { z } from 'zod';
@@ -25,6 +26,8 @@ export interface PasswordRoutesDependencies {
   links: Pick<Links, 'directoryWithPassword'>;
 }
 
+const PATH = '/account/password';
+
 /** `long`: the user wants to remove the last second factor, and needs a password that is long enough without it. */
 const need = z.literal(SINGLE_FACTOR_LENGTH).optional();
 const query = z.object({ need });
@@ -38,13 +41,18 @@ interface FormState {
 export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router<State, Extras> {
   const { page, credentials, factors, knownBrowsers, endSession, links } = dependencies;
   const { signedIn, checkCsrf } = page;
-  const router = new Router<State, Extras>({ prefix: '/account/password' });
+  const router = new Router<State, Extras>();
 
-  router.get('/', signedIn.requireSignIn, signedIn.recentAuthentication, (ctx) =>
+  router.get('/.well-known/change-password', (ctx) => {
+    ctx.status = 303;
+    ctx.redirect(PATH);
+  });
+
+  router.get(PATH, signedIn.requireSignIn, signedIn.recentAuthentication, (ctx) =>
     show(ctx, { isLong: parseQuery(ctx, query).need === SINGLE_FACTOR_LENGTH }),
   );
 
-  router.post('/', signedIn.requireSignIn, signedIn.recentAuthentication, checkCsrf, async (ctx) => {
+  router.post(PATH, signedIn.requireSignIn, signedIn.recentAuthentication, checkCsrf, async (ctx) => {
     const { account, session } = signedIn.userOf(ctx);
     if ((await links.directoryWithPassword(account.id)) !== undefined) return show(ctx, { isLong: false });
     const { password, elsewhere, need: requested } = await parseForm(ctx, form);

@@ -86,7 +86,7 @@ export const SETTINGS: SettingGroup = {
         { title: t('console.settings.box.role-changes'), names: ['sign_out_on_role_change'] },
         {
           title: t('console.settings.box.tokens'),
-          names: ['access_token_minutes', 'refresh_token_days', 'refresh_token_retry_seconds'],
+          names: ['access_token_minutes', 'refresh_token_days', 'refresh_token_retry_seconds', 'signing_algorithms'],
         },
         { title: t('console.settings.box.api-keys'), names: ['api_key_max_days'] },
       ],

@@ -7,11 +7,17 @@ import { limits } from '../../limits.ts';
 import { acrValues } from '../../mfa/acr.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
 import { line, nameUpTo } from '../../platform/line-schema.ts';
-import { httpsUriFault, redirectUriSchema, webUriFault, webUriSchema } from '../uris.ts';
+import { httpsUriFault, originFault, originSchema, redirectUriSchema, webUriFault, webUriSchema } from '../uris.ts';
 import { ownClaims, presetField, viewFields } from './claim-settings.ts';
 
 export const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 const grantTypes = ['authorization_code', 'refresh_token', 'client_credentials', deviceCodeGrant] as const;
+const grantType = z.enum(grantTypes, {
+  error: ({ input }) =>
+    input === 'implicit' || input === 'password' ? faultMessage('no-grant', { grant: input }) : undefined,
+});
+/** For the response types of the implicit and the hybrid flow. */
+const noImplicit = () => faultMessage('no-implicit');
 const authMethods = [
   'client_secret_basic',
   'client_secret_post',
@@ -40,6 +46,7 @@ const httpsUri = z
   .max(2048)
   .superRefine(reject(httpsUriFault))
   .meta({ ...webUriSchema, allOf: [{ pattern: '^https:' }] });
+const origin = z.string().max(255).superRefine(reject(originFault)).meta(originSchema);
 const scopes = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/, faultMessage('scopes'));
 const email = z
   .string()
@@ -99,8 +106,12 @@ export const oidcMetadata = z.strictObject({
   application_type: z.enum(['web', 'native']).default('web'),
   redirect_uris: uniqueList(redirectUri).default([]),
   post_logout_redirect_uris: uniqueList(redirectUri).default([]),
-  grant_types: uniqueList(z.enum(grantTypes)).min(1).default(['authorization_code']),
-  response_types: z.array(z.literal('code')).max(1).optional(),
+  allowed_cors_origins: uniqueList(origin).max(100).optional(), // not in the standard: beside those of redirect_uris
+  grant_types: uniqueList(grantType).min(1).default(['authorization_code']),
+  response_types: z
+    .array(z.literal('code', { error: noImplicit }))
+    .max(1, { error: noImplicit })
+    .optional(),
   response_modes: uniqueList(z.enum(responseModes)).min(1).optional(),
   token_endpoint_auth_method: z.enum(authMethods).default('client_secret_basic'),
   token_endpoint_auth_signing_alg: z.enum(assertionAlgs).optional(),

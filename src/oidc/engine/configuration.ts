@@ -5,8 +5,8 @@ import { claimsByScope } from '../../accounts/claims.ts';
 import type { CookieKeys } from '../../http/context.ts';
 import { keyAlgs } from '../../keys/rotation.ts';
 import { limits } from '../../limits.ts';
+import { jtiWithGrant } from '../patches/provider/jwt-introspection.ts';
 import { extraClientMetadata, registrationPolicies } from '../registration/client-metadata.ts';
-import { clientBasedCORS } from './cors.ts';
 import { createIntrospectionPolicy, type PairwiseIdentifier } from './introspection.ts';
 import type { Client, Configuration, FindAccount, KoaContextWithOIDC } from './library.ts';
 import { createProfileChecks, profileOf } from './profile-checks.ts';
@@ -99,7 +99,8 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
     },
     extraClientMetadata,
     assertJwtClientAuthClaimsAndHeader: profileChecks.assertClientAssertion,
-    clientBasedCORS,
+    // An error for an unknown origin would end native apps that send one; patches/responses/cors-headers.ts decides.
+    clientBasedCORS: () => true,
     acceptQueryParamAccessTokens: false,
     enableHttpPostMethods: false, // needs SameSite=None cookies; patches/requests/post-as-get.ts serves POST instead
 
@@ -121,6 +122,13 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
     findAccount: dependencies.findAccount,
     loadExistingGrant: dependencies.loadExistingGrant,
     extraTokenClaims: dependencies.extraTokenClaims,
+    formats: {
+      customizers: {
+        jwt(_ctx, token, { payload }) {
+          if (payload) payload.jti = jtiWithGrant(token.jti, 'grantId' in token ? token.grantId : undefined);
+        },
+      },
+    },
 
     ...tokenOptions(dependencies.settings),
     cookies: cookieOptions(dependencies),

@@ -4,16 +4,19 @@ import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import { isPage } from '../../http/pages/page-request.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Metrics } from '../../platform/metrics.ts';
+import type { RuleViolation } from '../../rejections/rules.ts';
 import { tooMuchStoredIn } from '../../storage/stored-size.ts';
 import { TooManyAttempts } from '../rate-limits/too-many-attempts.ts';
+import { faultsOfRegistration } from '../registration/registration-fault.ts';
 import { appContext } from './app-context.ts';
 import type { RecordUsage } from './application-usage.ts';
 import { noteDatabaseFailure } from './database-unavailable.ts';
 import type { KoaContextWithOIDC, Provider } from './library.ts';
+import { type CredentialFaultDependencies, unencodedCredentials } from './requests/basic-credentials.ts';
 import { type RecordDependencies, recordRejection } from './requests/rejected-requests.ts';
 import { TEST_MODE } from './test-response-mode.ts';
 
-export interface EngineEvents extends RecordDependencies {
+export interface EngineEvents extends RecordDependencies, CredentialFaultDependencies {
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
   metrics: Pick<Metrics, 'tokensIssued'>;
   logger: Logger;
@@ -26,6 +29,7 @@ interface EngineError extends Error {
   error?: string;
   error_description?: string;
   error_detail?: string;
+  violation?: RuleViolation;
 }
 
 const TOKEN_MODELS = ['access_token', 'client_credentials', 'refresh_token', 'authorization_code'] as const;
@@ -80,6 +84,7 @@ export function listenToEvents(provider: Provider, events: EngineEvents): void {
     on(event, (ctx, error) => reportRejection(ctx, error, event, type, events));
   }
   for (const event of OTHER_ERRORS) on(event, (ctx, error) => void noteDatabaseFailure(appContext(ctx), error));
+  on('registration_update.error', explainRegistration);
   provider.on('server_error', (ctx: KoaContextWithOIDC, err: Error) => {
     if (!noteDatabaseFailure(appContext(ctx), err))
       appContext(ctx).state.log().error({ err }, 'the OpenID Connect engine failed');
@@ -109,10 +114,13 @@ function reportRejection(
   error: EngineError,
   event: string,
   type: AuditEvent,
-  { repeatedEntries, logger, rejections, clients }: EngineEvents,
+  events: EngineEvents,
 ): void {
+  const { repeatedEntries, logger, rejections, clients } = events;
   const ctx = appContext(engineCtx);
   if (noteDatabaseFailure(ctx, error)) return;
+  explainCredentials(engineCtx, error, events);
+  if (event === 'registration_create.error') explainRegistration(engineCtx, error);
   const { request } = ctx.state;
   const clientId = engineCtx.oidc.client?.clientId;
   const subjectId = type === 'authorization.refused' ? engineCtx.oidc.session?.accountId : undefined;
@@ -135,6 +143,27 @@ function reportRejection(
       data: { detail: detail ?? null },
     })
     .catch((err) => logNotAudited(logger, err));
+}
+
+/** Says in the error that the Basic credentials are not encoded, where that is the fault. */
+function explainCredentials(ctx: KoaContextWithOIDC, error: EngineError, events: EngineEvents): void {
+  const isUndecodable = /properly encoded/.test(error.error_description ?? '');
+  const violation = error.error === 'invalid_client' || isUndecodable ? unencodedCredentials(ctx, events) : undefined;
+  if (!violation) return;
+  const { received, expected } = violation;
+  const text = `Basic credentials have ${received}; expected: ${expected}`;
+  const description = [error.error_description, text].filter(Boolean).join('; ');
+  Object.assign(error, { violation, error_detail: text, error_description: description });
+  if (typeof ctx.body === 'object') Object.assign(ctx.body as object, { error_description: description });
+}
+
+/** Says in the error what is wrong by the rules of this server, which name the field and the remedy; the engine's do not. */
+function explainRegistration(ctx: KoaContextWithOIDC, error: EngineError): void {
+  if (!/^invalid_(client_metadata|redirect_uri)$/.test(error.error ?? '')) return;
+  const description = faultsOfRegistration(ctx.oidc.body);
+  if (description === undefined) return;
+  Object.assign(error, { error_detail: description, error_description: description });
+  if (typeof ctx.body === 'object') Object.assign(ctx.body as object, { error_description: description });
 }
 
 function logNotAudited(logger: Logger, err: unknown): void {

@@ -19,6 +19,7 @@ import { type Provider, requestStorage } from './library.ts';
 import { recordProfileOfToken } from './profile-checks.ts';
 import type { Engine } from './provider.ts';
 import { createPublicDocuments } from './public-documents.ts';
+import type { Published } from './published.ts';
 import { guardRequest } from './requests/request-guards.ts';
 import { answerMethod, engineRoute } from './routes.ts';
 
@@ -30,6 +31,7 @@ export interface EngineMiddlewareDependencies {
   refreshTokenRetries: Pick<RefreshTokenRetries, 'restartRetryTime'>;
   rejections: Pick<Rejections, 'codeOf'>;
   cookies: Pick<Cookies, 'get'>;
+  published(): Promise<Published>;
 }
 
 /** How long the response to a failed refresh waits for the retry time to be stored. The storing goes on afterwards. */
@@ -54,8 +56,9 @@ export function createEngineMiddleware({
   refreshTokenRetries,
   rejections,
   cookies,
+  published,
 }: EngineMiddlewareDependencies): Middleware {
-  const documents = createPublicDocuments({ provider: engine.current });
+  const documents = createPublicDocuments({ provider: engine.current, published });
   const handlerOf = composeOnce();
   findRequestsIn(requestStorage);
 
@@ -79,7 +82,7 @@ export function createEngineMiddleware({
     const route = engineRoute(ctx.path);
     if (!route) return next();
     ctx.state.route = route;
-    if (answerMethod(ctx, route) || documents.serve(ctx)) return;
+    if (answerMethod(ctx, route)) return;
     await answerWithDatabase(ctx, () => answerRoute(ctx, route));
     if (route === routes.token) await watchRefresh(ctx);
   };
@@ -104,6 +107,8 @@ export function createEngineMiddleware({
   }
 
   async function answerRoute(ctx: Context, route: string): Promise<void> {
+    const served = documents.serve(ctx);
+    if (served && (await served)) return;
     const provider = engine.current();
     for (const { apply } of requestPatches) {
       const answered = apply(ctx, { route, provider, cookies });
@@ -117,14 +122,14 @@ export function createEngineMiddleware({
     if (READS_DIRECTORY.has(route)) shareReads(ctx);
     await answer(ctx, provider);
 
-    const { isRegisteredOrigin } = clients;
     const rejectionCode = rejections.codeOf(ctx.state.request);
-    const response = { route, contentSecurityPolicy, rejectionCode, isRegisteredOrigin };
+    const response = { route, contentSecurityPolicy, rejectionCode, clients, published };
     for (const { apply } of responsePatches) {
       const applied = apply(ctx, response);
       if (applied) await applied;
     }
-    documents.store(ctx);
+    const stored = documents.store(ctx);
+    if (stored) await stored;
   }
 }
 

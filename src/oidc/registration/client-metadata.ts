@@ -13,6 +13,17 @@ type Metadata = Record<string, unknown>;
 /** The engine requires an implementation of each policy; this one is applied below, after the defaults of the metadata. */
 export const registrationPolicies: Registration['policies'] = { [WITHOUT_PKCE]: () => undefined };
 
+/** The fields of the registration standards (RFC 7591 2, OpenID Connect); an administrator alone sets the others. */
+export const OWN_FIELDS = (
+  'application_type redirect_uris post_logout_redirect_uris grant_types response_types token_endpoint_auth_method ' +
+  'token_endpoint_auth_signing_alg id_token_signed_response_alg userinfo_signed_response_alg ' +
+  'introspection_signed_response_alg authorization_signed_response_alg response_modes request_object_signing_alg require_signed_request_object ' +
+  'require_pushed_authorization_requests dpop_bound_access_tokens jwks jwks_uri subject_type sector_identifier_uri scope ' +
+  'default_acr_values default_max_age require_auth_time backchannel_logout_uri backchannel_logout_session_required ' +
+  'frontchannel_logout_uri frontchannel_logout_session_required initiate_login_uri client_uri logo_uri policy_uri tos_uri ' +
+  'contacts'
+).split(' ');
+
 export const extraClientMetadata: Configuration['extraClientMetadata'] = {
   // The profile comes last: it fixes `require_pkce`.
   properties: ['require_pkce', ...profileMetadata.properties],

@@ -10,6 +10,7 @@ import {
 import { badRequest, forbidden, notFound } from '../../http/errors.ts';
 import { engineScopes } from '../claims/scopes.ts';
 import type { ClientSourceDependencies } from '../store/clients.ts';
+import { OWN_FIELDS } from './client-metadata.ts';
 
 export type DynamicRegistration = Pick<ClientSourceDependencies, 'register' | 'update' | 'unregister'>;
 
@@ -19,17 +20,6 @@ export interface DynamicRegistrationDependencies {
 
 // A client that registers itself has no rights that it could give.
 const change = { source: 'dynamic', by: { grantedRights: [] } } as const;
-
-/** The fields of the registration standards (RFC 7591 2, OpenID Connect); an administrator alone sets the others. */
-const OWN_FIELDS = (
-  'application_type redirect_uris post_logout_redirect_uris grant_types response_types token_endpoint_auth_method ' +
-  'token_endpoint_auth_signing_alg id_token_signed_response_alg userinfo_signed_response_alg ' +
-  'introspection_signed_response_alg authorization_signed_response_alg response_modes request_object_signing_alg require_signed_request_object ' +
-  'require_pushed_authorization_requests dpop_bound_access_tokens jwks jwks_uri subject_type sector_identifier_uri scope ' +
-  'default_acr_values default_max_age require_auth_time backchannel_logout_uri backchannel_logout_session_required ' +
-  'frontchannel_logout_uri frontchannel_logout_session_required initiate_login_uri client_uri logo_uri policy_uri tos_uri ' +
-  'contacts'
-).split(' ');
 
 /** What the engine's adapter for clients writes. The engine has checked the metadata. */
 export function createDynamicRegistration({ applications }: DynamicRegistrationDependencies): DynamicRegistration {

@@ -1,7 +1,12 @@
 // Whether the engine accepts a stored client. It checks one at each first look-up, and reads its sector_identifier_uri (OpenID Connect
 // Core 8.1): a row of an earlier version, or a document that can't be read, then rejects every request.
+import { oidcClient } from '../../applications/fields/oidc-client.ts';
+import { oidcRules } from '../../applications/oidc-rules.ts';
+import { laterFaults } from '../../applications/rules/later-rules.ts';
+import { check, formatPath } from '../../applications/validation.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { type Client, errors, type Provider } from '../engine/library.ts';
+import { OWN_FIELDS } from './client-metadata.ts';
 
 /** Why the engine rejects an enabled client, in its English words; undefined for one that it accepts, and for an unknown one. */
 export type RegistrationFaults = (clientId: string) => Promise<string | undefined>;
@@ -43,6 +48,25 @@ export async function findUnlessRejected(
     report(fault);
     return undefined;
   }
+}
+
+/** The faults of a registration that a client sent, each with its field and the remedy, in ASCII (RFC 7591 3.2.2); undefined without one. */
+export function faultsOfRegistration(sent: unknown): string | undefined {
+  const own = Object.entries(typeof sent === 'object' && sent !== null ? sent : {}).filter(
+    ([field, value]) => (OWN_FIELDS.includes(field) || field === 'client_name') && value !== undefined,
+  );
+  const input = { ...Object.fromEntries(own), client_id: 'new' };
+  const checked = check(oidcClient, input, (client) => [...oidcRules(client), ...laterFaults(client)]);
+  if (checked.ok) return undefined;
+  const sentences = checked.faults.slice(0, 10).map(({ path, message }) => `${formatPath(path)} ${message}`);
+  return asciiText(sentences.join('; '));
+}
+
+const LOOK_ALIKE: Record<string, string> = { '’': "'", '“': "'", '”': "'", '…': '...', '"': "'", '\\': '/' };
+
+/** The text in the characters of an error_description (RFC 6749 5.2). */
+function asciiText(text: string): string {
+  return text.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/gu, (character) => LOOK_ALIKE[character] ?? '?');
 }
 
 /** What an error says about a registration; undefined for one about something else. */

@@ -12,6 +12,7 @@ import { type SignInRule, type SignInRules, signInRulesOf } from '../../applicat
 import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { AppError } from '../../http/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { safeEqual } from '../../platform/random.ts';
 import type { Vault } from '../../platform/vault.ts';
 import type { Db } from '../../storage/database.ts';
 import { hotStatements, type Sql } from '../../storage/statements.ts';
@@ -48,6 +49,17 @@ export interface ClientApplication {
 
 /** A MAC where the secret is only compared, the value where an HMAC needs it. */
 export type ClientSecret = { id: string } & ({ hash: string } | { value: string });
+
+/** The secret of the application that has this value. */
+export function matchingSecret(
+  application: Pick<ClientApplication, 'secrets'> | undefined,
+  actual: string,
+  { macMatches }: Pick<Vault, 'macMatches'>,
+): ClientSecret | undefined {
+  return application?.secrets.find((secret) =>
+    'hash' in secret ? macMatches(actual, secret.hash, 'client-secret') : safeEqual(secret.value, actual),
+  );
+}
 
 interface Row {
   id: string;

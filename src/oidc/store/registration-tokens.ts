@@ -10,7 +10,8 @@ import { WITHOUT_PKCE } from '../registration/client-metadata.ts';
 import { artifactId } from './adapter.ts';
 import { artifactMac } from './protected-artifacts.ts';
 
-const MODEL = 'InitialAccessToken';
+/** The model of these rows, and their uid, by which one is found without reading the table. */
+export const INITIAL_ACCESS_TOKEN = 'InitialAccessToken';
 
 export interface RegistrationTokens {
   /** Makes a token that is valid for `seconds`, 24 hours by default; the confidential clients of one `withoutPkce` need no PKCE. */
@@ -33,10 +34,21 @@ export function createRegistrationTokens(dependencies: RegistrationTokensDepende
       const token = randomToken();
       const iat = Math.floor(now().getTime() / 1000);
       const exp = iat + seconds;
-      const payload = JSON.stringify({ kind: MODEL, iat, exp, ...(withoutPkce && { policies: [WITHOUT_PKCE] }) });
+      const payload = JSON.stringify({
+        kind: INITIAL_ACCESS_TOKEN,
+        iat,
+        exp,
+        ...(withoutPkce && { policies: [WITHOUT_PKCE] }),
+      });
       await transaction(db, async (tx) => {
-        const none = { grantId: null, userCode: null, uid: null, accountId: null, clientId: null };
-        const row = { id: artifactId(MODEL, token), model: MODEL, payload, ...none };
+        const none = { grantId: null, userCode: null, accountId: null, clientId: null };
+        const row = {
+          id: artifactId(INITIAL_ACCESS_TOKEN, token),
+          model: INITIAL_ACCESS_TOKEN,
+          uid: INITIAL_ACCESS_TOKEN,
+          payload,
+          ...none,
+        };
         await tx.oidcArtifact.create({
           data: { ...row, expiresAt: BigInt(exp), mac: artifactMac(row, protectedRows) },
         });
@@ -48,7 +60,7 @@ export function createRegistrationTokens(dependencies: RegistrationTokensDepende
 
     revokeAll: (by = {}) =>
       transaction(db, async (tx) => {
-        const { count } = await tx.oidcArtifact.deleteMany({ where: { model: MODEL } });
+        const { count } = await tx.oidcArtifact.deleteMany({ where: { model: INITIAL_ACCESS_TOKEN } });
         await audit.record({ ...by, type: 'registration.tokens-revoked', outcome: 'success', data: { count } }, tx);
         return count;
       }),

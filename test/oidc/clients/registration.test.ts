@@ -78,6 +78,46 @@ describe('registration', () => {
   });
 
   it.each([
+    [{ redirect_uris: ['com.example.app:/cb'] }, 'redirect_uris\\[0\\] .*application_type must be native'],
+    [{ redirect_uris: ['http://127.0.0.1:*/cb'] }, 'redirect_uris\\[0\\] .*application_type native.*every port'],
+    [{ redirect_uris: ['http://app.example/cb'] }, 'redirect_uris\\[0\\] must be https .*loopback'],
+    [
+      { redirect_uris: ['http://app.example/cb'], application_type: 'native' },
+      'redirect_uris\\[0\\] must be http on a loopback address, https or a scheme of the app',
+    ],
+    [
+      { redirect_uris: ['https://localhost/cb'], application_type: 'native' },
+      'redirect_uris\\[0\\] must be http on a loopback address',
+    ],
+    [{ redirect_uris: ['https://app.example/cb#x'] }, 'redirect_uris\\[0\\] must not have a fragment'],
+    [{ redirect_uris: ['https://*.app.example/cb'] }, 'redirect_uris\\[0\\] must not have a wildcard'],
+    [{ redirect_uris: undefined }, 'redirect_uris missing'],
+    [
+      { grant_types: ['authorization_code', 'implicit'] },
+      'grant_types\\[1\\] .*implicit.*use authorization_code with PKCE',
+    ],
+    [{ grant_types: ['password'] }, 'grant_types\\[0\\] .*password'],
+    [{ response_types: ['code', 'id_token'] }, 'response_types.* must be code.*PKCE'],
+    [{ post_logout_redirect_uris: ['com.example.app:/out'] }, 'post_logout_redirect_uris\\[0\\] .*application_type'],
+    [
+      { token_endpoint_auth_method: 'tls_client_auth' },
+      'token_endpoint_auth_method must be one of client_secret_basic',
+    ],
+    [{ id_token_signed_response_alg: 'none' }, 'id_token_signed_response_alg must be one of RS256'],
+    [{ token_endpoint_auth_method: 'private_key_jwt' }, 'jwks missing: private_key_jwt needs jwks or jwks_uri'],
+    [{ application_type: 'spa' }, 'application_type must be one of web, native, not .spa'],
+    [{ backchannel_logout_uri: 'http://app.example/logout' }, 'backchannel_logout_uri must be https'],
+    [{ scope: 'profile' }, 'scope must include openid'],
+    [{ contacts: ['nobody'] }, 'contacts\\[0\\] must be an email address'],
+  ])('names the field and the remedy for %j', async (faulty, reason) => {
+    const page = await register(web(faulty));
+    expect(page.status).toBe(400);
+    const description = String(page.json().error_description);
+    expect(description).toMatch(new RegExp(`^${reason}`));
+    expect(description).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
+  });
+
+  it.each([
     [null, 401],
     ['wrong', 401],
     ['', 400],

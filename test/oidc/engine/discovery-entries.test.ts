@@ -29,6 +29,7 @@ beforeAll(async () => {
     return [jwk.kty, { privateKey, jwk: { ...jwk, kid: jwk.kty ?? '' } }] as const;
   });
   keys = Object.fromEntries(await Promise.all(made));
+  await createRegistrationTokens(idp.services).issue();
   document = (await httpClient(idp.issuer).get('/.well-known/openid-configuration')).json();
 });
 

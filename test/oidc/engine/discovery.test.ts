@@ -1,5 +1,8 @@
 // Discovery (OIDC Discovery 1.0, RFC 8414): lists everything that the server supports, and nothing else.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createRegistrationTokens } from '../../../src/oidc/store/registration-tokens.ts';
+import { settingSchemas } from '../../../src/settings/settings.ts';
+import { aClient } from '../../support/factories.ts';
 import { httpClient } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 
@@ -25,7 +28,6 @@ describe('discovery', () => {
       revocation_endpoint: `${idp.issuer}/revoke`,
       pushed_authorization_request_endpoint: `${idp.issuer}/par`,
       device_authorization_endpoint: `${idp.issuer}/device/code`,
-      registration_endpoint: `${idp.issuer}/register`,
       end_session_endpoint: `${idp.issuer}/end-session`,
       response_types_supported: ['code'],
       code_challenge_methods_supported: ['S256'],
@@ -66,6 +68,50 @@ describe('discovery', () => {
     expect((await client().get('/.well-known/oauth-authorization-server')).json()).toMatchObject({
       issuer: idp.issuer,
     });
+  });
+
+  it('announces the registration endpoint while somebody can use it', async () => {
+    const documents = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server'];
+    const announced = () =>
+      Promise.all(documents.map(async (path) => (await client().get(path)).json().registration_endpoint));
+    const tokens = createRegistrationTokens(idp.services);
+    expect(await announced()).toEqual([undefined, undefined]);
+    expect((await client().post('/register', { json: {} })).status).toBe(401);
+    const { token } = await tokens.issue();
+    expect(await announced()).toEqual(documents.map(() => `${idp.issuer}/register`));
+    const headers = { authorization: `Bearer ${token}` };
+    const json = { redirect_uris: ['https://app.example/cb'] };
+    expect((await client().post('/register', { json, headers })).status).toBe(201);
+    await tokens.revokeAll();
+    expect(await announced()).toEqual([undefined, undefined]);
+  });
+
+  it('publishes the algorithms of the setting, and those that an application or an API uses', async () => {
+    const { settings } = idp.services;
+    const published = async () => {
+      const document = (await client().get('/.well-known/openid-configuration')).json();
+      const { keys } = (await client().get('/jwks')).json<{ keys: { alg: string }[] }>();
+      return {
+        keys: [...new Set(keys.map(({ alg }) => alg))].sort(),
+        document: ['id_token', 'userinfo', 'introspection', 'authorization'].map(
+          (use) => document[`${use}_signing_alg_values_supported`],
+        ),
+      };
+    };
+    await settings.set('signing_algorithms', ['RS256']);
+    await settings.reload();
+    const only = (...algs: string[]) => ({ keys: [...algs].sort(), document: [algs, algs, algs, algs] });
+    expect(await published()).toEqual(only('RS256'));
+    await aClient(idp.services, { redirect_uris: ['https://app.example/cb'], id_token_signed_response_alg: 'ES256' });
+    expect(await published()).toEqual(only('RS256', 'ES256'));
+    await idp.services.db.resource.create({
+      data: { identifier: 'https://api.example', scopes: '[]', signingAlg: 'EdDSA' },
+    });
+    expect(await published()).toEqual(only('RS256', 'ES256', 'EdDSA'));
+    await settings.unset('signing_algorithms');
+    await settings.reload();
+    expect((await published()).keys).toEqual(['ES256', 'EdDSA', 'PS256', 'RS256']);
+    expect(settingSchemas.signing_algorithms.safeParse(['ES256']).success).toBe(false);
   });
 
   it('publishes only public keys', async () => {

@@ -101,6 +101,14 @@ export const oidcSettings: readonly KeySection[] = [
         },
         t('console.fields.post-logout.adds'),
       ),
+      listKey(
+        {
+          key: 'allowed_cors_origins',
+          label: t('console.fields.cors-origins.label'),
+          hint: t('console.fields.cors-origins.hint'),
+        },
+        t('console.fields.cors-origins.adds'),
+      ),
       urlKey({
         key: 'backchannel_logout_uri',
         label: t('console.fields.backchannel-logout.label'),

@@ -2,6 +2,7 @@
 // functions find the broken rule from the code and the request. The console evaluates them again to find out whether a fix helped. A
 // check of this server reports its own violation.
 import { needsPkce, type OidcMetadata } from '../../../applications/fields/oidc-client.ts';
+import { isLoopback } from '../../../config/addresses.ts';
 import type { ReceivedParameters, RejectionEndpoint } from '../../../rejections/rejections.ts';
 import { type RuleId, type RuleResult, type RuleViolation, ruleResults } from '../../../rejections/rules.ts';
 import { engineScope, engineScopes } from '../../claims/scopes.ts';
@@ -40,6 +41,17 @@ interface RequestRule {
 const CHALLENGE = /^[A-Za-z0-9\-._~]{43,128}$/;
 
 const grantOf = ({ received }: EvaluatedRequest) => received.grant_type ?? 'authorization_code';
+
+/** Whether a native client may use this URI: that of a loopback address matches on every port (RFC 8252 7.3). */
+function matchesAsNative(uri: string | undefined, registered: readonly string[] = []): boolean {
+  const portless = (text: string) => {
+    if (!URL.canParse(text)) return undefined;
+    const { protocol, hostname, pathname, search } = new URL(text);
+    return protocol === 'http:' && isLoopback(hostname) ? `${hostname}${pathname}${search}` : undefined;
+  };
+  const wanted = uri === undefined ? undefined : portless(uri);
+  return wanted !== undefined && registered.some((one) => portless(one) === wanted);
+}
 
 /** The rule for everything else. */
 const OTHER_PARAMETERS: RequestRule = {
@@ -87,9 +99,17 @@ const requestRules: readonly RequestRule[] = [
     errors: ['invalid_redirect_uri'],
     sharedErrors: ['invalid_request'],
     received: ({ received }) => received.redirect_uri,
-    expected: ({ metadata }) => metadata?.redirect_uris?.join('\n'),
+    expected: ({ metadata, received: { redirect_uri } }) =>
+      metadata?.redirect_uris &&
+      [
+        ...metadata.redirect_uris,
+        ...(matchesAsNative(redirect_uri, metadata.redirect_uris) ? ['every port, with application_type native'] : []),
+      ].join('\n'),
     passes: ({ received: { redirect_uri }, metadata }) =>
-      metadata && redirect_uri !== undefined && (metadata.redirect_uris ?? []).includes(redirect_uri),
+      metadata &&
+      redirect_uri !== undefined &&
+      ((metadata.redirect_uris ?? []).includes(redirect_uri) ||
+        (metadata.application_type === 'native' && matchesAsNative(redirect_uri, metadata.redirect_uris))),
   },
   {
     id: 'response_type',

@@ -3,10 +3,9 @@
 // (client_secret_basic, client_secret_post), as HMAC keys (client_secret_jwt, HS256), or as the current secret in an update of a
 // registration (RFC 7592 2.2).
 
-import { safeEqual } from '../../../platform/random.ts';
 import type { Vault } from '../../../platform/vault.ts';
 import { type Client, type KoaContextWithOIDC, Provider } from '../../engine/library.ts';
-import type { ClientApplication, ClientSource } from '../../store/clients.ts';
+import { type ClientApplication, type ClientSource, matchingSecret } from '../../store/clients.ts';
 
 interface Key {
   kty: 'oct';
@@ -34,9 +33,7 @@ export function acceptEverySecret(
 ): void {
   const prototype = provider.Client.prototype as unknown as EngineClient;
   const isSecretOf = (application: ClientApplication | undefined, actual: string): boolean => {
-    const used = application?.secrets.find((secret) =>
-      'hash' in secret ? vault.macMatches(actual, secret.hash, 'client-secret') : safeEqual(secret.value, actual),
-    );
+    const used = matchingSecret(application, actual, vault);
     if (used) recordSecretUse(used.id);
     return used !== undefined;
   };

@@ -1,11 +1,14 @@
-// Patch after the engine, which makes each response to an unknown client readable from every origin. Here only origins of
-// registered redirect URIs may read it. Discovery and JWKS stay public, with `*`, so that caches can share them
+// Patch after the engine, which makes each response readable from every origin. Here only origins of registered applications
+// may read it, and of a known client only its own. A request from any other origin is answered without CORS headers. Discovery and JWKS stay public, with `*`, so that caches can share them
 // (docs/decisions/0025-public-documents-for-every-origin.md).
 
 import type { Context } from '../../../http/context.ts';
 import { engineContext } from '../../engine/app-context.ts';
+import { routes } from '../../engine/configuration.ts';
+import { hasOrigin } from '../../engine/cors.ts';
 import { READABLE_BY_ALL } from '../../engine/public-documents.ts';
 import { FOR_BROWSER_CLIENTS, PUBLIC_DOCUMENTS } from '../../engine/routes.ts';
+import type { ClientSource } from '../../store/clients.ts';
 
 const HEADERS = [
   'Access-Control-Allow-Origin',
@@ -15,8 +18,9 @@ const HEADERS = [
   'Access-Control-Expose-Headers',
 ];
 
-/** @param isRegistered whether any enabled application has a redirect URI of this origin */
-export async function limitCors(ctx: Context, isRegistered: (origin: string) => Promise<boolean>): Promise<void> {
+type Clients = Pick<ClientSource, 'applicationOf' | 'isRegisteredOrigin'>;
+
+export async function limitCors(ctx: Context, clients: Clients): Promise<void> {
   if (PUBLIC_DOCUMENTS.has(ctx.path)) {
     ctx.set(READABLE_BY_ALL);
     return ctx.remove('Vary');
@@ -24,9 +28,16 @@ export async function limitCors(ctx: Context, isRegistered: (origin: string) => 
   if (!FOR_BROWSER_CLIENTS.has(ctx.path)) return removeCorsHeaders(ctx);
   if (!ctx.response.get('Access-Control-Allow-Origin')) return;
   const origin = ctx.get('Origin');
-  // With a client the engine has applied `clientBasedCORS`.
-  if (origin && (engineContext(ctx)?.client || (await isRegistered(origin)))) return;
-  removeCorsHeaders(ctx);
+  if (!origin || !(await mayRead(ctx, origin, clients))) removeCorsHeaders(ctx);
+}
+
+/** A confidential client runs on a server; from a browser it may only read userinfo. */
+async function mayRead(ctx: Context, origin: string, clients: Clients): Promise<boolean> {
+  const client = engineContext(ctx)?.client;
+  if (!client) return clients.isRegisteredOrigin(origin);
+  if (ctx.path !== routes.userinfo && client.clientAuthMethod !== 'none') return false;
+  const { allowed_cors_origins: named } = (await clients.applicationOf(client.clientId))?.metadata ?? {};
+  return hasOrigin({ redirect_uris: client.redirectUris, allowed_cors_origins: named }, origin);
 }
 
 function removeCorsHeaders(ctx: Context): void {

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { routes } from '../../../../src/oidc/engine/configuration.ts';
-import { clientBasedCORS } from '../../../../src/oidc/engine/cors.ts';
 import type { Configuration } from '../../../../src/oidc/engine/library.ts';
 import { limitCors } from '../../../../src/oidc/patches/responses/cors-headers.ts';
 import { httpClient } from '../../../support/http.ts';
@@ -9,7 +8,7 @@ import { type Engine, startBareEngine } from '../../bare-engine.ts';
 const registered = 'https://app.example.com';
 const client = { redirect_uris: ['https://spa.example.com/cb'], token_endpoint_auth_method: 'none' } as const;
 const configuration: Configuration = {
-  clientBasedCORS,
+  clientBasedCORS: () => true,
   clients: [{ ...client, client_id: 'spa' }],
   features: { introspection: { enabled: true } },
 };
@@ -18,7 +17,10 @@ const patched = await startBareEngine({
   configuration,
   async around(ctx, next) {
     await next();
-    await limitCors(ctx, async (origin) => origin === registered);
+    await limitCors(ctx, {
+      isRegisteredOrigin: async (origin) => origin === registered,
+      applicationOf: async () => ({ metadata: { allowed_cors_origins: ['capacitor://localhost'] } }) as never,
+    });
   },
 });
 afterAll(() => Promise.all([bare.close(), patched.close()]));
@@ -50,8 +52,9 @@ describe('cors-headers', () => {
     expect(await allowed(patched, routes.jwks, 'https://evil.example.com')).toBe('*');
   });
 
-  it("allows a known client its own origins, as the engine's option says", async () => {
-    expect(await allowed(patched, routes.token, 'https://spa.example.com', 'spa')).toBe('https://spa.example.com');
+  it('allows a known client its own origins', async () => {
+    for (const origin of ['https://spa.example.com', 'capacitor://localhost'])
+      expect(await allowed(patched, routes.token, origin, 'spa')).toBe(origin);
     expect(await allowed(patched, routes.token, 'https://evil.example.com', 'spa')).toBeUndefined();
   });
 
