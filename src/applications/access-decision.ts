@@ -2,10 +2,11 @@
 // name begins with accessDecision: sign-ins of both protocols (oidc/engine/interaction-policy.ts, sign-in/flow.ts), tokens
 // (oidc/claims/find-account.ts), AuthZEN (authzen/evaluation.ts), the portal (account/portal/applications.ts), the access check
 // (diagnostics/access-check) and rejected requests (oidc/engine/requests/rejected-requests.ts, diagnostics/rejections/evaluation.ts).
+import { inNetworks } from '../network/networks.ts';
 import type { Access } from './fields/oidc-client.ts';
 
 /** Why an account may not use an application. */
-export type AccessDenial = 'application_disabled' | 'account_disabled' | 'no_role';
+export type AccessDenial = 'application_disabled' | 'account_disabled' | 'no_role' | 'other_network';
 
 /** Why an account may, or may not, use an application. */
 export type AccessReason = 'everyone' | 'role' | AccessDenial;
@@ -26,6 +27,8 @@ export interface AccessCondition {
 export interface ProtectedApplication {
   enabled: boolean;
   access: Access;
+  /** From which networks it may be used, in CIDR notation; undefined: from everywhere. */
+  networks?: readonly string[] | undefined;
 }
 
 /** What of an account decides. */
@@ -35,13 +38,30 @@ export interface AccessSubject {
   roles: readonly string[];
 }
 
-/** Both must be enabled, and the application open to everyone or to a role of the account. */
-export function accessDecisionConditions(application: ProtectedApplication, account: AccessSubject): AccessCondition[] {
+/** Whether the application may be used from this address; also where no address is judged. */
+export function isInNetworks(
+  { networks }: Pick<ProtectedApplication, 'networks'>,
+  address: string | undefined,
+): boolean {
+  return networks === undefined || address === undefined || inNetworks(networks)(address);
+}
+
+/**
+ * Both must be enabled, the application open to everyone or to a role of the account, and used from one of its networks.
+ *
+ * @param address where the request comes from; undefined where that is not judged: in lists, and for APIs that ask about a token
+ */
+export function accessDecisionConditions(
+  application: ProtectedApplication,
+  account: AccessSubject,
+  address?: string,
+): AccessCondition[] {
   const { enabled, access } = application;
   return [
     { denial: 'application_disabled', isMet: enabled },
     { denial: 'account_disabled', isMet: account.isActive },
     { denial: 'no_role', isMet: access === 'everyone' || grantingRoles(access, account).length > 0 },
+    { denial: 'other_network', isMet: isInNetworks(application, address) },
   ];
 }
 
@@ -49,8 +69,12 @@ export function accessDecisionConditions(application: ProtectedApplication, acco
  * Whether every condition is met, or the first that is not. Pure: the caller gives an application and an account that
  * were read for this request.
  */
-export function accessDecision(application: ProtectedApplication, account: AccessSubject): AccessDecision {
-  const unmet = accessDecisionConditions(application, account).find(({ isMet }) => !isMet);
+export function accessDecision(
+  application: ProtectedApplication,
+  account: AccessSubject,
+  address?: string,
+): AccessDecision {
+  const unmet = accessDecisionConditions(application, account, address).find(({ isMet }) => !isMet);
   if (unmet) return { allowed: false, reason: unmet.denial };
   return { allowed: true, reason: application.access === 'everyone' ? 'everyone' : 'role' };
 }
@@ -65,17 +89,28 @@ export function missingRoles(access: Access, { roles }: Pick<AccessSubject, 'rol
   return access === 'everyone' ? [] : access.roles.filter((role) => !roles.includes(role));
 }
 
-/** The decision as a rule of a rejected request: the account with its roles, and the roles that grant access. */
-export function accessDecisionRule(application: ProtectedApplication, account: AccessSubject & { username: string }) {
+/** The decision as a rule of a rejected request: the account with its roles and the roles that grant access, or the address and the networks. */
+export function accessDecisionRule(
+  application: ProtectedApplication,
+  account: AccessSubject & { username: string },
+  address?: string,
+): { rule: 'access' | 'network'; allowed: boolean; received: string; expected: string } {
   const { access } = application;
-  const { allowed, reason } = accessDecision(application, account);
+  const { allowed, reason } = accessDecision(application, account, address);
+  if (reason === 'other_network') return { rule: 'network', allowed, ...networkViolation(application, address) };
   const { username, roles } = account;
   const held = roles.length > 0 ? `has ${roles.join(', ')}` : 'has no roles';
   return {
+    rule: 'access',
     allowed,
     received: `${username} ${reason === 'account_disabled' ? 'is disabled' : held}`,
     expected: access === 'everyone' ? 'everyone' : access.roles.length > 0 ? rolesText(access.roles) : 'no role',
   };
+}
+
+/** The address of a request and the networks of the application, in a rejection. */
+export function networkViolation({ networks = [] }: Pick<ProtectedApplication, 'networks'>, address = '') {
+  return { received: address, expected: networks.join('\n') };
 }
 
 const rolesText = (roles: readonly string[]) =>

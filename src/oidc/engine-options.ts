@@ -5,7 +5,7 @@ import { randomToken } from '../platform/random.ts';
 import { ownResources } from '../rbac/built-in.ts';
 import { createFindAccount } from './claims/find-account.ts';
 import { createResourceServers } from './claims/resource-servers.ts';
-import { extraTokenClaims } from './claims/token-claims.ts';
+import { createExtraTokenClaims } from './claims/token-claims.ts';
 import type { OidcDependencies, Shared } from './dependencies.ts';
 import { appContext } from './engine/app-context.ts';
 import { createConfiguration } from './engine/configuration.ts';
@@ -40,7 +40,7 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
     protectedRows,
     accounts,
     clients,
-    accessTokenSeconds: () => settings().accessTokenMinutes * 60,
+    accessTokenMinutes: () => settings().accessTokenMinutes,
     serverApis: ownResources(issuer),
   });
   const { rejectedLogoutPage, ...logoutPages } = createLogoutPages({
@@ -90,9 +90,10 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
     sessionCookie: cookies.nameOf('session'),
     dpopNonceSecret: vault.deriveKey('dpop-nonce'),
     settings,
+    lifetimesOf: (clientId) => clients.cachedApplicationOf(clientId)?.metadata ?? {},
     resourceServer,
     pairwiseIdentifier,
-    extraTokenClaims,
+    extraTokenClaims: createExtraTokenClaims(clients),
     clientSecret: () => randomToken(),
     fetch: dependencies.outgoingFetch,
     pages: {

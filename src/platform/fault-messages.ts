@@ -37,7 +37,7 @@ const messages = {
   'web-scheme':
     'must be an https URL, or application_type must be native: only a native application can have a scheme of its own',
   'no-implicit': 'must be code: with authorization_code and PKCE, no other response type is needed (RFC 9700 2.1.2)',
-  'no-grant': 'must not have {grant}, which RFC 9700 2 forbids: use authorization_code with PKCE',
+  'no-grant': 'must be one of {values}, not {grant}, which RFC 9700 2 forbids: use authorization_code with PKCE',
   origin: 'must be an origin: scheme and host, without a path, such as capacitor://localhost',
   'origin-wildcard': 'must not have a wildcard: list each origin',
   'null-origin': 'must not be an origin that every page can have: pages of files and sandboxed frames send “null”',

@@ -24,6 +24,7 @@ export const ruleIds = [
   'issuer',
   'method',
   'name_id',
+  'network',
   'nonce',
   'passive',
   'pkce',

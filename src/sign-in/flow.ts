@@ -11,6 +11,7 @@ import { badRequest, forbidden } from '../http/errors.ts';
 import { readForm } from '../http/input.ts';
 import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import { TEST_MODE } from '../oidc/engine/test-response-mode.ts';
+import type { RequestInfo } from '../platform/request-info.ts';
 import { t } from '../texts/text.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import type { CurrentStep, Steps } from './current-step.ts';
@@ -124,7 +125,7 @@ async function finishSignIn(dependencies: FlowDependencies, ctx: Context, curren
   // Nothing was proven: the session stays as it is, and the application learns its acr.
   if (attempt.userId === undefined) return interactions.answer(ctx, { stepUp: 'unmet' });
   await rejectOldPassword(dependencies, account.id, attempt);
-  const about = { actorId: account.id, subjectId: account.id, clientId: openedBy(current, account), request };
+  const about = { actorId: account.id, subjectId: account.id, clientId: openedBy(current, account, request), request };
   const login = await loginOf(dependencies, attempt, account, { acr, amr }, { actorId: account.id, request });
   const data = { acr, amr, ...(attempt.upstream && { connection: attempt.upstream.connectionId }) };
   await audit.record({ type: 'sign-in.completed', outcome: 'success', ...about, data });
@@ -140,9 +141,13 @@ async function finishSignIn(dependencies: FlowDependencies, ctx: Context, curren
  * The application that the sign-in opens. Undefined where the user only signs in to this server: the access rule rejects the user there,
  * which is an event of its own, or an administrator tests the application.
  */
-function openedBy({ clientId, access, interaction }: CurrentStep, account: Account): string | undefined {
+function openedBy(
+  { clientId, access, interaction }: CurrentStep,
+  account: Account,
+  { address }: RequestInfo,
+): string | undefined {
   const isTest = interaction.params.response_mode === TEST_MODE;
-  return isTest || !accessDecision(access, account).allowed ? undefined : clientId;
+  return isTest || !accessDecision(access, account, address).allowed ? undefined : clientId;
 }
 
 /** Rejects the sign-in if the password was replaced while it was checked or before the last step. */

@@ -242,24 +242,38 @@ async function showAccessDenied(
   const { account, clientId, interaction } = current;
   const { request } = ctx.state;
   // Recorded by the access check of the interaction policy.
-  const { received, expected } = interaction.prompt.details as Record<string, string | undefined>;
+  const { rule, received, expected } = interaction.prompt.details as Record<string, string | undefined>;
+  const isOtherNetwork = rule === 'network';
   const rejectionCode = rejections.record(request, {
     endpoint: 'access',
     reason: 'access_denied',
-    message: 'The account has none of the roles that the application is open to.',
+    message: isOtherNetwork
+      ? 'The application may not be used from this network.'
+      : 'The account has none of the roles that the application is open to.',
     clientId,
     subjectId: account?.id,
     received: { user: account?.username ?? '' },
-    rules: ruleResults(['client', 'access'], { rule: 'access', received, expected }),
+    rules: ruleResults(['client', 'access', 'network'], {
+      rule: isOtherNetwork ? 'network' : 'access',
+      received,
+      expected,
+    }),
   });
   const about = { clientId, actorId: account?.id, subjectId: account?.id, request };
   await repeatedEntries.record({
     type: 'authorization.refused',
     outcome: 'failure',
-    reason: 'access_denied',
+    reason: isOtherNetwork ? 'other_network' : 'access_denied',
     ...about,
   });
-  const page = { action: pathOf(current, 'account'), appName, account, requestId: request.requestId, rejectionCode };
+  const page = {
+    action: pathOf(current, 'account'),
+    appName,
+    account,
+    isOtherNetwork,
+    requestId: request.requestId,
+    rejectionCode,
+  };
   ctx.render('sign-in/access-denied', page, 403);
 }
 

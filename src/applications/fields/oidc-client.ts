@@ -7,6 +7,8 @@ import { limits } from '../../limits.ts';
 import { acrValues } from '../../mfa/acr.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
 import { line, nameUpTo } from '../../platform/line-schema.ts';
+import { settingSchemas } from '../../settings/settings.ts';
+import { network } from '../../settings/value-schemas.ts';
 import { httpsUriFault, originFault, originSchema, redirectUriSchema, webUriFault, webUriSchema } from '../uris.ts';
 import { ownClaims, presetField, viewFields } from './claim-settings.ts';
 
@@ -14,7 +16,9 @@ export const deviceCodeGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 const grantTypes = ['authorization_code', 'refresh_token', 'client_credentials', deviceCodeGrant] as const;
 const grantType = z.enum(grantTypes, {
   error: ({ input }) =>
-    input === 'implicit' || input === 'password' ? faultMessage('no-grant', { grant: input }) : undefined,
+    input === 'implicit' || input === 'password'
+      ? faultMessage('no-grant', { grant: input, values: grantTypes.join(', ') })
+      : undefined,
 });
 /** For the response types of the implicit and the hybrid flow. */
 const noImplicit = () => faultMessage('no-implicit');
@@ -97,6 +101,12 @@ export const signInFields = {
   local_sign_in: z.boolean().optional(),
 };
 
+/** From where the application may be used, and how long a sign-in lasts for it. Of a lifetime and the setting of its name the shorter counts. */
+export const useFields = {
+  allowed_networks: uniqueList(network).min(1).max(100).optional(),
+  session_hours: settingSchemas.session_hours.unwrap().optional(),
+};
+
 /** Users must sign in with a second factor, or a passkey, whatever the settings say. */
 export const mfaRule = z.enum(['required', 'phishing-resistant']);
 
@@ -136,6 +146,9 @@ export const oidcMetadata = z.strictObject({
   access_evaluation: z.enum(['own_users', 'all_users']).optional(), // not in the standard: whom it may evaluate; own_users when absent
   mfa: mfaRule.optional(), // not in the standard: how strongly users must sign in
   ...signInFields, // not in the standard: where users may sign in
+  ...useFields, // not in the standard: from where and how long it may be used
+  access_token_minutes: settingSchemas.access_token_minutes.unwrap().optional(), // not in the standard: the shorter one counts
+  refresh_token_days: settingSchemas.refresh_token_days.unwrap().optional(), // not in the standard: the shorter one counts
   default_acr_values: uniqueList(z.enum(acrValues)).optional(),
   default_max_age: z.int().min(0).optional(),
   require_auth_time: z.boolean().optional(),

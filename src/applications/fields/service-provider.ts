@@ -8,7 +8,7 @@ import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
 import { webUriFault, webUriSchema } from '../uris.ts';
 import { permissionFilterFaults, presetField, userField, viewFields } from './claim-settings.ts';
-import { access, consent, displayName, mfaRule, signInFields } from './oidc-client.ts';
+import { access, consent, displayName, mfaRule, signInFields, useFields } from './oidc-client.ts';
 
 const webUri = z
   .string()
@@ -70,6 +70,7 @@ const answer = z.strictObject({
   mfa: mfaRule.optional(), // how strongly users must sign in
   ignore_requested_authn_context: z.boolean().default(false), // any sign-in that `mfa` and the settings accept will do
   ...signInFields, // where users may sign in
+  ...useFields, // from where and how long it may be used
   ...viewFields, // which roles and permissions it receives
   metadata_certificate: pem.optional(), // the pinned key that signs the document at metadata_url
   sign: z.enum(['assertion', 'response', 'both']).default('assertion'),

@@ -60,6 +60,8 @@ const rules: Record<keyof OidcClient | keyof ServiceProvider, Rule> = {
   // How it is recognized and where its messages go. An application with rights is changed only by an actor who has them.
   ...{ client_id: nothing, entity_id: nothing, client_secret: nothing, enabled: nothing, application_type: nothing },
   allowed_cors_origins: nothing,
+  // They only narrow what the settings allow.
+  ...{ allowed_networks: nothing, session_hours: nothing, access_token_minutes: nothing, refresh_token_days: nothing },
   ...{ redirect_uris: nothing, post_logout_redirect_uris: nothing, grant_types: nothing, response_types: nothing },
   ...{ jwks: nothing, jwks_uri: nothing, token_endpoint_auth_method: nothing, certificates: nothing },
   ...{ acs_url: nothing, slo_url: nothing, metadata: nothing, metadata_file: nothing, metadata_url: nothing },

@@ -1,5 +1,5 @@
 // What an application demands of a sign-in: how strong it is (its field `mfa`), and which ways to sign in it accepts (`connections`
-// and `local_sign_in`). Pure.
+// and `local_sign_in`); from where it may be used (`allowed_networks`), and how long a sign-in lasts for it (`session_hours`). Pure.
 
 export interface SignInRule {
   /** Identifiers of connections. */
@@ -20,6 +20,10 @@ export interface SignInRules {
   mfa: 'mfa' | 'phishing-resistant' | undefined;
   /** Undefined: all ways are accepted. */
   signInRule: SignInRule | undefined;
+  /** From which networks it may be used; undefined: from everywhere. */
+  networks: readonly string[] | undefined;
+  /** How long a sign-in lasts for it, at most as long as the session. */
+  sessionHours: number | undefined;
 }
 
 /** The rules of an application, from its metadata. */
@@ -27,11 +31,15 @@ export function signInRulesOf(metadata: {
   mfa?: 'required' | 'phishing-resistant' | undefined;
   connections?: SignInRule['connections'] | undefined;
   local_sign_in?: boolean | undefined;
+  allowed_networks?: readonly string[] | undefined;
+  session_hours?: number | undefined;
 }): SignInRules {
   const { mfa, connections = 'all', local_sign_in: isLocalAllowed = true } = metadata;
   const acceptsAll = connections === 'all' && isLocalAllowed;
   return {
     mfa: mfa === 'required' ? 'mfa' : mfa,
     signInRule: acceptsAll ? undefined : { connections, isLocalAllowed },
+    networks: metadata.allowed_networks,
+    sessionHours: metadata.session_hours,
   };
 }

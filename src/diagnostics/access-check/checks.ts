@@ -50,11 +50,8 @@ export function checksOf(facts: AccessFacts): Check[] {
 /** The name of a person in a sentence. */
 export const nameOf = ({ name, username }: { name: string | null; username: string }) => name ?? username;
 
-function ofRule(
-  denial: AccessDenial,
-  isMet: boolean,
-  { account, application, disabled }: AccessFacts,
-): Omit<Check, 'id'> {
+function ofRule(denial: AccessDenial, isMet: boolean, facts: AccessFacts): Omit<Check, 'id'> {
+  const { account, application, disabled } = facts;
   const who = nameOf(account);
   if (denial === 'application_disabled')
     return {
@@ -73,6 +70,8 @@ function ofRule(
             ]),
           )),
     };
+  if (denial === 'other_network')
+    return { label: t('console.access-check.label.allowed-networks'), ...allowedNetworks(isMet, facts) };
   const label = t('console.access-check.label.role');
   const { access } = application;
   if (access === 'everyone') return { label, ...skipped(t('console.access-check.open', { app: application.name })) };
@@ -133,6 +132,17 @@ function productChecks(
       ? { id, label, ...failed(t('console.access-check.product-rejects', needed)) }
       : { id, label, ...warning(t('console.access-check.no-rights-there', needed)) };
   });
+}
+
+/** Judged for the last known address of the person. */
+function allowedNetworks(isMet: boolean, { account, application, network }: AccessFacts): Result {
+  const networks = application.metadata.allowed_networks;
+  const app = application.name;
+  if (!networks) return skipped(t('console.access-check.every-network', { app }));
+  const only = t('console.access-check.only-networks', { app, networks: oneOf(networks) });
+  if (!network) return later(only);
+  const from = t('console.access-check.last-address', { who: nameOf(account), address: network.address });
+  return isMet ? passed(sentences([only, from])) : failed(sentences([only, from]));
 }
 
 const INTERACTIVE: readonly string[] = ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'];

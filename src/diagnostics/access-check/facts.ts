@@ -153,19 +153,24 @@ export async function readFacts(
       isOwnPages: false,
       isTrustedBrowser: false,
     });
+  const network = await networkOf(dependencies, recent);
   const requirements = await demanded(amr);
   const afterFactor = await afterSecondFactor(requirements, (proven) =>
     demanded(dependencies.signInPolicy.amrOf([...amr, ...proven])),
   );
   return {
     ...{ account, application, locks, password, factors, requirements, afterFactor, rule, ...ways, now: now() },
-    conditions: accessDecisionConditions(application, account),
+    conditions: accessDecisionConditions(
+      { ...application, networks: application.metadata.allowed_networks },
+      account,
+      network?.address,
+    ),
     disabled: await disabledBy(dependencies, account),
     product: productFactsOf(account, application),
     directories: await directoriesOf(dependencies, account, rule),
     codeWaitSeconds: codes.retryAfterSeconds,
     wrongPasswords: wrongInARow(recent),
-    network: await networkOf(dependencies, recent),
+    network,
     metadataEndsAt: application.protocol === 'saml' ? metadataEnd(application.metadata)?.endsAt : undefined,
     secrets: await secretsOf(dependencies, application),
     registration: await registrationOf(dependencies, application),

@@ -80,6 +80,8 @@ export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFa
         ...(facts.product?.roles ?? []).slice(0, MAX_ROLES).map((role) => giveRole(dependencies, facts, role)),
         link(facts, t('console.access-check.change-claims', { protocol: application.protocol }), 'claims'),
       ];
+    case 'other_network':
+      return [link(facts, t('console.access-check.change-allowed-networks'), 'access')];
     case 'network':
       return facts.network?.isDenied
         ? [

@@ -63,6 +63,8 @@ export function passesNow(rule: RuleId, about: Case): boolean | undefined {
   if (rule === 'acs') return acs === undefined ? undefined : acsUrls.includes(acs);
   if (rule === 'certificate') return certificate ? isRegistered(certificate, certificates) : undefined;
   if (rule === 'registration') return registrationPasses(about);
+  // Where a new request comes from is not known.
+  if (rule === 'network') return undefined;
   if (rule === 'resource' && about.missingApis.length > 0) return false;
   return passesRule(rule, evaluatedRequest(about));
 }

@@ -7,13 +7,14 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import { claimsFor, customClaims, taggableName } from '../../accounts/claims.ts';
 import { type RequestedLanguages, taggableClaims, valuesInLanguages } from '../../accounts/tagged-values.ts';
 import { withVisibleRoles } from '../../accounts/visible-roles.ts';
-import { accessDecision } from '../../applications/access-decision.ts';
+import { accessDecision, networkViolation } from '../../applications/access-decision.ts';
 import { claimSources } from '../../applications/fields/claim-settings.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Consents } from '../../consents/consents.ts';
+import type { RuleViolation } from '../../rejections/rules.ts';
 import { appContext } from '../engine/app-context.ts';
 import { engineSeconds } from '../engine/configuration.ts';
-import type { Account as EngineAccount, FindAccount } from '../engine/library.ts';
+import { type Account as EngineAccount, errors, type FindAccount } from '../engine/library.ts';
 import { APPLICATION_CLAIMS, LOCALIZED_CLAIMS } from '../patches/provider/client-claims.ts';
 import type { ClientApplication, ClientSource } from '../store/clients.ts';
 import type { Sessions } from '../store/sessions/sessions.ts';
@@ -43,17 +44,21 @@ export function createFindAccount(dependencies: FindAccountDependencies): FindAc
     if (isRefresh && !(await mayRefresh(id))) return undefined;
     const account = await accounts.find(id);
     if (!account?.isActive) return undefined;
-    if (token?.kind === 'RefreshToken' && startOf(token) + refreshTokenDays() * 24 * 3600 <= engineSeconds()) {
+    const clientId = token?.clientId ?? ctx.oidc.client?.clientId;
+    const application = clientId === undefined ? undefined : await clients.applicationOf(clientId);
+    const days = Math.min(refreshTokenDays(), application?.metadata.refresh_token_days ?? refreshTokenDays());
+    if (token?.kind === 'RefreshToken' && startOf(token) + days * 24 * 3600 <= engineSeconds()) {
       appContext(ctx)
         .state.log()
         .info({ clientId: token.clientId }, 'the refresh token has reached refresh_token_days');
       return undefined;
     }
-    const clientId = token?.clientId ?? ctx.oidc.client?.clientId;
-    const application = clientId === undefined ? undefined : await clients.applicationOf(clientId);
     // Only with a token: an authorization request gets a page instead (engine/interaction-policy.ts).
     if (token?.clientId) {
-      const { allowed, reason } = application ? accessDecision(application, account) : UNREGISTERED;
+      // A token that an API asks about, or uses, comes from another address than its user.
+      const address = ctx.oidc.route === 'token' ? appContext(ctx).state.request.address : undefined;
+      const { allowed, reason } = application ? accessDecision(application, account, address) : UNREGISTERED;
+      if (application && reason === 'other_network') throw otherNetwork(application, address);
       if (!allowed && ctx.oidc.route === 'token') {
         await revokeAccess(id, token.clientId, reason, appContext(ctx).state.request);
       }
@@ -84,6 +89,15 @@ export function createFindAccount(dependencies: FindAccountDependencies): FindAc
       ...(request && { request }),
     });
   }
+}
+
+/** The error of a token request from outside of the application's networks. It ends no grant: the next one may come from inside. */
+export function otherNetwork(application: Pick<ClientApplication, 'networks'>, address: string | undefined) {
+  const violation: RuleViolation = { rule: 'network', ...networkViolation(application, address) };
+  return Object.assign(new errors.InvalidGrant('the application may not be used from this network'), {
+    error_description: 'the application may not be used from this network',
+    violation,
+  });
 }
 
 /** When the first refresh token of this rotation was issued, in epoch seconds; absent from oidc-provider's types. */

@@ -14,13 +14,14 @@ export interface ResourcesDependencies {
   protectedRows: Pick<ProtectedRows, 'isGenuine'>;
   accounts: Pick<Accounts, 'find'>;
   clients: Pick<ClientSource, 'applicationOf'>;
-  accessTokenSeconds(): number;
+  /** The setting `access_token_minutes`. */
+  accessTokenMinutes(): number;
   /** The APIs of this server itself: identifier -> scopes. */
   serverApis: Record<string, readonly string[]>;
 }
 
 export function createResourceServers(dependencies: ResourcesDependencies) {
-  const { db, protectedRows, accounts, clients, accessTokenSeconds, serverApis } = dependencies;
+  const { db, protectedRows, accounts, clients, accessTokenMinutes, serverApis } = dependencies;
   return { resourceServer, registeredScopes };
 
   /** oidc-provider's `features.resourceIndicators.getResourceServerInfo`. Throws invalid_target (RFC 8707 2). */
@@ -41,7 +42,8 @@ export function createResourceServers(dependencies: ResourcesDependencies) {
     return {
       scope: (await withoutMissingPermissions(oidc, allowed, api.scopePermissions)).join(' '),
       audience: identifier,
-      accessTokenTTL: accessTokenSeconds(),
+      accessTokenTTL:
+        60 * Math.min(accessTokenMinutes(), application?.metadata.access_token_minutes ?? accessTokenMinutes()),
       ...api.token,
     } as ResourceServer;
   }

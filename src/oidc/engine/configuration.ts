@@ -56,6 +56,8 @@ export interface ConfigurationDependencies {
   sessionCookie: string;
   dpopNonceSecret: Buffer;
   settings(): { sessionHours: number; accessTokenMinutes: number; refreshTokenDays: number };
+  /** The lifetimes of a client's own: of each and the setting of its name the shorter counts. */
+  lifetimesOf(clientId: string): { access_token_minutes?: number | undefined; refresh_token_days?: number | undefined };
   resourceServer: NonNullable<Features['resourceIndicators']>['getResourceServerInfo'];
   pairwiseIdentifier: PairwiseIdentifier;
   extraTokenClaims: Configuration['extraTokenClaims'];
@@ -130,7 +132,7 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
       },
     },
 
-    ...tokenOptions(dependencies.settings),
+    ...tokenOptions(dependencies),
     cookies: cookieOptions(dependencies),
 
     interactions: { policy: dependencies.prompts, url: (_ctx, interaction) => `/signin/${interaction.uid}` },
@@ -158,9 +160,9 @@ function signingAlgorithms(): Configuration['enabledJWA'] {
 }
 
 /** Lifetimes of tokens, and when they are issued, rotated and revoked. */
-function tokenOptions(settings: ConfigurationDependencies['settings']): Configuration {
+function tokenOptions(dependencies: ConfigurationDependencies): Configuration {
   return {
-    ttl: lifetimes(settings),
+    ttl: lifetimes(dependencies),
     // FAPI 2.0 Security Profile 5.3.2.1-9: rotation protects nothing where the client proves itself and each token is bound to a key.
     rotateRefreshToken: ({ oidc: { client } }) => client === undefined || rotatesRefreshTokens(client),
     issueRefreshToken: async (_ctx, client, code) =>
@@ -253,12 +255,22 @@ function idleLimit(client: Client): number {
 }
 
 /** oidc-provider's `ttl`: lifetimes in seconds. */
-function lifetimes(settings: ConfigurationDependencies['settings']): NonNullable<Configuration['ttl']> {
-  const accessTokenSeconds = () => settings().accessTokenMinutes * 60;
+function lifetimes({
+  settings,
+  lifetimesOf,
+}: Pick<ConfigurationDependencies, 'settings' | 'lifetimesOf'>): NonNullable<Configuration['ttl']> {
+  const accessTokenSeconds = (client?: Client) => {
+    const { accessTokenMinutes: minutes } = settings();
+    return 60 * Math.min(minutes, (client && lifetimesOf(client.clientId).access_token_minutes) ?? minutes);
+  };
+  const refreshTokenDays = (client: Client) => {
+    const { refreshTokenDays: days } = settings();
+    return Math.min(days, lifetimesOf(client.clientId).refresh_token_days ?? days);
+  };
   const sessionSeconds = () => settings().sessionHours * 3600;
   return {
-    AccessToken: (_ctx, token) => token.resourceServer?.accessTokenTTL ?? accessTokenSeconds(),
-    ClientCredentials: (_ctx, token) => token.resourceServer?.accessTokenTTL ?? accessTokenSeconds(),
+    AccessToken: (_ctx, token, client) => token.resourceServer?.accessTokenTTL ?? accessTokenSeconds(client),
+    ClientCredentials: (_ctx, token, client) => token.resourceServer?.accessTokenTTL ?? accessTokenSeconds(client),
     AuthorizationCode: limits.authorizationCode.seconds,
     DeviceCode: limits.deviceCode.seconds,
     IdToken: limits.idToken.seconds,
@@ -278,7 +290,7 @@ function lifetimes(settings: ConfigurationDependencies['settings']): NonNullable
       // RFC 9700 4.14.2: rotation does not extend a public client's refresh token without proof of possession.
       const idle = rotated && isBearer ? rotated.remainingTTL : idleLimit(client);
       const { iiat = engineSeconds() } = token; // when the first token of the rotation was issued
-      return Math.max(1, Math.min(idle, iiat + settings().refreshTokenDays * DAY_SECONDS - engineSeconds()));
+      return Math.max(1, Math.min(idle, iiat + refreshTokenDays(client) * DAY_SECONDS - engineSeconds()));
     },
   };
 }

@@ -19,8 +19,12 @@ import { accountOf } from '../claims/find-account.ts';
 import { upstreamLogin } from '../patches/provider/session-auth-time.ts';
 import type { ClientSource } from '../store/clients.ts';
 import { isEmpty, requestedBy } from '../store/grants.ts';
+import { appContext } from './app-context.ts';
+import { engineSeconds } from './configuration.ts';
 import { errors, interactionPolicy, type KoaContextWithOIDC } from './library.ts';
 import type { SamlRequirements } from './saml-requirements.ts';
+
+const addressOf = (ctx: KoaContextWithOIDC) => appContext(ctx).state.request.address;
 
 const { Check, Prompt, base } = interactionPolicy;
 const { REQUEST_PROMPT, NO_NEED_TO_PROMPT } = Check;
@@ -64,6 +68,7 @@ export function createPrompts(dependencies: PromptDependencies) {
   login.checks.add(requestedAcrCheck(dependencies));
   login.checks.add(applicationAcrCheck(dependencies));
   login.checks.add(settingsAcrCheck(dependencies));
+  login.checks.add(sessionAgeCheck(dependencies));
   login.checks.add(mailedCodeCheck(dependencies));
   login.checks.add(passwordCheck(dependencies));
   login.checks.add(subjectCheck(dependencies));
@@ -230,6 +235,16 @@ function settingsAcrCheck(dependencies: PromptDependencies) {
   });
 }
 
+/** The application's `session_hours`: after them it needs a new sign-in, however long the session lasts for others. */
+function sessionAgeCheck({ clients }: PromptDependencies) {
+  return new Check('session_age', 'the sign-in is too old for the application', async ({ oidc }) => {
+    const { client, session, result } = oidc;
+    const hours = client && (await clients.applicationOf(client.clientId))?.sessionHours;
+    if (hours === undefined || !session?.accountId || result?.login) return NO_NEED_TO_PROMPT;
+    return engineSeconds() - (session.loginTs ?? 0) > hours * 3600 ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
+  });
+}
+
 /** `amr` as an essential claim with the value `email`: for accounts without a stronger factor. */
 function mailedCodeCheck({ canEnterMailedCode }: PromptDependencies) {
   return new Check('acr', 'a code by email was requested', async ({ oidc }) => {
@@ -297,16 +312,19 @@ function accessPrompt({ clients }: PromptDependencies) {
       'access',
       'this account may not open the application',
       'access_denied',
-      async ({ oidc }) => {
-        if (!oidc.client || !oidc.account) return NO_NEED_TO_PROMPT;
-        const application = await clients.applicationOf(oidc.client.clientId);
+      async (ctx) => {
+        const { client, account } = ctx.oidc;
+        if (!client || !account) return NO_NEED_TO_PROMPT;
+        const application = await clients.applicationOf(client.clientId);
         if (!application) return NO_NEED_TO_PROMPT;
-        return accessDecision(application, accountOf(oidc.account)).allowed ? NO_NEED_TO_PROMPT : REQUEST_PROMPT;
+        const { allowed } = accessDecision(application, accountOf(account), addressOf(ctx));
+        return allowed ? NO_NEED_TO_PROMPT : REQUEST_PROMPT;
       },
       // For the page, which records the rejection.
-      ({ oidc }) => {
-        const application = oidc.client && clients.cachedApplicationOf(oidc.client.clientId);
-        return application && oidc.account ? { ...accessDecisionRule(application, accountOf(oidc.account)) } : {};
+      (ctx) => {
+        const { client, account } = ctx.oidc;
+        const application = client && clients.cachedApplicationOf(client.clientId);
+        return application && account ? { ...accessDecisionRule(application, accountOf(account), addressOf(ctx)) } : {};
       },
     ),
   );

@@ -37,6 +37,10 @@ export interface ClientApplication {
   mfa: 'mfa' | 'phishing-resistant' | undefined;
   /** Which ways to sign in the application accepts; undefined: all. */
   signInRule: SignInRule | undefined;
+  /** From which networks it may be used; undefined: from everywhere. */
+  networks: readonly string[] | undefined;
+  /** How long a sign-in lasts for it, at most as long as the session. */
+  sessionHours: number | undefined;
   /** How an OIDC client is registered; empty for a SAML application. */
   metadata: Partial<OidcMetadata>;
   /** The secrets that are valid now, newest first. */
@@ -242,6 +246,8 @@ function firstPartyApplication({
     access: 'everyone',
     mfa: undefined,
     signInRule: undefined,
+    networks: undefined,
+    sessionHours: undefined,
     metadata: {},
     secrets: [],
     secretValues: [],
@@ -278,7 +284,7 @@ function serviceProvider({ clientId, name }: ClientApplication, assertionConsume
 
 /** The application's own rules. The text is searched first, because that of a service provider is long. */
 function rulesOf({ protocol, metadata }: Row): SignInRules {
-  if (!/"(mfa|connections|local_sign_in)":/.test(metadata)) return { mfa: undefined, signInRule: undefined };
+  if (!/"(mfa|connections|local_sign_in|allowed_networks|session_hours)":/.test(metadata)) return signInRulesOf({});
   return signInRulesOf(readMetadata(protocol, metadata));
 }
 

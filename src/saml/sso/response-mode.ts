@@ -160,7 +160,7 @@ function successResponses({
       acr: session.acr,
       amr: session.amr ?? [],
       signedInAt,
-      sessionNotOnOrAfter: sessionNotOnOrAfter(sp, sessionEndsAt, now()),
+      sessionNotOnOrAfter: sessionNotOnOrAfter(sp, { sessionBegan, sessionEndsAt }, now()),
       sessionIndex,
       currentNameId: current?.userId === account.id ? current.nameId : undefined,
     });
@@ -187,13 +187,19 @@ function successResponses({
 }
 
 /**
- * When the service provider has to end its own session (SAML Core 2.7.2): by default at the latest end of the session here, whether
+ * When the service provider has to end its own session (SAML Core 2.7.2): by default at the latest end of the session here, or when
+ * `session_hours` are over, whether
  * its user is active or not. The idle time is no bound: only use of this server extends it, and none happens during work elsewhere.
  */
-function sessionNotOnOrAfter({ settings }: ServiceProvider, sessionEndsAt: Date, now: Date): Date | undefined {
-  const { session_not_on_or_after: configured } = settings;
+function sessionNotOnOrAfter(
+  { settings }: ServiceProvider,
+  { sessionBegan, sessionEndsAt }: { sessionBegan: Date; sessionEndsAt: Date },
+  now: Date,
+): Date | undefined {
+  const { session_not_on_or_after: configured, session_hours: hours = Number.POSITIVE_INFINITY } = settings;
   if (configured === 'none') return undefined;
-  return configured === undefined ? sessionEndsAt : new Date(now.getTime() + configured * 1000);
+  if (configured !== undefined) return new Date(now.getTime() + configured * 1000);
+  return new Date(Math.min(sessionEndsAt.getTime(), sessionBegan.getTime() + hours * 3_600_000));
 }
 
 function engineFailure(error: string): Failure {

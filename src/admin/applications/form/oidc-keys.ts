@@ -7,7 +7,17 @@ import { checksKey, choiceKey, listKey, switchKey, textKey, urlKey } from './key
 import { algs, SIGNATURES } from './oidc-token-keys.ts';
 import { profileKey, publicKeys } from './profile.ts';
 import type { KeySection } from './sections.ts';
-import { accessKey, type Choices, consentKey, filterKeys, mfaKey, presetKey, sourceKeys } from './shared-keys.ts';
+import {
+  accessKey,
+  type Choices,
+  consentKey,
+  filterKeys,
+  mfaKey,
+  networksKey,
+  presetKey,
+  sessionHoursKey,
+  sourceKeys,
+} from './shared-keys.ts';
 
 export const oidcSettings: readonly KeySection[] = [
   {
@@ -142,6 +152,8 @@ export const oidcAccess = (choices: Choices): KeySection[] => [
     title: t('console.fields.requirements.title'),
     keys: [
       mfaKey,
+      sessionHoursKey,
+      networksKey,
       checksKey(
         {
           key: 'default_acr_values',

@@ -1,5 +1,6 @@
 // The keys of an OpenID Connect application about its tokens, its requests and the signatures of both.
 import { deviceCodeGrant } from '../../../applications/fields/oidc-client.ts';
+import { limits } from '../../../limits.ts';
 import { listOf, type PageText, t } from '../../../texts/text.ts';
 import type { Option } from '../../console/blocks.ts';
 import { checksKey, choiceKey, numberKey, switchKey, textKey } from './keys.ts';
@@ -76,6 +77,22 @@ const tokenSection: KeySection = {
       { isCode: true },
     ),
     resourcesKey([]),
+    numberKey({
+      key: 'access_token_minutes',
+      label: t('console.fields.access-token-minutes.label'),
+      unit: t('console.shared.unit.minutes'),
+      range: { minimum: limits.accessToken.minMinutes, maximum: limits.accessToken.maxMinutes },
+      hint: t('console.fields.lifetime.hint'),
+      isHalf: true,
+    }),
+    numberKey({
+      key: 'refresh_token_days',
+      label: t('console.fields.refresh-token-days.label'),
+      unit: t('console.shared.unit.days'),
+      range: { minimum: limits.refreshToken.minDays, maximum: limits.refreshToken.maxDays },
+      hint: t('console.fields.lifetime.hint'),
+      isHalf: true,
+    }),
     numberKey({
       key: 'default_max_age',
       label: t('console.fields.max-age.label'),

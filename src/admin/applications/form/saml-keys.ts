@@ -8,7 +8,17 @@ import { choiceKey, type Key, listKey, mapKey, switchKey, textKey, urlKey } from
 import { filterSummary, sourceSummary } from './oidc-keys.ts';
 import { samlSources } from './saml-source-keys.ts';
 import type { KeySection } from './sections.ts';
-import { accessKey, type Choices, consentKey, filterKeys, mfaKey, presetKey, sourceKeys } from './shared-keys.ts';
+import {
+  accessKey,
+  type Choices,
+  consentKey,
+  filterKeys,
+  mfaKey,
+  networksKey,
+  presetKey,
+  sessionHoursKey,
+  sourceKeys,
+} from './shared-keys.ts';
 
 /** Also on the form of a new application, once its metadata asks for it. */
 export const cbcKey = switchKey({
@@ -158,6 +168,8 @@ export const samlAccess = (choices: Choices): KeySection[] => [
     title: t('console.fields.requirements.title'),
     keys: [
       mfaKey,
+      sessionHoursKey,
+      networksKey,
       switchKey({
         key: 'ignore_requested_authn_context',
         label: t('console.fields.ignore-context.label'),

@@ -1,12 +1,13 @@
 // The keys that applications of both protocols have, with what there is to choose from.
 
 import { badRequest } from '../../../http/errors.ts';
+import { limits } from '../../../limits.ts';
 import { faultMessage } from '../../../platform/fault-messages.ts';
 import { type PageText, t } from '../../../texts/text.ts';
 import type { Field } from '../../console/blocks.ts';
 import { sentValue } from '../../console/row-buttons.ts';
 import { productPresets } from '../presets/presets.ts';
-import { choiceKey, type Key, listKey, mapKey, switchKey } from './keys.ts';
+import { choiceKey, type Key, listKey, mapKey, numberKey, switchKey } from './keys.ts';
 
 /** What an administrator may choose from. */
 export interface Choices {
@@ -158,6 +159,24 @@ export const sourceKeys = (choices: Choices): Key[] => [
     { on: undefined, off: false, isOn: (value) => value !== false },
   ),
 ];
+
+export const networksKey = listKey(
+  {
+    key: 'allowed_networks',
+    label: t('console.fields.allowed-networks.label'),
+    hint: t('console.fields.allowed-networks.hint'),
+  },
+  t('console.fields.allowed-networks.adds'),
+);
+
+const { session } = limits;
+export const sessionHoursKey = numberKey({
+  key: 'session_hours',
+  label: t('console.fields.session-hours.label'),
+  unit: t('console.shared.unit.hours'),
+  range: { minimum: session.minHours, maximum: session.maxHours },
+  hint: t('console.fields.session-hours.hint'),
+});
 
 export const filterKeys: readonly Key[] = [
   listKey(

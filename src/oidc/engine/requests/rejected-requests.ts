@@ -72,7 +72,8 @@ export function recordRejection(
     message,
     isClientKnown: found !== undefined,
     metadata: application?.protocol === 'oidc' ? application.metadata : undefined,
-    access: application && account && accessDecisionRule(application, accountOf(account)),
+    access:
+      application && account && accessDecisionRule(application, accountOf(account), appContext.state.request.address),
     isHintAccepted: parameters.id_token_hint === undefined ? undefined : client !== undefined,
   };
   const code = rejections.record(appContext.state.request, {

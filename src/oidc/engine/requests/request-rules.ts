@@ -17,7 +17,7 @@ export interface EvaluatedRequest {
   /** Absent for a SAML application and an unknown client. */
   metadata: Partial<OidcMetadata> | undefined;
   /** Of the account at the application; absent if no account is signed in. */
-  access?: (Omit<RuleViolation, 'rule'> & { allowed: boolean }) | undefined;
+  access?: (RuleViolation & { allowed: boolean }) | undefined;
   /** Whether the engine accepted the ID token hint; only known while the request is handled. */
   isHintAccepted?: boolean | undefined;
   /** The message of the engine's error. */
@@ -185,9 +185,17 @@ const requestRules: readonly RequestRule[] = [
     id: 'access',
     endpoints: ['authorize', 'par'],
     sharedErrors: ['access_denied'],
-    received: ({ access }) => access?.received,
-    expected: ({ access }) => access?.expected ?? 'everyone',
-    passes: ({ access }) => access?.allowed,
+    received: ({ access }) => (access?.rule === 'access' ? access.received : undefined),
+    expected: ({ access }) => (access?.rule === 'access' ? access.expected : undefined),
+    passes: ({ access }) => (access?.rule === 'network' ? true : access?.allowed),
+  },
+  {
+    id: 'network',
+    endpoints: ['authorize', 'par', 'token'],
+    sharedErrors: ['access_denied'],
+    received: ({ access }) => (access?.rule === 'network' ? access.received : undefined),
+    expected: ({ access }) => (access?.rule === 'network' ? access.expected : undefined),
+    passes: ({ access }) => access?.rule !== 'network',
   },
 ];
 
