@@ -86,6 +86,7 @@ export function createRegistration(dependencies: RegistrationDependencies) {
     outbox,
     mailLimits,
     isOpen: () => settings.latest().self_registration,
+    domains: () => settings.latest().sign_up_domains,
   });
   return {
     invitations,

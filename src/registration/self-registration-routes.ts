@@ -68,8 +68,9 @@ export function selfRegistrationRoutes(dependencies: SelfRegistrationRoutesDepen
 async function requestLink(dependencies: SelfRegistrationRoutesDependencies, ctx: Context): Promise<void> {
   const { selfRegistration, rateLimits, returnToSignIn } = dependencies;
   const { email } = await parseForm(ctx, requestForm);
-  if (emailFault(email)) {
-    const problem = t('registration.invalid-email');
+  const isAddress = !emailFault(email);
+  if (!isAddress || !selfRegistration.accepts(email)) {
+    const problem = isAddress ? t('registration.other-domain') : t('registration.invalid-email');
     const signInUrl = returnToSignIn.next(ctx).href;
     return ctx.render('registration/request', { action: '/sign-up', signInUrl, email, problem }, 400);
   }

@@ -6,6 +6,7 @@
 // account. The address is also the username, because choosing a name would reveal which names are taken.
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import { nameKey } from '../accounts/names.ts';
 import { emptyProfile } from '../accounts/profile-fields.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Credentials } from '../credentials/credentials.ts';
@@ -24,6 +25,8 @@ import { type Db, transaction } from '../storage/database.ts';
 
 export interface SelfRegistration {
   isOpen(): boolean;
+  /** Whether accounts with this address may be created: it is in one of the domains of the settings. */
+  accepts(email: string): boolean;
   /** Stores the request for an account with this address. */
   request(email: string, request: RequestInfo): Promise<void>;
   writeMail: DeferredWriter;
@@ -44,6 +47,8 @@ export interface SelfRegistrationDependencies {
   mailLimits: Pick<MailLimits, 'to'>;
   /** The setting `self_registration`. */
   isOpen(): boolean;
+  /** The setting `sign_up_domains`. */
+  domains(): readonly string[];
 }
 
 const CONTEXT = 'registration link';
@@ -51,8 +56,10 @@ const { hours } = limits.emailVerification;
 
 export function createSelfRegistration(dependencies: SelfRegistrationDependencies): SelfRegistration {
   const { db, accounts, outbox, mailLimits, isOpen } = dependencies;
+  const accepts = (email: string) => isAccepted(email, dependencies.domains());
   return {
     isOpen,
+    accepts,
 
     request: (typed, request) => outbox.defer('registration', { typed, request }, hours * 3600),
 
@@ -61,7 +68,7 @@ export function createSelfRegistration(dependencies: SelfRegistrationDependencie
       const account = await accounts.findByLogin(email);
       const { allowed } = await mailLimits.to(email, 'registration');
       await transaction(db, async (tx) => {
-        if (!(await take(tx)) || !allowed || !isOpen()) return;
+        if (!(await take(tx)) || !allowed || !isOpen() || !accepts(email)) return;
         const owner = account?.isActive ? recipientOf(account, request) : undefined;
         if (owner) await outbox.send({ kind: 'already-registered', to: owner }, tx);
         if (account) return;
@@ -111,11 +118,19 @@ async function finish(
   return { outcome: 'done' };
 }
 
-/** The address of a usable link: registration is open, and the address has no account. */
+/** Whether the address is in one of these domains, or there are none. A subdomain is another domain. */
+function isAccepted(email: string, domains: readonly string[]): boolean {
+  const domain = nameKey(email.slice(email.lastIndexOf('@') + 1));
+  return domains.length === 0 || domains.some((one) => nameKey(one) === domain);
+}
+
+/** The address of a usable link: registration is open for it, and the address has no account. */
 async function findAddress(dependencies: SelfRegistrationDependencies, token: string): Promise<string | undefined> {
-  const { accounts, isOpen } = dependencies;
+  const { accounts, domains, isOpen } = dependencies;
   const email = isOpen() ? addressOf(dependencies, token) : undefined;
-  return email !== undefined && !(await accounts.findByLogin(email)) ? email : undefined;
+  return email !== undefined && isAccepted(email, domains()) && !(await accounts.findByLogin(email))
+    ? email
+    : undefined;
 }
 
 function tokenFor({ vault, now }: SelfRegistrationDependencies, email: string): string {

@@ -56,6 +56,7 @@ export const settingSchemas = {
   first_factor: z.enum(['open', 'window', 'approval']).default('open'),
   first_factor_days: z.int().min(1).max(limits.firstEnrolment.maxDays).default(limits.firstEnrolment.defaultDays),
   self_registration: z.boolean().default(false),
+  sign_up_domains: z.array(mailDomain).max(100).default([]), // only addresses in them; empty: every address
   outgoing_networks: z.array(network).default([]),
   rate_limits: z.boolean().default(true),
   denied_networks: z.array(deniedNetwork).max(1000).default([]), // requests from these get no answer

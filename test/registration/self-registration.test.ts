@@ -128,3 +128,37 @@ describe('the registration form', () => {
     expect(await find('before@example.com')).toBeUndefined();
   });
 });
+
+describe('the domains that may sign up', () => {
+  it('are those of the setting, in the form, the mail and the link', async () => {
+    const { settings } = idp.services;
+    const link = await linkFor('early@elsewhere.example');
+    await settings.set('sign_up_domains', ['example.com', 'b\u00fccher.example']);
+    await settings.reload();
+    try {
+      for (const email of [
+        'eve@elsewhere.example',
+        'eve@sub.example.com',
+        'eve@example.com.evil.example',
+        'eve@notexample.com',
+      ]) {
+        const page = await ask(email);
+        expect({ email, status: page.status, text: page.text }).toMatchObject({
+          status: 400,
+          text: expect.stringContaining('You can’t create an account with this email address'),
+        });
+      }
+      // Removed after the link was mailed.
+      expect((await open(idp, link)).page.status).toBe(400);
+      expect((await ask('Eve@EXAMPLE.com')).status).toBe(303);
+      await mailOf(box, 'Eve@example.com', 'Finish creating your account');
+      expect((await ask('eve@b\u00fccher.example')).status).toBe(303);
+      // A known address outside of the domains gets the same answer as an unknown one.
+      const member = await aUser(idp.services, { email: 'member@elsewhere.example' });
+      expect((await ask(member.account.email ?? '')).status).toBe(400);
+    } finally {
+      await settings.unset('sign_up_domains');
+      await settings.reload();
+    }
+  });
+});

@@ -56,7 +56,12 @@ export const SECURITY: SettingGroup = {
       href: '/admin/security/sign-up',
       label: t('console.settings.tab.sign-up'),
       lead: t('console.settings.tab.sign-up.lead'),
-      boxes: [{ title: t('console.settings.box.new-accounts'), names: ['self_registration', 'username_domains'] }],
+      boxes: [
+        {
+          title: t('console.settings.box.new-accounts'),
+          names: ['self_registration', 'sign_up_domains', 'username_domains'],
+        },
+      ],
     },
     {
       href: '/admin/security/protection',
