@@ -268,6 +268,7 @@ export const limits = {
     verifySeconds: DAY,
     repeatAlarmSeconds: DAY, // the same alarm again
     alarmMailSeconds: HOUR,
+    dataBytes: 16 * KIB, // of the JSON of one entry
     repeatSeconds: 10 * MINUTE, // equal rejected requests become one entry
     maxRepeated: 1000,
   },
@@ -325,6 +326,7 @@ export const limits = {
     clientAuthPerAddress: { points: 30, seconds: 5 * MINUTE },
     deviceStartPerAddress: { points: 60, seconds: 10 * MINUTE },
     smsPerAccount: { points: 5, seconds: HOUR },
+    ownChangesPerAccount: { points: 60, seconds: HOUR },
     strengthPerAddress: { points: 90, seconds: MINUTE },
     apiPerCaller: { points: 1200, seconds: MINUTE },
     apiFailuresPerAddress: { points: 60, seconds: 5 * MINUTE },

@@ -7,8 +7,10 @@ import type { Consents } from '../consents/consents.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { StrengthMeter } from '../credentials/strength.ts';
 import type { Links } from '../federation/links.ts';
+import type { Middleware } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Csrf } from '../http/csrf.ts';
+import { tooManyRequests } from '../http/errors.ts';
 import type { EndSession } from '../logout/end-session.ts';
 import type { NotifyOwner } from '../mail/notify-owner.ts';
 import type { Mfa } from '../mfa/create-mfa.ts';
@@ -22,6 +24,7 @@ import type { RpSessions } from '../rp/sessions.ts';
 import type { SignedIn } from '../rp/signed-in.ts';
 import type { RecoveryCodesPages } from '../sign-in/second-factor/recovery-codes-page.ts';
 import type { Db } from '../storage/database.ts';
+import { t } from '../texts/text.ts';
 import { createAccountPageHelpers } from './account-page-helpers.ts';
 import { type ActivityRoutesDependencies, activityRoutes } from './activity-routes.ts';
 import { browserRoutes } from './browser-routes.ts';
@@ -40,6 +43,7 @@ import { portalRoutes } from './portal/routes.ts';
 import { emailRoutes } from './profile/email-routes.ts';
 import { profilePhoneRoutes } from './profile/phone-routes.ts';
 import { profileRoutes } from './profile/routes.ts';
+import { emailVerificationRoutes } from './profile/verify-email-routes.ts';
 import { type SessionRoutesDependencies, sessionRoutes } from './session-routes.ts';
 
 export interface AccountPagesDependencies {
@@ -77,6 +81,8 @@ export interface AccountPagesDependencies {
   recoveryCodesPages: RecoveryCodesPages;
 }
 
+const toAccount = { href: '/account', label: t('verify-email.go-to-account') };
+
 export function createAccountPages(dependencies: AccountPagesDependencies) {
   const { db, vault, now, issuer, accounts, audit, codeDelivery, consents, cookies, credentials, csrf } = dependencies;
   const { emailVerification, endSession, mfa, protectedRows, rateLimits, rpSessions, serviceNames, sessions } =
@@ -84,7 +90,21 @@ export function createAccountPages(dependencies: AccountPagesDependencies) {
   const { signedIn, strengthMeter, notifyOwner, logoutBrowserOf, titleOf, pictures } = dependencies;
   const { factors, firstEnrolment, knownBrowsers, passkeys, phones, recoveryCodes, totp } = mfa;
   const checkCsrf = csrf.check;
-  const page = createAccountPageHelpers({ signedIn, checkCsrf, cookies, notifyOwner, factors, firstEnrolment });
+  /** Of a form that changes something. */
+  const checkChange: Middleware = (ctx, next) =>
+    checkCsrf(ctx, async () => {
+      const verdict = await rateLimits.consume('own-changes:account', signedIn.userOf(ctx).account.id);
+      if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds, { next: toAccount });
+      await next();
+    });
+  const page = createAccountPageHelpers({
+    signedIn,
+    checkCsrf: checkChange,
+    cookies,
+    notifyOwner,
+    factors,
+    firstEnrolment,
+  });
   const factorRecoveryCodes = createFactorRecoveryCodes({
     page,
     recoveryCodes,
@@ -102,6 +122,7 @@ export function createAccountPages(dependencies: AccountPagesDependencies) {
       passwordRoutes({ page, credentials, factors, knownBrowsers, endSession, links: dependencies.links }),
       strengthRoutes({ strengthMeter, serviceNames, rateLimits, checkCsrf }),
       emailRoutes({ page, emailVerification }),
+      emailVerificationRoutes({ emailVerification, signedIn, cookies, rateLimits, checkCsrf }),
       factorRoutes({
         page,
         factors,

@@ -1,5 +1,6 @@
 // The audit log: one row for each security event, written in the same transaction as the change that it reports.
 // The request fails when its event cannot be written, so that no change goes unrecorded.
+import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
@@ -10,7 +11,7 @@ import type { AuditEventType, AuditOutcome } from './events.ts';
 import type { AuditFilter } from './filter.ts';
 import { limitedIds } from './limited-list.ts';
 import { type AuditContent, proofOf } from './row-mac.ts';
-import { cleanText, withoutSecrets } from './scrub.ts';
+import { cleanText, limitedJson } from './scrub.ts';
 
 export type { AuditFilter } from './filter.ts';
 
@@ -134,13 +135,14 @@ function toRow(event: AuditInput, at: Date): AuditContent {
     address: cleanText(event.request?.address),
     userAgent: cleanText(event.request?.userAgent, 512),
     requestId: cleanText(event.request?.requestId),
-    data: JSON.stringify(
-      withoutSecrets({
+    data: limitedJson(
+      {
         ...event.data,
         ...(event.apiKey && { apiKey: event.apiKey }),
         // A step of a sign-in is about the user; which application it was for is in the data.
         ...(application !== undefined && !event.clientId && { application: cleanText(application, 1024) }),
-      }),
+      },
+      limits.audit.dataBytes,
     ),
   };
 }

@@ -29,6 +29,8 @@ export type ProtectedTable =
   | 'oidc_artifacts'
   | 'rp_sessions'
   | 'sign_in_attempts'
+  | 'first_factor_approvals'
+  | 'saml_metadata'
   | 'saml_requests'
   | 'saml_name_ids'
   | 'api_keys'

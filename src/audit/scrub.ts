@@ -15,18 +15,34 @@ export function cleanText(text: string | undefined, max = 256): string | null {
   return text.slice(0, max).replace(/[\p{Cc}\p{Cs}]/gu, '\ufffd');
 }
 
+/** The JSON of a copy without secrets. Longer than `maxBytes`, its texts and lists are cut, and `truncated` says how many bytes it had. */
+export function limitedJson(data: Record<string, unknown>, maxBytes: number): string {
+  const whole = JSON.stringify(withoutSecrets(data));
+  const bytes = Buffer.byteLength(whole);
+  if (bytes <= maxBytes) return whole;
+  for (let part = 2; part <= MAX_ITEMS; part *= 2) {
+    const cut = { text: Math.ceil(MAX_TEXT / part), items: Math.ceil(MAX_ITEMS / part) };
+    const text = JSON.stringify({ ...(withoutSecrets(data, cut) as object), truncated: bytes });
+    if (Buffer.byteLength(text) <= maxBytes) return text;
+  }
+  return JSON.stringify({ truncated: bytes });
+}
+
 /** A copy that can be stored as JSON, with the values of secret-looking keys removed. */
-export function withoutSecrets(value: unknown, depth = 0): unknown {
-  if (typeof value === 'string') return cleanText(value, MAX_TEXT);
+export function withoutSecrets(value: unknown, max = { text: MAX_TEXT, items: MAX_ITEMS }, depth = 0): unknown {
+  if (typeof value === 'string') return cleanText(value, max.text);
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   if (depth >= MAX_DEPTH) return '[deep]';
-  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item) => withoutSecrets(item, depth + 1));
+  if (Array.isArray(value)) return value.slice(0, max.items).map((item) => withoutSecrets(item, max, depth + 1));
   return Object.fromEntries(
     Object.entries(value)
-      .slice(0, MAX_ITEMS)
-      .map(([key, item]) => [key, isSecret(key, item) ? REMOVED : withoutSecrets(item, depth + 1)]),
+      .slice(0, max.items)
+      .map(([key, item]) => [
+        key.slice(0, max.text),
+        isSecret(key, item) ? REMOVED : withoutSecrets(item, max, depth + 1),
+      ]),
   );
 }
 

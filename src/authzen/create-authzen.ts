@@ -1,7 +1,7 @@
 // Builds access evaluation for applications (OpenID AuthZEN Authorization API 1.0).
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Applications } from '../applications/applications.ts';
-import type { Audit } from '../audit/audit.ts';
+import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import { accessApi } from '../rbac/built-in.ts';
@@ -14,7 +14,7 @@ export interface AuthzenDependencies {
   issuer: string;
   accounts: Accounts;
   applications: Applications;
-  audit: Pick<Audit, 'record'>;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
   permissions: Permissions;
   rateLimits: RateLimits;
   tokens: ApiTokens;
@@ -23,8 +23,9 @@ export interface AuthzenDependencies {
 }
 
 export function createAuthzen(dependencies: AuthzenDependencies) {
-  const { issuer, accounts, applications, audit, permissions, rateLimits, tokens, accountOf, hasUsed } = dependencies;
+  const { issuer, accounts, applications, permissions, rateLimits, repeatedEntries, tokens, accountOf, hasUsed } =
+    dependencies;
   const callers = createEvaluationCallers({ tokens, applications, rateLimits, audience: accessApi(issuer) });
   const evaluations = createEvaluations({ accounts, permissions, hasUsed, accountOf });
-  return { router: evaluationRoutes({ issuer, audit, callers, evaluations }) };
+  return { router: evaluationRoutes({ issuer, callers, evaluations, repeatedEntries, rateLimits }) };
 }

@@ -38,7 +38,8 @@ export interface Decision {
 }
 
 export interface Denied {
-  subject: string;
+  /** The account; absent where the application sent an identifier that nobody has. */
+  subject?: string;
   permission: string;
 }
 
@@ -77,7 +78,7 @@ export function createEvaluations(dependencies: EvaluationsDependencies): Evalua
       isVisiblePermission(permission, app.permissionsFilter) &&
       (app.seesAllUsers || (await hasUsed(account.id, app.applicationId))) &&
       (await permissions.can(account.id, resource.type, action.name));
-    return { decision, denied: decision ? [] : [{ subject: accountId ?? subject.id, permission }] };
+    return { decision, denied: decision ? [] : [{ ...(account && { subject: account.id }), permission }] };
   }
 
   const one: Evaluations['one'] = async (body, app) => {

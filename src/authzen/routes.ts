@@ -1,22 +1,33 @@
 // /access/v1/evaluation and /access/v1/evaluations, and the metadata that leads to them (AuthZEN 6, 7, 9, 10.1).
 import Router from '@koa/router';
 import { z } from 'zod';
-import type { Audit } from '../audit/audit.ts';
+import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Context, Extras, State } from '../http/context.ts';
 import { parseJson } from '../http/input.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import type { EvaluatingApp, EvaluationCallers } from './callers.ts';
-import type { Evaluated, Evaluations } from './evaluation.ts';
+import type { Denied, Evaluated, Evaluations } from './evaluation.ts';
 
 export interface EvaluationRoutesDependencies {
   issuer: string;
   callers: EvaluationCallers;
   evaluations: Evaluations;
-  audit: Pick<Audit, 'record'>;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
+  rateLimits: Pick<RateLimits, 'consume'>;
 }
 
 const REQUEST_ID = /^[\x21-\x7e]{1,200}$/;
 
-export function evaluationRoutes({ issuer, callers, evaluations, audit }: EvaluationRoutesDependencies) {
+/** Of the evaluations of one request, in an audit entry. */
+const MAX_LISTED = 10;
+
+export function evaluationRoutes({
+  issuer,
+  callers,
+  evaluations,
+  repeatedEntries,
+  rateLimits,
+}: EvaluationRoutesDependencies) {
   const router = new Router<State, Extras>();
   router.get('/.well-known/authzen-configuration', (ctx) => {
     ctx.body = {
@@ -35,20 +46,25 @@ export function evaluationRoutes({ issuer, callers, evaluations, audit }: Evalua
     if (REQUEST_ID.test(given)) ctx.set('X-Request-ID', given);
     const app = await callers.identify(ctx);
     const { answer: decided, denied } = await evaluate(await parseJson(ctx, z.json()), app);
-    if (denied.length > 0) {
-      const by = { actorApp: app.clientId, request: ctx.state.request };
-      const subject = new Set(denied.map((one) => one.subject)).size === 1 ? denied[0]?.subject : undefined;
-      await audit.record({
-        ...by,
-        type: 'access.evaluated',
-        outcome: 'failure',
-        reason: 'not_permitted',
-        clientId: app.clientId,
-        ...(subject !== undefined && { subjectId: subject }),
-        data: { denied },
-      });
-    }
+    if (denied.length > 0) await record(ctx, app, denied);
     ctx.set('Cache-Control', 'no-store');
     ctx.body = decided;
+  }
+
+  /** An application decides what it asks and how often, so most of it becomes a number. */
+  async function record(ctx: Context, { clientId }: EvaluatingApp, denied: readonly Denied[]): Promise<void> {
+    const { request } = ctx.state;
+    const entry = { type: 'access.evaluated', outcome: 'failure', reason: 'not_permitted' } as const;
+    const by = { actorApp: clientId, request, clientId };
+    const { allowed } = await rateLimits.consume('access-entries:caller', clientId);
+    if (!allowed) return repeatedEntries.record({ ...entry, ...by });
+    const subjects = new Set(denied.map(({ subject }) => subject));
+    const [subjectId] = subjects.size === 1 ? subjects : [];
+    await repeatedEntries.record({
+      ...entry,
+      ...by,
+      ...(subjectId !== undefined && { subjectId }),
+      data: { denied: denied.slice(0, MAX_LISTED), ...(denied.length > MAX_LISTED && { count: denied.length }) },
+    });
   }
 }

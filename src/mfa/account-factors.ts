@@ -31,7 +31,7 @@ export interface FactorsDependencies {
   sql: Sql;
   now: Clock;
   audit: Audit;
-  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
+  protectedRows: Pick<ProtectedRows, 'isGenuine' | 'macOf'>;
   totp: Pick<Totp, 'remove'>;
   passkeys: Pick<Passkeys, 'removeAll'>;
   phones: Pick<Phones, 'remove'>;
@@ -92,7 +92,7 @@ export function createFactors(dependencies: FactorsDependencies): AccountFactors
         await phones.remove(userId, by, tx);
         await recoveryCodes.remove(userId, by, tx);
         // Users cannot allow a new factor to themselves, unless they had one, which they have proven.
-        if (by.actorId !== userId || hadFactor) await allowReplacement(tx, userId, now());
+        if (by.actorId !== userId || hadFactor) await allowReplacement({ tx, protectedRows }, userId, now());
         await audit.record({ ...by, type: 'factors.reset', outcome: 'success', subjectId: userId }, tx);
       }),
   };

@@ -56,6 +56,6 @@ export function createMfa({
     phones,
     knownBrowsers: createKnownBrowsers({ db, sql, now, protectedRows }),
     factors,
-    firstEnrolment: createFirstEnrolmentRule({ db, now, audit, settings, requiredSince }),
+    firstEnrolment: createFirstEnrolmentRule({ db, now, audit, protectedRows, settings, requiredSince }),
   };
 }

@@ -5,6 +5,7 @@
 
 import type { Account } from '../accounts/account.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { forbidden } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -51,22 +52,28 @@ export interface FirstEnrolmentDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
+  /** An approval that another program wrote is none. */
+  protectedRows: Pick<ProtectedRows, 'macOf' | 'isGenuine'>;
   settings(): { first_factor: FirstEnrolmentSetting; first_factor_days: number };
   /** Since when every user needs a second factor, if they do. */
   requiredSince(): Promise<Date | undefined>;
 }
 
 const DAY_MS = 86_400_000;
+const TABLE = 'first_factor_approvals';
 
 export function createFirstEnrolmentRule(dependencies: FirstEnrolmentDependencies): FirstEnrolmentRule {
-  const { db, now, audit } = dependencies;
+  const { db, now, audit, protectedRows } = dependencies;
   return {
-    state: (userId) => stateOf(db, userId),
+    state: (userId) => stateOf(dependencies, userId),
     isAllowed: (account, factors) => isAllowed(dependencies, account, factors),
 
     async demandApproval(account, by) {
       await requestApproval(dependencies, account.id, by);
-      throw forbidden('first_factor_needs_approval', (await isAfterReset(db, account)) ? afterResetText(account) : {});
+      throw forbidden(
+        'first_factor_needs_approval',
+        (await isAfterReset(dependencies, account)) ? afterResetText(account) : {},
+      );
     },
 
     async passwordResetByMail(userId, tx) {
@@ -83,7 +90,7 @@ export function createFirstEnrolmentRule(dependencies: FirstEnrolmentDependencie
     async allow(userId, by) {
       if (by.actorId === userId) throw forbidden('forbidden', { message: 'Another administrator must allow it.' });
       await transaction(db, async (tx) => {
-        await allowFirstFactor(tx, userId, now());
+        await allowFirstFactor({ tx, protectedRows }, userId, now());
         await audit.record({ ...by, type: 'factors.approved', outcome: 'success', subjectId: userId }, tx);
       });
     },
@@ -105,13 +112,13 @@ async function isAllowed(
   account: Subject,
   factors: PresentFactors,
 ): Promise<boolean> {
-  const { db, now, settings } = dependencies;
+  const { now, settings } = dependencies;
   const rule = settings().first_factor;
   if (hasFactor(factors)) return true;
-  if (await isAfterReset(db, account)) return false;
+  if (await isAfterReset(dependencies, account)) return false;
   if (rule === 'open') return true;
   if (rule === 'window' && (await isInWindow(dependencies, account.createdAt))) return true;
-  const { allowedUntil } = await stateOf(db, account.id);
+  const { allowedUntil } = await stateOf(dependencies, account.id);
   return allowedUntil !== null && allowedUntil > now();
 }
 
@@ -123,16 +130,16 @@ async function isInWindow(
   return now().getTime() < since + settings().first_factor_days * DAY_MS;
 }
 
-async function isAfterReset(db: Db, account: Subject): Promise<boolean> {
-  return isStaff(account) && (await stateOf(db, account.id)).resetByMailAt !== null;
+async function isAfterReset(dependencies: StateDependencies, account: Subject): Promise<boolean> {
+  return isStaff(account) && (await stateOf(dependencies, account.id)).resetByMailAt !== null;
 }
 
 async function requestApproval(
-  { db, now, audit }: FirstEnrolmentDependencies,
+  { db, now, audit, protectedRows }: FirstEnrolmentDependencies,
   userId: string,
   by: Actor,
 ): Promise<void> {
-  if ((await stateOf(db, userId)).requestedAt !== null) return;
+  if ((await stateOf({ db, protectedRows }, userId)).requestedAt !== null) return;
   const requestedAt = now();
   await transaction(db, async (tx) => {
     await tx.firstFactorApproval.upsert({
@@ -144,10 +151,14 @@ async function requestApproval(
   });
 }
 
-async function stateOf(db: Db, userId: string): Promise<FirstEnrolmentState> {
+type StateDependencies = Pick<FirstEnrolmentDependencies, 'db' | 'protectedRows'>;
+
+async function stateOf({ db, protectedRows }: StateDependencies, userId: string): Promise<FirstEnrolmentState> {
   const row = await db.firstFactorApproval.findUnique({ where: { userId } });
-  const { requestedAt = null, allowedUntil = null, resetByMailAt = null } = row ?? {};
-  return { requestedAt, allowedUntil, resetByMailAt };
+  if (!row) return { requestedAt: null, allowedUntil: null, resetByMailAt: null };
+  const { requestedAt, allowedUntil, resetByMailAt, mac } = row;
+  const isGenuine = allowedUntil === null || protectedRows.isGenuine(TABLE, approvalFields(row), mac);
+  return { requestedAt, allowedUntil: isGenuine ? allowedUntil : null, resetByMailAt };
 }
 
 function hasFactor({ totp, passkeys, phone }: PresentFactors): boolean {
@@ -173,15 +184,32 @@ export async function clearResetByMail(db: Db | Tx, userId: string): Promise<voi
   });
 }
 
+interface ApprovalWrite {
+  tx: Tx;
+  protectedRows: Pick<ProtectedRows, 'macOf'>;
+}
+
+/** What the MAC of an approval covers. */
+export function approvalFields({
+  userId,
+  allowedUntil,
+}: {
+  userId: string;
+  allowedUntil: Date | null;
+}): (string | null)[] {
+  return [userId, allowedUntil?.toISOString() ?? null];
+}
+
 /** An administrator lets the user set up a first factor. */
-async function allowFirstFactor(tx: Tx, userId: string, at: Date): Promise<void> {
-  await allowReplacement(tx, userId, at);
-  await clearResetByMail(tx, userId);
+async function allowFirstFactor(write: ApprovalWrite, userId: string, at: Date): Promise<void> {
+  await allowReplacement(write, userId, at);
+  await clearResetByMail(write.tx, userId);
 }
 
 /** Lets the user set up a factor in place of those that an administrator has removed, unless a reset by mail came before. */
-export async function allowReplacement(tx: Tx, userId: string, at: Date): Promise<void> {
+export async function allowReplacement({ tx, protectedRows }: ApprovalWrite, userId: string, at: Date): Promise<void> {
   const allowedUntil = new Date(at.getTime() + limits.firstEnrolment.allowedDays * DAY_MS);
-  const change = { allowedUntil, requestedAt: null };
+  const mac = protectedRows.macOf(TABLE, approvalFields({ userId, allowedUntil }));
+  const change = { allowedUntil, requestedAt: null, mac };
   await tx.firstFactorApproval.upsert({ where: { userId }, create: { userId, ...change }, update: change });
 }

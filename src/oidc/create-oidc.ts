@@ -10,6 +10,7 @@ import { registeredApi } from './claims/resource-servers.ts';
 import type { OidcDependencies, Shared } from './dependencies.ts';
 import { createAfterSignIn } from './engine/after-sign-in.ts';
 import { createUsageRecorder } from './engine/application-usage.ts';
+import { engineSeconds } from './engine/configuration.ts';
 import type { EngineEvents } from './engine/events.ts';
 import type { PairwiseIdentifier } from './engine/introspection.ts';
 import type { Client } from './engine/library.ts';
@@ -17,7 +18,8 @@ import { createEngineMiddleware } from './engine/middleware.ts';
 import { createEngine, type Engine } from './engine/provider.ts';
 import { createPublished } from './engine/published.ts';
 import { configurationOf } from './engine-options.ts';
-import { clientLimitsOf } from './rate-limits/client-rate-limits.ts';
+import { createClientKeySets } from './patches/provider/client-key-sets.ts';
+import { type ClientLimits, clientLimitsOf } from './rate-limits/client-rate-limits.ts';
 import { createDeviceGuesses } from './rate-limits/device-code-guesses.ts';
 import { createDynamicRegistration } from './registration/dynamic-registration.ts';
 import {
@@ -77,7 +79,7 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
   const engine = createEngine({
     issuer: dependencies.issuer,
     configuration: () => configurationOf(dependencies, shared),
-    events: eventsOf(dependencies, clients),
+    events: eventsOf(dependencies, { clients, clientLimits }),
     patches: { ...patchesOf(dependencies, shared), admitClient: clientLimits.admit },
     samlResponse: saml.respond,
   });
@@ -114,6 +116,11 @@ function patchesOf(dependencies: OidcDependencies, { clients, refreshTokenRetrie
     jwks: keyring.jwks,
     isRegisteredApi: async (identifier: string) =>
       (await registeredApi({ db, protectedRows }, identifier)) !== undefined,
+    clientKeySets: createClientKeySets({
+      fetch: dependencies.outgoingFetch as typeof fetch,
+      now: engineSeconds,
+      logger,
+    }),
     vault,
     recordSecretUse: createSecretUses({ db, now, logger }),
     sql,
@@ -135,7 +142,10 @@ function patchesOf(dependencies: OidcDependencies, { clients, refreshTokenRetrie
   };
 }
 
-function eventsOf(dependencies: OidcDependencies, clients: ClientSource): EngineEvents {
+function eventsOf(
+  dependencies: OidcDependencies,
+  { clients, clientLimits }: { clients: ClientSource; clientLimits: ClientLimits },
+): EngineEvents {
   const { audit, firstPartyClient, logger, metrics, now, rejections, repeatedEntries, sessions, vault } = dependencies;
   return {
     repeatedEntries,
@@ -144,6 +154,7 @@ function eventsOf(dependencies: OidcDependencies, clients: ClientSource): Engine
     rejections,
     clients,
     vault,
+    countFailedRequestObject: clientLimits.markFailed,
     recordActivity: sessions.recordActivity,
     recordUsage: createUsageRecorder({ audit, now, exceptOf: firstPartyClient.client_id }),
   };

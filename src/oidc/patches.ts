@@ -8,6 +8,7 @@ import type { Published } from './engine/published.ts';
 import { limitClientAuthentication } from './patches/provider/client-authentication-limits.ts';
 import { type ClientCacheDependencies, cacheClients } from './patches/provider/client-cache.ts';
 import { addApplicationClaims } from './patches/provider/client-claims.ts';
+import { type ClientKeySets, limitClientKeys } from './patches/provider/client-key-sets.ts';
 import { acceptEverySecret, type ClientSecretsDependencies } from './patches/provider/client-secrets.ts';
 import { skipRejectedClients } from './patches/provider/clients-at-logout.ts';
 import { acceptEveryAlgorithm } from './patches/provider/id-token-hints.ts';
@@ -42,6 +43,7 @@ export interface ProviderPatchDependencies {
   recordSecretUse: ClientSecretsDependencies['recordSecretUse'];
   sql: ClientCacheDependencies['sql'];
   now: ClientCacheDependencies['now'];
+  clientKeySets: ClientKeySets;
   /** Throws when the client has failed to authenticate too often. */
   admitClient(ctx: KoaContextWithOIDC, clientId: string): Promise<void>;
   sessionSaving: SessionSavingDependencies;
@@ -108,6 +110,11 @@ export const providerPatches: readonly ProviderPatch[] = [
     apply: (provider, { refreshTokenRetries }) => deriveSuccessor(provider, refreshTokenRetries),
   },
   { name: 'id-token-hints', replaces: 'IdToken.validate', apply: acceptEveryAlgorithm },
+  {
+    name: 'client-key-sets',
+    replaces: 'ClientKeyStore.prototype.refresh',
+    apply: (provider, { clientKeySets }) => limitClientKeys(provider, clientKeySets),
+  },
   { name: 'loopback-hosts', replaces: 'LOOPBACKS.has', apply: extendLoopbackHosts },
 ];
 

@@ -78,6 +78,8 @@ export const policies = {
   'registration:address': window(rateLimits.registrationPerAddress),
   /** Waiting in place of the CAPTCHA: fewer attempts than with the CAPTCHA, or bots would prefer to wait. */
   'captcha-wait:address': window(rateLimits.captchaWaitPerAddress),
+  /** Changes of users on their own account pages, each of which is an audit entry. */
+  'own-changes:account': window(rateLimits.ownChangesPerAccount),
   /** The strength meter while a user types: each estimate costs up to a quarter of a second. */
   'strength:address': window(rateLimits.strengthPerAddress),
   /** Typing user codes: eight letters, so guessing must be slow (RFC 8628 5.1). */
@@ -102,6 +104,8 @@ export const policies = {
   'client-auth:address': window(rateLimits.clientAuthPerAddress),
   /** Calls of the admin API and of access evaluation, by caller. */
   'api:caller': window(rateLimits.apiPerCaller),
+  /** Audit entries about evaluations that were denied: one application may ask about every account. */
+  'access-entries:caller': window({ points: 60, seconds: 60 }),
   /** Calls with a wrong token or secret. */
   'api:address': window(rateLimits.apiFailuresPerAddress),
 } as const satisfies Record<string, Window | Backoff>;

@@ -18,7 +18,6 @@ import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Db } from '../storage/database.ts';
 import { createEmailVerification } from './email-verification.ts';
-import { emailVerificationRoutes } from './email-verification-routes.ts';
 import { createInvitations } from './invitation.ts';
 import { invitationRoutes } from './invitation-routes.ts';
 import { createSelfRegistration } from './self-registration.ts';
@@ -94,7 +93,6 @@ export function createRegistration(dependencies: RegistrationDependencies) {
     selfRegistration,
     routers: [
       invitationRoutes({ invitations, otherSignIns: dependencies.otherSignIns, cookies, rateLimits, checkCsrf }),
-      emailVerificationRoutes({ emailVerification, cookies, rateLimits, checkCsrf }),
       selfRegistrationRoutes({ selfRegistration, cookies, rateLimits, returnToSignIn, checkCsrf }),
     ],
   };

@@ -28,10 +28,10 @@ export interface EmailVerification {
   requestVerification(account: Account, by?: Actor): Promise<EmailRequest>;
   /** Sends a link to the new address. The caller has required a recent proof of the user. */
   requestEmailChange(account: Account, email: string, by?: Actor): Promise<EmailRequest>;
-  /** The address of a valid link, which stays valid. */
-  find(token: string): Promise<{ email: string; isChange: boolean } | undefined>;
-  /** Redeems the link: marks the address as verified, after setting it for a change. */
-  confirm(token: string, by?: Actor): Promise<EmailConfirmation>;
+  /** The address and the account of a valid link, which stays valid. */
+  find(token: string): Promise<{ email: string; isChange: boolean; userId: string } | undefined>;
+  /** Redeems the link of this account: marks the address as verified, after setting it for a change. */
+  confirm(token: string, userId: string, by?: Actor): Promise<EmailConfirmation>;
 }
 
 export interface EmailVerificationDependencies {
@@ -58,12 +58,14 @@ export function createEmailVerification(dependencies: EmailVerificationDependenc
 
     async find(token) {
       const found = await findLink(token);
-      return found && { email: found.link.email, isChange: found.link.purpose === 'change-email' };
+      return (
+        found && { email: found.link.email, isChange: found.link.purpose === 'change-email', userId: found.account.id }
+      );
     },
 
-    async confirm(token, by = {}) {
+    async confirm(token, userId, by = {}) {
       const found = await findLink(token);
-      if (!found) return 'invalid';
+      if (found?.account.id !== userId) return 'invalid';
       const actor = { actorId: found.account.id, ...by };
       return found.link.purpose === 'change-email'
         ? confirmChange(dependencies, found, actor)

@@ -70,7 +70,7 @@ export interface SamlDependencies {
 export type Saml = ReturnType<typeof createSaml>;
 
 export function createSaml(dependencies: SamlDependencies) {
-  const { base, db, now, vault, audit, applications } = dependencies;
+  const { base, db, now, vault, audit, applications, protectedRows } = dependencies;
   const services = createSamlServices(dependencies);
   const { entityId, validateXml, skewSeconds, signer, metadata, rateLimit, browser, acceptRequest } = services;
   const { serviceProviders, pendingAuthnRequests, seenMessages, sessionParticipants, parameterChecks } = services;
@@ -78,7 +78,7 @@ export function createSaml(dependencies: SamlDependencies) {
   return {
     presentation: services.presentation,
     /** Changed metadata that waits for an administrator. */
-    waitingMetadata: createWaitingMetadata({ db, now, audit, applications }),
+    waitingMetadata: createWaitingMetadata({ db, now, audit, applications, protectedRows }),
     routes: samlRoutes({
       base,
       metadata,
@@ -229,6 +229,7 @@ function metadataJobs(dependencies: SamlDependencies, { serviceProviders }: Saml
       now,
       fetchMetadata,
       notifyAdministrators,
+      protectedRows: dependencies.protectedRows,
     }),
     notifyOfCertificates: createCertificateNotice({ db, sql, now, keyring, applications, serviceProviders, outbox }),
   });

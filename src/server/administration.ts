@@ -221,10 +221,10 @@ function adminApi(
 }
 
 function accessEvaluation({ services, protocols }: AdministrationDependencies) {
-  const { accounts, applications, audit, config, consents, permissions, rateLimits } = services;
+  const { accounts, applications, config, consents, permissions, rateLimits, repeatedEntries } = services;
   const { apiTokens: tokens, accountOf } = protocols.oidc;
   return createAuthzen({
-    ...{ issuer: config.issuer, accounts, applications, audit, permissions, rateLimits, tokens, accountOf },
+    ...{ issuer: config.issuer, accounts, applications, permissions, rateLimits, repeatedEntries, tokens, accountOf },
     hasUsed: consents.hasUsed,
   });
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { withoutSecrets } from '../../src/audit/scrub.ts';
+import { limitedJson, withoutSecrets } from '../../src/audit/scrub.ts';
 import { transaction } from '../../src/storage/database.ts';
 import { openPeople, type People } from '../accounts/fixture.ts';
 
@@ -76,6 +76,29 @@ describe('listing events', () => {
     const from = new Date(people.now().getTime() - 2 * 60_000);
     expect(await indexes({ from })).toEqual([6, 5, 4]);
     expect(await indexes({ until: from })).toEqual([3, 2, 1, 0]);
+  });
+});
+
+describe('the data of an entry', () => {
+  test('has a limit: longer texts and lists are cut, and the entry says how long it was', () => {
+    const long = {
+      text: 'é'.repeat(1500),
+      list: Array.from({ length: 150 }, (_, at) => ({ at, name: 'x'.repeat(1000) })),
+    };
+    const json = limitedJson(long, 16_384);
+    expect(Buffer.byteLength(json)).toBeLessThanOrEqual(16_384);
+    expect(JSON.parse(json)).toMatchObject({ truncated: expect.any(Number), list: expect.any(Array) });
+    expect(limitedJson({ a: 1 }, 16_384)).toBe('{"a":1}');
+    const wide = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`${at}`.padEnd(2000, 'k'), 1]));
+    expect(Buffer.byteLength(limitedJson({ wide, also: wide }, 16_384))).toBeLessThanOrEqual(16_384);
+  });
+
+  test('is limited for every event that is recorded', async () => {
+    const data = { denied: Array.from({ length: 200 }, () => 'x'.repeat(2000)) };
+    await people.audit.record({ type: 'access.evaluated', outcome: 'failure', data });
+    const [entry] = await people.audit.list({ types: ['access.evaluated'], limit: 1 });
+    expect(JSON.stringify(entry?.data).length).toBeLessThanOrEqual(16_384);
+    expect(entry?.data.truncated).toBeGreaterThan(400_000);
   });
 });
 

@@ -159,12 +159,35 @@ describe('one evaluation', () => {
   });
 
   it('records denied evaluations in the audit log', async () => {
-    await decision({ subject: ann, action: remove, resource });
+    const bob = await aPersonWith('editor');
+    await decision({ subject: bob, action: remove, resource });
     const [event] = await idp.services.audit.list({ types: ['access.evaluated'], limit: 1 });
     expect(event).toMatchObject({
-      ...{ outcome: 'failure', clientId: app.clientId, actorApp: app.clientId, subjectId: ann.id },
-      data: { denied: [{ subject: ann.id, permission: 'articles:delete' }] },
+      ...{ outcome: 'failure', clientId: app.clientId, actorApp: app.clientId, subjectId: bob.id },
+      data: { denied: [{ subject: bob.id, permission: 'articles:delete' }] },
     });
+  });
+
+  it('records repeated denials as one entry, and no identifier that nobody has', async () => {
+    const asking = await anApplication(idp, { access_evaluation: 'all_users' });
+    const entries = () => idp.services.audit.list({ types: ['access.evaluated'], clientId: asking.clientId });
+    for (let round = 0; round < 5; round += 1) {
+      await decision({ subject: ann, action: { name: `invented-${round}` }, resource }, asking);
+      await decision({ subject: { type: 'user', id: `${round} wrote this` }, action: read, resource }, asking);
+    }
+    const [invented, real, ...more] = await entries();
+    expect([real?.subjectId, invented?.subjectId, more]).toEqual([ann.id, null, []]);
+    expect(JSON.stringify(await entries())).not.toContain('wrote this');
+    // An application that asks about every account fills a minute's entries, and then one more.
+    for (let person = 0; person < 65; person += 1)
+      await decision({ subject: await aPersonWith('editor'), action: remove, resource }, asking);
+    expect((await entries()).length).toBeLessThanOrEqual(61);
+    const many = Array.from({ length: 100 }, (_, at) => ({ action: { name: `${at}${'x'.repeat(250)}` } }));
+    const other = await anApplication(idp, { access_evaluation: 'all_users' });
+    await ask('evaluations', { subject: ann, resource, evaluations: many }, { as: other });
+    const [entry] = await idp.services.audit.list({ types: ['access.evaluated'], clientId: other.clientId });
+    expect(entry?.data).toMatchObject({ count: 100, denied: expect.any(Array) });
+    expect(JSON.stringify(entry?.data).length).toBeLessThan(8000);
   });
 
   it.each([

@@ -81,6 +81,8 @@ describe('the list of protected tables', () => {
       'known_browsers',
       'upstream_sessions',
       'consents',
+      'saml_metadata',
+      'first_factor_approvals',
     ];
     const others = [
       'resources',

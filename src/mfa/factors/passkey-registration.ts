@@ -13,11 +13,13 @@ import { clearResetByMail } from '../first-enrolment-rule.ts';
 import { passkeyName } from './passkey-name.ts';
 import {
   descriptorsOf,
+  passkeyFault,
   passkeyFields,
   redeemChallenge,
   TIMEOUT_MS,
   verificationResult,
   webauthn,
+  withoutAttestation,
 } from './webauthn-ceremony.ts';
 import type { AttestationResponse } from './webauthn-input.ts';
 
@@ -87,7 +89,7 @@ async function register(
   const { verifyRegistrationResponse } = await webauthn();
   const result: VerifiedRegistrationResponse | undefined = await verificationResult(
     verifyRegistrationResponse({
-      response: answer,
+      response: await withoutAttestation(answer),
       expectedChallenge: challenge,
       expectedOrigin: issuerUrl.origin,
       expectedRPID: issuerUrl.hostname,
@@ -97,6 +99,7 @@ async function register(
   if (!result?.verified || !(await redeemChallenge({ sql, now }, challenge))) return { outcome: 'wrong' };
   const { credential, aaguid, credentialBackedUp, credentialDeviceType, userVerified } = result.registrationInfo;
   const publicKey = Uint8Array.from(credential.publicKey);
+  if ((await passkeyFault(publicKey)) !== undefined) return { outcome: 'wrong' };
   const verifiedKey = { id: credential.id, userId: owner.id, publicKey, userVerified };
   const row = {
     ...verifiedKey,

@@ -1,6 +1,7 @@
 // The engine's events as metrics, audit entries and log lines. Rejected requests are expected; everything else is an error.
 
 import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
+import type { Context } from '../../http/context.ts';
 import { isPage } from '../../http/pages/page-request.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Metrics } from '../../platform/metrics.ts';
@@ -20,6 +21,8 @@ export interface EngineEvents extends RecordDependencies, CredentialFaultDepende
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
   metrics: Pick<Metrics, 'tokensIssued'>;
   logger: Logger;
+  /** Notes that the request object of this request is bad. */
+  countFailedRequestObject(ctx: Context): void;
   /** Records a request that the user made with a session. */
   recordActivity(sessionUid: string): Promise<void>;
   recordUsage: RecordUsage;
@@ -116,7 +119,7 @@ function reportRejection(
   type: AuditEvent,
   events: EngineEvents,
 ): void {
-  const { repeatedEntries, logger, rejections, clients } = events;
+  const { repeatedEntries, logger, rejections, clients, countFailedRequestObject } = events;
   const ctx = appContext(engineCtx);
   if (noteDatabaseFailure(ctx, error)) return;
   explainCredentials(engineCtx, error, events);
@@ -127,6 +130,7 @@ function reportRejection(
   const reason = error.error ?? error.message;
   const detail = error.error_detail ?? error.error_description;
   ctx.state.log().info({ event: type, clientId, reason, detail }, 'request rejected');
+  if (reason === 'invalid_request_object') countFailedRequestObject(ctx);
   // Only logged: so many rejections must not fill the audit log.
   if (error instanceof TooManyAttempts || tooMuchStoredIn(error)) return;
   // prompt=none that needs an interaction is answered, not rejected (OIDC Core 3.1.2.6).

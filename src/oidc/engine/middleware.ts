@@ -68,14 +68,18 @@ export function createEngineMiddleware({
     if (guess) await guess;
     const registration = clientLimits.begin(ctx);
     if (registration) await registration;
-    await runInChildSpan(`oidc ${ctx.state.route}`, {}, async (span) => {
-      await handlerOf(provider)(ctx, rejectMethod);
-      span?.set({ 'gatehouse.client_id': engineContext(ctx)?.client?.clientId });
-    });
+    try {
+      await runInChildSpan(`oidc ${ctx.state.route}`, {}, async (span) => {
+        await handlerOf(provider)(ctx, rejectMethod);
+        span?.set({ 'gatehouse.client_id': engineContext(ctx)?.client?.clientId });
+      });
+    } finally {
+      // Also of a request that ends on an error page.
+      const failure = clientLimits.end(ctx);
+      if (failure) await failure;
+    }
     const refund = deviceGuesses.end(ctx);
     if (refund) await refund;
-    const failure = clientLimits.end(ctx);
-    if (failure) await failure;
   }
 
   return async (ctx, next) => {

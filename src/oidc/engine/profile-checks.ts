@@ -4,6 +4,7 @@
 import { type SecurityProfile, securityProfiles } from '../../applications/fields/oidc-client.ts';
 import { enforceProfileFields, isSecurityProfile, profileAlgs } from '../../applications/security-profile.ts';
 import type { Context } from '../../http/context.ts';
+import { jwkFault } from '../../keys/foreign-keys.ts';
 import { limits } from '../../limits.ts';
 import { type Client, type Configuration, errors, type KoaContextWithOIDC, type Provider } from './library.ts';
 
@@ -87,20 +88,26 @@ export function createProfileChecks(now: () => number) {
       if (fault !== undefined) throw new errors.InvalidRequestObject(fault);
     },
 
-    /** `features.dPoP.requireNonce`. Throws invalid_dpop_proof for a proof from the future, whose time a nonce does not limit. */
+    /**
+     * `features.dPoP.requireNonce`, which the engine asks before it verifies a proof. Throws invalid_dpop_proof for a key that breaks the rule
+     * for foreign keys, whatever the client, and for a proof from the future, whose time a nonce does not limit.
+     */
     requireNonce(ctx: KoaContextWithOIDC): boolean {
+      const { jwk } = partOf(ctx.get('DPoP'), 0);
+      const keyFault = jwk === undefined ? undefined : jwkFault(jwk);
+      if (keyFault !== undefined) throw new errors.InvalidDpopProof(`the key in the proof ${keyFault}`);
       if (!profileOf(ctx.oidc.client) && !profileRequests.has(ctx)) return false;
-      const fault = timeFault(claimsOf(ctx.get('DPoP')));
+      const fault = timeFault(partOf(ctx.get('DPoP'), 1));
       if (fault !== undefined) throw new errors.InvalidDpopProof(fault);
       return true;
     },
   };
 }
 
-/** The claims of a JWT that is not verified yet; none when it is malformed, which the engine reports. */
-function claimsOf(jwt: string): Claims {
+/** The header (0) or the claims (1) of a JWT that is not verified yet; none when it is malformed, which the engine reports. */
+function partOf(jwt: string, part: 0 | 1): Claims {
   try {
-    return JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()) ?? {};
+    return JSON.parse(Buffer.from(jwt.split('.')[part] ?? '', 'base64url').toString()) ?? {};
   } catch {
     return {};
   }

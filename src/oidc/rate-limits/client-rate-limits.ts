@@ -1,4 +1,5 @@
-// How often a client may fail to authenticate, and start device flows, from one address. Counted by client and address
+// How often a client may fail to authenticate or send a bad request object (RFC 9101), and start device flows, from one address. Counted by
+// client and address
 // together, so that a client cannot be locked out from another address; the counts are shared by all instances. Clients that do
 // not exist share one count for each address: otherwise every invented client_id would store a row.
 import type { Context } from '../../http/context.ts';
@@ -15,6 +16,8 @@ export interface ClientLimits {
   admit(ctx: KoaContextWithOIDC, clientId: unknown): Promise<void>;
   /** Before the engine: for registration, where there is no client yet; undefined for other requests. Rejects with too_many_requests. */
   begin(ctx: Context): Promise<void> | undefined;
+  /** Called by the engine for a bad request object, which takes as much work as a credential. */
+  markFailed(ctx: Context): void;
   /** After the engine: counts a failure; undefined where there is none. */
   end(ctx: Context): Promise<void> | undefined;
 }
@@ -41,6 +44,7 @@ export function createClientLimits({
 }: ClientLimitsDependencies): ClientLimits {
   /** Which client each request tried to authenticate as. */
   const clientIds = new WeakMap<object, string>();
+  const failed = new WeakSet<object>();
   const isRegistration = (ctx: Context) => ctx.method === 'POST' && ctx.path === routes.registration;
 
   async function beginRegistration({ req, state }: Context): Promise<void> {
@@ -64,8 +68,10 @@ export function createClientLimits({
 
     begin: (ctx) => (isRegistration(ctx) ? beginRegistration(ctx) : undefined),
 
+    markFailed: ({ req }) => void failed.add(req),
+
     end(ctx) {
-      const clientId = ctx.status === 401 ? clientIds.get(ctx.req) : undefined;
+      const clientId = ctx.status === 401 || failed.has(ctx.req) ? clientIds.get(ctx.req) : undefined;
       return clientId === undefined ? undefined : countFailure(clientId, ctx.state.request.address);
     },
   };

@@ -1,5 +1,6 @@
 // The state of the metadata refresh of each service provider: the time of the next refresh, and the document that waits for the
 // approval of an administrator (waiting-metadata.ts).
+import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Db, Tx } from '../../storage/database.ts';
 import { changesKey, type MetadataChange } from './differences.ts';
@@ -22,9 +23,29 @@ export interface RefreshState {
 }
 
 /** The columns of a row without a waiting document. */
-export const NOTHING_WAITS = { pendingXml: null, pendingKey: null, pendingSince: null };
+export const NOTHING_WAITS = { pendingXml: null, pendingKey: null, pendingSince: null, mac: '' };
 
-export function createRefreshState({ db, now }: { db: Db; now: Clock }): RefreshState {
+interface WaitingRow {
+  applicationId: string;
+  url: string;
+  pendingXml: string | null;
+  pendingSince: Date | null;
+}
+
+/** What the MAC of a waiting document covers: once approved, it decides where assertions go, and until then nobody may exchange it. */
+export function waitingFields({ applicationId, url, pendingXml, pendingSince }: WaitingRow): (string | null)[] {
+  return [applicationId, url, pendingXml, pendingSince?.toISOString() ?? null];
+}
+
+export function createRefreshState({
+  db,
+  now,
+  protectedRows,
+}: {
+  db: Db;
+  now: Clock;
+  protectedRows: Pick<ProtectedRows, 'macOf'>;
+}): RefreshState {
   return {
     async isDue(applicationId, url) {
       const state = await db.samlMetadata.findUnique({
@@ -40,7 +61,9 @@ export function createRefreshState({ db, now }: { db: Db; now: Clock }): Refresh
     },
 
     async failed(applicationId, url, nextReadAt) {
-      const data = { url, nextReadAt };
+      const before = await db.samlMetadata.findUnique({ where: { applicationId }, select: { url: true } });
+      // What waits came from the address before.
+      const data = { url, nextReadAt, ...(before?.url !== url && NOTHING_WAITS) };
       await db.samlMetadata.upsert({ where: { applicationId }, create: { ...data, applicationId }, update: data });
     },
 
@@ -49,7 +72,9 @@ export function createRefreshState({ db, now }: { db: Db; now: Clock }): Refresh
       const key = changesKey(changes);
       const isRejected = state?.rejectedKey === key;
       const isKnown = state?.pendingKey === key;
-      const pending = { pendingXml: xml, pendingKey: key, pendingSince: isKnown ? state.pendingSince : now() };
+      const waiting = { pendingXml: xml, pendingSince: isKnown ? state.pendingSince : now() };
+      const mac = protectedRows.macOf('saml_metadata', waitingFields({ applicationId, url, ...waiting }));
+      const pending = { ...waiting, pendingKey: key, mac };
       const data = { url, nextReadAt, ...(isRejected ? NOTHING_WAITS : { ...pending, rejectedKey: null }) };
       await tx.samlMetadata.upsert({ where: { applicationId }, create: { ...data, applicationId }, update: data });
       return isRejected ? 'rejected' : isKnown ? 'known' : 'new';

@@ -5,6 +5,7 @@
 import type { SamlApplication } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import { metadataFaults } from '../../applications/fields/service-provider.ts';
+import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { transaction } from '../../storage/database.ts';
@@ -16,6 +17,7 @@ import { applyMetadata, changesTo } from './registered-document.ts';
 
 export interface MetadataRefreshDependencies extends RefreshReportsDependencies {
   applications: Pick<Applications, 'allGenuine' | 'updateSaml'>;
+  protectedRows: Pick<ProtectedRows, 'macOf'>;
   /** The document, signed with the pinned certificate where there is one. Throws with a sentence for the administrator. */
   fetchMetadata(url: string, pinnedCertificate?: string): Promise<string>;
 }

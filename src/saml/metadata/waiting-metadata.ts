@@ -2,13 +2,14 @@
 import type { SamlApplication } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import type { Actor, Audit } from '../../audit/audit.ts';
+import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { conflict, notFound } from '../../http/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { sha256 } from '../../platform/random.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
 import { t } from '../../texts/text.ts';
 import { changesKey, type MetadataChange, needsApproval } from './differences.ts';
-import { NOTHING_WAITS } from './refresh-state.ts';
+import { NOTHING_WAITS, waitingFields } from './refresh-state.ts';
 import { applyMetadata, changesTo } from './registered-document.ts';
 
 /** A received document that changes what only an administrator may change. */
@@ -38,18 +39,20 @@ export interface WaitingMetadataDependencies {
   now: Clock;
   audit: Pick<Audit, 'record'>;
   applications: Pick<Applications, 'get' | 'updateSaml'>;
+  /** A document that another program wrote does not wait. */
+  protectedRows: Pick<ProtectedRows, 'macOf' | 'isGenuine'>;
 }
 
 export function createWaitingMetadata(dependencies: WaitingMetadataDependencies): WaitingMetadataDecisions {
   const { db, audit, applications } = dependencies;
   return {
-    find: async (applicationId) => (await findWaiting(applications, applicationId, db))?.found,
+    find: async (applicationId) => (await findWaiting(dependencies, applicationId, db))?.found,
 
     receive: (application, xml) => receive(dependencies, application, xml),
 
     approve: (applicationId, documentHash, by) =>
       transaction(db, async (tx) => {
-        const { application, xml, found } = await findExpected(applications, applicationId, documentHash, tx);
+        const { application, xml, found } = await findExpected(dependencies, applicationId, documentHash, tx);
         await applyMetadata(applications, application, xml, { by, tx });
         await tx.samlMetadata.update({ where: { applicationId }, data: { ...NOTHING_WAITS, rejectedKey: null } });
         await audit.record({ type: 'application.metadata-approved', ...decisionEntry(application, found, by) }, tx);
@@ -57,7 +60,7 @@ export function createWaitingMetadata(dependencies: WaitingMetadataDependencies)
 
     reject: (applicationId, documentHash, by) =>
       transaction(db, async (tx) => {
-        const { application, found } = await findExpected(applications, applicationId, documentHash, tx);
+        const { application, found } = await findExpected(dependencies, applicationId, documentHash, tx);
         const data = { ...NOTHING_WAITS, rejectedKey: changesKey(found.changes) };
         await tx.samlMetadata.update({ where: { applicationId }, data });
         await audit.record({ type: 'application.metadata-rejected', ...decisionEntry(application, found, by) }, tx);
@@ -65,9 +68,14 @@ export function createWaitingMetadata(dependencies: WaitingMetadataDependencies)
   };
 }
 
-async function findWaiting(applications: Pick<Applications, 'get'>, applicationId: string, tx: Tx) {
+async function findWaiting(
+  { applications, protectedRows }: Pick<WaitingMetadataDependencies, 'applications' | 'protectedRows'>,
+  applicationId: string,
+  tx: Tx,
+) {
   const state = await tx.samlMetadata.findUnique({ where: { applicationId } });
   if (!state?.pendingXml || !state.pendingSince) return undefined;
+  if (!protectedRows.isGenuine('saml_metadata', waitingFields(state), state.mac)) return undefined;
   const application = await applications.get(applicationId, tx);
   if (application.protocol !== 'saml' || application.metadata.metadata_url !== state.url) return undefined;
   const changes = changesTo(application, state.pendingXml);
@@ -76,12 +84,12 @@ async function findWaiting(applications: Pick<Applications, 'get'>, applicationI
 }
 
 async function findExpected(
-  applications: Pick<Applications, 'get'>,
+  dependencies: WaitingMetadataDependencies,
   applicationId: string,
   documentHash: string,
   tx: Tx,
 ) {
-  const current = await findWaiting(applications, applicationId, tx);
+  const current = await findWaiting(dependencies, applicationId, tx);
   if (!current) throw notFound({ message: t('console.applications.metadata.none-waits') });
   if (current.found.documentHash !== documentHash)
     throw conflict('conflict', { message: t('console.applications.problem.other-document') });
@@ -89,7 +97,7 @@ async function findExpected(
 }
 
 async function receive(
-  { db, now }: Pick<WaitingMetadataDependencies, 'db' | 'now'>,
+  { db, now, protectedRows }: WaitingMetadataDependencies,
   application: SamlApplication,
   xml: string,
 ): Promise<boolean> {
@@ -97,8 +105,10 @@ async function receive(
   const changes = changesTo(application, xml);
   const isPinned = metadata.metadata_certificate !== undefined;
   if (isPinned || metadata.metadata_url === undefined || !needsApproval(changes)) return false;
-  const pending = { pendingXml: xml, pendingKey: changesKey(changes), pendingSince: now() };
-  const data = { url: metadata.metadata_url, nextReadAt: now(), ...pending };
+  const { metadata_url: url } = metadata;
+  const waiting = { pendingXml: xml, pendingSince: now() };
+  const mac = protectedRows.macOf('saml_metadata', waitingFields({ applicationId, url, ...waiting }));
+  const data = { url, nextReadAt: now(), ...waiting, pendingKey: changesKey(changes), mac };
   await db.samlMetadata.upsert({ where: { applicationId }, create: { ...data, applicationId }, update: data });
   return true;
 }

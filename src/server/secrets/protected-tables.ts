@@ -14,9 +14,11 @@ import { consentFields } from '../../consents/consents.ts';
 import { upstreamSessionFields } from '../../federation/upstream-session-rows.ts';
 import { linkFields, resetFields } from '../../mail/link-tokens.ts';
 import { passkeyFields } from '../../mfa/factors/webauthn-ceremony.ts';
+import { approvalFields } from '../../mfa/first-enrolment-rule.ts';
 import { trustFields } from '../../mfa/known-browsers.ts';
 import { artifactFields, MODELS_WITHOUT_MAC } from '../../oidc/store/protected-artifacts.ts';
 import { rpSessionFields } from '../../rp/sessions.ts';
+import { waitingFields } from '../../saml/metadata/refresh-state.ts';
 import { requestFields } from '../../saml/sso/pending-authn-requests.ts';
 import { nameIdFields } from '../../saml/sso/stored-name-ids.ts';
 import { settingFields, settingNames } from '../../settings/settings.ts';
@@ -175,6 +177,18 @@ export const protectedTables: Record<ProtectedTable, ProtectedTableEntry> = {
     key: ['id'],
     fields: (row) => requestFields(row as never),
     isShortLived: true,
+  },
+  saml_metadata: {
+    model: 'samlMetadata',
+    key: ['applicationId'],
+    where: { pendingXml: { not: null } },
+    fields: (row) => waitingFields(row as never),
+  },
+  first_factor_approvals: {
+    model: 'firstFactorApproval',
+    key: ['userId'],
+    where: { allowedUntil: { not: null } },
+    fields: (row) => approvalFields(row as never),
   },
   saml_name_ids: { model: 'samlNameId', key: ['id'], fields: (row) => nameIdFields(row as never) },
   api_keys: {

@@ -2,6 +2,7 @@
 // one in force, and what moves addresses, replaces keys or drops a protection waits for an administrator.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { serviceProvider, settingsOf } from '../../../src/applications/fields/service-provider.ts';
+import { sha256 } from '../../../src/platform/random.ts';
 import { createMetadataFetch } from '../../../src/saml/metadata/fetch.ts';
 import { METADATA_JOB } from '../../../src/saml/metadata/jobs.ts';
 import { createMetadataRefresh } from '../../../src/saml/metadata/refresh.ts';
@@ -258,6 +259,24 @@ describe('changed metadata', () => {
     expect(await refreshWith({ acs: [NEW_ACS] })).toBe('waiting');
     expect((await api.send('POST', `${path}/approve`, { document: await document() })).status).toBe(200);
     expect(await stored()).toBe(metadata({ acs: [NEW_ACS] }));
+  });
+
+  it('waits no more once another program exchanged it, so that nobody approves what was never received', async () => {
+    await refreshWith({ acs: [NEW_ACS] });
+    const path = `/applications/${id}/metadata-change`;
+    const { db } = idp.services;
+    const { pendingXml } = await db.samlMetadata.findUniqueOrThrow({ where: { applicationId: id } });
+    const exchanged = (pendingXml ?? '').replaceAll(NEW_ACS, 'https://evil.example/acs');
+    expect(exchanged).toContain('evil.example');
+    await db.samlMetadata.update({ where: { applicationId: id }, data: { pendingXml: exchanged } });
+    expect((await api.get(path)).status).toBe(404);
+    const sent = { document: sha256(exchanged) };
+    expect((await api.send('POST', `${path}/approve`, sent)).status).toBe(404);
+    expect(await stored()).toBe(metadata());
+    // As it was received it waits again.
+    await db.samlMetadata.update({ where: { applicationId: id }, data: { pendingXml } });
+    expect((await api.get(path)).json()).toMatchObject({ changes: [{ what: 'ACS addresses' }] });
+    expect((await api.send('POST', `${path}/reject`, { document: await document() })).status).toBe(200);
   });
 
   it('is approved or rejected over the API by a user only after a fresh sign-in', async () => {

@@ -1,4 +1,4 @@
-// Patch: Client.find. At the endpoints where clients authenticate, the first lookup of a client is the last hook before
+// Patch: Client.find. At the endpoints where clients authenticate, and for a request object, the first lookup of a client is the last hook before
 // a credential is checked; a client with too many failures is rejected there.
 import { type KoaContextWithOIDC, Provider } from '../../engine/library.ts';
 
@@ -11,6 +11,11 @@ const AUTHENTICATING = new Set([
   'device_authorization',
 ]);
 
+/** Whether the request carries a credential of the client, or a text that its keys must have signed. */
+function provesItself({ oidc: { route, params } }: KoaContextWithOIDC): boolean {
+  return AUTHENTICATING.has(route) || (route === 'authorization' && params?.request !== undefined);
+}
+
 /** @param admit called once for each such request with the client_id as it was sent; throws to reject the request */
 export function limitClientAuthentication(
   provider: Provider,
@@ -20,8 +25,7 @@ export function limitClientAuthentication(
   const admitted = new WeakSet<object>();
   provider.Client.find = async function findAdmitted(id: string) {
     const { ctx } = Provider;
-    const isAuthenticating = ctx && AUTHENTICATING.has(ctx.oidc.route) && ctx.oidc.client === undefined;
-    if (isAuthenticating && !admitted.has(ctx.req)) {
+    if (ctx && provesItself(ctx) && ctx.oidc.client === undefined && !admitted.has(ctx.req)) {
       admitted.add(ctx.req);
       await admit(ctx, id);
     }
