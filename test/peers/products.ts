@@ -4,6 +4,7 @@
 import { parseArgs } from 'node:util';
 import { startGatehouse } from './gatehouse.ts';
 import { startJupyterHub } from './products/jupyterhub.ts';
+import { startKeycloakBroker } from './products/keycloak-broker.ts';
 import { startMinio } from './products/minio.ts';
 import { startOauth2Proxy } from './products/oauth2-proxy.ts';
 import { startPaperless } from './products/paperless.ts';
@@ -17,6 +18,8 @@ const products: Record<string, StartProduct> = {
   synapse: startSynapse,
   'paperless-ngx': startPaperless,
   minio: startMinio,
+  'keycloak-oidc': (gatehouse) => startKeycloakBroker(gatehouse, 'oidc'),
+  'keycloak-saml': (gatehouse) => startKeycloakBroker(gatehouse, 'saml'),
 };
 const { values: options } = parseArgs({
   options: { product: { type: 'string', multiple: true }, log: { type: 'boolean' } },

@@ -66,7 +66,7 @@ let people = 0;
 /** A new person, with a verified address unless said otherwise. */
 export async function aPerson(
   { services }: Gatehouse,
-  { roles = [], ...profile }: { roles?: string[]; email?: string | null; emailVerified?: boolean } = {},
+  { roles = [], ...profile }: { roles?: string[] } & Parameters<typeof aUser>[1] = {},
 ): Promise<TestUser> {
   people += 1;
   const username = `person${people}`;

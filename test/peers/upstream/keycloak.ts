@@ -15,8 +15,7 @@ export async function startKeycloak(
   connectionId: string,
   kind: 'oidc' | 'saml',
 ): Promise<Upstream> {
-  server ??= start();
-  const { origin, version } = await server;
+  const { origin, version } = await keycloakServer();
   // It takes minutes to start, so one server stays up, and each upstream is reached through a port of its own, which can go down.
   const front = await forward(Number(new URL(origin).port));
   const name = `peers-${kind}-${front.port}`;
@@ -47,6 +46,12 @@ export async function startKeycloak(
 
 let server: Promise<{ origin: string; version: string }> | undefined;
 
+/** One server for all who need it, because it takes minutes to start. */
+export function keycloakServer(): Promise<{ origin: string; version: string }> {
+  server ??= start();
+  return server;
+}
+
 async function start(): Promise<{ origin: string; version: string }> {
   const { KEYCLOAK_HOME: home, KEYCLOAK_ORIGIN: running } = process.env;
   if (!home) throw new Missing(`needs KEYCLOAK_HOME (${HOW})`);
@@ -64,9 +69,9 @@ async function start(): Promise<{ origin: string; version: string }> {
   return { origin, version };
 }
 
-type AdminApi = <T>(method: string, address: string, body?: unknown) => Promise<T>;
+export type AdminApi = <T>(method: string, address: string, body?: unknown) => Promise<T>;
 
-async function adminApi(origin: string, realm: string): Promise<AdminApi> {
+export async function adminApi(origin: string, realm: string): Promise<AdminApi> {
   const tokenUrl = `${origin}/realms/master/protocol/openid-connect/token`;
   return async <T>(method: string, address: string, body?: unknown) => {
     const form = { grant_type: 'password', client_id: 'admin-cli', username: 'admin', password: 'admin' };
