@@ -61,7 +61,11 @@ describe('the redirect binding', () => {
       'bad_encoding',
     ],
     ['half a character of UTF-16', `SAMLRequest=${deflated(Buffer.from([0xff, 0xfe, 0x3c]))}`, 'bad_encoding'],
-    ['a long RelayState', `SAMLRequest=${deflated('<a/>')}&RelayState=${'ü'.repeat(1025)}`, 'relay_state_too_long'],
+    [
+      'a long RelayState',
+      `SAMLRequest=${deflated('<a/>')}&RelayState=${'ü'.repeat(limits.saml.relayStateBytes / 2 + 1)}`,
+      'relay_state_too_long',
+    ],
     ['a query of more than 256 KB', `x=${'A'.repeat(limits.saml.bodyBytes)}`, 'too_large'],
     ['a longer message than any', `SAMLRequest=${'A'.repeat(5 * limits.saml.messageBytes)}`, 'too_large'],
     ['a quarter of a million parameters', '&'.repeat(limits.saml.bodyBytes - 1), 'parameter_malformed'],
@@ -69,8 +73,8 @@ describe('the redirect binding', () => {
     expect(await samlErrorCode(() => decodeRedirect(query))).toBe(code);
   });
 
-  it('accepts a RelayState of exactly 2 KB, and an empty one', async () => {
-    const long = 'x'.repeat(2048);
+  it('accepts a RelayState of exactly 8 KB, and an empty one', async () => {
+    const long = 'x'.repeat(limits.saml.relayStateBytes);
     expect((await decodeRedirect(redirectQuery('<a/>', long))).relayState).toBe(long);
     expect((await decodeRedirect(redirectQuery('<a/>', ''))).relayState).toBe('');
     expect((await decodeRedirect(redirectQuery('<a/>'))).relayState).toBeUndefined();

@@ -60,7 +60,7 @@ describe('an IdP-initiated sign-in', () => {
       expect(page.text).not.toContain('<script>alert');
     }
     const open = await aLiveSp(idp, { idp_initiated: true });
-    const page = await start(httpClient(idp.issuer), { sp: open.entityId, RelayState: 'ü'.repeat(1025) });
+    const page = await start(httpClient(idp.issuer), { sp: open.entityId, RelayState: 'ü'.repeat(4097) });
     expect(page.status).toBe(400);
   });
 });
