@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import { createLogoutDeliveries, type DeliveryResult } from '../../src/logout/deliveries.ts';
+import { UnexpectedAnswer } from '../../src/network/unexpected-answer.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
@@ -15,6 +16,7 @@ let clock: TestClock;
 let called: string[];
 let events: { type: string; clientId?: string | undefined }[];
 let counts: string[];
+let logged: unknown[];
 
 beforeAll(async () => {
   test = await testDatabase();
@@ -25,6 +27,7 @@ beforeEach(async () => {
   called = [];
   events = [];
   counts = [];
+  logged = [];
 });
 afterAll(() => test.close());
 
@@ -35,7 +38,7 @@ function deliveries(send: Send = async () => 'sent', database: Database = test.d
     db: database.db,
     now: clock.now,
     audit: { record: async (event: { type: string }) => void events.push(event) } as never,
-    logger: { warn() {} },
+    logger: { warn: (about: unknown) => void logged.push(about) } as never,
     runs: { settle: async () => true },
     async send(clientId) {
       called.push(clientId);
@@ -107,6 +110,24 @@ describe('the delivery of logout messages', () => {
     clock.advance({ seconds: 1 });
     expect(await deliveries().run()).toBe(1);
     expect(called).toEqual(['killed']);
+  });
+
+  it('notes the answer of an application that refuses: in the log each time, in the audit log once', async () => {
+    await queued('strict');
+    let answer = new UnexpectedAnswer(503, 'the proxy says so');
+    const failing = deliveries(() => Promise.reject(answer));
+    await failing.run();
+    expect([events, logged]).toEqual([[], []]);
+    for (const body of ['no\n  sid', 'no sid']) {
+      answer = new UnexpectedAnswer(400, body);
+      clock.advance({ minutes: 10 });
+      await failing.run();
+    }
+    const about = { clientId: 'strict', channel: 'back', status: 400, answer: 'no sid' };
+    expect(logged).toEqual([about, about]);
+    expect(events).toMatchObject([
+      { type: 'logout.refused', clientId: 'strict', reason: 'refused', data: { status: 400, answer: 'no sid' } },
+    ]);
   });
 
   it('gives a delivery up after its last try, and keeps its row with the reason', async () => {
