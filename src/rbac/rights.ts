@@ -78,6 +78,23 @@ export function isBrokenLimit(text: string): boolean {
   return text.startsWith(OWN_PREFIX) && /[[\]]/.test(text) && !parseLimited(text);
 }
 
+/**
+ * The permissions to read that these permissions lack: without one, its pages and endpoints find nothing to act on. Each with the
+ * permissions that need it. A permission without a limit serves a limited one too.
+ */
+export function missingReads(permissions: readonly string[]): { read: string; neededBy: string[] }[] {
+  const needed = new Map<string, string[]>();
+  for (const permission of permissions) {
+    const own = withoutLimit(permission);
+    if (!isOwnPermission(permission) || own.endsWith(':read') || own === 'gatehouse.roles:manage') continue;
+    const read = `${own.slice(0, own.lastIndexOf(':'))}:read`;
+    const limited = `${permission.slice(0, permission.lastIndexOf(':'))}:read`;
+    if (permissions.includes(read) || permissions.includes(limited)) continue;
+    needed.set(limited, [...(needed.get(limited) ?? []), permission]);
+  }
+  return [...needed].map(([read, neededBy]) => ({ read, neededBy }));
+}
+
 /** The permission without its limit. */
 export const withoutLimit = (text: string): string => parseLimited(text)?.permission ?? text;
 

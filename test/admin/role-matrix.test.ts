@@ -77,6 +77,7 @@ const targets = ['plain', 'own', 'other', 'auditor', 'admin'] as const;
 const covered: Record<string, readonly string[]> = {
   everybody: targets,
   peers: ['plain', 'own'],
+  colleagues: ['plain', 'own', 'other'],
   nobody: [],
 };
 const rolesOf = { plain: [], own: [ROLES.own], other: [ROLES.other], auditor: ['auditor'], admin: ['admin'] };

@@ -270,7 +270,7 @@ it.each(languages)('the links of the bar above the account stand in one line on 
   await context.close();
 });
 
-it.each(languages)('each line of the link beside a label ends where the field ends, on a phone: %s', async (locale) => {
+it.each(languages)('each line of the link below a field ends where the field ends, on a phone: %s', async (locale) => {
   const context = await browser.newContext({ locale, viewport: viewports.phone });
   const page = await context.newPage();
   await page.goto(`${app.origin}/identify`);
@@ -278,7 +278,7 @@ it.each(languages)('each line of the link beside a label ends where the field en
     const side = document.dir === 'rtl' ? 'left' : 'right';
     const field = document.querySelector('#password').getBoundingClientRect()[side];
     const text = document.createRange();
-    text.selectNodeContents(document.querySelector('.field-top a'));
+    text.selectNodeContents(document.querySelector('.field-foot a'));
     const lines = [...text.getClientRects()];
     return lines.map((line) => Math.round(line[side] - field));
   })()`;

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { permissionWords } from '../../src/admin/console/permission-words.ts';
 import { ownPermissions } from '../../src/rbac/built-in.ts';
+import { missingReads } from '../../src/rbac/rights.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import type { HttpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
@@ -81,5 +82,26 @@ describe('the permissions for Gatehouse', () => {
   it('are found by their words in a role', async () => {
     const german = await admin.get(`${path}?q=protokoll%20ansehen`, { headers: { 'accept-language': 'de' } });
     expect(textOf(german.text)).toContain('Aktivitätsprotokoll ansehen gatehouse.audit:read');
+  });
+});
+
+describe('a role that lacks a permission which its others need', () => {
+  it('says so in the console', async () => {
+    const limited = 'gatehouse.users[role:warehouse]:unlock';
+    const { id } = await idp.services.roles.create({ name: 'half-a-desk', permissions: [limited] });
+    const at = `/admin/roles/${id}`;
+    expect(textOf((await admin.get(at)).text)).toMatch(/This role lacks “.*”\. Without it, its members can’t find/);
+    await idp.services.roles.update('half-a-desk', { permissions: [limited, 'gatehouse.users:read'] });
+    expect(textOf((await admin.get(at)).text)).not.toContain('This role lacks');
+  });
+
+  it.each<[string[], string[]]>([
+    [['gatehouse.keys:write'], ['gatehouse.keys:read']],
+    [['gatehouse.sessions[role:a]:end'], ['gatehouse.sessions[role:a]:read']],
+    [['gatehouse.sessions[role:a]:end', 'gatehouse.sessions:read'], []],
+    [['gatehouse.settings:write-security', 'gatehouse.settings:write'], ['gatehouse.settings:read']],
+    [['gatehouse.roles[role:a]:manage', 'reports:write', 'gatehouse.audit:read'], []],
+  ])('is found among %j', (given, expected) => {
+    expect(missingReads(given).map(({ read }) => read)).toEqual(expected);
   });
 });

@@ -3,11 +3,13 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { bodyLimit, parseForm, parseQuery } from '../../http/input.ts';
+import { missingReads } from '../../rbac/rights.ts';
 import type { Role } from '../../rbac/role.ts';
 import { inLanguage, type PageText, t } from '../../texts/text.ts';
 import { etagOf } from '../api/versions.ts';
 import { type Block, type ConsolePage, VERSION, versionField } from '../console/blocks.ts';
 import { dangerZone } from '../console/danger-zone.ts';
+import { quotedPermissions } from '../console/permission-words.ts';
 import { asTyped, isRowButton, type Sent, sentValue, toSent } from '../console/row-buttons.ts';
 import type { RoleAdmin } from './actions.ts';
 import { roleDeletion } from './console-deletion.ts';
@@ -130,7 +132,15 @@ async function permissionsPage(
       action: { label: t('console.shared.delete'), href: `${path}/delete`, look: 'danger' },
     },
   ]);
-  return roleTabPage(role, '', ctx, dependencies, { blocks: mayChange ? [...blocks, deletion] : blocks });
+  const warnings = missingReads(role.permissions).map(
+    ({ read, neededBy }): Block => ({
+      kind: 'text',
+      tone: 'warning',
+      text: t('console.roles.missing-read', { read: quotedPermissions([read]), needed: quotedPermissions(neededBy) }),
+    }),
+  );
+  const all = [...warnings, ...blocks];
+  return roleTabPage(role, '', ctx, dependencies, { blocks: mayChange ? [...all, deletion] : all });
 }
 
 interface RoleFormInput {

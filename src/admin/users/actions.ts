@@ -237,13 +237,16 @@ function accountActions(
   };
 }
 
+/** An invitation is a link to the mailbox of the user, as a link to a new password is. */
+const INVITE: readonly OwnPermission[] = ['gatehouse.users:reset-password', 'gatehouse.users:write'];
+
 /** The password, and the mailed links with which the user sets it. */
 function passwordActions(
   { credentials, mfa, endSession, notifyOwner, invitations, passwordReset }: UserAdminDependencies,
   { findManaged }: UserLookup,
 ): Pick<UserAdmin, 'invite' | 'sendPasswordReset' | 'setPassword' | 'forcePasswordChange'> {
   return {
-    invite: async (id, by) => assertMailed(await invitations.invite(await findManaged(id, by), by)),
+    invite: async (id, by) => assertMailed(await invitations.invite(await findManaged(id, by, INVITE), by)),
 
     async sendPasswordReset(id, by) {
       const account = await findManaged(id, by, ['gatehouse.users:reset-password']);

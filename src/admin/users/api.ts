@@ -192,7 +192,7 @@ function passwordEndpoints(users: UserAdmin): Endpoint[] {
       path: '/users/{id}/invite',
       operationId: 'inviteUser',
       tag,
-      needs: writePermissions,
+      needs: [within('gatehouse.users:reset-password', 'gatehouse.users:write')],
       summary: 'Emails an invitation with which the user chooses a password',
       params: byId,
       response: done,

@@ -58,7 +58,7 @@ export const userActions: readonly UserAction[] = [
     tab: '',
     label: t('console.user-action.invite'),
     fileLabel: t('console.user-action.invite.file'),
-    needs: WRITE,
+    needs: 'gatehouse.users:reset-password',
     isOffered: ({ hasCredentials, account }) => !hasCredentials && Boolean(account.email),
     run: async (users, id, by) => {
       await users.invite(id, by);

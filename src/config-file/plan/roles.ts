@@ -1,7 +1,7 @@
 // Plans the roles and their permissions: the file's declarations against the stored ones.
 import { inTurns } from '../../platform/turns.ts';
 import { lookAlike } from '../../rbac/names.ts';
-import { parseLimited } from '../../rbac/rights.ts';
+import { missingReads, parseLimited } from '../../rbac/rights.ts';
 import type { Role, Roles } from '../../rbac/roles.ts';
 import type { DeclaredRole } from '../schema.ts';
 import { differences, nothingPlanned, type Planned, type Step, takeOver } from './steps.ts';
@@ -38,6 +38,10 @@ export async function planRoles(
         message: `this role doesn’t exist: ${limit.name}`,
       });
     }
+    for (const { read, neededBy } of missingReads(permissions))
+      plan.warnings.push(
+        `the role ${name} has ${neededBy.join(', ')} without ${read}: its pages find nothing to act on`,
+      );
     const wanted = { description, permissions, source: 'file' as const };
     const before = existing ? { description: existing.description, permissions: existing.permissions } : {};
     const fields = [...differences(before, { description, permissions }), ...takeOver(existing?.source ?? 'file')];
