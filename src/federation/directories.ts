@@ -28,7 +28,7 @@ export interface DirectoriesDependencies {
   accounts: Pick<Accounts, 'find'>;
   connections: Pick<Connections, 'enabled' | 'find' | 'forDomain'>;
   directory: Directory;
-  identities: Pick<ExternalIdentities, 'ofUser'>;
+  identities: Pick<ExternalIdentities, 'find' | 'ofUser'>;
   logger: Pick<Logger, 'error'>;
   directoryBudget: Pick<DirectoryBudget, 'begin'>;
   rejected: RejectedSignIns;
@@ -115,17 +115,19 @@ async function linkedTo(
 }
 
 async function checkAt(
-  { directory, directoryBudget, logger, rejected }: DirectoriesDependencies,
+  { directory, directoryBudget, identities, logger, rejected }: DirectoriesDependencies,
   connection: LdapConnection,
-  { login, password, knownBrowser, request }: DirectoryAttempt,
+  { login, password, isKnownBrowserOf, request }: DirectoryAttempt,
 ): Promise<DirectoryVerdict> {
   const { id: connectionId, name, settings } = connection;
-  const isKnownBrowser = knownBrowser !== undefined;
   let checked: DirectoryCheck;
   try {
-    checked = await directory.checkPassword(connection, { login, password }, (subject, lockout) =>
-      directoryBudget.begin({ key: `${connectionId} ${subject}`, ...lockout }, isKnownBrowser),
-    );
+    checked = await directory.checkPassword(connection, { login, password }, async (subject, lockout) => {
+      // By the entry, because a login such as CORP\name is none of the account.
+      const linked = await identities.find(connectionId, subject);
+      const isKnown = await isKnownBrowserOf(linked?.userId ?? 'none');
+      return directoryBudget.begin({ key: `${connectionId} ${subject}`, ...lockout }, isKnown);
+    });
   } catch (error) {
     if (!(error instanceof FederationError)) throw error;
     const { message, received } = error;

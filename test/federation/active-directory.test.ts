@@ -210,6 +210,8 @@ describe('the account at the directory', () => {
     for (let guess = 1; guess <= 6; guess += 1) await enterAs(person.name, `guess ${guess}`);
     expectNotSignedIn(await enterAs(person.name), 'the share of strangers is used up');
     expectSignedIn(await enterAgain(browser, person.name, PASSWORD));
+    for (let guess = 1; guess <= 6; guess += 1) await enterAs(person.name, `guess ${guess}`);
+    expectSignedIn(await enterAgain(browser, `CORP\\${person.name}`, PASSWORD));
   });
 
   it.each([

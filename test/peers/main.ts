@@ -25,6 +25,7 @@ import { startDex } from './upstream/dex.ts';
 import { startKeycloak } from './upstream/keycloak.ts';
 import { startLemonldap } from './upstream/lemonldap.ts';
 import { startPysaml2 } from './upstream/pysaml2.ts';
+import { startActiveDirectory } from './upstream/samba.ts';
 import { startSecondGatehouse } from './upstream/second-gatehouse.ts';
 import { startSimplesamlphp } from './upstream/simplesamlphp.ts';
 import { startDirectory } from './upstream/slapd.ts';
@@ -36,6 +37,7 @@ const upstreams: Record<string, StartUpstream> = {
   simplesamlphp: startSimplesamlphp,
   lemonldap: startLemonldap,
   pysaml2: startPysaml2,
+  samba: startActiveDirectory,
   slapd: startDirectory,
   'gatehouse-oidc': (gatehouse, id) => startSecondGatehouse(gatehouse, id, 'oidc'),
   'gatehouse-saml': (gatehouse, id) => startSecondGatehouse(gatehouse, id, 'saml'),

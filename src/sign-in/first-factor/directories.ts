@@ -12,8 +12,8 @@ export interface DirectoryAttempt {
   hasPassword: boolean;
   /** Too many attempts failed: no directory gets the password. */
   isLocked: boolean;
-  /** Id of a known browser of the account. */
-  knownBrowser: string | undefined;
+  /** Whether the account has signed in from this browser before. */
+  isKnownBrowserOf(accountId: string): Promise<boolean>;
   rule: SignInRule | undefined;
   request: RequestInfo;
 }

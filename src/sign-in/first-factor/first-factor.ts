@@ -123,17 +123,25 @@ interface CheckedPassword {
 
 /** The password of this server first; a directory gets one that is wrong here, if it may have such a user. */
 async function checkPassword(
-  { credentials, directories }: FirstFactorDependencies,
-  { state: { request } }: Context,
-  { account, attempt: { login, knownBrowser } }: FoundAccount,
+  { browserCookie, credentials, directories }: FirstFactorDependencies,
+  ctx: Context,
+  { account, attempt: { login } }: FoundAccount,
   { password, accepted, isLocked }: { password: string; accepted: AcceptedDirectories; isLocked: boolean },
 ): Promise<CheckedPassword> {
   // With more failures under another name of the account, this is the same work as for an unknown one.
   const own = await credentials.checkPassword(isLocked ? undefined : account, password);
   if (own.outcome !== 'wrong' || accepted === 'none') return { own, isLocked, isRight: own.outcome !== 'wrong' };
   const hasPassword = account !== undefined && own.reason !== 'no_password';
-  const typed = { login, password, account, hasPassword, isLocked, knownBrowser, rule: accepted.rule, request };
-  const directory = await directories.check(typed);
+  const directory = await directories.check({
+    login,
+    password,
+    account,
+    hasPassword,
+    isLocked,
+    isKnownBrowserOf: async (id) => (await browserCookie.knownTo(ctx, id)) !== undefined,
+    rule: accepted.rule,
+    request: ctx.state.request,
+  });
   // Thrown, because an attempt that nobody has judged does not count.
   if (directory.outcome === 'unavailable') throw new DirectoryUnavailable(directory);
   return { own, directory, isLocked, isRight: directory.outcome === 'right' };
