@@ -30,6 +30,7 @@ const facts = {
   required: undefined,
   linked: [],
   offered: [],
+  directories: [],
   wrongPasswords: 0,
   network: undefined,
   metadataEndsAt: undefined,

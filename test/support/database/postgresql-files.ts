@@ -84,7 +84,7 @@ const races = {
   'faults/long-outage': 'refreshes and a stop while the database is silent',
   'faults/postgresql-away': 'two nodes on a server that is frozen, killed and cut off',
   'faults/surface': 'every endpoint with the database away',
-  'federation/active-directory': 'wrong passwords of several nodes counted in a sliding window, and a refusal stored once',
+  'federation/active-directory': 'wrong passwords of several nodes counted in a sliding window',
   'federation/attacks': 'an answer is stored once and redeemed once',
   'federation/matching': 'an identity, its account and its roles in one transaction',
   'attacks/saml/replay': 'a message identifier is seen once',
