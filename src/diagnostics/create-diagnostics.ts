@@ -14,7 +14,7 @@ import type { ClaimsPreviews } from '../oidc/claims/claims-preview.ts';
 import type { Lockout } from '../rate-limits/lockout.ts';
 import { ownResources } from '../rbac/built-in.ts';
 import type { Rejections } from '../rejections/rejections.ts';
-import { parseServiceProviderMetadata } from '../saml/metadata/parse.ts';
+import { type SamlSide, samlSideOf } from '../saml/metadata/service-providers.ts';
 import type { Db } from '../storage/database.ts';
 import { createAccessCheck } from './access-check/access-check.ts';
 import { accessCheckEndpoints } from './access-check/api.ts';
@@ -36,7 +36,7 @@ export interface DiagnosticsDependencies extends FactsDependencies {
   applicationAdmin: ApplicationAdmin;
   userAdmin: UserAdmin;
   roleAdmin: Pick<RoleAdmin, 'assignable'>;
-  connectionAdmin: Pick<ConnectionAdmin, 'setEnabled' | 'readDocuments'>;
+  connectionAdmin: Pick<ConnectionAdmin, 'setEnabled'>;
   connections: Pick<Connections, 'find' | 'enabled'>;
   hasMailServer: boolean;
   frame: Frame;
@@ -63,7 +63,7 @@ export function createDiagnostics(dependencies: DiagnosticsDependencies) {
     missingApis: (identifiers) => missingApis(db, issuer, identifiers),
     isOwnApi: (identifier) => Object.hasOwn(ownResources(issuer), identifier),
     registrationFaultOf: dependencies.registrationFaultOf,
-    samlSide: (entityId) => registeredEndpoints(applications, entityId),
+    samlSide: (entityId) => registeredSide(applications, entityId),
   });
   return {
     endpoints: [...rejectionEndpoints(rejections), ...accessCheckEndpoints(accessCheck)],
@@ -79,21 +79,8 @@ async function missingApis(db: Db, issuer: string, identifiers: readonly string[
   return identifiers.filter((identifier) => !existing.includes(identifier));
 }
 
-// Expired metadata is read too.
-const LONG_AGO = new Date(0);
-
-/** ACS URLs and signing certificates (PEM) of a service provider, enabled or not. */
-async function registeredEndpoints(applications: Applications, entityId: string) {
+/** What requests of a service provider are checked against, whether it is enabled or not. */
+async function registeredSide(applications: Applications, entityId: string): Promise<SamlSide | undefined> {
   const application = await applications.find(entityId);
-  if (application?.protocol !== 'saml') return { acsUrls: [], certificates: [] };
-  const { metadata_xml, acs = [], certificates = [] } = application.metadata;
-  if (metadata_xml === undefined) {
-    const signing = certificates.filter(({ use }) => use !== 'encryption').map(({ pem }) => pem);
-    return { acsUrls: acs.map(({ url }) => url), certificates: signing };
-  }
-  const metadata = parseServiceProviderMetadata(metadata_xml, LONG_AGO);
-  return {
-    acsUrls: metadata.acs.map(({ url }) => url),
-    certificates: metadata.signingCertificates.map(({ pem }) => pem),
-  };
+  return application?.protocol === 'saml' ? samlSideOf(entityId, application.metadata) : undefined;
 }

@@ -87,7 +87,8 @@ export function httpClient(base?: string, defaults: ClientOptions = {}): HttpCli
   };
 
   const submit: HttpClient['submit'] = async (page, fields = {}, options = {}) => {
-    const form = pickForm(page, fields, options.form);
+    const withButton = options.form === undefined && page.forms.find((one) => hasButton(one, options.button));
+    const form = withButton || pickForm(page, fields, options.form);
     const button = options.button
       ? form.buttons.find(({ name, label }) => name === options.button || label === options.button)
       : form.buttons[0];
@@ -154,6 +155,11 @@ function pageOf(url: URL, response: http.IncomingMessage, setCookie: string[], t
     json: () => JSON.parse(text),
     forms: isHtml ? formsOf(text, url.href) : [],
   };
+}
+
+/** A page may have a form for each button. */
+function hasButton({ buttons }: Page['forms'][number], wanted: string | undefined): boolean {
+  return wanted !== undefined && buttons.some(({ label }) => label === wanted);
 }
 
 function pickForm(page: Page, fields: Typed, action?: string): Form {

@@ -17,12 +17,14 @@ const PAGES: Record<string, { label: PageText; path(id: string): string }> = {
   secret: { label: t('console.rejections.create-secret'), path: (id) => `/admin/applications/${id}/secret` },
   post_logout_redirect_uri: edit,
   certificate: edit,
+  signature: edit,
+  signing_key: edit,
   acs: edit,
   access: { label: t('console.rejections.change-access'), path: (id) => `/admin/applications/${id}/access` },
 };
 
 /** One fix on a page of its own: after a fault, and after the sign-in that it needs. */
-export function fixPage(address: string, { id, label, adds, warning }: Fix): ConsolePage {
+export function fixPage(address: string, { id, label, effect, adds, warning }: Fix): ConsolePage {
   const added: Cell = { text: adds ?? '', code: true };
   return {
     title: label,
@@ -31,6 +33,7 @@ export function fixPage(address: string, { id, label, adds, warning }: Fix): Con
       ...(adds === undefined
         ? []
         : [{ kind: 'facts' as const, rows: [{ label: t('console.rejections.address'), value: added }] }]),
+      { kind: 'text', text: effect },
       ...(warning ? [{ kind: 'text' as const, tone: 'warning' as const, text: warning }] : []),
       {
         kind: 'form',
@@ -48,7 +51,8 @@ export type May = (permission: OwnPermission) => boolean;
 /** What is known about a fix, and the buttons that this administrator may use. */
 export function fixBlocks(explanation: Explanation, may: May): Block[] {
   const { application, isFixed, note, fixes } = explanation;
-  const items = [...fixButtons(explanation, may), ...fixLinks(explanation, may)];
+  const rows = fixRows(explanation, may);
+  const [link, ...links] = fixLinks(explanation, may);
   const blocks: Block[] = [];
   if (isFixed) {
     blocks.push({ kind: 'text', tone: 'notice', text: t('console.rejections.is-fixed') });
@@ -57,10 +61,11 @@ export function fixBlocks(explanation: Explanation, may: May): Block[] {
   for (const { warning, needs } of fixes) {
     if (warning && may(needs)) blocks.push({ kind: 'text', tone: 'warning', text: warning });
   }
-  const [first, ...more] = items;
-  if (first) {
-    const main = isFixed ? first : { ...first, look: 'primary' as const };
-    blocks.push({ kind: 'actions', title: t('console.rejections.fix'), items: [main, ...more] });
+  const title = t('console.rejections.fix');
+  if (rows.length > 0) blocks.push({ kind: 'tasks', title, rows });
+  if (link) {
+    const main = isFixed || rows.length > 0 ? link : { ...link, look: 'primary' as const };
+    blocks.push({ kind: 'actions', ...(rows.length === 0 && { title }), items: [main, ...links] });
   }
   if (application?.source === 'file') {
     const text = t('console.rejections.file-manages');
@@ -69,15 +74,16 @@ export function fixBlocks(explanation: Explanation, may: May): Block[] {
   return blocks;
 }
 
-function fixButtons({ rejection, fixes }: Explanation, may: May): Action[] {
-  return fixes
-    .filter(({ needs }) => may(needs))
-    .map(({ id, label }) => ({
-      label,
-      post: `/admin/refusals/${rejection.code}`,
-      fields: { fix: id },
-      look: 'secondary',
-    }));
+/** The buttons, each with what it changes for others. */
+function fixRows({ rejection, fixes }: Explanation, may: May) {
+  const mine = fixes.filter(({ needs }) => may(needs));
+  return mine.map(({ id, label, effect }, position) => {
+    const look = position === 0 ? ('primary' as const) : ('secondary' as const);
+    return {
+      text: effect,
+      action: { label, look, post: `/admin/refusals/${rejection.code}`, fields: { fix: id } },
+    };
+  });
 }
 
 /** Pages of the console for a rule that no button fixes. */
@@ -95,7 +101,7 @@ function fixLinks(explanation: Explanation, may: May): Action[] {
   const page = problem
     ? { ...registration, path: (id: string) => `/admin/applications/${id}/${problem.tab}` }
     : failed && PAGES[failed.id];
-  const hasButton = fixButtons(explanation, may).length > 0;
+  const hasButton = fixRows(explanation, may).length > 0;
   if (!page || hasButton || isFixed || application.source === 'file') return [];
   const isPasted = note !== undefined && failed?.id !== 'access';
   return [{ label: isPasted ? t('console.rejections.paste-metadata') : page.label, href: page.path(application.id) }];

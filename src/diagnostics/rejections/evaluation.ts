@@ -4,11 +4,14 @@ import type { Account } from '../../accounts/account.ts';
 import { type RegistrationProblem, registrationProblem } from '../../admin/applications/tabs/registration-problem.ts';
 import { accessDecisionRule } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
+import type { OidcMetadata } from '../../applications/fields/oidc-client.ts';
 import type { Connection } from '../../connections/connection.ts';
 import { NOT_ENABLED } from '../../federation/upstream-sign-in.ts';
 import { type EvaluatedRequest, passesRule } from '../../oidc/engine/requests/request-rules.ts';
 import type { Rejection } from '../../rejections/rejections.ts';
 import type { RuleId, RuleResult } from '../../rejections/rules.ts';
+import type { SamlSide } from '../../saml/metadata/service-providers.ts';
+import { brokenWish } from '../../saml/sso/request-checks.ts';
 import { type PageText, t } from '../../texts/text.ts';
 import { ruleExplanation, ruleLabel } from './rule-texts.ts';
 
@@ -19,10 +22,8 @@ export interface Case {
   account: Account | undefined;
   /** Of a rejected sign-in at an upstream. */
   connection: Connection | undefined;
-  /** ACS URLs of a service provider. */
-  acsUrls: readonly string[];
-  /** PEM of the certificates that its requests may be signed with. */
-  certificates: readonly string[];
+  /** Of a service provider. */
+  side: SamlSide | undefined;
   /** What is wrong with the registration now, in the engine's words. */
   registrationFault: string | undefined;
   /** The requested APIs that do not exist. */
@@ -57,16 +58,49 @@ export function explainedRules(about: Case): ExplainedRule[] {
 
 /** Whether the request would pass the rule with what is registered now; undefined where that cannot be evaluated. */
 export function passesNow(rule: RuleId, about: Case): boolean | undefined {
-  const { rejection, connection, acsUrls, certificates } = about;
+  const { rejection, connection, side } = about;
   if (rejection.endpoint === 'upstream') return connection && upstreamPasses(rule, about, connection);
-  const { AssertionConsumerServiceURL: acs, certificate } = rejection.received;
-  if (rule === 'acs') return acs === undefined ? undefined : acsUrls.includes(acs);
-  if (rule === 'certificate') return certificate ? isRegistered(certificate, certificates) : undefined;
+  if (rejection.endpoint === 'saml' && side && OF_REGISTRATION.includes(rule)) {
+    const broken = samlTrial(rule, rejection, side);
+    return broken && broken !== rule;
+  }
   if (rule === 'registration') return registrationPasses(about);
   // Where a new request comes from is not known.
   if (rule === 'network') return undefined;
   if (rule === 'resource' && about.missingApis.length > 0) return false;
   return passesRule(rule, evaluatedRequest(about));
+}
+
+/** The rules of an AuthnRequest that depend on its registration alone. */
+const OF_REGISTRATION: readonly RuleId[] = [
+  'signing_key',
+  'certificate',
+  'acs',
+  'binding',
+  'passive',
+  'qualifier',
+  'name_id',
+  'context',
+];
+
+/**
+ * A trial run of a recorded AuthnRequest against a registration: the rule that it breaks of those that the registration decides. Undefined
+ * where its signature cannot be tried, because it names no certificate.
+ */
+export function samlTrial(rule: RuleId, { received }: Rejection, side: SamlSide): RuleId | 'nothing' | undefined {
+  const { certificate } = received;
+  if (rule === 'certificate' || rule === 'signing_key') {
+    if (!certificate) return undefined;
+    // Named only when its key made the signature of the request (saml/sso/rejected-requests.ts).
+    if (!isRegistered(certificate, side.certificates)) return rule;
+  }
+  return brokenWish(received, side)?.rule ?? 'nothing';
+}
+
+/** A trial run of a recorded request of OpenID Connect: the first rule that it breaks with this registration. */
+export function oidcTrial(about: Case, metadata: OidcMetadata): RuleId | 'nothing' {
+  const request = { ...evaluatedRequest(about), metadata };
+  return about.rejection.rules.find(({ rule }) => passesRule(rule, request) === false)?.rule ?? 'nothing';
 }
 
 /** Whether the connection would pass the rule now; undefined where only a new sign-in can tell. */
@@ -116,18 +150,18 @@ function registeredNow(
   rule: RuleId,
   about: Case,
 ): { received?: PageText | undefined; expected?: PageText | undefined } | undefined {
-  const { rejection, application, certificates } = about;
+  const { rejection, application, side } = about;
   if (rule === 'client') {
     const registered = application && nameNow(application);
     return { received: rejection.clientId, expected: registered };
   }
   if (rule === 'access') return evaluatedRequest(about).access;
-  if (rule !== 'certificate') return undefined;
+  if (rule !== 'certificate' && rule !== 'signature' && rule !== 'signing_key') return undefined;
   const { certificate, signed } = rejection.received;
   const unnamed = signed === 'yes' ? t('console.rejections.unnamed-signature') : undefined;
   return {
     received: certificate ? fingerprint(certificate) : unnamed,
-    expected: certificates.map(fingerprint).join('\n'),
+    expected: side?.certificates.map(fingerprint).join('\n'),
   };
 }
 

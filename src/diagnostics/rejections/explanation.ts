@@ -9,6 +9,7 @@ import type { Connections } from '../../connections/connections.ts';
 import { type AppError, conflict, notFound } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
 import type { Rejection, Rejections } from '../../rejections/rejections.ts';
+import type { SamlSide } from '../../saml/metadata/service-providers.ts';
 import { type PageText, t } from '../../texts/text.ts';
 import { type Case, type ExplainedRule, explainedRules, passesNow, problemOf } from './evaluation.ts';
 import type { ApplicableFix, Fix } from './fix.ts';
@@ -43,8 +44,8 @@ export interface RejectionAdminDependencies extends FixDependencies {
   accounts: Pick<Accounts, 'find'>;
   applications: Pick<Applications, 'find'>;
   connections: Pick<Connections, 'find'>;
-  /** ACS URLs and signing certificates of a service provider, from its metadata or by hand. */
-  samlSide(entityId: string): Promise<{ acsUrls: string[]; certificates: string[] }>;
+  /** What the requests of a service provider are checked against. */
+  samlSide(entityId: string): Promise<SamlSide | undefined>;
   /** Why the engine rejects a registered client. */
   registrationFaultOf(clientId: string): Promise<string | undefined>;
   /** Of these APIs, those that do not exist. */
@@ -71,15 +72,14 @@ export function createRejectionAdmin(dependencies: RejectionAdminDependencies): 
       clientId !== undefined && endpoint === 'upstream' ? connections.find(clientId) : undefined,
       rejection.subjectId === undefined ? undefined : accounts.find(rejection.subjectId),
     ]);
-    const side =
-      application?.protocol === 'saml' ? await samlSide(application.clientId) : { acsUrls: [], certificates: [] };
+    const side = application?.protocol === 'saml' ? await samlSide(application.clientId) : undefined;
     const requested = rejection.received.resource?.split(' ') ?? [];
     const ownApis = requested.filter(isOwnApi);
     const isRegistration = rejection.rules.some(({ rule, state }) => rule === 'registration' && state === 'failed');
     const registrationFault =
       isRegistration && application ? await registrationFaultOf(application.clientId) : undefined;
     const apis = { missingApis: await missingApis(requested), ownApis };
-    return { rejection, application, account, connection, registrationFault, ...side, ...apis };
+    return { rejection, application, account, connection, registrationFault, side, ...apis };
   }
 
   async function explained(code: string): Promise<{ explanation: Explanation; fixes: ApplicableFix[] }> {
@@ -88,7 +88,7 @@ export function createRejectionAdmin(dependencies: RejectionAdminDependencies): 
     const failed = rejection.rules.find(({ state }) => state === 'failed')?.rule;
     const isFixed = failed !== undefined && passesNow(failed, about) === true;
     const isBroken = failed !== undefined && !isFixed;
-    const fixes = isBroken ? fixesOf(failed, about, dependencies) : [];
+    const fixes = isBroken ? await fixesOf(failed, about, dependencies) : [];
     return {
       fixes,
       explanation: {
@@ -99,7 +99,7 @@ export function createRejectionAdmin(dependencies: RejectionAdminDependencies): 
         rules: explainedRules(about),
         account: account && { id: account.id, username: account.username },
         fixes: fixes.map(({ apply: _apply, ...fix }) => fix),
-        note: isBroken ? noteOn(failed, about) : undefined,
+        note: isBroken ? noteOn(failed, about, fixes.length > 0) : undefined,
         problem: failed === 'registration' ? problemOf(about) : undefined,
       },
     };

@@ -5,6 +5,8 @@ import type { PageText } from '../../texts/text.ts';
 export interface Fix {
   id: string;
   label: PageText;
+  /** What it changes for others: the other users of the application. */
+  effect: PageText;
   /** The address that it registers. */
   adds?: string | undefined;
   /** What to find out before it. */

@@ -1,22 +1,32 @@
 // What fixes a broken rule, where a fix is safe: the change that an administrator would make by hand, so it takes the same
 // permission and is audited like it.
 import type { ApplicationAdmin } from '../../admin/applications/actions.ts';
+import { mergePatch } from '../../admin/applications/declaration-values.ts';
 import { nameAndUsername } from '../../admin/console/names.ts';
 import type { UserAdmin } from '../../admin/users/actions.ts';
 import { missingRoles } from '../../applications/access-decision.ts';
 import type { Application, OidcApplication, SamlApplication } from '../../applications/application.ts';
+import { metadataOf, oidcClient } from '../../applications/fields/oidc-client.ts';
+import { serviceProvider, serviceProviderRules, settingsOf } from '../../applications/fields/service-provider.ts';
+import { oidcRules } from '../../applications/oidc-rules.ts';
 import { rightsOfApplication } from '../../applications/rules/field-rights.ts';
+import { withProfileFields } from '../../applications/security-profile.ts';
+import { check } from '../../applications/validation.ts';
 import type { Actor } from '../../audit/audit.ts';
+import { applicationEntry } from '../../config-file/export.ts';
+import { AppError } from '../../http/errors.ts';
 import { EVERYTHING_SCOPE, OWN_PREFIX } from '../../rbac/built-in.ts';
 import type { RuleId } from '../../rejections/rules.ts';
-import { listOf, type PageText, t } from '../../texts/text.ts';
+import { samlSideOf } from '../../saml/metadata/service-providers.ts';
+import { type NameIdFormatName, nameIdFormatOf } from '../../saml/xml/names.ts';
+import { concatenated, listOf, type PageText, t } from '../../texts/text.ts';
 import { roleInFile } from '../role-in-file.ts';
-import { type Case, isRegistered } from './evaluation.ts';
+import { type Case, oidcTrial, samlTrial } from './evaluation.ts';
 import type { ApplicableFix } from './fix.ts';
 import { type UpstreamFixDependencies, upstreamFixesOf } from './upstream-fixes.ts';
 
 export interface FixDependencies extends UpstreamFixDependencies {
-  applicationAdmin: Pick<ApplicationAdmin, 'update' | 'setEnabled' | 'readMetadataAgain'>;
+  applicationAdmin: Pick<ApplicationAdmin, 'update' | 'setEnabled' | 'readMetadata' | 'readMetadataAgain'>;
   userAdmin: Pick<UserAdmin, 'setRoles' | 'update'>;
 }
 
@@ -24,6 +34,7 @@ export interface FixDependencies extends UpstreamFixDependencies {
 interface Change {
   id: string;
   label: PageText;
+  effect: PageText;
   /** The address that it registers, and those that the application has. */
   address?: { added: string; registered: readonly string[] };
   patch: Record<string, unknown>;
@@ -31,10 +42,12 @@ interface Change {
 
 /** So many roles get a button. */
 const MAX_ROLES = 5;
-const NAME_ID_FORMATS = ['persistent', 'transient', 'emailAddress', 'unspecified'];
 
-/** The fixes of a broken rule; of an application none where the configuration file declares it. */
-export function fixesOf(rule: RuleId, about: Case, dependencies: FixDependencies): ApplicableFix[] {
+/**
+ * The fixes of a broken rule with which a trial run of the request passes; of an application none where the configuration file declares
+ * it.
+ */
+export async function fixesOf(rule: RuleId, about: Case, dependencies: FixDependencies): Promise<ApplicableFix[]> {
   const { applicationAdmin, userAdmin } = dependencies;
   const { application, account, connection, rejection } = about;
   if (connection) return upstreamFixesOf(rule, rejection, { connection, account }, dependencies);
@@ -47,6 +60,7 @@ export function fixesOf(rule: RuleId, about: Case, dependencies: FixDependencies
       {
         id: 'enable',
         label: t('console.rejections.enable', { name }),
+        effect: t('console.rejections.effect.enable', { name }),
         needs,
         apply: (by) => applicationAdmin.setEnabled(id, true, by),
       },
@@ -59,23 +73,101 @@ export function fixesOf(rule: RuleId, about: Case, dependencies: FixDependencies
       .map((role) => ({
         id: `role ${role}`,
         label: t('console.rejections.give-role', { user: nameAndUsername(account), role }),
+        effect: t('console.rejections.effect.role', { user: nameAndUsername(account) }),
         needs: 'gatehouse.roles:write',
         apply: (by) => userAdmin.setRoles(account.id, [...account.roles, role], by),
       }));
   }
   if (application.protocol === 'saml' && isSetByMetadata(rule, application)) {
-    if (application.metadata.metadata_url === undefined) return [];
+    if (!(await passesWithNewMetadata(rule, application, about, dependencies))) return [];
     const label = t('console.rejections.update-metadata');
-    return [{ id: 'metadata', label, needs, apply: (by) => applicationAdmin.readMetadataAgain(id, by) }];
+    const effect = t('console.rejections.effect.metadata', { name });
+    return [{ id: 'metadata', label, effect, needs, apply: (by) => applicationAdmin.readMetadataAgain(id, by) }];
   }
-  const change =
-    application.protocol === 'oidc' ? oidcChange(rule, application, about) : samlChange(rule, application, about);
-  if (!change || givesRights(application, change, about)) return [];
+  return changesFor(rule, application, about)
+    .map((change) => untilItPasses(change, rule, application, about))
+    .filter((change) => change !== undefined)
+    .map(({ id: changeId, address, label, effect, patch }) => ({
+      ...{ id: changeId, label, effect, needs },
+      adds: address?.added,
+      warning: address && newOriginWarning(name, address.added, address.registered),
+      apply: (by: Actor) => applicationAdmin.update(id, patch, by),
+    }));
+}
+
+function changesFor(rule: RuleId, application: Application, about: Case): Change[] {
   if (rule === 'resource' && about.missingApis.length > 0) return [];
-  const { address, label, patch } = change;
-  const warning = address && newOriginWarning(name, address.added, address.registered);
-  const apply = (by: Actor) => applicationAdmin.update(id, patch, by);
-  return [{ id: change.id, label, adds: address?.added, warning, needs, apply }];
+  if (application.protocol === 'saml' && isSetByMetadata(rule, application)) return [];
+  const changes =
+    application.protocol === 'oidc' ? [oidcChange(rule, application, about)] : samlChanges(rule, application, about);
+  return changes.filter((change) => change !== undefined && !givesRights(application, change, about)) as Change[];
+}
+
+/** A request can be wrong in so many ways at once. */
+const MAX_CHANGES = 3;
+
+/**
+ * The change, with those that the request needs beside it; undefined where a trial run fails with all of them, or the changed declaration
+ * is not accepted.
+ */
+function untilItPasses(first: Change, rule: RuleId, application: Application, about: Case): Change | undefined {
+  let change = first;
+  for (let made = 1; made <= MAX_CHANGES; made += 1) {
+    const broken = brokenWith(change.patch, rule, application, about);
+    if (broken === 'nothing') return change;
+    const next = broken && broken !== rule ? changesFor(broken, application, about)[0] : undefined;
+    if (!next) return undefined;
+    const address = change.address ?? next.address;
+    change = {
+      id: `${change.id} ${next.id}`,
+      label: listOf([change.label, next.label]),
+      effect: concatenated([change.effect, ' ', next.effect]),
+      patch: { ...change.patch, ...next.patch },
+      ...(address && { address }),
+    };
+  }
+  return undefined;
+}
+
+/** The rule that the request breaks with this change in a trial run; undefined when the declaration is not accepted. */
+function brokenWith(
+  patch: Record<string, unknown>,
+  rule: RuleId,
+  application: Application,
+  about: Case,
+): RuleId | 'nothing' | undefined {
+  const declared = mergePatch(applicationEntry(application), patch);
+  if (application.protocol === 'oidc') {
+    const checked = check(oidcClient, withProfileFields(declared), oidcRules);
+    return checked.ok ? oidcTrial(about, metadataOf(checked.value)) : undefined;
+  }
+  const checked = check(serviceProvider, declared, serviceProviderRules);
+  if (!checked.ok) return undefined;
+  const settings = settingsOf(checked.value, application.metadata.metadata_xml);
+  return samlTrial(rule, about.rejection, samlSideOf(application.clientId, settings));
+}
+
+/** The trial run with the metadata that its URL has now. */
+async function passesWithNewMetadata(
+  rule: RuleId,
+  { clientId, metadata }: SamlApplication,
+  { rejection }: Case,
+  { applicationAdmin }: FixDependencies,
+): Promise<boolean> {
+  const { metadata_url, metadata_certificate } = metadata;
+  if (metadata_url === undefined) return false;
+  try {
+    const { acs, nameIdFormats, signingCertificates, entityId } = await applicationAdmin.readMetadata({
+      metadata_url,
+      metadata_certificate,
+    });
+    const side = { ...samlSideOf(clientId, metadata), acs, offered: nameIdFormats };
+    const certificates = signingCertificates.map(({ pem }) => pem);
+    return entityId === clientId && samlTrial(rule, rejection, { ...side, certificates }) === 'nothing';
+  } catch (error) {
+    if (error instanceof AppError) return false; // its page says why it cannot be read
+    throw error;
+  }
 }
 
 /** Anyone can send a request with an address of their own, and so have its fix offered. */
@@ -115,7 +207,7 @@ function givesRights(application: Application, { id, patch }: Change, { ownApis 
 const isOwnScope = (scope: string) => scope === EVERYTHING_SCOPE || scope.startsWith(OWN_PREFIX);
 
 /** Why no fix is offered, or what the fix cannot know. */
-export function noteOn(rule: RuleId, about: Case): PageText | undefined {
+export function noteOn(rule: RuleId, about: Case, hasFix: boolean): PageText | undefined {
   const { application, account } = about;
   if (rule === 'access') return application && account?.isActive ? roleInFile(application, account) : undefined;
   if (application?.protocol === 'oidc') {
@@ -129,6 +221,7 @@ export function noteOn(rule: RuleId, about: Case): PageText | undefined {
     return undefined;
   const { name } = application;
   const url = application.metadata.metadata_url;
+  if (url !== undefined && !hasFix) return t('console.rejections.metadata-no-help', { name, url });
   if (rule === 'acs')
     return url === undefined
       ? t('console.rejections.pasted-acs', { name })
@@ -140,56 +233,111 @@ export function noteOn(rule: RuleId, about: Case): PageText | undefined {
 
 /** Only new metadata fixes what metadata says: the next refresh would undo any other change. */
 function isSetByMetadata(rule: RuleId, { metadata }: SamlApplication): boolean {
-  return (rule === 'acs' || rule === 'certificate') && metadata.acs === undefined;
+  return ['acs', 'certificate', 'signing_key', 'signature'].includes(rule) && metadata.acs === undefined;
 }
 
-function oidcChange(rule: RuleId, { metadata }: OidcApplication, { rejection }: Case): Change | undefined {
+function oidcChange(rule: RuleId, { name, metadata }: OidcApplication, { rejection }: Case): Change | undefined {
   const { redirect_uri, post_logout_redirect_uri, grant_type, scope = '', resource } = rejection.received;
   if (rule === 'redirect_uri' && redirect_uri) {
     const patch = { redirect_uris: [...metadata.redirect_uris, redirect_uri] };
     const address = { added: redirect_uri, registered: metadata.redirect_uris };
-    return { id: 'redirect-uri', label: t('console.rejections.add-redirect-uri'), address, patch };
+    return {
+      id: 'redirect-uri',
+      label: t('console.rejections.add-redirect-uri'),
+      effect: t('console.rejections.effect.redirect-uri', { name }),
+      address,
+      patch,
+    };
   }
   if (rule === 'post_logout_redirect_uri' && post_logout_redirect_uri) {
     const patch = { post_logout_redirect_uris: [...metadata.post_logout_redirect_uris, post_logout_redirect_uri] };
     const registered = [...metadata.redirect_uris, ...metadata.post_logout_redirect_uris];
     const address = { added: post_logout_redirect_uri, registered };
-    return { id: 'post-logout-redirect-uri', label: t('console.rejections.add-post-logout'), address, patch };
+    return {
+      id: 'post-logout-redirect-uri',
+      label: t('console.rejections.add-post-logout'),
+      effect: t('console.rejections.effect.post-logout-redirect-uri', { name }),
+      address,
+      patch,
+    };
   }
   if (rule === 'grant' && grant_type) {
     const patch = { grant_types: [...metadata.grant_types, grant_type] };
-    return { id: 'grant', label: t('console.rejections.allow-grant', { grant: grant_type }), patch };
+    return {
+      id: 'grant',
+      label: t('console.rejections.allow-grant', { grant: grant_type }),
+      effect: t('console.rejections.effect.grant', { name }),
+      patch,
+    };
   }
   if (rule === 'scope' && metadata.scope) {
     const scopes = [...new Set([...metadata.scope.split(' '), ...scope.split(' ')])].filter(Boolean);
-    return { id: 'scope', label: t('console.rejections.allow-scopes'), patch: { scope: scopes.join(' ') } };
+    return {
+      id: 'scope',
+      label: t('console.rejections.allow-scopes'),
+      effect: t('console.rejections.effect.scope', { name }),
+      patch: { scope: scopes.join(' ') },
+    };
   }
   if (rule === 'resource' && resource) {
     const resources = [...new Set([...(metadata.resources ?? []), ...resource.split(' ')])];
-    return { id: 'resource', label: t('console.rejections.allow-api'), patch: { resources } };
+    return {
+      id: 'resource',
+      label: t('console.rejections.allow-api'),
+      effect: t('console.rejections.effect.resource', { name }),
+      patch: { resources },
+    };
   }
   return undefined;
 }
 
-function samlChange(
+function samlChanges(
   rule: RuleId,
-  { metadata }: SamlApplication,
-  { rejection, certificates }: Case,
-): Change | undefined {
+  { name, metadata }: SamlApplication,
+  { rejection, side }: Case,
+): (Change | undefined)[] {
   const { AssertionConsumerServiceURL: acs, certificate, NameIDPolicy = '' } = rejection.received;
-  const format = NameIDPolicy.split(':').at(-1) ?? '';
-  if (rule === 'name_id' && NAME_ID_FORMATS.includes(format)) {
-    return { id: 'name-id', label: t('console.rejections.use-name-id', { format }), patch: { name_id_format: format } };
+  if (rule === 'name_id') return [keepFormat(name, side), useFormat(name, nameIdFormatOf(NameIDPolicy))];
+  if (rule === 'context') {
+    const effect = t('console.rejections.effect.ignore-context', { name });
+    const patch = { ignore_requested_authn_context: true };
+    return [{ id: 'ignore-context', label: t('console.rejections.ignore-context'), effect, patch }];
   }
   if (rule === 'acs' && acs) {
-    const registered = (metadata.acs ?? []).map(({ url }) => url);
-    const address = { added: acs, registered };
-    return { id: 'acs', label: t('console.rejections.add-acs'), address, patch: { acs_url: [...registered, acs] } };
+    const address = { added: acs, registered: (metadata.acs ?? []).map(({ url }) => url) };
+    const effect = t('console.rejections.effect.acs', { name });
+    // The others keep their index, and one of them stays the default.
+    const patch = { acs_url: [...(metadata.acs ?? []), { url: acs, index: nextIndex(metadata.acs ?? []) }] };
+    return [{ id: 'acs', label: t('console.rejections.add-acs'), effect, address, patch }];
   }
-  // Named only when its key made the signature of the request (saml/sso/rejected-requests.ts).
-  if (rule === 'certificate' && certificate && !isRegistered(certificate, certificates)) {
+  if ((rule === 'certificate' || rule === 'signing_key') && certificate) {
     const patch = { certificates: [...(metadata.certificates ?? []), { use: 'signing', pem: certificate }] };
-    return { id: 'certificate', label: t('console.rejections.add-certificate'), patch };
+    const effect = t('console.rejections.effect.certificate', { name });
+    return [{ id: 'certificate', label: t('console.rejections.add-certificate'), effect, patch }];
   }
-  return undefined;
+  return [];
+}
+
+const nextIndex = (registered: readonly { index: number }[]) =>
+  Math.max(-1, ...registered.map(({ index }) => index)) + 1;
+
+/** The format that is configured goes to everybody, whatever a request asks for. */
+function keepFormat(name: string, side: Case['side']): Change | undefined {
+  if (side?.configured === undefined) return undefined;
+  return {
+    id: 'force-name-id',
+    label: t('console.rejections.force-name-id', { format: side.configured }),
+    effect: t('console.rejections.effect.force-name-id', { name }),
+    patch: { force_name_id_format: true },
+  };
+}
+
+function useFormat(name: string, format: NameIdFormatName | undefined): Change | undefined {
+  if (format === undefined) return undefined;
+  return {
+    id: 'name-id',
+    label: t('console.rejections.use-name-id', { format }),
+    effect: t('console.rejections.effect.name-id', { name, format }),
+    patch: { name_id_format: format },
+  };
 }

@@ -10,23 +10,24 @@ import { t } from '../../texts/text.ts';
 import type { ApplicableFix } from './fix.ts';
 
 export interface UpstreamFixDependencies {
-  connectionAdmin: Pick<ConnectionAdmin, 'setEnabled' | 'readDocuments'>;
+  connectionAdmin: Pick<ConnectionAdmin, 'setEnabled'>;
   userAdmin: Pick<UserAdmin, 'update'>;
 }
 
 export function upstreamFixesOf(
   rule: RuleId,
-  { reason, received }: Pick<Rejection, 'reason' | 'received'>,
+  { received }: Pick<Rejection, 'received'>,
   { connection, account }: { connection: Connection; account: Account | undefined },
   { connectionAdmin, userAdmin }: UpstreamFixDependencies,
 ): ApplicableFix[] {
-  const { id, name, enabled, kind, source } = connection;
+  const { id, name, enabled, source } = connection;
   const needs = 'gatehouse.connections:write';
   if (rule === 'connection' && !enabled && source !== 'file')
     return [
       {
         id: 'enable',
         label: t('console.rejections.enable', { name }),
+        effect: t('console.rejections.effect.enable', { name }),
         needs,
         apply: (by) => connectionAdmin.setEnabled(id, true, by),
       },
@@ -38,17 +39,13 @@ export function upstreamFixesOf(
       {
         id: 'relink',
         label: t('console.rejections.relink', { user }),
+        effect: t('console.rejections.effect.relink', { user }),
         warning: t('console.rejections.relink-warning', { user, name }),
         needs: 'gatehouse.users:write',
         apply: (by) => userAdmin.update(account.id, { ssoId: subject, ssoConnection: id }, by),
       },
     ];
   }
-  // Keys or endpoints may be new. A document that is read again never changes the issuer.
-  const mayBeOld = rule === 'signed' || reason === 'upstream_unavailable';
-  if (mayBeOld && (kind === 'oidc' || kind === 'saml')) {
-    const label = t('console.rejections.update-documents');
-    return [{ id: 'documents', label, needs, apply: (by) => connectionAdmin.readDocuments(id, by) }];
-  }
+  // Whether newer documents would verify an answer, only the next sign-in tells: the answer is not stored.
   return [];
 }

@@ -196,7 +196,7 @@ function noPath(error: unknown): undefined {
 
 function withoutRequest(): FederationError {
   return new FederationError('upstream_answer_invalid', {
-    rule: 'replay',
+    rule: 'in_response_to',
     message: 'The answer has no InResponseTo, but the RelayState of a request of this server.',
     expected: 'InResponseTo',
     received: 'none',

@@ -49,7 +49,7 @@ export function checkAnswer(trusted: TrustedResponse, expected: AnswerExpectatio
   checkConditions(assertion, expected, check);
   checkConfirmation(assertion, expected, check);
   const { authentication } = assertion;
-  if (!authentication) throw mismatch('answer', 'AuthnStatement', 'one', undefined);
+  if (!authentication) throw mismatch('statement', 'AuthnStatement', 'one', undefined);
   checkAuthentication(authentication, expected, check);
   return { assertion, authentication, checks };
 }
@@ -61,7 +61,13 @@ function checkResponse(response: Element, { issuer, acsUrl, requestId }: AnswerE
   check('issuer', 'Issuer of the Response', (head.issuer ?? issuer) === issuer, issuer, head.issuer);
   // Bindings 3.5.5.2: a signed Response without one could have been meant for another service provider.
   check('destination', 'Destination', isAcs(head.destination, acsUrl), acsUrl, head.destination);
-  check('replay', 'InResponseTo of the Response', head.inResponseTo === requestId, requestId, head.inResponseTo);
+  check(
+    'in_response_to',
+    'InResponseTo of the Response',
+    head.inResponseTo === requestId,
+    requestId,
+    head.inResponseTo,
+  );
   if (head.status.code !== statusCodes.Success) throw denied(head.status);
 }
 
@@ -70,7 +76,7 @@ function checkConditions(assertion: Assertion, expected: AnswerExpectation, chec
   const { audienceRestrictions, unknownConditions, issueInstant, notBefore, notOnOrAfter } = assertion;
   const skew = skewSeconds * 1000;
   check(
-    'answer',
+    'conditions',
     'Conditions',
     unknownConditions.length === 0,
     'only known ones',
@@ -99,16 +105,16 @@ function checkConfirmation({ confirmations }: Assertion, expected: AnswerExpecta
   const { acsUrl, requestId, now, skewSeconds } = expected;
   const isInTime = (end: Date | undefined) => end !== undefined && end.getTime() > now.getTime() - skewSeconds * 1000;
   check(
-    'answer',
+    'confirmation',
     'SubjectConfirmation',
     confirmations.length > 0,
     'bearer',
     confirmations.length > 0 ? 'bearer' : undefined,
   );
   const ofRequest = confirmations.filter(({ inResponseTo }) => inResponseTo === requestId);
-  check('replay', 'InResponseTo', ofRequest.length > 0, requestId, confirmations[0]?.inResponseTo);
+  check('in_response_to', 'InResponseTo', ofRequest.length > 0, requestId, confirmations[0]?.inResponseTo);
   const forUs = ofRequest.filter(({ recipient }) => isAcs(recipient, acsUrl));
-  check('destination', 'Recipient', forUs.length > 0, acsUrl, ofRequest[0]?.recipient);
+  check('recipient', 'Recipient', forUs.length > 0, acsUrl, ofRequest[0]?.recipient);
   const valid = forUs.filter(({ notOnOrAfter, hasNotBefore }) => isInTime(notOnOrAfter) && !hasNotBefore);
   const [first] = forUs;
   check(

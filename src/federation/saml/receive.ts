@@ -1,7 +1,6 @@
 // An answer from its form to authenticated trees: at /saml/acs, where it arrives, and again in the browser that began.
 import type { SamlConnection } from '../../connections/connection.ts';
 import { limits } from '../../limits.ts';
-import type { RuleId } from '../../rejections/rules.ts';
 import { decodePost } from '../../saml/messages/decode.ts';
 import { authenticateResponse, openResponse, type TrustedResponse } from '../../saml/messages/open-response.ts';
 import { SamlError } from '../../saml/xml/errors.ts';
@@ -25,7 +24,7 @@ export function decodeAnswer(body: string): { xml: string; relayState: string | 
 
 /**
  * Verifies an answer with the keys of the connection; when none verifies it, the metadata is read again. Throws
- * FederationError; every fault of a signature has the rule `signed`.
+ * FederationError.
  */
 export async function authenticAnswer(
   { identityProviders, serviceProvider, validateXml }: ReceiveDependencies,
@@ -56,14 +55,11 @@ export async function authenticAnswer(
   }
 }
 
-/** The rules of an AuthnRequest, as rules of an answer. */
-const RULES: Partial<Record<RuleId, RuleId>> = { form: 'answer', certificate: 'signed' };
-
 function asFederationError(error: SamlError): FederationError {
   const { rule, received, expected } = error.violation;
   const detail = error.detail === undefined ? '' : ` (${String(error.detail)})`;
   return new FederationError('upstream_answer_invalid', {
-    rule: RULES[rule] ?? rule,
+    rule: rule === 'form' ? 'answer' : rule,
     message: `${error.message}${detail}`,
     expected,
     received,

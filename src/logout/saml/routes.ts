@@ -39,8 +39,10 @@ export interface SamlLogoutDependencies {
 
 /** The rules of a LogoutRequest, in the order in which they are checked. */
 const RULES = [
-  ...(['form', 'client', 'signed', 'algorithm', 'certificate', 'issuer', 'destination', 'time', 'replay'] as const),
-  'session',
+  ...(['form', 'parameters', 'base64', 'compression', 'size', 'charset', 'xml', 'schema', 'kind', 'version'] as const),
+  ...(['sender', 'client', 'signed', 'signing_key', 'signature_place', 'signature_form', 'canonicalization'] as const),
+  ...(['reference', 'algorithm', 'digest_algorithm', 'certificate', 'signature', 'digest', 'issuer'] as const),
+  ...(['destination', 'time', 'replay', 'session'] as const),
 ] satisfies RuleId[];
 const FORM = 'application/x-www-form-urlencoded';
 

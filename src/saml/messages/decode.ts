@@ -67,7 +67,10 @@ export function decodePost(body: string, maxBytes: number = limits.saml.messageB
   const values = readParameters(body, maxBytes);
   // HTTP-POST-SimpleSign is not supported; its unchecked signature must not look like a checked one.
   if (values.has('Signature') || values.has('SigAlg')) {
-    throw new SamlError('parameter_malformed', { detail: 'SimpleSign' });
+    throw new SamlError('parameter_malformed', {
+      ...{ rule: 'signature_place', detail: 'SimpleSign', received: 'SigAlg and Signature in the form (SimpleSign)' },
+      expected: 'a signature inside the message (HTTP-POST)',
+    });
   }
   const { parameter, value } = messageParameter(values);
   const octets = base64Of(value, 'is a space');
@@ -125,7 +128,7 @@ function decodeComponent(raw: string): string {
   try {
     return decodeURIComponent(raw.replaceAll('+', ' '));
   } catch (cause) {
-    throw new SamlError('parameter_malformed', { cause });
+    throw new SamlError('parameter_malformed', { cause, received: 'wrong percent-encoding' });
   }
 }
 
@@ -145,7 +148,7 @@ function messageParameter(values: Map<Parameter, Value>): {
   const response = values.get('SAMLResponse');
   if (request && response) throw new SamlError('parameter_repeated', { detail: 'SAMLRequest and SAMLResponse' });
   const value = request ?? response;
-  if (!value?.text) throw new SamlError('parameter_missing');
+  if (!value?.text) throw new SamlError('parameter_missing', { received: value ? 'an empty one' : 'none' });
   return { parameter: request ? 'SAMLRequest' : 'SAMLResponse', value };
 }
 
@@ -161,7 +164,11 @@ function querySignatureOf(values: Map<Parameter, Value>, parameter: string, valu
   const signature = values.get('Signature');
   const algorithm = values.get('SigAlg');
   if (!signature && !algorithm) return undefined;
-  if (!signature || !algorithm) throw new SamlError('signature_shape', { detail: 'SigAlg and Signature go together' });
+  if (!signature || !algorithm)
+    throw new SamlError('signature_shape', {
+      ...{ detail: 'SigAlg and Signature go together', received: signature ? 'Signature alone' : 'SigAlg alone' },
+      expected: 'SigAlg and Signature',
+    });
   const relayState = values.get('RelayState');
   const signed: [string, Value][] = [[parameter, value]];
   if (relayState) signed.push(['RelayState', relayState]);
@@ -172,6 +179,13 @@ function querySignatureOf(values: Map<Parameter, Value>, parameter: string, valu
     value: base64Of(signature, 'is a plus', 'signature_shape'),
     octets: [octets(({ raw }) => raw), octets(({ text }) => encodeURIComponent(text))],
   };
+}
+
+/** What was sent in place of DEFLATE. */
+function formatOf(octets: Buffer): string {
+  if (octets[0] === 0x3c || octets[0] === 0xef) return 'XML that is not compressed';
+  if (octets[0] === 0x1f && octets[1] === 0x8b) return 'gzip';
+  return octets[0] === 0x78 ? 'DEFLATE with the header of zlib' : 'damaged data';
 }
 
 interface Inflated {
@@ -195,6 +209,8 @@ async function inflate(octets: Buffer): Promise<Buffer> {
   } catch (cause) {
     if (cause instanceof SamlError) throw cause;
     const tooLarge = cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE';
-    throw new SamlError(tooLarge ? 'too_large' : 'bad_deflate', { cause });
+    throw tooLarge
+      ? new SamlError('too_large', { cause })
+      : new SamlError('bad_deflate', { cause, received: formatOf(octets) });
   }
 }

@@ -21,7 +21,11 @@ export function readHead({ root, signed }: TrustedMessage): MessageHead {
   const issuer = childOf(root, 'saml:Issuer');
   const issueInstant = timeAttribute(root, 'IssueInstant');
   if (!issuer || standardFormat(attribute(issuer, 'Format') ?? entityFormat) !== entityFormat)
-    throw new SamlError('wrong_issuer');
+    throw new SamlError('wrong_issuer', {
+      rule: 'sender',
+      received: issuer && attribute(issuer, 'Format'),
+      expected: entityFormat,
+    });
   // The schema requires both, but allows an ID of any length and a time such as 24:00:00.
   if (!id || id.length > 256) throw new SamlError('not_schema_valid', { detail: 'ID' });
   if (!issueInstant) throw new SamlError('expired', { detail: attribute(root, 'IssueInstant') });

@@ -39,7 +39,11 @@ export interface NameIdChoice {
  */
 export function chooseNameIdFormat(policy: NameIdPolicy | undefined, choice: NameIdChoice): NameIdFormatName {
   if (policy?.spNameQualifier && policy.spNameQualifier !== choice.entityId) {
-    throw new SamlError('invalid_name_id_policy', { detail: `SPNameQualifier ${policy.spNameQualifier}` });
+    throw new SamlError('invalid_name_id_policy', {
+      ...{ rule: 'qualifier', detail: `SPNameQualifier ${policy.spNameQualifier}` },
+      received: policy.spNameQualifier,
+      expected: choice.entityId,
+    });
   }
   if (choice.isForced && choice.configured) return choice.configured;
   const offered = choice.offered.map(nameIdFormatOf).filter((name) => name !== undefined);
@@ -106,7 +110,12 @@ function fieldOf(source: NameIdSource): string | undefined {
 }
 
 function verifiedEmailOf({ verifiedEmail }: NameIdSource): string {
-  if (!verifiedEmail) throw new SamlError('invalid_name_id_policy', { detail: 'no verified email address' });
+  if (!verifiedEmail)
+    throw new SamlError('invalid_name_id_policy', {
+      rule: 'email',
+      detail: 'no verified email address',
+      expected: 'a verified email address',
+    });
   return verifiedEmail;
 }
 

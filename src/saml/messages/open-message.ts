@@ -41,11 +41,23 @@ export function openMessage(
   const name = expected.find((candidate) => isElement(root, `samlp:${candidate}`));
   // A request in SAMLResponse, or the reverse, would bypass the checks of its kind.
   const parameter = name === 'LogoutResponse' ? 'SAMLResponse' : 'SAMLRequest';
-  if (!name || decoded.parameter !== parameter) throw new SamlError('wrong_root', { detail: root.nodeName });
-  if (attribute(root, 'Version') !== '2.0') throw new SamlError('wrong_version');
+  if (!name || decoded.parameter !== parameter)
+    throw new SamlError('wrong_root', {
+      ...{ detail: root.nodeName, received: `${root.localName} in ${decoded.parameter}` },
+      expected: expected
+        .map((one) => `${one} in ${one.endsWith('Response') ? 'SAMLResponse' : 'SAMLRequest'}`)
+        .join(' or '),
+    });
+  const version = attribute(root, 'Version');
+  if (version !== '2.0') throw new SamlError('wrong_version', { received: version });
   const issuer = childOf(root, 'saml:Issuer');
   const claimedIssuer = issuer ? textOf(issuer) : '';
-  if (!claimedIssuer || claimedIssuer.length > 1024) throw new SamlError('wrong_issuer', { detail: 'no Issuer' });
+  if (!claimedIssuer || claimedIssuer.length > 1024)
+    throw new SamlError('wrong_issuer', {
+      rule: 'sender',
+      detail: 'no Issuer',
+      expected: 'an Issuer of up to 1,024 characters',
+    });
   return { name, claimedIssuer, decoded, unverified };
 }
 
@@ -63,7 +75,12 @@ export async function authenticateMessage(message: OpenedMessage, sender: Sender
   if (decoded.binding === 'redirect') {
     // Bindings 3.4.4.1: by redirect the signature is in the query and covers the whole message. One inside the message,
     // which pysaml2 leaves in its LogoutResponses, is ignored.
-    if (!decoded.querySignature) throw new SamlError('signature_shape', { detail: 'only an enveloped signature' });
+    if (!decoded.querySignature)
+      throw new SamlError('signature_shape', {
+        ...{ rule: 'signature_place', detail: 'only an enveloped signature' },
+        received: 'a signature inside the message',
+        expected: 'SigAlg and Signature in the query (HTTP-Redirect)',
+      });
     await verifyQuery(decoded, sender);
     return { name, root: unverified.root, signed: true };
   }

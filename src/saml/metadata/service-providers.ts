@@ -164,6 +164,28 @@ function titleIn(name: string, names: Readonly<Record<string, string>>): PageTex
   return Object.values(names).includes(name) ? nameIn(name, names) : name;
 }
 
+/** What the requests of a service provider are checked against, without parsed keys. */
+export interface SamlSide extends NameIdChoice {
+  acs: readonly AcsEndpoint[];
+  ignoresContext: boolean;
+  /** PEM of the certificates that its requests may be signed with. */
+  certificates: readonly string[];
+}
+
+/** The same of settings that may not be registered. Throws SamlError when their metadata is not valid. */
+export function samlSideOf(entityId: string, settings: ServiceProviderSettings): SamlSide {
+  const { acs, nameIdFormats, signingCertificates } = partsOf(settings);
+  return {
+    entityId,
+    acs,
+    configured: settings.name_id_format,
+    isForced: settings.force_name_id_format,
+    offered: nameIdFormats,
+    ignoresContext: settings.ignore_requested_authn_context,
+    certificates: signingCertificates.map(({ pem }) => pem),
+  };
+}
+
 function build(entityId: string, { id, name }: Row, metadata: string): ServiceProvider {
   const settings = readMetadata('saml', metadata);
   const parts = partsOf(settings);

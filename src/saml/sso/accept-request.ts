@@ -18,7 +18,7 @@ import { assertMetadataValid, type ServiceProvider, type ServiceProviders } from
 import { SamlError } from '../xml/errors.ts';
 import type { XmlValidator } from '../xml/schema.ts';
 import type { PendingAuthnRequest } from './pending-authn-requests.ts';
-import { requestParameters, violationOf } from './rejected-requests.ts';
+import { requestParameters, signatureViolation, violationOf } from './rejected-requests.ts';
 import { authnRequestRules, checkAuthnRequest, type Verdict } from './request-checks.ts';
 import type { RequestedSubjects } from './requested-subject.ts';
 import type { SamlResponses } from './responses.ts';
@@ -81,7 +81,7 @@ export function createAcceptRequest(dependencies: AcceptRequestDependencies): Ac
       // An unknown sender is logged and not audited: anyone could fill the audit log.
       if (sp && error instanceof SamlError) await auditRejection(dependencies, ctx, sp, error);
       if (!(error instanceof SamlError || error instanceof AppError)) throw error;
-      throw samlErrorPage(error, sp?.title, await recordRejection(dependencies, ctx, error, opened));
+      throw samlErrorPage(error, sp?.title, await recordRejection(dependencies, ctx, error, opened, sp));
     }
   };
   return traced('saml AuthnRequest', acceptRequest, (accepted) => ({ 'gatehouse.client_id': accepted?.sp.entityId }));
@@ -93,15 +93,19 @@ async function recordRejection(
   ctx: Context,
   error: SamlError | AppError,
   opened: OpenedMessage | undefined,
+  sp: ServiceProvider | undefined,
 ): Promise<string> {
   const detail = typeof error.detail === 'string' ? ` (${error.detail})` : '';
+  const received = opened ? await requestParameters(opened) : {};
+  const violation = violationOf(error);
+  const isUnverified = violation.rule === 'signature' && opened && sp;
   return rejections.record(ctx.state.request, {
     endpoint: 'saml',
     reason: error.code,
     message: `${error.message}${detail}`,
     clientId: opened?.claimedIssuer,
-    received: opened ? await requestParameters(opened) : {},
-    rules: authnRequestRules(violationOf(error)),
+    received,
+    rules: authnRequestRules(isUnverified ? await signatureViolation(opened, received, sp.signingKeys) : violation),
   });
 }
 
@@ -127,7 +131,7 @@ async function sendStatus(
 ): Promise<void> {
   const { responses } = dependencies;
   await auditRejection(dependencies, ctx, sp, reason);
-  const code = await recordRejection(dependencies, ctx, reason, opened);
+  const code = await recordRejection(dependencies, ctx, reason, opened, sp);
   const message = `${reason.message} Error reference ${code}.`;
   const xml = reason.status && responses.status(acs.url, request.id, { ...reason.status, message });
   if (!xml) throw reason;

@@ -1,12 +1,16 @@
 // What a rejected AuthnRequest contained, for the list of rejected requests in the console. Nothing here is trusted: the
 // certificate is named only when its key made the signature of this request.
+
+import type { KeyObject } from 'node:crypto';
 import type { AppError } from '../../http/errors.ts';
 import type { ReceivedParameters } from '../../rejections/rejections.ts';
 import type { RuleViolation } from '../../rejections/rules.ts';
+import type { RequestedAuthnContext } from '../messages/authn-request.ts';
 import { authenticateMessage, type OpenedMessage } from '../messages/open-message.ts';
 import { readCertificate } from '../xml/certificates.ts';
 import { SamlError } from '../xml/errors.ts';
-import { attribute, childOf, textOf } from '../xml/read.ts';
+import { attribute, childOf, childrenOf, textOf } from '../xml/read.ts';
+import { contextText } from './request-checks.ts';
 
 const RECORDED_ATTRIBUTES = [
   'ID',
@@ -34,7 +38,9 @@ export async function requestParameters(opened: OpenedMessage): Promise<Received
       ['binding', opened.decoded.binding],
       ...RECORDED_ATTRIBUTES.map((name) => [name, attribute(root, name)]),
       ['NameIDPolicy', policy && (attribute(policy, 'Format') ?? 'any')],
-      ['RequestedAuthnContext', context && (context.textContent ?? '').trim().replace(/\s+/g, ' ')],
+      ['SPNameQualifier', policy && attribute(policy, 'SPNameQualifier')],
+      ['AllowCreate', policy && attribute(policy, 'AllowCreate')],
+      ['RequestedAuthnContext', context && contextIn(context)],
       // Of a LogoutRequest. The value of a NameID may be personal.
       ['NameID', nameId && (attribute(nameId, 'Format') ?? 'no format')],
       ['SessionIndex', sessionIndex && textOf(sessionIndex)],
@@ -51,7 +57,19 @@ export async function requestParameters(opened: OpenedMessage): Promise<Received
 /** The rule that a message broke. */
 export function violationOf(error: SamlError | AppError): RuleViolation {
   if (error instanceof SamlError) return error.violation;
-  return error.code === 'service_provider_unknown' ? { rule: 'client' } : { rule: 'form', received: error.code };
+  return error.code === 'service_provider_unknown'
+    ? { rule: 'client' }
+    : { rule: 'parameters', received: error.message };
+}
+
+function contextIn(context: Element): string {
+  const comparison = (attribute(context, 'Comparison') ?? 'exact') as RequestedAuthnContext['comparison'];
+  const classes = childrenOf(context, 'saml:AuthnContextClassRef').map(textOf);
+  return contextText({
+    comparison,
+    classes,
+    declarations: childrenOf(context, 'saml:AuthnContextDeclRef').map(textOf),
+  });
 }
 
 const DS = 'http://www.w3.org/2000/09/xmldsig#';
@@ -60,6 +78,36 @@ type Root = OpenedMessage['unverified']['root'];
 function methodIn(root: Root): string | undefined {
   const [method] = Array.from(root.getElementsByTagNameNS(DS, 'SignatureMethod'));
   return method && attribute(method, 'Algorithm');
+}
+
+/**
+ * The rule that a signature breaks which no registered key verifies: the key of the certificate in the message made it, it was made without
+ * the RelayState, or nobody knows who made it over what.
+ */
+export async function signatureViolation(
+  opened: OpenedMessage,
+  { certificate }: ReceivedParameters,
+  keys: readonly KeyObject[],
+): Promise<RuleViolation> {
+  if (certificate !== undefined) return { rule: 'certificate' };
+  const { querySignature } = opened.decoded;
+  const without = querySignature?.octets.map((octets) => octets.replace(/&RelayState=[^&]*/, ''));
+  if (querySignature && without && without[0] !== querySignature.octets[0]) {
+    const sender = { signingKeys: keys.slice(0, 2), allowSha1: true, requireSigned: true };
+    const decoded = { ...opened.decoded, querySignature: { ...querySignature, octets: without } };
+    const isWithout = await authenticateMessage({ ...opened, decoded }, sender).then(
+      () => true,
+      () => false,
+    );
+    if (isWithout)
+      return {
+        rule: 'signature',
+        received: 'a signature without RelayState',
+        expected: 'a signature over RelayState too',
+      };
+  }
+  const place = querySignature ? 'query' : 'message';
+  return { rule: 'signature', received: `a signature in the ${place} that no registered certificate verifies` };
 }
 
 /** The certificate in the request as PEM, if the request was signed with its key. */

@@ -107,7 +107,7 @@ export function createResponseMode(dependencies: ResponseModeDependencies) {
       // Signing takes a turn of the event loop of its own.
       await yieldToEventLoop();
       const { xml, rejectionCode, reason } = error
-        ? await failureOf(ctx, sp, request, engineFailure(error))
+        ? await failureOf(ctx, sp, request, engineFailure(error, request))
         : await successOf(ctx, sp, request).catch((fault: unknown) => {
             if (!(fault instanceof SamlError) || !fault.status) throw fault;
             return failureOf(ctx, sp, request, {
@@ -202,13 +202,14 @@ function sessionNotOnOrAfter(
   return new Date(Math.min(sessionEndsAt.getTime(), sessionBegan.getTime() + hours * 3_600_000));
 }
 
-function engineFailure(error: string): Failure {
+function engineFailure(error: string, { requestedContext }: PendingAuthnRequest): Failure {
   const rules: Record<string, AuthnRequestRule> = {
     access_denied: 'access',
     unmet_authentication_requirements: 'context',
   };
   const rule = rules[error];
-  const violation = rule ? { rule } : { rule: 'form' as const, received: error };
+  const context = rule === 'context' && requestedContext ? { received: contextText(requestedContext) } : {};
+  const violation = rule ? { rule, ...context } : { rule: 'form' as const, received: error };
   return { reason: error, status: statuses[error] ?? FAILED, violation };
 }
 

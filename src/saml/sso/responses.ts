@@ -152,6 +152,7 @@ async function nameIdOf(
     : undefined;
   if (needsStored && stored === undefined) {
     throw new SamlError('invalid_name_id_policy', {
+      ...{ rule: 'allow_create', received: 'no AllowCreate="true"', expected: 'AllowCreate="true"' },
       detail:
         'require_allow_create is set, the request lacks AllowCreate="true", and the user has no identifier here yet',
     });

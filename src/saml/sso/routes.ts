@@ -61,9 +61,10 @@ export function samlRoutes(dependencies: SamlRoutesDependencies): Router<State, 
 
   // A POST from another site has no SameSite=Lax cookies: the browser is redirected, and bound to the request by GET.
   router.post('/sso', rateLimit, async (ctx) => {
-    if (!ctx.is(FORM)) throw unsupportedMediaType(FORM);
-    const body = await readForm(ctx.req, limits.saml.bodyBytes);
-    const accepted = await acceptRequest(ctx, async () => decodePost(body));
+    const accepted = await acceptRequest(ctx, async () => {
+      if (!ctx.is(FORM)) throw unsupportedMediaType(FORM);
+      return decodePost(await readForm(ctx.req, limits.saml.bodyBytes));
+    });
     if (!accepted) return;
     const id = await pendingAuthnRequests.save(accepted.sp.applicationId, accepted.pending, undefined);
     ctx.status = 303;

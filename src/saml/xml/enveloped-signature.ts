@@ -4,6 +4,7 @@
 // nothing else. xml-crypto's SignedXml searches the document repeatedly, in quadratic time; the tests compare with it.
 import { createHash, type KeyObject } from 'node:crypto';
 import { ExclusiveCanonicalization } from 'xml-crypto';
+import type { RuleId } from '../../rejections/rules.ts';
 import { decodeBase64 } from './base64.ts';
 import { SamlError } from './errors.ts';
 import { algorithms } from './names.ts';
@@ -27,7 +28,8 @@ export function signaturesIn(root: Element): Element[] {
  * @throws SamlError signature_shape, signature_algorithm or signature_invalid
  */
 export async function verifyEnveloped({ root }: ParsedXml, keys: SenderKeys): Promise<string> {
-  check(signaturesIn(root).length === 1, 'no signature, or more than one');
+  const { length } = signaturesIn(root);
+  check(length === 1, `${length} signatures`, { expected: 'one signature' });
   return verifySignatureOf(root, root, keys);
 }
 
@@ -54,7 +56,12 @@ export async function verifySignatureOf(
   // A canonicalizer that returns nothing would make the digest of nothing match.
   check(signed !== '', 'empty canonical form');
   const found = createHash(digest.hash).update(signed, 'utf8').digest();
-  if (!found.equals(digest.value)) throw new SamlError('signature_invalid', { detail: 'digest mismatch' });
+  if (!found.equals(digest.value))
+    throw new SamlError('signature_invalid', {
+      ...{ rule: 'digest', detail: 'digest mismatch' },
+      received: `digest ${found.toString('base64')}`,
+      expected: `digest ${digest.value.toString('base64')}, which was signed`,
+    });
   return signed;
 }
 
@@ -93,8 +100,9 @@ function acceptedShape(target: Element, root: Element, allowSha1: boolean): Acce
     'signature holds more than SignedInfo, SignatureValue and KeyInfo',
   );
   const canonicalization = onlyChild(info, 'ds:CanonicalizationMethod');
-  check(isExclusive(algorithmOf(canonicalization)), 'canonicalization of SignedInfo');
-  check(elements(canonicalization).length === 0, 'parameters in CanonicalizationMethod');
+  const exclusive = { rule: 'canonicalization', expected: 'exclusive canonicalization' } as const;
+  check(isExclusive(algorithmOf(canonicalization)), algorithmOf(canonicalization), exclusive);
+  check(elements(canonicalization).length === 0, 'parameters in CanonicalizationMethod', exclusive);
   const method = onlyChild(info, 'ds:SignatureMethod');
   check(elements(method).length === 0, 'parameters in SignatureMethod');
   const reference = onlyChild(info, 'ds:Reference');
@@ -114,14 +122,17 @@ function acceptedShape(target: Element, root: Element, allowSha1: boolean): Acce
 
 function checkReference(reference: Element, target: Element, root: Element): void {
   const id = attribute(target, 'ID');
-  check(Boolean(id) && attribute(reference, 'URI') === `#${id}`, 'reference is not to the parent of the signature');
+  const uri = attribute(reference, 'URI') ?? '';
+  check(Boolean(id) && uri === `#${id}`, `Reference to ${uri || 'the whole document'}`, {
+    ...{ rule: 'reference', expected: `Reference to #${id}` },
+  });
   const ids = new Set<string>();
   for (const element of everyElement(root)) {
     for (const item of Array.from(element.attributes)) {
       // xml-crypto finds the target by any attribute with one of these local names.
       if (!/^id$/i.test(item.localName)) continue;
       const value = item.value.trim();
-      check(!ids.has(value), 'an ID occurs twice');
+      check(!ids.has(value), 'an ID occurs twice', { rule: 'reference', expected: 'each ID once' });
       ids.add(value);
     }
   }
@@ -131,7 +142,11 @@ function checkReference(reference: Element, target: Element, root: Element): voi
 function checkTransforms(reference: Element): string[] {
   const transforms = childrenOf(onlyChild(reference, 'ds:Transforms'), 'ds:Transform');
   const uris = transforms.map(algorithmOf);
-  check(uris.length === 2 && uris[0] === algorithms.enveloped && isExclusive(uris[1]), `transforms ${uris.join(' ')}`);
+  check(
+    uris.length === 2 && uris[0] === algorithms.enveloped && isExclusive(uris[1]),
+    uris.join(' ') || 'no transforms',
+    { rule: 'canonicalization', expected: 'enveloped signature and exclusive canonicalization' },
+  );
   // InclusiveNamespaces is the only parameter; xml-crypto writes it into both, where the first ignores it.
   const lists = transforms.map(elements);
   check(
@@ -167,8 +182,8 @@ function strictBase64(element: Element): Buffer {
   return decodeBase64(element.textContent ?? '', 'signature_shape');
 }
 
-function check(condition: boolean, detail: string): void {
-  if (!condition) throw new SamlError('signature_shape', { detail });
+function check(condition: boolean, detail: string, options: { rule?: RuleId; expected?: string } = {}): void {
+  if (!condition) throw new SamlError('signature_shape', { detail, ...options });
 }
 
 function required(element: Element | undefined, detail: string): Element {

@@ -12,8 +12,11 @@ export interface SamlStatus {
 
 interface Fault {
   message: string;
-  /** The rule of an AuthnRequest that it breaks; where it is absent, the form of the message. */
+  /** The rule of a message that it breaks; where it is absent, the form of the message. */
   rule?: RuleId;
+  /** What the rule demands, and what was received instead of it where that is the same each time. */
+  expected?: string;
+  received?: string;
   httpStatus?: 400 | 413;
   status?: SamlStatus;
 }
@@ -22,19 +25,51 @@ const requester = (subcode: string): SamlStatus => ({ code: statusCodes.Requeste
 const responder = (subcode: string): SamlStatus => ({ code: statusCodes.Responder, subcode });
 
 const faults = {
-  parameter_missing: { message: 'The SAML message is missing.' },
-  parameter_repeated: { message: 'A parameter of the SAML message was sent more than once.' },
-  parameter_malformed: { message: 'A parameter of the SAML message is malformed.' },
-  too_large: { message: 'The SAML message is too large.', httpStatus: 413 },
-  relay_state_too_long: { message: 'The RelayState is too long.' },
-  bad_base64: { message: "The SAML message isn't valid base64." },
-  bad_deflate: { message: "The SAML message can't be decompressed." },
-  bad_encoding: { message: "The SAML message isn't UTF-8 text." },
-  forbidden_markup: { message: 'The SAML message contains forbidden markup.' },
-  not_xml: { message: "The SAML message isn't well-formed XML." },
-  wrong_root: { message: "This kind of SAML message doesn't belong at this address." },
-  not_schema_valid: { message: "The SAML message doesn't follow the SAML 2.0 schema." },
-  wrong_version: { message: 'Only SAML 2.0 is supported.' },
+  parameter_missing: { rule: 'parameters', expected: 'one SAMLRequest', message: 'The SAML message is missing.' },
+  parameter_repeated: {
+    rule: 'parameters',
+    expected: 'each parameter once',
+    message: 'A parameter of the SAML message was sent more than once.',
+  },
+  parameter_malformed: {
+    rule: 'parameters',
+    expected: 'well-formed parameters of SAML',
+    message: 'A parameter of the SAML message is malformed.',
+  },
+  too_large: { rule: 'size', message: 'The SAML message is too large.', httpStatus: 413 },
+  relay_state_too_long: {
+    rule: 'size',
+    expected: 'a RelayState of at most 2,048 bytes',
+    message: 'The RelayState is too long.',
+  },
+  bad_base64: {
+    rule: 'base64',
+    expected: 'base64 (RFC 4648 section 4)',
+    message: "The SAML message isn't valid base64.",
+  },
+  bad_deflate: {
+    rule: 'compression',
+    expected: 'DEFLATE without a header (RFC 1951)',
+    message: "The SAML message can't be decompressed.",
+  },
+  bad_encoding: {
+    rule: 'charset',
+    expected: 'UTF-8, UTF-16 or Latin-1',
+    message: "The SAML message isn't UTF-8 text.",
+  },
+  forbidden_markup: {
+    rule: 'xml',
+    expected: 'XML without DOCTYPE, comments, CDATA and instructions',
+    message: 'The SAML message contains forbidden markup.',
+  },
+  not_xml: { rule: 'xml', expected: 'well-formed XML', message: "The SAML message isn't well-formed XML." },
+  wrong_root: { rule: 'kind', message: "This kind of SAML message doesn't belong at this address." },
+  not_schema_valid: {
+    rule: 'schema',
+    expected: 'the schema of SAML 2.0',
+    message: "The SAML message doesn't follow the SAML 2.0 schema.",
+  },
+  wrong_version: { rule: 'version', expected: '2.0', message: 'Only SAML 2.0 is supported.' },
   wrong_issuer: { rule: 'issuer', message: "The issuer of the SAML message isn't its sender." },
   wrong_destination: { rule: 'destination', message: 'The Destination of the SAML message is another address.' },
   expired: { rule: 'time', message: 'The SAML message is too old.' },
@@ -45,27 +80,27 @@ const faults = {
     message: "The ACS URL in the request isn't registered for this application.",
   },
   signature_missing: { rule: 'signed', message: 'The SAML message must be signed.' },
-  signature_invalid: { rule: 'certificate', message: 'The signature of the SAML message is invalid.' },
-  signature_shape: {
-    rule: 'certificate',
-    message: "The signature doesn't cover the whole SAML message.",
-  },
+  signature_invalid: { rule: 'signature', message: 'The signature of the SAML message is invalid.' },
+  signature_shape: { rule: 'signature_form', message: "The signature doesn't cover the whole SAML message." },
   signature_algorithm: {
     rule: 'algorithm',
     message: "The signature algorithm of the SAML message isn't accepted.",
   },
   no_signing_key: {
-    rule: 'certificate',
+    rule: 'signing_key',
     message: 'The SAML message is signed, but no signing certificate of its sender is registered.',
   },
-  decryption_failed: { rule: 'encryption', message: "The assertion can't be decrypted." },
+  decryption_failed: { rule: 'decryption', message: "The assertion can't be decrypted." },
   encryption_missing: { rule: 'encryption', message: 'The assertion must be encrypted.' },
   encryption_algorithm: {
     rule: 'encryption',
     message: "The encryption algorithm of the assertion isn't accepted. Use AES-GCM and RSA-OAEP.",
   },
   assertion_count: { message: 'The response must contain exactly one assertion.' },
-  unexpected_response: { message: "The SAML response doesn't belong to a request of this server." },
+  unexpected_response: {
+    rule: 'in_response_to',
+    message: "The SAML response doesn't belong to a request of this server.",
+  },
   unsupported_binding: {
     rule: 'binding',
     message: 'Responses are sent with the HTTP-POST binding only.',
@@ -107,6 +142,7 @@ const faults = {
     status: requester(statusCodes.RequestUnsupported),
   },
   session_ended: {
+    rule: 'session_end',
     message: "The user's session ended during the request.",
     status: responder(statusCodes.AuthnFailed),
   },
@@ -126,6 +162,8 @@ export interface SamlErrorOptions {
   /** What the check received and expected, for the list of rejected requests. */
   received?: string | undefined;
   expected?: string | undefined;
+  /** The broken rule, where a code has several. */
+  rule?: RuleId;
   cause?: unknown;
 }
 
@@ -147,9 +185,8 @@ export class SamlError extends Error {
     this.httpStatus = fault.httpStatus ?? 400;
     this.status = fault.status;
     this.detail = options.detail;
-    const { expected } = options;
-    this.violation = fault.rule
-      ? { rule: fault.rule, received: options.received, expected }
-      : { rule: 'form', received: options.received ?? code, expected };
+    const { detail, received = typeof detail === 'string' ? detail : undefined } = options;
+    const expected = options.expected ?? fault.expected;
+    this.violation = { rule: options.rule ?? fault.rule ?? 'form', received: received ?? fault.received, expected };
   }
 }

@@ -23,6 +23,8 @@ const accepted: readonly SignatureAlgorithm[] = [
 ];
 const legacy: SignatureAlgorithm = { uri: algorithms.rsaSha1, hash: 'sha1', key: 'rsa' };
 
+type AlgorithmRule = 'algorithm' | 'digest_algorithm';
+
 const digests = new Map<string, SignatureAlgorithm['hash']>([
   [algorithms.sha256, 'sha256'],
   [algorithms.sha384, 'sha384'],
@@ -45,17 +47,20 @@ export function digestAlgorithm(uri: string, allowSha1: boolean): SignatureAlgor
   const found = digests.get(uri);
   if (found) return found;
   if (allowSha1 && uri === algorithms.sha1) return 'sha1';
-  throw uri === algorithms.sha1 ? sha1NotAllowed(uri) : notAccepted(uri, allowSha1);
+  throw uri === algorithms.sha1
+    ? sha1NotAllowed(uri, 'digest_algorithm')
+    : notAccepted(uri, allowSha1, 'digest_algorithm');
 }
 
-function notAccepted(uri: string, allowSha1: boolean): SamlError {
+function notAccepted(uri: string, allowSha1: boolean, rule: AlgorithmRule = 'algorithm'): SamlError {
   const expected = allowSha1 ? 'SHA-256 and better, SHA-1' : 'SHA-256 and better';
-  return new SamlError('signature_algorithm', { detail: uri, received: uri, expected });
+  return new SamlError('signature_algorithm', { rule, detail: uri, received: uri, expected });
 }
 
 /** Some service providers sign with SHA-1 by default, so the sentence says what to change. */
-function sha1NotAllowed(uri: string): SamlError {
+function sha1NotAllowed(uri: string, rule: AlgorithmRule = 'algorithm'): SamlError {
   return new SamlError('signature_algorithm', {
+    rule,
     message: 'The SAML message is signed with SHA-1, which is not accepted. Have the sender sign with SHA-256.',
     detail: uri,
     received: uri,

@@ -309,7 +309,7 @@ describe('a message that is no answer', () => {
     ['a DOCTYPE', (xml: string) => `<!DOCTYPE a>${xml}`],
     ['an entity', (xml: string) => `<!DOCTYPE a [<!ENTITY e "x">]>${xml.replace('>vic', '>&e;vic')}`],
     ['CDATA', (xml: string) => xml.replace('>vic', '><![CDATA[vic]]>')],
-    ['another encoding', (xml: string) => `<?xml version="1.0" encoding="UTF-16"?>${xml}`],
+    ['another encoding', (xml: string) => `<?xml version="1.0" encoding="UTF-7"?>${xml}`],
     ['a second root', (xml: string) => `${xml}<a/>`],
   ])('is 400 with markup that two parsers read differently: %s', async (_name, change) => {
     await isRejected(await postAnswer(begun.browser, change(answer())), 400);
@@ -330,12 +330,12 @@ describe('an authentic answer', () => {
       { conditions: '<saml:AudienceRestriction><saml:Audience>urn:x</saml:Audience></saml:AudienceRestriction>' },
       'audience',
     ],
-    ['for another recipient', { recipient: 'https://other.example/acs' }, 'destination'],
-    ['without a recipient', { recipient: null }, 'destination'],
+    ['for another recipient', { recipient: 'https://other.example/acs' }, 'recipient'],
+    ['without a recipient', { recipient: null }, 'recipient'],
     ['for another destination', { destination: 'https://other.example/acs' }, 'destination'],
     ['without a destination', { destination: null }, 'destination'],
-    ['whose Response answers another request', { responseInResponseTo: '_other' }, 'replay'],
-    ['whose Response answers no request', { responseInResponseTo: null }, 'replay'],
+    ['whose Response answers another request', { responseInResponseTo: '_other' }, 'in_response_to'],
+    ['whose Response answers no request', { responseInResponseTo: null }, 'in_response_to'],
     ['that has ended', { notOnOrAfter: new Date(Date.now() - 120_000).toISOString() }, 'time'],
     [
       'that has not begun',
@@ -361,7 +361,7 @@ describe('an authentic answer', () => {
       { sessionAttributes: ` SessionNotOnOrAfter="${new Date(Date.now() - 120_000).toISOString()}"` },
       'time',
     ],
-    ['without a sign-in', { authnStatement: '', attributes: { a: 'b' } }, 'answer'],
+    ['without a sign-in', { authnStatement: '', attributes: { a: 'b' } }, 'statement'],
     ['with a transient NameID', { format: 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient' }, 'subject'],
     [
       'with an email address as NameID',
@@ -369,14 +369,14 @@ describe('an authentic answer', () => {
       'subject',
     ],
     ['without a NameID', { nameId: null }, 'subject'],
-    ['that forbids further assertions', { conditions: '<saml:ProxyRestriction Count="0"/>' }, 'answer'],
+    ['that forbids further assertions', { conditions: '<saml:ProxyRestriction Count="0"/>' }, 'conditions'],
   ])('is rejected in its browser: %s', async (_name, parts, rule) => {
     await isNotRedeemed(parts, rule);
   });
 
   it('is rejected without a bearer confirmation', async () => {
     const holder = 'urn:oasis:names:tc:SAML:2.0:cm:holder-of-key';
-    await isNotRedeemed({ method: holder }, 'answer');
+    await isNotRedeemed({ method: holder }, 'confirmation');
   });
 
   it('signs in once', async () => {
