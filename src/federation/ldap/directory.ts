@@ -55,7 +55,7 @@ export interface Directory {
   lookUp(connection: LdapConnection, login: string): Promise<FoundUser | undefined>;
   /** The same of a known user. Undefined: there is no such entry any more, or the filter of the connection leaves it out. */
   findAgain(connection: LdapConnection, subject: string): Promise<FoundUser | undefined>;
-  /** Connects and binds as the account that searches, and reads the base DN, for doctor. */
+  /** Connects and binds as the account that searches, reads the base DN and tries the filter, for doctor. */
   probe(connection: LdapConnection): Promise<void>;
 }
 
@@ -177,12 +177,13 @@ export function createDirectory({ connections, now }: DirectoryDependencies): Di
       }),
 
     async probe(connection) {
-      await withSearchBind(connection, (session) =>
-        session.search({
+      await withSearchBind(connection, async (session) => {
+        await session.search({
           ...{ base: connection.settings.base_dn, scope: 'base', filter: filterWith('(objectClass=*)', 'dn', '') },
           ...{ attributes: ['1.1'], max: 1 },
-        }),
-      );
+        });
+        await findUser(session, connection, randomLoginLike(''));
+      });
     },
   };
 }
