@@ -1,12 +1,13 @@
 // A security profile by its registration: what it fills in, and that no field, whatever way it comes, makes it weaker.
-import { generateKeyPairSync, type JsonWebKey } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { oidcClient } from '../../src/applications/fields/oidc-client.ts';
 import { oidcRules } from '../../src/applications/oidc-rules.ts';
 import { withProfileFields } from '../../src/applications/security-profile.ts';
 import { check, formatPath } from '../../src/applications/validation.ts';
 
-const ec = { kty: 'EC', crv: 'P-256', x: 'a', y: 'b' };
+const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
+const ed = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
 const rsa = (modulusLength: number, more: object = {}) => ({
   ...generateKeyPairSync('rsa', { modulusLength }).publicKey.export({ format: 'jwk' }),
   ...more,
@@ -43,7 +44,7 @@ describe('a security profile', () => {
   it.each<[string, object]>([
     ['id_token_signed_response_alg', { id_token_signed_response_alg: 'ES256' }],
     ['grant_types', { grant_types: ['authorization_code', 'refresh_token', 'client_credentials'] }],
-    ['jwks', { jwks: { keys: [ec, rsa(2048), { kty: 'OKP', crv: 'Ed25519', x: 'a' }, rsa(3072, { alg: 'PS256' })] } }],
+    ['jwks', { jwks: { keys: [ec, rsa(2048), ed, rsa(3072, { alg: 'PS256' })] } }],
     ['jwks_uri', { jwks: undefined, jwks_uri: 'https://bank.example.com/jwks' }],
     ['redirect_uris', { application_type: 'native', redirect_uris: ['http://127.0.0.1/cb'] }],
   ])('leaves a choice within it: %s', (_field, more) => {
@@ -78,7 +79,7 @@ describe('a security profile', () => {
     ['jwks.keys[0]', { jwks: { keys: [rsa(1024)] } }],
     ['jwks.keys[0]', { jwks: { keys: [rsa(2048, { alg: 'RS256' })] } }],
     ['jwks.keys[1]', { jwks: { keys: [ec, { ...ec, crv: 'P-384' }] } }],
-    ['jwks.keys[0]', { jwks: { keys: [{ kty: 'OKP', crv: 'Ed448', x: 'a' } satisfies JsonWebKey] } }],
+    ['jwks.keys[0]', { jwks: { keys: [generateKeyPairSync('ed448').publicKey.export({ format: 'jwk' })] } }],
     ['profile', { profile: 'fapi1' }],
   ])('is not weakened by %s (%#)', (field, more) => {
     const found = faults({ profile: 'fapi2-signing', ...more });
