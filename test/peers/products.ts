@@ -10,6 +10,7 @@ import { startOauth2Proxy } from './products/oauth2-proxy.ts';
 import { startPaperless } from './products/paperless.ts';
 import type { StartProduct } from './products/product.ts';
 import { startSynapse } from './products/synapse.ts';
+import { startVault } from './products/vault.ts';
 import { Missing } from './programs.ts';
 
 const products: Record<string, StartProduct> = {
@@ -18,6 +19,7 @@ const products: Record<string, StartProduct> = {
   synapse: startSynapse,
   'paperless-ngx': startPaperless,
   minio: startMinio,
+  vault: startVault,
   'keycloak-oidc': (gatehouse) => startKeycloakBroker(gatehouse, 'oidc'),
   'keycloak-saml': (gatehouse) => startKeycloakBroker(gatehouse, 'saml'),
 };

@@ -184,6 +184,7 @@ Username Claim: preferred_username`,
 
 export const vault: ProductPreset = {
   id: 'vault',
+  ran: { what: 'Vault 1.21.0', on: '2026-11' },
   life: {
     renews: false,
     signOut: 'own',
