@@ -4,15 +4,19 @@ import type { Account } from '../accounts/account.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { Context, Middleware } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
+import { tooManyRequests } from '../http/errors.ts';
 import type { AccountChange, NotifyOwner } from '../mail/notify-owner.ts';
 import type { AccountFactors } from '../mfa/account-factors.ts';
 import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
+import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import type { SignedIn } from '../rp/signed-in.ts';
-import type { PageText } from '../texts/text.ts';
+import { type PageText, t } from '../texts/text.ts';
 
 export interface AccountPageHelpers {
   signedIn: SignedIn;
   checkCsrf: Middleware;
+  /** The same for a form that changes the own account, which writes an audit entry: at most 60 of them an hour. */
+  checkChange: Middleware;
   /** Rejects the request when the user has no second factor and may not set one up yet. */
   mayEnrol: Middleware;
   /** The user as the actor of an audit event. */
@@ -31,6 +35,7 @@ export interface AccountPageHelpersDependencies {
   cookies: Cookies;
   notifyOwner: NotifyOwner;
   factors: Pick<AccountFactors, 'of'>;
+  rateLimits: Pick<RateLimits, 'consume'>;
   firstEnrolment: Pick<FirstEnrolmentRule, 'isAllowed' | 'demandApproval'>;
 }
 
@@ -40,12 +45,22 @@ export function createAccountPageHelpers({
   cookies,
   notifyOwner,
   factors,
+  rateLimits,
   firstEnrolment,
 }: AccountPageHelpersDependencies): AccountPageHelpers {
   const actorOf = (ctx: Context) => ({ actorId: signedIn.userOf(ctx).account.id, request: ctx.state.request });
   return {
     signedIn,
     checkCsrf,
+
+    checkChange: (ctx, next) =>
+      checkCsrf(ctx, async () => {
+        const verdict = await rateLimits.consume('own-changes:account', signedIn.userOf(ctx).account.id);
+        const toAccount = { href: '/account', label: t('verify-email.go-to-account') };
+        if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds, { next: toAccount });
+        await next();
+      }),
+
     notifyOwner: (account, change, ctx) => notifyOwner(account, change, ctx.state.request),
     actorOf,
 

@@ -28,7 +28,7 @@ export function browserRoutes({
   knownBrowsers,
   audit,
 }: BrowserRoutesDependencies): Router<State, Extras> {
-  const { signedIn, checkCsrf } = page;
+  const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: HERE });
 
   router.get('/', signedIn.requireSignIn, async (ctx) => {
@@ -45,13 +45,13 @@ export function browserRoutes({
     });
   });
 
-  router.post('/forget', signedIn.requireSignIn, checkCsrf, async (ctx) => {
+  router.post('/forget', signedIn.requireSignIn, checkChange, async (ctx) => {
     const { id } = await parseForm(ctx, forgetForm);
     await forget(ctx, id);
     page.redirectWithNotice(ctx, HERE, t('browsers.forgotten'));
   });
 
-  router.post('/forget-all', signedIn.requireSignIn, checkCsrf, async (ctx) => {
+  router.post('/forget-all', signedIn.requireSignIn, checkChange, async (ctx) => {
     await forget(ctx);
     page.redirectWithNotice(ctx, HERE, t('browsers.all-forgotten'));
   });

@@ -17,9 +17,9 @@ const PATH = '/account/connections';
 const unlinkForm = z.object({ id: z.string().min(1).max(64) });
 
 export function connectionRoutes({ page, links }: ConnectionRoutesDependencies): Router<State, Extras> {
-  const { signedIn, checkCsrf } = page;
+  const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: PATH });
-  const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, checkCsrf] as const;
+  const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, checkChange] as const;
 
   router.get('/', signedIn.requireSignIn, async (ctx) => {
     const { account } = signedIn.userOf(ctx);

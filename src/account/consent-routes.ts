@@ -31,7 +31,7 @@ interface Listed extends ConsentEntry {
 
 export function consentRoutes(dependencies: ConsentRoutesDependencies): Router<State, Extras> {
   const { page, sessions, consents, audit } = dependencies;
-  const { signedIn, checkCsrf } = page;
+  const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: HERE });
 
   router.get('/', signedIn.requireSignIn, async (ctx) => {
@@ -50,7 +50,7 @@ export function consentRoutes(dependencies: ConsentRoutesDependencies): Router<S
     });
   });
 
-  router.post('/revoke', signedIn.requireSignIn, checkCsrf, async (ctx) => {
+  router.post('/revoke', signedIn.requireSignIn, checkChange, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const { application } = await parseForm(ctx, revokeForm);
     const found = (await allowedApplications(dependencies, account.id)).find(

@@ -7,10 +7,8 @@ import type { Consents } from '../consents/consents.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { StrengthMeter } from '../credentials/strength.ts';
 import type { Links } from '../federation/links.ts';
-import type { Middleware } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Csrf } from '../http/csrf.ts';
-import { tooManyRequests } from '../http/errors.ts';
 import type { EndSession } from '../logout/end-session.ts';
 import type { NotifyOwner } from '../mail/notify-owner.ts';
 import type { Mfa } from '../mfa/create-mfa.ts';
@@ -24,7 +22,6 @@ import type { RpSessions } from '../rp/sessions.ts';
 import type { SignedIn } from '../rp/signed-in.ts';
 import type { RecoveryCodesPages } from '../sign-in/second-factor/recovery-codes-page.ts';
 import type { Db } from '../storage/database.ts';
-import { t } from '../texts/text.ts';
 import { createAccountPageHelpers } from './account-page-helpers.ts';
 import { type ActivityRoutesDependencies, activityRoutes } from './activity-routes.ts';
 import { browserRoutes } from './browser-routes.ts';
@@ -81,8 +78,6 @@ export interface AccountPagesDependencies {
   recoveryCodesPages: RecoveryCodesPages;
 }
 
-const toAccount = { href: '/account', label: t('verify-email.go-to-account') };
-
 export function createAccountPages(dependencies: AccountPagesDependencies) {
   const { db, vault, now, issuer, accounts, audit, codeDelivery, consents, cookies, credentials, csrf } = dependencies;
   const { emailVerification, endSession, mfa, protectedRows, rateLimits, rpSessions, serviceNames, sessions } =
@@ -90,16 +85,10 @@ export function createAccountPages(dependencies: AccountPagesDependencies) {
   const { signedIn, strengthMeter, notifyOwner, logoutBrowserOf, titleOf, pictures } = dependencies;
   const { factors, firstEnrolment, knownBrowsers, passkeys, phones, recoveryCodes, totp } = mfa;
   const checkCsrf = csrf.check;
-  /** Of a form that changes something. */
-  const checkChange: Middleware = (ctx, next) =>
-    checkCsrf(ctx, async () => {
-      const verdict = await rateLimits.consume('own-changes:account', signedIn.userOf(ctx).account.id);
-      if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds, { next: toAccount });
-      await next();
-    });
   const page = createAccountPageHelpers({
     signedIn,
-    checkCsrf: checkChange,
+    checkCsrf,
+    rateLimits,
     cookies,
     notifyOwner,
     factors,

@@ -28,12 +28,12 @@ export interface SessionRoutesDependencies {
 const endForm = z.object({ uid: z.string().min(1).max(64) });
 
 export function sessionRoutes(dependencies: SessionRoutesDependencies): Router<State, Extras> {
-  const { signedIn, checkCsrf } = dependencies.page;
+  const { signedIn, checkChange } = dependencies.page;
   const router = new Router<State, Extras>({ prefix: '/account' });
   router.get('/sessions', signedIn.requireSignIn, (ctx) => showSessions(dependencies, ctx));
-  router.post('/sessions/end', signedIn.requireSignIn, checkCsrf, (ctx) => endOne(dependencies, ctx));
-  router.post('/sessions/end-others', signedIn.requireSignIn, checkCsrf, (ctx) => endOthers(dependencies, ctx));
-  router.post('/sessions/end-all', signedIn.requireSignIn, checkCsrf, (ctx) => endAll(dependencies, ctx));
+  router.post('/sessions/end', signedIn.requireSignIn, checkChange, (ctx) => endOne(dependencies, ctx));
+  router.post('/sessions/end-others', signedIn.requireSignIn, checkChange, (ctx) => endOthers(dependencies, ctx));
+  router.post('/sessions/end-all', signedIn.requireSignIn, checkChange, (ctx) => endAll(dependencies, ctx));
   return router;
 }
 

@@ -36,9 +36,9 @@ const sealedEnrolment = z.object({ challenge: z.string(), until: z.number() });
 
 export function passkeyRoutes(dependencies: PasskeyRoutesDependencies): Router<State, Extras> {
   const { page, passkeys } = dependencies;
-  const { signedIn, checkCsrf } = page;
+  const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: PATH });
-  const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, checkCsrf] as const;
+  const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, checkChange] as const;
 
   router.get('/', signedIn.requireSignIn, signedIn.recentAuthentication, page.mayEnrol, (ctx) =>
     showForm(dependencies, ctx),

@@ -39,7 +39,7 @@ function show(ctx: Context, { number = '', sealed, problem }: PhoneForm = {}, st
 
 export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State, Extras> {
   const { page, accounts, phones, codeDelivery, rateLimits, factorRecoveryCodes } = dependencies;
-  const { signedIn, checkCsrf } = page;
+  const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: PATH });
   const recentAuthentication = [signedIn.requireSignIn, signedIn.recentAuthentication] as const;
 
@@ -48,7 +48,7 @@ export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State
     show(ctx);
   });
 
-  router.post('/', ...recentAuthentication, checkCsrf, page.mayEnrol, async (ctx) => {
+  router.post('/', ...recentAuthentication, checkChange, page.mayEnrol, async (ctx) => {
     if (!codeDelivery.hasSms()) throw notFound();
     const { phone: typed } = await parseForm(ctx, numberForm);
     const number = phoneNumber(typed);
@@ -61,7 +61,7 @@ export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State
     show(ctx, { number, sealed: result.sealed });
   });
 
-  router.post('/confirm', ...recentAuthentication, checkCsrf, page.mayEnrol, async (ctx) => {
+  router.post('/confirm', ...recentAuthentication, checkChange, page.mayEnrol, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const { code, sealed } = await parseForm(ctx, codeForm);
     const verdict = await rateLimits.consume('code:account', account.id);
@@ -78,7 +78,7 @@ export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State
     await factorRecoveryCodes.afterAdding(ctx, t('factors.sms-done'), sealed);
   });
 
-  router.post('/remove', ...recentAuthentication, checkCsrf, async (ctx) => {
+  router.post('/remove', ...recentAuthentication, checkChange, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const isRemoved = await phones.remove(account.id, page.actorOf(ctx));
     if (isRemoved) await page.notifyOwner(account, 'phone-changed', ctx);

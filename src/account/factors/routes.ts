@@ -36,9 +36,9 @@ const authenticatorAppForm = z.object({ code: z.string().max(64), sealed: z.stri
 
 export function factorRoutes(dependencies: FactorRoutesDependencies): Router<State, Extras> {
   const { page, factorRecoveryCodes } = dependencies;
-  const { signedIn, checkCsrf } = page;
+  const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: FACTORS_PAGE });
-  const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, checkCsrf] as const;
+  const changeGuards = [signedIn.requireSignIn, signedIn.recentAuthentication, checkChange] as const;
 
   router.get('/', signedIn.requireSignIn, (ctx) => showFactors(dependencies, ctx));
   router.get('/app', signedIn.requireSignIn, signedIn.recentAuthentication, page.mayEnrol, (ctx) =>

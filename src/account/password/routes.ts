@@ -40,7 +40,7 @@ interface FormState {
 
 export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router<State, Extras> {
   const { page, credentials, factors, knownBrowsers, endSession, links } = dependencies;
-  const { signedIn, checkCsrf } = page;
+  const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>();
 
   router.get('/.well-known/change-password', (ctx) => {
@@ -52,7 +52,7 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
     show(ctx, { isLong: parseQuery(ctx, query).need === SINGLE_FACTOR_LENGTH }),
   );
 
-  router.post(PATH, signedIn.requireSignIn, signedIn.recentAuthentication, checkCsrf, async (ctx) => {
+  router.post(PATH, signedIn.requireSignIn, signedIn.recentAuthentication, checkChange, async (ctx) => {
     const { account, session } = signedIn.userOf(ctx);
     if ((await links.directoryWithPassword(account.id)) !== undefined) return show(ctx, { isLong: false });
     const { password, elsewhere, need: requested } = await parseForm(ctx, form);

@@ -24,12 +24,12 @@ const PROBLEMS: Partial<Record<EmailRequest['outcome'], PageText>> = {
 };
 
 export function emailRoutes({ page, emailVerification }: EmailRoutesDependencies): Router<State, Extras> {
-  const { signedIn, checkCsrf } = page;
+  const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: PATH });
 
   router.get('/', signedIn.requireSignIn, signedIn.recentAuthentication, (ctx) => show(ctx));
 
-  router.post('/', signedIn.requireSignIn, signedIn.recentAuthentication, checkCsrf, async (ctx) => {
+  router.post('/', signedIn.requireSignIn, signedIn.recentAuthentication, checkChange, async (ctx) => {
     const { email } = await parseForm(ctx, form);
     const result = await emailVerification.requestEmailChange(signedIn.userOf(ctx).account, email, page.actorOf(ctx));
     const problem = PROBLEMS[result.outcome];
@@ -37,7 +37,7 @@ export function emailRoutes({ page, emailVerification }: EmailRoutesDependencies
     answer(ctx, result, t('email.sent', { email: email.trim() }));
   });
 
-  router.post('/verify', signedIn.requireSignIn, checkCsrf, async (ctx) => {
+  router.post('/verify', signedIn.requireSignIn, checkChange, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const result = await emailVerification.requestVerification(account, page.actorOf(ctx));
     answer(ctx, result, t('email.verification-sent', { email: account.email ?? '' }));

@@ -28,7 +28,7 @@ const codeForm = z.object({ code: z.string().max(64), sealed: z.string().max(102
 
 export function profilePhoneRoutes(dependencies: ProfilePhoneRoutesDependencies): Router<State, Extras> {
   const { page, accounts, phones, codeDelivery, rateLimits } = dependencies;
-  const { signedIn, checkCsrf } = page;
+  const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: PATH });
   const recentAuthentication = [signedIn.requireSignIn, signedIn.recentAuthentication] as const;
 
@@ -51,7 +51,7 @@ export function profilePhoneRoutes(dependencies: ProfilePhoneRoutesDependencies)
     show(ctx);
   });
 
-  router.post('/', ...recentAuthentication, checkCsrf, async (ctx) => {
+  router.post('/', ...recentAuthentication, checkChange, async (ctx) => {
     if (!codeDelivery.hasSms()) throw notFound();
     const { phone: typed } = await parseForm(ctx, numberForm);
     const number = phoneNumber(typed);
@@ -65,7 +65,7 @@ export function profilePhoneRoutes(dependencies: ProfilePhoneRoutesDependencies)
     show(ctx, { number, sealed: result.sealed });
   });
 
-  router.post('/confirm', ...recentAuthentication, checkCsrf, async (ctx) => {
+  router.post('/confirm', ...recentAuthentication, checkChange, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     const { code, sealed } = await parseForm(ctx, codeForm);
     const verdict = await rateLimits.consume('code:account', account.id);
@@ -80,7 +80,7 @@ export function profilePhoneRoutes(dependencies: ProfilePhoneRoutesDependencies)
     page.redirectWithNotice(ctx, '/account', t('phone.verified'));
   });
 
-  router.post('/remove', ...recentAuthentication, checkCsrf, async (ctx) => {
+  router.post('/remove', ...recentAuthentication, checkChange, async (ctx) => {
     assertMaySet(ctx, undefined);
     await accounts.update(signedIn.userOf(ctx).account.id, { phoneNumber: null }, page.actorOf(ctx));
     page.redirectWithNotice(ctx, '/account', t('phone.removed'));

@@ -35,7 +35,7 @@ const names: ProfileText[] = [...textClaims, ...addressPartNames.map(addressColu
 const profileForm = z.object(Object.fromEntries(names.map((name) => [name, text])) as Record<ProfileText, typeof text>);
 
 export function profileRoutes({ page, accounts, codeDelivery }: ProfileRoutesDependencies): Router<State, Extras> {
-  const { signedIn, checkCsrf } = page;
+  const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: '/account/profile' });
 
   const show = (ctx: Context, { given = {}, problem }: { given?: Texts; problem?: PageText } = {}) => {
@@ -57,7 +57,7 @@ export function profileRoutes({ page, accounts, codeDelivery }: ProfileRoutesDep
 
   router.get('/', signedIn.requireSignIn, (ctx) => show(ctx));
 
-  router.post('/', signedIn.requireSignIn, checkCsrf, async (ctx) => {
+  router.post('/', signedIn.requireSignIn, checkChange, async (ctx) => {
     const { account } = signedIn.userOf(ctx);
     // The configuration file would restore its own value at the next start.
     if (account.source === 'file') throw forbidden('owned_by_file');
