@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { createServer, request as httpsRequest, type Server } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -15,6 +15,8 @@ import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { stringify } from 'yaml';
 import { startChild } from '../../bench/support/child.ts';
 import { selfSignedCertificate } from '../../src/keys/certificate.ts';
+import { type PlanClients, recordRoles } from './plans.ts';
+import { createResourceServer, type Introspected } from './resource-server.ts';
 
 export const user = { username: 'alice', password: 'correct horse battery staple' };
 /** The client of a plan, as Gatehouse and the suite have to know it. */
@@ -28,29 +30,18 @@ export interface PlanClient {
 export interface RunningGatehouse {
   issuer: string;
   alias: string;
-  /** Two clients for each kind of plan. */
-  clients: Record<ClientKind, [PlanClient, PlanClient]>;
+  /** An API that takes access tokens of Gatehouse (resource-server.ts). */
+  resourceUrl: string;
+  /** The two clients with this id in plans.ts. */
+  clients(id: string): [PlanClient, PlanClient];
   /** Runs a command of the command line on the same data. */
   cli(...command: string[]): Promise<string>;
   /** Rotates the key of ID tokens and waits until the server publishes the new one. */
   rotateKeys(): Promise<void>;
-  stop(): Promise<void>;
 }
 
-export const clientKinds = [
-  'basic',
-  'back-channel',
-  'front-channel',
-  'fapi-es256',
-  'fapi-ps256',
-  'signing-es256',
-  'signing-ps256',
-  'jarm-es256',
-  'jarm-ps256',
-] as const;
-export type ClientKind = (typeof clientKinds)[number];
-
 const DAY_MS = 24 * 3600 * 1000;
+const RESOURCE = '/conformance/records';
 const root = path.dirname(path.dirname(import.meta.dirname));
 
 export interface GatehouseOptions {
@@ -59,18 +50,24 @@ export interface GatehouseOptions {
   /** Host name and port of the issuer; the suite has to resolve the name. */
   host: string;
   port: number;
+  /** The address to listen on. */
+  listen: string;
   /** The name in the callback addresses of the suite: …/test/a/<alias>/callback. A suite runs one module of an alias at a time. */
   alias: string;
   /** The clients that the chosen plans need. */
-  kinds: readonly ClientKind[];
+  clients: readonly PlanClients[];
+  /** Keeps what has to be done at the end, after whatever is kept later. */
+  atEnd(task: () => unknown): void;
 }
 
 /** Starts the server on an empty database. */
 export async function startGatehouse(options: GatehouseOptions): Promise<RunningGatehouse> {
-  const { suite, host, port, alias } = options;
-  const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-conformance-'));
+  const { suite, host, port, listen, alias, atEnd } = options;
+  // The name says whose it is: a run that was killed leaves it behind.
+  const folder = mkdtempSync(path.join(tmpdir(), `gatehouse-conformance-${process.pid}-`));
+  atEnd(() => rmSync(folder, { recursive: true, force: true }));
   const issuer = `https://${host}:${port}`;
-  const clients = await makeClients();
+  const clients = await makeClients(options.clients);
   const configuration = path.join(folder, 'gatehouse.yaml');
   writeFileSync(configuration, stringify(configurationOf(options, clients)));
   const suiteCertificate = path.join(folder, 'suite.pem');
@@ -80,30 +77,50 @@ export async function startGatehouse(options: GatehouseOptions): Promise<Running
     // For the calls to the suite: logout tokens, keys and sector documents.
     NODE_EXTRA_CA_CERTS: suiteCertificate,
     ISSUER: issuer,
+    HOST: '127.0.0.1',
     PORT: String(inner),
     TRUST_PROXY: '1',
     DATA_DIR: path.join(folder, 'data'),
     GATEHOUSE_CONFIG: configuration,
     LOG_FORMAT: 'json',
   };
+  const resourceUrl = `${issuer}${RESOURCE}`;
+  const resourceServer = createResourceServer(resourceUrl, async (token) => {
+    const headers = { authorization: basic(api), 'content-type': 'application/x-www-form-urlencoded' };
+    const body = new URLSearchParams({ token }).toString();
+    return JSON.parse(await callFront(`${issuer}/introspect`, { method: 'POST', headers, body })) as Introspected;
+  });
+  const subjects = new Map<string, string>();
+  const front = await startFront({ host, port, listen, inner, subjects, resourceServer });
+  atEnd(() => {
+    front.closeAllConnections();
+    front.close();
+  });
   const main = path.join(root, 'dist', 'main.js');
   const readyUrl = `http://127.0.0.1:${inner}/readyz`;
-  const child = await startChild({ arguments: [main], cwd: folder, env, readyUrl });
-  const front = await startFront(host, port, inner);
+  const child = await startChild({ arguments: [main], cwd: folder, env, readyUrl, readySeconds: 180 });
+  atEnd(() => child.stop());
   const cli = async (...command: string[]) => {
     const { PATH = '', HOME = '' } = process.env;
     const bin = path.join(root, 'bin', 'gatehouse.js');
     const options = { cwd: folder, env: { PATH, HOME, ...env } };
     return (await promisify(execFile)(process.execPath, [bin, ...command], options)).stdout;
   };
+  for (const { id, username } of JSON.parse(await cli('user', 'list', '--json')) as { id: string; username: string }[])
+    subjects.set(username, id);
   const publishedKeys = async () => {
-    const { keys } = JSON.parse(await getText(`${issuer}/jwks`)) as { keys: JWK[] };
+    const { keys } = JSON.parse(await callFront(`${issuer}/jwks`)) as { keys: JWK[] };
     return keys.map(({ kid }) => kid).join(' ');
   };
   return {
     issuer,
     alias,
-    clients,
+    resourceUrl,
+    clients(id) {
+      const pair = clients.get(id);
+      if (!pair) throw new Error(`no clients ${id}`);
+      return pair;
+    },
     cli,
     async rotateKeys() {
       const before = await publishedKeys();
@@ -111,20 +128,16 @@ export async function startGatehouse(options: GatehouseOptions): Promise<Running
       await cli('keys', 'rotate', '--now', '--alg', 'RS256');
       while ((await publishedKeys()) === before) await sleep(500);
     },
-    async stop() {
-      front.closeAllConnections();
-      front.close();
-      await child.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
   };
 }
 
-/** The body of a GET at the TLS front, whose certificate no one signed. */
-function getText(url: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const sent = httpsRequest(url, { rejectUnauthorized: false }, (response) => text(response).then(resolve, reject));
-    sent.on('error', reject).end();
+/** The body of a response of the TLS front, whose certificate no one signed. */
+function callFront(url: string, call: { method?: string; headers?: Record<string, string>; body?: string } = {}) {
+  return new Promise<string>((resolve, reject) => {
+    const { method, headers, body } = call;
+    const options = { method, headers, rejectUnauthorized: false };
+    const sent = httpsRequest(url, options, (response) => text(response).then(resolve, reject));
+    sent.on('error', reject).end(body);
   });
 }
 
@@ -140,41 +153,39 @@ function certificateOf({ hostname, port }: URL): Promise<string> {
   });
 }
 
-const algorithms: Partial<Record<ClientKind, 'ES256' | 'PS256'>> = {
-  'fapi-es256': 'ES256',
-  'fapi-ps256': 'PS256',
-  'signing-es256': 'ES256',
-  'signing-ps256': 'PS256',
-  'jarm-es256': 'ES256',
-  'jarm-ps256': 'PS256',
-};
+/** The client of the API, which introspects tokens and asks for decisions (AuthZEN). */
+const api = { client_id: 'records', client_secret: 'secret-of-the-records-with-more-than-32-bytes' };
 
-async function makeClients(): Promise<RunningGatehouse['clients']> {
-  const pairs = clientKinds.map(async (kind) => {
-    const both = [await makeClient(kind, 1), await makeClient(kind, 2)] as const;
-    return [kind, both] as const;
-  });
-  return Object.fromEntries(await Promise.all(pairs)) as unknown as RunningGatehouse['clients'];
+const basic = ({ client_id, client_secret }: typeof api) =>
+  `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`;
+
+type Pairs = Map<string, [PlanClient, PlanClient]>;
+
+async function makeClients(all: readonly PlanClients[]): Promise<Pairs> {
+  const pairs: Pairs = new Map();
+  for (const clients of all)
+    if (!pairs.has(clients.id)) pairs.set(clients.id, [await makeClient(clients, 1), await makeClient(clients, 2)]);
+  return pairs;
 }
 
-async function makeClient(kind: ClientKind, number: number): Promise<PlanClient> {
-  const client_id = `${kind}-${number}`;
-  const alg = algorithms[kind];
+async function makeClient({ id, alg }: PlanClients, number: number): Promise<PlanClient> {
+  const client_id = `${id}-${number}`;
   if (!alg) return { client_id, client_secret: `secret-of-${client_id}-with-more-than-32-bytes` };
   const { privateKey } = await generateKeyPair(alg, { extractable: true, modulusLength: 2048 });
   return { client_id, jwks: { keys: [{ ...(await exportJWK(privateKey)), kid: client_id, alg, use: 'sig' }] } };
 }
 
-function configurationOf({ suite, alias, kinds }: GatehouseOptions, clients: RunningGatehouse['clients']): object {
+function configurationOf({ suite, alias, clients: all }: GatehouseOptions, pairs: Pairs): object {
   const at = (name: string) => `${suite}/test/a/${alias}/${name}`;
   const callback = at('callback');
-  const declared = kinds.flatMap((kind) =>
-    clients[kind].map((client, index) => ({
-      client_id: client.client_id,
-      client_name: `Conformance ${client.client_id}`,
+  const declared = [...pairs].flatMap(([id, pair]) =>
+    pair.map(({ client_id, client_secret, jwks }, index) => ({
+      client_id,
+      client_name: `Conformance ${client_id}`,
       // The suite sends the second client there with parameters, which must stay.
       redirect_uris: index === 0 ? [callback] : [callback, `${callback}?dummy1=lorem&dummy2=ipsum`],
-      ...(client.client_secret ? openidMetadata(kind, client, at) : fapiMetadata(kind, client)),
+      ...(client_secret ? { client_secret } : { jwks: { keys: (jwks?.keys ?? []).map(publicPart) } }),
+      ...all.find((clients) => clients.id === id)?.metadata(at),
     })),
   );
   return {
@@ -182,12 +193,17 @@ function configurationOf({ suite, alias, kinds }: GatehouseOptions, clients: Run
       rate_limits: false,
       outgoing_networks: ['127.0.0.0/8', '::1/128'],
     },
-    clients: declared,
+    clients: [
+      ...declared,
+      { ...api, client_name: 'Records', grant_types: ['client_credentials'], access_evaluation: 'all_users' },
+    ],
+    roles: recordRoles,
     users: [
       {
         ...user,
         email: 'alice@example.com',
         email_verified: true,
+        roles: ['record-writer'],
         name: 'Alice Example',
         given_name: 'Alice',
         middle_name: 'Maria',
@@ -203,40 +219,8 @@ function configurationOf({ suite, alias, kinds }: GatehouseOptions, clients: Run
         phone_number: '+43 1 5555555',
         address: { street_address: '1 Example Street', locality: 'Vienna', postal_code: '1010', country: 'Austria' },
       },
+      { username: 'bob', email: 'bob@example.com', roles: ['record-reader'] },
     ],
-  };
-}
-
-function openidMetadata(kind: ClientKind, { client_secret }: PlanClient, at: (name: string) => string): object {
-  return {
-    client_secret,
-    // The plans of OpenID Connect send no PKCE.
-    require_pkce: false,
-    id_token_claims: 'conform',
-    grant_types: ['authorization_code', 'refresh_token'],
-    post_logout_redirect_uris: [at('post_logout_redirect')],
-    ...(kind === 'back-channel' && {
-      backchannel_logout_uri: at('backchannel_logout'),
-      backchannel_logout_session_required: true,
-    }),
-    ...(kind === 'front-channel' && {
-      frontchannel_logout_uri: at('frontchannel_logout'),
-      frontchannel_logout_session_required: true,
-    }),
-  };
-}
-
-function fapiMetadata(kind: ClientKind, { jwks }: PlanClient): object {
-  const alg = algorithms[kind];
-  return {
-    // fapi2-signing demands JARM as well; the plans with plain responses are for fapi2 with signed requests.
-    profile: kind.startsWith('jarm') ? 'fapi2-signing' : 'fapi2',
-    token_endpoint_auth_signing_alg: alg,
-    id_token_signed_response_alg: alg,
-    ...(kind.startsWith('jarm') && { authorization_signed_response_alg: alg }),
-    ...(!kind.startsWith('fapi') && { require_signed_request_object: true, request_object_signing_alg: alg }),
-    grant_types: ['authorization_code', 'refresh_token'],
-    jwks: { keys: (jwks?.keys ?? []).map(publicPart) },
   };
 }
 
@@ -246,8 +230,18 @@ function publicPart({ kty, crv, x, y, n, e, kid, alg, use }: JWK): JWK {
   ) as JWK;
 }
 
+interface FrontOptions {
+  host: string;
+  port: number;
+  listen: string;
+  inner: number;
+  /** The `sub` of each user by name. */
+  subjects: ReadonlyMap<string, string>;
+  resourceServer: ReturnType<typeof createResourceServer>;
+}
+
 /** TLS 1.2 and 1.3 with the cipher suites of BCP 195, which FAPI 2 demands (5.2.2). */
-async function startFront(host: string, port: number, inner: number): Promise<Server> {
+async function startFront({ host, port, listen, inner, subjects, resourceServer }: FrontOptions): Promise<Server> {
   const options = {
     ...(await certificateFor(host)),
     minVersion: 'TLSv1.2' as const,
@@ -256,8 +250,9 @@ async function startFront(host: string, port: number, inner: number): Promise<Se
       'ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384',
     ].join(':'),
   };
-  const server = createServer(options, (incoming, outgoing) => {
+  const server = createServer(options, async (incoming, outgoing) => {
     const { method, url, headers } = incoming;
+    if (url?.split('?')[0] === RESOURCE) return resourceServer(incoming, outgoing);
     const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-for': incoming.socket.remoteAddress ?? '' };
     const inside = httpRequest(
       { host: '127.0.0.1', port: inner, method, path: url, headers: { ...headers, ...forwarded } },
@@ -267,10 +262,26 @@ async function startFront(host: string, port: number, inner: number): Promise<Se
       },
     );
     inside.on('error', () => outgoing.destroy());
-    incoming.pipe(inside);
+    if (!url?.startsWith('/access/v1/')) return void incoming.pipe(inside);
+    const body = await withSubjects(incoming, subjects);
+    inside.setHeader('authorization', basic(api));
+    if (headers['content-length'] !== undefined) inside.setHeader('content-length', Buffer.byteLength(body));
+    inside.end(body);
   });
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, resolve));
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, listen, resolve));
   return server;
+}
+
+/**
+ * The AuthZEN plans ask about users by name and Gatehouse knows them by the `sub` that it has chosen, so the front stands in for
+ * the application that asks (a policy enforcement point). It also adds the credentials: the suite has no client for its variant
+ * with Basic (release-v5.2.3).
+ */
+async function withSubjects(request: IncomingMessage, subjects: ReadonlyMap<string, string>): Promise<string> {
+  const body = await text(request);
+  return body.replaceAll(/("id"\s*:\s*)"([^"]*)"/g, (member, name: string, value: string) =>
+    subjects.has(value) ? `${name}"${subjects.get(value)}"` : member,
+  );
 }
 
 async function certificateFor(host: string): Promise<{ key: string; cert: string }> {

@@ -1,15 +1,18 @@
 // Runs the plans of the OpenID Foundation's conformance suite against the built server and prints a table (docs/conformance.md).
 // Exits with 1 when a result is neither a pass nor listed in expected-results.json.
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import type { Browser } from 'playwright-core';
+import { packageVersion } from '../../src/platform/package.ts';
 import { launchBrowser } from '../support/browser/browser.ts';
 import { type Behavior, visit } from './browser-visits.ts';
 import { disagreements, type Outcome, readExpected } from './expected.ts';
-import { startGatehouse } from './gatehouse.ts';
+import { type RunningGatehouse, startGatehouse } from './gatehouse.ts';
 import { configurationOf, type Plan, plans } from './plans.ts';
-import { createSuite, type PlanModule } from './suite.ts';
+import { createSuite, NoSuite, type PlanModule } from './suite.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -17,52 +20,104 @@ const { values: options } = parseArgs({
     token: { type: 'string' },
     host: { type: 'string', default: 'localhost' },
     port: { type: 'string', default: '9443' },
+    /** The address to listen on, for a suite that is not on this machine. */
+    listen: { type: 'string', default: '127.0.0.1' },
     alias: { type: 'string', default: 'gatehouse' },
     plan: { type: 'string', multiple: true },
     module: { type: 'string', multiple: true },
     /** A folder for the logs and pictures of each module that did not pass. */
     logs: { type: 'string' },
+    /** Leaves the plans in the suite, to look at them there. */
+    keep: { type: 'boolean', default: false },
   },
 });
-
-// The child processes end with this one.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 const MODULE_MS = 240_000;
 const POLL_MS = 300;
 /** After a visit that ended back at the suite, a module that waits so long waits for a picture, not for a slow request. */
 const IDLE_MS = 20_000;
+/** What is under way at a signal has this time to end. */
+const STOP_MS = 10_000;
 
 const suite = createSuite(options.suite, options.token);
 const chosen = plans.filter(({ name }) => !options.plan || options.plan.some((text) => name.includes(text)));
-if (chosen.length === 0) throw new Error(`No such plan. There are: ${plans.map(({ name }) => name).join(', ')}`);
+let gatehouse: RunningGatehouse;
+let browser: Browser;
 
-const outcomes: Outcome[] = [];
-const kinds = [
-  ...new Set(chosen.flatMap(({ clients }) => (clients === 'none' || clients === 'dynamic' ? [] : [clients]))),
-];
-const { host, port, alias } = options;
-const gatehouse = await startGatehouse({ suite: options.suite, host, port: Number(port), alias, kinds });
-let browser = await launchBrowser();
+/** What has to be done at the end, the newest first. */
+const cleanup: (() => unknown)[] = [];
+const stop = new AbortController();
+const signalled = new Promise<never>((_resolve, reject) => {
+  stop.signal.addEventListener('abort', () => reject(stop.signal.reason));
+});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => stop.abort(new Error(`Stopped by ${signal}.`)));
+
+const running = run();
 try {
-  for (const plan of chosen) outcomes.push(...(await runPlan(plan)));
-} finally {
-  await browser.close();
-  await gatehouse.stop();
+  await Promise.race([running, signalled]);
+} catch (error) {
+  process.exitCode = 1;
+  const isPlain = error instanceof NoSuite || error === stop.signal.reason;
+  process.stderr.write(`${error instanceof Error && !isPlain ? error.stack : (error as Error).message}\n`);
 }
-printTable(outcomes);
-const faults = disagreements(outcomes, readExpected());
-for (const fault of faults) print(`not expected: ${fault}`);
-process.exitCode = faults.length > 0 ? 1 : 0;
+for (const task of cleanup) {
+  try {
+    await task();
+  } catch (error) {
+    process.stderr.write(`${error}\n`);
+  }
+}
+await Promise.race([running.catch(() => undefined), sleep(STOP_MS)]);
+process.exit();
 
-async function runPlan(plan: Plan): Promise<Outcome[]> {
+async function run(): Promise<void> {
+  if (chosen.length === 0) throw new Error(`No such plan. There are: ${plans.map(({ name }) => name).join('; ')}`);
+  const about = await suite.about();
+  print(`Gatehouse ${packageVersion()}, ${commit()}`);
+  print(`Suite ${about.version}, ${[about.tag, about.revision].filter(Boolean).join(', ')} at ${options.suite}`);
+  const atEnd = (task: () => unknown) => void cleanup.unshift(task);
+  const { host, port, alias, listen } = options;
+  const clients = chosen.flatMap((plan) => (typeof plan.clients === 'string' ? [] : [plan.clients]));
+  gatehouse = await startGatehouse({ suite: options.suite, host, port: Number(port), listen, alias, clients, atEnd });
+  browser = await openBrowser();
+  atEnd(() => browser.close());
+  const outcomes: Outcome[] = [];
+  for (const plan of chosen) outcomes.push(...(await runPlan(plan, atEnd)));
+  printTable(outcomes);
+  const faults = disagreements(outcomes, readExpected());
+  for (const fault of faults) print(`not expected: ${fault}`);
+  process.exitCode = faults.length > 0 ? 1 : 0;
+}
+
+/** The commit that was built, and whether files were changed since. */
+function commit(): string {
+  const git = (...command: string[]) =>
+    execFileSync('git', command, { cwd: import.meta.dirname, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  try {
+    const [hash, date] = git('log', '-1', '--format=%H %cs').trim().split(' ');
+    return `commit ${hash} of ${date}${git('status', '--porcelain', ':/') ? ' with changes that are not committed' : ''}`;
+  } catch {
+    return 'of no repository';
+  }
+}
+
+/** Signals end the driver, which then closes the browser. */
+function openBrowser(): Promise<Browser> {
+  return launchBrowser({ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false });
+}
+
+async function runPlan(plan: Plan, atEnd: (task: () => unknown) => void): Promise<Outcome[]> {
   const created = await suite.createPlan(plan.planName, plan.variant, await configurationOf(plan, gatehouse));
   const modules = created.modules.filter(
     ({ testModule }) => !options.module || options.module.some((text) => testModule.includes(text)),
   );
-  print(`${plan.name}: ${modules.length} modules, ${options.suite}/plan-detail.html?plan=${created.id}`);
+  const address = `${options.suite}/plan-detail.html?plan=${created.id}`;
+  print(`${plan.name}: ${modules.length} modules${options.keep ? `, ${address}` : ''}`);
+  if (!options.keep) atEnd(() => suite.deletePlan(created.id));
   const done: Outcome[] = [];
   for (const module of modules) {
+    stop.signal.throwIfAborted();
     const outcome = await runModule(plan, created.id, module);
     done.push(outcome);
     const mark = outcome.result === 'PASSED' ? '' : ` ${outcome.conditions.join(', ')}`;
@@ -74,7 +129,7 @@ async function runPlan(plan: Plan): Promise<Outcome[]> {
 async function runModule(plan: Plan, planId: string, module: PlanModule): Promise<Outcome> {
   const first = await runOnce(plan, planId, module);
   // A fault of the driver says nothing about the server; a result of the suite is never repeated.
-  if (first.fault === undefined) return first.outcome;
+  if (first.fault === undefined || stop.signal.aborted) return first.outcome;
   print(`  repeated ${module.testModule}: ${first.fault}`);
   const { outcome, fault } = await runOnce(plan, planId, module);
   return fault === undefined ? outcome : { ...outcome, conditions: [...outcome.conditions, `driver: ${fault}`] };
@@ -86,7 +141,7 @@ async function runOnce(
   planId: string,
   module: PlanModule,
 ): Promise<{ outcome: Outcome; fault: string | undefined }> {
-  if (!browser.isConnected()) browser = await launchBrowser();
+  if (!browser.isConnected()) browser = await openBrowser();
   const id = await suite.createModule(planId, module);
   const pictures: Buffer[] = [];
   let fault: string | undefined;
@@ -131,6 +186,7 @@ async function drive(id: string, name: string, pictures: Buffer[]): Promise<bool
   let pictureFrom = 0;
   try {
     while (Date.now() < until) {
+      stop.signal.throwIfAborted();
       const { status } = await suite.info(id);
       if (status === 'FINISHED' || status === 'INTERRUPTED') return true;
       if (status === 'CONFIGURED' && !started) {

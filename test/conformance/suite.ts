@@ -21,12 +21,23 @@ export interface LogEntry {
   upload?: string;
 }
 
+/** What the suite says about itself. */
+export interface SuiteInfo {
+  version: string;
+  tag: string;
+  revision: string;
+}
+
 export interface Suite {
+  /** Throws NoSuite where no suite answers. */
+  about(): Promise<SuiteInfo>;
   createPlan(
     name: string,
     variant: Record<string, string>,
     config: object,
   ): Promise<{ id: string; modules: PlanModule[] }>;
+  /** Removes the plan with the logs of its modules. */
+  deletePlan(id: string): Promise<void>;
   /** Creates a module, which begins at once unless it waits for a person. */
   createModule(planId: string, module: PlanModule): Promise<string>;
   startModule(id: string): Promise<void>;
@@ -40,6 +51,9 @@ export interface Suite {
   upload(id: string, placeholder: string, png: Buffer): Promise<void>;
   cancel(id: string): Promise<void>;
 }
+
+/** No suite answers at the origin. The message says how to start one. */
+export class NoSuite extends Error {}
 
 // The suite is a program of this machine with a certificate of its own.
 const agent = new Agent({ rejectUnauthorized: false, keepAlive: true });
@@ -56,6 +70,17 @@ export function createSuite(origin: string, token: string | undefined): Suite {
   const variantOf = (variant: Record<string, string> | undefined) => ({ variant: JSON.stringify(variant ?? {}) });
 
   return {
+    async about() {
+      try {
+        const info = await call<Partial<SuiteInfo> | undefined>('GET', 'server');
+        if (info?.version) return { version: info.version, tag: info.tag ?? '', revision: info.revision ?? '' };
+      } catch (error) {
+        const { message, code } = error as NodeJS.ErrnoException;
+        throw noSuite(origin, message || code || String(error));
+      }
+      throw noSuite(origin, 'the response has no version');
+    },
+    deletePlan: (id) => call('DELETE', `plan/${id}`),
     createPlan: (planName, variant, config) =>
       call('POST', `plan?${query({ planName, ...variantOf(variant) })}`, json(config)),
     async createModule(plan, { testModule: test, variant }) {
@@ -74,6 +99,12 @@ export function createSuite(origin: string, token: string | undefined): Suite {
       }),
     cancel: (id) => call('DELETE', `runner/${id}`),
   };
+}
+
+function noSuite(origin: string, why: string): NoSuite {
+  return new NoSuite(
+    `No conformance suite answers at ${origin} (${why}): start one with "docker compose -f test/conformance/compose.yaml up --detach", or name yours with --suite (docs/conformance.md).`,
+  );
 }
 
 function send(

@@ -9,6 +9,7 @@ import {
   type BrowserContextOptions,
   type CDPSession,
   chromium,
+  type LaunchOptions,
   type Page,
 } from 'playwright-core';
 import { unpackChromium } from './chromium.ts';
@@ -24,9 +25,10 @@ export const phone = {
 export const desktop = { viewport: { width: 1280, height: 800 } } satisfies BrowserContextOptions;
 
 /** Starts the browser. Close it in afterAll; contexts and pages go with it. */
-export async function launchBrowser(): Promise<Browser> {
+export async function launchBrowser(options: LaunchOptions = {}): Promise<Browser> {
   const { executable, fonts } = await unpackChromium();
   return chromium.launch({
+    ...options,
     executablePath: executable,
     // No sandbox: test runs are often root in a container. Unlike the package's own list of arguments these keep
     // the web's security rules on, and processes apart: with one process, closing a context ends the browser.
