@@ -288,6 +288,8 @@ export const limits = {
   secretOverlap: { defaultSeconds: 7 * DAY, maxSeconds: 90 * DAY }, // of the old secrets beside a new one
   /** API keys: lifetime, the range of the setting `api_key_max_days`, how long ended ones are listed. */
   apiKey: { defaultDays: 90, defaultMaxDays: 365, maxDays: 1825, keepDays: 30, maxPerUser: 50 },
+  /** Invitation codes for sign-up; an expired one is listed for `keepDays`. */
+  signUpCode: { defaultDays: 30, maxDays: 365, maxUses: 100_000, max: 500, minLength: 12, maxLength: 64, keepDays: 30 },
   rejections: { keepDays: 14 }, // how long they can be looked up
   settings: { cacheSeconds: 5, maxSchemaBytes: 16 * KIB, schemaCheckMs: 250 }, // cached on other instances
   /** One or two seconds of work on a phone, valid as long as its page; a browser without scripts waits instead. */

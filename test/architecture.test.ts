@@ -20,7 +20,7 @@ const layers: string[][] = [
   ['oidc', 'sign-in'],
   [
     ...['api-keys', 'brand', 'credentials', 'mfa', 'rbac', 'applications', 'config-file', 'connections', 'consents'],
-    'rate-limits',
+    ...['rate-limits', 'sign-up-codes'],
   ],
   ['accounts'],
   ['audit', 'mail', 'sms', 'keys', 'settings', 'rejections'],

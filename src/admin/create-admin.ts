@@ -34,6 +34,7 @@ import { parseServiceProviderMetadata } from '../saml/metadata/parse.ts';
 import { parseIdentityProviderMetadata } from '../saml/metadata/parse-identity-provider.ts';
 import type { WaitingMetadataDecisions } from '../saml/metadata/waiting-metadata.ts';
 import type { Settings } from '../settings/settings.ts';
+import type { SignUpCodes } from '../sign-up-codes/sign-up-codes.ts';
 import type { Db } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
 import type { Endpoint } from './api/endpoint.ts';
@@ -60,6 +61,8 @@ import { sessionEndpoints, userSessionEndpoints } from './sessions/api.ts';
 import { createSettingAdmin } from './settings/actions.ts';
 import { configurationEndpoints, settingEndpoints } from './settings/api.ts';
 import { createConfigurationAdmin } from './settings/configuration.ts';
+import { createSignUpCodeAdmin } from './sign-up-codes/actions.ts';
+import { signUpCodeEndpoints } from './sign-up-codes/api.ts';
 import { createUserAdmin } from './users/actions.ts';
 import { userEndpoints } from './users/api.ts';
 
@@ -97,6 +100,7 @@ export interface AdminDependencies {
   roles: Roles;
   sessions: Sessions;
   settings: Settings;
+  signUpCodes: SignUpCodes;
   brandImages: ImageStore;
   notifyOwner: NotifyOwner;
 }
@@ -175,6 +179,7 @@ function createAdminActions(dependencies: AdminDependencies) {
   const { protectedRows } = dependencies;
   const exported = {
     ...{ db, applications: registered, connections, roles: roleStore, settings, protectedRows, brandImages },
+    signUpCodes: dependencies.signUpCodes,
   };
   const configuration = createConfigurationAdmin({
     configFile: dependencies.configFile,
@@ -194,6 +199,7 @@ function createAdminActions(dependencies: AdminDependencies) {
     sessions,
     keys,
     apiKeys,
+    signUpCodes: createSignUpCodeAdmin({ db, codes: dependencies.signUpCodes }),
     settings: settingAdmin,
     configuration,
     mail,
@@ -216,6 +222,7 @@ function adminEndpoints(actions: ReturnType<typeof createAdminActions>, audit: A
     ...keyEndpoints(actions.keys),
     ...auditEndpoints(audit, authority),
     ...settingEndpoints(settings),
+    ...signUpCodeEndpoints(actions.signUpCodes),
     ...configurationEndpoints(configuration),
     ...mailEndpoints(actions.mail),
     ...overviewEndpoints(actions.statistics),

@@ -37,6 +37,7 @@ import { apiRoutes } from './resources/console.ts';
 import { roleRoutes } from './roles/console.ts';
 import { sessionRoutes } from './sessions/console.ts';
 import { type SettingPagesDependencies, settingRoutes } from './settings/console.ts';
+import { signUpCodeRoutes } from './sign-up-codes/console.ts';
 import { suggestionRoutes } from './suggestions/console.ts';
 import { createTypedUsers } from './suggestions/typed-user.ts';
 import { userRoutes } from './users/console.ts';
@@ -130,6 +131,11 @@ export function createConsole(dependencies: ConsoleDependencies) {
         ...{ mailTemplates: mail.templates, configFile: config.configFile },
       }),
       settingRoutes({ frame, settings, system: dependencies.system, configFile: config.configFile }),
+      signUpCodeRoutes({
+        ...{ frame, codes: admin.signUpCodes, issuer },
+        areNeeded: async () =>
+          Boolean((await settingOf('self_registration')) && (await settingOf('sign_up_code_required'))),
+      }),
       confirmationRoutes({ frame, storedPages, signedIn: page.signedIn }),
     ],
   };

@@ -106,6 +106,10 @@ export const auditEventTypes = [
   'api-key.created',
   'api-key.revoked',
   'api-key.used',
+  'sign-up-code.created',
+  'sign-up-code.updated',
+  'sign-up-code.revoked',
+  'sign-up-code.refused',
   // Access
   'role.created',
   'role.updated',

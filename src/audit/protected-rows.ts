@@ -34,6 +34,7 @@ export type ProtectedTable =
   | 'saml_requests'
   | 'saml_name_ids'
   | 'api_keys'
+  | 'sign_up_codes'
   | 'settings';
 
 /** Times as ISO text, so that both databases and both ways to read a row give the same. */

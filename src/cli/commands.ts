@@ -16,6 +16,7 @@ import { appRegistrationToken } from './registration-token.ts';
 import { secretsAdopt } from './secrets/adopt.ts';
 import { secretsRotate } from './secrets/rotate.ts';
 import { serveCommand } from './serve.ts';
+import { signUpCodeCreate, signUpCodeList, signUpCodeRevoke } from './sign-up-codes.ts';
 import { upgradeCheck } from './upgrade/upgrade-check.ts';
 import { userAdd, userSetPassword } from './user-passwords.ts';
 import {
@@ -53,6 +54,9 @@ export const commands: readonly Command[] = [
     apiKeyCreate,
     apiKeyList,
     apiKeyRevoke,
+    signUpCodeCreate,
+    signUpCodeList,
+    signUpCodeRevoke,
     keysList,
     keysRotate,
     auditVerify,

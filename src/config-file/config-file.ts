@@ -76,8 +76,13 @@ async function runSteps({ db, audit, settings }: ConfigFileDependencies, { steps
 // The other sections are audited by the domains that change them.
 function eventOf({ section, kind }: Step): AuditEventType | undefined {
   if (section === 'settings') return 'setting.changed';
-  if (section !== 'resources') return undefined;
-  return ({ create: 'resource.created', change: 'resource.updated', delete: 'resource.deleted' } as const)[kind];
+  if (section === 'resources')
+    return ({ create: 'resource.created', change: 'resource.updated', delete: 'resource.deleted' } as const)[kind];
+  if (section === 'sign_up_codes') {
+    const types = { create: 'sign-up-code.created', change: 'sign-up-code.updated', delete: 'sign-up-code.revoked' };
+    return types[kind] as AuditEventType;
+  }
+  return undefined;
 }
 
 function isConcurrentChange(error: unknown): boolean {

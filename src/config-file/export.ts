@@ -16,6 +16,7 @@ import { shortEntryOf } from '../connections/entry.ts';
 import { isGenuineGrant, isGenuineRole } from '../rbac/protected-grants.ts';
 import type { Role, Roles } from '../rbac/roles.ts';
 import type { SettingEntry, Settings } from '../settings/settings.ts';
+import type { SignUpCode, SignUpCodes } from '../sign-up-codes/sign-up-codes.ts';
 import { inChunks } from '../storage/chunks.ts';
 import type { Db } from '../storage/database.ts';
 import { declaredApplication } from './plan/clients.ts';
@@ -26,6 +27,7 @@ type ExportDependencies = {
   connections: Connections;
   roles: Roles;
   settings: Settings;
+  signUpCodes: Pick<SignUpCodes, 'list'>;
   /** Rows that another program wrote are left out: applied to another server, the file would confirm them. */
   protectedRows: ProtectedRows;
   brandImages: Pick<ImageStore, 'read'>;
@@ -33,8 +35,9 @@ type ExportDependencies = {
 type Entry = Record<string, unknown>;
 
 const roleDefaults = { description: '', permissions: [] };
-const HEADER = ` Exported from Gatehouse without secrets: client secrets, secrets of connections, passwords, and second
- factors. Add client_secret and password (or password_hash) before you apply this file to another server.`;
+const HEADER = ` Exported from Gatehouse without secrets: client secrets, secrets of connections, passwords, sign-up
+ codes, and TOTP secrets. Add client_secret, code, and password (or password_hash) before you apply this file to
+ another server.`;
 
 /** The configuration as YAML. */
 export async function exportConfiguration(dependencies: ExportDependencies): Promise<string> {
@@ -51,6 +54,7 @@ export async function exportedConfiguration({
   connections,
   roles: roleStore,
   settings,
+  signUpCodes,
   protectedRows,
   brandImages,
 }: ExportDependencies): Promise<Record<string, unknown>> {
@@ -72,6 +76,7 @@ export async function exportedConfiguration({
       .map(({ name, description, permissions }) => withoutDefaults({ name, description, permissions }, roleDefaults)),
     connections: await connectionEntries(connections),
     users: await userEntries(db, protectedRows, known),
+    sign_up_codes: (await signUpCodes.list()).filter(({ state }) => state === 'usable').map(signUpCodeEntry),
   };
   return Object.fromEntries(Object.entries(content).filter(([, part]) => Object.keys(part).length > 0));
 }
@@ -96,6 +101,15 @@ function withKnownRoles<A extends Application>(application: A, known: ReadonlySe
 function resourceEntry({ identifier, scopes, scopePermissions, signingAlg }: Resource): Entry {
   const tied = Object.keys(scopePermissions).length > 0 ? { scope_permissions: scopePermissions } : {};
   return { identifier, scopes, ...tied, signing_alg: signingAlg };
+}
+
+/** Without the code, of which only a hash is stored. */
+function signUpCodeEntry({ name, maxUses, expiresAt }: SignUpCode): Entry {
+  return {
+    name,
+    ...(maxUses === 1 ? {} : { max_uses: maxUses }),
+    ...(expiresAt && { expires_at: expiresAt.toISOString() }),
+  };
 }
 
 /** One application as the file would declare it. */

@@ -7,7 +7,7 @@ import { workerModule } from '../platform/package.ts';
 import { inTurns } from '../platform/turns.ts';
 import type { ParsedFile } from './file.ts';
 import type { ParseResult, ParseTask } from './parse-task.ts';
-import type { Declared } from './schema.ts';
+import { type Declared, emptyDeclaration } from './schema.ts';
 
 export interface FileReader {
   /** Throws unavailable (503) when too many files wait, and invalid_input (400) for one that takes too much time or memory. */
@@ -52,9 +52,7 @@ export function createFileReader(options: FileReaderOptions = {}): FileReader {
   return {
     async read(text) {
       const { pieces, faults } = await run({ text });
-      const declared: Declared = {
-        ...{ settings: {}, resources: [], clients: [], service_providers: [], roles: [], connections: [], users: [] },
-      };
+      const declared = emptyDeclaration();
       for await (const piece of inTurns(pieces, 1)) append(declared, JSON.parse(piece) as Partial<Declared>);
       return { declared, faults, locate: async (found) => (await run({ text, locate: found })).faults };
     },

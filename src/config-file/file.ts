@@ -15,11 +15,13 @@ import { duplicateFaults, userRules } from './rules.ts';
 import {
   type Declared,
   type EntrySection,
+  emptyDeclaration,
   entrySections,
   resource,
   resourceRules,
   role,
   settings,
+  signUpCode,
   top,
   user,
 } from './schema.ts';
@@ -53,10 +55,6 @@ export function parseFile(text: string, options: { maxSize?: number } = {}): Par
   return { declared, faults: locate(faults), locate };
 }
 
-function emptyDeclaration(): Declared {
-  return { settings: {}, resources: [], clients: [], service_providers: [], roles: [], connections: [], users: [] };
-}
-
 function validateSections(content: unknown): { declared: Declared; faults: Fault[] } {
   const whole = check(top, content);
   const faults = whole.ok ? [] : whole.faults;
@@ -82,6 +80,7 @@ function validateSections(content: unknown): { declared: Declared; faults: Fault
     roles: read<Declared['roles'][number]>('roles', (entry) => check(role, entry)),
     connections: read<ConnectionEntry>('connections', checkConnection),
     users: read<Declared['users'][number]>('users', (entry) => check(user, entry, userRules)),
+    sign_up_codes: read<Declared['sign_up_codes'][number]>('sign_up_codes', (entry) => check(signUpCode, entry)),
   };
   faults.push(...duplicateFaults(entries));
   const lists = Object.fromEntries(entrySections.map((name) => [name, [...entries[name].values()]]));

@@ -5,6 +5,7 @@ import { AppError, type FieldFault } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import { at, type Fault } from '../platform/faults.ts';
 import { plural } from '../platform/plural.ts';
+import { canonicalCode } from '../platform/readable-code.ts';
 import { profileOf, snakeCase } from './plan/user-profile.ts';
 import type { Declared, DeclaredUser, EntrySection } from './schema.ts';
 
@@ -64,6 +65,18 @@ export function duplicateFaults(file: { [Name in EntrySection]: Map<number, Decl
       'connections',
       [...file.connections].flatMap(([index, entry]) =>
         entry.domains.map((domain): Named => [index, 'domains', domain]),
+      ),
+    ),
+  );
+  faults.push(
+    ...repeatedValues(
+      'sign_up_codes',
+      [...file.sign_up_codes].map(([index, entry]) => [index, 'name', entry.name]),
+    ),
+    ...repeatedValues(
+      'sign_up_codes',
+      [...file.sign_up_codes].flatMap(([index, { code }]): Named[] =>
+        code === undefined ? [] : [[index, 'code', canonicalCode(code)]],
       ),
     ),
   );

@@ -15,7 +15,7 @@ import { limits } from '../limits.ts';
 import { parseTotpKey } from '../mfa/factors/totp-key.ts';
 import { faultMessage } from '../platform/fault-messages.ts';
 import type { Fault } from '../platform/faults.ts';
-import { line } from '../platform/line-schema.ts';
+import { line, nameUpTo } from '../platform/line-schema.ts';
 import { OWN_PREFIX } from '../rbac/built-in.ts';
 import { isDeceptivePermission, isRoleName, parsePermission, permissionSchema } from '../rbac/names.ts';
 import { isBrokenLimit, LIMIT_SYNTAX } from '../rbac/rights.ts';
@@ -84,6 +84,13 @@ export const user = z.strictObject({
   roles: z.array(line).default([]),
 });
 
+export const signUpCode = z.strictObject({
+  name: nameUpTo(100),
+  code: z.string().min(limits.signUpCode.minLength).max(limits.signUpCode.maxLength).optional(),
+  max_uses: z.int().min(1).max(limits.signUpCode.maxUses).default(1),
+  expires_at: z.iso.datetime({ offset: true }).optional(),
+});
+
 /** An entry as applications/resources.ts takes it. */
 export function resourceInput(
   identifier: string,
@@ -102,6 +109,7 @@ export type DeclaredSettings = z.output<typeof settings>;
 export type DeclaredResource = z.output<typeof resource>;
 export type DeclaredRole = z.output<typeof role>;
 export type DeclaredUser = z.output<typeof user>;
+export type DeclaredSignUpCode = z.output<typeof signUpCode>;
 
 /** The top level: sections are lists of entries that are checked one by one. */
 export const top = z.strictObject({
@@ -112,9 +120,30 @@ export const top = z.strictObject({
   roles: z.array(z.unknown()).nullable().optional(),
   connections: z.array(z.unknown()).nullable().optional(),
   users: z.array(z.unknown()).nullable().optional(),
+  sign_up_codes: z.array(z.unknown()).nullable().optional(),
 });
 
-export const entrySections = ['resources', 'clients', 'service_providers', 'roles', 'connections', 'users'] as const;
+export const entrySections = [
+  'resources',
+  'clients',
+  'service_providers',
+  'roles',
+  'connections',
+  'users',
+  'sign_up_codes',
+] as const;
+/** A file that declares nothing. */
+export const emptyDeclaration = (): Declared => ({
+  settings: {},
+  resources: [],
+  clients: [],
+  service_providers: [],
+  roles: [],
+  connections: [],
+  users: [],
+  sign_up_codes: [],
+});
+
 export type EntrySection = (typeof entrySections)[number];
 
 export type Declared = {
@@ -125,6 +154,7 @@ export type Declared = {
   roles: DeclaredRole[];
   connections: ConnectionEntry[];
   users: DeclaredUser[];
+  sign_up_codes: DeclaredSignUpCode[];
 };
 
 function isTotpSecret(value: string): boolean {

@@ -11,6 +11,8 @@ export interface MailRequest {
   request?: RequestInfo;
   /** The cookie of the browser that sent the form, if that browser is known. */
   browser?: string;
+  /** The id of the invitation code of a sign-up. */
+  codeId?: string | undefined;
 }
 
 export interface FinishedContent {

@@ -11,7 +11,7 @@ import { assertMayStore } from '../storage/request-scope.ts';
 
 /**
  * Counts the request under `policy` by its address (429 when there are too many), does `work`, and redirects to `page`
- * when the fixed time is over.
+ * when the fixed time is over, unless `work` wrote another answer.
  */
 export async function answerUniformly(
   ctx: Context,
@@ -24,6 +24,7 @@ export async function answerUniformly(
   if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
   await work();
   await fixedTime;
+  if (ctx.body) return;
   ctx.set('Cache-Control', 'no-store');
   ctx.status = 303;
   ctx.redirect(page);

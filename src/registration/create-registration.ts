@@ -2,6 +2,7 @@
 // addresses.
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { ExternalIdentities } from '../federation/identities.ts';
 import type { OtherSignIns } from '../federation/other-sign-ins.ts';
@@ -16,6 +17,7 @@ import type { Vault } from '../platform/vault.ts';
 import type { MailLimits } from '../rate-limits/mail-limits.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import type { Settings } from '../settings/settings.ts';
+import type { SignUpCodes } from '../sign-up-codes/sign-up-codes.ts';
 import type { Db } from '../storage/database.ts';
 import { createEmailVerification } from './email-verification.ts';
 import { createInvitations } from './invitation.ts';
@@ -40,7 +42,9 @@ export interface RegistrationDependencies {
   otherSignIns: OtherSignIns;
   outbox: Outbox;
   rateLimits: RateLimits;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
   settings: Pick<Settings, 'latest'>;
+  signUpCodes: SignUpCodes;
 }
 
 export type Registration = ReturnType<typeof createRegistration>;
@@ -86,6 +90,9 @@ export function createRegistration(dependencies: RegistrationDependencies) {
     mailLimits,
     isOpen: () => settings.latest().self_registration,
     domains: () => settings.latest().sign_up_domains,
+    needsCode: () => settings.latest().sign_up_code_required,
+    codes: dependencies.signUpCodes,
+    repeatedEntries: dependencies.repeatedEntries,
   });
   return {
     invitations,

@@ -14,7 +14,7 @@ import { limits } from '../limits.ts';
 import { createLinkPage, type LinkPage, type LinkPageDependencies } from '../mailed-links/link-page.ts';
 import type { ReturnToSignIn } from '../mailed-links/return-to-sign-in.ts';
 import { answerUniformly } from '../mailed-links/uniform-answer.ts';
-import { sentences, t } from '../texts/text.ts';
+import { sentences, type Text, t } from '../texts/text.ts';
 import type { SelfRegistration } from './self-registration.ts';
 
 export interface SelfRegistrationRoutesDependencies extends LinkPageDependencies {
@@ -23,7 +23,10 @@ export interface SelfRegistrationRoutesDependencies extends LinkPageDependencies
   checkCsrf: Middleware;
 }
 
-const requestForm = z.object({ email: z.string().trim().max(254) });
+const requestForm = z.object({
+  email: z.string().trim().max(254),
+  code: z.string().trim().max(limits.signUpCode.maxLength).default(''),
+});
 const finishForm = z.object({
   username: z.string().max(254),
   name: z.string().max(200),
@@ -45,7 +48,8 @@ export function selfRegistrationRoutes(dependencies: SelfRegistrationRoutesDepen
   };
 
   router.get('/', whenOpen, returnToSignIn.note, (ctx) => {
-    ctx.render('registration/request', { action: '/sign-up', signInUrl: returnToSignIn.back(ctx).href });
+    const needsCode = selfRegistration.needsCode();
+    ctx.render('registration/request', { action: '/sign-up', signInUrl: returnToSignIn.back(ctx).href, needsCode });
   });
   router.post('/', whenOpen, returnToSignIn.about, checkCsrf, (ctx) => requestLink(dependencies, ctx));
   router.get('/sent', whenOpen, returnToSignIn.about, showSent);
@@ -67,15 +71,20 @@ export function selfRegistrationRoutes(dependencies: SelfRegistrationRoutesDepen
 
 async function requestLink(dependencies: SelfRegistrationRoutesDependencies, ctx: Context): Promise<void> {
   const { selfRegistration, rateLimits, returnToSignIn } = dependencies;
-  const { email } = await parseForm(ctx, requestForm);
-  const isAddress = !emailFault(email);
-  if (!isAddress || !selfRegistration.accepts(email)) {
-    const problem = isAddress ? t('registration.other-domain') : t('registration.invalid-email');
+  const { email, code } = await parseForm(ctx, requestForm);
+  const needsCode = selfRegistration.needsCode();
+  const reject = (field: 'email' | 'code', problem: Text) => {
     const signInUrl = returnToSignIn.next(ctx).href;
-    return ctx.render('registration/request', { action: '/sign-up', signInUrl, email, problem }, 400);
-  }
+    ctx.render('registration/request', { action: '/sign-up', signInUrl, needsCode, email, code, field, problem }, 400);
+  };
+  if (emailFault(email)) return reject('email', t('registration.invalid-email'));
+  if (!selfRegistration.accepts(email)) return reject('email', t('registration.other-domain'));
   const request = withLanguage(ctx);
-  const work = () => selfRegistration.request(email, request);
+  const work = async () => {
+    const codeId = needsCode ? await selfRegistration.checkCode(code, request) : undefined;
+    if (!needsCode || codeId !== undefined) return selfRegistration.request(email, codeId, request);
+    reject('code', t('registration.invalid-code'));
+  };
   await answerUniformly(ctx, { rateLimits, policy: 'registration:address' }, { work, page: '/sign-up/sent' });
 }
 

@@ -2,13 +2,14 @@
 // account or not; the mail tells its owner. The account is created when the link in that mail is used, with a verified
 // address: so no user can take the address of another, and no unfinished account is left in the database.
 //
-// The link contains the address itself, sealed; nothing is stored. It works once, because afterwards the address has an
-// account. The address is also the username, because choosing a name would reveal which names are taken.
+// The link contains the address itself, sealed, and the id of the invitation code where the setting `sign_up_code_required` demands one;
+// nothing else is stored. It works once, because afterwards the address has an account. A use of the code is counted when the account is created. The address is also the username, because choosing a name would reveal which names are taken.
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import { nameKey } from '../accounts/names.ts';
 import { emptyProfile } from '../accounts/profile-fields.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import { AppError } from '../http/errors.ts';
 import { limits } from '../limits.ts';
@@ -21,14 +22,19 @@ import { randomId } from '../platform/random.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { MailLimits } from '../rate-limits/mail-limits.ts';
+import type { SignUpCodes } from '../sign-up-codes/sign-up-codes.ts';
 import { type Db, transaction } from '../storage/database.ts';
 
 export interface SelfRegistration {
   isOpen(): boolean;
   /** Whether accounts with this address may be created: it is in one of the domains of the settings. */
   accepts(email: string): boolean;
+  /** Whether an account takes an invitation code. */
+  needsCode(): boolean;
+  /** The id of a usable invitation code; undefined, and an entry in the audit log, for any other. */
+  checkCode(typed: string, request: RequestInfo): Promise<string | undefined>;
   /** Stores the request for an account with this address. */
-  request(email: string, request: RequestInfo): Promise<void>;
+  request(email: string, codeId: string | undefined, request: RequestInfo): Promise<void>;
   writeMail: DeferredWriter;
   /** The address of a usable link. */
   find(token: string): Promise<string | undefined>;
@@ -49,21 +55,41 @@ export interface SelfRegistrationDependencies {
   isOpen(): boolean;
   /** The setting `sign_up_domains`. */
   domains(): readonly string[];
+  /** The setting `sign_up_code_required`. */
+  needsCode(): boolean;
+  codes: Pick<SignUpCodes, 'find' | 'isUsable' | 'use'>;
+  repeatedEntries: Pick<RepeatedEntries, 'record'>;
+}
+
+/** What a link contains. */
+interface Invitation {
+  email: string;
+  codeId?: string | undefined;
 }
 
 const CONTEXT = 'registration link';
 const { hours } = limits.emailVerification;
 
 export function createSelfRegistration(dependencies: SelfRegistrationDependencies): SelfRegistration {
-  const { db, accounts, outbox, mailLimits, isOpen } = dependencies;
+  const { db, accounts, outbox, mailLimits, isOpen, needsCode, codes, repeatedEntries } = dependencies;
   const accepts = (email: string) => isAccepted(email, dependencies.domains());
   return {
     isOpen,
     accepts,
 
-    request: (typed, request) => outbox.defer('registration', { typed, request }, hours * 3600),
+    needsCode,
 
-    async writeMail({ typed, request }, take) {
+    async checkCode(typed, request) {
+      const found = await codes.find(typed);
+      if ('code' in found) return found.code.id;
+      const reason = found.fault === 'unknown' ? 'unknown_code' : found.fault;
+      await repeatedEntries.record({ type: 'sign-up-code.refused', outcome: 'failure', reason, request });
+      return undefined;
+    },
+
+    request: (typed, codeId, request) => outbox.defer('registration', { typed, request, codeId }, hours * 3600),
+
+    async writeMail({ typed, request, codeId }, take) {
       const email = typed.normalize('NFC').trim();
       const account = await accounts.findByLogin(email);
       const { allowed } = await mailLimits.to(email, 'registration');
@@ -72,7 +98,7 @@ export function createSelfRegistration(dependencies: SelfRegistrationDependencie
         const owner = account?.isActive ? recipientOf(account, request) : undefined;
         if (owner) await outbox.send({ kind: 'already-registered', to: owner }, tx);
         if (account) return;
-        const token = tokenFor(dependencies, email);
+        const token = tokenFor(dependencies, { email, codeId });
         await outbox.send(
           {
             kind: 'registration',
@@ -85,7 +111,7 @@ export function createSelfRegistration(dependencies: SelfRegistrationDependencie
       });
     },
 
-    find: (token) => findAddress(dependencies, token),
+    find: async (token) => (await findInvitation(dependencies, token))?.email,
     finish: (token, input, request) => finish(dependencies, token, input, request),
   };
 }
@@ -96,26 +122,30 @@ async function finish(
   { name, password }: { name: string; password: string },
   request: RequestInfo,
 ): Promise<LinkOutcome> {
-  const { db, now, audit, accounts, credentials } = dependencies;
-  const email = await findAddress(dependencies, token);
-  if (email === undefined) return { outcome: 'invalid' };
+  const { db, now, audit, accounts, credentials, codes, needsCode } = dependencies;
+  const invitation = await findInvitation(dependencies, token);
+  if (!invitation) return { outcome: 'invalid' };
+  const { email, codeId } = invitation;
   const id = randomId();
   const profile = { username: email, email, emailVerified: true, name: name.trim() || null };
   const by = { actorId: id, request };
   const prepared = await credentials.preparePassword(draftAccount(id, profile, now()), password, by);
   if (prepared.outcome === 'rejected') return { outcome: 'rejected', faults: prepared.faults };
   try {
-    await transaction(db, async (tx) => {
+    return await transaction(db, async (tx) => {
+      const code = needsCode() && codeId !== undefined ? await codes.use(codeId, tx) : undefined;
+      if (needsCode() && !code) return { outcome: 'invalid' };
       await accounts.create({ id, ...profile }, by, tx);
       await prepared.store(tx);
-      await audit.record({ ...by, type: 'account.registered', outcome: 'success', subjectId: id }, tx);
+      const data = code && { codeId: code.id, codeName: code.name };
+      await audit.record({ ...by, type: 'account.registered', outcome: 'success', subjectId: id, data }, tx);
+      return { outcome: 'done' };
     });
   } catch (error) {
     // The form was sent twice: the unique address lets one request through.
     if (error instanceof AppError && error.status === 409) return { outcome: 'invalid' };
     throw error;
   }
-  return { outcome: 'done' };
 }
 
 /** Whether the address is in one of these domains, or there are none. A subdomain is another domain. */
@@ -124,27 +154,32 @@ function isAccepted(email: string, domains: readonly string[]): boolean {
   return domains.length === 0 || domains.some((one) => nameKey(one) === domain);
 }
 
-/** The address of a usable link: registration is open for it, and the address has no account. */
-async function findAddress(dependencies: SelfRegistrationDependencies, token: string): Promise<string | undefined> {
-  const { accounts, domains, isOpen } = dependencies;
-  const email = isOpen() ? addressOf(dependencies, token) : undefined;
-  return email !== undefined && isAccepted(email, domains()) && !(await accounts.findByLogin(email))
-    ? email
-    : undefined;
+/** The content of a usable link: registration is open for its address, which has no account, and its code can be used. */
+async function findInvitation(
+  dependencies: SelfRegistrationDependencies,
+  token: string,
+): Promise<Invitation | undefined> {
+  const { accounts, codes, domains, isOpen, needsCode } = dependencies;
+  const invitation = isOpen() ? invitationIn(dependencies, token) : undefined;
+  if (!invitation || !isAccepted(invitation.email, domains())) return undefined;
+  const { email, codeId } = invitation;
+  if (needsCode() && (codeId === undefined || !(await codes.isUsable(codeId)))) return undefined;
+  return (await accounts.findByLogin(email)) ? undefined : invitation;
 }
 
-function tokenFor({ vault, now }: SelfRegistrationDependencies, email: string): string {
-  return vault.seal(JSON.stringify({ email, until: now().getTime() + hours * 3_600_000 }), CONTEXT);
+function tokenFor({ vault, now }: SelfRegistrationDependencies, { email, codeId }: Invitation): string {
+  return vault.seal(JSON.stringify({ email, codeId, until: now().getTime() + hours * 3_600_000 }), CONTEXT);
 }
 
-function addressOf({ vault, now }: SelfRegistrationDependencies, token: string): string | undefined {
+function invitationIn({ vault, now }: SelfRegistrationDependencies, token: string): Invitation | undefined {
   try {
-    const { email, until } = JSON.parse(vault.open(token, CONTEXT).toString()) as { email: string; until: number };
-    return until > now().getTime() ? email : undefined;
+    const content = JSON.parse(vault.open(token, CONTEXT).toString()) as Invitation & { until: number };
+    return content.until > now().getTime() ? content : undefined;
   } catch {
     return undefined; // not sealed by this server, or modified
   }
 }
+
 /** The account before it is stored, for the password rules. */
 function draftAccount(
   id: string,

@@ -97,6 +97,7 @@ function adminActions({ services, protocols, userPages, wakeMailDelivery }: Admi
     roles,
     sessions,
     settings,
+    signUpCodes: services.signUpCodes,
     ssoIds,
     notifyOwner,
   });

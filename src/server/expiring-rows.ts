@@ -93,6 +93,13 @@ export const expiringRows: readonly SweepTarget[] = [
     remove: (db, before, limit) => db.apiKey.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
   },
   {
+    // Those of the configuration file stay: it would declare them again, with no uses.
+    table: 'sign_up_codes',
+    keepSeconds: limits.signUpCode.keepDays * DAY_SECONDS,
+    remove: (db, before, limit) =>
+      db.signUpCode.deleteMany({ where: { source: 'local', expiresAt: { lt: before } }, limit }),
+  },
+  {
     table: 'idempotency_keys',
     remove: (db, before, limit) => db.idempotencyKey.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
   },

@@ -65,6 +65,7 @@ function mailedLinkPages({ services, http }: UserPagesDependencies) {
     registration: createRegistration({
       ...mailed,
       ...{ settings, vault, factors, firstEnrolment, identities, otherSignIns },
+      ...{ repeatedEntries: services.repeatedEntries, signUpCodes: services.signUpCodes },
     }),
   };
 }

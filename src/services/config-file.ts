@@ -13,7 +13,7 @@ import type { UserServices } from './users.ts';
 
 export interface ConfigFileServicesDependencies {
   base: Base;
-  users: Pick<UserServices, 'accounts' | 'credentials' | 'mfa' | 'passwords'>;
+  users: Pick<UserServices, 'accounts' | 'credentials' | 'mfa' | 'passwords' | 'signUpCodes'>;
   connections: Pick<ConnectionServices, 'connections'>;
   applications: ApplicationServices;
   sessions: Pick<SessionServices, 'roles' | 'endSession'>;
@@ -22,7 +22,7 @@ export interface ConfigFileServicesDependencies {
 
 export function createConfigFileServices({
   base,
-  users: { accounts, credentials, mfa, passwords },
+  users: { accounts, credentials, mfa, passwords, signUpCodes },
   connections: { connections },
   applications: { applications, fetchMetadata },
   sessions: { roles, endSession },
@@ -33,6 +33,7 @@ export function createConfigFileServices({
     ...{ db, now, vault, audit, protectedRows, accounts, applications, connections, roles, settings, passwords },
     ...{
       brandImages,
+      signUpCodes,
       ssoIds,
       totp: mfa.totp,
       fetchMetadata,

@@ -12,6 +12,7 @@ import { createPermissions } from '../rbac/permissions.ts';
 import { createRejections } from '../rejections/rejections.ts';
 import { abandonSignIns } from '../sign-in/abandon-sign-ins.ts';
 import { createSignInPolicy } from '../sign-in/sign-in-policy.ts';
+import { createSignUpCodes } from '../sign-up-codes/sign-up-codes.ts';
 import { createSmsGateway } from '../sms/gateway.ts';
 import type { Base } from './base.ts';
 
@@ -33,6 +34,7 @@ export function createUserServices(base: Base) {
   });
   const permissions = createPermissions({ accounts });
   const apiKeys = createApiKeys({ db, vault, now, audit, protectedRows });
+  const signUpCodes = createSignUpCodes({ db, sql, vault, now, audit, protectedRows });
   const recordKeyUse = createKeyUses({ db, audit, now, logger });
   const consents = createConsents({ db, sql, now, protectedRows });
   const mfa = createMfa({
@@ -64,6 +66,6 @@ export function createUserServices(base: Base) {
   });
   return {
     ...{ accounts, permissions, consents, mfa, ...passwordServices, ...limiters, rejections, sms, codeDelivery },
-    ...{ apiKeys, recordKeyUse, signInPolicy, closePasswords },
+    ...{ apiKeys, recordKeyUse, signUpCodes, signInPolicy, closePasswords },
   };
 }

@@ -57,6 +57,7 @@ export const settingSchemas = {
   first_factor_days: z.int().min(1).max(limits.firstEnrolment.maxDays).default(limits.firstEnrolment.defaultDays),
   self_registration: z.boolean().default(false),
   sign_up_domains: z.array(mailDomain).max(100).default([]), // only addresses in them; empty: every address
+  sign_up_code_required: z.boolean().default(false), // beside sign_up_domains: an address has to pass both
   outgoing_networks: z.array(network).default([]),
   rate_limits: z.boolean().default(true),
   denied_networks: z.array(deniedNetwork).max(1000).default([]), // requests from these get no answer

@@ -2,7 +2,7 @@
 import type { Tx } from './database.ts';
 import type { Sql } from './statements.ts';
 
-export type LockedTable = 'users' | 'roles' | 'applications' | 'resources' | 'connections';
+export type LockedTable = 'users' | 'roles' | 'applications' | 'resources' | 'connections' | 'sign_up_codes';
 
 /** Locks a row on PostgreSQL; SQLite needs no lock, because only one transaction writes at a time. */
 export async function lockRow(tx: Tx, sql: Pick<Sql, 'dialect'>, table: LockedTable, id: string): Promise<void> {

@@ -319,6 +319,20 @@ describe('the server', () => {
     expect(await ok('GET', '/api-keys?state=ended')).toMatchObject({ items: [{ ...key, state: 'revoked' }] });
   });
 
+  it('creates, lists and revokes sign-up codes', async () => {
+    const input = { name: 'Partners', max_uses: 3, expires_in_days: 7 };
+    const made = await ok<{ id: string; code: string }>('POST', '/sign-up-codes', input, { status: 201 });
+    expect(made.code).toMatch(/^[0-9a-z]{4}-[0-9a-z]{4}-[0-9a-z]{4}$/);
+    const { id } = made;
+    const code = { id, name: 'Partners', state: 'usable', max_uses: 3, uses: 0, source: 'local' };
+    const { items } = await ok<{ items: object[] }>('GET', '/sign-up-codes');
+    expect(items).toContainEqual(expect.objectContaining(code));
+    expect(JSON.stringify([items, await ok('GET', `/sign-up-codes/${id}`)])).not.toContain(made.code);
+    await ok('POST', '/sign-up-codes', input, { status: 409 });
+    await ok('DELETE', `/sign-up-codes/${id}`, undefined, { status: 204 });
+    await ok('GET', `/sign-up-codes/${id}`, undefined, { status: 404 });
+  });
+
   it('shows and rotates its keys', async () => {
     const { items } = await ok<{ items: object[] }>('GET', '/keys');
     expect(items).toContainEqual(expect.objectContaining({ use: 'saml', state: 'active' }));

@@ -48,6 +48,8 @@ export const operations: Record<string, string> = {
   endConnectionSessions: 'fresh',
   createApiKey: 'fresh',
   revokeApiKey: 'fresh', // except for the own ones
+  createSignUpCode: 'fresh',
+  revokeSignUpCode: 'fresh',
   rotateKeys: 'fresh',
   updateSettings: 'fresh',
   planConfiguration: 'it stores nothing',
@@ -112,6 +114,8 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/connections/:id/test': TEST,
   '/admin/api-keys/new': ['createApiKey'],
   '/admin/api-keys/:id/revoke': ['revokeApiKey'],
+  '/admin/security/sign-up-codes/new': ['createSignUpCode'],
+  '/admin/security/sign-up-codes/:id/revoke': ['revokeSignUpCode'],
   '/admin/keys/rotate': ['rotateKeys'],
   '/admin/mail/:id/retry': ['retryMail'],
   '/admin/mail/test': 'it goes to the own address',

@@ -54,6 +54,7 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
   await services.db.mailMessage.create({ data: { ...queued, id: mail, nextTryAt: new Date(), failedAt: new Date() } });
   const apiKey = { ownerId: account.id, name: 'Script', permissions: ['gatehouse.users:read'], days: 1 };
   const { key } = await services.apiKeys.create(apiKey, {});
+  const { code } = await services.signUpCodes.create({ name: account.id, maxUses: 1, days: 1 }, {});
   const session = async () => {
     const person = await aPerson(idp, [], { tool: admin.app });
     const [one] = await services.sessions.list(person.user?.account.id ?? '');
@@ -108,6 +109,8 @@ async function calls(): Promise<Record<string, [string, string, unknown?]>> {
     refreshConnectionDocuments: call('POST', `${connection}/documents/refresh`),
     endConnectionSessions: call('POST', `${connection}/sessions/end`),
     createApiKey: call('POST', '/api-keys', { name: 'New', permissions: ['gatehouse.users:read'] }),
+    createSignUpCode: call('POST', '/sign-up-codes', { name: `New ${account.id}` }),
+    revokeSignUpCode: call('DELETE', `/sign-up-codes/${code.id}`),
     revokeApiKey: call('DELETE', `/api-keys/${key.id}`),
     rotateKeys: call('POST', '/keys/rotate', { use: 'saml' }),
     updateSettings: call('PATCH', '/settings', { session_hours: 11 }),

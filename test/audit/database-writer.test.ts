@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createStartPages } from '../../src/applications/start-url.ts';
 import { exportConfiguration, exportedConfiguration } from '../../src/config-file/export.ts';
 import { artifactId } from '../../src/oidc/store/adapter.ts';
-import { sha256 } from '../../src/platform/random.ts';
+import { randomId, sha256 } from '../../src/platform/random.ts';
 import { adminApi } from '../../src/rbac/built-in.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
 import { type ApiCaller, aPerson, aService, caller } from '../admin/support.ts';
@@ -261,6 +261,35 @@ describe('an API key', () => {
     await roles.assign(again.id, 'admin');
     await db().apiKey.create({ data: { ...row, userId: again.id } });
     expect((await caller(idp, text, anns).get('/me')).status).toBe(401);
+  });
+});
+
+describe('a sign-up code', () => {
+  it('cannot be used with more uses, a later end or another code, nor again after its last use', async () => {
+    const { signUpCodes } = idp.services;
+    const attack = async (change: (id: string) => Promise<unknown>, days = 1) => {
+      const input = { name: `Code ${randomId()}`, maxUses: 1, days };
+      const { code, text } = await signUpCodes.create(input, {});
+      expect(await signUpCodes.find(text)).toMatchObject({ code: { id: code.id } });
+      await change(code.id);
+      expect(await signUpCodes.find(text)).toEqual({ fault: 'unknown' });
+      expect(await db().$transaction((tx) => signUpCodes.use(code.id, tx))).toBeUndefined();
+      expect((await signUpCodes.list()).map(({ id }) => id)).not.toContain(code.id);
+      await expectAlarm('sign_up_codes');
+    };
+    await attack((id) => sql('UPDATE sign_up_codes SET max_uses = 100 WHERE id = ?', id));
+    await attack((id) => db().signUpCode.update({ where: { id }, data: { expiresAt: new Date(8.64e13) } }));
+    await attack((id) => db().signUpCode.update({ where: { id }, data: { expiresAt: null } }));
+    await attack(async (id) => {
+      expect(await db().$transaction((tx) => signUpCodes.use(id, tx))).toMatchObject({ uses: 1 });
+      await sql('UPDATE sign_up_codes SET uses = 0 WHERE id = ?', id);
+    });
+    // The hash of a code that the attacker knows, in the row of another one.
+    const known = await signUpCodes.create({ name: 'Known', maxUses: 1, days: 1 }, {});
+    const { codeHash } = await db().signUpCode.findUniqueOrThrow({ where: { id: known.code.id } });
+    await db().signUpCode.delete({ where: { id: known.code.id } });
+    await attack((id) => db().signUpCode.update({ where: { id }, data: { codeHash } }));
+    expect(await signUpCodes.find(known.text)).toEqual({ fault: 'unknown' });
   });
 });
 

@@ -35,6 +35,7 @@ beforeAll(async () => {
     grant_types: ['client_credentials'],
   });
   await services.pictures.choose(applicationId, aPng());
+  await services.signUpCodes.create({ name: 'Partners', maxUses: 2, days: 1 }, {});
   await services.settings.set('clock_skew_seconds', 7);
   const { db, protectedRows } = services;
   await db.phoneFactor.create({

@@ -24,6 +24,7 @@ import { removeServiceProviderData } from '../../src/saml/slo/removals.ts';
 import { decodeXml } from '../../src/saml/xml/encoding.ts';
 import { createSettings } from '../../src/settings/settings.ts';
 import { abandonSignIns } from '../../src/sign-in/abandon-sign-ins.ts';
+import { createSignUpCodes } from '../../src/sign-up-codes/sign-up-codes.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { testDatabase } from '../support/database/database.ts';
 
@@ -54,6 +55,7 @@ export async function configFileBench(shared?: string) {
   });
   const settings = createSettings({ db, now, protectedRows });
   const brandImages = createImageStore({ db, now, protectedRows });
+  const signUpCodes = createSignUpCodes({ db, sql, vault, now, audit, protectedRows });
   const roles = createRoles({ db, audit, now, accounts, protectedRows });
   await roles.ensureBuiltInRoles();
   const ended: string[] = [];
@@ -66,7 +68,7 @@ export async function configFileBench(shared?: string) {
   const connections = createConnections({ ...stored, assertMay, notifyAdministrators });
   const configFile = createConfigFile({
     ...{ db, now, audit, vault, protectedRows, accounts, applications, settings, passwords, totp },
-    ...{ roles, connections, brandImages },
+    ...{ roles, connections, brandImages, signUpCodes },
     ssoIds: createSsoIds({
       authority: { assertMay: async () => {} },
       connections,
@@ -103,10 +105,25 @@ export async function configFileBench(shared?: string) {
       accounts,
       applications,
     },
-    ...{ passwords, credentials, totp, settings, roles, connections, configFile, ended, documents, expired },
+    ...{
+      passwords,
+      credentials,
+      totp,
+      settings,
+      roles,
+      connections,
+      signUpCodes,
+      configFile,
+      ended,
+      documents,
+      expired,
+    },
     plan: (text: string) => configFile.plan(file(text)),
     apply: (text: string, path?: string) => configFile.apply(file(text, path)),
-    export: () => exportConfiguration({ db, applications, connections, roles, settings, protectedRows, brandImages }),
+    export: () =>
+      exportConfiguration({
+        ...{ db, applications, connections, roles, settings, signUpCodes, protectedRows, brandImages },
+      }),
   };
 }
 

@@ -48,6 +48,7 @@ export const tables: Record<string, Row[]> = {
   service_providers: rowsOf(serviceProvider),
   roles: rowsOf(file.role),
   users: rowsOf(file.user),
+  sign_up_codes: rowsOf(file.signUpCode),
 };
 
 /** The same for docs/connections.md. */

@@ -57,6 +57,7 @@ const owners: Record<string, string> = {
   SessionDevice: 'oidc',
   Setting: 'settings',
   SignInAttempt: 'sign-in',
+  SignUpCode: 'sign-up-codes',
   SigningKey: 'keys',
   StoredForm: 'http',
   TotpCredential: 'mfa',

@@ -51,6 +51,8 @@ const sensitiveChanges = [
   'connection.end-sessions',
   'api-key.create',
   'api-key.revoke',
+  'sign-up-code.create',
+  'sign-up-code.revoke',
   'keys.rotate',
   'settings.change',
 ] as const;

@@ -56,10 +56,11 @@ export const SECURITY: SettingGroup = {
       href: '/admin/security/sign-up',
       label: t('console.settings.tab.sign-up'),
       lead: t('console.settings.tab.sign-up.lead'),
+      links: [{ label: t('console.sign-up-codes.title'), href: '/admin/security/sign-up-codes' }],
       boxes: [
         {
           title: t('console.settings.box.new-accounts'),
-          names: ['self_registration', 'sign_up_domains', 'username_domains'],
+          names: ['self_registration', 'sign_up_domains', 'sign_up_code_required', 'username_domains'],
         },
       ],
     },

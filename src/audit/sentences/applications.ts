@@ -14,6 +14,7 @@ type Types = Extract<
   | `resource.${string}`
   | `connection.${string}`
   | `api-key.${string}`
+  | `sign-up-code.${string}`
   | `key.${string}`
   | `configuration.${string}`
   | `setting.${string}`
@@ -156,6 +157,14 @@ export const applicationTexts: Record<Types, EventText> = {
     kind: 'request',
     done: 'activity.event.api-key-used',
     failed: 'activity.event.api-key-rejected',
+  },
+  'sign-up-code.created': { kind: 'account', done: 'console.events.sign-up-code-created' },
+  'sign-up-code.updated': { kind: 'account', done: 'console.events.sign-up-code-updated' },
+  'sign-up-code.revoked': { kind: 'account', done: 'console.events.sign-up-code-revoked' },
+  'sign-up-code.refused': {
+    kind: 'request',
+    done: 'console.events.sign-up-code-rejected',
+    failed: 'console.events.sign-up-code-rejected',
   },
   'key.created': { kind: 'server', done: 'console.events.key-created' },
   'key.activated': { kind: 'server', done: 'console.events.key-activated' },

@@ -59,6 +59,7 @@ export const reasonTexts: Record<string, Text> = {
   too_many_tries: t('activity.reason.too-many-tries'),
   unauthorized_client: t('activity.reason.unauthorized-client'),
   unknown_account: t('console.events.reason.unknown-account'),
+  unknown_code: t('console.events.reason.unknown-code'),
   'unknown-credential': t('console.events.reason.unknown-credential'),
   unsupported_grant_type: t('console.events.reason.unsupported-grant-type'),
   used: t('activity.reason.used'),

@@ -16,6 +16,7 @@ import type { ParseMetadata } from '../../connections/document-checks.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Roles } from '../../rbac/roles.ts';
 import { defaultSettings, type Settings, type SettingValues } from '../../settings/settings.ts';
+import type { SignUpCodes } from '../../sign-up-codes/sign-up-codes.ts';
 import type { Db } from '../../storage/database.ts';
 import type { CredentialDependencies } from '../dependencies.ts';
 import type { ConfigurationFile } from '../read-file.ts';
@@ -26,6 +27,7 @@ import { planConnections } from './connections.ts';
 import { planRoles } from './roles.ts';
 import { type MetadataReader, planServiceProviders } from './service-providers.ts';
 import { planResources, planSettings } from './settings.ts';
+import { planSignUpCodes } from './sign-up-codes.ts';
 import type { Planned, PlanOptions, Step } from './steps.ts';
 import { planUsers } from './users.ts';
 
@@ -41,6 +43,7 @@ export type ConfigFileDependencies = CredentialDependencies & {
   parseUpstreamMetadata: ParseMetadata;
   roles: Roles;
   settings: Settings;
+  signUpCodes: SignUpCodes;
   brandImages: Pick<ImageStore, 'prepare' | 'save'>;
   /** SAML metadata: its characters, parsing it, and fetching it from a URL. */
   decodeMetadata(octets: Uint8Array): string;
@@ -152,6 +155,7 @@ async function planSections(
       const forUsers = { ...dependencies, attributeSchema, usernameDomains, connectionsLeft };
       return planUsers(declared.users, rolesLeft, forUsers, options);
     },
+    () => planSignUpCodes(declared.sign_up_codes, dependencies.signUpCodes, options),
   ];
   const planned: Planned[] = [];
   for (const planSection of sections) {

@@ -3,8 +3,9 @@
 
 import type { Fault } from '../../platform/faults.ts';
 import type { Tx } from '../../storage/database.ts';
+import type { EntrySection } from '../schema.ts';
 
-export type Section = 'settings' | 'resources' | 'roles' | 'clients' | 'service_providers' | 'connections' | 'users';
+export type Section = 'settings' | EntrySection;
 export type FieldChange = { field: string; from?: unknown; to?: unknown };
 export type StepKind = 'create' | 'change' | 'delete';
 

@@ -3,7 +3,8 @@
 import type { Actor, Audit } from '../../audit/audit.ts';
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { randomId, randomToken } from '../../platform/random.ts';
+import { randomId } from '../../platform/random.ts';
+import { canonicalCode, encodeAsLetters, newReadableCode } from '../../platform/readable-code.ts';
 import type { Vault } from '../../platform/vault.ts';
 import { type Db, isUniqueViolation, type Tx, transaction } from '../../storage/database.ts';
 
@@ -23,8 +24,6 @@ export interface RecoveryCodes {
   remove(userId: string, by?: Actor, tx?: Tx): Promise<void>;
 }
 
-// Crockford's base32: without letters that look like digits or like each other.
-const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const LETTERS = (limits.recoveryCodes.bytes * 8) / 5;
 const PURPOSE = 'recovery codes';
 const ENROLMENT_PURPOSE = 'recovery codes of an enrolment';
@@ -41,7 +40,7 @@ export function createRecoveryCodes(dependencies: RecoveryCodesDependencies): Re
   const { db, vault, audit } = dependencies;
   return {
     async create(userId, by = {}) {
-      const codes = Array.from({ length: count }, newCode);
+      const codes = Array.from({ length: count }, () => newReadableCode(LETTERS));
       await transaction(db, (tx) => store(dependencies, tx, userId, codes, by));
       return codes;
     },
@@ -139,25 +138,11 @@ function matches(vault: Vault, userId: string, code: string) {
 
 /** The text whose MAC is stored for a code. */
 function hashedText(userId: string, code: string): string {
-  return `${userId}:${canonical(code)}`;
+  return `${userId}:${canonicalCode(code.slice(0, 64))}`;
 }
 
 /** The codes that are derived from this enrolment. */
 function codesOf(vault: Vault, userId: string, enrolment: string): string[] {
   const key = (index: number) => vault.deriveKey(`${ENROLMENT_PURPOSE} ${userId}:${index}:${enrolment}`);
-  return Array.from({ length: count }, (_, index) => encodeAsLetters(key(index)));
-}
-function newCode(): string {
-  return encodeAsLetters(Buffer.from(randomToken(LETTERS), 'base64url'));
-}
-
-function encodeAsLetters(bytes: Buffer): string {
-  const letters = [...bytes.subarray(0, LETTERS)].map((byte) => ALPHABET[byte & 31]).join('');
-  return letters.replace(/(.{4})(?=.)/g, '$1-');
-}
-
-// Typed from paper: spaces, dashes and case do not matter, and letters that look like digits count as those.
-function canonical(code: string): string {
-  const text = code.normalize('NFKC').slice(0, 64).toLowerCase().replace(/[\s-]/g, '');
-  return text.replaceAll('o', '0').replace(/[il]/g, '1');
+  return Array.from({ length: count }, (_, index) => encodeAsLetters(key(index), LETTERS));
 }

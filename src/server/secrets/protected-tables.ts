@@ -23,6 +23,7 @@ import { requestFields } from '../../saml/sso/pending-authn-requests.ts';
 import { nameIdFields } from '../../saml/sso/stored-name-ids.ts';
 import { settingFields, settingNames } from '../../settings/settings.ts';
 import { attemptFields } from '../../sign-in/attempts.ts';
+import { signUpCodeFields } from '../../sign-up-codes/sign-up-codes.ts';
 import type { Db } from '../../storage/database.ts';
 
 /** A row of any of these tables, as Prisma reads it. */
@@ -196,6 +197,12 @@ export const protectedTables: Record<ProtectedTable, ProtectedTableEntry> = {
     key: ['id'],
     fields: (row) => apiKeyFields(row as never),
     nameOf: ({ id, userId }) => `the API key ${id} of user ${userId}`,
+  },
+  sign_up_codes: {
+    model: 'signUpCode',
+    key: ['id'],
+    fields: (row) => signUpCodeFields(row as never),
+    nameOf: ({ name }) => `the sign-up code ${name}`,
   },
   // And the pictures of brands. The other rows hold nothing but encrypted values, which are bound to their key.
   settings: {

@@ -30,6 +30,7 @@ const PAGES = [
   '/sessions',
   '/audit',
   '/api-keys',
+  '/security/sign-up-codes',
   '/keys',
   '/mail',
   '/mail/templates',

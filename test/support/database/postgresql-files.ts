@@ -97,6 +97,7 @@ const races = {
   'oidc/store/ended-session': 'a session that was ended is not saved again',
   'oidc/store/parallel-requests': 'one code, one refresh token, one session, many requests',
   'recovery/concurrency': 'one reset link, many posts',
+  'registration/sign-up-codes': 'a sign-up code with one use, many accounts',
   'robustness/unwritable': 'a first start on a full disk beside a remote database',
   'robustness/two-instances': 'every flow with each request on another instance',
   'sign-in/captcha': 'a proof of work counts once, on any instance',

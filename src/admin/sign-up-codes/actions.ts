@@ -1,0 +1,45 @@
+// Sign-up codes, as administrators use them: created, listed and revoked. Whoever may create one may also turn the demand for codes off
+// (gatehouse.settings:write-security), so a code gives nobody more than the settings would.
+import type { Actor } from '../../audit/audit.ts';
+import { limits } from '../../limits.ts';
+import type { SignUpCode, SignUpCodes } from '../../sign-up-codes/sign-up-codes.ts';
+import { type Db, transaction } from '../../storage/database.ts';
+import type { OnCreated } from '../api/idempotency.ts';
+import { assertFreshProof } from '../proof/sensitive-changes.ts';
+
+export interface CreatedSignUpCode {
+  code: SignUpCode;
+  /** Readable only now. */
+  text: string;
+}
+
+export interface SignUpCodeAdmin extends Pick<SignUpCodes, 'list' | 'get' | 'revoke'> {
+  /** `onCreated` runs in the transaction. */
+  create(
+    input: { name: string; maxUses?: number | undefined; days?: number | undefined },
+    by: Actor,
+    onCreated?: OnCreated<CreatedSignUpCode>,
+  ): Promise<CreatedSignUpCode>;
+}
+
+/** `create` and `revoke` throw StepUpNeeded. */
+export function createSignUpCodeAdmin({ db, codes }: { db: Db; codes: SignUpCodes }): SignUpCodeAdmin {
+  return {
+    list: codes.list,
+    get: codes.get,
+
+    create({ name, maxUses = 1, days = limits.signUpCode.defaultDays }, by, onCreated = async () => {}) {
+      assertFreshProof(by, 'sign-up-code.create', name);
+      return transaction(db, async (tx) => {
+        const made = await codes.create({ name, maxUses, days }, by, tx);
+        await onCreated(made, tx);
+        return made;
+      });
+    },
+
+    async revoke(id, by) {
+      assertFreshProof(by, 'sign-up-code.revoke', (await codes.get(id)).name);
+      return codes.revoke(id, by);
+    },
+  };
+}
