@@ -217,8 +217,8 @@ async function drive(id: string, name: string, pictures: Buffer[]): Promise<bool
 
 /** What the module expects of the user at this visit, in its description. */
 function behaviorOf(name: string, visits: number): Behavior {
-  // The page that asks for confirmation is the one to see.
-  if (name.endsWith('logout-no-id-token-hint') && visits === 1) return 'only look';
+  // The page that asks for confirmation, or says that the user is still signed in, is the one to see.
+  if (/logout-(bad-|modified-|query-added-|no-id-token-hint)/.test(name) && visits === 1) return 'only look';
   if (name.endsWith('user-rejects-authentication')) return 'cancel';
   if (name.endsWith('reused-request-uri-prior-to-auth-completion-succeeds') && visits === 0) return 'only look';
   return 'sign in';
