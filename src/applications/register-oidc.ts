@@ -3,7 +3,7 @@ import { badRequest, conflict } from '../http/errors.ts';
 import { randomId } from '../platform/random.ts';
 import { type Tx, withinTransaction } from '../storage/database.ts';
 import { t } from '../texts/text.ts';
-import type { Application } from './application.ts';
+import type { Application, OidcApplication } from './application.ts';
 import type { Change, Registered } from './changes.ts';
 import {
   metadataOf,
@@ -60,14 +60,17 @@ export function updateOidc(
     if (before.protocol !== 'oidc') throw conflict('conflict', { message: t('console.applications.problem.not-oidc') });
     const client = checkClient({ ...input, client_id: before.clientId }, change, before.metadata);
     const application = await updateApplication(context, before, columnsOf(client), change, tx);
-    return registered(application, await updateSecrets(context, id, client, change, tx));
+    return registered(application, await updateSecrets(context, before, client, change, tx));
   });
 }
 
-/** Brings the secrets of a changed client in line with its declaration; returns a secret that was generated. */
+/**
+ * Brings the secrets of a changed client in line with its declaration; returns a secret that was generated. A client whose secrets have
+ * expired gets none by another change, because nobody would know it.
+ */
 async function updateSecrets(
   { secrets }: OidcContext,
-  id: string,
+  { id, metadata: before }: OidcApplication,
   client: OidcClient,
   { source }: Change,
   tx: Tx,
@@ -84,7 +87,7 @@ async function updateSecrets(
     if (!known || unusable) await secrets.add(id, { sealed, value: declared, replace: 'now' }, tx);
     return undefined;
   }
-  const lacking = usesSecret(client) && (unexpired.length === 0 || unusable);
+  const lacking = usesSecret(client) && (unusable || (unexpired.length === 0 && !usesSecret(before)));
   if (!lacking || source === 'file') return undefined;
   return (await secrets.add(id, { sealed, replace: 'now' }, tx)).value;
 }

@@ -31,6 +31,7 @@ import { createSigningIdentity } from './metadata/signing-identity.ts';
 import { createWaitingMetadata } from './metadata/waiting-metadata.ts';
 import { createSessionParticipants } from './slo/session-participants.ts';
 import { createAcceptRequest } from './sso/accept-request.ts';
+import { createAssertionPreviews } from './sso/assertion-previews.ts';
 import { createAuthorizationParameterChecks } from './sso/authorization-parameter-checks.ts';
 import { createPendingAuthnRequests } from './sso/pending-authn-requests.ts';
 import { createRequestBrowser } from './sso/request-browser.ts';
@@ -92,6 +93,8 @@ export function createSaml(dependencies: SamlDependencies) {
     /** The name of a service provider in the language of a page. */
     titleOf: serviceProviders.titleOf,
     titleOfEntity: async (id: string) => (await serviceProviders.find(id))?.title,
+    /** What an application would receive about a user. */
+    previews: services.previews,
     /** What a pending AuthnRequest requires of the sign-in. */
     requirements: parameterChecks.requirements,
     engine: engineHooks(dependencies, services),
@@ -152,6 +155,7 @@ function createSamlServices(dependencies: SamlDependencies) {
     seenMessages,
     pendingAuthnRequests,
     responses,
+    previews: createAssertionPreviews({ issuer: entityId, nameIds }),
     sessionParticipants,
     requestedSubjects,
     nameIds,

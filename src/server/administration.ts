@@ -110,8 +110,7 @@ function consoleOf({ services, userPages, protocols }: AdministrationDependencie
     ...{ admin, brand, brandImages, pictures: services.pictures },
     issuer: config.issuer,
     preview: createApplicationPreviews({
-      db,
-      issuer: config.issuer,
+      assertionPreviews: protocols.saml.previews,
       claimsPreview: protocols.oidc.claimsPreview,
       registrationFaultOf: protocols.oidc.registrationFaultOf,
     }),
@@ -166,6 +165,7 @@ function diagnosticsOf(
     rejections,
     claimsPreview: protocols.oidc.claimsPreview,
     registrationFaultOf: protocols.oidc.registrationFaultOf,
+    assertionPreviews: protocols.saml.previews,
     frame: console.frame,
     names: console.names,
     applicationAdmin: admin.applications,

@@ -78,7 +78,7 @@ describe('a NameID', () => {
     userId: 'id-of-alice',
     username: 'alice',
     verifiedEmail,
-    persistent: () => 'opaque',
+    persistent: 'opaque',
     transient: () => 'random',
   });
 

@@ -1,14 +1,11 @@
 // What an application would receive about a person, without a sign-in: no NameID and no token is created.
 import type { Account } from '../../accounts/account.ts';
-import { attributesFor, claimsByScope } from '../../accounts/claims.ts';
-import { withVisibleRoles } from '../../accounts/visible-roles.ts';
+import { claimsByScope } from '../../accounts/claims.ts';
 import type { Application } from '../../applications/application.ts';
 import { ownScopes } from '../../applications/fields/claim-settings.ts';
+import { signsUsersIn } from '../../applications/fields/oidc-client.ts';
 import type { AccessTokenPreview, ClaimsPreview, ClaimsPreviews } from '../../oidc/claims/claims-preview.ts';
-import { assertionPreview } from '../../saml/messages/assertion-preview.ts';
-import type { NameIdField } from '../../saml/messages/name-id.ts';
-import { type NameIdFormatName, nameIdFormats } from '../../saml/xml/names.ts';
-import type { Db } from '../../storage/database.ts';
+import type { AssertionPreview, AssertionPreviews } from '../../saml/sso/assertion-previews.ts';
 import { type PageText, sentences, t } from '../../texts/text.ts';
 import type { Block } from '../console/blocks.ts';
 import { registrationProblem } from './tabs/registration-problem.ts';
@@ -24,9 +21,7 @@ export interface ApplicationPreview {
 export type ApplicationPreviews = (account: Account, application: Application) => Promise<ApplicationPreview>;
 
 export interface ApplicationPreviewsDependencies {
-  db: Db;
-  /** The public address of this server. */
-  issuer: string;
+  assertionPreviews: AssertionPreviews;
   claimsPreview: Pick<ClaimsPreviews, 'preview'>;
   /** Why the engine rejects a registered client. */
   registrationFaultOf(clientId: string): Promise<string | undefined>;
@@ -34,10 +29,11 @@ export interface ApplicationPreviewsDependencies {
 
 /** Makes the preview with every scope that the application may request. */
 export function createApplicationPreviews(dependencies: ApplicationPreviewsDependencies): ApplicationPreviews {
-  const { db, claimsPreview, registrationFaultOf } = dependencies;
-  const samlEntityId = `${dependencies.issuer}/saml/metadata`;
+  const { assertionPreviews, claimsPreview, registrationFaultOf } = dependencies;
   return async (account, application) => {
     if (application.protocol === 'oidc') {
+      if (!signsUsersIn(application.metadata))
+        return { problem: t('console.access-check.no-grant', { app: application.name }) };
       const fault = await registrationFaultOf(application.clientId);
       if (fault !== undefined) return { problem: registrationProblem(application, fault).text };
       const { scope = [...Object.keys(claimsByScope), ...ownScopes(application.metadata)].join(' ') } =
@@ -45,54 +41,21 @@ export function createApplicationPreviews(dependencies: ApplicationPreviewsDepen
       const oidc = await claimsPreview.preview(application.clientId, account, scope);
       return oidc ? { oidc } : {};
     }
-    const { metadata, id, clientId } = application;
-    const stored = await db.samlNameId.findUnique({
-      where: { userId_applicationId: { userId: account.id, applicationId: id } },
-      select: { value: true },
-    });
-    const format = metadata.name_id_format ?? 'persistent';
-    const field = format === 'persistent' || format === 'unspecified' ? metadata.name_id_field : undefined;
-    const value = nameIdValue(format, field, account, stored?.value);
-    const qualifiers =
-      format === 'persistent' || format === 'transient'
-        ? { nameQualifier: samlEntityId, spNameQualifier: clientId }
-        : {};
-    const attributes = attributesFor(withVisibleRoles(account, metadata), metadata.attributes);
-    const assertion = assertionPreview({
-      issuer: samlEntityId,
-      audience: clientId,
-      nameId: { value: value ?? '…', format: nameIdFormats[format], ...qualifiers },
-      attributes,
-    });
-    return { saml: { assertion, nameId: value ?? nameIdNotes[field ? 'emailAddress' : format], attributes } };
+    const saml = await assertionPreviews(account, application);
+    if ('invalid' in saml) return { problem: saml.invalid };
+    const { xml: assertion, attributes } = saml;
+    return { saml: { assertion, nameId: saml.nameId ?? nameIdNote(saml), attributes } };
   };
 }
 
-/** The value of the NameID; undefined when it does not exist yet. `stored` is the persistent one that the account has. */
-function nameIdValue(
-  format: NameIdFormatName,
-  field: NameIdField | undefined,
-  account: Account,
-  stored: string | undefined,
-): string | undefined {
-  const email = account.email && account.emailVerified ? account.email : undefined;
-  const fields: Record<NameIdField, string | undefined> = { sub: account.id, username: account.username, email };
-  const values: Record<NameIdFormatName, string | undefined> = {
-    persistent: stored,
-    transient: undefined,
-    emailAddress: email,
-    unspecified: account.username,
-  };
-  return field ? fields[field] : values[format];
+/** Why there is no NameID yet. */
+function nameIdNote({ missing, format }: Pick<AssertionPreview, 'missing' | 'format'>): PageText {
+  if (missing === 'verified-email') return t('console.applications.preview.no-email');
+  if (missing === 'allow-create') return t('console.applications.preview.allow-create');
+  return format === 'transient'
+    ? t('console.applications.preview.transient')
+    : t('console.applications.preview.persistent');
 }
-
-/** Why there is no value. */
-const nameIdNotes: Record<NameIdFormatName, PageText> = {
-  persistent: t('console.applications.preview.persistent'),
-  transient: t('console.applications.preview.transient'),
-  emailAddress: t('console.applications.preview.no-email'),
-  unspecified: '',
-};
 
 /** The preview as parts of a page; `head` is the title of the first part, and then the others are closed. */
 export function previewBlocks(

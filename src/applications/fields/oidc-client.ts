@@ -185,6 +185,11 @@ export function usesSecret(client: Pick<OidcMetadata, 'token_endpoint_auth_metho
   return client.token_endpoint_auth_method.startsWith('client_secret_');
 }
 
+/** Whether it has a grant that begins with a person; the others are for programs. */
+export function signsUsersIn({ grant_types: grants }: Pick<OidcMetadata, 'grant_types'>): boolean {
+  return grants.includes('authorization_code') || grants.includes(deviceCodeGrant);
+}
+
 /** Whether a request of the client needs a PKCE challenge: always, unless a confidential client is registered without. */
 export function needsPkce(client: Partial<OidcMetadata>): boolean {
   return client.require_pkce !== false || client.token_endpoint_auth_method === 'none';

@@ -4,6 +4,7 @@ import { type Endpoint, endpoint } from '../../admin/api/endpoint.ts';
 import { notFound } from '../../http/errors.ts';
 import { rejection, rejectionJson } from '../rejections/api.ts';
 import type { AccessCheck } from './access-check.ts';
+import { checkIds, checkStates } from './check.ts';
 
 const verdict = z.object({
   user: z.object({ id: z.string(), username: z.string() }),
@@ -12,7 +13,19 @@ const verdict = z.object({
   can_sign_in: z
     .boolean()
     .describe('The access rule, and everything else that decides: lockout, sign-in methods, two-step verification'),
-  rules: z.array(z.object({ rule: z.string(), met: z.boolean(), explanation: z.string() })),
+  rules: z.array(
+    z.object({
+      id: z.enum(checkIds).describe('Of the check, the same in every language'),
+      rule: z.string(),
+      met: z.boolean(),
+      state: z
+        .enum(checkStates)
+        .describe(
+          '`later`: the user does something at the sign-in. `warning`: it blocks nothing, but may be the cause. `skipped`: it does not apply',
+        ),
+      explanation: z.string(),
+    }),
+  ),
   refusals: z.array(rejection).describe('The last ones of this user at this application, newest first'),
 });
 
@@ -39,19 +52,21 @@ export function accessCheckEndpoints(accessCheck: AccessCheck): Endpoint[] {
         ]);
         if (!account) throw notKnown('user', 'is not known, or is the name of more than one');
         if (!application) throw notKnown('application', 'is not known, or is the name of more than one');
-        const { id, username } = account;
+        const { id: userId, username } = account;
         const { clientId, name } = application;
         const [{ mayOpen, canSignIn, checks }, attempts] = await Promise.all([
           accessCheck.report(account, application),
-          accessCheck.attempts({ userId: id, clientId }),
+          accessCheck.attempts({ userId, clientId }),
         ]);
         return {
           body: {
-            user: { id, username },
+            user: { id: userId, username },
             application: { id: application.id, identifier: clientId, name },
             may_open: mayOpen,
             can_sign_in: canSignIn,
-            rules: checks.map(({ label, state, explanation }) => ({
+            rules: checks.map(({ id, label, state, explanation }) => ({
+              id,
+              state,
               rule: String(label),
               met: state !== 'failed',
               explanation: String(explanation),

@@ -3,12 +3,13 @@
 import { directoryProblemTexts } from '../../admin/connections/directory-problems.ts';
 import { disabledSentence } from '../../admin/users/disabled-by.ts';
 import { type AccessDenial, grantingRoles } from '../../applications/access-decision.ts';
+import { signsUsersIn } from '../../applications/fields/oidc-client.ts';
 import { networkSentence } from '../../connections/network-sentences.ts';
 import { limits } from '../../limits.ts';
 import { MFA_ACR, PHISHING_RESISTANT_ACR } from '../../mfa/acr.ts';
 import { allOf, listOf, oneOf, type PageText, sentences, type Text, t } from '../../texts/text.ts';
-import { type Check, failed, later, passed, type Result, skipped, warning } from './check.ts';
-import type { AccessFacts, DirectoryState, ProductFacts } from './facts.ts';
+import { type Check, failed, later, nameOf, passed, type Result, skipped, warning } from './check.ts';
+import { type AccessFacts, type DirectoryState, isLocalAccepted, type ProductFacts } from './facts.ts';
 import { registrationChecks } from './registration-checks.ts';
 
 /** Every check; those that cannot apply to the application's protocol are left out. */
@@ -46,9 +47,6 @@ export function checksOf(facts: AccessFacts): Check[] {
       : []),
   ];
 }
-
-/** The name of a person in a sentence. */
-export const nameOf = ({ name, username }: { name: string | null; username: string }) => name ?? username;
 
 function ofRule(denial: AccessDenial, isMet: boolean, facts: AccessFacts): Omit<Check, 'id'> {
   const { account, application, disabled } = facts;
@@ -145,18 +143,10 @@ function allowedNetworks(isMet: boolean, { account, application, network }: Acce
   return isMet ? passed(sentences([only, from])) : failed(sentences([only, from]));
 }
 
-const INTERACTIVE: readonly string[] = ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'];
-
 function grant({ application }: AccessFacts): Result {
   if (application.protocol === 'saml') return passed();
-  const isInteractive = application.metadata.grant_types.some((one) => INTERACTIVE.includes(one));
-  if (isInteractive) return passed();
+  if (signsUsersIn(application.metadata)) return passed();
   return failed(t('console.access-check.no-grant', { app: application.name }));
-}
-
-/** Whether a password or passkey of this server is accepted. */
-export function isLocalAccepted({ required, rule }: Pick<AccessFacts, 'required' | 'rule'>): boolean {
-  return required === undefined && rule?.isLocalAllowed !== false;
 }
 
 function method(facts: AccessFacts): Result {
@@ -183,7 +173,7 @@ const noLocal = ({ application }: AccessFacts) => t('console.access-check.no-loc
 function localWays({ password: stored, factors }: AccessFacts): PageText[] {
   return [
     ...(stored ? [t('console.access-check.way.password')] : []),
-    ...(factors.passkeys > 0 ? [t('console.access-check.way.passkey')] : []),
+    ...(factors.verifyingPasskeys > 0 ? [t('console.access-check.way.passkey')] : []),
   ];
 }
 
@@ -223,8 +213,13 @@ function ofDirectory(state: DirectoryState, facts: AccessFacts): Result {
   return passed(t('console.access-check.directory-allows', values));
 }
 
-function lockout({ locks, account }: AccessFacts): Result {
+/** A passkey or a connection signs in all the same. */
+function lockout(facts: AccessFacts): Result {
+  const { locks, account, password: stored, factors, linked, offered, required } = facts;
   if (locks.length === 0) return passed();
+  if (!stored) return skipped(t('console.access-check.no-password', { who: nameOf(account) }));
+  const isElsewhere = required?.isAccepted === true || (!isLocalAccepted(facts) && offered.length > 0);
+  const hasOtherWay = isElsewhere || linked.length > 0 || factors.verifyingPasskeys > 0;
   const by = {
     username: t('console.access-check.locked-username', { username: account.username }),
     email: t('console.access-check.locked-email', { email: account.email ?? '' }),
@@ -233,7 +228,7 @@ function lockout({ locks, account }: AccessFacts): Result {
   const under = locks.some((one) => one.by !== 'all') ? locks.filter((one) => one.by !== 'all') : locks;
   const wait = waitText(Math.max(...locks.map(({ seconds }) => seconds)));
   const names = allOf(under.map((one) => by[one.by]));
-  return failed(t('console.access-check.locked', { names, time: wait }));
+  return (hasOtherWay ? warning : failed)(t('console.access-check.locked', { names, time: wait }));
 }
 
 function codes({ codeWaitSeconds, account }: AccessFacts): Result {

@@ -4,8 +4,8 @@ import type { Action, Block, ConsolePage, Field } from '../../admin/console/bloc
 import type { Application } from '../../applications/application.ts';
 import { sentences, type Text, t } from '../../texts/text.ts';
 import type { AccessReport } from './access-check.ts';
-import type { Check } from './check.ts';
-import { nameOf } from './checks.ts';
+import { type Check, nameOf } from './check.ts';
+
 import type { AccessFix } from './fix-offers.ts';
 import type { Cause } from './fixes.ts';
 

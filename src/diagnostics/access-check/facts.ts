@@ -34,7 +34,9 @@ import type { Lock, Lockout } from '../../rate-limits/lockout.ts';
 import { addressBlock } from '../../rate-limits/network-limits.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 import type { StorageBudget } from '../../rate-limits/storage-budget.ts';
+import type { MissingForNameId } from '../../saml/messages/name-id.ts';
 import { metadataEnd } from '../../saml/metadata/service-providers.ts';
+import type { AssertionPreviews } from '../../saml/sso/assertion-previews.ts';
 import type { UpstreamSignIns } from '../../sign-in/first-factor/upstream.ts';
 import type { SignInPolicy, SignInRequirements } from '../../sign-in/sign-in-policy.ts';
 
@@ -77,6 +79,10 @@ export interface AccessFacts {
   openid: 'included' | 'missing' | 'alone';
   /** The signatures of the client for which its set has no key; undefined where it signs nothing, or its keys are behind a URL. */
   unsignable: { use: 'authentication' | 'requests'; alg: string | undefined }[] | undefined;
+  /** What is missing for the NameID that a request without wishes gets. */
+  missingForNameId: MissingForNameId | undefined;
+  /** The assertion has to be encrypted, and cannot be. */
+  cannotEncrypt: boolean;
   /** Whether the client authenticates with a secret, and has a valid one. */
   secrets: 'unused' | 'valid' | 'missing';
   now: Date;
@@ -114,6 +120,7 @@ export interface FactsDependencies {
   upstream: Pick<UpstreamSignIns, 'requiredConnection'>;
   /** Why the engine rejects a registered client. */
   registrationFaultOf(clientId: string): Promise<string | undefined>;
+  assertionPreviews: AssertionPreviews;
   /** The setting `denied_networks`. */
   deniedNetworks(): readonly string[];
 }
@@ -139,8 +146,9 @@ export async function readFacts(
       limit: RECENT,
     }),
   ]);
-  const hasPassword = password !== undefined && ways.required === undefined;
-  const first = hasPassword ? ['pwd'] : factors.verifyingPasskeys > 0 && !ways.required ? ['hwk', 'user'] : ['fed'];
+  const isLocal = isLocalAccepted({ required: ways.required, rule });
+  const hasPassword = isLocal && password !== undefined;
+  const first = hasPassword ? ['pwd'] : isLocal && factors.verifyingPasskeys > 0 ? ['hwk', 'user'] : ['fed'];
   const amr = dependencies.signInPolicy.amrOf(first);
   const demanded = (proven: string[]) =>
     dependencies.signInPolicy.requirementsOf(account, {
@@ -173,10 +181,15 @@ export async function readFacts(
     network,
     metadataEndsAt: application.protocol === 'saml' ? metadataEnd(application.metadata)?.endsAt : undefined,
     secrets: await secretsOf(dependencies, application),
-    registration: await registrationOf(dependencies, application),
+    ...(await registrationFactsOf(dependencies, account, application)),
     openid: openidOf(application),
     unsignable: unsignableOf(application),
   };
+}
+
+/** Whether a password or passkey of this server is accepted. */
+export function isLocalAccepted({ required, rule }: Pick<AccessFacts, 'required' | 'rule'>): boolean {
+  return required === undefined && rule?.isLocalAllowed !== false;
 }
 
 function productFactsOf(account: Account, application: Application): ProductFacts | undefined {
@@ -279,13 +292,20 @@ async function secretsOf(
   return (await applications.unexpiredSecrets(application.id)).length > 0 ? 'valid' : 'missing';
 }
 
-async function registrationOf(
-  { registrationFaultOf }: Pick<FactsDependencies, 'registrationFaultOf'>,
+/** What is wrong with the registration, for everyone or for this account. */
+async function registrationFactsOf(
+  { registrationFaultOf, assertionPreviews }: Pick<FactsDependencies, 'registrationFaultOf' | 'assertionPreviews'>,
+  account: Account,
   application: Application,
-): Promise<RegistrationProblem | undefined> {
-  if (application.protocol === 'saml') return undefined;
-  const reason = await registrationFaultOf(application.clientId);
-  return reason === undefined ? undefined : registrationProblem(application, reason);
+): Promise<Pick<AccessFacts, 'registration' | 'missingForNameId' | 'cannotEncrypt'>> {
+  const met = { registration: undefined, missingForNameId: undefined, cannotEncrypt: false };
+  if (application.protocol === 'oidc') {
+    const reason = await registrationFaultOf(application.clientId);
+    return reason === undefined ? met : { ...met, registration: registrationProblem(application, reason) };
+  }
+  const preview = await assertionPreviews(account, application);
+  if ('invalid' in preview) return { ...met, registration: { text: preview.invalid, tab: 'settings' } };
+  return { ...met, missingForNameId: preview.missing, cannotEncrypt: preview.cannotEncrypt };
 }
 
 /** OpenID Connect Core 3.1.2.1: without `openid` a request signs nobody in. The engine always allows it beside scopes of APIs alone. */

@@ -7,8 +7,8 @@ import { missingRoles } from '../../applications/access-decision.ts';
 import type { Actor } from '../../audit/audit.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { type PageText, sentences, t } from '../../texts/text.ts';
-import type { CheckId } from './check.ts';
-import { nameOf } from './checks.ts';
+import { type CheckId, nameOf } from './check.ts';
+
 import type { AccessFacts } from './facts.ts';
 
 export interface AccessFix {
@@ -75,6 +75,10 @@ export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFa
       return [userLink(facts, t('console.access-check.add-email'), 'edit')];
     case 'verified-email':
       return [verifiedOffer(dependencies, facts)];
+    case 'name-id':
+      return nameIdOffers(dependencies, facts);
+    case 'encryption':
+      return [link(facts, t('console.access-check.change-encryption'), 'settings')];
     case 'product-role':
       return [
         ...(facts.product?.roles ?? []).slice(0, MAX_ROLES).map((role) => giveRole(dependencies, facts, role)),
@@ -224,6 +228,14 @@ function verifiedOffer({ userAdmin }: FixActions, { account }: AccessFacts): Off
       apply: (by) => userAdmin.update(account.id, { emailVerified: true }, by),
     },
   };
+}
+
+/** Another address for the user, or another NameID for the application. */
+function nameIdOffers(actions: FixActions, facts: AccessFacts): Offer[] {
+  const other = link(facts, t('console.access-check.change-name-id'), 'claims');
+  if (facts.missingForNameId !== 'verified-email') return [other];
+  if (facts.account.email !== null) return [verifiedOffer(actions, facts), other];
+  return [userLink(facts, t('console.access-check.add-email'), 'edit'), other];
 }
 
 /** A link for a password, and for an application without local sign-in the change that accepts it. */

@@ -7,8 +7,8 @@ import type { Actor } from '../../audit/audit.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { type PageText, t } from '../../texts/text.ts';
 import { roleInFile } from '../role-in-file.ts';
-import type { Check } from './check.ts';
-import { nameOf } from './checks.ts';
+import { type Check, nameOf } from './check.ts';
+
 import type { AccessFacts } from './facts.ts';
 import { type AccessFix, type FixActions, type FixLink, type Offer, offersFor } from './fix-offers.ts';
 

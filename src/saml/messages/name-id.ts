@@ -82,41 +82,58 @@ export interface NameIdSource {
   username: string;
   /** A verified address: with an unverified one a user could sign in as another user of the application. */
   verifiedEmail: string | undefined;
-  /** The stored opaque value of this user at this service provider. */
-  persistent: () => string;
+  /** The stored opaque value of this user at this service provider; undefined: there is none, and none may be created. */
+  persistent: string | undefined;
   /** A new random value. */
   transient: () => string;
 }
 
+/** What is missing for a NameID. `allow-create`: AllowCreate in the request, for a first persistent one. */
+export type MissingForNameId = 'verified-email' | 'allow-create';
+
+/** What the account, or the request, lacks for a value in this format; undefined: nothing. */
+export function missingForNameId(
+  source: Pick<NameIdSource, 'format' | 'field' | 'verifiedEmail' | 'persistent'>,
+): MissingForNameId | undefined {
+  const { format, field, verifiedEmail, persistent } = source;
+  const isOfField = format === 'persistent' || format === 'unspecified';
+  const isAddress = format === 'emailAddress' || (isOfField && field === 'email');
+  if (isAddress) return verifiedEmail === undefined ? 'verified-email' : undefined;
+  const isStored = format === 'persistent' && field === undefined;
+  return isStored && persistent === undefined ? 'allow-create' : undefined;
+}
+
+const FAULTS = {
+  'verified-email': { rule: 'email', detail: 'no verified email address', expected: 'a verified email address' },
+  'allow-create': {
+    rule: 'allow_create',
+    received: 'no AllowCreate="true"',
+    expected: 'AllowCreate="true"',
+    detail:
+      'require_allow_create is set, the request lacks AllowCreate="true", and the user has no identifier here yet',
+  },
+} as const;
+
 /** The NameID of one Response. Throws SamlError invalid_name_id_policy when the account lacks a value for the format. */
 export function nameIdFor(source: NameIdSource): NameId {
+  const missing = missingForNameId(source);
+  if (missing) throw new SamlError('invalid_name_id_policy', FAULTS[missing]);
   const format = nameIdFormats[source.format];
   const qualifiers = { nameQualifier: source.identityProvider, spNameQualifier: source.serviceProvider };
   switch (source.format) {
     case 'persistent':
-      return { value: fieldOf(source) ?? source.persistent(), format, ...qualifiers };
+      return { value: fieldOf(source) ?? source.persistent ?? '', format, ...qualifiers };
     case 'transient':
       return { value: source.transient(), format, ...qualifiers };
     case 'unspecified':
       return { value: fieldOf(source) ?? source.username, format };
     case 'emailAddress':
-      return { value: verifiedEmailOf(source), format };
+      return { value: source.verifiedEmail ?? '', format };
   }
 }
 
-function fieldOf(source: NameIdSource): string | undefined {
-  if (source.field === 'email') return verifiedEmailOf(source);
-  return source.field && { sub: source.userId, username: source.username }[source.field];
-}
-
-function verifiedEmailOf({ verifiedEmail }: NameIdSource): string {
-  if (!verifiedEmail)
-    throw new SamlError('invalid_name_id_policy', {
-      rule: 'email',
-      detail: 'no verified email address',
-      expected: 'a verified email address',
-    });
-  return verifiedEmail;
+function fieldOf({ field, userId, username, verifiedEmail }: NameIdSource): string | undefined {
+  return field && { sub: userId, username, email: verifiedEmail }[field];
 }
 
 /** The NameID in this element, without trust in what it says. A missing format is empty. */

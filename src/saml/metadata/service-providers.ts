@@ -1,7 +1,7 @@
 // Registered SAML applications as the protocol code uses them. Metadata is parsed and keys are imported once per version
 // of a registration, not at each sign-in.
 
-import { readMetadata } from '../../applications/application.ts';
+import { readMetadata, type SamlApplication } from '../../applications/application.ts';
 import type { ServiceProviderSettings } from '../../applications/fields/service-provider.ts';
 import { isGenuineApplication } from '../../applications/macs/protected-applications.ts';
 import type { ProtectedRows } from '../../audit/protected-rows.ts';
@@ -103,7 +103,7 @@ export function createServiceProviders({
   }
 
   function add(entityId: string, row: Row, metadata: string): ServiceProvider {
-    const provider = build(entityId, row, metadata);
+    const provider = build(entityId, row, readMetadata('saml', metadata));
     if (parsed.size >= MAX_CACHED) parsed.clear();
     parsed.set(entityId, { version: row.updatedAt.getTime(), provider });
     return provider;
@@ -186,8 +186,16 @@ export function samlSideOf(entityId: string, settings: ServiceProviderSettings):
   };
 }
 
-function build(entityId: string, { id, name }: Row, metadata: string): ServiceProvider {
-  const settings = readMetadata('saml', metadata);
+/** An application as its sign-ins see it, also while it is disabled. Throws SamlError when its metadata is not valid any more. */
+export function serviceProviderOf({ clientId, metadata, ...row }: SamlApplication): ServiceProvider {
+  return build(clientId, row, metadata);
+}
+
+function build(
+  entityId: string,
+  { id, name }: Pick<Row, 'id' | 'name'>,
+  settings: ServiceProviderSettings,
+): ServiceProvider {
   const parts = partsOf(settings);
   const { encrypt_assertion: encrypts, allow_cbc: allowCbc } = settings;
   const choices = parts.encryptionCertificates.map(({ publicKey, methods }) =>

@@ -9,7 +9,7 @@ import type { PageText } from '../../texts/text.ts';
 import { describeAttributes } from '../messages/attributes.ts';
 import { encodePost } from '../messages/encode.ts';
 import { newMessageId } from '../messages/message-id.ts';
-import { type NameId, nameIdFor } from '../messages/name-id.ts';
+import { type NameId, type NameIdSource, nameIdFor } from '../messages/name-id.ts';
 import { statusResponse, successResponse } from '../messages/signed-response.ts';
 import type { ServiceProvider } from '../metadata/service-providers.ts';
 import { SamlError, type SamlStatus } from '../xml/errors.ts';
@@ -88,9 +88,7 @@ export function createSamlResponses(dependencies: SamlResponsesDependencies): Sa
           authnInstant: user.signedInAt,
           sessionNotOnOrAfter: user.sessionNotOnOrAfter,
           contextClass,
-          attributes: describeAttributes(
-            attributesFor(withVisibleRoles(user.account, sp.settings), sp.settings.attributes),
-          ),
+          attributes: describeAttributes(attributesOf(sp, user.account)),
           sign: sp.settings.sign,
           encryption: sp.encryption,
           now: now(),
@@ -128,7 +126,7 @@ function contextClassOf(sp: ServiceProvider, pending: PendingAuthnRequest, user:
       received: user.acr,
       expected: pending.requestedContext && contextText(pending.requestedContext),
     });
-  if (sp.mustEncrypt && !sp.encryption) {
+  if (cannotEncrypt(sp)) {
     throw new SamlError('unsupported_request', {
       detail: 'encryption is demanded, but no key or algorithm for it is registered',
       expected: 'an encryption certificate in its registration',
@@ -137,35 +135,44 @@ function contextClassOf(sp: ServiceProvider, pending: PendingAuthnRequest, user:
   return contextClass;
 }
 
+/** The attributes that the service provider receives about the account. */
+export function attributesOf({ settings }: ServiceProvider, account: Account): Record<string, string[]> {
+  return attributesFor(withVisibleRoles(account, settings), settings.attributes);
+}
+
+/** Whether every sign-in fails because nothing may be sent without encryption, for which there is no key or algorithm. */
+export const cannotEncrypt = ({ mustEncrypt, encryption }: ServiceProvider): boolean => mustEncrypt && !encryption;
+
+/** What a NameID in this format is made of; `persistent` and `transient` are the values that nothing of the account gives. */
+export function nameIdSource(
+  sp: ServiceProvider,
+  account: Account,
+  values: Pick<NameIdSource, 'identityProvider' | 'format' | 'persistent' | 'transient'>,
+): NameIdSource {
+  return {
+    ...values,
+    field: sp.settings.name_id_field,
+    serviceProvider: sp.entityId,
+    userId: account.id,
+    username: account.username,
+    verifiedEmail: account.email !== null && account.emailVerified ? account.email : undefined,
+  };
+}
+
 /** The NameID in the format that the request asks for (SAML Core 3.4.1.1). */
 async function nameIdOf(
   { issuer, nameIds }: SamlResponsesDependencies,
   sp: ServiceProvider,
-  pending: PendingAuthnRequest,
-  user: SignedInUser,
+  { nameIdFormat: format, mayCreateNameId }: PendingAuthnRequest,
+  { account, currentNameId }: SignedInUser,
 ): Promise<NameId> {
-  const { account, currentNameId } = user;
-  const field = sp.settings.name_id_field;
-  const needsStored = pending.nameIdFormat === 'persistent' && field === undefined;
-  const stored = needsStored
-    ? await nameIds.persistent(account.id, sp.applicationId, pending.mayCreateNameId)
-    : undefined;
-  if (needsStored && stored === undefined) {
-    throw new SamlError('invalid_name_id_policy', {
-      ...{ rule: 'allow_create', received: 'no AllowCreate="true"', expected: 'AllowCreate="true"' },
-      detail:
-        'require_allow_create is set, the request lacks AllowCreate="true", and the user has no identifier here yet',
-    });
-  }
-  return nameIdFor({
-    format: pending.nameIdFormat,
-    field,
-    identityProvider: issuer,
-    serviceProvider: sp.entityId,
-    userId: account.id,
-    username: account.username,
-    verifiedEmail: account.email && account.emailVerified ? account.email : undefined,
-    persistent: () => stored ?? '',
-    transient: () => (currentNameId?.format === nameIdFormats.transient ? currentNameId.value : newMessageId()),
-  });
+  const needsStored = format === 'persistent' && sp.settings.name_id_field === undefined;
+  return nameIdFor(
+    nameIdSource(sp, account, {
+      identityProvider: issuer,
+      format,
+      persistent: needsStored ? await nameIds.persistent(account.id, sp.applicationId, mayCreateNameId) : undefined,
+      transient: () => (currentNameId?.format === nameIdFormats.transient ? currentNameId.value : newMessageId()),
+    }),
+  );
 }
