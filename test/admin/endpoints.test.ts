@@ -1,8 +1,10 @@
 // Every endpoint of the admin API once with success, checked against its own OpenAPI document: status, media type, headers
 // and body of every response, and the body of every accepted request.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { serviceProvider, settingsOf } from '../../src/applications/fields/service-provider.ts';
+import { waitingFields } from '../../src/saml/metadata/refresh-state.ts';
 import { aPng } from '../brand/pictures.ts';
 import { aClient, aUser, PASSWORD } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
@@ -200,8 +202,10 @@ describe('applications', () => {
     const { id: applicationId } = await applications.createSaml(registration);
     for (const decision of ['reject', 'approve']) {
       const pendingXml = xml.replace('urls.example/acs', `urls.example/${decision}`);
-      const data = { url, nextReadAt: new Date(), pendingXml, pendingKey: decision, pendingSince: new Date() };
       const where = { applicationId };
+      const waiting = { url, pendingXml, pendingSince: new Date() };
+      const mac = idp.services.protectedRows.macOf('saml_metadata', waitingFields({ ...where, ...waiting }));
+      const data = { ...waiting, nextReadAt: new Date(), pendingKey: decision, mac };
       await db.samlMetadata.upsert({ where, create: { ...where, ...data }, update: data });
       const path = `/applications/${applicationId}/metadata-change`;
       const { document } = await ok<{ document: string }>('GET', path);
@@ -409,16 +413,24 @@ describe('the server', () => {
   it('explains a rejected request, and why a user may not open an application', async () => {
     const redirect_uris = ['https://registered.example.com/cb'];
     const { clientId } = await aClient(idp.services, { redirect_uris, access: { roles: ['support'] } });
-    const wrong = { client_id: clientId, redirect_uri: 'https://other.example.com/', response_type: 'code' };
+    const wrong = {
+      client_id: clientId,
+      redirect_uri: 'https://other.example.com/',
+      response_type: 'code',
+      code_challenge: 'a'.repeat(43),
+      code_challenge_method: 'S256',
+    };
     await httpClient(idp.issuer).get(`/authorize?${new URLSearchParams(wrong)}`);
     type RejectionItem = { code: string };
     const { items } = await ok<{ items: RejectionItem[] }>('GET', `/refusals?client=${clientId}`);
-    expect(items).toMatchObject([{ endpoint: 'authorize', client: clientId, received: wrong }]);
+    expect(items).toMatchObject([
+      { endpoint: 'authorize', client: clientId, received: { redirect_uri: wrong.redirect_uri } },
+    ]);
     expect(await ok('GET', `/refusals/${items[0]?.code}`)).toMatchObject({
       rules: [
         ...Array(2).fill({ state: 'passed' }),
         { state: 'failed', registered: redirect_uris[0] },
-        ...Array(7).fill({ state: 'unknown' }),
+        ...Array(8).fill({ state: 'unknown' }),
       ],
       ...{ mended: false, mends: ['Add redirect URI'] },
     });

@@ -68,6 +68,8 @@ const forms: [string, Record<string, string>][] = [
 const unprotected = [
   '/account/profile',
   '/account/email/verify',
+  // The link of a mail, which confirms the address that the session of this user asked for.
+  '/verify-email',
   '/password-strength',
   '/account/browsers/forget',
   '/account/browsers/forget-all',

@@ -161,7 +161,13 @@ async function prepare(): Promise<void> {
     'pushed request': {
       kind: 'oauth',
       send: () =>
-        form('/par', { response_type: 'code', redirect_uri: app.redirectUri, client_id: app.clientId, ...challenge }),
+        form('/par', {
+          response_type: 'code',
+          redirect_uri: app.redirectUri,
+          client_id: app.clientId,
+          scope: 'openid',
+          ...challenge,
+        }),
     },
     'device code': { kind: 'oauth', reads: true, send: () => form('/device/code', { scope: 'openid' }) },
     registration: {

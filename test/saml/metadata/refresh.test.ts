@@ -266,8 +266,8 @@ describe('changed metadata', () => {
     const path = `/applications/${id}/metadata-change`;
     const { db } = idp.services;
     const { pendingXml } = await db.samlMetadata.findUniqueOrThrow({ where: { applicationId: id } });
-    const exchanged = (pendingXml ?? '').replaceAll(NEW_ACS, 'https://evil.example/acs');
-    expect(exchanged).toContain('evil.example');
+    const exchanged = (pendingXml ?? '').replaceAll(NEW_ACS, 'https://worse.example/acs');
+    expect(exchanged).toContain('worse.example');
     await db.samlMetadata.update({ where: { applicationId: id }, data: { pendingXml: exchanged } });
     expect((await api.get(path)).status).toBe(404);
     const sent = { document: sha256(exchanged) };
