@@ -59,16 +59,18 @@ describe.runIf(databaseKind() === 'sqlite')('a SQLite file', () => {
   });
 
   it('is waited for while another process writes, and this process goes on meanwhile', async () => {
+    const patient = await openDatabase(test.url, { limits: { ...quick, lockMs: 30_000 } });
     const other = await connectSqlite(file);
     await other.executeScript('BEGIN IMMEDIATE');
     let turns = 0;
     const turning = setInterval(() => (turns += 1), 5);
-    const waiting = Promise.all(writes(database).map((write) => write()));
+    const waiting = Promise.all(writes(patient).map((write) => write()));
     await expect.poll(() => turns).toBeGreaterThan(3);
     await other.executeScript('COMMIT');
     await waiting;
     clearInterval(turning);
     await other.dispose();
+    await patient.close();
   });
 
   it('is busy beyond the limit, and works again when the other process has finished', async () => {
