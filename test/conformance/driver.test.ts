@@ -124,7 +124,8 @@ async function expectClean(driver: Driver, suite: Suite, processes: readonly num
   expect(await canListen(driver.port, '127.0.0.1')).toBe(true);
 }
 
-describe('the driver of the conformance suite', () => {
+// Each starts a server and a browser.
+describe('the driver of the conformance suite', { timeout: 300_000 }, () => {
   it('ends with one sentence where no suite answers', async () => {
     const suite = await aSuite({ status: 'FINISHED' });
     suite.close();

@@ -1,4 +1,5 @@
 // The list of expected results, and how a run is compared with it (npm run conformance).
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { disagreements, type Expected, readExpected } from './expected.ts';
 import { plans } from './plans.ts';
@@ -39,5 +40,32 @@ describe('the expected results of the conformance suite', () => {
   it('disagree with a run in which what is listed did not happen', () => {
     const [fault] = disagreements([{ ...outcome, result: 'PASSED', conditions: [] }], [entry]);
     expect(fault).toContain('remove it from expected-results.json');
+  });
+});
+
+describe('docs/conformance.md', () => {
+  const text = readFileSync('docs/conformance.md', 'utf8');
+  const rows = [...text.matchAll(/^\| ([^|]+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$/gm)].map(
+    ([, name = '', ...counts]) => ({ name, counts: counts.map(Number) }),
+  );
+
+  it('has a result of every plan, with the counts of expected-results.json', () => {
+    expect(rows.map(({ name }) => name)).toEqual(plans.map(({ name }) => name));
+    for (const { name, counts } of rows) {
+      const [modules = 0, passed = 0, ...others] = counts;
+      expect(passed + others.reduce((sum, count) => sum + count, 0), name).toBe(modules);
+      const listed = readExpected().filter((one) => one.plans.includes(name));
+      expect(others, name).toEqual(
+        ['WARNING', 'REVIEW', 'SKIPPED', 'FAILED'].map(
+          (result) => listed.filter((one) => one.result === result).length,
+        ),
+      );
+    }
+  });
+
+  it('names the commit and the release of the suite that compose.yaml starts', () => {
+    expect(text).toMatch(/commit `[0-9a-f]{40}`/);
+    const [, release] = /conformance-suite:(\S+)$/m.exec(readFileSync('test/conformance/compose.yaml', 'utf8')) ?? [];
+    expect(text).toContain(`Suite \`${release}\``);
   });
 });
