@@ -35,6 +35,9 @@ export type ProtectedTable =
   | 'saml_name_ids'
   | 'api_keys'
   | 'sign_up_codes'
+  | 'logout_runs'
+  | 'logout_participants'
+  | 'logout_deliveries'
   | 'settings';
 
 /** Times as ISO text, so that both databases and both ways to read a row give the same. */

@@ -2,6 +2,7 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Context } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
@@ -41,6 +42,7 @@ export interface LogoutDependencies {
   metrics: Pick<Metrics, 'logoutDeliveries'>;
   applications: Pick<Applications, 'find'>;
   audit: Audit;
+  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
   logger: Pick<Logger, 'warn'>;
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
   endSession: EndSession;
@@ -120,7 +122,7 @@ export function createLogout(dependencies: LogoutDependencies) {
 
 /** Notify applications by server calls, and complete the logout runs that were abandoned in the browser. */
 function deliveryJobs(
-  { db, now, audit, logger, runs, metrics, sendLogoutToken }: LogoutDependencies,
+  { db, now, audit, protectedRows, logger, runs, metrics, sendLogoutToken }: LogoutDependencies,
   outgoingMessages: Pick<OutgoingSamlMessages, 'sendBySoap'>,
 ) {
   return logoutJobs({
@@ -128,6 +130,7 @@ function deliveryJobs(
       db,
       now,
       audit,
+      protectedRows,
       logger,
       runs,
       send: sendLogoutToken,

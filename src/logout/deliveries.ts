@@ -1,12 +1,14 @@
 // The deliveries of a logout from this server to applications: logout tokens (OIDC Back-Channel Logout 1.0) and
 // LogoutRequests by SOAP (SAML Bindings 3.2), as jobs of a queue (jobs/queue.ts) with a lane for each application.
 import type { Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { createJobQueue, type JobOutcome, type JobQueue, type QueueStore } from '../jobs/queue.ts';
 import { limits } from '../limits.ts';
 import { UnexpectedAnswer } from '../network/unexpected-answer.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
+import { deliveryFields } from './logout-run.ts';
 import type { LogoutRunStore } from './logout-run-store.ts';
 import type { Outcome } from './participant-outcome.ts';
 
@@ -28,6 +30,8 @@ export interface LogoutDeliveriesDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
+  /** A delivery that another program wrote or changed is not sent. */
+  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
   logger: Pick<Logger, 'warn'>;
   runs: Pick<LogoutRunStore, 'settle'>;
   /** Sends one logout token. */
@@ -97,7 +101,7 @@ function createRefusalReport({ audit, logger }: Pick<LogoutDeliveriesDependencie
 }
 
 async function dueDeliveries(
-  { db, now }: Pick<LogoutDeliveriesDependencies, 'db' | 'now'>,
+  { db, now, protectedRows }: Pick<LogoutDeliveriesDependencies, 'db' | 'now' | 'protectedRows'>,
   { limit, exceptLanes }: Parameters<QueueStore<Delivery>['due']>[0],
 ): Promise<Delivery[]> {
   const rows = await db.logoutDelivery.findMany({
@@ -106,7 +110,16 @@ async function dueDeliveries(
     orderBy: [{ tries: 'asc' }, { nextTryAt: 'asc' }],
     take: limit,
   });
-  return rows.map((row) => ({ ...row, lane: row.clientId }));
+  const genuine = new Set(
+    rows.filter((row) => protectedRows.isGenuine('logout_deliveries', deliveryFields(row), row.mac)),
+  );
+  const forged = rows.filter((row) => !genuine.has(row)).map(({ id }) => id);
+  if (forged.length > 0)
+    await db.logoutDelivery.updateMany({
+      where: { id: { in: forged } },
+      data: { failedAt: now(), lastError: 'changed_outside' },
+    });
+  return [...genuine].map((row) => ({ ...row, lane: row.clientId }));
 }
 
 /** The table `logout_deliveries`. A row may be gone: when the browser reaches the application first, it is deleted. */
@@ -115,7 +128,8 @@ function deliveryStore({
   now,
   audit,
   runs,
-}: Pick<LogoutDeliveriesDependencies, 'db' | 'now' | 'audit' | 'runs'>): QueueStore<Delivery> {
+  protectedRows,
+}: Pick<LogoutDeliveriesDependencies, 'db' | 'now' | 'audit' | 'runs' | 'protectedRows'>): QueueStore<Delivery> {
   const leasedRow = ({ id, tries }: Delivery) => ({ id, tries: tries + 1, ...OPEN });
 
   /** Changes the row and records the outcome in one transaction. A repeat after a lost response changes nothing. */
@@ -137,7 +151,7 @@ function deliveryStore({
   }
 
   return {
-    due: (query) => dueDeliveries({ db, now }, query),
+    due: (query) => dueDeliveries({ db, now, protectedRows }, query),
 
     async claim({ id, tries }, leaseUntil) {
       const data = { tries: tries + 1, nextTryAt: leaseUntil };

@@ -6,11 +6,10 @@ import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { deleteLinkTokens } from '../mail/link-tokens.ts';
 import type { SessionEntry, Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
-import { randomId } from '../platform/random.ts';
 import { endAccountParticipants, endSessionParticipants, removeAccountParticipants } from '../saml/slo/removals.ts';
 import { abandonSignIns } from '../sign-in/abandon-sign-ins.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
-import type { FrontChannel, RunRef } from './logout-run.ts';
+import { deliveryRow, type FrontChannel, type RunRef } from './logout-run.ts';
 import type { LogoutRunStore } from './logout-run-store.ts';
 import { planParticipants } from './participants.ts';
 import type { PlanUpstream } from './upstream.ts';
@@ -68,7 +67,7 @@ export interface EndSessionDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
-  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
+  protectedRows: Pick<ProtectedRows, 'isGenuine' | 'macOf'>;
   sessions: Sessions;
   runs: LogoutRunStore;
   planUpstream: PlanUpstream;
@@ -132,7 +131,8 @@ export function createEndSession(dependencies: EndSessionDependencies): EndSessi
     expired: (signal) => endExpired(dependencies, signal),
 
     async queueLogoutToken(clientId, accountId, sid) {
-      const delivery = { id: randomId(), clientId, accountId, sid: sid ?? null, nextTryAt: now(), createdAt: now() };
+      const to = { participantId: null, clientId, channel: 'back', accountId, sid };
+      const delivery = deliveryRow(to, now(), dependencies.protectedRows);
       await db.logoutDelivery.create({ data: delivery });
       wakeLogoutDeliveries();
     },

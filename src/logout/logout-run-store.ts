@@ -1,6 +1,7 @@
 // Logout runs in the database: any instance continues where another one stopped, and conditional updates decide which of
 // two concurrent requests counts.
 import type { Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { sha256 } from '../platform/random.ts';
@@ -13,7 +14,6 @@ import {
   type RunRef,
   storedProbeResult,
   storedState,
-  toParticipant,
   toRun,
 } from './logout-run.ts';
 import { insertRun, UNBOUND } from './new-run.ts';
@@ -48,6 +48,8 @@ export interface LogoutRunStoreDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
+  /** A run or participant that another program wrote or changed is absent: it leads nowhere, and nobody is notified for it. */
+  protectedRows: Pick<ProtectedRows, 'macOf' | 'isGenuine'>;
   /** Starts the deliveries without waiting for the next run of their job. */
   wakeLogoutDeliveries(): void;
 }
@@ -55,21 +57,21 @@ export interface LogoutRunStoreDependencies {
 const WITH_PARTICIPANTS = { participants: { orderBy: { position: 'asc' } } } as const;
 
 export function createLogoutRunStore(dependencies: LogoutRunStoreDependencies): LogoutRunStore {
-  const { db, now, audit, wakeLogoutDeliveries } = dependencies;
-  const storage = { db, now, audit };
+  const { db, now, audit, protectedRows, wakeLogoutDeliveries } = dependencies;
+  const storage = { db, now, audit, protectedRows };
   const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
 
   async function find(id: string): Promise<LogoutRun | undefined> {
     const row = await db.logoutRun.findUnique({ where: { id }, include: WITH_PARTICIPANTS });
-    return row && row.expiresAt > now() ? toRun(row) : undefined;
+    return row && row.expiresAt > now() ? toRun(row, protectedRows) : undefined;
   }
 
   return {
     find,
-    create: (run, tx) => insertRun(run, { tx, at: now(), audit }),
+    create: (run, tx) => insertRun(run, { tx, at: now(), audit, protectedRows }),
     settle: (participant, outcome, tx) => settleParticipant(storage, participant, outcome, tx),
     browserFailed: (participant, reason) => recordBrowserFailure(storage, participant, reason, wakeLogoutDeliveries),
-    abandoned: () => abandonedRuns(db, inSeconds(-limits.logout.abandonedSeconds)),
+    abandoned: () => abandonedRuns(dependencies, inSeconds(-limits.logout.abandonedSeconds)),
 
     async participant(id) {
       const row = await db.logoutParticipant.findUnique({ where: { id }, select: { runId: true } });
@@ -101,8 +103,9 @@ export function createLogoutRunStore(dependencies: LogoutRunStoreDependencies): 
     },
 
     async findByMessageId(messageId) {
-      const row = await db.logoutParticipant.findUnique({ where: { messageId }, include: { run: true } });
-      return row && row.run.expiresAt > now() && isOpen(row) ? toParticipant(row) : undefined;
+      const row = await db.logoutParticipant.findUnique({ where: { messageId } });
+      if (!row || !isOpen(row)) return undefined;
+      return (await find(row.runId))?.participants.find(({ id }) => id === row.id);
     },
 
     async finish(id) {
@@ -133,12 +136,19 @@ async function bindToBrowser(
 }
 
 /** The first of the runs that are incomplete and whose browser was last here before this time. */
-async function abandonedRuns(db: Db, before: Date): Promise<LogoutRun[]> {
+async function abandonedRuns(
+  { db, now, protectedRows }: Pick<LogoutRunStoreDependencies, 'db' | 'now' | 'protectedRows'>,
+  before: Date,
+): Promise<LogoutRun[]> {
   const rows = await db.logoutRun.findMany({
     where: { finishedAt: null, seenAt: { lt: before } },
     include: WITH_PARTICIPANTS,
     orderBy: { seenAt: 'asc' },
     take: 100,
   });
-  return rows.map(toRun);
+  const runs = rows.map((row) => ({ id: row.id, run: toRun(row, protectedRows) }));
+  // Those of another program end here: they must not hold up others.
+  const forged = runs.flatMap(({ id, run }) => (run ? [] : [id]));
+  if (forged.length > 0) await db.logoutRun.updateMany({ where: { id: { in: forged } }, data: { finishedAt: now() } });
+  return runs.flatMap(({ run }) => run ?? []);
 }

@@ -1,5 +1,6 @@
 // A logout run and its participants, as rows and as values, and the audit event of each outcome.
 import type { AuditInput } from '../audit/audit.ts';
+import type { ProtectedRows, ProtectedValue } from '../audit/protected-rows.ts';
 import { randomId } from '../platform/random.ts';
 import type { NameId } from '../saml/messages/name-id.ts';
 import type { Db } from '../storage/database.ts';
@@ -127,24 +128,50 @@ export function isDirectDelivery(channel: string): boolean {
   return channel === 'back' || channel === 'soap';
 }
 
+/** What the MAC of a run covers: whose it is, how it ends, until when. The browser and the progress change without it. */
+export function runFields(
+  row: Pick<RunRow, 'id' | 'userId' | 'reason' | 'initiator' | 'completion' | 'createdAt' | 'expiresAt'>,
+): ProtectedValue[] {
+  const { id, userId, reason, initiator, completion, createdAt, expiresAt } = row;
+  return [id, userId, reason, initiator, completion, ...[createdAt, expiresAt].map((at) => new Date(at).toISOString())];
+}
+
+/** What the MAC of a participant covers: who is notified, of which session. The channel and the progress change without it. */
+export function participantFields(
+  row: Pick<ParticipantRow, 'id' | 'runId' | 'position' | 'clientId' | 'protocol' | 'name' | 'data'>,
+): ProtectedValue[] {
+  const { id, runId, position, clientId, protocol, name, data } = row;
+  return [id, runId, position, clientId, protocol, name, data];
+}
+
+/** What the MAC of a delivery covers: everything but its progress. */
+export function deliveryFields(
+  row: Pick<DeliveryRow, 'id' | 'channel' | 'participantId' | 'clientId' | 'accountId' | 'sid' | 'createdAt'>,
+): ProtectedValue[] {
+  const { id, channel, participantId, clientId, accountId, sid, createdAt } = row;
+  return [id, channel, participantId, clientId, accountId, sid, new Date(createdAt).toISOString()];
+}
+
+/** A new delivery as a row. @param participantId of a logout run, if the delivery belongs to one */
+export function deliveryRow(
+  to: { participantId: string | null; clientId: string; channel: string; accountId: string; sid: string | undefined },
+  at: Date,
+  { macOf }: Pick<ProtectedRows, 'macOf'>,
+) {
+  const row = { ...to, id: randomId(), sid: to.sid ?? null, nextTryAt: at, createdAt: at };
+  return { ...row, mac: macOf('logout_deliveries', deliveryFields(row)) };
+}
+
 /** The delivery that notifies a participant, as a row. */
 export function deliveryOf(
   row: { id: string; clientId: string; channel: string; data: string },
   accountId: string,
   at: Date,
+  protectedRows: Pick<ProtectedRows, 'macOf'>,
 ) {
   const { sid } = JSON.parse(row.data) as ParticipantData;
   const { id: participantId, clientId, channel } = row;
-  return {
-    id: randomId(),
-    participantId,
-    clientId,
-    channel,
-    accountId,
-    sid: sid ?? null,
-    nextTryAt: at,
-    createdAt: at,
-  };
+  return deliveryRow({ participantId, clientId, channel, accountId, sid }, at, protectedRows);
 }
 
 /** The audit event of a stored outcome. */
@@ -165,9 +192,13 @@ export function eventOf(
 }
 
 type ParticipantRow = Awaited<ReturnType<Db['logoutParticipant']['findMany']>>[number];
+type DeliveryRow = Awaited<ReturnType<Db['logoutDelivery']['findMany']>>[number];
 type RunRow = Awaited<ReturnType<Db['logoutRun']['findMany']>>[number] & { participants: ParticipantRow[] };
 
-export function toRun({ id, userId, initiator, createdAt, finishedAt, participants, ...row }: RunRow): LogoutRun {
+/** Undefined for a run that another program wrote or changed; without the participants that it wrote or changed. */
+export function toRun(stored: RunRow, protectedRows: Pick<ProtectedRows, 'isGenuine'>): LogoutRun | undefined {
+  if (!protectedRows.isGenuine('logout_runs', runFields(stored), stored.mac)) return undefined;
+  const { id, userId, initiator, createdAt, finishedAt, participants, ...row } = stored;
   const { languages = [], ...completion } = JSON.parse(row.completion) as LogoutCompletion & { languages?: string[] };
   return {
     id,
@@ -177,11 +208,16 @@ export function toRun({ id, userId, initiator, createdAt, finishedAt, participan
     languages,
     createdAt,
     isFinished: finishedAt !== null,
-    participants: participants.map(toParticipant),
+    participants: participants.flatMap((one) => toParticipant(one, protectedRows) ?? []),
   };
 }
 
-export function toParticipant(row: ParticipantRow): Participant {
+/** Undefined for a row that another program wrote or changed. */
+export function toParticipant(
+  row: ParticipantRow,
+  { isGenuine }: Pick<ProtectedRows, 'isGenuine'>,
+): Participant | undefined {
+  if (!isGenuine('logout_participants', participantFields(row), row.mac)) return undefined;
   const data = JSON.parse(row.data) as ParticipantData;
   return {
     id: row.id,

@@ -1,5 +1,6 @@
 // Stores a new logout run with its participants and deliveries, in the transaction that ends the sessions.
 import type { Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { limits } from '../limits.ts';
 import { randomId, randomToken, sha256 } from '../platform/random.ts';
 import type { Tx } from '../storage/database.ts';
@@ -11,7 +12,9 @@ import {
   isDirectDelivery,
   type NewParticipant,
   type NewRun,
+  participantFields,
   type RunRef,
+  runFields,
   storedState,
 } from './logout-run.ts';
 
@@ -22,19 +25,24 @@ interface Writing {
   tx: Tx;
   at: Date;
   audit: Audit;
+  protectedRows: Pick<ProtectedRows, 'macOf'>;
 }
 
 /** Stores the run. Audits the participants that cannot be notified; queues the deliveries that take no browser. */
-export async function insertRun(newRun: NewRun, { tx, at, audit }: Writing): Promise<RunRef> {
+export async function insertRun(newRun: NewRun, { tx, at, audit, protectedRows }: Writing): Promise<RunRef> {
   const { userId, participants } = newRun;
   const id = randomToken();
   const run = runRow(id, newRun, at);
-  const rows = participants.map((one, position) => participantRow(one, position, at));
-  await tx.logoutRun.create({ data: run, select: { id: true } });
-  if (rows.length > 0) await tx.logoutParticipant.createMany({ data: rows.map((row) => ({ ...row, runId: id })) });
+  const rows = participants.map((one, position) => {
+    const row = { ...participantRow(one, position, at), runId: id };
+    return { ...row, mac: protectedRows.macOf('logout_participants', participantFields(row)) };
+  });
+  const mac = protectedRows.macOf('logout_runs', runFields(run));
+  await tx.logoutRun.create({ data: { ...run, mac }, select: { id: true } });
+  if (rows.length > 0) await tx.logoutParticipant.createMany({ data: rows });
   const deliveries = rows.filter(({ channel, state }) => isDirectDelivery(channel) && state === 'waiting');
   if (deliveries.length > 0) {
-    await tx.logoutDelivery.createMany({ data: deliveries.map((row) => deliveryOf(row, userId, at)) });
+    await tx.logoutDelivery.createMany({ data: deliveries.map((row) => deliveryOf(row, userId, at, protectedRows)) });
   }
   for (const row of rows)
     if (isSettled(row as Pick<ParticipantStatus, 'state'>)) await audit.record(eventOf(row, run), tx);

@@ -1,5 +1,6 @@
 // The outcome of a participant: stored once with its audit event, also when two requests are concurrent.
 import type { Audit } from '../audit/audit.ts';
+import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Db, type Tx, transaction, withinTransaction } from '../storage/database.ts';
 import type { ParticipantState } from './front-channel/next-step.ts';
@@ -14,6 +15,7 @@ interface OutcomeDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
+  protectedRows: Pick<ProtectedRows, 'macOf'>;
 }
 
 /** After these failures a late LogoutResponse still counts. */
@@ -53,7 +55,7 @@ export async function recordBrowserFailure(
   reason: string,
   wakeLogoutDeliveries: () => void,
 ): Promise<void> {
-  const { db, now } = dependencies;
+  const { db, now, protectedRows } = dependencies;
   const { id, runId, data, probeResult } = participant;
   // Its response to the probe already said that the session has ended.
   if (probeResult === 'confirmed') return void (await settleParticipant(dependencies, participant, { state: 'done' }));
@@ -66,7 +68,7 @@ export async function recordBrowserFailure(
     if (count === 0) return false;
     const { userId } = await tx.logoutRun.findUniqueOrThrow({ where: { id: runId }, select: { userId: true } });
     const row = { id, clientId: participant.clientId, channel: 'soap', data: JSON.stringify(data) };
-    await tx.logoutDelivery.create({ data: deliveryOf(row, userId, now()) });
+    await tx.logoutDelivery.create({ data: deliveryOf(row, userId, now(), protectedRows) });
     return true;
   });
   if (changed) wakeLogoutDeliveries();

@@ -114,11 +114,12 @@ function logoutOf(
   { saml, oidc, samlUpstream }: { saml: Saml; oidc: Oidc; samlUpstream: SamlUpstream },
 ) {
   const { applications, audit, config, connections, db, endSession, logger, now, outgoing, repeatedEntries } = services;
-  const { accounts, rejections, runs, sessions, upstreamLogoutProtocols, upstreamSessions } = services;
+  const { accounts, protectedRows, rejections, runs, sessions, upstreamLogoutProtocols, upstreamSessions } = services;
   const { cookies, csrf, metrics } = http;
   return createLogout({
     db,
     now,
+    protectedRows,
     base: config.issuer,
     cookies,
     metrics,

@@ -34,7 +34,7 @@ export function createSessionServices({
   const keyring = createKeyring({ db, vault, now, issuer, logger, audit, sessionSeconds });
   const idleSeconds = () => setting().session_idle_minutes * 60;
   const sessions = createSessions({ db, sql, now, protectedRows, idleSeconds });
-  const runs = createLogoutRunStore({ db, now, audit, wakeLogoutDeliveries });
+  const runs = createLogoutRunStore({ db, now, audit, protectedRows, wakeLogoutDeliveries });
   const endSession = createEndSession({
     ...{ db, now, audit, protectedRows, sessions, runs, planUpstream, wakeLogoutDeliveries },
     ownClientId: FIRST_PARTY_CLIENT_ID,

@@ -24,6 +24,7 @@ import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 import { aUser, type TestUser } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
+import { signedIn } from '../support/pages/account.ts';
 import { textOf } from '../support/pages/html.ts';
 
 let idp: TestIdp;
@@ -290,6 +291,66 @@ describe('a sign-up code', () => {
     await db().signUpCode.delete({ where: { id: known.code.id } });
     await attack((id) => db().signUpCode.update({ where: { id }, data: { codeHash } }));
     expect(await signUpCodes.find(known.text)).toEqual({ fault: 'unknown' });
+  });
+});
+
+describe('a logout', () => {
+  it('ends at no address that another program wrote, nor for another account or after its end', async () => {
+    const evil = '{"kind":"oidc","uri":"https://evil.example/"}';
+    const changes: [string, string][] = [
+      ['answer', evil],
+      ['user_id', mallory.account.id],
+      ['asked_by', 'another'],
+    ];
+    for (const [column, value] of changes) {
+      const browser = await signedIn(idp, await aUser(idp.services));
+      const out = await browser.submit(await browser.follow(await browser.get('/logout')), { logout: 'yes' });
+      const path = out.location ?? '';
+      expect(path).toMatch(/\/signout\/[\w-]+$/);
+      await sql(`UPDATE logout_runs SET ${column} = ? WHERE id = ?`, value, path.split('/').at(-1) ?? '');
+      const page = await browser.get(path);
+      expect([column, page.status, page.location]).toEqual([column, 404, undefined]);
+      await expectAlarm('logout_runs');
+    }
+  });
+
+  it('notifies nobody whom another program wrote into it', async () => {
+    const { runs } = idp.services;
+    const participant = {
+      clientId: 'app',
+      protocol: 'saml',
+      name: 'App',
+      channel: 'redirect',
+      state: 'waiting',
+    } as const;
+    const newRun = {
+      userId: ann.account.id,
+      reason: 'signed-out',
+      initiator: undefined,
+      participants: [{ ...participant, data: { nameId: { value: 'ann', format: 'x' } } }],
+      frontChannel: undefined,
+    };
+    for (const [column, value] of [
+      ['client_id', 'evil'],
+      ['protocol', 'oidc'],
+      ['data', '{"nameId":{"value":"mallory","format":"x"}}'],
+      ['name', 'Bank'],
+    ] as const) {
+      const { id } = await db().$transaction((tx) => runs.create(newRun, tx));
+      const one = (await runs.find(id))?.participants[0];
+      expect(one).toMatchObject({ clientId: 'app' });
+      await sql(`UPDATE logout_participants SET ${column} = ? WHERE run_id = ?`, value, id);
+      expect(await runs.find(id)).toMatchObject({ participants: [] });
+      expect(await runs.participant(one?.id ?? '')).toBeUndefined();
+      await expectAlarm('logout_participants');
+    }
+    // A row moved to the run of another user.
+    const [mine, other] = await db().$transaction(async (tx) => [
+      await runs.create(newRun, tx),
+      await runs.create({ ...newRun, userId: mallory.account.id }, tx),
+    ]);
+    await sql('UPDATE logout_participants SET run_id = ? WHERE run_id = ?', other?.id ?? '', mine?.id ?? '');
+    expect((await runs.find(other?.id ?? ''))?.participants).toHaveLength(1);
   });
 });
 

@@ -92,6 +92,9 @@ describe('the list of protected tables', () => {
       'saml_requests',
       'saml_name_ids',
       'connection_documents',
+      'logout_runs',
+      'logout_participants',
+      'logout_deliveries',
     ];
     expect([...shared, ...others]).toEqual(expect.arrayContaining(empty));
   });

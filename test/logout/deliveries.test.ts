@@ -3,14 +3,21 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createProtectedRows } from '../../src/audit/protected-rows.ts';
 import { limits } from '../../src/limits.ts';
 import { createLogoutDeliveries, type DeliveryResult } from '../../src/logout/deliveries.ts';
+import { deliveryRow } from '../../src/logout/logout-run.ts';
 import { UnexpectedAnswer } from '../../src/network/unexpected-answer.ts';
+import { createVault } from '../../src/platform/vault.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { type TestClock, testClock } from '../support/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 import { itOnSqlite } from '../support/database/it-on-sqlite.ts';
 
+const protectedRows = createProtectedRows({
+  vault: createVault([Buffer.alloc(32, 1)]),
+  alarm: { raise: async () => {} },
+});
 let test: TestDatabase;
 let clock: TestClock;
 let called: string[];
@@ -38,6 +45,7 @@ function deliveries(send: Send = async () => 'sent', database: Database = test.d
     db: database.db,
     now: clock.now,
     audit: { record: async (event: { type: string }) => void events.push(event) } as never,
+    protectedRows,
     logger: { warn: (about: unknown) => void logged.push(about) } as never,
     runs: { settle: async () => true },
     async send(clientId) {
@@ -50,9 +58,9 @@ function deliveries(send: Send = async () => 'sent', database: Database = test.d
 }
 
 async function queued(clientId: string, count = 1, tries = 0): Promise<void> {
-  const row = { clientId, accountId: 'u1', tries, nextTryAt: clock.now(), createdAt: clock.now() };
+  const to = { participantId: null, clientId, channel: 'back', accountId: 'u1', sid: undefined };
   await test.database.db.logoutDelivery.createMany({
-    data: Array.from({ length: count }, (_, index) => ({ ...row, id: `${clientId}-${index}` })),
+    data: Array.from({ length: count }, () => ({ ...deliveryRow(to, clock.now(), protectedRows), tries })),
   });
 }
 
@@ -63,9 +71,33 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
+const UNCHANGED = { channel: 'back', participantId: null };
 const callsOf = (clientId: string) => called.filter((one) => one === clientId).length;
 
 describe('the delivery of logout messages', () => {
+  it('sends none that another program wrote, changed or moved, and goes on with the others', async () => {
+    const { logoutDelivery } = test.database.db;
+    const changes = [
+      { clientId: 'evil' },
+      { accountId: 'u2' },
+      { sid: 's2' },
+      { channel: 'soap' },
+      { participantId: 'p' },
+    ];
+    for (const data of changes) {
+      await queued('moved');
+      await logoutDelivery.updateMany({ where: { clientId: 'moved', accountId: 'u1', sid: null, ...UNCHANGED }, data });
+    }
+    const own = { id: 'own', clientId: 'evil', accountId: 'u1', nextTryAt: clock.now(), createdAt: clock.now() };
+    await logoutDelivery.create({ data: own });
+    await queued('honest');
+    await deliveries().run();
+    expect(called).toEqual(['honest']);
+    const failed = await logoutDelivery.findMany({ where: { lastError: 'changed_outside' } });
+    expect(failed).toHaveLength(changes.length + 1);
+    expect(failed.every(({ failedAt }) => failedAt !== null)).toBe(true);
+  });
+
   itOnSqlite('delivers to an application at once while another one with many deliveries does not respond', async () => {
     await queued('dead', 200);
     await queued('live', 3);

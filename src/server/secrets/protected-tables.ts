@@ -12,6 +12,7 @@ import { protectedFields } from '../../connections/connection.ts';
 import { domainFields } from '../../connections/domains.ts';
 import { consentFields } from '../../consents/consents.ts';
 import { upstreamSessionFields } from '../../federation/upstream-session-rows.ts';
+import { deliveryFields, participantFields, runFields } from '../../logout/logout-run.ts';
 import { linkFields, resetFields } from '../../mail/link-tokens.ts';
 import { passkeyFields } from '../../mfa/factors/webauthn-ceremony.ts';
 import { approvalFields } from '../../mfa/first-enrolment-rule.ts';
@@ -203,6 +204,19 @@ export const protectedTables: Record<ProtectedTable, ProtectedTableEntry> = {
     key: ['id'],
     fields: (row) => signUpCodeFields(row as never),
     nameOf: ({ name }) => `the sign-up code ${name}`,
+  },
+  logout_runs: { model: 'logoutRun', key: ['id'], fields: (row) => runFields(row as never), isShortLived: true },
+  logout_participants: {
+    model: 'logoutParticipant',
+    key: ['id'],
+    fields: (row) => participantFields(row as never),
+    isShortLived: true,
+  },
+  logout_deliveries: {
+    model: 'logoutDelivery',
+    key: ['id'],
+    fields: (row) => deliveryFields(row as never),
+    isShortLived: true,
   },
   // And the pictures of brands. The other rows hold nothing but encrypted values, which are bound to their key.
   settings: {

@@ -9,6 +9,7 @@ await createLogoutDeliveries({
   db,
   now: () => new Date(time),
   audit: { record: async () => {} } as never,
+  protectedRows: { isGenuine: () => true },
   logger: { warn() {} },
   runs: { settle: async () => true },
   send: () => {
