@@ -215,3 +215,22 @@ describe('the strength meter', () => {
     expect(idp.log.join('')).not.toContain('umbrellas');
   });
 });
+
+describe('changes of the own account', () => {
+  it('are limited to 60 an hour for each user, on any of the pages, and others are not affected', async () => {
+    const [user, other] = [await aUser(idp.services), await aUser(idp.services)];
+    const browser = await signedIn(idp, user);
+    const form = await browser.get('/account/profile');
+    for (let times = 1; times <= 60; times += 1)
+      expect((await browser.submit(form, { name: `Name ${times}` })).status, String(times)).toBe(303);
+    const rejected = await browser.submit(form, { name: 'Name 61' });
+    expect(rejected.status).toBe(429);
+    expect(Number(rejected.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await now(user))?.name).toBe('Name 60');
+    // The same limit in another session of the user, and on another page.
+    const second = await signedIn(idp, user);
+    expect((await second.submit(await second.get('/account/email'), { email: 'x@example.com' })).status).toBe(429);
+    const others = await signedIn(idp, other);
+    expect((await others.submit(await others.get('/account/profile'), { name: 'Other' })).status).toBe(303);
+  });
+});
