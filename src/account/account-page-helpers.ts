@@ -10,7 +10,17 @@ import type { AccountFactors } from '../mfa/account-factors.ts';
 import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import type { SignedIn } from '../rp/signed-in.ts';
-import { type PageText, t } from '../texts/text.ts';
+import { jsonWithTexts, readJsonWithTexts } from '../texts/stored-text.ts';
+import { type PageLink, type PageText, t } from '../texts/text.ts';
+
+/** What a page says once after an action. */
+export interface Notice {
+  text: PageText;
+  /** `good`: it is done. `plain`: it is under way. `warn`: nothing was done, or it needs more. `bad`: it failed. */
+  tone: 'good' | 'plain' | 'warn' | 'bad';
+  /** What to do instead. */
+  link?: PageLink | undefined;
+}
 
 export interface AccountPageHelpers {
   signedIn: SignedIn;
@@ -22,9 +32,9 @@ export interface AccountPageHelpers {
   /** The user as the actor of an audit event. */
   actorOf(ctx: Context): Actor;
   /** Redirects to a page, which shows this message once. */
-  redirectWithNotice(ctx: Context, path: string, message?: PageText): void;
+  redirectWithNotice(ctx: Context, path: string, message?: PageText, tone?: Notice['tone'], link?: PageLink): void;
   /** The message of `redirectWithNotice`; returned once. */
-  takeNotice(ctx: Context): string | undefined;
+  takeNotice(ctx: Context): Notice | undefined;
   /** Mails a notice about a change of the account to its owner. */
   notifyOwner(account: Account, change: AccountChange, ctx: Context): Promise<void>;
 }
@@ -72,8 +82,8 @@ export function createAccountPageHelpers({
       await next();
     },
 
-    redirectWithNotice(ctx, path, message) {
-      if (message) cookies.set(ctx, 'notice', Buffer.from(inWords(ctx, message)).toString('base64url'));
+    redirectWithNotice(ctx, path, text, tone = 'good', link = undefined) {
+      if (text) cookies.set(ctx, 'notice', Buffer.from(jsonWithTexts({ text, tone, link })).toString('base64url'));
       ctx.status = 303;
       ctx.redirect(path);
     },
@@ -82,9 +92,7 @@ export function createAccountPageHelpers({
       const message = cookies.get(ctx, 'notice');
       if (!message) return undefined;
       cookies.clear(ctx, 'notice');
-      return Buffer.from(message, 'base64url').toString();
+      return readJsonWithTexts(Buffer.from(message, 'base64url').toString()) as Notice;
     },
   };
 }
-
-const inWords = (ctx: Context, text: PageText) => ctx.state.inWords(() => String(text));

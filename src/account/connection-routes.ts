@@ -44,7 +44,8 @@ export function connectionRoutes({ page, links }: ConnectionRoutesDependencies):
   router.post('/unlink', ...changeGuards, async (ctx) => {
     const { id: identityId } = await parseForm(ctx, unlinkForm);
     const isRemoved = await links.unlink(signedIn.userOf(ctx).account, identityId, page.actorOf(ctx));
-    page.redirectWithNotice(ctx, PATH, isRemoved ? t('connections.removed') : t('connections.gone'));
+    if (isRemoved) page.redirectWithNotice(ctx, PATH, t('connections.removed'));
+    else page.redirectWithNotice(ctx, PATH, t('connections.gone'), 'warn');
   });
 
   return router;

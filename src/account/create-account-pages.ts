@@ -57,6 +57,8 @@ export interface AccountPagesDependencies {
   credentials: Credentials;
   csrf: Pick<Csrf, 'check'>;
   emailVerification: EmailVerification;
+  /** Without one, mail becomes files that nobody receives. */
+  hasMailServer: boolean;
   /** Identities at upstream identity providers. */
   links: Links;
   endSession: EndSession;
@@ -110,7 +112,7 @@ export function createAccountPages(dependencies: AccountPagesDependencies) {
       profileRoutes({ page, accounts, codeDelivery }),
       passwordRoutes({ page, credentials, factors, knownBrowsers, endSession, links: dependencies.links }),
       strengthRoutes({ strengthMeter, serviceNames, rateLimits, checkCsrf }),
-      emailRoutes({ page, emailVerification }),
+      emailRoutes({ page, emailVerification, hasMailServer: dependencies.hasMailServer }),
       emailVerificationRoutes({ emailVerification, signedIn, cookies, rateLimits, checkCsrf }),
       factorRoutes({
         page,

@@ -78,21 +78,13 @@ async function endOne({ page, sessions, endSession }: SessionRoutesDependencies,
   const { uid } = await parseForm(ctx, endForm);
   const own = (await sessions.list(account.id)).some((session) => session.uid === uid);
   const ended = own ? await endSession.one(uid, 'ended-by-person', page.actorOf(ctx)) : undefined;
-  page.redirectWithNotice(
-    ctx,
-    '/account/sessions',
-    sentences([t('sessions.ended'), ...notReachedNotice(ended?.run?.notNotified)]),
-  );
+  showEnded(page, ctx, t('sessions.ended'), ended?.run?.notNotified);
 }
 
 async function endOthers({ page, endSession }: SessionRoutesDependencies, ctx: Context): Promise<void> {
   const { account, session } = page.signedIn.userOf(ctx);
   const ended = await endSession.everywhere(account.id, { ...page.actorOf(ctx), except: session.ssoUid });
-  page.redirectWithNotice(
-    ctx,
-    '/account/sessions',
-    sentences([t('sessions.others-ended'), ...notReachedNotice(ended?.run?.notNotified)]),
-  );
+  showEnded(page, ctx, t('sessions.others-ended'), ended?.run?.notNotified);
 }
 
 /** Also ends this session: the browser goes through the front-channel logout of the applications of all sessions. */
@@ -105,7 +97,10 @@ async function endAll(dependencies: SessionRoutesDependencies, ctx: Context): Pr
   ctx.status = 303;
   ctx.redirect(ended?.run ? `/signout/${ended.run.id}` : '/');
 }
-/** These applications have no back-channel logout, and the session of another browser was ended. */
-function notReachedNotice(names: string[] = []): PageText[] {
-  return names.length === 0 ? [] : [t('sessions.not-notified', { apps: listOf(names) })];
+/** Names the applications that the logout did not reach: without back-channel logout, in a session of another browser. */
+function showEnded(page: AccountPageHelpers, ctx: Context, ended: PageText, notNotified: string[] = []): void {
+  const path = '/account/sessions';
+  const rest = t('sessions.not-notified', { apps: listOf(notNotified) });
+  if (notNotified.length === 0) page.redirectWithNotice(ctx, path, ended);
+  else page.redirectWithNotice(ctx, path, sentences([ended, rest]), 'warn');
 }

@@ -108,6 +108,7 @@ export function createConsole(dependencies: ConsoleDependencies) {
       connectionRoutes({ frame, connections, issuer, now, tries: dependencies.tries, configFile: config.configFile }),
       userRoutes({
         ...{ frame, users, roles, sessions, applications, now, names, audit, accounts, attributeSchema, issuer },
+        mail,
         configFile: config.configFile,
         authority: admin.authority,
         hasMailServer: config.smtpUrl !== undefined,

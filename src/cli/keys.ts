@@ -16,10 +16,14 @@ export const keysList: Command = {
       const keys = await keyring.list();
       if (input.flag('json')) io.json(keys);
       else {
-        const rows = keys.map(({ kid, use, alg, state, createdAt, activatedAt, certificate }) => [
-          ...[kid, use, alg, state, formatDate(createdAt), formatDate(activatedAt), formatDate(certificate?.until)],
+        const rows = keys.map(({ kid, use, alg, state, createdAt, activatedAt, canSignFrom, certificate }) => [
+          ...[kid, use, alg, state, formatDate(createdAt), formatDate(activatedAt), formatDate(canSignFrom)],
+          formatDate(certificate?.until),
         ]);
-        io.table(['KID', 'USE', 'ALG', 'STATE', 'CREATED', 'SIGNING SINCE', 'CERTIFICATE EXPIRES'], rows);
+        io.table(
+          ['KID', 'USE', 'ALG', 'STATE', 'CREATED', 'SIGNING SINCE', 'CAN SIGN FROM', 'CERTIFICATE EXPIRES'],
+          rows,
+        );
       }
       return 0;
     }),
@@ -93,7 +97,7 @@ function printOutcome(outcome: RotationOutcome, use: KeyUse, io: Io): void {
       return;
     case 'too-early':
       io.err(
-        `The next key (${outcome.kid}) is too new: applications may not have read it before ${formatDate(outcome.readyAt)}.`,
+        `Not rotated. The next key (${outcome.kid}) can sign from ${formatDate(outcome.readyAt)}: applications read it first.`,
       );
       io.err("After a leak, don't wait: add --now");
       return;

@@ -139,6 +139,7 @@ async function healthOf({ db, now, keyring, settings, config }: WarningsDependen
     orderBy: { createdAt: 'asc' },
     select: { createdAt: true },
   });
+  const failedMails = await db.mailMessage.count({ where: { failedAt: { not: null } } });
   const minutes = waiting ? Math.floor((now().getTime() - waiting.createdAt.getTime()) / 60_000) : 0;
   const keys = await keyring.list();
   const waitingMetadata = await db.samlMetadata.count({ where: { pendingXml: { not: null } } });
@@ -165,8 +166,12 @@ async function healthOf({ db, now, keyring, settings, config }: WarningsDependen
     config.smtpUrl
       ? row(
           t('console.navigation.mail'),
-          minutes > 15 ? 'warn' : 'good',
-          minutes > 15 ? t('console.health.mail-late', { count: minutes }) : t('console.health.mail-delivered'),
+          minutes > 15 || failedMails > 0 ? 'warn' : 'good',
+          minutes > 15
+            ? t('console.health.mail-late', { count: minutes })
+            : failedMails > 0
+              ? t('console.health.mail-failed', { count: failedMails })
+              : t('console.health.mail-good'),
         )
       : row(t('console.navigation.mail'), 'warn', t('console.health.mail-to-files')),
     config.secure || config.loopback

@@ -50,7 +50,7 @@ export function createSsoIds({ authority, connections, identities, setConnection
       const role = (await findRole(name, tx)) ?? { name, permissions: [] };
       const isAllowed = await authority.assertMay(by, { what: 'role', role }, tx).then(() => true, falseIfForbidden);
       if (isAllowed) continue;
-      const message = `The groups at the connection ${connectionId} give roles that you neither have nor manage.`;
+      const message = `Only someone who has or manages the roles of the groups at the connection ${connectionId} can do this.`;
       throw forbidden('forbidden', { message, detail: { role: name } });
     }
   };

@@ -88,7 +88,7 @@ export interface ErrorOptions {
   other?: PageLink;
   /** Code under which an administrator finds the reason; pages call it the error reference. */
   rejectionCode?: string;
-  /** Public protocol details, which pages put behind "Details for the developer". */
+  /** Public protocol details, which pages put behind "Details". */
   technical?: TechnicalDetail[];
 }
 

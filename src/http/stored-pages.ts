@@ -7,6 +7,7 @@ import type { Clock } from '../platform/clock.ts';
 import { randomToken, sha256 } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Db } from '../storage/database.ts';
+import { jsonWithTexts, readJsonWithTexts } from '../texts/stored-text.ts';
 
 /** The user, and the single sign-on session of the browser, or the sign-in that is under way there. */
 export interface PageOwner {
@@ -34,13 +35,13 @@ export function createStoredPages({ db, vault, now }: { db: Db; vault: Pick<Vaul
   }
 
   return {
-    /** Stores what JSON can hold, and times; returns the value for its address. The oldest pages of the user give way. */
+    /** Stores what JSON can hold, times and texts; returns the value for its address. The oldest pages of the user give way. */
     async add(kind: StoredPageKind, owner: PageOwner, content: unknown): Promise<string> {
       const { userId } = owner;
       const value = randomToken();
       const id = idOf(kind, value, owner);
       const expiresAt = new Date(now().getTime() + limits.storedForm.seconds * 1000);
-      const formSealed = vault.seal(JSON.stringify(content), contextOf(id));
+      const formSealed = vault.seal(jsonWithTexts(content), contextOf(id));
       await db.storedForm.create({ data: { id, userId, formSealed, createdAt: now(), expiresAt } });
       await removeOldest(userId);
       return value;
@@ -51,11 +52,7 @@ export function createStoredPages({ db, vault, now }: { db: Db; vault: Pick<Vaul
       const id = idOf(kind, value, owner);
       const row = await db.storedForm.findUnique({ where: { id } });
       if (!row || row.userId !== owner.userId || row.expiresAt <= now()) return undefined;
-      return JSON.parse(vault.open(row.formSealed, contextOf(id)).toString(), reviveTime) as Content;
+      return readJsonWithTexts(vault.open(row.formSealed, contextOf(id)).toString()) as Content;
     },
   };
 }
-
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const reviveTime = (_key: string, value: unknown) =>
-  typeof value === 'string' && TIME.test(value) ? new Date(value) : value;

@@ -21,8 +21,8 @@ import {
   samlCredentialOf,
   samlCredentialsOf,
 } from './key-set.ts';
-import { applyDueSteps, type RotationOutcome, rotateKeys } from './rotate-keys.ts';
-import { type KeyDates, type RotationRequest, rotationPolicy } from './rotation.ts';
+import { applyDueSteps, type RotationContext, type RotationOutcome, rotateKeys } from './rotate-keys.ts';
+import { canSignFrom, type KeyDates, type RotationRequest, rotationPolicy } from './rotation.ts';
 
 export type { SamlCertificate, SamlCredential, SamlUse } from './key-set.ts';
 export type { RotationOutcome } from './rotate-keys.ts';
@@ -42,6 +42,8 @@ export interface KeyringDependencies {
 
 export interface KeyInfo extends KeyDates {
   certificate?: { pem: string; fingerprint: string; until: Date };
+  /** Of a next key. */
+  canSignFrom?: Date;
 }
 
 /** The uses of the service provider's keys. */
@@ -114,7 +116,7 @@ export function createKeyring(deps: KeyringDependencies): Keyring {
     rotate: (request, by = {}) => inSequence(() => rotateKeys(context, request, by, current.reload)),
     onChange: current.onChange,
     jwks: () => jwksOf(current.get()),
-    list: () => listKeys(db),
+    list: () => listKeys(context),
     samlCredential: () => samlCredentialOf(current.get(), 'saml'),
     samlCertificates: () => samlCertificatesOf(current.get(), 'saml'),
     serviceProviderCredential: () => samlCredentialOf(current.get(), 'saml-sp'),
@@ -124,18 +126,22 @@ export function createKeyring(deps: KeyringDependencies): Keyring {
   };
 }
 
-async function listKeys(db: Db): Promise<KeyInfo[]> {
+async function listKeys({ db, policy }: Pick<RotationContext, 'db' | 'policy'>): Promise<KeyInfo[]> {
   const rows = await readKeys(db);
-  return rows.map(({ kid, use, alg, state, createdAt, activatedAt, retiredAt, certificate: pem }) => ({
-    kid,
-    use,
-    alg,
-    state,
-    createdAt,
-    activatedAt,
-    retiredAt,
-    ...(pem ? { certificate: { pem, ...certificateInfo(pem) } } : {}),
-  }));
+  return rows.map((row) => {
+    const { kid, use, alg, state, createdAt, activatedAt, retiredAt, certificate: pem } = row;
+    return {
+      kid,
+      use,
+      alg,
+      state,
+      createdAt,
+      activatedAt,
+      retiredAt,
+      ...(pem ? { certificate: { pem, ...certificateInfo(pem) } } : {}),
+      ...(state === 'next' ? { canSignFrom: canSignFrom(row, policy()) } : {}),
+    };
+  });
 }
 
 // Runs calls one after the other, so that an older read of the table cannot replace a newer one.

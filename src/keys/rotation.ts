@@ -97,16 +97,24 @@ export function planRotation(
 ): RotationPlan {
   const own = slots.filter((slot) => slot.use === use && (only === undefined || slot.alg === only));
   const waiting = own.flatMap((slot) => find(keys, slot, 'next') ?? []);
-  const readyAt = ({ createdAt }: KeyDates) => after(createdAt, policy.publishAheadSeconds);
+  const readyAt = (key: KeyDates) => canSignFrom(key, policy);
   if (use !== 'oidc' && !activate) {
     const [published] = waiting;
     if (published) return { outcome: 'published-already', kid: published.kid, readyAt: readyAt(published) };
     return { outcome: 'go', steps: own.map(({ alg }): Step => ({ do: 'create', use, alg, state: 'next' })) };
   }
   if (waiting.length < own.length) return { outcome: 'nothing-to-activate' };
-  const early = waiting.find((key) => readyAt(key) > now);
+  // The newest: before it may sign, the rotation is not possible.
+  const [early] = waiting
+    .filter((key) => readyAt(key) > now)
+    .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime());
   if (early && !force) return { outcome: 'too-early', kid: early.kid, readyAt: readyAt(early) };
   return { outcome: 'go', steps: own.flatMap((slot) => promotion(slot, keys)) };
+}
+
+/** When a next key has been published long enough to sign. */
+export function canSignFrom({ createdAt }: KeyDates, { publishAheadSeconds }: RotationPolicy): Date {
+  return after(createdAt, publishAheadSeconds);
 }
 
 function missing(slot: Slot, keys: readonly KeyDates[]): Step[] {

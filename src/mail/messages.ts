@@ -113,6 +113,12 @@ export function compose(message: MailMessage, issuer: string, brandName?: string
 }
 
 type Text = Omit<MailContent, 'service'>;
+
+/** Of a change that an administrator made: without the browser and the address, which are those of the administrator. */
+const byAdministrator = ({ at }: Place): Pick<Text, 'facts' | 'after'> => ({
+  facts: facts({ at }),
+  after: [words('mail.by-administrator.after')],
+});
 type MessageOf<Kind extends MailKind> = Extract<MailMessage, { kind: Kind }>;
 
 /** A message, and what several texts are made of. */
@@ -175,8 +181,9 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     subject: words('mail.password-changed.subject'),
     preheader: describeTime(message.place.at),
     paragraphs: [hello, words(`mail.password-changed.${message.by}`, account)],
-    facts: facts(message.place),
-    ...(message.by === 'link' ? reviewAccount : notYou),
+    ...(message.by === 'admin'
+      ? byAdministrator(message.place)
+      : { facts: facts(message.place), ...(message.by === 'link' ? reviewAccount : notYou) }),
   }),
   'verify-email': ({ message, to, hello, link }) => ({
     subject: words('mail.verify.subject'),
@@ -238,8 +245,12 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     subject: words(`mail.factor.${message.change}`),
     preheader: describeTime(message.place.at),
     paragraphs: [hello, words('mail.factor-text', { change: words(`mail.factor.${message.change}`), host: server })],
-    facts: facts(message.place),
-    ...(message.change === 'api-key-created' ? apiKeyAdvice(link('')) : notYou),
+    ...(message.change === 'factors-reset'
+      ? byAdministrator(message.place)
+      : {
+          facts: facts(message.place),
+          ...(message.change === 'api-key-created' ? apiKeyAdvice(link('')) : notYou),
+        }),
   }),
   'new-sign-in': ({ message, hello, account, notYou }) => ({
     subject: words('mail.new-sign-in.subject'),

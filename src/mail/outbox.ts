@@ -64,7 +64,9 @@ export function createOutbox({
     const id = randomId();
     const bodySealed = sealContent(vault, id, content);
     const at = now();
-    await tx.mailMessage.create({ data: { id, recipient, subject, bodySealed, nextTryAt: at, createdAt: at } });
+    const userId = content.type === 'letter' ? (content.userId ?? null) : null;
+    const about = { recipient, subject, kind: content.kind, userId };
+    await tx.mailMessage.create({ data: { id, ...about, bodySealed, nextTryAt: at, createdAt: at } });
     wakeDelivery();
   }
 

@@ -162,6 +162,7 @@ function accountPages(
     logoutBrowserOf: createLogoutBrowserOf({ cookies }),
     titleOf: protocols.saml.titleOf,
     emailVerification: registration.emailVerification,
+    hasMailServer: services.config.smtpUrl !== undefined,
     links: federation.links,
     recoveryCodesPages,
   });

@@ -113,23 +113,22 @@ function responseRoutes(router: Router<State, Extras>, dependencies: TestSignInD
     const { request } = parseQuery(ctx, z.object({ request: z.string().min(1).max(64) }));
     const xml = await samlTestSignIn.response(ctx, request);
     if (!xml) throw testNotBegun();
+    const audience = audienceOf(xml);
+    const application = audience === undefined ? undefined : await dependencies.findApplication(audience);
+    const demands = application ? samlDemandsBlocks(application, frame.account(ctx)) : [];
     frame.show(ctx, {
-      title: t('console.test-bench.saml-response'),
+      title: application
+        ? t('console.test-bench.saml-response-of', { app: application.name })
+        : t('console.test-bench.saml-response'),
       back: { href: '/admin/applications', label: t('console.test-bench.applications') },
-      blocks: [...(await samlDemandsBlocks(dependencies, frame.account(ctx), xml)), ...samlResponseBlocks(xml)],
+      blocks: [...demands, ...samlResponseBlocks(xml)],
     });
   });
 }
 
 /** What the product lacks in this Response about the administrator. An encrypted one names its audience to the product only. */
-async function samlDemandsBlocks(
-  { findApplication }: TestSignInDependencies,
-  account: Account,
-  xml: string,
-): Promise<Block[]> {
-  const audience = audienceOf(xml);
-  const application = audience === undefined ? undefined : await findApplication(audience);
-  const product = application && productOf(application);
+function samlDemandsBlocks(application: Application, account: Account): Block[] {
+  const product = productOf(application);
   if (!product) return [];
   const verdicts = demandVerdicts(product, receivedOf(account, application.metadata));
   return demandsBlocks(application, product, verdicts);

@@ -1,5 +1,5 @@
-// A text in the database, with its key and values, so that each reader gets it in the language of the page.
-import { hasText, type PageText, Text } from './text.ts';
+// Texts in the database and in cookies: how they are made instead of their words, so that each reader gets them in the language of the page.
+import { hasText, type Made, type PageText, remade, Slot, Text } from './text.ts';
 
 const MAX_TEXT = 500;
 const MAX_VALUE = 200;
@@ -25,3 +25,29 @@ export function readStoredText(stored: string): PageText {
 }
 
 const writtenValue = (value: unknown) => (typeof value === 'number' ? value : String(value).slice(0, MAX_VALUE));
+
+/** The JSON of a page, or of anything else with texts in it. */
+export function jsonWithTexts(content: unknown): string {
+  // `value` has the words already: JSON.stringify calls toJSON first.
+  return JSON.stringify(content, function (this: Record<string, unknown>, name, value: unknown) {
+    const given = this[name];
+    if (given instanceof Text) return { $text: given.made, $words: String(given) };
+    return given instanceof Slot ? { $slot: given.content } : value;
+  });
+}
+
+/** What `jsonWithTexts` wrote. A text that this version does not have is in the words with which it was written; times are times again. */
+export function readJsonWithTexts(json: string): unknown {
+  return JSON.parse(json, (_name, value: unknown) => {
+    if (typeof value === 'string') return TIME.test(value) ? new Date(value) : value;
+    if (!isMarked(value)) return value;
+    return '$slot' in value ? new Slot(value.$slot) : (remade(value.$text) ?? value.$words);
+  });
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+type Marked = { $text: Made; $words: string } | { $slot: { text: PageText } };
+
+const isMarked = (value: unknown): value is Marked =>
+  typeof value === 'object' && value !== null && ('$text' in value || '$slot' in value);

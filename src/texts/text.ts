@@ -77,7 +77,20 @@ export class Text {
   toJSON(): string {
     return this.toString();
   }
+
+  /** What stored-text.ts stores of it, to make it again. */
+  get made(): Made {
+    return { of: 'key', key: this.key, values: this.values ?? {} };
+  }
 }
+
+/** How a text is made, as stored-text.ts stores it. */
+export type Made =
+  | { of: 'key'; key: string; values: Record<string, Value> }
+  | { of: 'parts'; join: JoinName; parts: readonly PageText[] }
+  | { of: 'capital'; text: Text }
+  | { of: 'name'; name: string; names: Readonly<Record<string, string>> }
+  | { of: 'language'; tag: string };
 
 /** A value that a page displays in its own way, such as a name as a link, wherever the language puts it. Elsewhere it is its text. */
 export class Slot<Content extends { text: PageText } = { text: PageText }> {
@@ -121,22 +134,37 @@ export function t<Key extends TextKey>(
   return new Text(key, values[0] as Record<string, Value> | undefined);
 }
 
+const joins = {
+  /** Japanese has no space between sentences. */
+  sentences: (words: string[]) => words.join(current === 'ja' ? '' : ' '),
+  concatenated: (words: string[]) => words.join(''),
+  listOf: (words: string[]) => listed(words),
+  oneOf: (words: string[]) => sentenceList(words, 'disjunction'),
+  enumeration: (words: string[]) => capitalized(listed(words)),
+  allOf: (words: string[]) => sentenceList(words, 'conjunction'),
+};
+type JoinName = keyof typeof joins;
+
 class Joined extends Text {
-  readonly #join: (parts: string[]) => string;
+  readonly #join: JoinName;
   readonly #parts: readonly PageText[];
 
-  constructor(parts: readonly PageText[], join: (parts: string[]) => string) {
+  constructor(parts: readonly PageText[], join: JoinName) {
     super('');
     this.#parts = parts;
     this.#join = join;
   }
 
   override toString(): string {
-    return this.#join(this.#parts.map(String));
+    return joins[this.#join](this.#parts.map(String));
   }
 
   override toHtml(): string {
-    return this.#join(this.#parts.map(htmlOf));
+    return joins[this.#join](this.#parts.map(htmlOf));
+  }
+
+  override get made(): Made {
+    return { of: 'parts', join: this.#join, parts: this.#parts };
   }
 
   override toParts(): TextPart[] {
@@ -168,6 +196,10 @@ class Capitalized extends Text {
     const [first = '', ...rest] = this.#text.toParts();
     return [typeof first === 'string' ? capitalized(first) : first, ...rest];
   }
+
+  override get made(): Made {
+    return { of: 'capital', text: this.#text };
+  }
 }
 
 /** The text with a capital at its beginning, but for a slot: a name stays as it is. */
@@ -177,34 +209,34 @@ export function sentenceCase(text: Text): Text {
 
 const capitalized = (text: string) => text.charAt(0).toLocaleUpperCase(current) + text.slice(1);
 
-/** Several sentences as one text. Japanese has no space between sentences. */
+/** Several sentences as one text. */
 export function sentences(parts: readonly PageText[]): Text {
-  return new Joined(parts, (words) => words.join(current === 'ja' ? '' : ' '));
+  return new Joined(parts, 'sentences');
 }
 
 /** The parts one after the other as they are, such as a file of settings with a text in it. */
 export function concatenated(parts: readonly PageText[]): Text {
-  return new Joined(parts, (words) => words.join(''));
+  return new Joined(parts, 'concatenated');
 }
 
 /** `Payroll, Wiki`: names or texts, one after the other. */
 export function listOf(parts: readonly PageText[]): Text {
-  return new Joined(parts, listed);
+  return new Joined(parts, 'listOf');
 }
 
 /** `Editor or Viewer`: one of these names or texts. */
 export function oneOf(parts: readonly PageText[]): Text {
-  return new Joined(parts, (words) => sentenceList(words, 'disjunction'));
+  return new Joined(parts, 'oneOf');
 }
 
 /** `Authenticator app, 2 passkeys`: a list that begins with a capital. */
 export function enumeration(parts: readonly PageText[]): Text {
-  return new Joined(parts, (words) => capitalized(listed(words)));
+  return new Joined(parts, 'enumeration');
 }
 
 /** `a password and a passkey`: all of them, in a sentence. */
 export function allOf(parts: readonly PageText[]): Text {
-  return new Joined(parts, (words) => sentenceList(words, 'conjunction'));
+  return new Joined(parts, 'allOf');
 }
 
 /** The texts have no comma before the last "and" or "or"; American English has. */
@@ -225,6 +257,10 @@ class Named extends Text {
   override toString(): string {
     const language = bestLanguage([current], Object.keys(this.#names));
     return (language && this.#names[language]) ?? this.#name;
+  }
+
+  override get made(): Made {
+    return { of: 'name', name: this.#name, names: this.#names };
   }
 
   override toHtml(): string {
@@ -253,6 +289,10 @@ class NamedLanguage extends Text {
     return nameWithin(current, this.#tag);
   }
 
+  override get made(): Made {
+    return { of: 'language', tag: this.#tag };
+  }
+
   override toHtml(): string {
     return escapeHtml(this.toString());
   }
@@ -269,6 +309,15 @@ export function languageName(tag: string): Text {
 
 /** Where the list of Intl has only spaces, or joins its "and" to the next name, which stands on the wrong side of one in Latin letters. */
 const SEPARATORS: Readonly<Record<string, string>> = { ar: '، ', ja: '、' };
+
+/** The text that is made so; undefined when this version has no such text. */
+export function remade(made: Made): Text | undefined {
+  if (made.of === 'key') return hasText(made.key) ? new Text(made.key, made.values) : undefined;
+  if (made.of === 'parts') return made.join in joins ? new Joined(made.parts, made.join) : undefined;
+  if (made.of === 'capital') return new Capitalized(made.text);
+  if (made.of === 'name') return new Named(made.name, made.names);
+  return made.of === 'language' ? new NamedLanguage(made.tag) : undefined;
+}
 
 function listed(words: string[]): string {
   const separator = SEPARATORS[current];

@@ -130,7 +130,7 @@ describe('a right for the members of one role', () => {
       expect([created.status, assigned.status, textOf(tried.text)]).toEqual([
         403,
         403,
-        expect.stringContaining('You neither have nor manage the role'),
+        expect.stringContaining('Only someone who has or manages the role'),
       ]);
       return [tried, imported, created, assigned].map(({ status, text }) => [
         status,

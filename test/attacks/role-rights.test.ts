@@ -77,7 +77,7 @@ describe('a role that the actor does not have', () => {
     const csv = 'username,roles\nfinance-three,finance\n';
     for (const trial of ['on', '']) {
       const page = await forged('/admin/import', trial ? { csv, trial } : { csv });
-      expect(page.text).toContain('You neither have nor manage the role finance.');
+      expect(page.text).toContain('Only someone who has or manages the role finance can do this.');
     }
     for (const name of ['finance-two', 'finance-three'])
       expect(await idp.services.accounts.findByLogin(name)).toBeUndefined();

@@ -128,7 +128,7 @@ describe('a stolen password, where codes by email are on,', () => {
   it('changes the address after the code, until the sign-in is no longer recent', async () => {
     const form = await enterMailedCode(attacker, await open(attacker, '/account/email'));
     const done = await attacker.follow(await attacker.submit(form, { email: 'new@example.net' }));
-    expect(done.text).toContain('We sent a link to new@example.net');
+    expect(done.text).toContain('We’re sending a link to new@example.net');
     await signedInLongAgo();
     const again = await open(attacker, '/account/email');
     const question = await attacker.follow(

@@ -201,7 +201,7 @@ describe('gatehouse keys', () => {
 
   it('does not rotate until applications know the next key, unless forced', async () => {
     const early = await cli.gatehouse(['keys', 'rotate']);
-    expect(early).toMatchObject({ code: 1, out: '', err: expect.stringContaining('is too new') });
+    expect(early).toMatchObject({ code: 1, out: '', err: expect.stringContaining('Not rotated. The next key') });
     const before = await active('oidc');
     expect(await cli.gatehouse(['keys', 'rotate', '--now'])).toMatchObject({ code: 0 });
     const after = await active('oidc');
@@ -221,7 +221,7 @@ describe('gatehouse keys', () => {
     });
     expect(await cli.gatehouse(['keys', 'rotate', '--saml', '--activate'])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('too new'),
+      err: expect.stringContaining('Not rotated'),
     });
     expect(await cli.gatehouse(['keys', 'rotate', '--saml', '--now'])).toMatchObject({ code: 0 });
     expect(await active('saml')).not.toEqual(before);
@@ -234,7 +234,10 @@ describe('gatehouse keys', () => {
       code: 0,
       out: expect.stringMatching(/identity providers.*gatehouse keys rotate --saml-sp --activate/),
     });
-    expect(await rotate('--saml-sp', '--activate')).toMatchObject({ code: 1, err: expect.stringContaining('too new') });
+    expect(await rotate('--saml-sp', '--activate')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('Not rotated'),
+    });
     expect(await rotate('--saml-sp', '--activate', '--now')).toMatchObject({ code: 0 });
     expect(await rotate('--saml-sp-encryption', '--now')).toMatchObject({ code: 0 });
     const list = (await cli.gatehouse(['keys', 'list'])).out;

@@ -300,7 +300,7 @@ describe('sso_id with its connection', () => {
     const page = await consoleOf(idp, await staff(idp, 'user-manager'));
     const csv = `username,sso_id,sso_connection\r\nvictim-${count},${aSubject()},${plain.connection}`;
     const tried = await page.submit(await page.get('/admin/import'), { csv, trial: 'on' });
-    expect(textOf(tried.text)).toContain('that you neither have nor manage');
+    expect(textOf(tried.text)).toContain('Only someone who has or manages the roles');
     expect(await idp.services.accounts.findByLogin(`victim-${count}`)).toBeUndefined();
     expect(await accountOf(idp, plain.connection, aSubject())).toBeUndefined();
 

@@ -32,7 +32,7 @@ describe('the email address', () => {
     const wanted = `new-${user.username}@example.org`;
     const form = await browser.get('/account/email');
     const confirmation = await browser.follow(await browser.submit(form, { email: wanted }));
-    expect(confirmation.text).toContain(`We sent a link to ${wanted}`);
+    expect(confirmation.text).toContain(`We’re sending a link to ${wanted}`);
     expect((await now(user))?.email).toBe(user.account.email);
     const link = linkIn(await mailOf(box, wanted, 'Confirm your new email address'));
     const { browser: mailReader, page } = await open(idp, link);
@@ -47,7 +47,7 @@ describe('the email address', () => {
     const browser = await signedIn(idp, user);
     const email = other.account.email ?? '';
     const page = await browser.follow(await browser.submit(await browser.get('/account/email'), { email }));
-    expect(page.text).toContain(`We sent a link to ${email}`);
+    expect(page.text).toContain(`We’re sending a link to ${email}`);
     expect((await mailOf(box, email, 'Your email address is already in use')).text).not.toContain('token=');
     expect((await now(user))?.email).toBe(user.account.email);
   });

@@ -68,7 +68,7 @@ const page: ConsolePage = {
     },
     {
       kind: 'facts',
-      title: 'Details for the developer',
+      title: 'Details',
       rows: [{ label: 'Error', value: { text: 'access_denied', code: true } }],
       isClosed: true,
     },

@@ -98,7 +98,7 @@ describe('the sign-in page', () => {
     expect(await page.textContent('noscript, .captcha')).toContain('Wait 30 seconds before you sign in');
     await screenshot(page, 'captcha-without-script');
     await send(user.password);
-    expect(await page.textContent('[role=alert]')).toContain('Confirm you’re a person');
+    expect(await page.textContent('[role=alert]')).toContain('Wait for the check below');
     clock.advance({ seconds: 31 });
     await send(user.password);
     await page.waitForURL(`${rp.redirectUri}?**`);

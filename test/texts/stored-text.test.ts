@@ -1,6 +1,20 @@
 import { expect, it } from 'vitest';
-import { readStoredText, storedText } from '../../src/texts/stored-text.ts';
-import { inLanguage, t } from '../../src/texts/text.ts';
+import { jsonWithTexts, readJsonWithTexts, readStoredText, storedText } from '../../src/texts/stored-text.ts';
+import {
+  allOf,
+  concatenated,
+  enumeration,
+  inLanguage,
+  languageName,
+  listOf,
+  nameIn,
+  oneOf,
+  type PageText,
+  Slot,
+  sentenceCase,
+  sentences,
+  t,
+} from '../../src/texts/text.ts';
 
 it('a stored text is read in any language, and a string is cut off', () => {
   const url = `https://a.example/${'x'.repeat(500)}`;
@@ -21,4 +35,39 @@ it.each([
   '{"text":["console.connection-document.status"]}',
 ])('what is stored as %s and is no text of this version stays as it is', (stored) => {
   expect(readStoredText(stored)).toBe(stored);
+});
+
+const at = new Date('2026-11-23T14:51:00Z');
+const password = t('console.users.password');
+it.each<[string, PageText]>([
+  ['a string', 'Payroll'],
+  ['a text with a time', t('console.keys.outcome.too-early', { at })],
+  ['a text in a text', t('console.bulk.question', { question: t('console.bulk.disable.question', { users: 'ann' }) })],
+  ['sentences', sentences([t('console.shared.saved'), password])],
+  ['joined parts', concatenated([password, ': ', 'x'])],
+  [
+    'lists',
+    sentences([listOf(['a', password]), oneOf(['a', password]), enumeration([password]), allOf(['a', password])]),
+  ],
+  ['a capital', sentenceCase(t('console.bulk.disable.question', { users: 'ann' }))],
+  ['a name', nameIn('Payroll', { de: 'Lohnbüro' })],
+  ['a language', languageName('fr')],
+])('a page with %s is stored, and displayed in any language', (_what, text) => {
+  const read = readJsonWithTexts(jsonWithTexts({ blocks: [{ text, at }] })) as {
+    blocks: [{ text: PageText; at: Date }];
+  };
+  const [block] = read.blocks;
+  for (const language of ['en', 'de']) {
+    const [here, there] = inLanguage(language, () => [String(text), String(block.text)]);
+    expect(there).toBe(here);
+  }
+  expect(block.at).toEqual(at);
+});
+
+it('a slot is stored with what it displays, and a text of another version in the words that it had', () => {
+  const slot = readJsonWithTexts(jsonWithTexts(new Slot({ text: password, href: '/admin' })));
+  expect(slot).toBeInstanceOf(Slot);
+  expect((slot as Slot).content).toMatchObject({ href: '/admin' });
+  const json = jsonWithTexts(password).replace('console.users.password', 'console.no-such-text');
+  expect(readJsonWithTexts(json)).toBe('Password');
 });

@@ -95,8 +95,8 @@ async function removePasskey(
     return singleFactorPasswordRule.requireLonger(ctx);
   const isRemoved = await passkeys.remove(account.id, id, page.actorOf(ctx));
   if (isRemoved) await page.notifyOwner(account, 'passkey-removed', ctx);
-  const message = isRemoved ? t('factors.passkey-removed') : t('factors.passkey-gone');
-  page.redirectWithNotice(ctx, FACTORS_PAGE, message);
+  if (isRemoved) page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.passkey-removed'));
+  else page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.passkey-gone'), 'warn');
 }
 
 function sealChallenge({ now, vault }: PasskeyRoutesDependencies, userId: string, challenge: string): string {

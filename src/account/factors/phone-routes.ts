@@ -82,8 +82,8 @@ export function phoneRoutes(dependencies: PhoneRoutesDependencies): Router<State
     const { account } = signedIn.userOf(ctx);
     const isRemoved = await phones.remove(account.id, page.actorOf(ctx));
     if (isRemoved) await page.notifyOwner(account, 'phone-changed', ctx);
-    const message = isRemoved ? t('phone.removed') : t('phone.none');
-    page.redirectWithNotice(ctx, FACTORS_PAGE, message);
+    if (isRemoved) page.redirectWithNotice(ctx, FACTORS_PAGE, t('phone.removed'));
+    else page.redirectWithNotice(ctx, FACTORS_PAGE, t('phone.none'), 'warn');
   });
 
   return router;

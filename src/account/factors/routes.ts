@@ -118,6 +118,6 @@ async function removeAuthenticatorApp(
     return singleFactorPasswordRule.requireLonger(ctx);
   const isRemoved = await totp.remove(account.id, page.actorOf(ctx));
   if (isRemoved) await page.notifyOwner(account, 'totp-removed', ctx);
-  const message = isRemoved ? t('factors.app-removed') : t('factors.app-gone');
-  page.redirectWithNotice(ctx, FACTORS_PAGE, message);
+  if (isRemoved) page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.app-removed'));
+  else page.redirectWithNotice(ctx, FACTORS_PAGE, t('factors.app-gone'), 'warn');
 }

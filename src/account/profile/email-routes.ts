@@ -13,6 +13,7 @@ import type { AccountPageHelpers } from '../account-page-helpers.ts';
 export interface EmailRoutesDependencies {
   page: AccountPageHelpers;
   emailVerification: Pick<EmailVerification, 'requestVerification' | 'requestEmailChange'>;
+  hasMailServer: boolean;
 }
 
 const PATH = '/account/email';
@@ -23,7 +24,11 @@ const PROBLEMS: Partial<Record<EmailRequest['outcome'], PageText>> = {
   unchanged: t('email.unchanged'),
 };
 
-export function emailRoutes({ page, emailVerification }: EmailRoutesDependencies): Router<State, Extras> {
+export function emailRoutes({
+  page,
+  emailVerification,
+  hasMailServer,
+}: EmailRoutesDependencies): Router<State, Extras> {
   const { signedIn, checkChange } = page;
   const router = new Router<State, Extras>({ prefix: PATH });
 
@@ -48,7 +53,9 @@ export function emailRoutes({ page, emailVerification }: EmailRoutesDependencies
       throw tooManyRequests(result.retryAfterSeconds, {
         next: { href: '/account', label: t('verify-email.go-to-account') },
       });
-    page.redirectWithNotice(ctx, '/account', result.outcome === 'sent' ? sentence : t('email.already-confirmed'));
+    if (result.outcome !== 'sent') page.redirectWithNotice(ctx, '/account', t('email.already-confirmed'), 'plain');
+    else if (hasMailServer) page.redirectWithNotice(ctx, '/account', sentence, 'plain');
+    else page.redirectWithNotice(ctx, '/account', t('email.no-server'), 'warn');
   }
 
   function show(ctx: Context, { typed = '', problem }: { typed?: string; problem?: PageText } = {}): void {

@@ -134,7 +134,7 @@ export function secretBlocks(
       rows: secrets.map(({ id, lastFour, createdAt, lastUsedAt, expiresAt }, index) => [
         { text: `••••••••${lastFour}`, code: true },
         createdAt,
-        lastUsedAt ?? t('console.applications.secret.not-recorded'),
+        lastUsedAt ?? t('console.applications.secret.never'),
         expiryCell(expiresAt, now) ?? t('console.applications.secret.never'),
         // Newest first; the newest cannot be revoked, only replaced.
         ...(mayRevoke ? [index > 0 ? revokeLink(`${at}/secrets/${id}/remove`, lastFour) : ''] : []),
@@ -149,7 +149,7 @@ function secretFacts({ createdAt, lastUsedAt }: ApplicationDetails['secrets'][nu
     { label: t('console.applications.secret.created'), value: createdAt },
     {
       label: t('console.applications.secret.last-used'),
-      value: lastUsedAt ?? t('console.applications.secret.not-recorded'),
+      value: lastUsedAt ?? t('console.applications.secret.never'),
     },
   ];
 }

@@ -57,7 +57,8 @@ export function addMaintenanceRoutes(router: Router<State, Extras>, dependencies
   router.post('/:id/domains/:domain/check', ...frame.change(WRITE), async (ctx) => {
     const { id = '', domain = '' } = ctx.params;
     const result = await connections.checkDomain(id, domain, frame.actor(ctx));
-    frame.redirect(ctx, pathOf(id), t(`console.connections.check.${result}`, { domain }));
+    const tone = result === 'proven' ? 'good' : 'warn';
+    frame.redirect(ctx, pathOf(id), t(`console.connections.check.${result}`, { domain }), tone);
   });
 
   router.post('/:id/documents', ...frame.change(WRITE), async (ctx) => {

@@ -58,6 +58,8 @@ export interface Action {
   post?: string;
   fields?: Record<string, string>;
   look?: 'primary' | 'secondary' | 'danger';
+  /** Why it is not possible now, and when it is: the button is disabled, and this stands below it. */
+  obstacle?: PageText | undefined;
   /** Of a link: what this page displays stays open. */
   isNewTab?: boolean;
 }
@@ -79,6 +81,8 @@ export interface EventItem {
 /** The answer to a question, and each cause with what can be done. */
 export interface Verdict {
   isGood: boolean;
+  /** Neither: it worked, but not as it should. */
+  isWarning?: boolean;
   title: PageText;
   /** A sentence where there is no cause. */
   text?: PageText;

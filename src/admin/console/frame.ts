@@ -1,7 +1,7 @@
 // What all pages of the console share: the sign-in with the account's second factor, permissions (an action without
 // permission is neither displayed nor accepted), navigation, and what a form shows after a fault.
 import { z } from 'zod';
-import type { AccountPageHelpers } from '../../account/account-page-helpers.ts';
+import type { AccountPageHelpers, Notice } from '../../account/account-page-helpers.ts';
 import type { Account } from '../../accounts/account.ts';
 import type { Actor } from '../../audit/audit.ts';
 import type { Context, ErrorPage, Middleware } from '../../http/context.ts';
@@ -13,7 +13,7 @@ import type { Authority } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { meets, type Need, permits, type Rights, type Target } from '../../rbac/rights.ts';
 import { consoleLanguage } from '../../texts/messages.ts';
-import { inLanguage, type PageText, t } from '../../texts/text.ts';
+import { inLanguage, type PageLink, type PageText, t } from '../../texts/text.ts';
 import { pressedButtonPage } from '../proof/confirmation-pages.ts';
 import { StepUpNeeded } from '../proof/sensitive-changes.ts';
 import { CONFIRM, RESULT } from '../proof/stored-form.ts';
@@ -50,8 +50,8 @@ export interface Frame {
   show(ctx: Context, page: ConsolePage, status?: number, at?: string): void;
   /** Redirects to a page with a new secret: a reload repeats nothing, and displays it again. */
   showResult(ctx: Context, page: ConsolePage): Promise<void>;
-  /** Redirects to a page, which then shows this sentence once. */
-  redirect(ctx: Context, path: string, sentence?: PageText): void;
+  /** Redirects to a page, which then shows this sentence once; its tone is `good` unless nothing, or not everything, was done. */
+  redirect(ctx: Context, path: string, sentence?: PageText, tone?: Notice['tone'], link?: PageLink): void;
   /**
    * Runs `work`. After a fault that the administrator can fix, or for want of a fresh sign-in, it renders the page of `again`:
    * the form as it was sent.
@@ -69,10 +69,6 @@ const languageOf = (ctx: Context): string => consoleLanguage(ctx.state.language(
 
 /** Runs `work` with texts in the language of the console. */
 const inConsoleLanguage = <Result>(ctx: Context, work: () => Result): Result => inLanguage(languageOf(ctx), work);
-
-/** A page with words in place of texts, to be stored. */
-const written = <Stored>(ctx: Context, page: Stored): Stored =>
-  inConsoleLanguage(ctx, () => JSON.parse(JSON.stringify(page)));
 
 /** The frame, on the sign-in and CSRF protection of the account pages. */
 export function createFrame({ page: own, authority, storedPages, recentRejections }: FrameDependencies): Frame {
@@ -170,13 +166,13 @@ function waitingPages({ page: own, storedPages }: Pick<FrameDependencies, 'page'
   return {
     /** Leads to the confirmation page, which later shows `page` again. */
     async confirm(ctx: Context, { change }: StepUpNeeded, page: ConsolePage): Promise<void> {
-      const form = written(ctx, { change, path: ctx.path, page });
+      const form = { change, path: ctx.path, page };
       const value = await storedPages.add('form', ownerOf(ctx), form);
       own.redirectWithNotice(ctx, `${CONFIRM}/${value}`);
     },
 
     async showResult(ctx: Context, page: ConsolePage): Promise<void> {
-      own.redirectWithNotice(ctx, `${RESULT}/${await storedPages.add('result', ownerOf(ctx), written(ctx, page))}`);
+      own.redirectWithNotice(ctx, `${RESULT}/${await storedPages.add('result', ownerOf(ctx), page)}`);
     },
   };
 }

@@ -17,6 +17,7 @@ const key = z
     created_at: time,
     activated_at: time.nullable(),
     retired_at: time.nullable(),
+    can_sign_from: time.nullable().describe('Of a next key: when it has been published long enough'),
     certificate: z.object({ pem: z.string(), fingerprint: z.string(), valid_until: time }).nullable(),
   })
   .meta({ id: 'Key' });
@@ -25,7 +26,7 @@ const outcome = z.object({
   activated: z.array(z.string()).describe('Keys that sign from now on'),
   published: z.array(z.string()).describe('Keys that were published'),
   kid: z.string().nullable().describe('The next key'),
-  ready_at: time.nullable().describe('When it may sign'),
+  ready_at: time.nullable().describe('When it may sign, and so when a rotation that was too early is possible'),
 });
 
 /** /keys and /keys/rotate. */
@@ -71,7 +72,7 @@ export function keyEndpoints(keys: KeyAdmin): Endpoint[] {
   ];
 }
 
-function keyJson({ kid, use, alg, state, createdAt, activatedAt, retiredAt, certificate }: KeyInfo) {
+function keyJson({ kid, use, alg, state, createdAt, activatedAt, retiredAt, certificate, canSignFrom }: KeyInfo) {
   return {
     kid,
     use,
@@ -80,6 +81,7 @@ function keyJson({ kid, use, alg, state, createdAt, activatedAt, retiredAt, cert
     created_at: iso(createdAt),
     activated_at: iso(activatedAt),
     retired_at: iso(retiredAt),
+    can_sign_from: iso(canSignFrom ?? null),
     certificate: certificate
       ? { pem: certificate.pem, fingerprint: certificate.fingerprint, valid_until: iso(certificate.until) }
       : null,

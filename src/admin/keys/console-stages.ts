@@ -33,11 +33,11 @@ export function keyStages(
 const plus = (from: Date | null, seconds: number) => from && new Date(from.getTime() + seconds * 1000);
 
 function itemOf(key: KeyInfo, { policy, now }: Dates): Stage['items'][number] {
-  const { kid, alg, use, state, createdAt, activatedAt, retiredAt, certificate } = key;
+  const { kid, alg, use, state, createdAt, activatedAt, retiredAt, certificate, canSignFrom } = key;
   const rows: Record<KeyState, { label: PageText; value: Cell }[]> = {
     next: [
       { label: t('console.keys.published'), value: createdAt },
-      { label: t('console.keys.can-sign-from'), value: plus(createdAt, policy.publishAheadSeconds) },
+      { label: t('console.keys.can-sign-from'), value: canSignFrom },
     ],
     active: [
       { label: t('console.keys.signs-since'), value: activatedAt ?? createdAt },

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { notFound } from '../../http/errors.ts';
 import { parseForm, parseQuery } from '../../http/input.ts';
-import type { KeyInfo } from '../../keys/keyring.ts';
+import type { KeyInfo, RotationOutcome } from '../../keys/keyring.ts';
 import { type KeyUse, keyUses, type RotationPolicy } from '../../keys/rotation.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type PageText, t } from '../../texts/text.ts';
@@ -14,7 +14,7 @@ import type { KeyAdmin } from './actions.ts';
 import { LEADS, TITLES, verifierTable } from './console-parts.ts';
 import { keyStages } from './console-stages.ts';
 import type { KeyReadiness } from './readiness.ts';
-import { ROTATIONS, type Rotation, rotationsNow } from './rotation-steps.ts';
+import { obstacleOf, ROTATIONS, type Rotation, rotationsNow } from './rotation-steps.ts';
 
 const READ = 'gatehouse.keys:read' as const;
 const WRITE = 'gatehouse.keys:write' as const;
@@ -22,14 +22,6 @@ const ROTATE = '/admin/keys/rotate';
 const step = z.enum(['rotate', 'publish', 'activate', 'force']);
 const rotateForm = z.object({ use: z.enum(keyUses), step });
 const rotateQuery = rotateForm.partial();
-const OUTCOMES: Record<string, PageText> = {
-  rotated: t('console.keys.outcome.rotated'),
-  published: t('console.keys.outcome.published'),
-  'too-early': t('console.keys.outcome.too-early'),
-  'published-already': t('console.keys.outcome.published-already'),
-  'nothing-to-activate': t('console.keys.outcome.nothing-to-activate'),
-};
-
 export interface KeyPagesDependencies {
   frame: Frame;
   keys: KeyAdmin;
@@ -49,7 +41,8 @@ export function keyRoutes(dependencies: KeyPagesDependencies): Router<State, Ext
     const boxes = keyUses.map((use): Block => {
       const own = all.filter((key) => key.use === use);
       const offered = frame.may(ctx, WRITE) ? rotationsNow(use, own) : [];
-      return keyStages({ title: TITLES[use], lead: LEADS[use], actions: offered.map(linkTo) }, own, dates);
+      const actions = offered.map((one) => linkTo(one, obstacleOf(one, own, dates)));
+      return keyStages({ title: TITLES[use], lead: LEADS[use], actions }, own, dates);
     });
     const [oidc, saml, ...others] = boxes;
     frame.show(ctx, {
@@ -63,24 +56,29 @@ export function keyRoutes(dependencies: KeyPagesDependencies): Router<State, Ext
 
   router.get('/rotate', ...frame.page(WRITE), async (ctx) => {
     const { use, step: wanted } = parseQuery(ctx, rotateQuery);
-    if (use === undefined || wanted === undefined) return showSteps(frame, ctx);
+    const all = await keys.list();
+    const dates = { policy: await policy(), now: now() };
+    if (use === undefined || wanted === undefined) return showSteps(frame, ctx, (one) => obstacleOf(one, all, dates));
     const rotation = ROTATIONS.find((one) => one.use === use && one.step === wanted);
     if (!rotation) throw notFound();
     const breaks = use === 'saml' && wanted === 'activate';
+    const obstacle = obstacleOf(rotation, all, dates);
     frame.show(ctx, {
       title: rotation.question,
       back: { href: '/admin/keys', label: t('console.navigation.signing-keys') },
       blocks: [
-        {
-          kind: 'form',
-          lead: rotation.lead,
-          action: ROTATE,
-          fields: [hidden('use', use), hidden('step', wanted)],
-          button: rotation.button,
-          look: 'danger',
-          cancel: '/admin/keys',
-        },
-        ...(breaks ? await samlVerifiers(dependencies, ctx, await keys.list()) : []),
+        obstacle
+          ? { kind: 'text', tone: 'warning', text: obstacle }
+          : {
+              kind: 'form',
+              lead: rotation.lead,
+              action: ROTATE,
+              fields: [hidden('use', use), hidden('step', wanted)],
+              button: rotation.button,
+              look: 'danger',
+              cancel: '/admin/keys',
+            },
+        ...(breaks ? await samlVerifiers(dependencies, ctx, all) : []),
       ],
     });
   });
@@ -88,8 +86,9 @@ export function keyRoutes(dependencies: KeyPagesDependencies): Router<State, Ext
   router.post('/rotate', ...frame.change(WRITE), async (ctx) => {
     const { use, step: given } = await parseForm(ctx, rotateForm.loose());
     const request = { use, ...(given === 'activate' && { activate: true }), ...(given === 'force' && { force: true }) };
-    const { outcome } = await keys.rotate(request, frame.actor(ctx));
-    frame.redirect(ctx, '/admin/keys', OUTCOMES[outcome] ?? outcome);
+    const result = await keys.rotate(request, frame.actor(ctx));
+    const isDone = result.outcome === 'rotated' || result.outcome === 'published';
+    frame.redirect(ctx, '/admin/keys', outcomeText(result), isDone ? 'good' : 'warn');
   });
 
   return router;
@@ -97,12 +96,18 @@ export function keyRoutes(dependencies: KeyPagesDependencies): Router<State, Ext
 
 const hidden = (name: string, value: string) => ({ name, label: '', type: 'hidden' as const, value });
 
-function linkTo({ use, step: wanted, button, title }: Rotation): Action {
-  return { label: button, of: title, href: `${ROTATE}?${new URLSearchParams({ use, step: wanted })}` };
+function outcomeText(result: RotationOutcome): PageText {
+  if (result.outcome === 'too-early') return t('console.keys.outcome.too-early', { at: result.readyAt });
+  return t(`console.keys.outcome.${result.outcome}`);
+}
+
+function linkTo({ use, step: wanted, button, title }: Rotation, obstacle: PageText | undefined): Action {
+  const href = `${ROTATE}?${new URLSearchParams({ use, step: wanted })}`;
+  return { label: button, of: title, href, obstacle };
 }
 
 /** Every step, with its consequence. */
-function showSteps(frame: Frame, ctx: Context): void {
+function showSteps(frame: Frame, ctx: Context, obstacle: (one: Rotation) => PageText | undefined): void {
   frame.show(ctx, {
     title: t('console.keys.rotate-title'),
     back: { href: '/admin/keys', label: t('console.navigation.signing-keys') },
@@ -114,7 +119,7 @@ function showSteps(frame: Frame, ctx: Context): void {
         rows: ROTATIONS.map((one) => ({
           title: one.title,
           text: one.lead,
-          action: { ...linkTo(one), look: 'danger' as const },
+          action: { ...linkTo(one, obstacle(one)), look: 'danger' as const },
         })),
       },
     ],

@@ -1,7 +1,7 @@
 // The steps of a rotation, with their consequences: OpenID Connect takes one, SAML two, because the other side has to read the metadata again.
 import type { KeyInfo } from '../../keys/keyring.ts';
-import type { KeyUse } from '../../keys/rotation.ts';
-import { type PageText, t } from '../../texts/text.ts';
+import { type KeyUse, planRotation, type RotationPolicy } from '../../keys/rotation.ts';
+import { type PageText, type Text, t } from '../../texts/text.ts';
 import { TITLES } from './console-parts.ts';
 
 export interface Rotation {
@@ -68,4 +68,17 @@ export function rotationsNow(use: KeyUse, keys: readonly Pick<KeyInfo, 'state'>[
   const hasNext = keys.some(({ state }) => state === 'next');
   const step = use === 'oidc' ? 'rotate' : hasNext ? 'activate' : 'publish';
   return ROTATIONS.filter((one) => one.use === use && one.step === step);
+}
+
+/** Why the step is not possible now, and when it is; undefined when it is. */
+export function obstacleOf(
+  { use, step }: Pick<Rotation, 'use' | 'step'>,
+  keys: readonly KeyInfo[],
+  dates: { now: Date; policy: RotationPolicy },
+): Text | undefined {
+  const plan = planRotation(keys, { use, activate: step === 'activate' }, dates);
+  if (plan.outcome === 'too-early') return t('console.keys.possible-from', { at: plan.readyAt });
+  if (plan.outcome === 'published-already') return t('console.keys.outcome.published-already');
+  if (plan.outcome === 'go') return undefined;
+  return use === 'oidc' ? t('console.keys.no-next') : t('console.keys.outcome.nothing-to-activate');
 }

@@ -3,7 +3,7 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Actor, Audit } from '../../audit/audit.ts';
 import { conflict, notFound, tooManyRequests } from '../../http/errors.ts';
-import { recipientOf } from '../../mail/messages.ts';
+import { type MailKind, recipientOf } from '../../mail/messages.ts';
 import type { Outbox } from '../../mail/outbox.ts';
 import type { TestMail } from '../../mail/test-mail.ts';
 import type { SendOutcome } from '../../mail/transport.ts';
@@ -16,6 +16,10 @@ export type MailState = 'waiting' | 'sent' | 'failed';
 
 export interface MailView {
   id: string;
+  /** Of the message. */
+  kind: string;
+  /** The account that it is for. */
+  userId: string | null;
   recipient: string;
   subject: string;
   state: MailState;
@@ -30,9 +34,12 @@ export interface MailAdmin {
     limit: number;
     after?: string | undefined;
     state?: MailState | undefined;
+    userId?: string | undefined;
     /** Newest first by default. */
     isOldestFirst?: boolean;
   }): Promise<{ items: MailView[]; next?: string }>;
+  /** The newest email of a kind to a user. */
+  lastTo(userId: string, kind: MailKind): Promise<MailView | undefined>;
   retry(id: string, by: Actor): Promise<void>;
   /** How many mails wait and failed, and the last error. */
   state(): Promise<{ waiting: number; failed: number; lastError: string | null }>;
@@ -68,7 +75,7 @@ export function createMailAdmin(dependencies: MailAdminDependencies): MailAdmin 
   return {
     ...deliveryActions(dependencies),
 
-    async list({ limit, after, state, isOldestFirst = false }) {
+    async list({ limit, after, state, userId, isOldestFirst = false }) {
       const [, time, id] = /^(\d{1,14})\.([\w-]{1,64})$/.exec(after ?? '') ?? [];
       const at = time === undefined ? undefined : new Date(Number(time));
       const cursor =
@@ -79,17 +86,20 @@ export function createMailAdmin(dependencies: MailAdminDependencies): MailAdmin 
             : { createdAt: { lte: at }, OR: [{ createdAt: { lt: at } }, { id: { lt: id } }] };
       const order = isOldestFirst ? 'asc' : 'desc';
       const rows = await db.mailMessage.findMany({
-        where: { AND: [NOT_A_DRAFT, state ? WHERE[state] : {}, cursor] },
+        where: { AND: [NOT_A_DRAFT, state ? WHERE[state] : {}, userId === undefined ? {} : { userId }, cursor] },
         orderBy: [{ createdAt: order }, { id: order }],
         take: limit + 1,
         omit: { bodySealed: true },
       });
-      const items = rows.slice(0, limit).map(({ failedAt, nextTryAt: _next, ...row }) => ({
-        ...row,
-        state: row.sentAt ? ('sent' as const) : failedAt ? ('failed' as const) : ('waiting' as const),
-      }));
+      const items = rows.slice(0, limit).map(viewOf);
       const last = items.at(-1);
       return rows.length > limit && last ? { items, next: `${last.createdAt.getTime()}.${last.id}` } : { items };
+    },
+
+    async lastTo(userId, kind) {
+      const where = { userId, kind };
+      const row = await db.mailMessage.findFirst({ where, orderBy: { createdAt: 'desc' }, omit: { bodySealed: true } });
+      return row ? viewOf(row) : undefined;
     },
 
     async retry(id, by) {
@@ -101,6 +111,13 @@ export function createMailAdmin(dependencies: MailAdminDependencies): MailAdmin 
     },
   };
 }
+
+type Row = Omit<MailView, 'state'> & { failedAt: Date | null; nextTryAt: Date };
+
+const viewOf = ({ failedAt, nextTryAt: _next, ...row }: Row): MailView => ({
+  ...row,
+  state: row.sentAt ? 'sent' : failedAt ? 'failed' : 'waiting',
+});
 
 /** The state of the delivery, and a test of it. */
 function deliveryActions({

@@ -6,6 +6,8 @@ import type { MailAdmin } from './actions.ts';
 
 const mail = z.object({
   id: z.string(),
+  kind: z.string().describe('Such as invitation or password-reset'),
+  user_id: z.string().nullable().describe('The account that it is for'),
   recipient: z.string(),
   subject: z.string(),
   state: z.enum(['waiting', 'sent', 'failed']),
@@ -13,6 +15,7 @@ const mail = z.object({
   last_error: z.string().nullable(),
   created_at: time,
   sent_at: time.nullable(),
+  written_to_file: z.boolean().describe('No mail server is set: the email is a file, and nobody received it'),
 });
 
 /** /mail and /mail/{id}/retry. */
@@ -25,15 +28,21 @@ export function mailEndpoints(outbox: MailAdmin): Endpoint[] {
       tag: 'Email',
       needs: ['gatehouse.mail:read'],
       summary: 'Waiting, sent and failed email, newest first; never its text',
-      query: z.object({ ...paged, state: z.enum(['waiting', 'sent', 'failed']).optional() }),
+      query: z.object({
+        ...paged,
+        state: z.enum(['waiting', 'sent', 'failed']).optional(),
+        user_id: z.string().max(100).optional(),
+      }),
       response: pageOf(mail),
-      async handle({ query: { limit, cursor, state } }) {
-        const { items, next } = await outbox.list({ limit, after: cursor, state });
-        const mails = items.map(({ lastError, createdAt, sentAt, ...one }) => ({
+      async handle({ query: { limit, cursor, state, user_id: userId } }) {
+        const { items, next } = await outbox.list({ limit, after: cursor, state, userId });
+        const mails = items.map(({ lastError, createdAt, sentAt, userId, ...one }) => ({
           ...one,
+          user_id: userId,
           last_error: lastError,
           created_at: iso(createdAt),
           sent_at: iso(sentAt),
+          written_to_file: one.state === 'sent' && outbox.server.host === undefined,
         }));
         return { body: { items: mails, next: next ?? null } };
       },
@@ -44,7 +53,7 @@ export function mailEndpoints(outbox: MailAdmin): Endpoint[] {
       operationId: 'retryMail',
       tag: 'Email',
       needs: ['gatehouse.mail:write'],
-      summary: 'Sends waiting or failed email again',
+      summary: 'Queues waiting or failed email again',
       params: byId,
       response: done,
       status: 202,

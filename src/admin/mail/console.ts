@@ -4,11 +4,12 @@ import { z } from 'zod';
 import type { Context, Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
 import type { SendOutcome } from '../../mail/transport.ts';
-import { type PageText, t } from '../../texts/text.ts';
-import type { Action, Block, Cell, ConsolePage, Mark, Search, Tone } from '../console/blocks.ts';
+import { t } from '../../texts/text.ts';
+import type { Action, Block, Cell, ConsolePage, Mark, Search } from '../console/blocks.ts';
 import { cursorField, type Frame, trailField } from '../console/frame.ts';
 import { type ListAddress, pageLinks, sortColumn } from '../console/lists.ts';
-import type { MailAdmin, MailState, MailView } from './actions.ts';
+import type { MailAdmin, MailView } from './actions.ts';
+import { STATES, stateMark, WRITTEN } from './states.ts';
 import { mailTabs } from './tabs.ts';
 
 const HERE = '/admin/mail';
@@ -20,13 +21,6 @@ const query = z.object({
   trail: trailField,
   sort: z.enum(['created', '-created']).default('-created'),
 });
-const STATES: Record<MailState, { text: PageText; tone: Tone }> = {
-  sent: { text: t('console.mail.state.sent'), tone: 'good' },
-  waiting: { text: t('console.mail.state.waiting'), tone: 'plain' },
-  failed: { text: t('console.mail.state.failed'), tone: 'bad' },
-};
-/** Without a mail server. */
-const WRITTEN: { text: PageText; tone: Tone } = { text: t('console.mail.state.written'), tone: 'warn' };
 const SEND_TEST = { label: t('console.mail.send-test'), icon: 'send', post: `${HERE}/test` };
 
 export interface MailPagesDependencies {
@@ -58,7 +52,7 @@ export function mailRoutes(dependencies: MailPagesDependencies): Router<State, E
 
   router.post('/:id/retry', ...frame.change(WRITE), async (ctx) => {
     await mail.retry(ctx.params.id ?? '', frame.actor(ctx));
-    frame.redirect(ctx, HERE, t('console.mail.queued'));
+    frame.redirect(ctx, HERE, t('console.mail.queued'), 'plain');
   });
 
   return router;
@@ -116,7 +110,7 @@ function mailCells(
   return [
     { text: recipient, small: state === 'sent' ? undefined : (lastError ?? undefined) },
     subject,
-    state === 'sent' && !host ? WRITTEN : STATES[state],
+    stateMark({ state }, host !== undefined),
     createdAt,
     tries,
     ...(mayWrite ? [state === 'sent' ? null : { action: retry }] : []),
@@ -167,7 +161,13 @@ function testBlocks(result: SendOutcome, email: string, { host }: MailAdmin['ser
     },
   };
   return [
-    { kind: 'verdict', isGood: result.outcome === 'sent', ...texts[result.outcome], causes: [] },
+    {
+      kind: 'verdict',
+      isGood: result.outcome === 'sent',
+      isWarning: result.outcome === 'sent' && host === undefined,
+      ...texts[result.outcome],
+      causes: [],
+    },
     ...(answer
       ? [
           {

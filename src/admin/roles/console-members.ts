@@ -60,7 +60,7 @@ export function memberPages(router: Router<State, Extras>, dependencies: MemberP
         const outcome = isNew
           ? t('console.roles.member-added', { name: nameOf(account) })
           : t('console.roles.member-already', { name: nameOf(account) });
-        frame.redirect(ctx, `${pathOf(role)}/members`, outcome);
+        frame.redirect(ctx, `${pathOf(role)}/members`, outcome, isNew ? 'good' : 'warn');
       },
       () => membersPage(dependencies, ctx, role, user),
     );
@@ -102,8 +102,9 @@ function removalPages(router: Router<State, Extras>, { frame, roles, users }: Me
   router.post('/:id/members/:user/remove', ...frame.change(READ, CHANGE), async (ctx) => {
     const { role, account, members } = await open(ctx);
     const isDone = await users.changeRole(account.id, { remove: role.name }, frame.actor(ctx));
-    const stays = t('console.roles.role-by-connection', { name: nameOf(account) });
-    frame.redirect(ctx, members, isDone ? t('console.roles.member-removed', { name: nameOf(account) }) : stays);
+    const name = nameOf(account);
+    if (isDone) frame.redirect(ctx, members, t('console.roles.member-removed', { name }));
+    else frame.redirect(ctx, members, t('console.roles.role-by-connection', { name }), 'warn');
   });
 }
 

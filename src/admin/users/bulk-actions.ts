@@ -117,6 +117,12 @@ export const consequenceOf = ({ name, texts = name }: BulkAction): Text => t(`co
 export const doneOf = ({ name, texts = name }: BulkAction, users: PageText): Text =>
   t(`console.bulk.${texts}.done`, { users });
 
+/** An email is not sent yet, and a file never is. */
+export function toneOf({ name, texts = name }: BulkAction): 'good' | 'plain' | 'warn' {
+  if (name !== 'send-reset') return 'good';
+  return texts === name ? 'plain' : 'warn';
+}
+
 /** What this administrator may do with some users at least. */
 export function offeredBulkActions(meets: (need: Need) => boolean, hasMailServer: boolean): BulkAction[] {
   const all = bulkActions.map((one) => ({ ...one, ...(!hasMailServer && one.fileTexts && { texts: one.fileTexts }) }));

@@ -1,5 +1,6 @@
 // What an administrator can do for one user with a button: a table, from which the page of the user and the routes are made.
 import type Router from '@koa/router';
+import type { Notice } from '../../account/account-page-helpers.ts';
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { Actor, Audit } from '../../audit/audit.ts';
@@ -15,6 +16,7 @@ import type { UserAdmin, UserDetails } from './actions.ts';
 import { disabledBy, disabledSentence } from './disabled-by.ts';
 
 const WRITE = 'gatehouse.users:write' as const;
+const INVITED: Notice = { text: t('console.user-action.invite.done'), tone: 'plain' };
 
 /** The tabs of a user, by the last part of their address. */
 export type UserTab = '' | 'access' | 'security' | 'sessions' | 'activity';
@@ -25,8 +27,8 @@ export interface UserAction {
   label: Text;
   /** The tab that has its button, and that the page which asks leads back to. */
   tab: UserTab;
-  /** It sends an email. The label where no mail server is set, so that the email becomes a file. */
-  fileLabel?: Text;
+  /** It sends an email. The label where no mail server is set, so that the email becomes a file, and what the next page says then. */
+  file?: { label: Text; done: Text };
   needs: OwnPermission;
   /** The warning on a confirmation page, behind a recent sign-in. Absent: one button is enough. */
   consequence?: Text;
@@ -37,8 +39,8 @@ export interface UserAction {
   /** It gives nothing away and can be taken back: no part of the danger zone. */
   isHarmless?: boolean;
   isOffered(details: UserDetails): boolean;
-  /** Returns what the next page says. */
-  run(users: UserAdmin, id: string, by: Actor): Promise<Text>;
+  /** Returns what the next page says; with a tone unless it is done. */
+  run(users: UserAdmin, id: string, by: Actor): Promise<Text | Notice>;
 }
 
 export const userActions: readonly UserAction[] = [
@@ -57,24 +59,24 @@ export const userActions: readonly UserAction[] = [
     path: 'invite',
     tab: '',
     label: t('console.user-action.invite'),
-    fileLabel: t('console.user-action.invite.file'),
+    file: { label: t('console.user-action.invite.file'), done: t('console.user-action.invite.not-sent') },
     needs: 'gatehouse.users:reset-password',
     isOffered: ({ hasCredentials, account }) => !hasCredentials && Boolean(account.email),
     run: async (users, id, by) => {
       await users.invite(id, by);
-      return t('console.user-action.invite.done');
+      return INVITED;
     },
   },
   {
     path: 'send-reset',
     tab: 'security',
     label: t('console.user-action.send-reset'),
-    fileLabel: t('console.user-action.send-reset.file'),
+    file: { label: t('console.user-action.send-reset.file'), done: t('console.user-action.send-reset.not-sent') },
     needs: 'gatehouse.users:reset-password',
     isOffered: ({ account }) => Boolean(account.email),
     run: async (users, id, by) => {
       await users.sendPasswordReset(id, by);
-      return t('console.user-action.send-reset.done');
+      return { text: t('console.user-action.send-reset.done'), tone: 'plain' };
     },
   },
   {
@@ -138,8 +140,11 @@ export const userActions: readonly UserAction[] = [
     needs: 'gatehouse.sessions:end',
     isOffered: () => true,
     consequence: t('console.user-action.end-sessions.consequence'),
-    run: async (users, id, by) =>
-      t('console.user-action.end-sessions.done', { count: await users.endSessions(id, by) }),
+    run: async (users, id, by) => {
+      const count = await users.endSessions(id, by);
+      if (count === 0) return { text: t('console.user-action.end-sessions.none'), tone: 'warn' };
+      return t('console.user-action.end-sessions.done', { count });
+    },
   },
   {
     path: 'disable',
@@ -170,8 +175,15 @@ export const userActions: readonly UserAction[] = [
   },
 ];
 
-/** What a page says instead of `sent` where no mail server is set. */
-export const WRITTEN_TO_FILE = t('console.user-action.written-to-file');
+/** What the page of the user says where the invitation is on its way, or has become a file: then a temporary password helps. */
+export const invitedNotice = (hasMailServer: boolean, id: string): Notice =>
+  hasMailServer ? INVITED : notSent(t('console.user-action.invite.not-sent'), id);
+
+const notSent = (text: Text, id: string): Notice => ({
+  text,
+  tone: 'warn',
+  link: { href: `/admin/users/${id}/password`, label: t('console.users.temporary') },
+});
 
 export interface UserActionDependencies {
   frame: Frame;
@@ -195,11 +207,14 @@ async function disabledText(
 export function userActionPages(router: Router<State, Extras>, dependencies: UserActionDependencies): void {
   const { frame, users, hasMailServer } = dependencies;
   for (const action of userActions) {
-    const { path, tab, fileLabel, needs, consequence, run } = action;
+    const { path, tab, file, needs, consequence, run } = action;
     const work = async (ctx: Context, id: string) => {
       const done = await run(users, id, frame.actor(ctx));
-      const sentence = fileLabel && !hasMailServer ? WRITTEN_TO_FILE : done;
-      frame.redirect(ctx, path === 'delete' ? '/admin/users' : pathOf(id, tab), sentence);
+      const given = 'tone' in done ? done : { text: done, tone: 'good' as const };
+      const { text, tone, link } = file && !hasMailServer ? notSent(file.done, id) : given;
+      // Only for who may set a password.
+      const mayHelp = link && frame.may(ctx, WRITE);
+      frame.redirect(ctx, path === 'delete' ? '/admin/users' : pathOf(id, tab), text, tone, mayHelp ? link : undefined);
     };
     // Ending sessions takes the permission only, whatever rights the user has.
     const find = needs === 'gatehouse.sessions:end' ? users.get : users.getForChange;

@@ -24,6 +24,7 @@ import {
   offeredBulkActions,
   questionOf,
   runBulk,
+  toneOf,
 } from './bulk-actions.ts';
 
 export interface BulkPagesDependencies {
@@ -67,7 +68,7 @@ export function bulkPages(router: Router<State, Extras>, dependencies: BulkPages
   router.get('/bulk', ...frame.page(within(READ)), async (ctx) => {
     const { action: name, id, list } = parseQuery(ctx, selected, { lists: ['id'] });
     const action = permitted(dependencies, ctx, name);
-    if (id.length === 0) return frame.redirect(ctx, list, t('console.bulk.select-one'));
+    if (id.length === 0) return frame.redirect(ctx, list, t('console.bulk.select-one'), 'warn');
     const targets = await targetsOf(dependencies, ctx, action, id);
     frame.show(ctx, await questionPage(dependencies, ctx, action, targets, { role: '', list }));
   });
@@ -84,7 +85,7 @@ export function bulkPages(router: Router<State, Extras>, dependencies: BulkPages
         const change = { action, ids: given.id, role: given.role, named };
         const outcomes = await runBulk(dependencies, change, frame.actor(ctx));
         const isWhole = outcomes.every(({ state }) => state === 'done');
-        if (isWhole) frame.redirect(ctx, given.list, doneOf(action, named));
+        if (isWhole) frame.redirect(ctx, given.list, doneOf(action, named), toneOf(action));
         else frame.show(ctx, resultPage(action, targets, outcomes, given.list));
       },
       () => questionPage(dependencies, ctx, action, targets, given),

@@ -24,7 +24,7 @@ import { inSections, type SectionRule } from '../console/sections.ts';
 import { readTypedForm } from '../console/typed-form.ts';
 import type { RoleAdmin } from '../roles/actions.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
-import { WRITTEN_TO_FILE } from './console-actions.ts';
+import { invitedNotice } from './console-actions.ts';
 import { showOneTimePassword } from './console-password.ts';
 import { attributeSection, sentAttributes } from './form/attribute-fields.ts';
 import { profileFields } from './form/profile-fields.ts';
@@ -96,8 +96,10 @@ function newUserPages(router: Router<State, Extras>, dependencies: UserFormsDepe
           roles: given.roles,
         };
         const { account, oneTimePassword } = await users.create(profile, frame.actor(ctx));
-        const invited = dependencies.hasMailServer ? t('console.user-action.invite.done') : WRITTEN_TO_FILE;
-        if (!oneTimePassword) return frame.redirect(ctx, `/admin/users/${account.id}`, invited);
+        if (!oneTimePassword) {
+          const { text, tone, link } = invitedNotice(dependencies.hasMailServer, account.id);
+          return frame.redirect(ctx, `/admin/users/${account.id}`, text, tone, link);
+        }
         await showOneTimePassword(dependencies, ctx, account, oneTimePassword);
       },
       () => newPage(ctx, given, sent),

@@ -56,7 +56,7 @@ export function accessCheckRoutes(dependencies: AccessCheckPagesDependencies): R
         next: { href: here, label: t('console.access-check.title') },
       });
     // The cause ended after the page was displayed, such as a lockout: the new check says what is left.
-    if (!fix) return frame.redirect(ctx, here, endedText(id, account, application));
+    if (!fix) return frame.redirect(ctx, here, endedText(id, account, application), 'plain');
     const question = fixPage({ action: HERE, here }, fix, { user: account.id, app: application.clientId });
     if (fix.asksFirst && !confirmed) return frame.show(ctx, question);
     await frame.attempt(

@@ -141,7 +141,8 @@ function rejectionDetails(
       ctx,
       async () => {
         const { isFixed } = await rejections.fix(code, fix, frame.actor(ctx));
-        frame.redirect(ctx, address, isFixed ? t('console.rejections.fixed') : t('console.rejections.changed'));
+        if (isFixed) frame.redirect(ctx, address, t('console.rejections.fixed'));
+        else frame.redirect(ctx, address, t('console.rejections.changed'), 'plain');
       },
       () => (wanted ? fixPage(address, wanted) : detailsPage(explanation, mayOf(ctx))),
     );

@@ -64,9 +64,12 @@ async function verifyCode(dependencies: SecondFactorRoutesDependencies, ctx: Ste
   const sentTo = (method === 'email' || method === 'sms' ? current.channels[method] : undefined) ?? '';
   const result = await codes.verify(current.account, method, sentTo, code, ctx.state.request);
   if (result.outcome === 'wait') return pages.showWait(ctx, current, result.retryAfterSeconds, { method });
-  if (result.outcome !== 'ok')
-    return pages.show(ctx, current, { problem: PROBLEMS[result.outcome], status: 401, method });
   const usedRecoveryCode = method === 'recovery-code';
+  if (result.outcome !== 'ok') {
+    const isWrong = usedRecoveryCode && result.outcome === 'wrong';
+    const problem = isWrong ? t('second-factor.wrong-recovery-code') : PROBLEMS[result.outcome];
+    return pages.show(ctx, current, { problem, status: 401, method });
+  }
   if (usedRecoveryCode) await notifyOwner(current.account, 'recovery-code-used', ctx.state.request);
   await flow.proceed(ctx, current, { ...proven(current, [result.amr], remember), usedRecoveryCode });
 }

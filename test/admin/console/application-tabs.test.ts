@@ -154,11 +154,11 @@ describe('the tabs of an application', () => {
     const secret = /<code data-value>([\w-]{43})<\/code>/.exec(page.text)?.[1] ?? '';
     const listed = async () => textOf((await admin.get(at)).text);
     expect(await listed()).toContain(`••••••••${secret.slice(-4)}`);
-    expect(await listed()).toContain('Not recorded yet');
+    expect(await listed()).toContain('Never Never');
     const { clientId } = await idp.services.applications.get(oidc.split('/').at(-1) ?? '');
     const form = { grant_type: 'authorization_code', code: 'x', client_id: clientId, client_secret: secret };
     await admin.post('/token', { form });
-    await expect.poll(listed).not.toContain('Not recorded yet');
+    await expect.poll(listed).not.toContain('Never Never');
   });
 
   it('register a service provider by hand, and with logout and certificates of two uses', async () => {

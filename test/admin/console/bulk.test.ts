@@ -62,7 +62,7 @@ describe('a change of several users', () => {
     ['add-role', { role: 'editor' }, 'Added the role to 2 users.'],
     ['remove-role', { role: 'editor' }, 'Removed the role from 2 users.'],
     ['force-change', {}, 'Required a new password from 2 users.'],
-    ['send-reset', {}, 'Wrote a password reset to a file for 2 users.'],
+    ['send-reset', {}, 'No mail server is set: the password reset for 2 users was saved as a file.'],
     ['delete', { confirm: '2' }, 'Deleted 2 users.'],
   ])('is made by %s', async (action, typed, sentence) => {
     const users = await people([`${action}-1`, `${action}-2`]);

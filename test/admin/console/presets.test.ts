@@ -289,7 +289,7 @@ it('the page of a new application displays the secret, and a reload adds nothing
   const secret = /client_secret = ([\w-]{20,})/.exec(textOf(page.text))?.[1] ?? '';
   const { id } = await db.application.findFirstOrThrow({ where: { name: answers.name } });
   expect(await idp.services.applications.hasSecret(id, secret)).toBe(true);
-  expect(textOf(page.text)).toMatch(/Everyone .*With other roles or none Viewers in Grafana/);
+  expect(textOf(page.text)).toMatch(/Everyone .*With other roles or none Viewer/);
   expect(page.text).toMatch(/href="\/admin\/test\/[^"]+" target="_blank"/);
   // The server of the tests is on this machine, and the application is not.
   expect(textOf(page.text)).toMatch(/work only on this machine.*ISSUER=https:\/\//);
@@ -308,7 +308,7 @@ it('the test of a sign-in says what the product makes of the user, and that it n
   const { id } = await idp.services.db.application.findFirstOrThrow({ where: { name: 'Grafana once' } });
   const test = async (client: HttpClient) =>
     textOf((await client.follow(await client.submit(await client.get(`/admin/test/${id}`)))).text);
-  expect(await test(admin)).toMatch(/The sign-in works\. .*Email \S+@\S+ .*Role in Grafana Viewers in Grafana/);
+  expect(await test(admin)).toMatch(/The sign-in works\. .*Email \S+@\S+ .*Role in Grafana Viewer/);
   const user = await staff(idp, 'admin', 'grafana-editor');
   await idp.services.accounts.update(user.account.id, { email: null });
   const rejected = await test(await consoleOf(idp, user));

@@ -36,7 +36,7 @@ describe('a sensitive change without a fresh sign-in', () => {
     const form = await admin.get(`/admin/users/${account.id}/edit`);
     const page = await confirmation(admin, await admin.submit(form, { name: 'Typed Name', roles }));
     expect(textOf(page.text)).toContain(`You’re about to change the roles of ${username}.`);
-    expect(textOf(page.text)).toContain('This needs a sign-in from the last 10 minutes');
+    expect(textOf(page.text)).toContain('Your last sign-in is too old for this change (more than 10 minutes)');
     expect(textOf(page.text)).toContain(`Signed in as Ann Example ${ann.username}`);
     expect(await idp.services.accounts.find(account.id)).toMatchObject({ name: account.name, roles: [] });
     const query = new URL(signInLink(page)).searchParams;

@@ -264,7 +264,7 @@ describe('settings', () => {
   it('are locked where the configuration file has them, and say so', async () => {
     await idp.services.settings.set('reset_token_minutes', 15, { source: 'file' });
     const page = await admin.get('/admin/security/passwords');
-    expect(textOf(page.text)).toMatch(/Each setting with a lock was declared .* Configuration file/);
+    expect(textOf(page.text)).toMatch(/Each setting with a lock comes from .* Configuration file/);
     expect(page.text).toMatch(/name="reset_token_minutes"[^>]* readonly/);
     await admin.submit(page, { reset_token_minutes: '30', breached_password_lookup: 'on' });
     const values = { reset_token_minutes: 15, breached_password_lookup: true };
@@ -313,8 +313,8 @@ describe('mail', () => {
 
   it('is tested with one button, whose answer is displayed, and each template is previewed without a script', async () => {
     const tested = await admin.submit(await admin.get('/admin/mail'), {}, { form: '/mail/test' });
-    expect(textOf(tested.text)).toContain('The test email was written to a file');
-    expect(textOf(tested.text)).toMatch(/Details for the developer .*\.eml/);
+    expect(textOf(tested.text)).toContain('The test email was saved as a file');
+    expect(textOf(tested.text)).toMatch(/Details .*\.eml/);
     // The retried one of before may be delivered meanwhile.
     const sent = await idp.services.audit.list({ types: ['mail.sent'], limit: 5 });
     expect(sent.map(({ data }) => data.message)).toContain('test');

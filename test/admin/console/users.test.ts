@@ -45,7 +45,7 @@ describe('users', () => {
     expect(detail.text).not.toContain('<b>New</b>');
     const security = await admin.get(`/admin/users/${account?.id}/security`);
     const written = await admin.follow(await admin.submit(security, {}, { form: '/send-reset' }));
-    expect(textOf(written.text)).toContain('the email was written to a file and nobody received it');
+    expect(textOf(written.text)).toContain('because no mail server is set');
     const browser = httpClient(idp.issuer);
     const signIn = await browser.follow(await browser.get('/account'));
     const next = await browser.follow(await browser.submit(signIn, { username: 'newcomer', password }));
@@ -224,7 +224,9 @@ describe('users', () => {
         const links = linksOf(page.text, page.url).filter(({ href }) => isBelow(new URL(href)));
         expect([page.status, links.map(({ label }) => label)]).toEqual([200, ['Security']]);
         expect(page.forms).toEqual([]);
-        expect(textOf(page.text)).toContain('You can’t change this account, because');
+        expect(textOf(page.text)).toMatch(
+          /You can’t change this account, because|Only someone who has or manages the role/,
+        );
       }
     }
     for (const form of ['edit', 'delete'])

@@ -92,7 +92,7 @@ export const consentKey = (byDefault: 'explicit' | 'implicit'): Key =>
     {
       key: 'consent',
       label: t('console.fields.consent.label'),
-      hint: t('console.fields.consent.hint', { protocol: byDefault === 'explicit' ? 'oidc' : 'saml' }),
+      hint: t('console.fields.consent.hint'),
     },
     { on: 'explicit', off: 'implicit', isOn: (value = byDefault) => value === 'explicit' },
   );

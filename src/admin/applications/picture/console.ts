@@ -55,7 +55,7 @@ export function addPictureRoutes(router: Router<State, Extras>, dependencies: Ap
   router.post('/:id/picture/fetch', ...frame.change(within(WRITE)), async (ctx) => {
     const { id = '' } = ctx.params;
     await applications.fetchPicture(id, frame.actor(ctx));
-    frame.redirect(ctx, pathOf(id), t('console.applications.picture.fetching'));
+    frame.redirect(ctx, pathOf(id), t('console.applications.picture.fetching'), 'plain');
   });
 }
 

@@ -31,7 +31,7 @@ export const grafana: ProductPreset = {
     { name: 'grafana-editor', description: t('console.preset.role.editors', { product: 'Grafana' }) },
   ],
   demands: { email: 'address' },
-  withoutRoles: t('console.preset.role.viewers', { product: 'Grafana' }),
+  withoutRoles: t('console.preset.role.viewers'),
   documentation:
     'https://grafana.com/docs/grafana/latest/setup-grafana/configure-access/configure-authentication/generic-oauth/',
   title: 'Grafana',

@@ -63,7 +63,7 @@ export interface Preset {
   roles?: readonly PresetRole[];
   /** Its own fields say who can sign in. */
   hasOwnAccess?: boolean;
-  /** What users without those roles are in the product, such as `Viewers in Grafana`. */
+  /** What users without those roles are in the product, such as `Viewer`. */
   withoutRoles?: PageText;
 }
 

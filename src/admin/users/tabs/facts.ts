@@ -19,7 +19,11 @@ type Row = Facts['rows'][number];
 /** @param language that of the page */
 export function profileFacts(
   { account }: UserDetails,
-  { disabled, language }: { disabled: DisabledBy | undefined; language: string },
+  {
+    disabled,
+    invitation,
+    language,
+  }: { disabled: DisabledBy | undefined; invitation: Cell | undefined; language: string },
 ): Facts {
   return {
     kind: 'facts',
@@ -40,6 +44,7 @@ export function profileFacts(
       }),
       ...Object.entries(account.attributes).map(([label, value]) => ({ label, value: attributeWords(value) })),
       { label: t('console.users.roles'), value: roleTags(account.roles) },
+      ...(invitation ? [{ label: t('console.mail.template.invitation'), value: invitation }] : []),
       ...(disabled ? [{ label: t('console.users.disabled'), value: disabledCell(disabled) }] : []),
       { label: t('console.users.sub'), value: { text: account.id, copy: t('console.users.sub.copy') } },
       { label: t('console.users.created'), value: account.createdAt },
@@ -47,7 +52,11 @@ export function profileFacts(
   };
 }
 
-export function securityFacts({ password, factors, firstEnrolment }: UserDetails): Facts {
+/** @param passwordReset what became of the last email with a link for a new password */
+export function securityFacts(
+  { password, factors, firstEnrolment }: UserDetails,
+  passwordReset: Cell | undefined,
+): Facts {
   const second = [
     ...(factors.totp ? [t('console.users.factor.app')] : []),
     ...(factors.passkeys > 0 ? [t('console.users.factor.passkeys', { count: factors.passkeys })] : []),
@@ -65,6 +74,7 @@ export function securityFacts({ password, factors, firstEnrolment }: UserDetails
             : password.changedAt
           : t('console.users.password.not-set'),
       },
+      ...(passwordReset ? [{ label: t('console.mail.template.password-reset'), value: passwordReset }] : []),
       { label: t('console.users.factors'), value: second.length > 0 ? second : t('console.users.factors.none') },
       ...(firstEnrolment.requestedAt ? [{ label: t('console.users.factors.setup'), value: needsApproval }] : []),
     ],

@@ -16,6 +16,7 @@ import { FILE_TAG, fileNotice } from '../../console/managed-by-file.ts';
 import type { Names } from '../../console/names.ts';
 import { missingSentence } from '../../console/permission-words.ts';
 import { ACCESS_CHECK_NEEDS } from '../../console/suggest.ts';
+import type { MailAdmin } from '../../mail/actions.ts';
 import type { SessionAdmin } from '../../sessions/actions.ts';
 import type { UserAdmin, UserDetails } from '../actions.ts';
 import { type UserAction, type UserTab, userActions } from '../console-actions.ts';
@@ -25,6 +26,7 @@ export interface UserTabsDependencies {
   frame: Frame;
   users: UserAdmin;
   sessions: Pick<SessionAdmin, 'ofUser'>;
+  mail: Pick<MailAdmin, 'lastTo'>;
   applications: Pick<ApplicationAdmin, 'openTo'>;
   /** The path of the configuration file. */
   configFile: string | undefined;
@@ -80,7 +82,7 @@ export async function openUser(
     may(permission) && (permission === END || (await users.mayChange(id, by, [permission])));
   const offered: UserAction[] = [];
   for (const action of userActions) {
-    const label = hasMailServer ? action.label : (action.fileLabel ?? action.label);
+    const label = hasMailServer ? action.label : (action.file?.label ?? action.label);
     if (action.isOffered(details) && (await mayDo(action.needs))) offered.push({ ...action, label });
   }
   // Helping a user back in may be possible where a change is not.

@@ -8,8 +8,9 @@ import { within } from '../../../rbac/rights.ts';
 import { t } from '../../../texts/text.ts';
 import { visibleTo } from '../../audit/api.ts';
 import { eventPageQuery, orderLink, readEventPage } from '../../audit/event-page.ts';
-import type { Block } from '../../console/blocks.ts';
+import type { Block, Cell } from '../../console/blocks.ts';
 import { applicationTags } from '../../console/names.ts';
+import { deliveryCell } from '../../mail/states.ts';
 import type { SessionAdmin } from '../../sessions/actions.ts';
 import type { UserTab } from '../console-actions.ts';
 import { disabledBy } from '../disabled-by.ts';
@@ -24,14 +25,17 @@ type Blocks = (ctx: Context, user: OpenUser, dependencies: UserTabsDependencies)
 const blocksOf: Readonly<Record<UserTab, Blocks>> = {
   '': async (ctx, { details, may }, dependencies) => {
     const disabled = may('gatehouse.audit:read') ? await disabledBy(dependencies, details.account) : undefined;
-    return [profileFacts(details, { disabled, language: dependencies.frame.language(ctx) })];
+    const invitation = await deliveryOf(dependencies, details.account.id, 'invitation');
+    return [profileFacts(details, { disabled, invitation, language: dependencies.frame.language(ctx) })];
   },
 
   access: async (ctx, { details: { account } }, dependencies) => [
     await accessBlock(dependencies, account, dependencies.frame.actor(ctx)),
   ],
 
-  security: async (_ctx, { details }) => [securityFacts(details)],
+  security: async (_ctx, { details }, dependencies) => [
+    securityFacts(details, await deliveryOf(dependencies, details.account.id, 'password-reset')),
+  ],
 
   sessions: async (ctx, { details: { account } }, dependencies) => {
     const live = await dependencies.sessions.ofUser(account.id, dependencies.frame.actor(ctx));
@@ -51,6 +55,16 @@ export function userTabs(router: Router<State, Extras>, dependencies: UserTabsDe
       const blocks = isOpenTab(user, tab) ? await blocksOf[tab](ctx, user, dependencies) : [noPermission];
       frame.show(ctx, userTabPage(user, tab, blocks, dependencies));
     });
+}
+
+/** What became of the last email of this kind. */
+async function deliveryOf(
+  { mail, hasMailServer }: UserTabsDependencies,
+  userId: string,
+  kind: 'invitation' | 'password-reset',
+): Promise<Cell | undefined> {
+  const last = await mail.lastTo(userId, kind);
+  return last && deliveryCell(last, hasMailServer);
 }
 
 const noPermission: Block = { kind: 'text', text: t('console.users.tab.no-permission') };

@@ -115,7 +115,7 @@ describe('an error page of the console', () => {
     expect(page).toMatchObject({ status: 403, isFramed: true });
     expect(page.words).toContain('You need the permission “View settings”. Ask an administrator.');
     // The code is for those who write the configuration file.
-    expect(page.words).toMatch(/Details for the developer.*Missing permission gatehouse\.settings:read/);
+    expect(page.words).toMatch(/Details.*Missing permission gatehouse\.settings:read/);
     expect(page.links).toEqual([
       'Go to Overview: /admin',
       'Use another account: /login?prompt=select_account&return_to=%2Fadmin%2Fsettings',

@@ -1,0 +1,25 @@
+// What became of an email, in words: the state is read from the outbox whenever a page is displayed.
+import { type PageText, t } from '../../texts/text.ts';
+import type { Cell, Mark, Tone } from '../console/blocks.ts';
+import type { MailState, MailView } from './actions.ts';
+
+export const STATES: Record<MailState, { text: PageText; tone: Tone }> = {
+  sent: { text: t('console.mail.state.sent'), tone: 'good' },
+  waiting: { text: t('console.mail.state.waiting'), tone: 'plain' },
+  failed: { text: t('console.mail.state.failed'), tone: 'bad' },
+};
+/** Without a mail server. */
+export const WRITTEN: { text: PageText; tone: Tone } = { text: t('console.mail.state.written'), tone: 'warn' };
+
+export function stateMark({ state }: Pick<MailView, 'state'>, hasMailServer: boolean): Mark {
+  return state === 'sent' && !hasMailServer ? WRITTEN : STATES[state];
+}
+
+/** The state, when, and to whom or why not. */
+export function deliveryCell(mail: MailView, hasMailServer: boolean): Cell {
+  const { state, recipient, lastError, createdAt, sentAt } = mail;
+  const mark = stateMark(mail, hasMailServer);
+  const isStuck = state === 'waiting' && lastError !== null;
+  const small = state === 'sent' ? recipient : (lastError ?? recipient);
+  return [{ ...mark, ...(isStuck && { tone: 'warn' as const }) }, { text: small }, sentAt ?? createdAt];
+}

@@ -1,0 +1,154 @@
+// What a page says after an action is what happened: the state of an email, a rotation that is not possible, in the language of the page.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limits } from '../../../src/limits.ts';
+import { type FaultySmtpServer, faultySmtpServer } from '../../mail/smtp.ts';
+import { aUser } from '../../support/factories.ts';
+import type { HttpClient, Page } from '../../support/http.ts';
+import { startIdp, type TestIdp } from '../../support/idp.ts';
+import { textOf } from '../../support/pages/html.ts';
+import { consoleOf, staff } from './support.ts';
+
+/** The message after an action: its tone and its words. */
+function noticeOf({ text }: Page): [string, string] | undefined {
+  const [, tone = '', inner = ''] = /<p class="note (\w+)" role="status">(.*?)<\/p>/s.exec(text) ?? [];
+  return tone === '' ? undefined : [tone, textOf(inner)];
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await condition()); tries += 1) {
+    if (tries > 2400) throw new Error('the condition was not met within a minute');
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+describe('an email', () => {
+  let idp: TestIdp;
+  let smtp: FaultySmtpServer;
+  let admin: HttpClient;
+  beforeAll(async () => {
+    smtp = await faultySmtpServer();
+    idp = await startIdp({ environment: { SMTP_URL: smtp.url } });
+    admin = await consoleOf(idp, await staff(idp, 'admin'));
+  });
+  afterAll(async () => {
+    await idp?.stop();
+    await smtp?.close();
+  });
+
+  const settled = (recipient: string) =>
+    until(async () => {
+      const rows = await idp.services.db.mailMessage.findMany({ where: { recipient } });
+      return rows.length > 0 && rows.every(({ sentAt, failedAt }) => sentAt !== null || failedAt !== null);
+    });
+
+  it('is queued first; the page of the user says later that it was accepted, or what the mail server answered', async () => {
+    smtp.rejections.set('gone@example.com', 550);
+    for (const [username, state] of [
+      ['there', /Invitation Accepted by the mail server there@example\.com/],
+      ['gone', /Invitation Not delivered .*550/],
+    ] as const) {
+      const email = `${username}@example.com`;
+      const fields = { username, email, begin: 'invite' };
+      const made = await admin.follow(await admin.submit(await admin.get('/admin/users/new'), fields));
+      expect(noticeOf(made)).toEqual(['info', 'Invitation queued. Its state is below.']);
+      await settled(email);
+      const later = await admin.get(made.url);
+      expect(noticeOf(later)).toBeUndefined();
+      expect(textOf(later.text)).toMatch(state);
+    }
+    const list = textOf((await admin.get('/admin/mail?state=failed')).text);
+    expect(list).toMatch(/gone@example\.com .*550.* Not delivered/);
+    expect(textOf((await admin.get('/admin')).text)).toContain('1 not delivered');
+  });
+
+  it('with a link for a new password has its state on the tab Security', async () => {
+    const { account } = await aUser(idp.services);
+    const page = await admin.get(`/admin/users/${account.id}/security`);
+    const sent = await admin.follow(await admin.submit(page, {}, { form: '/send-reset' }));
+    expect(noticeOf(sent)).toEqual(['info', 'Password reset queued. Its state is below.']);
+    await settled(account.email ?? '');
+    expect(textOf((await admin.get(sent.url)).text)).toContain(
+      `Password reset Accepted by the mail server ${account.email}`,
+    );
+  });
+});
+
+describe('without a mail server', () => {
+  let idp: TestIdp;
+  let admin: HttpClient;
+  beforeAll(async () => {
+    idp = await startIdp();
+    admin = await consoleOf(idp, await staff(idp, 'admin'));
+  });
+  afterAll(() => idp?.stop());
+
+  it('an invitation is a file: the message is amber and leads to a temporary password', async () => {
+    const fields = { username: 'filed', email: 'filed@example.com', begin: 'invite' };
+    const made = await admin.follow(await admin.submit(await admin.get('/admin/users/new'), fields));
+    const [tone, words] = noticeOf(made) ?? [];
+    expect([tone, words]).toEqual(['warn', expect.stringContaining('couldn’t be sent, because no mail server is set')]);
+    expect(made.text).toMatch(/role="status">.*<a href="\/admin\/users\/[^"]+\/password">/s);
+    await until(async () => (await idp.services.db.mailMessage.count({ where: { sentAt: null } })) === 0);
+    expect(textOf((await admin.get(made.url)).text)).toContain('Invitation Saved as a file filed@example.com');
+    const tested = await admin.submit(await admin.get('/admin/mail'), {}, { form: '/mail/test' });
+    expect(tested.text).toContain('<section class="verdict warn">');
+  });
+
+  it('a rotation that is too early is a disabled button that says when it is possible, and a request says so too', async () => {
+    const page = await admin.get('/admin/keys');
+    const button = /<button[^>]*disabled>Rotate.*?<\/button><small>(.*?)<\/small>/s.exec(page.text);
+    expect(textOf(button?.[1] ?? '')).toMatch(/^From .* UTC ?, when applications have read the next key$/);
+    expect(page.text).not.toContain('/admin/keys/rotate?use=oidc');
+    const question = await admin.get('/admin/keys/rotate?use=oidc&step=rotate');
+    expect(question.forms.filter(({ action }) => action.endsWith('/rotate'))).toEqual([]);
+    const { _csrf } = (await admin.get('/admin/keys/rotate?use=saml&step=publish')).forms.at(-1)?.fields ?? {};
+    const headers = { origin: new URL(idp.issuer).origin };
+    const form = { _csrf: _csrf ?? '', use: 'oidc', step: 'rotate' };
+    const early = await admin.follow(await admin.post('/admin/keys/rotate', { form, headers }));
+    expect(noticeOf(early)).toEqual([
+      'warn',
+      expect.stringMatching(/^Not rotated\. The next key can sign from .* UTC ?\.$/),
+    ]);
+  });
+
+  it.each(['saml', 'saml-sp', 'saml-sp-encryption'])('the next %s certificate is activated later', async (use) => {
+    const published = await admin.follow(
+      await admin.submit(await admin.get(`/admin/keys/rotate?use=${use}&step=publish`)),
+    );
+    expect(noticeOf(published)?.[0]).toBe('ok');
+    expect(published.text).not.toContain(`use=${use}&amp;step=activate`);
+    expect(published.text).toMatch(/<button[^>]*disabled>Activate (certificate|key)/);
+    const next = (await idp.services.keyring.list()).find((key) => key.use === use && key.state === 'next');
+    expect(next?.canSignFrom?.getTime()).toBe(
+      (next?.createdAt.getTime() ?? 0) + limits.keys.publishAheadSeconds * 1000,
+    );
+    const early = new Date(Date.now() - (limits.keys.publishAheadSeconds + 60) * 1000);
+    await idp.services.db.signingKey.updateMany({ where: { use, state: 'next' }, data: { createdAt: early } });
+    expect((await admin.get('/admin/keys')).text).toContain(`use=${use}&amp;step=activate`);
+  });
+
+  it('a message is in the language of the page that shows it, and a stored form too', async () => {
+    const made = await admin.submit(await admin.get('/admin/roles/new'), { name: 'Buchhaltung' });
+    const german = await admin.get(made.headers.location as string, { headers: { 'accept-language': 'de' } });
+    expect(noticeOf(german)).toEqual(['ok', expect.stringMatching(/Rolle/)]);
+  });
+
+  it('what changed nothing is not said in green', async () => {
+    const list = await admin.follow(await admin.get('/admin/users/bulk?action=disable'));
+    expect(noticeOf(list)?.[0]).toBe('warn');
+    const { account } = await aUser(idp.services);
+    await idp.services.roles.create({ name: 'Twice' });
+    const role = (await idp.services.db.role.findFirstOrThrow({ where: { name: 'Twice' } })).id;
+    const add = async () =>
+      noticeOf(
+        await admin.follow(
+          await admin.submit(await admin.get(`/admin/roles/${role}/members`), { user: account.username }),
+        ),
+      )?.[0];
+    expect([await add(), await add()]).toEqual(['ok', 'warn']);
+    const ended = await admin.follow(
+      await admin.submit(await admin.get(`/admin/users/${account.id}/end-sessions`), {}, { form: '/end-sessions' }),
+    );
+    expect(noticeOf(ended)).toEqual(['warn', 'No session was open.']);
+  });
+});
