@@ -162,7 +162,7 @@ describe('the driver of the conformance suite', { timeout: 300_000 }, () => {
       const suite = await aSuite({ status: 'RUNNING' });
       const driver = await aDriver(suite.origin);
       await Promise.race([suite.hasCalled(/^GET \/api\/info/), driver.ended]);
-    expect(driver.child.exitCode, driver.output()).toBeNull();
+      expect(driver.child.exitCode, driver.output()).toBeNull();
       const processes = processTree(driver.child.pid ?? 0);
       expect(processes.length).toBeGreaterThan(2);
       for (const port of [driver.port, driver.port + 1]) {
