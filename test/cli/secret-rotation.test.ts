@@ -206,6 +206,7 @@ describe('the registry of encrypted columns', () => {
     'server/secrets/reseal.ts': 'the registry',
     'account/factors/passkey-routes.ts': 'a form',
     'mfa/factors/phone-number.ts': 'a form',
+    'oidc/store/form-state.ts': 'a cookie, valid for an hour',
     'oidc/store/test-tickets.ts': 'a cookie',
     'rate-limits/captcha.ts': 'a form',
     'registration/self-registration.ts': 'a mailed link, valid for a day',

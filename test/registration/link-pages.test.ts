@@ -17,15 +17,6 @@ async function post(path: string, fields: Record<string, string>): Promise<Page>
   return browser.submit(await browser.get(path), fields);
 }
 
-async function linksToConfirm(): Promise<[string, string]> {
-  const link = async () => {
-    const { account } = await aUser(test.idp.services, { emailVerified: false });
-    await test.links.emailVerification.requestVerification(account);
-    return linkIn(await mailOf(test.box, account.email ?? '', 'Confirm your email address'));
-  };
-  return [await link(), await link()];
-}
-
 async function linksToUnlock(): Promise<[string, string]> {
   const link = async () => {
     const { username, account } = await aUser(test.idp.services);
@@ -47,7 +38,6 @@ async function linksToFinish(): Promise<[string, string]> {
 
 describe('with two links open in one browser', () => {
   it.each([
-    ['to confirm an address', linksToConfirm, {}],
     ['to unlock an account', linksToUnlock, {}],
     ['to finish an account', linksToFinish, { password: NEW_PASSWORD }],
   ])('the form of the first one does not use the second: %s', async (_what, links, fields) => {
