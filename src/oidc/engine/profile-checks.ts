@@ -6,6 +6,7 @@ import { enforceProfileFields, isSecurityProfile, profileAlgs } from '../../appl
 import type { Context } from '../../http/context.ts';
 import { jwkFault } from '../../keys/foreign-keys.ts';
 import { limits } from '../../limits.ts';
+import { asciiText } from './error-description.ts';
 import { type Client, type Configuration, errors, type KoaContextWithOIDC, type Provider } from './library.ts';
 
 type Claims = Record<string, unknown>;
@@ -95,7 +96,8 @@ export function createProfileChecks(now: () => number) {
     requireNonce(ctx: KoaContextWithOIDC): boolean {
       const { jwk } = partOf(ctx.get('DPoP'), 0);
       const keyFault = jwk === undefined ? undefined : jwkFault(jwk);
-      if (keyFault !== undefined) throw new errors.InvalidDpopProof(`the key in the proof ${keyFault}`);
+      // At the userinfo endpoint it is in a header, too (RFC 6750 3).
+      if (keyFault !== undefined) throw new errors.InvalidDpopProof(asciiText(`the key in the proof ${keyFault}`));
       if (!profileOf(ctx.oidc.client) && !profileRequests.has(ctx)) return false;
       const fault = timeFault(partOf(ctx.get('DPoP'), 1));
       if (fault !== undefined) throw new errors.InvalidDpopProof(fault);

@@ -1,10 +1,12 @@
 // Whether the engine accepts a stored client. It checks one at each first look-up, and reads its sector_identifier_uri (OpenID Connect
 // Core 8.1): a row of an earlier version, or a document that can't be read, then rejects every request.
+
 import { oidcClient } from '../../applications/fields/oidc-client.ts';
 import { oidcRules } from '../../applications/oidc-rules.ts';
 import { laterFaults } from '../../applications/rules/later-rules.ts';
 import { check, formatPath } from '../../applications/validation.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { asciiText } from '../engine/error-description.ts';
 import { type Client, errors, type Provider } from '../engine/library.ts';
 import { OWN_FIELDS } from './client-metadata.ts';
 
@@ -60,13 +62,6 @@ export function faultsOfRegistration(sent: unknown): string | undefined {
   if (checked.ok) return undefined;
   const sentences = checked.faults.slice(0, 10).map(({ path, message }) => `${formatPath(path)} ${message}`);
   return asciiText(sentences.join('; '));
-}
-
-const LOOK_ALIKE: Record<string, string> = { '’': "'", '“': "'", '”': "'", '…': '...', '"': "'", '\\': '/' };
-
-/** The text in the characters of an error_description (RFC 6749 5.2). */
-function asciiText(text: string): string {
-  return text.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/gu, (character) => LOOK_ALIKE[character] ?? '?');
 }
 
 /** What an error says about a registration; undefined for one about something else. */

@@ -1,5 +1,6 @@
 // Records rejected requests of the engine for the console: what was received, without codes, tokens and secrets, and
 // the rule that was broken.
+
 import { accessDecisionRule } from '../../../applications/access-decision.ts';
 import type { Context } from '../../../http/context.ts';
 import type { RejectionEndpoint, Rejections } from '../../../rejections/rejections.ts';
@@ -7,6 +8,7 @@ import type { RuleViolation } from '../../../rejections/rules.ts';
 import { accountOf } from '../../claims/find-account.ts';
 import { registrationFault } from '../../registration/registration-fault.ts';
 import type { ClientSource } from '../../store/clients.ts';
+import { withCode } from '../error-description.ts';
 import type { KoaContextWithOIDC } from '../library.ts';
 import { evaluateRules } from './request-rules.ts';
 
@@ -92,11 +94,6 @@ export function recordRejection(
   const body: unknown = ctx.body;
   if (typeof body !== 'object' || body === null || !('error' in body)) return;
   Object.assign(body, { error_description: withCode(error.error_description, code) });
-}
-
-/** The error_description with the code of the rejection; RFC 6749 5.2 leaves its text to the server. */
-export function withCode(description: string | undefined, code: string): string {
-  return `${description ?? 'rejected'} (error reference ${code})`;
 }
 
 function parametersOf(ctx: KoaContextWithOIDC, endpoint: RejectionEndpoint): Record<string, unknown> {

@@ -3,6 +3,7 @@
 // keys (keys/foreign-keys.ts) is refused as a whole and the last good one stays in use, and the address is called at most every few seconds.
 import { fetchedKeySet, type Jwk } from '../../../keys/foreign-keys.ts';
 import type { Logger } from '../../../platform/logger.ts';
+import { asciiText } from '../../engine/error-description.ts';
 import { type Client, type Configuration, errors, type Provider } from '../../engine/library.ts';
 
 /** How long a document is used before it is read again; a longer Cache-Control is obeyed up to the latter (OIDC Core 10.1.1). */
@@ -44,7 +45,9 @@ export function createClientKeySets({ fetch, now, logger }: ClientKeySetsDepende
       logger.warn({ uri, err: cause }, 'the keys behind a jwks_uri were not accepted; the last good ones stay in use');
       // What the network says is for the log: the caller may be anybody.
       const reason = cause instanceof RefusedKeys ? `: ${cause.message}` : '';
-      const fault = new errors.InvalidClientMetadata(`client JSON Web Key Set failed to be refreshed${reason}`);
+      const fault = new errors.InvalidClientMetadata(
+        asciiText(`client JSON Web Key Set failed to be refreshed${reason}`),
+      );
       return { keys: known.get(uri)?.keys, freshUntil: now() + SECONDS.afterFault, fault };
     }
   }
