@@ -312,8 +312,9 @@ export const limits = {
     parts: 16,
     maxSenders: 50_000,
   },
-  /** `points` attempts in `seconds`, counted for all instances together. */
+  /** `points` attempts in `seconds`, counted for all instances together; for an IPv6 network of 48 bits `siteFactor` times as many. */
   rateLimits: {
+    siteFactor: 20,
     signInPerAccount: { points: 5, seconds: 15 * MINUTE },
     signInPerAddress: { points: 30, seconds: 15 * MINUTE },
     signInOverall: { points: 1000, seconds: MINUTE },

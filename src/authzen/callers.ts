@@ -6,7 +6,6 @@ import { basicOf, bearerOf } from '../http/authorization-header.ts';
 import type { Context } from '../http/context.ts';
 import { tooManyRequests, unauthorized } from '../http/errors.ts';
 import type { ApiTokens } from '../oidc/store/api-access-tokens.ts';
-import { addressBlock } from '../rate-limits/network-limits.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 
 /** The data of the calling application for the evaluation. */
@@ -50,13 +49,13 @@ export function createEvaluationCallers(dependencies: EvaluationCallersDependenc
 
   return {
     async identify(ctx) {
-      const address = addressBlock(ctx.state.request.address);
-      const failures = await rateLimits.peek('api:address', address);
+      const network = { address: ctx.state.request.address };
+      const failures = await rateLimits.peek('api:address', network);
       if (!failures.allowed) throw tooManyRequests(failures.retryAfterSeconds);
       const clientId = await authenticatedClientId(ctx);
       const application = clientId === undefined ? undefined : await applications.find(clientId);
       if (application?.protocol !== 'oidc' || !application.enabled) {
-        await rateLimits.consume('api:address', address);
+        await rateLimits.consume('api:address', network);
         const message = 'Send the client_id and secret of an application, or a token with its own client credentials.';
         const headers = { 'WWW-Authenticate': `Basic realm="${audience}", Bearer realm="${audience}"` };
         throw unauthorized('unauthenticated', { message, headers });

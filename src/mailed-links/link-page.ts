@@ -8,7 +8,6 @@ import type { CookieKey, Cookies } from '../http/cookies.ts';
 import { badRequest, tooManyRequests } from '../http/errors.ts';
 import { parseQuery } from '../http/input.ts';
 import { limits } from '../limits.ts';
-import { addressBlock } from '../rate-limits/network-limits.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import { type PageLink, type PageText, t } from '../texts/text.ts';
 
@@ -77,13 +76,13 @@ export function createLinkPage(
     },
 
     async resolve(ctx, find) {
-      const address = addressBlock(ctx.state.request.address);
-      const verdict = await rateLimits.consume('link:address', address);
+      const { address } = ctx.state.request;
+      const verdict = await rateLimits.consume('link:address', { address });
       if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
       const token = cookies.get(ctx, cookie);
       const found = token === undefined ? undefined : await find(token);
       if (token === undefined || found === undefined) return reject(ctx);
-      await rateLimits.refund('link:address', address);
+      await rateLimits.refund('link:address', { address });
       return { token, found };
     },
 

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../http/context.ts';
 import { tooManyRequests } from '../http/errors.ts';
 import { limits } from '../limits.ts';
-import { addressBlock } from '../rate-limits/network-limits.ts';
 import type { PolicyName } from '../rate-limits/policies.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import { assertMayStore } from '../storage/request-scope.ts';
@@ -20,7 +19,7 @@ export async function answerUniformly(
 ): Promise<void> {
   assertMayStore();
   const fixedTime = sleep(limits.uniformAnswer.milliseconds);
-  const verdict = await rateLimits.consume(policy, addressBlock(ctx.state.request.address));
+  const verdict = await rateLimits.consume(policy, { address: ctx.state.request.address });
   if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
   await work();
   await fixedTime;

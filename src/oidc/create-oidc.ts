@@ -2,7 +2,6 @@
 // that serves it.
 import { createSecretUses } from '../applications/secret-uses.ts';
 import type { Middleware } from '../http/context.ts';
-import { addressBlock } from '../rate-limits/network-limits.ts';
 import { stableSecret } from '../settings/stored-secret.ts';
 import { type ClaimsPreviews, createClaimsPreviews } from './claims/claims-preview.ts';
 import { createPairwiseSubjects } from './claims/pairwise.ts';
@@ -65,8 +64,8 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
     firstPartyClient: dependencies.firstPartyClient,
   });
   const deviceGuesses = createDeviceGuesses({
-    consume: (address) => rateLimits.consume('device:address', addressBlock(address)),
-    refund: (address) => rateLimits.refund('device:address', addressBlock(address)),
+    consume: (address) => rateLimits.consume('device:address', { address }),
+    refund: (address) => rateLimits.refund('device:address', { address }),
   });
   const clientLimits = clientLimitsOf(
     rateLimits,

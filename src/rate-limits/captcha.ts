@@ -10,7 +10,6 @@ import { randomId, randomToken, sha256 } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
 import { isFirstUse } from '../storage/single-use.ts';
 import type { Sql } from '../storage/statements.ts';
-import { addressBlock } from './network-limits.ts';
 import type { RateLimits } from './rate-limits.ts';
 
 /** What the form of a page with a CAPTCHA sends. */
@@ -135,7 +134,7 @@ async function checkWait(dependencies: CaptchaDependencies, sealed: string, addr
   if (ticket.from > at) {
     return { isSolved: false, waiting: { ticket: sealed, waitSeconds: Math.ceil((ticket.from - at) / 1000) } };
   }
-  const { allowed } = await rateLimits.consume('captcha-wait:address', addressBlock(address));
+  const { allowed } = await rateLimits.consume('captcha-wait:address', { address });
   return { isSolved: allowed && (await consumeOnce(dependencies, ticket.id)) };
 }
 

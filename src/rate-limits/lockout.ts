@@ -5,7 +5,7 @@ import type { Account } from '../accounts/account.ts';
 import { nameKey } from '../accounts/names.ts';
 import { limits } from '../limits.ts';
 import type { AttemptCounters, Begun } from './attempt-counters.ts';
-import { addressBlock } from './network-limits.ts';
+import { addressBlock, siteBlock } from './network-limits.ts';
 import type { PolicyName } from './policies.ts';
 import type { RateLimits } from './rate-limits.ts';
 import type { AttemptStep, SignInQueue } from './sign-in-queue.ts';
@@ -214,12 +214,13 @@ async function succeeded(
   { address }: PasswordAttempt,
   counts: Count[],
 ): Promise<void> {
-  await counters.withdraw('sign-in:address', addressBlock(address));
-  const others = counts.filter(({ policy }) => policy !== 'sign-in:address');
+  const networks = networksOf(address);
+  for (const { policy, key } of networks) await counters.withdraw(policy, key);
+  const others = counts.filter(({ policy }) => !networks.some((network) => network.policy === policy));
   await Promise.all(others.map(({ policy, key }) => rateLimits.reset(policy, key)));
 }
 
-/** The counter of the address is first, because a machine over its limit must not lock more accounts. */
+/** The counters of the network are first, because a machine over its limit must not lock more accounts. */
 function countsOf(attempt: PasswordAttempt): Count[] {
   const { login, accountId, knownBrowser } = attempt;
   if (knownBrowser) return visibleCounts(attempt);
@@ -231,11 +232,24 @@ function countsOf(attempt: PasswordAttempt): Count[] {
 /** The counters whose limits the response reveals. */
 function visibleCounts({ login, address, knownBrowser }: PasswordAttempt): Count[] {
   return [
-    { policy: 'sign-in:address', key: addressBlock(address), captchaAfter: captchaAfterFailures.address },
+    ...networksOf(address),
     knownBrowser
       ? { policy: 'sign-in:known-browser', key: knownBrowser }
       : { policy: 'sign-in:account', key: nameKey(login), captchaAfter: captchaAfterFailures.account },
   ];
+}
+
+/** An IPv6 sender is counted twice (network-limits.ts). */
+function networksOf(address: string): Count[] {
+  const { address: captchaAfter } = captchaAfterFailures;
+  const site = siteBlock(address);
+  const own: Count = { policy: 'sign-in:address', key: addressBlock(address), captchaAfter };
+  const ofSite: Count = {
+    policy: 'sign-in:site',
+    key: site,
+    captchaAfter: captchaAfter * limits.rateLimits.siteFactor,
+  };
+  return site.endsWith('/48') ? [own, ofSite] : [own];
 }
 
 function nameOf({ policy, key }: Pick<Count, 'policy' | 'key'>): string {

@@ -24,6 +24,8 @@ export interface Backoff {
 
 const { rateLimits, storageBudget } = limits;
 const window = (limit: { points: number; seconds: number }): Window => ({ kind: 'window', ...limit });
+/** The same for an IPv6 network of 48 bits, which holds 65,536 of 64 bits; some providers give one to many customers. */
+export const ofSite = (policy: Window): Window => ({ ...policy, points: policy.points * rateLimits.siteFactor });
 const PAUSE = { baseSeconds: 30, maxSeconds: 15 * 60, forgetSeconds: 60 * 60 };
 
 export const policies = {
@@ -51,6 +53,7 @@ export const policies = {
   'sign-in:known-browser': window({ points: 10, seconds: 15 * 60 }),
   /** Credential stuffing from one machine: failures over all accounts. High, because offices share an address. */
   'sign-in:address': window(rateLimits.signInPerAddress),
+  'sign-in:site': ofSite(window(rateLimits.signInPerAddress)),
   /** Password spraying from many machines: failures of the whole server. Beyond it every sign-in needs a CAPTCHA. */
   'sign-in:overall': window(rateLimits.signInOverall),
   /** Guessing a TOTP, mailed or recovery code: a million values, so few tries and then pauses. */

@@ -6,7 +6,8 @@ import type { Clock } from '../platform/clock.ts';
 import { sha256 } from '../platform/random.ts';
 import type { Db } from '../storage/database.ts';
 import { hotStatements, type Sql } from '../storage/statements.ts';
-import { type Backoff, type PolicyName, policies, type Window } from './policies.ts';
+import { addressBlock, siteBlock } from './network-limits.ts';
+import { type Backoff, ofSite, type PolicyName, policies, type Window } from './policies.ts';
 
 export interface Verdict {
   allowed: boolean;
@@ -14,17 +15,26 @@ export interface Verdict {
   retryAfterSeconds: number;
 }
 
+/**
+ * Whose attempts are counted: the network address of the sender, for an IPv6 sender also the largest network of one customer, with
+ * `siteFactor` times the points. `about`: what each address is counted apart for, such as a client.
+ */
+export interface NetworkKey {
+  address: string;
+  about?: string;
+}
+
 export interface RateLimits {
   /** Counts one attempt and decides whether it is allowed. Call it before the work that it protects. */
-  consume(policy: PolicyName, key: string): Promise<Verdict>;
+  consume(policy: PolicyName, key: string | NetworkKey): Promise<Verdict>;
   /** Uncounts one attempt, because it was not a failure. */
-  refund(policy: PolicyName, key: string): Promise<void>;
+  refund(policy: PolicyName, key: string | NetworkKey): Promise<void>;
   /** Deletes the counter: the password was right, or the account is unlocked. */
   reset(policy: PolicyName, key: string): Promise<void>;
   /** Attempts counted now, without counting one. */
   count(policy: PolicyName, key: string): Promise<number>;
   /** The verdict of `consume`, without counting. */
-  peek(policy: PolicyName, key: string): Promise<Verdict>;
+  peek(policy: PolicyName, key: string | NetworkKey): Promise<Verdict>;
 }
 
 interface Row {
@@ -98,16 +108,19 @@ export function createRateLimits({ db, sql, now, isEnabled = () => true }: RateL
   return {
     async consume(name, key) {
       if (!isEnabled()) return ALLOWED;
-      const id = rowId(name, key);
-      if (await countAttempt(counters, id, policies[name])) return ALLOWED;
-      const verdict = await peekRow(counters, id, policies[name]);
-      // An attempt that was not counted is not allowed, also when the pause has ended since.
-      return verdict.allowed ? { allowed: false, retryAfterSeconds: 1 } : verdict;
+      // The address first, so that one that is over its limit does not use up that of its site.
+      for (const { id, policy } of countersOf(name, key)) {
+        if (await countAttempt(counters, id, policy)) continue;
+        const verdict = await peekRow(counters, id, policy);
+        // An attempt that was not counted is not allowed, also when the pause has ended since.
+        return verdict.allowed ? { allowed: false, retryAfterSeconds: 1 } : verdict;
+      }
+      return ALLOWED;
     },
     async refund(name, key) {
       if (!isEnabled()) return;
       await db.rateLimit.updateMany({
-        where: { key: rowId(name, key), points: { gt: 0 } },
+        where: { key: { in: countersOf(name, key).map(({ id }) => id) }, points: { gt: 0 } },
         data: { points: { decrement: 1 } },
       });
     },
@@ -118,7 +131,12 @@ export function createRateLimits({ db, sql, now, isEnabled = () => true }: RateL
       return isEnabled() ? ((await findCounter(counters, rowId(name, key), policies[name]))?.points ?? 0) : 0;
     },
     async peek(name, key) {
-      return isEnabled() ? peekRow(counters, rowId(name, key), policies[name]) : ALLOWED;
+      if (!isEnabled()) return ALLOWED;
+      for (const { id, policy } of countersOf(name, key)) {
+        const verdict = await peekRow(counters, id, policy);
+        if (!verdict.allowed) return verdict;
+      }
+      return ALLOWED;
     },
   };
 }
@@ -207,6 +225,16 @@ async function peekRow(counters: Counters, id: string, policy: Window | Backoff)
   if (policy.kind === 'window') return row.points < policy.points ? ALLOWED : rejected(row.remainingMs);
   const pauseMs = row.remainingMs - policy.forgetSeconds * 1000;
   return row.points < policy.freeAttempts || pauseMs <= 0 ? ALLOWED : rejected(pauseMs);
+}
+
+/** The counters of a key: one, or for an IPv6 sender that of the address and that of the site. */
+function countersOf(name: PolicyName, key: string | NetworkKey): { id: string; policy: Window | Backoff }[] {
+  const policy = policies[name];
+  if (typeof key === 'string') return [{ id: rowId(name, key), policy }];
+  const idOf = (block: string) => rowId(name, key.about === undefined ? block : `${key.about}|${block}`);
+  const own = { id: idOf(addressBlock(key.address)), policy };
+  const site = siteBlock(key.address);
+  return site.endsWith('/48') && policy.kind === 'window' ? [own, { id: idOf(site), policy: ofSite(policy) }] : [own];
 }
 
 /** The primary key of a counter: hashed, because keys contain typed logins and IP addresses, and to get one length. */

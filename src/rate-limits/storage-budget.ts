@@ -39,6 +39,8 @@ interface Spent {
   refusedUntil: number;
 }
 
+const UNSPENT = { requests: 0, bytes: 0, startedAt: 0 };
+
 interface Account {
   key: string;
   budget: Amount;
@@ -48,10 +50,17 @@ export function createStorageBudget({ rateLimits, now, isEnabled }: StorageBudge
   // In the order in which their windows began.
   const spentBy = new Map<string, Spent>();
 
-  function spentOf(key: string): Spent {
+  function currentOf(key: string): Spent | undefined {
     const at = now().getTime();
     const known = spentBy.get(key);
-    if (known && at - known.startedAt < seconds * 1000 && at >= known.startedAt) return known;
+    return known && at - known.startedAt < seconds * 1000 && at >= known.startedAt ? known : undefined;
+  }
+
+  function spentOf(key: string): Spent {
+    const current = currentOf(key);
+    if (current) return current;
+    const at = now().getTime();
+    const known = spentBy.get(key);
     spentBy.delete(key);
     if (spentBy.size >= maxSenders) spentBy.delete(spentBy.keys().next().value as string);
     const fresh = { startedAt: at, requests: 0, bytes: 0, reported: 0, refusedUntil: known?.refusedUntil ?? 0 };
@@ -62,8 +71,9 @@ export function createStorageBudget({ rateLimits, now, isEnabled }: StorageBudge
   /** How long this sender has to wait; 0: no time. */
   function waitMs({ key, budget }: Account): number {
     const at = now().getTime();
-    const { startedAt, requests, bytes, refusedUntil } = spentOf(key);
+    const { requests, bytes, startedAt } = currentOf(key) ?? UNSPENT;
     const isSpent = requests >= budget.requests || bytes >= budget.bytes;
+    const refusedUntil = spentBy.get(key)?.refusedUntil ?? 0;
     return Math.max(isSpent ? startedAt + seconds * 1000 - at : 0, refusedUntil - at, 0);
   }
 

@@ -17,7 +17,6 @@ import { engineSender } from '../oidc/engine/app-context.ts';
 import { isForPrograms } from '../oidc/engine/routes.ts';
 import { assetDirs } from '../platform/package.ts';
 import type { Tracing } from '../platform/tracing.ts';
-import { addressBlock } from '../rate-limits/network-limits.ts';
 import type { StorageBudget } from '../rate-limits/storage-budget.ts';
 import type { Services } from '../services.ts';
 import { offeredLanguages } from '../settings/value-schemas.ts';
@@ -95,7 +94,7 @@ export function createApp({ services, http, viewsDir, tracing, pauses, routes }:
       networks: () => settings.latest().denied_networks,
       async onRejected(request) {
         // At most once an hour, so that a denied address cannot fill the audit log.
-        if (!(await rateLimits.consume('denied:address', addressBlock(request.address))).allowed) return;
+        if (!(await rateLimits.consume('denied:address', { address: request.address })).allowed) return;
         await audit.record({ type: 'address.denied', outcome: 'failure', reason: 'denied_network', request });
       },
     }),

@@ -3,7 +3,8 @@ import { nameKey } from '../../src/accounts/names.ts';
 import { randomId } from '../../src/platform/random.ts';
 import { createAttemptCounters } from '../../src/rate-limits/attempt-counters.ts';
 import { createLockout, type Lockout, type PasswordAttempt } from '../../src/rate-limits/lockout.ts';
-import { addressBlock } from '../../src/rate-limits/network-limits.ts';
+import { addressBlock, siteBlock } from '../../src/rate-limits/network-limits.ts';
+import { policies } from '../../src/rate-limits/policies.ts';
 import { createRateLimits, type RateLimits } from '../../src/rate-limits/rate-limits.ts';
 import { createSignInQueue } from '../../src/rate-limits/sign-in-queue.ts';
 import { openPeople, type People, together } from '../accounts/fixture.ts';
@@ -131,6 +132,16 @@ describe('credential stuffing from one machine', () => {
     expect(await outcomes(60, (index) => ({ login: `${login}-${index}`, address }))).toBe(30);
     await outcomes(20, () => ({ login, address }));
     expect(await lockedSeconds(login)).toBe(0);
+  });
+
+  test('rejects an IPv6 network of 48 bits after twenty times as many', async () => {
+    const { points } = policies['sign-in:site'];
+    await together(points - 1, () => rateLimits.consume('sign-in:site', siteBlock('2001:db8:5::')));
+    const from = (network: number) => ({ login: randomId(), address: `2001:db8:5:${network}::1` });
+    expect(await right(from(1))).toMatchObject(checked);
+    expect(await wrong(from(2))).toMatchObject(checked);
+    expect(await wrong(from(3))).toMatchObject({ outcome: 'wait' });
+    expect(await wrong({ ...from(3), address: '2001:db8:6:3::1' })).toMatchObject(checked);
   });
 
   test('does not count successful sign-ins of an office that shares its address', async () => {

@@ -77,6 +77,37 @@ describe('a window', () => {
   });
 });
 
+describe('a limit by network address', () => {
+  const name = 'reset:address';
+  const { points } = policies[name];
+  const spend = async (address: string) =>
+    passed(await together(points + 5, () => rateLimits.consume(name, { address })));
+
+  test('is one for an IPv6 network of 64 bits, and twenty times as much for one of 48 bits', async () => {
+    expect(await spend('2001:db8:1:1::1')).toBe(points);
+    expect((await rateLimits.peek(name, { address: '2001:db8:1:1::2' })).allowed).toBe(false);
+    for (let network = 2; network <= 20; network += 1) expect(await spend(`2001:db8:1:${network}::1`)).toBe(points);
+    const other = { address: '2001:db8:1:99::1' };
+    expect([await rateLimits.peek(name, other), await rateLimits.consume(name, other)]).toEqual(
+      Array(2).fill({ allowed: false, retryAfterSeconds: expect.any(Number) }),
+    );
+    expect((await rateLimits.consume(name, { address: '2001:db8:2:1::1' })).allowed).toBe(true);
+  });
+
+  test('counts an IPv4 address alone, and apart for each subject', async () => {
+    expect(await spend('192.0.2.1')).toBe(points);
+    expect((await rateLimits.consume(name, { address: '192.0.2.2' })).allowed).toBe(true);
+    expect((await rateLimits.consume(name, { address: '192.0.2.1', about: 'web' })).allowed).toBe(true);
+  });
+
+  test('is lower by one for the address and for the site after a refund', async () => {
+    for (let network = 1; network <= 20; network += 1) await spend(`2001:db8:3:${network}::1`);
+    await rateLimits.refund(name, { address: '2001:db8:3:1::1' });
+    const again = await together(3, () => rateLimits.consume(name, { address: '2001:db8:3:1::1' }));
+    expect(passed(again)).toBe(1);
+  });
+});
+
 describe('a growing pause', () => {
   const name = 'sign-in:account';
 

@@ -68,6 +68,14 @@ describe('the storage budget', () => {
     store('2001:db8:2:1::1');
   });
 
+  it('is not back early after more networks than a process remembers', () => {
+    const site6 = (count: number) => `2001:db8:9:${count.toString(16)}::1`;
+    for (let count = 1; count <= site.requests / sender.requests; count += 1) spend(site6(count));
+    for (let count = 0; count <= limits.storageBudget.maxSenders; count += 1) budget.peek(site6(count + 16));
+    expect(() => store(site6(1), 100)).toThrow(TooMuchStored);
+    expect(budget.peek(site6(65_535)).allowed).toBe(false);
+  });
+
   it('is shared by all processes, which report parts of it', async () => {
     const other = oneProcess();
     store('192.0.2.9');

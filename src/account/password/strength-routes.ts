@@ -7,7 +7,6 @@ import type { Strength, StrengthMeter } from '../../credentials/strength.ts';
 import type { Extras, Middleware, State } from '../../http/context.ts';
 import { tooManyRequests } from '../../http/errors.ts';
 import { parseJson } from '../../http/input.ts';
-import { addressBlock } from '../../rate-limits/network-limits.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 import { sentences, t } from '../../texts/text.ts';
 
@@ -30,7 +29,7 @@ export function strengthRoutes({ strengthMeter, serviceNames, rateLimits, checkC
   const router = new Router<State, Extras>();
 
   router.post('/password-strength', checkCsrf, async (ctx) => {
-    const verdict = await rateLimits.consume('strength:address', addressBlock(ctx.state.request.address));
+    const verdict = await rateLimits.consume('strength:address', { address: ctx.state.request.address });
     if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
     const { password, known, missing } = await parseJson(ctx, body);
     ctx.set('Cache-Control', 'no-store');

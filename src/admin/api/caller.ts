@@ -17,7 +17,6 @@ import {
 } from '../../mfa/step-up.ts';
 import type { ApiTokens } from '../../oidc/store/api-access-tokens.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { addressBlock } from '../../rate-limits/network-limits.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import { EVERYTHING_SCOPE, ownPermissions } from '../../rbac/built-in.ts';
@@ -63,7 +62,7 @@ export function createCallers(dependencies: CallersDependencies): Callers {
   const { tokens, keyCallers, accounts, authority, rateLimits, audience } = dependencies;
 
   async function reject(ctx: Context, error: AppError): Promise<never> {
-    await rateLimits.consume('api:address', addressBlock(ctx.state.request.address));
+    await rateLimits.consume('api:address', { address: ctx.state.request.address });
     throw error;
   }
 
@@ -105,7 +104,7 @@ export function createCallers(dependencies: CallersDependencies): Callers {
 
   return {
     async identify(ctx) {
-      const failures = await rateLimits.peek('api:address', addressBlock(ctx.state.request.address));
+      const failures = await rateLimits.peek('api:address', { address: ctx.state.request.address });
       if (!failures.allowed) throw tooManyRequests(failures.retryAfterSeconds);
       const value = bearerOf(ctx);
       if (value === undefined) return reject(ctx, unauthorized('unauthenticated', challenge(audience)));

@@ -31,7 +31,7 @@ import { engineScope } from '../../oidc/claims/scopes.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { DirectoryBudget } from '../../rate-limits/directory-budget.ts';
 import type { Lock, Lockout } from '../../rate-limits/lockout.ts';
-import { addressBlock } from '../../rate-limits/network-limits.ts';
+import { addressBlock, siteBlock } from '../../rate-limits/network-limits.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 import type { StorageBudget } from '../../rate-limits/storage-budget.ts';
 import type { MissingForNameId } from '../../saml/messages/name-id.ts';
@@ -279,8 +279,12 @@ async function networkOf(
 ): Promise<AccessFacts['network']> {
   const address = recent.find((one) => one.address !== null)?.address;
   if (!address) return undefined;
-  const failures = await rateLimits.peek('sign-in:address', addressBlock(address));
-  const waitSeconds = Math.max(failures.retryAfterSeconds, storageBudget.peek(address).retryAfterSeconds);
+  const failures = await Promise.all([
+    rateLimits.peek('sign-in:address', addressBlock(address)),
+    rateLimits.peek('sign-in:site', siteBlock(address)),
+  ]);
+  const waits = failures.map(({ retryAfterSeconds }) => retryAfterSeconds);
+  const waitSeconds = Math.max(...waits, storageBudget.peek(address).retryAfterSeconds);
   return { address, isDenied: inNetworks(deniedNetworks())(address), waitSeconds };
 }
 

@@ -10,7 +10,6 @@ import { bodyLimit, parseForm, parseQuery } from '../../http/input.ts';
 import { relaxPolicy } from '../../http/security-headers.ts';
 import { limits } from '../../limits.ts';
 import type { LogoutRunStore } from '../../logout/logout-run-store.ts';
-import { addressBlock } from '../../rate-limits/network-limits.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 import { FederationError } from '../faults.ts';
 import type { RejectedSignIns } from '../rejected-sign-ins.ts';
@@ -118,8 +117,8 @@ const noStore: Middleware = (ctx, next) => {
 
 function rateLimit({ rateLimits }: Pick<UpstreamLogoutRoutesDependencies, 'rateLimits'>): Middleware {
   return async (ctx, next) => {
-    const key = addressBlock(ctx.state.request.address);
-    const { allowed, retryAfterSeconds } = await rateLimits.consume('upstream-logout:address', key);
+    const { address } = ctx.state.request;
+    const { allowed, retryAfterSeconds } = await rateLimits.consume('upstream-logout:address', { address });
     if (!allowed) throw tooManyRequests(retryAfterSeconds);
     return next();
   };

@@ -4,7 +4,6 @@
 // not exist share one count for each address: otherwise every invented client_id would store a row.
 import type { Context } from '../../http/context.ts';
 import { tooManyRequests } from '../../http/errors.ts';
-import { addressBlock } from '../../rate-limits/network-limits.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 import { appContext } from '../engine/app-context.ts';
 import { routes } from '../engine/configuration.ts';
@@ -82,13 +81,12 @@ export function clientLimitsOf(
   rateLimits: RateLimits,
   isRegistered: ClientLimitsDependencies['isRegistered'],
 ): ClientLimits {
-  const key = (clientId: string, address: string) => `${clientId}|${addressBlock(address)}`;
   return createClientLimits({
     isRegistered,
-    failures: (clientId, address) => rateLimits.peek('client-auth:address', key(clientId, address)),
+    failures: (clientId, address) => rateLimits.peek('client-auth:address', { address, about: clientId }),
     async countFailure(clientId, address) {
-      await rateLimits.consume('client-auth:address', key(clientId, address));
+      await rateLimits.consume('client-auth:address', { address, about: clientId });
     },
-    countDeviceStart: (clientId, address) => rateLimits.consume('device-start:address', key(clientId, address)),
+    countDeviceStart: (clientId, address) => rateLimits.consume('device-start:address', { address, about: clientId }),
   });
 }

@@ -1,16 +1,14 @@
 // Limits the SAML messages of one IP address: each is parsed, verified and stored.
 import type { Middleware } from '../../http/context.ts';
 import { tooManyRequests } from '../../http/errors.ts';
-import { addressBlock } from '../../rate-limits/network-limits.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 
 /** For every route that receives a message, before its body is read. Throws 429 too_many_requests. */
 export function samlRateLimit({ rateLimits }: { rateLimits: Pick<RateLimits, 'consume'> }): Middleware {
   return async (ctx, next) => {
-    const { allowed, retryAfterSeconds } = await rateLimits.consume(
-      'saml:address',
-      addressBlock(ctx.state.request.address),
-    );
+    const { allowed, retryAfterSeconds } = await rateLimits.consume('saml:address', {
+      address: ctx.state.request.address,
+    });
     if (!allowed) throw tooManyRequests(retryAfterSeconds);
     return next();
   };
