@@ -77,12 +77,32 @@ export function authorityFault(pem: string): string | undefined {
   return key ? foreignKeyFault(key) : faultMessage('certificate');
 }
 
-function certificateKey(pem: string): KeyObject | undefined {
+function certificateKey(text: string): KeyObject | undefined {
   try {
-    return new X509Certificate(pem).publicKey;
+    return parseCertificate(text)?.publicKey;
+  } catch {
+    return undefined; // a key type that OpenSSL does not support
+  }
+}
+
+/**
+ * The certificate in a text that was copied from anywhere: the first PEM of it or base64 alone, with escaped line breaks and invisible
+ * characters. Undefined: there is none.
+ */
+export function parseCertificate(text: string): X509Certificate | undefined {
+  const [, content = text] = /-{5}BEGIN [A-Z0-9 ]*CERTIFICATE-{5}([\s\S]*?)-{5}END/.exec(text) ?? [];
+  const base64 = content.replace(/\\[rn]|[\s\u00ad\u200b-\u200f\u2060]+/g, '');
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return undefined;
+  try {
+    return new X509Certificate(Buffer.from(base64, 'base64'));
   } catch {
     return undefined;
   }
+}
+
+/** The same as PEM; a text without a certificate as it is. */
+export function certificatePem(text: string): string {
+  return parseCertificate(text)?.toString().trim() ?? text;
 }
 
 /** What is wrong with the number of keys, each given with its use; a key without one is for both. Asked before a key is read. */

@@ -206,5 +206,7 @@ function mapFrom(key: string, text: string, isListed: boolean): Record<string, u
 }
 
 function certificatesFrom(text: string): string[] {
-  return text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? lines(text);
+  const pems = text.match(/-----BEGIN [A-Z0-9 ]*CERTIFICATE-----[\s\S]*?-----END [A-Z0-9 ]*CERTIFICATE-----/g);
+  // Base64 alone is one certificate, in however many lines.
+  return pems ?? (text.trim() === '' ? [] : [text]);
 }

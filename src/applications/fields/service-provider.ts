@@ -2,7 +2,7 @@
 // it. The metadata XML itself is read in saml/metadata/.
 
 import { z } from 'zod';
-import { certificateFault, keyCountFault } from '../../keys/foreign-keys.ts';
+import { certificateFault, certificatePem, keyCountFault } from '../../keys/foreign-keys.ts';
 import { limits } from '../../limits.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
 import type { Fault } from '../../platform/faults.ts';
@@ -34,8 +34,8 @@ const pem = z
   })
   .meta({ pattern: '-----BEGIN CERTIFICATE-----' });
 const certificate = z.union([
-  pem.transform((value) => ({ pem: value.trim() })),
-  z.strictObject({ use: z.enum(['signing', 'encryption']).optional(), pem: pem.transform((value) => value.trim()) }),
+  pem.transform((value) => ({ pem: certificatePem(value) })),
+  z.strictObject({ use: z.enum(['signing', 'encryption']).optional(), pem: pem.transform(certificatePem) }),
 ]);
 
 const INDEX = faultMessage('acs-index');

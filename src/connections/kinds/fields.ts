@@ -3,7 +3,7 @@
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 import { webUriFault, webUriSchema } from '../../applications/uris.ts';
-import { authorityFault, certificateFault } from '../../keys/foreign-keys.ts';
+import { authorityFault, certificateFault, certificatePem } from '../../keys/foreign-keys.ts';
 import { limits } from '../../limits.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
 import { line } from '../../platform/line-schema.ts';
@@ -40,7 +40,8 @@ const pem = (faultOf: (value: string) => string | undefined) =>
     .superRefine((value, context) => {
       const message = faultOf(value);
       if (message !== undefined) context.addIssue({ code: 'custom', message });
-    });
+    })
+    .overwrite(certificatePem);
 
 /** A certificate in PEM form whose key verifies signatures. */
 export const certificate = pem(certificateFault);

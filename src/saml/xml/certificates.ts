@@ -1,7 +1,7 @@
 // Certificates of service providers, which SAML metadata uses as containers of keys (SAML Metadata Interoperability
 // Profile): their dates and issuers are not checked, their keys are (keys/foreign-keys.ts).
-import { type KeyObject, X509Certificate } from 'node:crypto';
-import { foreignKeyFault, strengthOf } from '../../keys/foreign-keys.ts';
+import type { KeyObject, X509Certificate } from 'node:crypto';
+import { foreignKeyFault, parseCertificate, strengthOf } from '../../keys/foreign-keys.ts';
 import { SamlError } from './errors.ts';
 
 export interface Certificate {
@@ -16,13 +16,13 @@ export interface Certificate {
 }
 
 /**
- * Reads a certificate, as PEM or as the base64 of metadata.
+ * Reads a certificate, as PEM (the first one of the text) or as the base64 of metadata.
  *
  * @throws SamlError metadata_refused when it cannot be read, weak_key when its key is not accepted
  */
 export function readCertificate(text: string): Certificate {
-  const base64 = text.replace(/-----(BEGIN|END) CERTIFICATE-----/g, '').replace(/\s+/g, '');
-  const certificate = parseCertificate(base64);
+  const certificate = parseCertificate(text);
+  if (!certificate) throw new SamlError('metadata_refused', { message: 'A certificate could not be read.' });
   const publicKey = publicKeyOf(certificate);
   const kind = publicKey.asymmetricKeyType;
   if (kind !== 'rsa' && kind !== 'ec') throw weakKey(`has a key of the type ${kind}`);
@@ -37,16 +37,6 @@ export function readCertificate(text: string): Certificate {
     subject: certificate.subject,
     expiresAt: new Date(certificate.validTo),
   };
-}
-
-function parseCertificate(base64: string): X509Certificate {
-  try {
-    const octets = Buffer.from(base64, 'base64');
-    if (octets.length > 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return new X509Certificate(octets);
-  } catch (cause) {
-    throw new SamlError('metadata_refused', { message: 'A certificate could not be read.', cause });
-  }
-  throw new SamlError('metadata_refused', { message: 'A certificate could not be read.' });
 }
 
 function publicKeyOf(certificate: X509Certificate): KeyObject {
