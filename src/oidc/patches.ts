@@ -11,6 +11,7 @@ import { addApplicationClaims } from './patches/provider/client-claims.ts';
 import { type ClientKeySets, limitClientKeys } from './patches/provider/client-key-sets.ts';
 import { acceptEverySecret, type ClientSecretsDependencies } from './patches/provider/client-secrets.ts';
 import { skipRejectedClients } from './patches/provider/clients-at-logout.ts';
+import { acceptEmptySecrets } from './patches/provider/empty-secrets.ts';
 import { acceptEveryAlgorithm } from './patches/provider/id-token-hints.ts';
 import { introspectJwts, type JwtIntrospectionDependencies } from './patches/provider/jwt-introspection.ts';
 import { type QueueLogoutToken, queueLogoutTokens } from './patches/provider/logout-token-queue.ts';
@@ -88,6 +89,7 @@ export const providerPatches: readonly ProviderPatch[] = [
     apply: addApplicationClaims,
   },
   { name: 'requested-scope', replaces: 'OIDCContext.prototype.params', apply: completeRequestedScope },
+  { name: 'empty-secrets', replaces: 'OIDCContext.prototype.params', apply: acceptEmptySecrets },
   {
     name: 'session-saving',
     replaces: 'Session.instantiate, Session.get, Session.prototype.save',

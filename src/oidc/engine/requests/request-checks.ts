@@ -108,21 +108,20 @@ function restoreOfflineAccess(ctx: KoaContextWithOIDC, { metadata }: ClientAppli
  * registered for (RFC 6749 3.3); otherwise the error invalid_scope, before anybody signs in.
  */
 async function requireScope(
-  { oidc }: KoaContextWithOIDC,
+  ctx: KoaContextWithOIDC,
   { metadata }: ClientApplication,
   { registeredScopes }: Pick<RequestCheckDependencies, 'registeredScopes'>,
 ): Promise<void> {
-  const { client, params, requestParamScopes, resourceServers } = oidc;
+  const { client, params, requestParamScopes, resourceServers } = ctx.oidc;
   if (!client || !params || userScopes(metadata).some((one) => requestParamScopes.has(one))) return;
   const apis = Object.keys(resourceServers ?? {});
   const registered = (await Promise.all(apis.map((api) => registeredScopes(api, client.clientId)))).flat();
   if (registered.some((one) => requestParamScopes.has(one))) return;
   if (registered.length === 0) {
-    const missing = requestParamScopes.size === 0 ? 'scope is missing' : 'no requested scope is known';
-    throw new errors.InvalidScope(
-      `${missing}, and the client is registered without a scope to use instead`,
-      [...requestParamScopes].join(' '),
-    );
+    const sent = requestedScope(ctx).trim();
+    const advice = sent.includes(',') ? ' (spaces separate scopes, not commas)' : '';
+    const missing = sent === '' ? 'scope is missing' : `no requested scope is known${advice}`;
+    throw new errors.InvalidScope(`${missing}, and the client is registered without a scope to use instead`, sent);
   }
   params.scope = [...new Set([...requestParamScopes, ...registered])].join(' ');
 }

@@ -1,7 +1,8 @@
 // Patch: OIDCContext.prototype.params. The scope of a request is a set: white space around and between its members says nothing (the engine
 // rejects it). An authorization request without a scope that this server knows has the registered scope of its client, which RFC 6749 3.3
 // calls a pre-defined default value. The engine checks the scope before any of its hooks that know both client and request object.
-// With `resource`, the default depends on the API, which is looked up later (engine/requests/request-checks.ts).
+// With `resource`, the default depends on the API, which is looked up later (engine/requests/request-checks.ts). A client that acts for itself
+// has its registered scopes of the API by default; without an API, a scope has no meaning for it.
 import { engineScopes, userScopes } from '../../claims/scopes.ts';
 import type { Provider } from '../../engine/library.ts';
 import type { ClientSource } from '../../store/clients.ts';
@@ -49,14 +50,23 @@ function defineScope(context: Context, params: Params, clients: RequestedScopeDe
 
   function defaultOf(sent: unknown): string | undefined {
     const { client, route } = context;
-    if (!client || !WITH_DEFAULT.has(route) || params.resource !== undefined) return undefined;
+    const isOwn = route === 'token' && params.grant_type === 'client_credentials' && params.resource !== undefined;
+    const hasDefault = WITH_DEFAULT.has(route) && params.resource === undefined;
+    if (!client || !(isOwn || hasDefault)) return undefined;
     const metadata = clients.cachedApplicationOf(client.clientId)?.metadata;
     if (metadata?.scope === undefined) return undefined;
+    if (isOwn) return ofApis(sent, metadata.scope.split(' '));
     const known = userScopes(metadata);
     if (typeof sent === 'string' && sent.split(' ').some((one) => known.includes(one))) return undefined;
     const registered = metadata.scope.split(' ').filter((one) => engineScopes.includes(one) || known.includes(one));
     return registered.some((one) => known.includes(one)) ? registered.join(' ') : undefined;
   }
+}
+
+/** The registered scopes of APIs, where none of them was requested. The engine leaves out those of other APIs. */
+function ofApis(sent: unknown, registered: readonly string[]): string | undefined {
+  if (typeof sent === 'string' && sent.split(' ').some((one) => registered.includes(one))) return undefined;
+  return registered.filter((one) => !engineScopes.includes(one)).join(' ') || undefined;
 }
 
 /** The members with one space between; a parameter that was sent twice stays a list, which the engine rejects. */
