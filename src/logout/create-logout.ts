@@ -12,6 +12,7 @@ import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import type { Vault } from '../platform/vault.ts';
 import type { Rejections } from '../rejections/rejections.ts';
 import type { Saml } from '../saml/create-saml.ts';
 import type { Db } from '../storage/database.ts';
@@ -50,6 +51,7 @@ export interface LogoutDependencies {
   sessions: Pick<Sessions, 'ofCookie'>;
   accounts: Pick<Accounts, 'find'>;
   rejections: Pick<Rejections, 'record'>;
+  vault: Pick<Vault, 'seal' | 'open'>;
   /** Fetch with the restrictions on outgoing requests. */
   outgoing: typeof fetch;
   sendLogoutToken: SendLogoutToken;
@@ -61,7 +63,7 @@ export interface LogoutDependencies {
 export function createLogout(dependencies: LogoutDependencies) {
   const { base, now, cookies, csrf, applications, audit, endSession, repeatedEntries, runs, sessions, outgoing, saml } =
     dependencies;
-  const { accounts, rejections, upstreams } = dependencies;
+  const { accounts, rejections, upstreams, vault } = dependencies;
   const accountIdOf = async (ctx: Context) => (await sessions.ofCookie(cookies.get(ctx, 'session')))?.accountId;
   const { entityId: issuer, validateXml, skewSeconds, signer, rateLimit } = saml;
   const { nameIds, serviceProviders, seenMessages, sessionParticipants } = saml;
@@ -87,6 +89,8 @@ export function createLogout(dependencies: LogoutDependencies) {
         outgoingMessages,
         rateLimit,
         rejections,
+        vault,
+        now,
         async accountOf(ctx) {
           const id = await accountIdOf(ctx);
           return id === undefined ? undefined : accounts.find(id);

@@ -132,6 +132,7 @@ function logoutOf(
     sessions,
     accounts,
     rejections,
+    vault: services.vault,
     outgoing,
     csrf,
     upstreams: createUpstreamParticipants(

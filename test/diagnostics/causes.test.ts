@@ -1,5 +1,5 @@
 // Faulty AuthnRequests: each has its own check with its own words, and a fix only where the same request passes after it.
-import { deflateRawSync, gzipSync } from 'node:zlib';
+import { deflateRawSync, gzipSync, inflateRawSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { algorithms } from '../../src/saml/xml/names.ts';
 import { consoleOf, staff } from '../admin/console/support.ts';
@@ -223,6 +223,91 @@ const faults: [string, Send, string, (string | RegExp)[], string?, Settings?][] 
     ['urn:example:d', 'AuthnContextClassRef'],
   ],
 ];
+
+const logout = (sp: LiveSp, xml: string) => redirect(browser(), xml, { key: sp.credential, path: '/saml/slo' });
+const logoutFaults: [string, Send, string, (string | RegExp)[], Settings?][] = [
+  ['no message', () => browser().get('/saml/slo'), 'parameters', ['one SAMLRequest']],
+  [
+    'a message compressed for POST',
+    (sp) =>
+      browser().post('/saml/slo', {
+        form: { SAMLRequest: deflateRawSync(sp.logout('alice')).toString('base64') },
+      }),
+    'compression',
+    ['compressed with DEFLATE', 'not compressed'],
+  ],
+  ['an AuthnRequest', (sp) => logout(sp, sp.request()), 'kind', ['AuthnRequest in SAMLRequest']],
+  ['an unknown sender', (sp) => logout(sp, sp.logout('alice', { issuer: `${sp.entityId}/` })), 'client', []],
+  ['no signature', (sp) => redirect(browser(), sp.logout('alice'), { path: '/saml/slo' }), 'signed', ['no signature']],
+  ['no certificate', (sp) => logout(sp, sp.logout('alice')), 'signing_key', ['a signature'], { certificates: [] }],
+  [
+    'SHA-1',
+    (sp) =>
+      redirect(browser(), sp.logout('alice'), {
+        ...{ key: sp.credential, algorithm: algorithms.rsaSha1, hash: 'sha1', path: '/saml/slo' },
+      }),
+    'algorithm',
+    ['rsa-sha1'],
+  ],
+  [
+    'another key',
+    (sp) => redirect(browser(), sp.logout('alice'), { key: aCredential(), path: '/saml/slo' }),
+    'signature',
+    ['in the query that no registered certificate verifies'],
+  ],
+  [
+    'another key by POST, whose certificate is in the message',
+    (sp) => {
+      const { privateKey: key, certificatePem } = aCredential();
+      return post(browser(), sp.sign(sp.logout('alice'), { key, certificatePem }), undefined, '/saml/slo');
+    },
+    'certificate',
+    [/[0-9A-F]{2}:[0-9A-F]{2}/],
+  ],
+  [
+    'a signature without RelayState',
+    async (sp) => {
+      const query = `SAMLRequest=${encodeURIComponent(deflateRawSync(sp.logout('alice')).toString('base64'))}`;
+      return browser().get(`/saml/slo?${signQuery(query, { key: sp.credential.privateKey })}&RelayState=x`);
+    },
+    'signature',
+    ['a signature without RelayState'],
+  ],
+  [
+    'another Destination',
+    (sp) => logout(sp, sp.logout('alice', { destination: `${idp.issuer}/saml/sso` })),
+    'destination',
+    [/saml\/sso/, /saml\/slo/],
+  ],
+  [
+    'an old message',
+    (sp) => logout(sp, sp.logout('alice', { issueInstant: '2020-01-01T00:00:00Z' })),
+    'time',
+    ['2020'],
+  ],
+  ['no session', (sp) => logout(sp, sp.logout('alice')), 'session', []],
+];
+
+describe('a rejected LogoutRequest', () => {
+  it.each(logoutFaults)('names its cause: %s', async (_name, send, rule, words, settings = {}) => {
+    const sp = await aLiveSp(idp, settings);
+    const client = browser();
+    const page = await client.follow(await send(sp), (address) => !address.startsWith(idp.issuer));
+    const code = page.location ? codeOfAddress(page.location) : codeOf(page);
+    expect((await idp.services.rejections.find(code))?.rules.find(({ state }) => state === 'failed')?.rule).toBe(rule);
+    const failed = textOf(
+      /<li class="failed">([\s\S]*?)<\/li>/.exec((await admin.get(`/admin/refusals/${code}`)).text)?.[1] ?? '',
+    );
+    for (const word of words) expect(failed).toMatch(word);
+    expect(failed).not.toMatch(/Received nothing Registered nothing/);
+  });
+});
+
+/** In the LogoutResponse of a redirect. */
+function codeOfAddress(address: string): string {
+  const message = new URL(address).searchParams.get('SAMLResponse') ?? '';
+  return CODE.exec(inflateRawSync(Buffer.from(message, 'base64')).toString())?.[1] ?? 'no code';
+}
 
 describe('a rejected AuthnRequest', () => {
   it.each(faults)('names its cause: %s', async (_name, send, rule, words, button, settings = {}) => {

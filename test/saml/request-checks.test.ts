@@ -65,6 +65,8 @@ describe('an AuthnRequest', () => {
     expect(await check({})).toMatchObject({ outcome: 'accepted', acs: { url: sp.acs }, nameIdFormat: 'persistent' });
     expect(await check({ acs: '' })).toMatchObject({ acs: { url: 'https://sp.example/acs2' } });
     expect(await check({ acs: ' AssertionConsumerServiceIndex="1"' })).toMatchObject({ acs: { url: sp.acs } });
+    const both = ` AssertionConsumerServiceURL="${sp.acs}" AssertionConsumerServiceIndex="1"`;
+    expect(await check({ acs: both })).toMatchObject({ acs: { url: sp.acs } });
   });
 
   it.each([
@@ -78,7 +80,11 @@ describe('an AuthnRequest', () => {
     ['the address of another binding', ' AssertionConsumerServiceURL="https://sp.example/artifact"'],
     ['the index of another binding', ' AssertionConsumerServiceIndex="0"'],
     ['an index that nobody registered', ' AssertionConsumerServiceIndex="3"'],
-    ['both an address and an index', ` AssertionConsumerServiceURL="${sp.acs}" AssertionConsumerServiceIndex="1"`],
+    [
+      'the address of one and the index of another',
+      ` AssertionConsumerServiceURL="${sp.acs}" AssertionConsumerServiceIndex="7"`,
+    ],
+    ['an address and an index of nobody', ` AssertionConsumerServiceURL="${sp.acs}" AssertionConsumerServiceIndex="3"`],
   ])('is rejected with a page for %s', async (_name, acs) => {
     expect(await samlErrorCode(() => check({ acs }))).toBe('acs_not_registered');
   });

@@ -76,12 +76,16 @@ export function createLogoutRequests(dependencies: LogoutRequestsDependencies): 
         const expectation = { entityId: sp.entityId, endpoint, now: now(), skewSeconds: skewSeconds() };
         const request = readLogoutRequest(message, expectation);
         if (!(await seenMessages.isNew(sp.entityId, request.id))) throw new SamlError('replayed');
-        const { binding, relayState } = opened.decoded;
+        const { binding, relayState, isRelayStateTooLong } = opened.decoded;
         const context: LogoutRequestContext = {
           requestId: request.id,
           binding,
           ...(relayState === undefined ? {} : { relayState }),
         };
+        if (isRelayStateTooLong) {
+          await record(ctx, sp, 'failure', 'relay_state_too_long');
+          return { context, outcome: { refusal: new SamlError('relay_state_too_long') } };
+        }
         return { context, outcome: await endNamedSessions({ ...dependencies, record }, ctx, sp, request, context) };
       }),
   };

@@ -2,11 +2,15 @@
 // of its sender alone, and the logout run continues.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import Router from '@koa/router';
+import { z } from 'zod';
 import type { Account } from '../../accounts/account.ts';
 import { readForm } from '../../http/body.ts';
 import type { Context, Extras, Middleware, State } from '../../http/context.ts';
 import { AppError, badRequest, unsupportedMediaType } from '../../http/errors.ts';
+import { parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Vault } from '../../platform/vault.ts';
 import type { Rejections } from '../../rejections/rejections.ts';
 import { type RuleId, ruleResults } from '../../rejections/rules.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';
@@ -15,7 +19,7 @@ import { type OpenedMessage, openMessage } from '../../saml/messages/open-messag
 import { claimedInResponseTo } from '../../saml/messages/read-logout.ts';
 import type { ServiceProvider, ServiceProviders } from '../../saml/metadata/service-providers.ts';
 import { requestParameters, violationOf } from '../../saml/sso/rejected-requests.ts';
-import { SamlError } from '../../saml/xml/errors.ts';
+import { SamlError, type SamlErrorCode } from '../../saml/xml/errors.ts';
 import { statusCodes } from '../../saml/xml/names.ts';
 import type { XmlValidator } from '../../saml/xml/schema.ts';
 import { t } from '../../texts/text.ts';
@@ -35,6 +39,8 @@ export interface SamlLogoutDependencies {
   accountOf(ctx: Context): Promise<Account | undefined>;
   /** Rejects an address that sends too many messages. */
   rateLimit: Middleware;
+  vault: Pick<Vault, 'seal' | 'open'>;
+  now: Clock;
 }
 
 /** The rules of a LogoutRequest, in the order in which they are checked. */
@@ -46,12 +52,34 @@ const RULES = [
 ] satisfies RuleId[];
 const FORM = 'application/x-www-form-urlencoded';
 
+/** A rejected LogoutRequest between the POST of another site, which has no SameSite=Lax cookie, and the GET of this one. */
+const carriedRefusal = z.object({
+  entityId: z.string(),
+  reason: z.custom<SamlErrorCode>(),
+  rejectionCode: z.string(),
+  /** Absent for a request that is not authentic. */
+  context: z
+    .object({ requestId: z.string(), binding: z.enum(['redirect', 'post']), relayState: z.string().optional() })
+    .optional(),
+  expiresAt: z.number(),
+});
+const CARRIED_SECONDS = 60;
+const CARRIED_CONTEXT = 'saml-logout-refusal';
+const carriedQuery = z.object({ refusal: z.string().max(limits.authorizationRequest.bytes) });
+
 export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<State, Extras> {
   const { accountOf, validateXml, serviceProviders, logoutRequests, logoutResponses, outgoingMessages } = dependencies;
-  const { rateLimit, rejections } = dependencies;
+  const { rateLimit, rejections, vault, now } = dependencies;
   const router = new Router<State, Extras>();
 
   router.get('/saml/slo', rateLimit, (ctx) => handle(ctx, ctx.querystring, decodeRedirect));
+
+  router.get('/saml/slo/refused', rateLimit, async (ctx) => {
+    const { entityId, reason, rejectionCode, context } = openRefusal(parseQuery(ctx, carriedQuery).refusal);
+    const sp = await serviceProviders.find(entityId);
+    if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId } });
+    await answerRefusal(ctx, sp, new SamlError(reason), rejectionCode, context);
+  });
 
   router.post('/saml/slo', rateLimit, async (ctx) => {
     if (!ctx.is(FORM)) throw unsupportedMediaType(FORM);
@@ -82,9 +110,9 @@ export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<S
       if (sp && error instanceof SamlError) await logoutRequests.record(ctx, sp, 'failure', error.code);
       const runId = sp || error instanceof AppError ? undefined : await runOfUnreadable(text, error);
       if (runId !== undefined) return redirectToRun(ctx, runId);
-      const rejectionCode = await recordRejection(ctx, opened, error);
-      const isShown = sp && error instanceof SamlError && (await showRefusal(ctx, sp, error, rejectionCode));
-      if (!isShown) throw samlErrorPage(error, sp?.title, rejectionCode);
+      const rejectionCode = await recordRejection(ctx, opened, error, sp);
+      if (!sp || error instanceof AppError) throw samlErrorPage(error, sp?.title, rejectionCode);
+      await answerRefusal(ctx, sp, error, rejectionCode, undefined);
     }
   }
 
@@ -96,11 +124,46 @@ export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<S
     context: LogoutRequestContext,
     refusal: SamlError,
   ): Promise<void> {
-    const code = await recordRejection(ctx, opened, refusal);
-    const message = `${refusal.message} Error reference ${code}.`;
-    const status = { ...(refusal.status ?? { code: statusCodes.Requester }), message };
-    if (await showRefusal(ctx, sp, refusal, code, outgoingMessages.responseTo(sp, context, status))) return;
+    const code = await recordRejection(ctx, opened, refusal, sp);
+    await answerRefusal(ctx, sp, refusal, code, context);
+  }
+
+  async function answerRefusal(
+    ctx: Context,
+    sp: ServiceProvider,
+    error: SamlError,
+    rejectionCode: string,
+    context: LogoutRequestContext | undefined,
+  ): Promise<void> {
+    const message = `${error.message} Error reference ${rejectionCode}.`;
+    const status = { ...(error.status ?? { code: statusCodes.Requester }), message };
+    const back = context && outgoingMessages.responseTo(sp, context, status);
+    if (await showRefusal(ctx, sp, error, rejectionCode, back)) return;
+    if (ctx.method === 'POST' && ctx.get('Sec-Fetch-Site') === 'cross-site') {
+      const refusal = sealRefusal({ entityId: sp.entityId, reason: error.code, rejectionCode, context });
+      if (refusal.length <= limits.authorizationRequest.bytes) {
+        ctx.status = 303;
+        return ctx.redirect(`/saml/slo/refused?refusal=${refusal}`);
+      }
+    }
+    if (!context) throw samlErrorPage(error, sp.title, rejectionCode);
     outgoingMessages.sendResponse(ctx, sp, context, status);
+  }
+
+  function sealRefusal(refusal: Omit<z.output<typeof carriedRefusal>, 'expiresAt'>): string {
+    const expiresAt = now().getTime() + CARRIED_SECONDS * 1000;
+    return vault.seal(JSON.stringify({ ...refusal, expiresAt }), CARRIED_CONTEXT);
+  }
+
+  function openRefusal(sealed: string): z.output<typeof carriedRefusal> {
+    let refusal: z.output<typeof carriedRefusal>;
+    try {
+      refusal = carriedRefusal.parse(JSON.parse(vault.open(sealed, CARRIED_CONTEXT).toString()));
+    } catch (cause) {
+      throw badRequest('link_invalid', { cause });
+    }
+    if (refusal.expiresAt <= now().getTime()) throw badRequest('link_invalid');
+    return refusal;
   }
 
   /** The page of a rejected LogoutRequest for a user who is still signed in; false for another. */
@@ -130,15 +193,17 @@ export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<S
     ctx: Context,
     opened: OpenedMessage | undefined,
     error: SamlError | AppError,
+    sp: ServiceProvider | undefined,
   ): Promise<string> {
+    const received = opened ? await requestParameters(opened) : {};
     const detail = typeof error.detail === 'string' ? ` (${error.detail})` : '';
     return rejections.record(ctx.state.request, {
       endpoint: 'saml',
       reason: error.code,
       message: `${error.message}${detail}`,
       clientId: opened?.claimedIssuer,
-      received: opened ? await requestParameters(opened) : {},
-      rules: ruleResults(RULES, violationOf(error)),
+      received,
+      rules: ruleResults(RULES, await violationOf(error, opened, received, sp?.signingKeys)),
     });
   }
 

@@ -1,7 +1,7 @@
 // Decodes messages of the HTTP-Redirect and HTTP-POST bindings (SAML Bindings 3.4 and 3.5). Sizes are limited before any
 // work, and the signed part of a query is preserved as it was sent. Nothing is authenticated here.
 import { promisify } from 'node:util';
-import { type InputType, inflateRaw, type ZlibOptions } from 'node:zlib';
+import { type InputType, inflateRaw, inflateRawSync, type ZlibOptions, constants as zlib } from 'node:zlib';
 import { limits } from '../../limits.ts';
 import { decodeBase64 } from '../xml/base64.ts';
 import { decodeXml } from '../xml/encoding.ts';
@@ -12,8 +12,9 @@ export interface DecodedMessage {
   binding: 'redirect' | 'post';
   parameter: 'SAMLRequest' | 'SAMLResponse';
   xml: string;
-  /** Percent-decoded and otherwise unchanged; it is returned byte for byte. */
+  /** Percent-decoded and otherwise unchanged; it is returned byte for byte. Undefined also for one that is too long. */
   relayState: string | undefined;
+  isRelayStateTooLong: boolean;
   /** Redirect binding only: the signature is a parameter of its own. */
   querySignature: QuerySignature | undefined;
 }
@@ -22,9 +23,10 @@ export interface QuerySignature {
   algorithm: string;
   value: Buffer;
   /**
-   * The texts that may have been signed: `SAMLRequest=…&RelayState=…&SigAlg=…` with the values as in the raw query, and
-   * as encodeURIComponent writes them. node-saml signs the latter and then lets a URL object encode spaces and
-   * apostrophes differently. Both decode to the same values, so accepting both is safe.
+   * The texts that may have been signed: `SAMLRequest=…&RelayState=…&SigAlg=…` with the values as in the raw query, as
+   * encodeURIComponent writes them, and the same with %2f for %2F. node-saml signs the second and then lets a URL object encode
+   * spaces and apostrophes differently; .NET signs the third, and gateways in between encode anew. Each also without an empty
+   * RelayState, which java-saml appends after it signed. All decode to the same values, so accepting each is safe.
    */
   octets: readonly string[];
 }
@@ -57,7 +59,7 @@ export async function decodeRedirect(rawQuery: string): Promise<DecodedMessage> 
     binding: 'redirect',
     parameter,
     xml: decodeXml(await inflate(compressed)),
-    relayState: relayStateOf(values),
+    ...relayStateOf(values),
     querySignature: querySignatureOf(values, parameter, value),
   };
 }
@@ -75,11 +77,16 @@ export function decodePost(body: string, maxBytes: number = limits.saml.messageB
   const { parameter, value } = messageParameter(values);
   const octets = base64Of(value, 'is a space');
   if (octets.length > maxBytes) throw new SamlError('too_large');
+  if (isCompressed(octets))
+    throw new SamlError('bad_deflate', {
+      received: 'a message that is compressed with DEFLATE',
+      expected: 'a message that is not compressed (HTTP-POST)',
+    });
   return {
     binding: 'post',
     parameter,
     xml: decodeXml(octets),
-    relayState: relayStateOf(values),
+    ...relayStateOf(values),
     querySignature: undefined,
   };
 }
@@ -103,8 +110,6 @@ function readParameters(encoded: string, maxBytes: number = limits.saml.messageB
     if (values.has(key)) throw new SamlError('parameter_repeated', { detail: key });
     const raw = equals < 0 ? '' : pair.slice(equals + 1);
     if (raw.length > MAX_GROWTH * maxBytes) throw new SamlError('too_large', { detail: key });
-    if (key === 'RelayState' && raw.length > 3 * limits.saml.relayStateBytes)
-      throw new SamlError('relay_state_too_long');
     values.set(key, { raw, text: decodeComponent(raw) });
   }
   return values;
@@ -152,12 +157,11 @@ function messageParameter(values: Map<Parameter, Value>): {
   return { parameter: request ? 'SAMLRequest' : 'SAMLResponse', value };
 }
 
-function relayStateOf(values: Map<Parameter, Value>): string | undefined {
+/** One that is too long is no reason to reject the message before the sender can be answered. */
+function relayStateOf(values: Map<Parameter, Value>): Pick<DecodedMessage, 'relayState' | 'isRelayStateTooLong'> {
   const relayState = values.get('RelayState')?.text;
-  if (relayState !== undefined && Buffer.byteLength(relayState) > limits.saml.relayStateBytes) {
-    throw new SamlError('relay_state_too_long');
-  }
-  return relayState;
+  const isRelayStateTooLong = Buffer.byteLength(relayState ?? '') > limits.saml.relayStateBytes;
+  return { relayState: isRelayStateTooLong ? undefined : relayState, isRelayStateTooLong };
 }
 
 function querySignatureOf(values: Map<Parameter, Value>, parameter: string, value: Value): QuerySignature | undefined {
@@ -173,12 +177,28 @@ function querySignatureOf(values: Map<Parameter, Value>, parameter: string, valu
   const signed: [string, Value][] = [[parameter, value]];
   if (relayState) signed.push(['RelayState', relayState]);
   signed.push(['SigAlg', algorithm]);
-  const octets = (spell: (value: Value) => string) => signed.map(([name, it]) => `${name}=${spell(it)}`).join('&');
+  const spellings: ((value: Value) => string)[] = [
+    ({ raw }) => raw,
+    ({ text }) => encodeURIComponent(text),
+    ({ text }) => encodeURIComponent(text).replace(/%../g, (octet) => octet.toLowerCase()),
+  ];
+  const octets = spellings.map((spell) => signed.map(([name, it]) => `${name}=${spell(it)}`).join('&'));
+  const isEmpty = relayState?.text === '';
   return {
     algorithm: algorithm.text,
     value: base64Of(signature, 'is a plus', 'signature_shape'),
-    octets: [octets(({ raw }) => raw), octets(({ text }) => encodeURIComponent(text))],
+    octets: isEmpty ? [...octets, ...octets.map((text) => text.replace('&RelayState=&', '&'))] : octets,
   };
+}
+
+/** Whether a POST has the message as HTTP-Redirect sends it. */
+function isCompressed(octets: Buffer): boolean {
+  try {
+    const start = inflateRawSync(octets.subarray(0, 256), { finishFlush: zlib.Z_SYNC_FLUSH, maxOutputLength: 1 << 20 });
+    return /^\s*</.test(start.toString('latin1', 0, 64));
+  } catch {
+    return false;
+  }
 }
 
 /** What was sent in place of DEFLATE. */

@@ -8,18 +8,17 @@ export interface Participation {
 
 /**
  * Those of the service provider's sessions that the request names: by NameID, and by SessionIndex where it has any. The sender is
- * proven, so a SessionIndex also counts where the format of the NameID alone is another one.
+ * proven, so beside a SessionIndex the value of the NameID is enough: many return it with another format, or with changed qualifiers.
  */
 export function selectSessions<Session extends Participation>(
   request: { nameId: NameId; sessionIndexes: readonly string[] },
   sessions: readonly Session[],
   parties: { identityProvider: string; serviceProvider: string },
 ): Session[] {
-  return sessions.filter(
-    (session) =>
-      sameNameId(session.nameId, request.nameId, parties) &&
-      (request.sessionIndexes.length === 0
-        ? sameFormat(session.nameId.format, request.nameId.format)
-        : request.sessionIndexes.includes(session.sessionIndex)),
+  const { nameId, sessionIndexes } = request;
+  return sessions.filter((session) =>
+    sessionIndexes.length === 0
+      ? sameNameId(session.nameId, nameId, parties) && sameFormat(session.nameId.format, nameId.format)
+      : session.nameId.value === nameId.value && sessionIndexes.includes(session.sessionIndex),
   );
 }

@@ -40,7 +40,14 @@ export function openSoap(text: string, parameter: DecodedMessage['parameter']): 
   const [content, ...more] = body ? elements(body) : [];
   if (!content || more.length > 0) throw new SamlError('wrong_root', { detail: root.nodeName });
   // As a document of its own, with the namespaces of the envelope; its exclusive canonical form is the same.
-  return { binding: 'post', parameter, xml: content.toString(), relayState: undefined, querySignature: undefined };
+  return {
+    binding: 'post',
+    parameter,
+    xml: content.toString(),
+    relayState: undefined,
+    isRelayStateTooLong: false,
+    querySignature: undefined,
+  };
 }
 
 /** Whether the LogoutResponse has the status Success. Throws SamlError when it is not authentic. */

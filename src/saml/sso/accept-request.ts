@@ -18,7 +18,7 @@ import { assertMetadataValid, type ServiceProvider, type ServiceProviders } from
 import { SamlError } from '../xml/errors.ts';
 import type { XmlValidator } from '../xml/schema.ts';
 import type { PendingAuthnRequest } from './pending-authn-requests.ts';
-import { requestParameters, signatureViolation, violationOf } from './rejected-requests.ts';
+import { requestParameters, violationOf } from './rejected-requests.ts';
 import { authnRequestRules, checkAuthnRequest, type Verdict } from './request-checks.ts';
 import type { RequestedSubjects } from './requested-subject.ts';
 import type { SamlResponses } from './responses.ts';
@@ -69,6 +69,11 @@ export function createAcceptRequest(dependencies: AcceptRequestDependencies): Ac
       const verdict = checkAuthnRequest(request, sp, expectation);
       if (!(await seenMessages.isNew(sp.entityId, request.id)))
         throw new SamlError('replayed', { received: request.id });
+      if (opened.decoded.isRelayStateTooLong) {
+        const reason = new SamlError('relay_state_too_long');
+        await sendStatus(dependencies, ctx, sp, opened, request, { acs: verdict.acs, reason });
+        return undefined;
+      }
       if (verdict.outcome === 'accepted') {
         const pending = await pendingRequestOf(dependencies, sp, request, verdict, opened.decoded.relayState);
         return { sp, pending };
@@ -97,15 +102,13 @@ async function recordRejection(
 ): Promise<string> {
   const detail = typeof error.detail === 'string' ? ` (${error.detail})` : '';
   const received = opened ? await requestParameters(opened) : {};
-  const violation = violationOf(error);
-  const isUnverified = violation.rule === 'signature' && opened && sp;
   return rejections.record(ctx.state.request, {
     endpoint: 'saml',
     reason: error.code,
     message: `${error.message}${detail}`,
     clientId: opened?.claimedIssuer,
     received,
-    rules: authnRequestRules(isUnverified ? await signatureViolation(opened, received, sp.signingKeys) : violation),
+    rules: authnRequestRules(await violationOf(error, opened, received, sp?.signingKeys)),
   });
 }
 
@@ -127,7 +130,7 @@ async function sendStatus(
   sp: ServiceProvider,
   opened: OpenedMessage,
   request: AuthnRequest,
-  { acs, reason }: Extract<Verdict, { outcome: 'rejected' }>,
+  { acs, reason }: Pick<Extract<Verdict, { outcome: 'rejected' }>, 'acs' | 'reason'>,
 ): Promise<void> {
   const { responses } = dependencies;
   await auditRejection(dependencies, ctx, sp, reason);

@@ -17,18 +17,19 @@ export function resolveAcs(
 ): AcsEndpoint {
   const usable = registered.filter((endpoint) => endpoint.binding === bindings.post);
   const { acsUrl, acsIndex } = request;
-  // Core 3.4.1 makes them exclusive; two readers of both could choose different ones.
-  if (acsUrl !== undefined && acsIndex !== undefined) {
-    throw new SamlError('acs_not_registered', {
-      detail: 'both URL and index',
-      received: `${acsUrl} and index ${acsIndex}`,
-      expected: 'one of the two',
-    });
-  }
   let found: AcsEndpoint | undefined;
   if (acsUrl !== undefined) found = endpointAt(acsUrl, usable);
   else if (acsIndex !== undefined) found = usable.find((endpoint) => endpoint.index === acsIndex);
   else found = defaultAcs(usable);
+  // Core 3.4.1 makes them exclusive, because two readers of both could choose different ones. Some toolkits send both of the same one.
+  if (acsUrl !== undefined && acsIndex !== undefined && found?.index !== acsIndex) {
+    throw new SamlError('acs_not_registered', {
+      message: 'The request names an ACS URL and the index of another one.',
+      detail: 'both URL and index',
+      received: `${acsUrl} and index ${acsIndex}`,
+      expected: 'one of the two, or both of the same ACS',
+    });
+  }
   if (!found) {
     throw new SamlError('acs_not_registered', {
       detail: { acsUrl, acsIndex },

@@ -54,9 +54,17 @@ export async function requestParameters(opened: OpenedMessage): Promise<Received
   );
 }
 
-/** The rule that a message broke. */
-export function violationOf(error: SamlError | AppError): RuleViolation {
-  if (error instanceof SamlError) return error.violation;
+/** The rule that a message broke. `keys`: those of its sender. */
+export async function violationOf(
+  error: SamlError | AppError,
+  opened: OpenedMessage | undefined,
+  received: ReceivedParameters,
+  keys: readonly KeyObject[] | undefined,
+): Promise<RuleViolation> {
+  if (error instanceof SamlError) {
+    const isUnverified = error.violation.rule === 'signature' && opened && keys;
+    return isUnverified ? signatureViolation(opened, received, keys) : error.violation;
+  }
   return error.code === 'service_provider_unknown'
     ? { rule: 'client' }
     : { rule: 'parameters', received: error.message };
@@ -84,7 +92,7 @@ function methodIn(root: Root): string | undefined {
  * The rule that a signature breaks which no registered key verifies: the key of the certificate in the message made it, it was made without
  * the RelayState, or nobody knows who made it over what.
  */
-export async function signatureViolation(
+async function signatureViolation(
   opened: OpenedMessage,
   { certificate }: ReceivedParameters,
   keys: readonly KeyObject[],

@@ -1,5 +1,7 @@
 // Why a SAML message or metadata document is rejected. Each code has a public sentence and, where the sender may learn the
 // reason at its ACS, a SAML status; without a status the rejection is an error page and nothing is signed.
+import { limits } from '../../limits.ts';
+import { plural } from '../../platform/plural.ts';
 import type { RuleId, RuleViolation } from '../../rejections/rules.ts';
 import { statusCodes } from './names.ts';
 
@@ -39,8 +41,10 @@ const faults = {
   too_large: { rule: 'size', message: 'The SAML message is too large.', httpStatus: 413 },
   relay_state_too_long: {
     rule: 'size',
-    expected: 'a RelayState of at most 2,048 bytes',
+    received: 'a longer RelayState',
+    expected: `a RelayState of at most ${plural(limits.saml.relayStateBytes, 'byte')}`,
     message: 'The RelayState is too long.',
+    status: requester(statusCodes.RequestUnsupported),
   },
   bad_base64: {
     rule: 'base64',

@@ -125,7 +125,6 @@ const wire: Record<string, () => Promise<Page>> = {
     browser.post(`/saml/sso?SAMLRequest=${deflated(sp.request())}`, { body: 'RelayState=x', headers: FORM }),
   'the parameter as a list': () => browser.get(`/saml/sso?SAMLRequest[]=${deflated(sp.request())}`),
   'text that is not UTF-8': () => browser.get(`/saml/sso?SAMLRequest=${deflated(Buffer.from([0x3c, 0xff, 0xfe]))}`),
-  'a RelayState over 8 KB': () => redirect(browser, sp.request(), { relayState: 'x'.repeat(8193) }),
   'half a signature': () => browser.get(`/saml/sso?SAMLRequest=${deflated(sp.request())}&SigAlg=x`),
   'a body over 256 KB': () => post(browser, sp.request(), 'x'.repeat(260 * 1024)),
   'a body of separators': () => browser.post('/saml/sso', { body: '&'.repeat(200_000), headers: FORM }),

@@ -41,7 +41,7 @@ const attacker = () => httpClient(idp.issuer);
 
 async function expectRejection(send: () => Promise<Page>): Promise<void> {
   const before = await left(idp);
-  const page = await send();
+  const page = await attacker().follow(await send());
   expect(page.status).toBe(400);
   expect([page.location, page.forms]).toEqual([undefined, []]);
   expect(await left(idp)).toEqual(before);
@@ -95,7 +95,8 @@ describe('a signed LogoutRequest', () => {
       () => sp.sign(sp.logout(nameId, { body: '<samlp:SessionIndex>guessed</samlp:SessionIndex>' })),
     ],
   ])('ends nothing and gets a status when it is %s', async (_what, xml) => {
-    const page = await post(attacker(), xml(), 'state', slo);
+    const browser = attacker();
+    const page = await browser.follow(await post(browser, xml(), 'state', slo));
     expect(answerIn(page)).toContain('status:UnknownPrincipal');
     expect(page.forms[0]?.fields.RelayState).toBe('state');
     expect(await isSignedIn()).toBe(true);

@@ -131,6 +131,34 @@ describe('a refused LogoutRequest', () => {
     expect(await idp.services.rejections.find(codeIn(stranger.text))).toMatchObject({ reason: 'signature_invalid' });
   });
 
+  it.each<[string, (begun: Begun) => string, string, boolean]>([
+    ['no session', ({ sp }) => sp.sign(sp.logout('nobody')), 'no_such_session', true],
+    ['no signature', ({ sp, nameId }) => sp.logout(nameId), 'signature_missing', false],
+  ])('by POST from another site reaches the session, too: %s', async (_what, xml, reason, hasWayBack) => {
+    const begun = await begin();
+    const { browser, sp } = begun;
+    // A browser sends no SameSite=Lax cookie with this POST.
+    const first = await post(httpClient(idp.issuer), xml(begun), 'state', slo);
+    const page = await browser.follow(first);
+    await expectStillSignedIn(begun, page, reason);
+    const back = page.forms.find(({ action }) => action === sp.acs.replace('/acs', '/slo'));
+    expect(back !== undefined).toBe(hasWayBack);
+    if (back) expect(back.fields.RelayState).toBe('state');
+    const stranger = await httpClient(idp.issuer).get(first.location ?? '');
+    expect(stranger.text).not.toContain('still signed in');
+    if (hasWayBack) expect(answerIn(stranger)).toContain('status:UnknownPrincipal');
+    else expect(stranger.status).toBe(400);
+    expect((await browser.get(`${first.location}x`)).status).toBe(400);
+  });
+
+  it('with a RelayState of more than 8 KB is answered', async () => {
+    const begun = await begin();
+    const { browser, sp, nameId } = begun;
+    await post(browser, sp.sign(sp.logout(nameId)), 'x'.repeat(9000), slo);
+    const page = await post(browser, sp.sign(sp.logout(nameId)), 'x'.repeat(9000), slo);
+    await expectStillSignedIn(begun, page, 'relay_state_too_long');
+  });
+
   it('of an unknown application has an error reference', async () => {
     const begun = await begin();
     const unknown = begun.sp.logout(begun.nameId, { issuer: 'https://unknown.example' });
