@@ -40,6 +40,7 @@ import type { Sql } from '../storage/statements.ts';
 import type { Endpoint } from './api/endpoint.ts';
 import { createApiKeyAdmin } from './api-keys/actions.ts';
 import { apiKeyEndpoints } from './api-keys/api.ts';
+import type { ClientSecrets } from '../federation/client-secrets.ts';
 import { createApplicationAdmin } from './applications/actions.ts';
 import { applicationEndpoints } from './applications/api.ts';
 import { auditEndpoints } from './audit/api.ts';
@@ -76,6 +77,7 @@ export interface AdminDependencies {
   connections: Connections;
   connectionDocuments: ConnectionDocuments;
   domainChecks: DomainChecks;
+  clientSecrets: Pick<ClientSecrets, 'check'>;
   issuer: string;
   audit: Audit;
   protectedRows: ProtectedRows;
@@ -160,6 +162,7 @@ function createAdminActions(dependencies: AdminDependencies) {
   const connectionAdmin = createConnectionAdmin({
     ...{ db, sql, issuer: dependencies.issuer, connections, authority, endSession },
     ...{ documents: dependencies.connectionDocuments, domainChecks: dependencies.domainChecks },
+    clientSecrets: dependencies.clientSecrets,
     parseMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
   });
   const sessions = createSessionAdmin({

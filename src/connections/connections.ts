@@ -132,12 +132,12 @@ export function createConnections(context: ConnectionsContext): Connections {
     secretRefused: (id, secretId, refusal) =>
       transaction(db, async (tx) => {
         if (!(await storeRefusal(context, secretId, refusal, tx))) return;
-        const { name } = await getConnection(context, id, tx);
+        const { name, kind } = await getConnection(context, id, tx);
         const { reason, text: detail } = refusal;
         const data = { connection: id, secretId, detail };
         await context.audit.record({ type: 'connection.secret-refused', outcome: 'failure', reason, data }, tx);
         await context.notifyAdministrators(
-          { kind: 'connection-refused', connection: name, connectionId: id, detail },
+          { kind: 'connection-refused', connection: name, connectionId: id, detail, isDirectory: kind === 'ldap' },
           tx,
         );
       }),

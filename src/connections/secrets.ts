@@ -105,10 +105,15 @@ export function isRefused({ refusedAt, refusedReason }: SecretInfo, now: Date): 
   return refusedAt.getTime() + limits.ldap.refusedAgainSeconds * 1000 > now.getTime();
 }
 
-/** The newest password of a directory, where the directory has refused each that is stored. */
-export function refusedPassword(secrets: readonly SecretInfo[], now: Date): SecretInfo | undefined {
+/**
+ * The secret because of which nobody can sign in: the newest password of a directory, where the directory has refused each that is stored;
+ * the newest client secret or key, which is the one that is sent.
+ */
+export function refusedSecret(secrets: readonly SecretInfo[], now: Date): SecretInfo | undefined {
   const passwords = secrets.filter(({ purpose }) => purpose === 'bind-password');
-  return passwords.every((one) => isRefused(one, now)) ? passwords[0] : undefined;
+  if (passwords.length > 0) return passwords.every((one) => isRefused(one, now)) ? passwords[0] : undefined;
+  const newest = secrets.filter(({ purpose }, index) => secrets.findIndex((one) => one.purpose === purpose) === index);
+  return newest.find((one) => isRefused(one, now));
 }
 
 /** Stores that the upstream refused the secret. False where that was known, here or at another node. */

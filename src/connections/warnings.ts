@@ -11,7 +11,7 @@ import type { Connections } from './connections.ts';
 import type { ParseMetadata } from './document-checks.ts';
 import type { ConnectionDocuments } from './documents.ts';
 import { networkSentence } from './network-sentences.ts';
-import { refusedPassword, type SecretInfo } from './secrets.ts';
+import { refusedSecret, type SecretInfo } from './secrets.ts';
 
 export interface ConnectionWarning {
   /** Absent for a row that another program wrote. */
@@ -71,10 +71,11 @@ async function refusedSecrets(
   connection: Connection,
   { connections, now }: ConnectionWarningsDependencies,
 ): Promise<ConnectionWarning[]> {
-  const refused = refusedPassword(await connections.secretInfos(connection.id), now());
+  const refused = refusedSecret(await connections.secretInfos(connection.id), now());
   if (!refused?.refusedAt) return [];
   const { name } = connection;
-  const text = t('console.connection-warning.refused', {
+  const isPassword = refused.purpose === 'bind-password';
+  const text = t(`console.connection-warning.${isPassword ? 'refused' : 'client-refused'}`, {
     ...{ name, day: isoDay(refused.refusedAt) },
     error: networkSentence(refused.refusedText ?? '') ?? refused.refusedText ?? '',
   });

@@ -24,6 +24,7 @@ import type { SignInPolicy } from '../sign-in/sign-in-policy.ts';
 import type { Db } from '../storage/database.ts';
 import { createResolver } from './accounts/resolve.ts';
 import { callbackRoutes } from './callback-routes.ts';
+import type { ClientSecrets } from './client-secrets.ts';
 import { createDirectories } from './directories.ts';
 import type { ExternalIdentities } from './identities.ts';
 import type { Directory } from './ldap/directory.ts';
@@ -40,6 +41,7 @@ import { createTries } from './tries.ts';
 import { createUpstreamSignIn, type Protocols } from './upstream-sign-in.ts';
 
 export interface FederationDependencies {
+  clientSecrets: Pick<ClientSecrets, 'note'>;
   db: Db;
   now: Clock;
   /** Public base URL. */
@@ -81,7 +83,13 @@ export type Federation = ReturnType<typeof createFederation>;
 export function createFederation(dependencies: FederationDependencies) {
   const { issuer, connections, directory, requests, samlUpstream, signInPolicy: policy } = dependencies;
   const protocols = { ...dependencies.protocols, saml: samlUpstream.protocol };
-  const upstreamSignIn = createUpstreamSignIn({ issuer, requests, connections, protocols });
+  const upstreamSignIn = createUpstreamSignIn({
+    issuer,
+    requests,
+    connections,
+    protocols,
+    clientSecrets: dependencies.clientSecrets,
+  });
   const resolver = createResolver(dependencies);
   const rejected = createRejectedSignIns(dependencies);
   const directories = createDirectories({ ...dependencies, resolver, rejected, upstreamSignIn });

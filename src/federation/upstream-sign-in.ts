@@ -4,6 +4,7 @@ import type { Connection, ConnectionKind } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';
 import type { Acr } from '../mfa/acr.ts';
 import { runInChildSpan, traced } from '../platform/tracing.ts';
+import type { ClientSecrets } from './client-secrets.ts';
 import { FederationError } from './faults.ts';
 import type { AnsweredRequest, Demands, Purpose, UpstreamRequests } from './requests.ts';
 import { signInAcrs, stepUpRequest } from './step-up.ts';
@@ -59,6 +60,7 @@ export interface UpstreamSignInDependencies {
   requests: UpstreamRequests;
   connections: Pick<Connections, 'find' | 'findEnabled'>;
   protocols: Protocols;
+  clientSecrets: Pick<ClientSecrets, 'note'>;
 }
 
 export function createUpstreamSignIn(dependencies: UpstreamSignInDependencies): UpstreamSignIn {
@@ -128,7 +130,13 @@ async function redeemAnswer(
   const connection = await connectionFor(dependencies, request.connectionId, purpose);
   const { memory, sentAt } = request;
   const sent = { callbackUrl: callbackUrl(issuer, connection), memory, sentAt };
-  const { identity, checks } = await protocolOf(dependencies, connection).redeem(connection, request.answer, sent);
+  const { identity, checks } = await protocolOf(dependencies, connection)
+    .redeem(connection, request.answer, sent)
+    .catch(async (error: unknown) => {
+      await dependencies.clientSecrets.note(connection, error);
+      throw error;
+    });
+  await dependencies.clientSecrets.note(connection);
   if (identity.subject.trim() === '') {
     throw new FederationError('upstream_no_identity', {
       rule: 'subject',

@@ -76,4 +76,9 @@ export interface UpstreamProtocol {
   begin(connection: Connection, requirements: UpstreamRequirements, callbackUrl: string): Promise<BegunRequest>;
   /** Verifies the answer and returns the identity. */
   redeem(connection: Connection, answer: UpstreamAnswer, request: SentRequest): Promise<Redeemed>;
+  /**
+   * Tries the client authentication with a code that no upstream issued (RFC 6749 5.2: invalid_client comes before invalid_grant).
+   * Throws the error of the upstream in any case.
+   */
+  tryClient?(connection: Connection, callbackUrl: string): Promise<never>;
 }

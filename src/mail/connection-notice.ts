@@ -17,6 +17,8 @@ export interface ConnectionRefusedNotice {
   connectionId: string;
   /** What the upstream answered. */
   detail: string;
+  /** Else it is an OpenID Connect or OAuth 2.0 provider. */
+  isDirectory: boolean;
 }
 
 interface Parts<Notice> {
@@ -50,9 +52,22 @@ export function connectionEndText({ message, hello, host, link }: Parts<Connecti
   };
 }
 
-/** The password of the account that searches a directory is wrong, or the account may not sign in. */
+/** The password of the account that searches a directory is wrong, or the account may not sign in; or a client secret is wrong. */
 export function connectionRefusedText({ message, hello, host, link }: Parts<ConnectionRefusedNotice>): MailText {
   const name = short(message.connection);
+  const action = { label: 'Open in console', url: link(`/admin/connections/${message.connectionId}`) };
+  if (!message.isDirectory)
+    return {
+      subject: `${name} rejected the client ID or secret, so people can’t sign in with it`,
+      preheader: host,
+      paragraphs: [
+        hello,
+        `${name} rejected the client ID or the secret of Gatehouse: ${short(message.detail)}`,
+        'The secret may have expired or been replaced at the provider. Until you add the right one in the console, people can’t sign in with this connection.',
+      ],
+      action,
+      after: [],
+    };
   return {
     subject: `${name} refused its password, so people can’t sign in with it`,
     preheader: host,
@@ -61,7 +76,7 @@ export function connectionRefusedText({ message, hello, host, link }: Parts<Conn
       `${name} refused the password of the account that searches the directory: ${short(message.detail)}`,
       'Gatehouse doesn’t send this password again, because that could lock the account. Until you add the right one in the console, people can’t sign in with this connection. If the password is right and the account was locked or disabled, choose Try it there once that has ended.',
     ],
-    action: { label: 'Open in console', url: link(`/admin/connections/${message.connectionId}`) },
+    action,
     after: [],
   };
 }

@@ -135,6 +135,7 @@ const examples: Record<MailKind, (at: Date) => MailMessage> = {
   }),
   'connection-refused': () => ({
     ...{ kind: 'connection-refused', to, connection: 'Example Corp', connectionId: 'corp' },
+    isDirectory: true,
     detail: '80090308: LdapErr: DSID-0C0903A9, comment: AcceptSecurityContext error, data 52e, v1db1',
   }),
   'integrity-alarm': (at) => ({ kind: 'integrity-alarm', to, message: 'a row of users', at }),

@@ -73,6 +73,7 @@ function adminActions({ services, protocols, userPages, wakeMailDelivery }: Admi
     connections,
     connectionDocuments,
     domainChecks,
+    clientSecrets: services.clientSecrets,
     audit,
     credentials,
     endSession,

@@ -94,6 +94,7 @@ function federationPages({ services, http, protocols }: UserPagesDependencies, r
   const { notifyOwner, now, outbox, rateLimits, rejections, repeatedEntries, runs, setConnectionRoles } = services;
   const { signInPolicy, sql, vault } = services;
   return createFederation({
+    clientSecrets: services.clientSecrets,
     db,
     now,
     issuer: config.issuer,

@@ -1,4 +1,5 @@
 // What is stored of sign-ins at upstream identity providers, and the protocols that verify their answers.
+import { createClientSecrets } from '../federation/client-secrets.ts';
 import { createExternalIdentities } from '../federation/identities.ts';
 import { createDirectory } from '../federation/ldap/directory.ts';
 import { createPlanUpstream, type UpstreamLogoutProtocols } from '../federation/logout/upstream-participants.ts';
@@ -28,11 +29,13 @@ export function createFederationServices({ base, connections: registry }: Federa
     oidc: createOidcProtocol({ connections, documents, guardedFetch: outgoing, now }),
     oauth2: createOAuth2Protocol({ connections, outgoing }),
   };
+  const clientSecrets = createClientSecrets({ connections, protocols: upstreamProtocols, issuer: config.issuer });
   const upstreamSessions = createUpstreamSessions({ db, sql, vault, now, protectedRows });
   const identities = createExternalIdentities({ db, now, audit, protectedRows });
   const oidc = { connections, documents, guardedFetch: outgoing, now };
   const upstreamLogoutProtocols: UpstreamLogoutProtocols = { oidc: createOidcLogout(oidc, config.issuer) };
   return {
+    clientSecrets,
     upstreamProtocols,
     upstreamLogoutProtocols,
     planUpstream: createPlanUpstream({ connections, sessions: upstreamSessions }),

@@ -38,7 +38,14 @@ function every(to: Recipient = ann): MailMessage[] {
       ...{ kind: 'connection-end' as const, to, connection: 'Example Corp', connectionId: 'corp' },
       ...{ text: 'Example Corp: the client secret expires in 29 days.', until: place.at },
     },
-    { kind: 'connection-refused', to, connection: 'Example Corp', connectionId: 'corp', detail: 'data 52e' },
+    {
+      kind: 'connection-refused',
+      to,
+      connection: 'Example Corp',
+      connectionId: 'corp',
+      isDirectory: true,
+      detail: 'data 52e',
+    },
     { kind: 'one-time-code', to, code: '204815', minutes: 10 },
   ];
 }

@@ -5,6 +5,7 @@ import type { DomainCheck, DomainChecks } from '../../connections/check-domains.
 import type { Connections } from '../../connections/connections.ts';
 import type { DocumentKind, ParseMetadata } from '../../connections/document-checks.ts';
 import type { ConnectionDocuments } from '../../connections/documents.ts';
+import type { ClientSecrets, ClientTrial } from '../../federation/client-secrets.ts';
 import type { EndSession } from '../../logout/end-session.ts';
 import { transaction } from '../../storage/database.ts';
 import type { PageText } from '../../texts/text.ts';
@@ -38,6 +39,8 @@ export interface ConnectionAdmin extends SecretActions, SessionActions, Pick<Man
   setEnabled(id: string, enabled: boolean, by: Actor): Promise<void>;
   remove(id: string, by: Actor, expected?: Expected): Promise<void>;
   checkDomain(id: string, domain: string, by: Actor): Promise<DomainCheck>;
+  /** Tries its client ID and secret, after a change of either; undefined where there is nothing to try. */
+  checkClient(id: string, by: Actor): Promise<ClientTrial | undefined>;
   /** Reads its documents now; the fault of each. */
   readDocuments(id: string, by: Actor): Promise<{ kind: DocumentKind; error: PageText | undefined }[]>;
 }
@@ -46,13 +49,14 @@ export interface ConnectionAdminDependencies extends ManageableConnectionsDepend
   connections: Connections;
   documents: ConnectionDocuments;
   domainChecks: Pick<DomainChecks, 'check'>;
+  clientSecrets: Pick<ClientSecrets, 'check'>;
   endSession: Pick<EndSession, 'several'>;
   parseMetadata: ParseMetadata;
 }
 
 /** Changes throw StepUpNeeded, forbidden, owned_by_file, precondition_failed for another version, not_found and invalid_input. */
 export function createConnectionAdmin(dependencies: ConnectionAdminDependencies): ConnectionAdmin {
-  const { connections, documents, domainChecks } = dependencies;
+  const { connections, documents, domainChecks, clientSecrets } = dependencies;
   const manageable = createManageableConnections(dependencies);
 
   return {
@@ -74,6 +78,11 @@ export function createConnectionAdmin(dependencies: ConnectionAdminDependencies)
       await manageable.assertMayChange(by);
       assertFreshProof(by, 'connection.change', id);
       return domainChecks.check(id, domain, by);
+    },
+
+    async checkClient(id, by) {
+      await manageable.assertMayChange(by);
+      return clientSecrets.check(await connections.get(id));
     },
 
     async readDocuments(id, by) {

@@ -17,6 +17,7 @@ import {
   inWords,
   pathOf,
   purposeNames,
+  redirectSaved,
   selectorOf,
   WRITE,
 } from './console-parts.ts';
@@ -46,7 +47,7 @@ export function addMaintenanceRoutes(router: Router<State, Extras>, dependencies
         const { purpose, value, expires_at: end } = given;
         const { id } = details.connection;
         await connections.addSecret(id, purpose, { value, ...(end ? { expires_at: end } : {}) }, frame.actor(ctx));
-        frame.redirect(ctx, pathOf(id), t('console.connections.secret-added'));
+        await redirectSaved({ frame, connections }, ctx, id, t('console.connections.secret-added'));
       },
       () => secretPage(details, given),
     );

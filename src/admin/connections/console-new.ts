@@ -11,7 +11,7 @@ import { MAX_FORM_BYTES, readForm } from '../applications/form/read-form.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { lines } from '../console/text-area.ts';
 import { presetFields, secretsFrom, valuesFrom } from './console-fields.ts';
-import { type ConnectionPagesDependencies, HOME, pathOf, vendorBlocks, WRITE } from './console-parts.ts';
+import { type ConnectionPagesDependencies, HOME, redirectSaved, vendorBlocks, WRITE } from './console-parts.ts';
 
 type Params = Context & { params: Record<string, string> };
 const SEPARATE: readonly string[] = ['generic', 'active-directory'];
@@ -54,7 +54,7 @@ export function addNewConnectionRoutes(
       ctx,
       async () => {
         const { connection } = await connections.create(entryFrom(preset, one), frame.actor(ctx));
-        frame.redirect(ctx, pathOf(connection.id), t('console.connections.added'));
+        await redirectSaved({ frame, connections }, ctx, connection.id, t('console.connections.added'));
       },
       () => form(ctx, preset, one),
     );

@@ -5,8 +5,9 @@ import type { DocumentKind } from '../../connections/document-checks.ts';
 import { networkSentence } from '../../connections/network-sentences.ts';
 import { presetOf } from '../../connections/presets/presets.ts';
 import { type SecretPurpose, secretPurposesOf } from '../../connections/schema.ts';
-import { refusedPassword, type SecretInfo } from '../../connections/secrets.ts';
+import { refusedSecret, type SecretInfo } from '../../connections/secrets.ts';
 import type { Tries } from '../../federation/tries.ts';
+import type { Context } from '../../http/context.ts';
 import { forbidden } from '../../http/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { listOf, type PageText, t } from '../../texts/text.ts';
@@ -63,23 +64,46 @@ export function vendorOf({ connection: { kind, preset } }: ConnectionDetails): P
 }
 
 export function stateTags({ connection, secrets }: ConnectionDetails, now: Date): Mark[] {
+  const refused = refusedSecret(secrets, now);
   return [
     connection.enabled
       ? { text: t('console.shared.enabled'), tone: 'good' }
       : { text: t('console.shared.disabled'), tone: 'bad' },
-    ...(refusedPassword(secrets, now)
-      ? [{ text: t('console.connections.password-refused'), tone: 'bad' as const }]
+    ...(refused
+      ? [
+          {
+            text: t(`console.connections.${refused.purpose === 'bind-password' ? 'password' : 'client'}-refused`),
+            tone: 'bad' as const,
+          },
+        ]
       : []),
     ...(connection.source === 'file' ? [FILE_TAG] : []),
   ];
 }
 
 /** Above everything else on the page of a directory that refuses the account that searches. */
-export function refusedBlocks({ secrets }: ConnectionDetails, now: Date): Block[] {
-  const refused = refusedPassword(secrets, now);
+export function refusedBlocks({ connection, secrets }: ConnectionDetails, now: Date): Block[] {
+  const refused = refusedSecret(secrets, now);
   if (!refused) return [];
   const error = inWords(refused.refusedText ?? '');
-  return [{ kind: 'text', tone: 'alert', text: t('console.connections.refused-notice', { error }) }];
+  const text =
+    refused.purpose === 'bind-password'
+      ? t('console.connections.refused-notice', { error })
+      : t('console.connections.client-refused-notice', { name: connection.name, error });
+  return [{ kind: 'text', tone: 'alert', text }];
+}
+
+/** To the page of the connection, after the client ID and the secret were tried: what is wrong with them is said now. */
+export async function redirectSaved(
+  { frame, connections }: { frame: Frame; connections: Pick<ConnectionAdmin, 'checkClient' | 'get'> },
+  ctx: Context,
+  id: string,
+  saved: PageText,
+): Promise<void> {
+  const trial = await connections.checkClient(id, frame.actor(ctx));
+  const { name } = (await connections.get(id)).connection;
+  if (trial === 'refused') frame.redirect(ctx, pathOf(id), t('console.connections.saved-refused', { name }), 'warn');
+  else frame.redirect(ctx, pathOf(id), saved);
 }
 
 /** What the administrator enters at the vendor, with the steps there. */

@@ -87,7 +87,14 @@ function lookUpPage(at: string): ConsolePage {
 
 function failedBlocks({ code, message, rule, expected, received }: FailedTry): Block[] {
   return [
-    { kind: 'text', tone: 'alert', text: networkSentence(received ?? '') ?? networkSentence(message) ?? message },
+    {
+      kind: 'text',
+      tone: 'alert',
+      text:
+        rule === 'secret'
+          ? t('console.connections.try-client-rejected')
+          : (networkSentence(received ?? '') ?? networkSentence(message) ?? message),
+    },
     {
       kind: 'facts',
       title: t('error-page.details'),

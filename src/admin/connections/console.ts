@@ -18,6 +18,7 @@ import {
   HOME,
   pathOf,
   READ,
+  redirectSaved,
   stateTags,
   vendorOf,
   WRITE,
@@ -136,7 +137,7 @@ function addEditRoutes(router: Router<State, Extras>, { frame, connections }: Co
       ctx,
       async () => {
         await connections.update(id, changes, frame.actor(ctx), one[VERSION] ?? '');
-        frame.redirect(ctx, pathOf(id), t('console.connections.saved'));
+        await redirectSaved({ frame, connections }, ctx, id, t('console.connections.saved'));
       },
       () => editPage(details, changes, one[VERSION]),
     );

@@ -5,7 +5,7 @@ import { createProtectedRows } from '../../audit/protected-rows.ts';
 import type { Config } from '../../config.ts';
 import { type Connections, createConnections } from '../../connections/connections.ts';
 import { createConnectionDocuments } from '../../connections/documents.ts';
-import { refusedPassword } from '../../connections/secrets.ts';
+import { refusedSecret } from '../../connections/secrets.ts';
 import { connectionWarnings } from '../../connections/warnings.ts';
 import { FederationError } from '../../federation/faults.ts';
 import { createDirectory, type Directory } from '../../federation/ldap/directory.ts';
@@ -84,7 +84,7 @@ async function directoryFindings(
       } catch (error) {
         if (!(error instanceof FederationError)) throw error;
         // Stored, so it is among the warnings.
-        if (refusedPassword(await connections.secretInfos(one.id), now())) return [];
+        if (refusedSecret(await connections.secretInfos(one.id), now())) return [];
         const text = `the directory ${one.id} can’t be used: ${error.expected ?? ''}: ${error.received ?? ''}`;
         return [failure('connections', text, advice.directory)];
       }

@@ -49,6 +49,18 @@ export function createOAuth2Protocol(dependencies: OAuth2ProtocolDependencies): 
       return { handle: state, redirect: { method: 'redirect', url: url.href }, memory: { verifier } };
     },
 
+    async tryClient(connection, callbackUrl) {
+      const oauth2 = asOAuth2(connection);
+      const [secret] = await dependencies.connections.decryptedSecrets(connection.id, 'client-secret');
+      const memory = oauth2.settings.pkce ? { verifier: randomToken(limits.pkceVerifier.bytes) } : {};
+      const request = { callbackUrl, memory, sentAt: new Date(0) };
+      await tokenOf(dependencies, oauth2, { answer: { code: randomToken() }, request, secret: secret?.value });
+      throw new FederationError('upstream_answer_invalid', {
+        rule: 'answer',
+        message: 'The token endpoint accepts any code.',
+      });
+    },
+
     redeem: (connection, answer, request) => redeem(dependencies, asOAuth2(connection), answer, request),
   };
 }
@@ -137,7 +149,8 @@ async function tokenOf(
   const token = answered.access_token;
   if (response.ok && typeof token === 'string' && token !== '') return token;
   const reason = textOf(answered.error) ?? `status ${response.status}`;
-  const isSecret = /incorrect_client_credentials|invalid_client|unauthorized_client/.test(reason);
+  const isSecret =
+    response.status === 401 || /incorrect_client_credentials|invalid_client|unauthorized_client/.test(reason);
   throw new FederationError('upstream_answer_invalid', {
     rule: isSecret ? 'secret' : 'answer',
     message: `The token endpoint answers ${reason}. ${textOf(answered.error_description) ?? ''}`.trim(),

@@ -66,6 +66,17 @@ export function asFederationError(error: unknown): FederationError {
       received: code,
     });
   }
+  // RFC 6749 5.2: a client that authenticated in the Authorization header gets 401 with a challenge, whose body the library leaves unread.
+  if (error instanceof openid.WWWAuthenticateChallengeError) {
+    const { parameters = {} } = error.cause[0] ?? {};
+    const code = parameters.error ?? `status ${error.status}`;
+    return fault('upstream_answer_invalid', {
+      rule: 'secret',
+      message: `The token endpoint answers ${code}${parameters.error_description ? `: ${parameters.error_description}` : ''}`,
+      expected: 'tokens',
+      received: code,
+    });
+  }
   const status = causesOf(error).find((one) => one instanceof Response)?.status;
   if (status !== undefined && status >= 500) {
     const message = `The identity provider answers ${status}.`;

@@ -47,6 +47,20 @@ export function createOidcProtocol(dependencies: OidcClientDependencies): Upstre
       return { handle: state, redirect: { method: 'redirect', url: url.href }, memory: { nonce, verifier } };
     },
 
+    async tryClient(connection, callbackUrl) {
+      try {
+        const { config } = await createOidcClient(dependencies, asOidc(connection));
+        const form = { code: randomToken(), redirect_uri: callbackUrl, code_verifier: randomToken() };
+        await openid.genericGrantRequest(config, 'authorization_code', form);
+      } catch (error) {
+        throw asFederationError(error);
+      }
+      throw new FederationError('upstream_answer_invalid', {
+        rule: 'answer',
+        message: 'The token endpoint accepts any code.',
+      });
+    },
+
     async redeem(connection, answer, request) {
       try {
         return await redeem(dependencies, asOidc(connection), answer, request);
