@@ -63,6 +63,7 @@ const storageContract = {
   'rate-limits/lockout': 'failures of a name and of an address counted in one statement',
   'rate-limits/parallel-sign-ins': 'attempts of two instances, begun and decided at the same moment',
   'rate-limits/rate-limits': 'windows and backoff by upsert with arithmetic on times',
+  'rate-limits/storage-budget': 'the parts of a budget that two processes report',
   'rbac/access': 'permissions in effect, by SQL',
   'rbac/roles': 'permission sets: duplicates inside a transaction, names in any case',
   'rbac/forged-rights': 'the MACs in the statement that loads an account',
