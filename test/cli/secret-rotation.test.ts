@@ -199,6 +199,7 @@ describe('the registry of encrypted columns', () => {
     'federation/upstream-session-rows.ts': 'upstream_sessions',
     'keys/data-keys.ts': 'data_keys',
     'keys/key-pair.ts': 'signing_keys',
+    'logout/saml/routes.ts': 'an address, for a minute',
     'mail/stored-content.ts': 'mail_messages',
     'mfa/factors/totp.ts': 'totp_credentials; a form, while a factor is set up',
     'settings/settings.ts': 'settings',
