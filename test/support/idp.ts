@@ -8,6 +8,7 @@ import { createLogger } from '../../src/platform/logger.ts';
 import { type RunningServer, startServer } from '../../src/server/start.ts';
 import type { DatabaseLimits } from '../../src/storage/open-options.ts';
 import { installedDatabase, testDatabase, testFolder } from './database/database.ts';
+import { expectGenuineRows, expectIntactAuditLog } from './intact.ts';
 import { testSecret } from './secret.ts';
 
 export interface TestIdp extends RunningServer {
@@ -30,9 +31,11 @@ export interface TestIdpOptions {
    * it is `optional` here; test/flows/admin-mfa.test.ts tests the default.
    */
   adminMfa?: 'default' | 'optional';
+  /** The test changes protected rows or the audit log itself, so that `stop` does not check them. */
+  hasTamperedRows?: boolean;
 }
 
-/** Starts Gatehouse. `stop` also closes its database; the files go with the test run. */
+/** Starts Gatehouse. `stop` checks its rows as `gatehouse doctor` does, and closes its database; the files go with the test run. */
 export async function startIdp(options: TestIdpOptions = {}): Promise<TestIdp> {
   const { environment = {}, now, adminMfa = 'optional', resolveTxt = async () => [], databaseLimits } = options;
   const port = Number(environment.PORT ?? (await freePort()));
@@ -61,7 +64,20 @@ export async function startIdp(options: TestIdpOptions = {}): Promise<TestIdp> {
     await server.services.settings.reload();
   }
   const firstAdmin = server.firstAdmin ?? installed?.firstAdmin;
-  return { ...server, firstAdmin, issuer: config.issuer, log, environment: env };
+  let isStopped = false;
+  const stop = async () => {
+    const isChecked = !options.hasTamperedRows && !isStopped;
+    isStopped = true;
+    try {
+      if (isChecked) {
+        await expectGenuineRows(server.services);
+        await expectIntactAuditLog(server.services);
+      }
+    } finally {
+      await server.stop();
+    }
+  };
+  return { ...server, stop, firstAdmin, issuer: config.issuer, log, environment: env };
 }
 
 /** Whether the first start stores what it stores in most tests, so that a database after such a start serves as well. */

@@ -1,5 +1,6 @@
 // The pictures of applications, as their pages need them. Each is a copy in the database, so that no browser calls the address that
 // an application registered (logo_uri), and every instance serves it.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Audit } from '../../audit/audit.ts';
 import { imageHash, type NewImage } from '../../brand/image-reader.ts';
 import { ImageFault } from '../../brand/images/image-fault.ts';
@@ -31,7 +32,10 @@ export interface PictureState {
 }
 
 export interface ApplicationPictures {
-  /** The address on this server, for pages; undefined without a picture. Cached with the directory. */
+  /**
+   * The address on this server, for pages; undefined without a picture. Cached with the directory. Waits for a picture that was
+   * registered a moment ago, up to two seconds.
+   */
   addressOf(clientId: string): Promise<string | undefined>;
   /** The addresses by the id of the application. */
   addressesOf(ids: readonly string[]): Promise<Map<string, string>>;
@@ -64,6 +68,8 @@ export interface ApplicationPicturesDependencies extends PictureFetchDependencie
 /** Below /assets/, where serve.ts serves them. */
 export const PICTURE_PATH = '/assets/application-';
 const MAX_CACHED = 2000;
+/** How long a page waits for the first read of a picture, and how long after its registration. */
+const FIRST_READ = { waitMs: 2000, everyMs: 100, withinMs: 10_000 };
 const COLUMNS = { applicationId: true, url: true, name: true, mac: true } as const;
 
 export function createApplicationPictures(dependencies: ApplicationPicturesDependencies): ApplicationPictures {
@@ -101,22 +107,32 @@ export function createApplicationPictures(dependencies: ApplicationPicturesDepen
   };
 }
 
-function createReads({ db, sql, protectedRows }: ApplicationPicturesDependencies) {
+function createReads({ db, sql, protectedRows, now }: ApplicationPicturesDependencies) {
   const addressIn = (row: { applicationId: string; url: string | null; name: string | null; mac: string } | null) =>
     row?.name && isGenuinePicture(row, protectedRows) ? `${PICTURE_PATH}${row.name}` : undefined;
 
-  const cached = cacheDirectory<{ address: string | undefined }>(
+  const cached = cacheDirectory<{ address: string | undefined; firstReadSince: number | undefined }>(
     sql,
-    async (clientId) => ({
-      address: addressIn(
-        await db.applicationPicture.findFirst({ where: { application: { clientId } }, select: COLUMNS }),
-      ),
-    }),
+    async (clientId) => {
+      const select = { ...COLUMNS, lastError: true, updatedAt: true };
+      const row = await db.applicationPicture.findFirst({ where: { application: { clientId } }, select });
+      const isWaiting = row?.url && row.name === null && row.lastError === null;
+      return { address: addressIn(row), firstReadSince: isWaiting ? row.updatedAt.getTime() : undefined };
+    },
     { max: MAX_CACHED },
   );
 
+  async function addressOf(clientId: string): Promise<string | undefined> {
+    for (let waited = 0; ; waited += FIRST_READ.everyMs) {
+      const { address, firstReadSince } = (await cached(clientId)) ?? {};
+      const isRecent = firstReadSince !== undefined && now().getTime() - firstReadSince < FIRST_READ.withinMs;
+      if (!isRecent || waited >= FIRST_READ.waitMs) return address;
+      await sleep(FIRST_READ.everyMs);
+    }
+  }
+
   const reads: Pick<ApplicationPictures, 'addressOf' | 'addressesOf' | 'read' | 'state'> = {
-    addressOf: async (clientId) => (isStorable(clientId) ? (await cached(clientId))?.address : undefined),
+    addressOf: async (clientId) => (isStorable(clientId) ? addressOf(clientId) : undefined),
 
     async addressesOf(ids) {
       const rows = await inChunks(ids, (piece) =>
