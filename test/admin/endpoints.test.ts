@@ -440,6 +440,8 @@ describe('the server', () => {
     const accessCheckOf = (user: string, application: string) => `/why?${new URLSearchParams({ user, application })}`;
     const rules = expect.arrayContaining([
       {
+        id: 'no_role',
+        state: 'failed',
         rule: 'User has a required role',
         met: false,
         explanation: 'Test application requires the role support. Ann Example has no roles.',
