@@ -115,6 +115,8 @@ it('the whole path leads from a forgotten password to a passkey, a recovery code
   await arrive(other, 'Confirm it’s you', 'recovery');
   await other.fill('[name=code]', codes[0] ?? '');
   await other.click('button.btn-primary');
+  await arrive(other, 'You used a recovery code', 'replace-factor');
+  await press(other, 'Not now');
   await other.waitForSelector('h1:has-text("Your account")');
   expect((await mailOf(box, email, 'New sign-in to your account')).text).toContain('127.0.0.1');
 

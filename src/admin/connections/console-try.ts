@@ -91,9 +91,8 @@ function failedBlocks({ code, message, rule, expected, received }: FailedTry): B
       kind: 'text',
       tone: 'alert',
       text:
-        rule === 'secret'
-          ? t('console.connections.try-client-rejected')
-          : (networkSentence(received ?? '') ?? networkSentence(message) ?? message),
+        networkSentence(received ?? '') ??
+        (rule === 'secret' ? t('console.connections.try-client-rejected') : (networkSentence(message) ?? message)),
     },
     {
       kind: 'facts',
