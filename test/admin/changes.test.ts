@@ -12,7 +12,7 @@ let idp: TestIdp;
 let admin: ApiCaller;
 let later = 0;
 beforeAll(async () => {
-  idp = await startIdp({ now: () => new Date(Date.now() + later) });
+  idp = await startIdp({ now: () => new Date(Date.now() + later), hasTamperedRows: true });
   admin = await aService(idp);
 });
 afterAll(() => idp?.stop());

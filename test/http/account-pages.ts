@@ -45,7 +45,7 @@ export const accountPages: Record<string, [string, object]> = {
     'account/overview',
     {
       account: alice,
-      notice: t('change-password.done'),
+      notice: { text: t('change-password.done'), tone: 'good' },
       warnings: [{ text: t('overview.protect'), href: '/account/factors', label: t('enrol.set-up') }],
       unproven: 'alice@example.com',
       sections: [
@@ -121,7 +121,7 @@ export const accountPages: Record<string, [string, object]> = {
   accountConnections: [
     'account/connections',
     {
-      notice: t('connections.added', { connection: 'Example Corp' }),
+      notice: { text: t('connections.added', { connection: 'Example Corp' }), tone: 'good' },
       linked: [
         {
           id: 'one',
@@ -167,7 +167,7 @@ export const accountPages: Record<string, [string, object]> = {
       recoveryCodes: 2,
       hasFewCodes: true,
       hasFactor: true,
-      notice: t('factors.passkey-done'),
+      notice: { text: t('factors.passkey-done'), tone: 'good' },
     },
   ],
   accountApp: ['account/authenticator-app', sampleApp],
@@ -232,7 +232,7 @@ export const accountPages: Record<string, [string, object]> = {
           apps: [],
         },
       ],
-      notice: t('sessions.ended'),
+      notice: { text: t('sessions.ended'), tone: 'good' },
     },
   ],
   accountBrowsers: [

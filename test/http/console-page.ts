@@ -344,7 +344,7 @@ export const consolePages: Record<string, [string, object]> = {
       ...page,
       console: {
         person: { name: 'Ann Example', username: 'ann' },
-        notice: 'Saved.',
+        notice: { text: 'Saved.', tone: 'good' },
         navigation: [
           { entries: [{ href: '/admin', label: 'Overview', icon: 'layout-dashboard', isCurrent: false }] },
           {

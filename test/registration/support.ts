@@ -18,7 +18,7 @@ export function office(): Office {
   const started = { clock } as Office;
   beforeAll(async () => {
     started.box = await mailbox();
-    started.idp = await startIdp({ environment: { SMTP_URL: started.box.url }, now: clock.now });
+    started.idp = await startIdp({ environment: { SMTP_URL: started.box.url }, now: clock.now, hasTamperedRows: true });
     started.links = linkServices(started.idp.services);
   });
   afterAll(async () => {

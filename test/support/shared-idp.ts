@@ -5,7 +5,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { databaseKind } from './database/database.ts';
 import { startIdp, type TestIdp } from './idp.ts';
-import { expectGenuineRows } from './intact.ts';
 
 const servers = new Map<string, Promise<TestIdp>>();
 
@@ -17,11 +16,6 @@ export function sharedIdp(): Promise<TestIdp> {
 /** The same for files that add connections, which change the sign-in page for everyone. */
 export function sharedIdpWithConnections(): Promise<TestIdp> {
   return shared('with connections');
-}
-
-/** Checks the rows of the shared servers as `gatehouse doctor` does. */
-export async function checkSharedServers(): Promise<void> {
-  for (const server of servers.values()) await expectGenuineRows((await server).services);
 }
 
 async function shared(purpose: string): Promise<TestIdp> {

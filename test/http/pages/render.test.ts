@@ -12,7 +12,7 @@ const evil = `"><script>alert(1)</script><img src=x onerror='alert(2)'>`;
 const templates = filesUnder('views', '.eta');
 
 // Chosen by our code among a few: it selects a partial or an icon.
-const constantKeys = ['kind', 'state', 'icon'];
+const constantKeys = ['tone', 'kind', 'state', 'icon'];
 
 // Every text of the data, however deep, becomes hostile.
 const poisoned = (data: unknown) => withTexts(data, () => evil);

@@ -9,7 +9,7 @@ import { startIdp, type TestIdp } from '../../support/idp.ts';
 let idp: TestIdp;
 
 beforeAll(async () => {
-  idp = await startIdp();
+  idp = await startIdp({ hasTamperedRows: true });
 });
 afterAll(() => idp?.stop());
 

@@ -28,8 +28,11 @@ let plain: FapiClient;
 let signing: FapiClient;
 
 beforeAll(async () => {
-  idp = await startIdp();
-  other = await startIdp({ environment: { DATABASE_URL: String(idp.environment.DATABASE_URL) } });
+  idp = await startIdp({ hasTamperedRows: true });
+  other = await startIdp({
+    hasTamperedRows: true,
+    environment: { DATABASE_URL: String(idp.environment.DATABASE_URL) },
+  });
   for (const one of [idp, other]) {
     await one.services.settings.set('rate_limits', false);
     await one.services.settings.reload();

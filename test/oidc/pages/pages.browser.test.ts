@@ -26,7 +26,7 @@ let shop: Application;
 let tv: Application;
 
 beforeAll(async () => {
-  [browser, idp, web] = await Promise.all([launchBrowser(), startIdp(), relyingPartyApp()]);
+  [browser, idp, web] = await Promise.all([launchBrowser(), startIdp({ hasTamperedRows: true }), relyingPartyApp()]);
   user = await aUser(idp.services, {
     username: 'ann',
     name: 'Ann Example',
