@@ -68,13 +68,6 @@ export const statements = hotStatements('rate-limits', {
       ${COUNT_IN_FLIGHT}
     WHERE rate_limits.points < ? OR rate_limits.expires_at <= ?
     RETURNING points`,
-  sliding: `${NEW_ROW}
-    ON CONFLICT (key) DO UPDATE SET
-      points = CASE WHEN rate_limits.expires_at <= ? THEN 1 + ${IN_FLIGHT} ELSE rate_limits.points + 1 END,
-      expires_at = excluded.expires_at,
-      ${COUNT_IN_FLIGHT}
-    WHERE rate_limits.points < ? OR rate_limits.expires_at <= ?
-    RETURNING points`,
   backoff: `${NEW_ROW}
     ON CONFLICT (key) DO UPDATE SET
       points = CASE WHEN rate_limits.expires_at <= ? THEN 1
@@ -190,9 +183,10 @@ async function countOnce(
   const inFlight = inFlightUntil === undefined ? [0, 0] : [1, inFlightUntil];
   if (policy.kind === 'window') {
     const { points, seconds, slides = false } = policy;
-    const kept = slides ? [] : [at];
-    const values = [id, at + seconds * 1000, ...inFlight, at, at, ...kept, at, Math.min(points, below), at];
-    return (await sql.query<Row>(slides ? statements.sliding : statements.window, ...values)).length > 0;
+    // A sliding window begins again with each attempt.
+    const renewedUntil = slides ? Number.MAX_SAFE_INTEGER : at;
+    const values = [id, at + seconds * 1000, ...inFlight, at, at, renewedUntil, at, Math.min(points, below), at];
+    return (await sql.query<Row>(statements.window, ...values)).length > 0;
   }
   // The row expires `forgetSeconds` after the end of the pause, so that the pause needs no column.
   const { freeAttempts, baseSeconds, maxSeconds, forgetSeconds } = policy;

@@ -131,9 +131,9 @@ describe('a rejected sign-in', () => {
     draft.upstream.quirks = { signature: 'other-key' };
     const unsigned = await openSignIn(idp, { clientId, connection: draft.connection });
     draft.upstream.quirks = {};
+    // The stored answer cannot prove that other keys would help: none is offered.
     const page = await admin.get(`/admin/refusals/${codeIn(unsigned)}`);
-    const read = await admin.follow(await admin.submit(page, {}, { button: 'Update keys and endpoints' }));
-    expect(textOf(read.text)).toContain('Changed.');
+    expect(textOf(page.text)).not.toContain('Update keys and endpoints');
     await idp.services.connections.setEnabled(draft.connection, false);
   });
 });

@@ -354,7 +354,7 @@ export const samplePages: Record<string, [string, object]> = {
       problem: t('app-error.id-token-hint'),
       rejectionCode: 'K7Q2-9FXM',
       requestId: 'VkQ0c3RhcnQ',
-      technical: [{ label: 'id_token_hint', value: 'It can’t be read as a JWT.' }],
+      technical: [{ label: 'id_token_hint', value: 'exp' }],
     },
   ],
   deviceEnter: ['device/enter-code', { action: '/x' }],

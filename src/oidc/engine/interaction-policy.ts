@@ -139,6 +139,9 @@ function subjectClaims(claims: KoaContextWithOIDC['oidc']['claims']): unknown[] 
   );
 }
 
+/** Of a username or an email address. */
+const MAX_LOGIN = 254;
+
 /**
  * `login_hint` (OIDC Core 3.1.2.1) names another user than that of the session: the user chooses. It is compared with the session alone, so
  * that nobody learns which accounts exist.
@@ -147,7 +150,9 @@ function loginHintCheck({ subjectOf }: PromptDependencies) {
   return new Check('login_hint', 'the request suggests another user', 'account_selection_required', async (ctx) => {
     const { account, params, result } = ctx.oidc;
     const hint = typeof params?.login_hint === 'string' ? params.login_hint.trim().toLowerCase() : '';
-    if (!account || hint === '' || result?.login || result?.select_account) return NO_NEED_TO_PROMPT;
+    // A longer one names no account.
+    if (!account || hint === '' || hint.length > MAX_LOGIN || result?.login || result?.select_account)
+      return NO_NEED_TO_PROMPT;
     // The Subject of a SAML request is checked as such.
     if (params?.response_mode === 'saml') return NO_NEED_TO_PROMPT;
     const { id, username, email } = accountOf(account);

@@ -60,7 +60,7 @@ describe('the database', () => {
       '/par',
       Object.fromEntries(new URL(authorizeUrl(idp, compared.clientId)).searchParams),
     );
-    const device = await oidc.initiateDeviceAuthorization(tv.rp.config, {});
+    const device = await oidc.initiateDeviceAuthorization(tv.rp.config, { scope: 'openid' });
     const initial = await createRegistrationTokens(idp.services).issue();
     const registered = await httpClient(idp.issuer).post('/register', {
       json: { redirect_uris: [redirectUri] },
