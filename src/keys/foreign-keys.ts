@@ -1,4 +1,4 @@
-// The rule for every public key that somebody else chose, wherever it arrives: in SAML metadata and certificates, `jwks`, `jwks_uri`, the JWKS
+// The rule for every public key of another party: in SAML metadata and certificates, `jwks`, `jwks_uri`, the JWKS
 // of an upstream, the header of a DPoP proof, a passkey. RSA from 2048 to 8192 bits with an exponent of at most 32 bits, known curves, a few
 // keys for each use: otherwise one signature that nobody made would take seconds to verify. A document that breaks the rule is refused as a
 // whole, and the one before it stays in use.

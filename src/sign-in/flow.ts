@@ -100,7 +100,7 @@ export function createFlow(dependencies: FlowDependencies): Flow {
   };
 }
 
-/** Whether the session that another tab has changed decides, and not what this tab has proven or is about to prove of somebody else. */
+/** Whether the session that another tab has changed decides, and not what this tab has proven or is about to prove of another user. */
 async function followsSession(
   { accounts }: FlowDependencies,
   ctx: StepContext,

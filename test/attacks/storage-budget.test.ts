@@ -259,7 +259,7 @@ describe('one user', { timeout: 240_000 }, () => {
     spendMost('192.0.2.20', user);
     const start = (index: number) => browser.get(authorizeUrl(idp, app.clientId, long), elsewhere(index));
     expectBounded(await flood(start, FEW));
-    // Somebody else signs in at the same address.
+    // Another user signs in at the same address.
     const other = await completeSignIn(browserAt('192.0.2.20'), authorizeUrl(idp, app.clientId), {
       user: await aUser(idp.services),
     });

@@ -1,5 +1,5 @@
 // /verify-email: a mailed link and a button that verify an email address, or change to it. Only the user who asked for the mail can use it,
-// signed in: its recipient may be somebody else, who would confirm the address of a stranger's account.
+// signed in: its recipient may be another person, who would confirm the address of a stranger's account.
 
 import Router from '@koa/router';
 import type { Extras, State } from '../../http/context.ts';

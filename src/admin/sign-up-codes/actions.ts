@@ -1,4 +1,4 @@
-// Sign-up codes, as administrators use them: created, listed and revoked. Whoever may create one may also turn the demand for codes off
+// Sign-up codes, as administrators use them: created, listed and revoked. An administrator who may create one may also turn the demand for codes off
 // (gatehouse.settings:write-security), so a code gives nobody more than the settings would.
 import type { Actor } from '../../audit/audit.ts';
 import { limits } from '../../limits.ts';

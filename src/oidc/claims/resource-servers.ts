@@ -48,7 +48,7 @@ export function createResourceServers(dependencies: ResourcesDependencies) {
     } as ResourceServer;
   }
 
-  /** The scopes of the API that the client may request, whoever the user is. */
+  /** The scopes of the API that the client may request, for any user. */
   async function registeredScopes(identifier: string, clientId: string): Promise<string[]> {
     const [api, application] = await Promise.all([findApi(identifier), clients.applicationOf(clientId)]);
     return api ? scopesInBoth(api, application?.metadata.scope) : [];

@@ -80,7 +80,7 @@ function readRequestedContext(root: Element): RequestedAuthnContext | undefined 
   return { comparison: (attribute(requested, 'Comparison') ?? 'exact') as Comparison, classes, declarations };
 }
 
-/** A Subject without an identifier stands for whoever signs in (Core 3.4.1). */
+/** A Subject without an identifier stands for any user (Core 3.4.1). */
 function readSubject(root: Element): AuthnRequest['subject'] {
   const subject = childOf(root, 'saml:Subject');
   if (!subject) return undefined;

@@ -22,7 +22,7 @@ export interface PendingAuthnRequest {
   requestedContext: RequestedAuthnContext | undefined;
   forceAuthn: boolean;
   isPassive: boolean;
-  /** The user that the assertion has to be about; undefined: whoever signs in. */
+  /** The user that the assertion has to be about; undefined: any user. */
   subject: NameId | undefined;
   /** What the sign-in page has filled in. */
   loginHint: string | undefined;

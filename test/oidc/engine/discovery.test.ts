@@ -70,7 +70,7 @@ describe('discovery', () => {
     });
   });
 
-  it('announces the registration endpoint while somebody can use it', async () => {
+  it('announces the registration endpoint while an initial access token exists', async () => {
     const documents = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server'];
     const announced = () =>
       Promise.all(documents.map(async (path) => (await client().get(path)).json().registration_endpoint));

@@ -66,7 +66,7 @@ describe('public-documents', () => {
     });
   });
 
-  it('lists the published algorithms and keys, and the registration endpoint while somebody can register', async () => {
+  it('lists the published algorithms and keys, and the registration endpoint while registration is possible', async () => {
     expect(await algsOf(patched)).toEqual(['RS256', 'ES256']);
     expect(await document(patched)).toMatchObject({ registration_endpoint: expect.any(String) });
     published = { algs: ['RS256'], registration: false };
