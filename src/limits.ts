@@ -168,7 +168,7 @@ export const limits = {
     serverDownSeconds: 60, // after a failure of one of several servers, which is tried after the others meanwhile
     authoritiesSeconds: 600, // until certificates of the system are read again
     domainSeconds: 300, // until what a domain says about itself is read again
-    refusedAgainSeconds: 900, // until the account that searches is tried again after a refusal that ends by itself
+    rejectedAgainSeconds: 900, // until the account that searches is tried again after a rejection that ends by itself
     stateSeconds: 3600, // until a refresh of tokens asks the directory about the user again
     /** Of a directory that states none; of one that never locks, so that guesses are limited all the same. */
     lockout: { threshold: 5, windowSeconds: 30 * MINUTE },

@@ -59,7 +59,7 @@ export async function fill({ db, kind }: Database, rows: number): Promise<void> 
   await run(`INSERT INTO mail_messages (id, recipient, subject, body_sealed, tries, next_try_at, sent_at, failed_at, created_at)
     ${numbers(rows)} SELECT 'm-' || n, ${mail}, 'New sign-in', ${sqlite ? body : "repeat('x', 3000)"}, 1, ${later},
     CASE WHEN n % 100 < 98 THEN ${at} END, CASE WHEN n % 100 = 98 THEN ${at} END, ${at} FROM n`);
-  await run(`INSERT INTO refusals (id, at, endpoint, reason, message, client_id, subject_id, request_id, data, expires_at)
+  await run(`INSERT INTO rejections (id, at, endpoint, reason, message, client_id, subject_id, request_id, data, expires_at)
     ${numbers(rows)} SELECT 'C' || n, ${at}, 'authorize', 'redirect_uri', 'The redirect URI is not registered.',
     'https://oidc-' || (n % 1000) || '.example.com/', 'sub-' || n, 'req-' || n, '{"redirect_uri":"https://x.example/"}', ${later} FROM n`);
   const type = oneOf(['sign-in.completed', 'sign-in.password', 'session.ended', 'token.issued', 'sign-in.completed']);
@@ -115,13 +115,13 @@ export async function pagesOf({ db }: Database): Promise<Record<string, string>>
     'roles, members of one, search': `/admin/roles/${role?.id}/members?q=user-77`,
     'roles, applications of one': `/admin/roles/${role?.id}/applications`,
     'signing keys': '/admin/keys',
-    'access check, of one and one': `/admin/why?user=user-5000&app=${client.id}`,
-    'access check, by request': '/admin/why?request=req-5000',
-    'rejected requests': '/admin/refusals',
-    'rejected requests, last page': `/admin/refusals?after=${early}.C9`,
-    'rejected requests, oldest first': '/admin/refusals?sort=at',
-    'rejected requests, by client': `/admin/refusals?client=${aClient}`,
-    'rejected requests, by request': '/admin/refusals?request=req-5000',
+    'access check, of one and one': `/admin/access-check?user=user-5000&app=${client.id}`,
+    'access check, by request': '/admin/access-check?request=req-5000',
+    'rejected requests': '/admin/rejections',
+    'rejected requests, last page': `/admin/rejections?after=${early}.C9`,
+    'rejected requests, oldest first': '/admin/rejections?sort=at',
+    'rejected requests, by client': `/admin/rejections?client=${aClient}`,
+    'rejected requests, by request': '/admin/rejections?request=req-5000',
     sessions: '/admin/sessions',
     'sessions, last page': `/admin/sessions?after=${early}.s-9`,
     'sessions, oldest first': '/admin/sessions?sort=since',

@@ -15,11 +15,11 @@ import {
   decryptSecrets,
   deleteSecret,
   encryptedSecrets,
-  forgetRefusal,
+  forgetRejection,
   listSecrets,
   type SecretInfo,
   secretsMatch,
-  storeRefusal,
+  storeRejection,
   storeSecret,
 } from './secrets.ts';
 import {
@@ -63,9 +63,9 @@ export interface Connections {
   secretsMatch(id: string, purpose: SecretPurpose, declared: readonly DeclaredSecret[], tx?: Tx): Promise<boolean>;
   addSecret(id: string, purpose: SecretPurpose, secret: DeclaredSecret, change?: Change): Promise<SecretInfo>;
   removeSecret(id: string, secretId: string, change?: Change): Promise<void>;
-  /** The upstream refused the secret: it is not sent again, and the administrators are told once. */
-  secretRefused(id: string, secretId: string, refusal: { reason: string; text: string }): Promise<void>;
-  /** The upstream accepts a secret that it refused before. */
+  /** The upstream rejected the secret: it is not sent again, and the administrators are told once. */
+  secretRejected(id: string, secretId: string, rejection: { reason: string; text: string }): Promise<void>;
+  /** The upstream accepts a secret that it rejected before. */
   secretAccepted(id: string, secretId: string): Promise<void>;
   /** Cached for an id; callers must not change them. */
   roleMappings(id: string, tx?: Tx): Promise<readonly RoleMapping[]>;
@@ -129,19 +129,19 @@ export function createConnections(context: ConnectionsContext): Connections {
         await deleteSecret(id, secretId, tx);
         await recordChange(context, 'connection.secret-removed', id, tx, by, { secretId });
       }),
-    secretRefused: (id, secretId, refusal) =>
+    secretRejected: (id, secretId, rejection) =>
       transaction(db, async (tx) => {
-        if (!(await storeRefusal(context, secretId, refusal, tx))) return;
+        if (!(await storeRejection(context, secretId, rejection, tx))) return;
         const { name, kind } = await getConnection(context, id, tx);
-        const { reason, text: detail } = refusal;
+        const { reason, text: detail } = rejection;
         const data = { connection: id, secretId, detail };
-        await context.audit.record({ type: 'connection.secret-refused', outcome: 'failure', reason, data }, tx);
+        await context.audit.record({ type: 'connection.secret-rejected', outcome: 'failure', reason, data }, tx);
         await context.notifyAdministrators(
-          { kind: 'connection-refused', connection: name, connectionId: id, detail, isDirectory: kind === 'ldap' },
+          { kind: 'connection-rejected', connection: name, connectionId: id, detail, isDirectory: kind === 'ldap' },
           tx,
         );
       }),
-    secretAccepted: (_id, secretId) => transaction(db, (tx) => forgetRefusal(secretId, tx)),
+    secretAccepted: (_id, secretId) => transaction(db, (tx) => forgetRejection(secretId, tx)),
     roleMappings: async (id, tx) => (tx ? listRoleMappings(context, id, tx) : ((await mappings(id)) ?? [])),
     domains: (id, tx = db) => listDomains(context, id, tx),
   };

@@ -15,10 +15,10 @@ export interface SecretInfo {
   purpose: SecretPurpose;
   createdAt: Date;
   expiresAt: Date | null;
-  /** When the upstream refused it, why (an audit reason), and in which words. */
-  refusedAt: Date | null;
-  refusedReason: string | null;
-  refusedText: string | null;
+  /** When the upstream rejected it, why (an audit reason), and in which words. */
+  rejectedAt: Date | null;
+  rejectedReason: string | null;
+  rejectedText: string | null;
 }
 export type DecryptedSecret = SecretInfo & { value: string };
 
@@ -88,50 +88,50 @@ export async function storeSecret(
     expires: expiresAt?.toISOString() ?? null,
   };
   const valueSealed = vault.seal(JSON.stringify(content), contextOf(id));
-  const refusal = { refusedAt: null, refusedReason: null, refusedText: null };
-  const row = { id, connectionId, purpose, createdAt: now(), expiresAt, ...refusal };
+  const rejection = { rejectedAt: null, rejectedReason: null, rejectedText: null };
+  const row = { id, connectionId, purpose, createdAt: now(), expiresAt, ...rejection };
   await tx.connectionSecret.create({ data: { ...row, valueSealed } });
   const { connectionId: _connection, ...info } = row;
   return info;
 }
 
-/** Refusals that end by themselves, and at which the upstream counts no further attempt: locked, outside of the hours. */
+/** Rejections that end by themselves, and at which the upstream counts no further attempt: locked, outside of the hours. */
 const TEMPORARY = ['directory_account_locked', 'directory_not_now', 'directory_constraint'];
 
-/** Whether the upstream refused the secret, so that it is not sent: for good, or for a while where the refusal ends by itself. */
-export function isRefused({ refusedAt, refusedReason }: SecretInfo, now: Date): boolean {
-  if (refusedAt === null) return false;
-  if (!TEMPORARY.includes(refusedReason ?? '')) return true;
-  return refusedAt.getTime() + limits.ldap.refusedAgainSeconds * 1000 > now.getTime();
+/** Whether the upstream rejected the secret, so that it is not sent: for good, or for a while where the rejection ends by itself. */
+export function isRejected({ rejectedAt, rejectedReason }: SecretInfo, now: Date): boolean {
+  if (rejectedAt === null) return false;
+  if (!TEMPORARY.includes(rejectedReason ?? '')) return true;
+  return rejectedAt.getTime() + limits.ldap.rejectedAgainSeconds * 1000 > now.getTime();
 }
 
 /**
- * The secret because of which nobody can sign in: the newest password of a directory, where the directory has refused each that is stored;
+ * The secret because of which nobody can sign in: the newest password of a directory, where the directory has rejected each that is stored;
  * the newest client secret or key, which is the one that is sent.
  */
-export function refusedSecret(secrets: readonly SecretInfo[], now: Date): SecretInfo | undefined {
+export function rejectedSecret(secrets: readonly SecretInfo[], now: Date): SecretInfo | undefined {
   const passwords = secrets.filter(({ purpose }) => purpose === 'bind-password');
-  if (passwords.length > 0) return passwords.every((one) => isRefused(one, now)) ? passwords[0] : undefined;
+  if (passwords.length > 0) return passwords.every((one) => isRejected(one, now)) ? passwords[0] : undefined;
   const newest = secrets.filter(({ purpose }, index) => secrets.findIndex((one) => one.purpose === purpose) === index);
-  return newest.find((one) => isRefused(one, now));
+  return newest.find((one) => isRejected(one, now));
 }
 
-/** Stores that the upstream refused the secret. False where that was known, here or at another node. */
-export async function storeRefusal(
+/** Stores that the upstream rejected the secret. False where that was known, here or at another node. */
+export async function storeRejection(
   { now }: Pick<SecretsContext, 'now'>,
   id: string,
   { reason, text }: { reason: string; text: string },
   tx: Tx,
 ): Promise<boolean> {
-  const data = { refusedAt: now(), refusedReason: reason, refusedText: text };
-  const first = await tx.connectionSecret.updateMany({ where: { id, refusedAt: null }, data });
+  const data = { rejectedAt: now(), rejectedReason: reason, rejectedText: text };
+  const first = await tx.connectionSecret.updateMany({ where: { id, rejectedAt: null }, data });
   if (first.count === 0) await tx.connectionSecret.updateMany({ where: { id }, data });
   return first.count > 0;
 }
 
-export async function forgetRefusal(id: string, tx: Tx): Promise<void> {
-  const data = { refusedAt: null, refusedReason: null, refusedText: null };
-  await tx.connectionSecret.updateMany({ where: { id, refusedAt: { not: null } }, data });
+export async function forgetRejection(id: string, tx: Tx): Promise<void> {
+  const data = { rejectedAt: null, rejectedReason: null, rejectedText: null };
+  await tx.connectionSecret.updateMany({ where: { id, rejectedAt: { not: null } }, data });
 }
 
 /** Makes these the secrets of a purpose: the missing ones are added, the others removed. False when nothing changes. */
@@ -185,21 +185,21 @@ interface Row {
   purpose: string;
   valueSealed: string;
   createdAt: Date;
-  refusedAt: Date | null;
-  refusedReason: string | null;
-  refusedText: string | null;
+  rejectedAt: Date | null;
+  rejectedReason: string | null;
+  rejectedText: string | null;
 }
 
 /** Undefined for a row that was moved from another connection or purpose: its secret would be sent to the wrong server. */
 function decrypted(
   vault: SecretsContext['vault'],
-  { id, connectionId, purpose, valueSealed, createdAt, refusedAt, refusedReason, refusedText }: Row,
+  { id, connectionId, purpose, valueSealed, createdAt, rejectedAt, rejectedReason, rejectedText }: Row,
 ): DecryptedSecret | undefined {
   const { value, expires, ...owner } = JSON.parse(vault.open(valueSealed, contextOf(id)).toString()) as SealedContent;
   if (owner.connection !== connectionId || owner.purpose !== purpose) return undefined;
   const expiresAt = expires ? new Date(expires) : null;
-  const refusal = { refusedAt, refusedReason, refusedText };
-  return { id, purpose: purpose as SecretPurpose, createdAt, expiresAt, ...refusal, value };
+  const rejection = { rejectedAt, rejectedReason, rejectedText };
+  return { id, purpose: purpose as SecretPurpose, createdAt, expiresAt, ...rejection, value };
 }
 
 function expiryOf(text: string | undefined): Date | null {

@@ -1,4 +1,4 @@
-// What an administrator should look at: secrets that were refused, secrets and certificates that expire, documents that cannot be read, domains without
+// What an administrator should look at: secrets that were rejected, secrets and certificates that expire, documents that cannot be read, domains without
 // their TXT record, and rows that another program wrote. For the overview of the console, `gatehouse doctor` and mail
 // (expiry-notices.ts).
 import { X509Certificate } from 'node:crypto';
@@ -11,12 +11,12 @@ import type { Connections } from './connections.ts';
 import type { ParseMetadata } from './document-checks.ts';
 import type { ConnectionDocuments } from './documents.ts';
 import { networkSentence } from './network-sentences.ts';
-import { refusedSecret, type SecretInfo } from './secrets.ts';
+import { rejectedSecret, type SecretInfo } from './secrets.ts';
 
 export interface ConnectionWarning {
   /** Absent for a row that another program wrote. */
   connection?: Pick<Connection, 'id' | 'name'>;
-  problem: 'ends' | 'own-certificate' | 'document' | 'domain' | 'endpoint' | 'forged' | 'refused';
+  problem: 'ends' | 'own-certificate' | 'document' | 'domain' | 'endpoint' | 'forged' | 'rejected';
   /** One sentence with the name of the connection. */
   text: Text;
   /** When `what` expires. */
@@ -56,7 +56,7 @@ export async function connectionWarnings(dependencies: ConnectionWarningsDepende
   const enabled = await connections.enabled();
   if (enabled.some(({ kind }) => kind === 'saml')) warnings.push(...(await expiringOwnCertificates(dependencies)));
   for (const connection of enabled) {
-    warnings.push(...(await refusedSecrets(connection, dependencies)));
+    warnings.push(...(await rejectedSecrets(connection, dependencies)));
     warnings.push(...(await expiringSecrets(connection, dependencies)));
     warnings.push(...(await expiringCertificates(connection, dependencies)));
     warnings.push(...(await unusableEndpoints(connection, dependencies)));
@@ -66,20 +66,20 @@ export async function connectionWarnings(dependencies: ConnectionWarningsDepende
   return warnings;
 }
 
-/** Where no other secret is left that the upstream has not refused. */
-async function refusedSecrets(
+/** Where no other secret is left that the upstream has not rejected. */
+async function rejectedSecrets(
   connection: Connection,
   { connections, now }: ConnectionWarningsDependencies,
 ): Promise<ConnectionWarning[]> {
-  const refused = refusedSecret(await connections.secretInfos(connection.id), now());
-  if (!refused?.refusedAt) return [];
+  const rejected = rejectedSecret(await connections.secretInfos(connection.id), now());
+  if (!rejected?.rejectedAt) return [];
   const { name } = connection;
-  const isPassword = refused.purpose === 'bind-password';
-  const text = t(`console.connection-warning.${isPassword ? 'refused' : 'client-refused'}`, {
-    ...{ name, day: isoDay(refused.refusedAt) },
-    error: networkSentence(refused.refusedText ?? '') ?? refused.refusedText ?? '',
+  const isPassword = rejected.purpose === 'bind-password';
+  const text = t(`console.connection-warning.${isPassword ? 'rejected' : 'client-rejected'}`, {
+    ...{ name, day: isoDay(rejected.rejectedAt) },
+    error: networkSentence(rejected.rejectedText ?? '') ?? rejected.rejectedText ?? '',
   });
-  return [{ connection, problem: 'refused', text, isUrgent: true }];
+  return [{ connection, problem: 'rejected', text, isUrgent: true }];
 }
 
 async function expiringSecrets(connection: Connection, { connections, now }: ConnectionWarningsDependencies) {

@@ -67,7 +67,7 @@ export function createPreparePassword(dependencies: PreparePasswordDependencies)
       outcome: 'ready',
       async store(tx) {
         // The second factor that allows a short password may have been removed during the hashing.
-        if (!long && !(await hasSecondFactor(account.id, tx))) throw badRequest('password_refused');
+        if (!long && !(await hasSecondFactor(account.id, tx))) throw badRequest('password_rejected');
         await storedPasswords.replace(tx, account.id, password);
         const data = { mustChange };
         await audit.record({ ...by, type: event, outcome: 'success', subjectId: account.id, data }, tx);

@@ -67,7 +67,7 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
 
   return {
     async hash(plain) {
-      if (isTooLong(plain)) throw badRequest('password_refused', { message: t('password.far-too-long') });
+      if (isTooLong(plain)) throw badRequest('password_rejected', { message: t('password.far-too-long') });
       return queue.run(() => argon2.hash(Buffer.from(plain.normalize('NFKC')), CURRENT));
     },
 

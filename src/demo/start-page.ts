@@ -33,7 +33,7 @@ ${apps.map(
 <h2 id="console">The console</h2>
 <p>Administrators manage applications and people in the <a href="${issuer}/admin">console</a>. Sign out first, then sign in as:</p>
 ${facts({ Username: demoAdmin.username, Password: demoAdmin.password })}
-<p>The <a href="${issuer}/admin/why">access check</a> says why a person can or can’t open an application.</p>
+<p>The <a href="${issuer}/admin/access-check">access check</a> says why a person can or can’t open an application.</p>
 </section>
 <section class="part" aria-labelledby="corp">
 <h2 id="corp">Sign in with Example Corp</h2>

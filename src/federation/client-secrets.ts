@@ -7,7 +7,7 @@ import { FederationError } from './faults.ts';
 import type { UpstreamProtocol } from './upstream.ts';
 
 /** `unknown`: the upstream did not answer, or its answer says nothing about the secret. */
-export type ClientTrial = 'accepted' | 'refused' | 'unknown';
+export type ClientTrial = 'accepted' | 'rejected' | 'unknown';
 
 export interface ClientSecrets {
   /** Sends a code that no upstream issued; undefined for a connection without client authentication. */
@@ -24,7 +24,7 @@ export function createClientSecrets({
   protocols,
   issuer,
 }: {
-  connections: Pick<Connections, 'decryptedSecrets' | 'secretRefused' | 'secretAccepted'>;
+  connections: Pick<Connections, 'decryptedSecrets' | 'secretRejected' | 'secretAccepted'>;
   protocols: Partial<Record<ConnectionKind, UpstreamProtocol>>;
   issuer: string;
 }): ClientSecrets {
@@ -43,10 +43,10 @@ export function createClientSecrets({
     const secret = trial === 'unknown' ? undefined : await inUse(connection);
     if (!secret) return trial;
     if (trial === 'accepted') {
-      if (secret.refusedAt) await connections.secretAccepted(connection.id, secret.id);
-    } else if (!secret.refusedAt) {
+      if (secret.rejectedAt) await connections.secretAccepted(connection.id, secret.id);
+    } else if (!secret.rejectedAt) {
       const text = error instanceof FederationError ? (error.received ?? error.message) : '';
-      await connections.secretRefused(connection.id, secret.id, { reason: 'client_rejected', text });
+      await connections.secretRejected(connection.id, secret.id, { reason: 'client_rejected', text });
     }
     return trial;
   }
@@ -71,6 +71,6 @@ export function createClientSecrets({
 function trialOf(error: unknown): ClientTrial {
   if (error === undefined) return 'accepted';
   if (!(error instanceof FederationError)) return 'unknown';
-  if (error.rule === 'secret') return 'refused';
+  if (error.rule === 'secret') return 'rejected';
   return error.rule === 'answer' && WRONG_CODE.includes(error.received ?? '') ? 'accepted' : 'unknown';
 }

@@ -53,7 +53,7 @@ export function createDirectories(dependencies: DirectoriesDependencies): Direct
           continue;
         }
         const one = await checkAt(dependencies, connection, attempt);
-        if (one.outcome === 'right' || one.outcome === 'refused') return one;
+        if (one.outcome === 'right' || one.outcome === 'rejected') return one;
         if (verdict.outcome !== 'unavailable') verdict = one;
       }
       return verdict;

@@ -34,7 +34,7 @@ export interface FinishedTry extends Preview {
   /** Undefined: the upstream does not say when the user authenticated. */
   authTime: Date | undefined;
   groups: readonly string[];
-  /** Of a directory: why it would refuse the right password. */
+  /** Of a directory: why it would reject the right password. */
   problem?: AccountProblem | undefined;
 }
 

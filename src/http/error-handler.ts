@@ -205,7 +205,7 @@ function problemOf(error: AppError, requestId: string): object {
       .join(' '),
     code,
     requestId,
-    ...(rejectionCode && { refusal: rejectionCode }),
+    ...(rejectionCode && { rejection: rejectionCode }),
     ...(fields.length > 0 ? { errors: fields } : {}),
   };
 }

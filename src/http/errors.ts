@@ -18,7 +18,7 @@ const problems = {
   sign_in_expired: { status: 400, next: { href: '/dashboard', label: t('page.your-apps') } },
   cookies_blocked: { status: 400 },
   other_browser: { status: 400, next: { href: '/dashboard', label: t('page.your-apps') } },
-  password_refused: { status: 400 },
+  password_rejected: { status: 400 },
   saml_request_invalid: { status: 400 },
   service_provider_unknown: { status: 400 },
   state_mismatch: { status: 400 },

@@ -1,6 +1,6 @@
 // The rule for every public key of another party: in SAML metadata and certificates, `jwks`, `jwks_uri`, the JWKS
 // of an upstream, the header of a DPoP proof, a passkey. RSA from 2048 to 8192 bits with an exponent of at most 32 bits, known curves, a few
-// keys for each use: otherwise one signature that nobody made would take seconds to verify. A document that breaks the rule is refused as a
+// keys for each use: otherwise one signature that nobody made would take seconds to verify. A document that breaks the rule is rejected as a
 // whole, and the one before it stays in use.
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { limits } from '../limits.ts';

@@ -57,7 +57,7 @@ interface Delivery {
 /** Makes the queue of logout deliveries. One is given up after `limits.delivery.maxTries` attempts. */
 export function createLogoutDeliveries(dependencies: LogoutDeliveriesDependencies): JobQueue {
   const { now, send, sendSoap, countDelivery = () => {} } = dependencies;
-  const reportRefusal = createRefusalReport(dependencies);
+  const reportRejection = createRejectionReport(dependencies);
   return createJobQueue<Delivery>({
     now,
     store: deliveryStore(dependencies),
@@ -70,8 +70,8 @@ export function createLogoutDeliveries(dependencies: LogoutDeliveriesDependencie
         return { outcome: 'done', detail };
       } catch (error) {
         if (!(error instanceof UnexpectedAnswer) || NOT_OF_THE_APPLICATION.includes(error.status)) throw error;
-        await reportRefusal(delivery, error);
-        return { outcome: 'retry', reason: `${REFUSED} ${error.message}`.slice(0, MAX_REASON) };
+        await reportRejection(delivery, error);
+        return { outcome: 'retry', reason: `${REJECTED} ${error.message}`.slice(0, MAX_REASON) };
       }
     },
     leaseSeconds: limits.delivery.leaseSeconds,
@@ -81,22 +81,22 @@ export function createLogoutDeliveries(dependencies: LogoutDeliveriesDependencie
   });
 }
 
-/** How the stored reason of an attempt begins that the application answered, but refused. */
-const REFUSED = 'refused:';
+/** How the stored reason of an attempt begins that the application answered, but rejected. */
+const REJECTED = 'rejected:';
 const MAX_REASON = 200;
 /** Statuses of a proxy whose application does not respond, and of too many calls (RFC 9110 15.6.3, RFC 6585 4). */
 const NOT_OF_THE_APPLICATION = [429, 502, 503, 504];
 
 /**
- * Logs each refusal with the answer of the application, and records the first of a delivery in the audit log: later attempts get the same
+ * Logs each rejection with the answer of the application, and records the first of a delivery in the audit log: later attempts get the same
  * answer, and the last one is recorded as logout.failed.
  */
-function createRefusalReport({ audit, logger }: Pick<LogoutDeliveriesDependencies, 'audit' | 'logger'>) {
+function createRejectionReport({ audit, logger }: Pick<LogoutDeliveriesDependencies, 'audit' | 'logger'>) {
   return async ({ clientId, accountId, channel, lastError }: Delivery, { status, body }: UnexpectedAnswer) => {
-    logger.warn({ clientId, channel, status, answer: body }, 'an application refused a logout message');
-    if (lastError?.startsWith(REFUSED)) return;
+    logger.warn({ clientId, channel, status, answer: body }, 'an application rejected a logout message');
+    if (lastError?.startsWith(REJECTED)) return;
     const about = { subjectId: accountId, clientId, data: { channel, status, ...(body && { answer: body }) } };
-    await audit.record({ type: 'logout.refused', outcome: 'failure', reason: 'refused', ...about });
+    await audit.record({ type: 'logout.rejected', outcome: 'failure', reason: 'rejected', ...about });
   };
 }
 
@@ -143,7 +143,7 @@ function deliveryStore({
   /** Records the outcome at the participant, or in the audit log if there is no logout run. */
   async function recordOutcome(delivery: Delivery, outcome: Outcome, tx: Tx): Promise<void> {
     const { participantId, accountId, clientId } = delivery;
-    const reason = outcome.reason?.startsWith(REFUSED) ? 'refused' : outcome.reason;
+    const reason = outcome.reason?.startsWith(REJECTED) ? 'rejected' : outcome.reason;
     if (participantId) return void (await runs.settle({ id: participantId }, { ...outcome, reason }, tx));
     const about = { subjectId: accountId, clientId, ...(reason && { reason }) };
     if (outcome.state === 'done') await audit.record({ type: 'logout.delivered', outcome: 'success', ...about }, tx);

@@ -1,4 +1,4 @@
-// The mails to administrators about a secret or certificate of a connection that ends, and about one that was refused.
+// The mails to administrators about a secret or certificate of a connection that ends, and about one that was rejected.
 import type { MailContent } from './content.ts';
 import { describeDay, short } from './wording.ts';
 
@@ -12,7 +12,7 @@ export interface ConnectionEndNotice {
   until: Date;
 }
 
-export interface ConnectionRefusedNotice {
+export interface ConnectionRejectedNotice {
   connection: string;
   connectionId: string;
   /** What the upstream answered. */
@@ -53,7 +53,7 @@ export function connectionEndText({ message, hello, host, link }: Parts<Connecti
 }
 
 /** The password of the account that searches a directory is wrong, or the account may not sign in; or a client secret is wrong. */
-export function connectionRefusedText({ message, hello, host, link }: Parts<ConnectionRefusedNotice>): MailText {
+export function connectionRejectedText({ message, hello, host, link }: Parts<ConnectionRejectedNotice>): MailText {
   const name = short(message.connection);
   const action = { label: 'Open in console', url: link(`/admin/connections/${message.connectionId}`) };
   if (!message.isDirectory)
@@ -69,11 +69,11 @@ export function connectionRefusedText({ message, hello, host, link }: Parts<Conn
       after: [],
     };
   return {
-    subject: `${name} refused its password, so people can’t sign in with it`,
+    subject: `${name} rejected its password, so people can’t sign in with it`,
     preheader: host,
     paragraphs: [
       hello,
-      `${name} refused the password of the account that searches the directory: ${short(message.detail)}`,
+      `${name} rejected the password of the account that searches the directory: ${short(message.detail)}`,
       'Gatehouse doesn’t send this password again, because that could lock the account. Until you add the right one in the console, people can’t sign in with this connection. If the password is right and the account was locked or disabled, choose Try it there once that has ended.',
     ],
     action,

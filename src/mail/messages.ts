@@ -6,9 +6,9 @@ import { allLanguages, bestLanguage, SOURCE_LANGUAGE } from '../texts/languages.
 import { apiKeyAdvice } from './api-key-notice.ts';
 import {
   type ConnectionEndNotice,
-  type ConnectionRefusedNotice,
+  type ConnectionRejectedNotice,
   connectionEndText,
-  connectionRefusedText,
+  connectionRejectedText,
 } from './connection-notice.ts';
 import type { MailContent } from './content.ts';
 import { type MetadataNotice, metadataTexts } from './metadata-notice.ts';
@@ -51,7 +51,7 @@ export function recipientOf(
 /** Mails about the work of administrators are in English, as the console is. */
 export const administratorMails: readonly MailKind[] = [
   'connection-end',
-  'connection-refused',
+  'connection-rejected',
   'integrity-alarm',
   'saml-certificate',
   'saml-metadata',
@@ -83,7 +83,7 @@ export type AdministratorMail =
   | { kind: 'integrity-alarm'; message: string; at: Date }
   | ({ kind: 'saml-metadata' } & MetadataNotice)
   | ({ kind: 'connection-end' } & ConnectionEndNotice)
-  | ({ kind: 'connection-refused' } & ConnectionRefusedNotice);
+  | ({ kind: 'connection-rejected' } & ConnectionRejectedNotice);
 
 export type MailMessage = { to: Recipient } & (
   | { kind: 'password-reset'; token: string; minutes: number }
@@ -287,7 +287,7 @@ const texts: { [Kind in MailKind]: (known: Facts<MessageOf<Kind>>) => Text } = {
     };
   },
   'connection-end': connectionEndText,
-  'connection-refused': connectionRefusedText,
+  'connection-rejected': connectionRejectedText,
   test: testMailText,
   'integrity-alarm': ({ message, hello, host, link }) => ({
     subject: `Alarm: the database of ${host} was changed`,

@@ -133,8 +133,8 @@ const examples: Record<MailKind, (at: Date) => MailMessage> = {
     ...{ kind: 'connection-end', to, connection: 'Okta', connectionId: 'okta' },
     ...{ text: 'The client secret of Okta expires in 14 days.', until: inDays(at, 14) },
   }),
-  'connection-refused': () => ({
-    ...{ kind: 'connection-refused', to, connection: 'Example Corp', connectionId: 'corp' },
+  'connection-rejected': () => ({
+    ...{ kind: 'connection-rejected', to, connection: 'Example Corp', connectionId: 'corp' },
     isDirectory: true,
     detail: '80090308: LdapErr: DSID-0C0903A9, comment: AcceptSecurityContext error, data 52e, v1db1',
   }),

@@ -1,4 +1,4 @@
-// The answer with which another server refuses a call: its status and the beginning of its body, for the log and the administrator.
+// The answer with which another server rejects a call: its status and the beginning of its body, for the log and the administrator.
 
 /** As much of a body as names the cause; an error page is longer. */
 const MAX_BODY = 500;

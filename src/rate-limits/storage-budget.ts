@@ -1,5 +1,5 @@
 // What one sender may store: everybody who is not signed in by network address (an IPv6 sender also by the largest network of one customer),
-// and every user by account. Charged where rows are written (storage/request-scope.ts), so no route can forget it. A request is refused at
+// and every user by account. Charged where rows are written (storage/request-scope.ts), so no route can forget it. A request is rejected at
 // its first row or not at all, so no work stops half-way. Each process counts in memory and reports larger parts to the shared counters:
 // a usual sign-in writes nothing for it.
 import { limits } from '../limits.ts';
@@ -23,8 +23,8 @@ export interface StorageBudgetDependencies {
   isEnabled: () => boolean;
 }
 
-/** Rows that protect the server, which are charged but never refused: each has a limit of its own (docs/security.md). */
-const NEVER_REFUSED = new Set(['rate_limits', 'audit_events', 'refusals']);
+/** Rows that protect the server, which are charged but never rejected: each has a limit of its own (docs/security.md). */
+const NEVER_REJECTED = new Set(['rate_limits', 'audit_events', 'rejections']);
 
 const { seconds, parts, sender: perSender, site: perSite, maxSenders } = limits.storageBudget;
 type Amount = typeof perSender | typeof perSite;
@@ -36,7 +36,7 @@ interface Spent {
   /** How many parts of the budget were reported to the shared counters. */
   reported: number;
   /** Until when the shared counters allow no more, in epoch milliseconds. */
-  refusedUntil: number;
+  rejectedUntil: number;
 }
 
 const UNSPENT = { requests: 0, bytes: 0, startedAt: 0 };
@@ -63,7 +63,7 @@ export function createStorageBudget({ rateLimits, now, isEnabled }: StorageBudge
     const known = spentBy.get(key);
     spentBy.delete(key);
     if (spentBy.size >= maxSenders) spentBy.delete(spentBy.keys().next().value as string);
-    const fresh = { startedAt: at, requests: 0, bytes: 0, reported: 0, refusedUntil: known?.refusedUntil ?? 0 };
+    const fresh = { startedAt: at, requests: 0, bytes: 0, reported: 0, rejectedUntil: known?.rejectedUntil ?? 0 };
     spentBy.set(key, fresh);
     return fresh;
   }
@@ -73,8 +73,8 @@ export function createStorageBudget({ rateLimits, now, isEnabled }: StorageBudge
     const at = now().getTime();
     const { requests, bytes, startedAt } = currentOf(key) ?? UNSPENT;
     const isSpent = requests >= budget.requests || bytes >= budget.bytes;
-    const refusedUntil = spentBy.get(key)?.refusedUntil ?? 0;
-    return Math.max(isSpent ? startedAt + seconds * 1000 - at : 0, refusedUntil - at, 0);
+    const rejectedUntil = spentBy.get(key)?.rejectedUntil ?? 0;
+    return Math.max(isSpent ? startedAt + seconds * 1000 - at : 0, rejectedUntil - at, 0);
   }
 
   function spend({ key, budget }: Account, requests: number, bytes: number): void {
@@ -94,7 +94,7 @@ export function createStorageBudget({ rateLimits, now, isEnabled }: StorageBudge
     rateLimits
       .consume(key.startsWith('site ') ? 'storage:site' : 'storage:sender', key)
       .then(({ allowed, retryAfterSeconds }) => {
-        if (!allowed) spent.refusedUntil = now().getTime() + retryAfterSeconds * 1000;
+        if (!allowed) spent.rejectedUntil = now().getTime() + retryAfterSeconds * 1000;
       })
       .catch(() => {}); // the database does not answer, which the request finds out itself
   }
@@ -106,7 +106,7 @@ export function createStorageBudget({ rateLimits, now, isEnabled }: StorageBudge
         const from = sender();
         if (from === 'trusted' || !isEnabled()) return;
         const accounts = from ? [userAccount(from.userId)] : accountsOf(address);
-        const isFirst = !isAdmitted && !NEVER_REFUSED.has(table);
+        const isFirst = !isAdmitted && !NEVER_REJECTED.has(table);
         if (isFirst) {
           const wait = Math.max(...accounts.map(waitMs));
           if (wait > 0) throw new TooMuchStored(Math.ceil(wait / 1000));

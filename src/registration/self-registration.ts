@@ -83,7 +83,7 @@ export function createSelfRegistration(dependencies: SelfRegistrationDependencie
       const found = await codes.find(typed);
       if ('code' in found) return found.code.id;
       const reason = found.fault === 'unknown' ? 'unknown_code' : found.fault;
-      await repeatedEntries.record({ type: 'sign-up-code.refused', outcome: 'failure', reason, request });
+      await repeatedEntries.record({ type: 'sign-up-code.rejected', outcome: 'failure', reason, request });
       return undefined;
     },
 

@@ -105,7 +105,7 @@ export function createApp({ services, http, viewsDir, tracing, pauses, routes }:
   return app;
 }
 
-/** Charges the rows of a request, and tells the client how long to wait when one is refused. */
+/** Charges the rows of a request, and tells the client how long to wait when one is rejected. */
 function chargeFor(ctx: Context, budget: StorageBudget): (table: string, bytes: number) => void {
   const charge = budget.forRequest(ctx.state.request.address, () => ctx.state.sender ?? engineSender(ctx));
   return (table, bytes) => {

@@ -104,7 +104,7 @@ export const expiringRows: readonly SweepTarget[] = [
     remove: (db, before, limit) => db.idempotencyKey.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
   },
   {
-    table: 'refusals',
+    table: 'rejections',
     remove: (db, before, limit) => db.rejection.deleteMany({ where: { expiresAt: { lt: before } }, limit }),
   },
   {

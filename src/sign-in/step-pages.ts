@@ -261,7 +261,7 @@ async function showAccessDenied(
   });
   const about = { clientId, actorId: account?.id, subjectId: account?.id, request };
   await repeatedEntries.record({
-    type: 'authorization.refused',
+    type: 'authorization.rejected',
     outcome: 'failure',
     reason: isOtherNetwork ? 'other_network' : 'access_denied',
     ...about,

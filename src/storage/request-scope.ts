@@ -30,7 +30,7 @@ export function chargeStatement(text: string, values: readonly unknown[]): void 
   if (write) scope.store(write.table, write.bytes);
 }
 
-/** Before work whose response must not depend on it: a request that may store nothing now is refused here. Throws TooMuchStored. */
+/** Before work whose response must not depend on it: a request that may store nothing now is rejected here. Throws TooMuchStored. */
 export function assertMayStore(): void {
   storage.getStore()?.store('any', 0);
 }

@@ -109,7 +109,7 @@ describe('a change', () => {
     ]);
     await admin.send('PATCH', '/settings', { user_attributes: null }, anyVersion);
     const short = await admin.send('POST', '/users', { username: 'x', password: 'password1' });
-    expect(codeOf(short)).toEqual([400, 'password_refused']);
+    expect(codeOf(short)).toEqual([400, 'password_rejected']);
     expect(await idp.services.accounts.findByLogin('x')).toBeUndefined();
   });
 

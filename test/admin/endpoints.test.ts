@@ -422,22 +422,23 @@ describe('the server', () => {
     };
     await httpClient(idp.issuer).get(`/authorize?${new URLSearchParams(wrong)}`);
     type RejectionItem = { code: string };
-    const { items } = await ok<{ items: RejectionItem[] }>('GET', `/refusals?client=${clientId}`);
+    const { items } = await ok<{ items: RejectionItem[] }>('GET', `/rejections?client=${clientId}`);
     expect(items).toMatchObject([
       { endpoint: 'authorize', client: clientId, received: { redirect_uri: wrong.redirect_uri } },
     ]);
-    expect(await ok('GET', `/refusals/${items[0]?.code}`)).toMatchObject({
+    expect(await ok('GET', `/rejections/${items[0]?.code}`)).toMatchObject({
       rules: [
         ...Array(2).fill({ state: 'passed' }),
         { state: 'failed', registered: redirect_uris[0] },
         ...Array(8).fill({ state: 'unknown' }),
       ],
-      ...{ mended: false, mends: ['Add redirect URI'] },
+      ...{ fixed: false, fixes: ['Add redirect URI'] },
     });
-    expect((await admin.get('/refusals/AAAA-AAAA')).status).toBe(404);
+    expect((await admin.get('/rejections/AAAA-AAAA')).status).toBe(404);
 
     const { username } = await aUser(idp.services);
-    const accessCheckOf = (user: string, application: string) => `/why?${new URLSearchParams({ user, application })}`;
+    const accessCheckOf = (user: string, application: string) =>
+      `/access-check?${new URLSearchParams({ user, application })}`;
     const rules = expect.arrayContaining([
       {
         id: 'no_role',
@@ -450,7 +451,7 @@ describe('the server', () => {
     const about = { user: { username }, application: { identifier: clientId } };
     expect(await ok('GET', accessCheckOf(username, clientId))).toMatchObject({
       ...about,
-      ...{ may_open: false, can_sign_in: false, rules, refusals: [] },
+      ...{ may_open: false, can_sign_in: false, rules, rejections: [] },
     });
     for (const path of [accessCheckOf('nobody', clientId), accessCheckOf(username, 'nothing')])
       expect((await admin.get(path)).status).toBe(404);

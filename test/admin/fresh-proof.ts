@@ -132,8 +132,8 @@ export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/settings/saml': ['updateSettings'],
   '/admin/settings/attributes': ['updateSettings'],
   '/admin/settings/edit': ['updateSettings'],
-  '/admin/refusals/:code': ['updateApplication', 'enableApplication', 'setUserRoles', 'updateConnection'],
-  '/admin/why': [
+  '/admin/rejections/:code': ['updateApplication', 'enableApplication', 'setUserRoles', 'updateConnection'],
+  '/admin/access-check': [
     ...['enableUser', 'setUserRoles', 'unlockUser', 'inviteUser', 'sendPasswordReset', 'allowFirstFactor'],
     ...['enableApplication', 'updateApplication'],
   ],

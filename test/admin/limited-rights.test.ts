@@ -197,10 +197,10 @@ describe('a right for the members of one role', () => {
   });
 
   it('gives no access to data about all users', async () => {
-    for (const path of ['/statistics', '/refusals', '/roles', '/applications', '/settings', '/configuration'])
+    for (const path of ['/statistics', '/rejections', '/roles', '/applications', '/settings', '/configuration'])
       expect(await status(desk.get(path)), path).toBe(403);
     expect((await pages.get('/admin')).location).toMatch(/\/admin\/users$/);
-    for (const path of ['/why', '/refusals', '/roles', '/applications', '/settings'])
+    for (const path of ['/access-check', '/rejections', '/roles', '/applications', '/settings'])
       expect(await status(pages.get(`/admin${path}`)), path).toBe(403);
   });
 

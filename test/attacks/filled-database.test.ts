@@ -77,7 +77,7 @@ describe('an anonymous authorization request', () => {
   it('is audited once when it is rejected many times, and each time it is answered alike', async () => {
     const wrong = authorizeUrl(idp, app.clientId, { redirect_uri: 'https://attacker.example/cb' });
     for (let count = 0; count < 50; count += 1) expect((await httpClient().get(wrong)).status).toBe(400);
-    const entries = () => idp.services.db.auditEvent.findMany({ where: { type: 'authorization.refused' } });
+    const entries = () => idp.services.db.auditEvent.findMany({ where: { type: 'authorization.rejected' } });
     expect(await entries()).toHaveLength(1);
     await idp.services.repeatedEntries.flush();
     expect((await entries()).map(({ data }) => JSON.parse(data).repeated)).toEqual([undefined, 49]);

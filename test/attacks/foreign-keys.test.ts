@@ -1,4 +1,4 @@
-// Public keys that a stranger chose, at every door: too many, too long, with exponents that take seconds. A document is refused as a whole, the
+// Public keys that a stranger chose, at every door: too many, too long, with exponents that take seconds. A document is rejected as a whole, the
 // last good one stays in use, and no request holds the event loop for long.
 import { createPublicKey, generateKeyPairSync, type JsonWebKey, type KeyObject, randomBytes } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -79,7 +79,7 @@ describe('SAML metadata', () => {
     ['of a short key', () => [generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey], 'modulus of 1024 bits'],
     ['of another curve', () => [generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).publicKey], 'secp256k1'],
     ['of an Edwards curve', () => [generateKeyPairSync('ed25519').publicKey], 'key of the type ed25519'],
-  ])('%s is refused with the reason', async (_what, keys, reason) => {
+  ])('%s is rejected with the reason', async (_what, keys, reason) => {
     const answer = await register(metadata('https://many.example/metadata', keys()));
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(reason)]);
   });
@@ -130,7 +130,7 @@ describe('a JWK Set that is registered', () => {
     ],
     ['eleven keys', Array.from({ length: 11 }, () => ecKey().export({ format: 'jwk' })), 'has 11 signing keys'],
     ['a long exponent', [slowKey()], 'Key 1 has an exponent that isn’t an odd number'],
-  ])('with %s is refused', async (_what, keys, reason) => {
+  ])('with %s is rejected', async (_what, keys, reason) => {
     const answer = await api.send('POST', '/applications', { ...common, jwks: { keys } });
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(reason)]);
   });
@@ -178,7 +178,7 @@ describe('a JWK Set behind a jwks_uri', () => {
     ],
     ['one key with a long exponent', () => ({ keys: [slowKey()] }), 'Key 1 has an exponent'],
     ['text', () => 'hello', "it isn't JSON"],
-  ])('with %s is refused with the reason, without holding the event loop', async (_what, document, reason) => {
+  ])('with %s is rejected with the reason, without holding the event loop', async (_what, document, reason) => {
     const { ask } = await aSigner();
     published = document();
     let text = '';
@@ -192,7 +192,7 @@ describe('a JWK Set behind a jwks_uri', () => {
     expect(calls).toBe(before);
   });
 
-  it('is refused as a whole, and the last good one stays in use, also after a change of the directory', async () => {
+  it('is rejected as a whole, and the last good one stays in use, also after a change of the directory', async () => {
     const { jwk, ask } = await aSigner();
     published = { keys: [jwk, { kty: 'AKP', alg: 'ML-DSA-44', pub: 'AA' }] };
     expect((await ask()).location).toContain('/signin/');

@@ -65,8 +65,8 @@ interface Flood {
   accepted: number;
   rows: number;
   bytes: number;
-  /** The first response that refused. */
-  refused: Page | undefined;
+  /** The first response that rejected. */
+  rejected: Page | undefined;
 }
 
 /** Sends so many requests, twenty at a time. */
@@ -79,11 +79,11 @@ async function flood(send: (index: number) => Promise<Page>, times = REQUESTS): 
   await Promise.all(Array.from({ length: 20 }, work));
   await idp.services.rejections.list({}); // they are written behind the responses
   const after = await stored();
-  const refused = pages.find(({ status }) => status === 429);
+  const rejected = pages.find(({ status }) => status === 429);
   // 503: this machine is busy.
   expect(pages.filter(({ status }) => status >= 500 && status !== 503)).toEqual([]);
   const accepted = pages.filter(({ status }) => status < 400).length;
-  const result = { accepted, rows: after.rows - before.rows, bytes: after.bytes - before.bytes, refused };
+  const result = { accepted, rows: after.rows - before.rows, bytes: after.bytes - before.bytes, rejected };
   if (process.env.MEASURE) {
     const name = String(expect.getState().currentTestName).split(' > ').at(-1);
     process.stderr.write(`${name}: ${accepted} of ${times} accepted, ${result.rows} rows, ${result.bytes} bytes\n`);
@@ -112,10 +112,10 @@ const FEW_ROWS = expect.toSatisfy((rows: number) => rows < 10, 'fewer than ten r
 /** Half as much again: requests that run at the same time, indexes, and rows that protect the server. */
 const SLACK = 1.5;
 /** @param part what was left of the budget */
-function expectBounded({ accepted, bytes, refused }: Flood, part = 0.05): void {
+function expectBounded({ accepted, bytes, rejected }: Flood, part = 0.05): void {
   expect(accepted).toBeLessThanOrEqual(sender.requests * part + 20);
   expect(bytes).toBeLessThanOrEqual(sender.bytes * part * SLACK + 20 * 16_000);
-  expectWait(refused);
+  expectWait(rejected);
 }
 
 describe('one address without a session', { timeout: 240_000 }, () => {
@@ -128,7 +128,7 @@ describe('one address without a session', { timeout: 240_000 }, () => {
     const result = await flood(push, FEW);
     expectBounded(result);
     expect(result.accepted).toBeGreaterThan(50);
-    expect(result.refused?.json().error).toBe('temporarily_unavailable');
+    expect(result.rejected?.json().error).toBe('temporarily_unavailable');
   });
 
   it('cannot push a request of 60 KB', async () => {
@@ -162,7 +162,7 @@ describe('one address without a session', { timeout: 240_000 }, () => {
     const result = await flood(() => browserAt('192.0.2.5').get(authorizeUrl(idp, app.clientId, long)), FEW);
     expectBounded(result);
     expect(result.accepted).toBeGreaterThan(50);
-    expect(result.refused?.text).toContain('Too many requests from your network or account.');
+    expect(result.rejected?.text).toContain('Too many requests from your network or account.');
     // Others are served meanwhile, and the address still gets what stores nothing.
     expect((await browserAt('192.0.2.99').get(authorizeUrl(idp, app.clientId))).status).toBe(303);
     expect((await browserAt('192.0.2.5').get('/.well-known/openid-configuration')).status).toBe(200);
@@ -245,7 +245,7 @@ describe('an IPv6 sender with a network of 48 bits', { timeout: 240_000 }, () =>
       );
     }, most + 60);
     expect(result.accepted).toBe(most);
-    expect(result.refused?.status).toBe(429);
+    expect(result.rejected?.status).toBe(429);
   });
 });
 

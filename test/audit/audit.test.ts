@@ -43,7 +43,7 @@ describe('recording an event', () => {
 
   test('accepts any text in the headers of a client', async () => {
     const request = { requestId: 'req-2', address: '::1', userAgent: `a\0b\ud800\r\nc${'x'.repeat(5000)}` };
-    await people.audit.record({ type: 'token.refused', outcome: 'failure', reason: 'a\0', request });
+    await people.audit.record({ type: 'token.rejected', outcome: 'failure', reason: 'a\0', request });
     const [entry] = await people.audit.list({ requestId: 'req-2' });
     expect(entry?.userAgent).toHaveLength(512);
     expect(entry?.userAgent).toMatch(/^a\ufffdb\ufffd\ufffd\ufffdcx+$/);

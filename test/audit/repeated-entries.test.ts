@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 
 const rejected = (address: string, reason = 'invalid_scope', clientId = 'wiki'): AuditInput => ({
-  type: 'authorization.refused',
+  type: 'authorization.rejected',
   outcome: 'failure',
   reason,
   clientId,

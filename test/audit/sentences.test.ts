@@ -53,7 +53,7 @@ describe('an audit event', () => {
     expect(textOf({ type: 'role.assigned', actorId: 'a', subjectId: 'b', data: { roleName: 'Editor' } })).toBe(
       'Ada gave Bo the role Editor',
     );
-    expect(textOf({ type: 'token.refused', outcome: 'failure', clientId: 'pay', reason: 'invalid_client' })).toBe(
+    expect(textOf({ type: 'token.rejected', outcome: 'failure', clientId: 'pay', reason: 'invalid_client' })).toBe(
       'A token request of Payroll was rejected: the client failed to authenticate',
     );
     expect(

@@ -93,7 +93,7 @@ describe('gatehouse connection', () => {
     };
     expect(await finding()).toMatchObject({
       status: 'failure',
-      message: expect.stringContaining('refused the password of the account that searches'),
+      message: expect.stringContaining('rejected the password of the account that searches'),
     });
     expect(JSON.stringify(await finding())).not.toContain('stale-secret');
     // Not sent again.

@@ -56,7 +56,7 @@ describe('setting a password', () => {
     const prepared = await fixture.credentials.preparePassword(account, short);
     fixture.withSecondFactor.delete(account.id);
     if (prepared.outcome !== 'ready') throw new Error('expected it to be ready');
-    await expect(transaction(fixture.db, prepared.store)).rejects.toMatchObject({ code: 'password_refused' });
+    await expect(transaction(fixture.db, prepared.store)).rejects.toMatchObject({ code: 'password_rejected' });
     expect(await fixture.credentials.status(account.id)).toBeUndefined();
   });
 });

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => idp?.stop());
 
 const checkOf = (username: string, clientId: string, by = admin): Promise<Page> =>
-  by.get(`/admin/why?${new URLSearchParams({ user: username, app: clientId })}`);
+  by.get(`/admin/access-check?${new URLSearchParams({ user: username, app: clientId })}`);
 /** Presses the button of a cause. */
 async function press(page: Page, label: string, by = admin): Promise<Page> {
   const form = page.forms.find(({ buttons }) => buttons.some((one) => one.label === label));
@@ -118,7 +118,7 @@ describe('the access check', () => {
       const pressed = await press(red, one.button);
       if (one.question) expect(textOf(pressed.text)).toContain(one.question);
       const done = await admin.follow(one.question ? await press(pressed, one.button) : pressed);
-      expect(done.url).toContain('/admin/why?user=');
+      expect(done.url).toContain('/admin/access-check?user=');
       expect(textOf(done.text)).toContain('Ann Example can sign in to Payroll');
       expect(done.text).not.toContain(`>${one.button}<`);
     },
@@ -203,9 +203,9 @@ describe('the access check', () => {
     expect(red.text).not.toContain('Give Ann Example the role editor</button>');
     expect(textOf(red.text)).toContain('You don’t have permission to give Ann Example the role editor.');
     const form = { ...red.forms.find(({ fields }) => fields.fix === 'unlock')?.fields, fix: 'role editor' };
-    expect((await support.post('/admin/why', { form })).status).toBe(409);
+    expect((await support.post('/admin/access-check', { form })).status).toBe(409);
     const { _csrf, ...withoutToken } = form as Record<string, string>;
-    expect((await admin.post('/admin/why', { form: withoutToken })).status).toBe(403);
+    expect((await admin.post('/admin/access-check', { form: withoutToken })).status).toBe(403);
     expect((await idp.services.accounts.find(user.account.id))?.roles).toEqual([]);
   });
 
@@ -216,7 +216,7 @@ describe('the access check', () => {
     const red = await checkOf(user.username, clientId);
     await idp.services.lockout.unlock(user.account);
     const page = await admin.follow(await press(red, 'Unlock Ann Example'));
-    expect(page.url).toContain('/admin/why?user=');
+    expect(page.url).toContain('/admin/access-check?user=');
     expect(textOf(page.text)).toContain('Ann Example isn’t locked anymore. Nothing was changed.');
     expect(textOf(page.text)).toContain('Ann Example can sign in to Payroll');
   });

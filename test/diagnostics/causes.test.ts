@@ -296,7 +296,7 @@ describe('a rejected LogoutRequest', () => {
     const code = page.location ? codeOfAddress(page.location) : codeOf(page);
     expect((await idp.services.rejections.find(code))?.rules.find(({ state }) => state === 'failed')?.rule).toBe(rule);
     const failed = textOf(
-      /<li class="failed">([\s\S]*?)<\/li>/.exec((await admin.get(`/admin/refusals/${code}`)).text)?.[1] ?? '',
+      /<li class="failed">([\s\S]*?)<\/li>/.exec((await admin.get(`/admin/rejections/${code}`)).text)?.[1] ?? '',
     );
     for (const word of words) expect(failed).toMatch(word);
     expect(failed).not.toMatch(/Received nothing Registered nothing/);
@@ -315,7 +315,7 @@ describe('a rejected AuthnRequest', () => {
     const code = codeOf(await send(sp));
     const found = await idp.services.rejections.find(code);
     expect(found?.rules.find(({ state }) => state === 'failed')?.rule).toBe(rule);
-    const page = await admin.get(`/admin/refusals/${code}`);
+    const page = await admin.get(`/admin/rejections/${code}`);
     const failed = textOf(/<li class="failed">([\s\S]*?)<\/li>/.exec(page.text)?.[1] ?? '');
     for (const word of words) expect(failed).toMatch(word);
     expect(failed).not.toMatch(/Received nothing Registered nothing/);

@@ -31,9 +31,11 @@ async function added(preset: string, fields: Record<string, string> = { url: 'ht
   return { id, clientId };
 }
 const check = ({ username }: TestUser, clientId: string) =>
-  admin.get(`/admin/why?${new URLSearchParams({ user: username, app: clientId })}`);
+  admin.get(`/admin/access-check?${new URLSearchParams({ user: username, app: clientId })}`);
 const why = async ({ username }: TestUser, application: string) =>
-  (await api.get(`/why?${new URLSearchParams({ user: username, application })}`)).json<{ can_sign_in: boolean }>();
+  (await api.get(`/access-check?${new URLSearchParams({ user: username, application })}`)).json<{
+    can_sign_in: boolean;
+  }>();
 /** Presses a button of the verdict, which has a form of its own. */
 async function pressed(page: Page, label: string): Promise<Page> {
   const form = page.forms.find(({ buttons }) => buttons.some((one) => one.label === label));

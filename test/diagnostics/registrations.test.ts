@@ -30,7 +30,7 @@ const app = (input?: Parameters<typeof payroll>[1]) => payroll(idp, input);
 const stored = (metadata: object) => storedClient(idp, metadata);
 const authorize = (clientId: string) => httpClient(idp.issuer).get(startOf(clientId));
 const check = (clientId: string, by = admin) =>
-  by.get(`/admin/why?${new URLSearchParams({ user: user.username, app: clientId })}`);
+  by.get(`/admin/access-check?${new URLSearchParams({ user: user.username, app: clientId })}`);
 
 type Metadata = Record<string, unknown>;
 const machine = { token_endpoint_auth_method: 'private_key_jwt' };
@@ -63,7 +63,9 @@ describe('a registration that can never work', () => {
     expect(textOf(page.text)).toContain(sentence);
     const link = linksOf(page.text, page.url).find(({ label }) => label === button);
     expect(link?.href).toMatch(new RegExp(`/admin/applications/${applicationId}/(settings|credentials)$`));
-    const { json } = await api.get(`/why?${new URLSearchParams({ user: user.username, application: clientId })}`);
+    const { json } = await api.get(
+      `/access-check?${new URLSearchParams({ user: user.username, application: clientId })}`,
+    );
     expect(json()).toMatchObject({ may_open: true, can_sign_in: false });
   });
 });
@@ -109,7 +111,7 @@ describe('a stored registration that the engine rejects', () => {
       expect.stringContaining('The app’s registration here is incomplete, so it can’t sign you in.'),
     ]);
     const [code = ''] = /\b[2-9A-Z]{4}-[2-9A-Z]{4}\b/.exec(textOf(rejected.text)) ?? [];
-    const details = await admin.get(`/admin/refusals/${code}`);
+    const details = await admin.get(`/admin/rejections/${code}`);
     const [failed = ''] = /<li class="failed">[\s\S]*?<\/li>/.exec(details.text) ?? [];
     expect(textOf(failed)).toContain('The registration is complete');
     expect(textOf(failed)).toContain(sentence);
@@ -117,7 +119,7 @@ describe('a stored registration that the engine rejects', () => {
     expect(
       linksOf(details.text, details.url).find(({ label }) => label === 'Complete the registration')?.href,
     ).toContain(tabPath);
-    const rules = (await api.get(`/refusals/${code}`)).json<{ rules: Metadata[] }>().rules;
+    const rules = (await api.get(`/rejections/${code}`)).json<{ rules: Metadata[] }>().rules;
     expect(rules.filter(({ state }) => state === 'failed')).toEqual([
       expect.objectContaining({
         rule: 'The registration is complete',
@@ -134,7 +136,7 @@ describe('a stored registration that the engine rejects', () => {
     const patch = { jwks: null, subject_type: null, sector_identifier_uri: null };
     expect((await api.send('PATCH', `/applications/${applicationId}`, patch, { 'if-match': '*' })).status).toBe(200);
     expect(textOf((await check(clientId)).text)).toContain('Ann can sign in to Payroll');
-    expect(textOf((await admin.get(`/admin/refusals/${code}`)).text)).toContain(
+    expect(textOf((await admin.get(`/admin/rejections/${code}`)).text)).toContain(
       'This is fixed. The failed check now passes.',
     );
   });

@@ -316,11 +316,13 @@ interface Said {
 
 async function ask(person: Person, { identifier }: App): Promise<Said> {
   const query = new URLSearchParams({ user: person.username, application: identifier });
-  const { can_sign_in, rules } = (await api.get(`/why?${query}`)).json<{
+  const { can_sign_in, rules } = (await api.get(`/access-check?${query}`)).json<{
     can_sign_in: boolean;
     rules: { id: string; state: string }[];
   }>();
-  const page = await admin.get(`/admin/why?${new URLSearchParams({ user: person.username, app: identifier })}`);
+  const page = await admin.get(
+    `/admin/access-check?${new URLSearchParams({ user: person.username, app: identifier })}`,
+  );
   expect([page.status, page.status === 200 ? '' : textOf(page.text)]).toEqual([200, '']);
   expect(textOf(page.text).includes('Ann Example can’t sign in to')).toBe(!can_sign_in);
   const of = (state: string) => rules.filter((rule) => rule.state === state).map(({ id }) => id);

@@ -27,10 +27,12 @@ afterAll(() => idp?.stop());
 
 type Sp = Parameters<typeof aLiveSp>[1];
 const pageOf = ({ username }: { username: string }, app: string) =>
-  admin.get(`/admin/why?${new URLSearchParams({ user: username, app })}`);
+  admin.get(`/admin/access-check?${new URLSearchParams({ user: username, app })}`);
 /** The states of the checks that are not passed, and the verdict. */
 async function verdict({ username }: { username: string }, application: string) {
-  const { can_sign_in, rules } = (await api.get(`/why?${new URLSearchParams({ user: username, application })}`)).json<{
+  const { can_sign_in, rules } = (
+    await api.get(`/access-check?${new URLSearchParams({ user: username, application })}`)
+  ).json<{
     can_sign_in: boolean;
     rules: { id: string; state: string }[];
   }>();

@@ -28,11 +28,11 @@ const banned: [RegExp, string][] = [
   [/\bone-time passwords?\b/i, 'temporary password'],
   [/\bfor good\b/i, 'permanently'],
   [/\bthe other way round\b/i, 'the other way around'],
+  [/\brefusals?\b/i, 'rejection'],
   [/[a-z]\(s\)|\(e?s\)$/, 'the right plural'],
 ];
 /** Only in what the pages, mails, console and command line display, not in documents. */
 const bannedOnPages: [RegExp, string][] = [
-  [/\brefusals?\b/i, 'rejected request, or error reference'],
   [/\bsecond factors?\b/i, 'two-step verification'],
   [/\brequest number\b/i, 'request ID'],
   [/\bportal\b(?!\.)/i, 'app list'],
@@ -50,31 +50,6 @@ const bannedInSentences: [RegExp, string][] = [
 /** Reasons: a name that is a contract, a text of another program, or a term of a standard. */
 const exceptions: { in: RegExp; text: RegExp; because: string }[] = [
   { in: /presets\/networks/, text: /^whitelist_domains = /m, because: 'a setting of oauth2-proxy' },
-  {
-    in: /^src\//,
-    text: /^[\w./:-]*refusals?[\w./:-]*$/,
-    because: 'routes, tables, events and JSON fields are a contract',
-  },
-  {
-    in: /^src\/.*\/api\.ts$/,
-    text: /^Refusals?$/,
-    because: 'names of schemas and groups in the OpenAPI document are a contract',
-  },
-  {
-    in: /^(src\/diagnostics\/(rejections|access-check)\/api|src\/http\/error-handler|test\/admin\/endpoints\.test)\.ts$/,
-    text: /^(refusals?|mended|mends)$/,
-    because: 'names of JSON fields are a contract',
-  },
-  {
-    in: /^src\/diagnostics\/rejections\/api\.ts$/,
-    text: /^\/\/ .*The words refusal, mended and mends in/,
-    because: 'the comment that explains this contract',
-  },
-  {
-    in: /^(src|test|bench)\//,
-    text: /^(\/\/|\/?\*).*\/refusals/,
-    because: 'a comment that names a route',
-  },
   { in: /^src\/sign-in\/second-factor\/codes\.ts$/, text: /^sign-in second factor$/, because: 'the purpose of a MAC' },
   { in: /^src\/(platform\/logger|audit\/scrub)\.ts$/, text: /bytes\]$/, because: 'a marker in the log' },
   { in: /^src\//, text: /characters, SHA-256/, because: 'a value of the audit log, which programs compare' },

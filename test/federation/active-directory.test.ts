@@ -116,7 +116,7 @@ const enterAs = (username: string, password = PASSWORD, browser?: HttpClient): P
 const bindsOf = (dn: string) => directory.binds.filter((one) => one.dn === dn);
 const lastEvent = (type: string) => idp.services.db.auditEvent.findFirst({ where: { type }, orderBy: { id: 'desc' } });
 
-describe('a service password that the directory refuses', () => {
+describe('a service password that the directory rejects', () => {
   it('is sent once, whatever sign-in forms come at whichever node, until it changes', async () => {
     const id = await connect({ bind_password: 'old secret' });
     const person = aPerson();
@@ -135,18 +135,20 @@ describe('a service password that the directory refuses', () => {
         expect((await enter(node, { clientId, username: person.name, password: PASSWORD })).status).toBe(503);
       expect(bindsOf(SERVICE).length).toBe(before);
 
-      const event = await lastEvent('connection.secret-refused');
+      const event = await lastEvent('connection.secret-rejected');
       expect(event).toMatchObject({ outcome: 'failure', reason: 'wrong_password' });
-      expect(await idp.services.db.auditEvent.count({ where: { type: 'connection.secret-refused' } })).toBe(1);
+      expect(await idp.services.db.auditEvent.count({ where: { type: 'connection.secret-rejected' } })).toBe(1);
       const mails = await idp.services.db.mailMessage.findMany({ where: { recipient: admin.account.email ?? '' } });
-      expect(mails.filter(({ subject }) => subject.includes('refused its password'))).toHaveLength(1);
+      expect(mails.filter(({ subject }) => subject.includes('rejected its password'))).toHaveLength(1);
 
       const console = await consoleOf(idp, admin);
       const page = textOf((await console.get(`/admin/connections/${id}`)).text);
-      expect(page).toContain('Password refused');
+      expect(page).toContain('Password rejected');
       expect(page).toContain('The password is wrong, or the account doesn’t exist.');
       expect(page).not.toContain('52e');
-      expect(textOf((await console.get('/admin')).text)).toContain('refused the password of the account that searches');
+      expect(textOf((await console.get('/admin')).text)).toContain(
+        'rejected the password of the account that searches',
+      );
 
       await idp.services.connections.addSecret(id, 'bind-password', { value: 'search-secret' });
       await forgetLimits();
@@ -161,7 +163,7 @@ describe('a service password that the directory refuses', () => {
     const id = await connect();
     const person = aPerson();
     const [entry] = directory.entries as [DirectoryEntry];
-    entry.refusal = '533';
+    entry.rejection = '533';
     expect((await enterAs(person.name)).status).toBe(503);
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const lookUp = async () => {
@@ -170,7 +172,7 @@ describe('a service password that the directory refuses', () => {
     };
     expect(await lookUp()).toContain('The account is disabled.');
     expect(bindsOf(SERVICE)).toHaveLength(2);
-    delete entry.refusal;
+    delete entry.rejection;
     expect((await enterAs(person.name)).status).toBe(503);
     expect(bindsOf(SERVICE)).toHaveLength(2);
     expect(await lookUp()).toContain('The sign-in succeeds');
@@ -262,7 +264,7 @@ describe('the same address of another entry', () => {
       ...{ outcome: 'failure', reason: 'address_in_use', subjectId: account?.id },
     });
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
-    const rejection = await admin.get(`/admin/refusals/${code}`);
+    const rejection = await admin.get(`/admin/rejections/${code}`);
     expect(textOf(rejection.text)).toContain('Do this only if both are the same person');
     const fixed = await admin.follow(await admin.submit(rejection, { fix: 'relink' }, { form: code }));
     expect(fixed.status).toBe(200);
@@ -282,7 +284,7 @@ describe('what Active Directory says about a right password', () => {
   ])('is read by the person who has it (data %s), and by nobody else', async (code, reason, words) => {
     await connect({ password_url: 'https://password.example.com/change' });
     const person = aPerson();
-    person.entry.refusal = code;
+    person.entry.rejection = code;
     const unknown = textOf((await enterAs('nobody-here', 'wrong')).text);
     const wrong = await enterAs(person.name, 'wrong');
     expect([wrong.status, textOf(wrong.text)]).toEqual([401, unknown]);
@@ -402,7 +404,7 @@ describe('a directory of several servers', () => {
     for (const { name } of people) expectSignedIn(await enterAs(name));
   });
 
-  it('sends a password that one refuses to no other', async () => {
+  it('sends a password that one rejects to no other', async () => {
     const second = await startDirectory([service()]);
     try {
       await connect({ url: `${directory.url} ${second.url}`, bind_password: 'old secret' });
@@ -511,7 +513,7 @@ describe('the state at the directory', () => {
     );
     expect(tried).toContain('The sign-in fails');
     expect(tried).toContain(words);
-    const check = await admin.get(`/admin/why?user=${account?.id}&app=${clientId}`);
+    const check = await admin.get(`/admin/access-check?user=${account?.id}&app=${clientId}`);
     expect(textOf(check.text)).toContain(words);
   });
 
@@ -522,7 +524,7 @@ describe('the state at the directory', () => {
     const account = await accountOf(idp, id, person.subject);
     directory.entries.splice(directory.entries.indexOf(person.entry), 1);
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
-    const check = await admin.get(`/admin/why?user=${account?.id}&app=${clientId}`);
+    const check = await admin.get(`/admin/access-check?user=${account?.id}&app=${clientId}`);
     expect(textOf(check.text)).toContain('Example Corp no longer has');
   });
 });

@@ -377,8 +377,8 @@ describe('a directory that is tried in the console', () => {
     expect(await idp.services.db.user.count()).toBe(users);
     expect(bindsOfUsers()).toEqual([]);
     await directory.stop();
-    const refused = await lookUp(person.uid);
-    expect(refused).toContain('The server refused the connection. Check the address and the port');
-    expect(refused).toMatch(/Details.*ECONNREFUSED/);
+    const rejected = await lookUp(person.uid);
+    expect(rejected).toContain('The server refused the connection. Check the address and the port');
+    expect(rejected).toMatch(/Details.*ECONNREFUSED/);
   });
 });

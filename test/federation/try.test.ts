@@ -119,7 +119,7 @@ describe('a rejected sign-in', () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [redirectUri] });
     // An application of the same name has nothing to do with it.
     await aClient(idp.services, { client_id: draft.connection, client_name: 'Namesake', redirect_uris: [redirectUri] });
-    const disabled = `/admin/refusals/${codeIn(await openSignIn(idp, { clientId, connection: draft.connection }))}`;
+    const disabled = `/admin/rejections/${codeIn(await openSignIn(idp, { clientId, connection: draft.connection }))}`;
     const auditor = await consoleOf(idp, await staff(idp, 'auditor'));
     expect((await auditor.get(disabled)).text).not.toContain('Enable Example Corp');
     const rejection = await admin.get(disabled);
@@ -132,7 +132,7 @@ describe('a rejected sign-in', () => {
     const unsigned = await openSignIn(idp, { clientId, connection: draft.connection });
     draft.upstream.quirks = {};
     // The stored answer cannot prove that other keys would help: none is offered.
-    const page = await admin.get(`/admin/refusals/${codeIn(unsigned)}`);
+    const page = await admin.get(`/admin/rejections/${codeIn(unsigned)}`);
     expect(textOf(page.text)).not.toContain('Update keys and endpoints');
     await idp.services.connections.setEnabled(draft.connection, false);
   });

@@ -296,7 +296,7 @@ const page: ConsolePage = {
       causes: [
         {
           text: 'Wiki requires the role editor. Ann has no roles.',
-          actions: [{ label: 'Give Ann the role editor', post: '/admin/why', fields: { fix: 'role editor' } }],
+          actions: [{ label: 'Give Ann the role editor', post: '/admin/access-check', fields: { fix: 'role editor' } }],
         },
         { text: 'Wiki is disabled.', actions: [], note: 'The configuration file manages Wiki. Change it there.' },
       ],

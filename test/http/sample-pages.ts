@@ -75,7 +75,7 @@ export const samplePages: Record<string, [string, object]> = {
       ],
     },
   ],
-  refused: [
+  rejected: [
     'sign-in/access-denied',
     {
       action: '/signin/u1/account',
@@ -239,8 +239,8 @@ export const samplePages: Record<string, [string, object]> = {
     'sign-in/select-account',
     { action: '/x', appName: 'Wiki', account: alice, hint: 'bob@example.com' },
   ],
-  logoutRefused: [
-    'saml/logout-refused',
+  logoutRejected: [
+    'saml/logout-rejected',
     {
       appName: 'Wiki',
       account: alice,

@@ -144,7 +144,7 @@ describe('the delivery of logout messages', () => {
     expect(called).toEqual(['killed']);
   });
 
-  it('notes the answer of an application that refuses: in the log each time, in the audit log once', async () => {
+  it('notes the answer of an application that rejects: in the log each time, in the audit log once', async () => {
     await queued('strict');
     let answer = new UnexpectedAnswer(503, 'the proxy says so');
     const failing = deliveries(() => Promise.reject(answer));
@@ -158,7 +158,7 @@ describe('the delivery of logout messages', () => {
     const about = { clientId: 'strict', channel: 'back', status: 400, answer: 'no sid' };
     expect(logged).toEqual([about, about]);
     expect(events).toMatchObject([
-      { type: 'logout.refused', clientId: 'strict', reason: 'refused', data: { status: 400, answer: 'no sid' } },
+      { type: 'logout.rejected', clientId: 'strict', reason: 'rejected', data: { status: 400, answer: 'no sid' } },
     ]);
   });
 

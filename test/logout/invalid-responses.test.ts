@@ -60,7 +60,7 @@ describe('a service provider', () => {
       'The app sent an invalid response.',
       'invalid_answer: bad_base64',
     ],
-    ['says that it could not', { status: 'failure' }, 'The app couldn’t sign you out.', 'refused'],
+    ['says that it could not', { status: 'failure' }, 'The app couldn’t sign you out.', 'rejected'],
   ])('is not reported as signed out when it %s, and the others are notified', async (_name, spoiled, text, reason) => {
     payroll.spoil(spoiled);
     const page = await signOut(await leave(browser, chat));
@@ -86,7 +86,7 @@ describe('a service provider', () => {
     },
   );
 
-  it.each(['refuses', 'signs-in', 'looks-for-browser'] as const)(
+  it.each(['rejects', 'signs-in', 'looks-for-browser'] as const)(
     'is notified through the browser, and its answer counts, when it %s without a cookie',
     async (withoutCookie) => {
       payroll.spoil({ withoutCookie });
@@ -113,7 +113,7 @@ describe('a service provider', () => {
   });
 
   it('is skipped when it does not send the browser back and the user returns', async () => {
-    payroll.spoil({ answer: 'none', withoutCookie: 'refuses' });
+    payroll.spoil({ answer: 'none', withoutCookie: 'rejects' });
     const stuck = await followLogout(browser, await leave(browser, chat));
     expect(stuck.page.text).toContain('stuck here');
     const run = stuck.trail.find((url) => url.includes('/signout/') && !url.includes('/to/')) ?? '';
@@ -129,7 +129,7 @@ describe('a service provider', () => {
   });
 
   it('counts once when it answers late', async () => {
-    payroll.spoil({ withoutCookie: 'refuses' });
+    payroll.spoil({ withoutCookie: 'rejects' });
     const there = await followLogout(browser, await leave(browser, chat), {
       until: ({ url }) => url.startsWith(payroll.origin),
     });
@@ -153,7 +153,7 @@ describe('a LogoutResponse', () => {
   });
 
   it('is ignored when it comes from another service provider', async () => {
-    payroll.spoil({ withoutCookie: 'refuses' });
+    payroll.spoil({ withoutCookie: 'rejects' });
     const there = await followLogout(browser, await leave(browser, chat), {
       until: ({ url }) => url.startsWith(payroll.origin),
     });

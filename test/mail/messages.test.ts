@@ -39,7 +39,7 @@ function every(to: Recipient = ann): MailMessage[] {
       ...{ text: 'Example Corp: the client secret expires in 29 days.', until: place.at },
     },
     {
-      kind: 'connection-refused',
+      kind: 'connection-rejected',
       to,
       connection: 'Example Corp',
       connectionId: 'corp',

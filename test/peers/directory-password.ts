@@ -1,24 +1,24 @@
 // The password of the account that searches, in place of the registry of connections.
 import type { DirectoryDependencies } from '../../src/federation/ldap/directory.ts';
 
-/** It remembers a refusal, as the registry does. */
-export function storedPassword(value: string): DirectoryDependencies['connections'] & { refused: string[] } {
-  const refusal = {
-    refusedAt: null as Date | null,
-    refusedReason: null as string | null,
-    refusedText: null as string | null,
+/** It remembers a rejection, as the registry does. */
+export function storedPassword(value: string): DirectoryDependencies['connections'] & { rejected: string[] } {
+  const rejection = {
+    rejectedAt: null as Date | null,
+    rejectedReason: null as string | null,
+    rejectedText: null as string | null,
   };
   const head = { id: '1', purpose: 'bind-password' as const, createdAt: new Date(), expiresAt: null, value };
-  const refused: string[] = [];
+  const rejected: string[] = [];
   return {
-    refused,
-    decryptedSecrets: async () => [{ ...head, ...refusal }],
-    async secretRefused(_id, _secretId, { reason, text }) {
-      refused.push(text);
-      Object.assign(refusal, { refusedAt: new Date(), refusedReason: reason, refusedText: text });
+    rejected,
+    decryptedSecrets: async () => [{ ...head, ...rejection }],
+    async secretRejected(_id, _secretId, { reason, text }) {
+      rejected.push(text);
+      Object.assign(rejection, { rejectedAt: new Date(), rejectedReason: reason, rejectedText: text });
     },
     async secretAccepted() {
-      Object.assign(refusal, { refusedAt: null, refusedReason: null, refusedText: null });
+      Object.assign(rejection, { rejectedAt: null, rejectedReason: null, rejectedText: null });
     },
   };
 }

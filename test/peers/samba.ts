@@ -98,7 +98,7 @@ expectThat(
   (groups) => groups.includes(`CN=Domain Users,CN=Users,${root}`) && groups.includes(`CN=staff,CN=Users,${root}`),
 );
 
-for (const [name, refusal] of [
+for (const [name, rejection] of [
   ['disabled', 'account_disabled'],
   ['expired', 'account_expired'],
   ['must-change', 'password_must_change'],
@@ -109,9 +109,9 @@ for (const [name, refusal] of [
   const before = await badPwdCount(name);
   const answer = await check(name, passwordOf(name));
   expectThat(
-    `${name}: the right one is refused with the reason`,
-    'refusal' in answer ? answer.refusal : answer.outcome,
-    (one) => one === refusal,
+    `${name}: the right one is rejected with the reason`,
+    'rejection' in answer ? answer.rejection : answer.outcome,
+    (one) => one === rejection,
   );
   expectThat(`${name}: the right one costs nothing`, (await badPwdCount(name)) - before, (cost) => cost === 0);
 }
@@ -154,7 +154,7 @@ const forms = Array.from({ length: 12 }, (_, at) =>
 );
 await Promise.all(forms);
 expectThat('a wrong service password costs one attempt', await badPwdCount('search'), (cost) => cost === 1);
-expectThat('its answer', stored.refused.join(), (text) => text.includes('data 52e'));
+expectThat('its answer', stored.rejected.join(), (text) => text.includes('data 52e'));
 expectThat(
   'a server that is down is followed by the next',
   (await check('ann', passwordOf('ann'), { url: `ldaps://127.0.0.1:1 ${server.ldaps}` })).outcome,

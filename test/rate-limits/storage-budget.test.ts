@@ -37,17 +37,17 @@ describe('the storage budget', () => {
     store('192.0.2.1');
   });
 
-  it('ends after its bytes; a request that was admitted is not refused half-way', () => {
+  it('ends after its bytes; a request that was admitted is not rejected half-way', () => {
     const charge = budget.forRequest('192.0.2.3', () => undefined);
     charge('oidc_artifacts', sender.bytes);
     charge('sign_in_attempts', sender.bytes);
     expect(() => store('192.0.2.3')).toThrow(TooMuchStored);
   });
 
-  it('charges audit entries, rejections and counters, and never refuses them', () => {
+  it('charges audit entries, rejections and counters, and never rejects them', () => {
     const protection = (table: string, bytes: number) => budget.forRequest('192.0.2.4', () => undefined)(table, bytes);
     protection('audit_events', sender.bytes);
-    for (const table of ['audit_events', 'refusals', 'rate_limits']) protection(table, 1);
+    for (const table of ['audit_events', 'rejections', 'rate_limits']) protection(table, 1);
     expect(() => store('192.0.2.4')).toThrow(TooMuchStored);
   });
 

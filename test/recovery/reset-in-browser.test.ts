@@ -58,7 +58,7 @@ describe('a user who forgot the password', () => {
     await page.click('button.btn-primary');
     expect(await page.textContent('[role=alert]')).toContain('this password is too short or too common');
     expect(await axe(page)).toEqual([]);
-    await screenshot(page, 'reset-refused');
+    await screenshot(page, 'reset-rejected');
     await page.fill('[name=password]', NEW_PASSWORD);
     await page.click('button.btn-primary');
     await page.waitForURL('**/reset-password/done');

@@ -6,7 +6,7 @@ import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import { startIdp, type TestIdp } from '../support/idp.ts';
 import { type Mailbox, mailbox } from '../support/mailbox.ts';
 
-const REFUSED = 'This sign-up code can’t be used.';
+const REJECTED = 'This sign-up code can’t be used.';
 
 const clock = testClock();
 let box: Mailbox;
@@ -51,7 +51,7 @@ async function formOf(link: string) {
 const find = (email: string) => idp.services.accounts.findByEmail(email);
 const usesOf = async (id: string) => (await idp.services.signUpCodes.get(id)).uses;
 const rejections = async () =>
-  (await idp.services.audit.list({ types: ['sign-up-code.refused'] })).map(({ reason }) => reason);
+  (await idp.services.audit.list({ types: ['sign-up-code.rejected'] })).map(({ reason }) => reason);
 
 describe('a sign-up code', () => {
   it('lets a person sign up, and counts one use when the account is created', async () => {
@@ -117,7 +117,7 @@ describe('a sign-up code', () => {
       answers.push({ status: page.status, text });
     }
     for (const answer of answers) expect(answer).toEqual(answers[0]);
-    expect(answers[0]).toMatchObject({ status: 400, text: expect.stringContaining(REFUSED) });
+    expect(answers[0]).toMatchObject({ status: 400, text: expect.stringContaining(REJECTED) });
     expect(await rejections()).toEqual(expect.arrayContaining(['unknown_code', 'used', 'expired']));
     await mailIsIdle(idp.services);
     expect(box.messages.flatMap(({ to }) => to)).not.toContain('eve@example.com');

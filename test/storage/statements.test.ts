@@ -62,9 +62,9 @@ describe('hot statements', () => {
   it('report a duplicate as a unique violation', async () => {
     const now = new Date();
     await database.sql.execute(statements.setting, 'once', '1', now);
-    const error = await database.sql.execute(statements.setting, 'once', '2', now).catch((refused) => refused);
+    const error = await database.sql.execute(statements.setting, 'once', '2', now).catch((rejected) => rejected);
     expect(isUniqueViolation(error)).toBe(true);
-    const other = await database.sql.query(statements.faulty).catch((refused) => refused);
+    const other = await database.sql.query(statements.faulty).catch((rejected) => rejected);
     expect(isUniqueViolation(other)).toBe(false);
   });
 

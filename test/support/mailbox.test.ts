@@ -21,7 +21,7 @@ describe('the mail server of the tests', () => {
 
   it('answers as a busy server on request', async () => {
     const mail = { from: 'g@example.com', to: 'carol@example.com', subject: 'Three', text: 'x' };
-    box.refuseNext(1);
+    box.rejectNext(1);
     await expect(createTransport(box.url).sendMail(mail)).rejects.toMatchObject({ responseCode: 451 });
     await createTransport(box.url).sendMail(mail);
     expect(box.messages.filter(({ subject }) => subject === 'Three')).toHaveLength(1);

@@ -23,7 +23,7 @@ export interface Mailbox {
   /** The oldest mail to this address that no call has returned yet; waits for it. */
   waitForMail(to: string, options?: { seconds?: number }): Promise<ReceivedMail>;
   /** Answers the next messages with a temporary failure (451), as a busy server does. */
-  refuseNext(count: number): void;
+  rejectNext(count: number): void;
   close(): Promise<void>;
 }
 
@@ -82,7 +82,7 @@ export async function mailbox(): Promise<Mailbox> {
     url: `smtp://127.0.0.1:${address.port}`,
     messages,
     waitForMail,
-    refuseNext: (count) => {
+    rejectNext: (count) => {
       rejections = count;
     },
     close: () => new Promise((resolve) => server.close(() => resolve())),

@@ -36,7 +36,7 @@ export interface ApplicationUsageDependencies {
 const DAY_MS = 86_400_000;
 /** A SAML sign-in ends with a response; an OIDC one with a sign-in, or with the use of a session that exists. */
 const SIGN_INS = { oidc: ['sign-in.completed', 'authorization.granted'], saml: ['saml.response'] };
-const REJECTED = ['authorization.refused', 'token.refused', 'saml.request', 'saml.response'];
+const REJECTED = ['authorization.rejected', 'token.rejected', 'saml.request', 'saml.response'];
 
 type Row = { day: string; outcome: string; _count: number | bigint };
 

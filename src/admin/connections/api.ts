@@ -74,8 +74,8 @@ const secret = z
     purpose: z.enum(purposes),
     created_at: time,
     expires_at: time.nullable(),
-    refused_at: time.nullable().describe('When the provider refused it, since when it is not sent'),
-    refused_text: z.string().nullable().describe('What the provider answered then'),
+    rejected_at: time.nullable().describe('When the provider rejected it, since when it is not sent'),
+    rejected_text: z.string().nullable().describe('What the provider answered then'),
   })
   .meta({ id: 'ConnectionSecret' });
 const domain = z
@@ -277,7 +277,7 @@ function connectionJson({ connection: one, entry, secrets, domains, documents, v
   };
 }
 
-function secretJson({ id, purpose, createdAt, expiresAt, refusedAt, refusedText }: SecretInfo) {
-  const refusal = { refused_at: iso(refusedAt), refused_text: refusedText };
-  return { id, purpose, created_at: iso(createdAt), expires_at: iso(expiresAt), ...refusal };
+function secretJson({ id, purpose, createdAt, expiresAt, rejectedAt, rejectedText }: SecretInfo) {
+  const rejection = { rejected_at: iso(rejectedAt), rejected_text: rejectedText };
+  return { id, purpose, created_at: iso(createdAt), expires_at: iso(expiresAt), ...rejection };
 }

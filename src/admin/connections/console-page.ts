@@ -12,7 +12,7 @@ import {
   HOME,
   mappingBlocks,
   pathOf,
-  refusedBlocks,
+  rejectedBlocks,
   secretBlocks,
   stateTags,
   vendorBlocks,
@@ -36,7 +36,7 @@ export async function connectionPage(
     actions: [...(mayTry ? [tryAction(details)] : []), ...(mayChange ? changeActions(details) : [])],
     blocks: [
       ...(connection.source === 'file' ? [fileNotice(configFile, 'connection')] : []),
-      ...refusedBlocks(details, now()),
+      ...rejectedBlocks(details, now()),
       factsOf(details),
       ...secretBlocks(details, mayChange, now()),
       ...domainBlocks(details, mayChange),

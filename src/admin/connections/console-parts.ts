@@ -5,7 +5,7 @@ import type { DocumentKind } from '../../connections/document-checks.ts';
 import { networkSentence } from '../../connections/network-sentences.ts';
 import { presetOf } from '../../connections/presets/presets.ts';
 import { type SecretPurpose, secretPurposesOf } from '../../connections/schema.ts';
-import { refusedSecret, type SecretInfo } from '../../connections/secrets.ts';
+import { rejectedSecret, type SecretInfo } from '../../connections/secrets.ts';
 import type { Tries } from '../../federation/tries.ts';
 import type { Context } from '../../http/context.ts';
 import { forbidden } from '../../http/errors.ts';
@@ -64,15 +64,15 @@ export function vendorOf({ connection: { kind, preset } }: ConnectionDetails): P
 }
 
 export function stateTags({ connection, secrets }: ConnectionDetails, now: Date): Mark[] {
-  const refused = refusedSecret(secrets, now);
+  const rejected = rejectedSecret(secrets, now);
   return [
     connection.enabled
       ? { text: t('console.shared.enabled'), tone: 'good' }
       : { text: t('console.shared.disabled'), tone: 'bad' },
-    ...(refused
+    ...(rejected
       ? [
           {
-            text: t(`console.connections.${refused.purpose === 'bind-password' ? 'password' : 'client'}-refused`),
+            text: t(`console.connections.${rejected.purpose === 'bind-password' ? 'password' : 'client'}-rejected`),
             tone: 'bad' as const,
           },
         ]
@@ -81,15 +81,15 @@ export function stateTags({ connection, secrets }: ConnectionDetails, now: Date)
   ];
 }
 
-/** Above everything else on the page of a directory that refuses the account that searches. */
-export function refusedBlocks({ connection, secrets }: ConnectionDetails, now: Date): Block[] {
-  const refused = refusedSecret(secrets, now);
-  if (!refused) return [];
-  const error = inWords(refused.refusedText ?? '');
+/** Above everything else on the page of a directory that rejects the account that searches. */
+export function rejectedBlocks({ connection, secrets }: ConnectionDetails, now: Date): Block[] {
+  const rejected = rejectedSecret(secrets, now);
+  if (!rejected) return [];
+  const error = inWords(rejected.rejectedText ?? '');
   const text =
-    refused.purpose === 'bind-password'
-      ? t('console.connections.refused-notice', { error })
-      : t('console.connections.client-refused-notice', { name: connection.name, error });
+    rejected.purpose === 'bind-password'
+      ? t('console.connections.rejected-notice', { error })
+      : t('console.connections.client-rejected-notice', { name: connection.name, error });
   return [{ kind: 'text', tone: 'alert', text }];
 }
 
@@ -102,7 +102,7 @@ export async function redirectSaved(
 ): Promise<void> {
   const trial = await connections.checkClient(id, frame.actor(ctx));
   const { name } = (await connections.get(id)).connection;
-  if (trial === 'refused') frame.redirect(ctx, pathOf(id), t('console.connections.saved-refused', { name }), 'warn');
+  if (trial === 'rejected') frame.redirect(ctx, pathOf(id), t('console.connections.saved-rejected', { name }), 'warn');
   else frame.redirect(ctx, pathOf(id), saved);
 }
 
@@ -142,8 +142,8 @@ export function secretBlocks({ connection, secrets }: ConnectionDetails, mayChan
   const rows = secrets.map((secret): Cell[] => [
     purposeNames[secret.purpose],
     secret.createdAt,
-    secret.refusedAt
-      ? { text: t('console.connections.secret-refused', { at: secret.refusedAt }), tone: 'bad' }
+    secret.rejectedAt
+      ? { text: t('console.connections.secret-rejected', { at: secret.rejectedAt }), tone: 'bad' }
       : (expiryCell(secret.expiresAt, now) ?? t('console.connections.no-expiry-date')),
     ...(mayChange
       ? [

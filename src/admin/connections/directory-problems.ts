@@ -1,4 +1,4 @@
-// Why a directory would refuse the right password of a user, in words: for "Try it" and the access check.
+// Why a directory would reject the right password of a user, in words: for "Try it" and the access check.
 import type { AccountProblem } from '../../federation/ldap/state.ts';
 import { type Text, t } from '../../texts/text.ts';
 

@@ -65,7 +65,7 @@ function named(link: PageLink): PageLink {
 
 /** A list that was asked for with a query that it does not understand. */
 function isWrongFilter({ method, path, search }: Context, status: number): boolean {
-  const isList = entryOf(path)?.href === path ? path !== '/admin/why' : LIST_OF_ONE.test(path);
+  const isList = entryOf(path)?.href === path ? path !== '/admin/access-check' : LIST_OF_ONE.test(path);
   return status === 400 && method === 'GET' && search !== '' && isList;
 }
 

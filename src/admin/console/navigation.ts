@@ -85,13 +85,13 @@ const GROUPS: readonly { title?: PageText; entries: readonly Entry[] }[] = [
     title: t('console.navigation.monitoring'),
     entries: [
       {
-        href: '/admin/why',
+        href: '/admin/access-check',
         label: t('console.navigation.access-check'),
         icon: 'search-check',
         needs: 'gatehouse.audit:read',
       },
       {
-        href: '/admin/refusals',
+        href: '/admin/rejections',
         label: t('console.navigation.rejected-requests'),
         icon: 'circle-x',
         needs: 'gatehouse.audit:read',

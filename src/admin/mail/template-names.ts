@@ -20,7 +20,7 @@ export const templateNames: Record<MailKind, PageText> = {
   'saml-certificate': t('console.mail.template.saml-certificate'),
   'saml-metadata': t('console.mail.template.saml-metadata'),
   'connection-end': t('console.mail.template.connection-end'),
-  'connection-refused': t('console.mail.template.connection-refused'),
+  'connection-rejected': t('console.mail.template.connection-rejected'),
   'integrity-alarm': t('console.mail.template.integrity-alarm'),
   test: t('console.mail.template.test'),
 };

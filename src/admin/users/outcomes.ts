@@ -26,5 +26,5 @@ export function passwordRejected(faults: readonly PasswordFault[], hasSecondFact
     field: 'password',
     message: passwordAdvice(fault, hasSecondFactor),
   }));
-  return badRequest('password_refused', { fields });
+  return badRequest('password_rejected', { fields });
 }

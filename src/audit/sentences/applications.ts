@@ -36,7 +36,7 @@ const authorizationRejected: Template = ({ subjectId }) =>
 
 export const applicationTexts: Record<Types, EventText> = {
   'authorization.granted': { kind: 'request', done: 'activity.event.app-opened' },
-  'authorization.refused': {
+  'authorization.rejected': {
     kind: 'request',
     done: authorizationRejected,
     failed: authorizationRejected,
@@ -44,7 +44,7 @@ export const applicationTexts: Record<Types, EventText> = {
   'consent.granted': { kind: 'request', done: 'activity.event.consent-granted' },
   'consent.denied': { kind: 'request', done: 'activity.event.consent-denied' },
   'consent.revoked': { kind: 'request', done: 'activity.event.consent-revoked' },
-  'registration.refused': {
+  'registration.rejected': {
     kind: 'request',
     done: 'console.events.registration-rejected',
     failed: 'console.events.registration-rejected',
@@ -52,7 +52,7 @@ export const applicationTexts: Record<Types, EventText> = {
   'registration.token-issued': { kind: 'request', done: 'console.events.registration-token-created' },
   'registration.tokens-revoked': { kind: 'request', done: 'console.events.registration-tokens-revoked' },
   'token.issued': { kind: 'request', done: 'console.events.token-issued' },
-  'token.refused': {
+  'token.rejected': {
     kind: 'request',
     done: 'console.events.token-rejected',
     failed: 'console.events.token-rejected',
@@ -96,10 +96,10 @@ export const applicationTexts: Record<Types, EventText> = {
   'application.deleted': { kind: 'application', done: 'console.events.application-deleted' },
   'application.enabled': { kind: 'application', done: 'console.events.application-enabled' },
   'application.disabled': { kind: 'application', done: 'console.events.application-disabled' },
-  'application.metadata-refused': {
+  'application.metadata-invalid': {
     kind: 'application',
-    done: 'console.events.metadata-refused',
-    failed: 'console.events.metadata-refused',
+    done: 'console.events.metadata-invalid',
+    failed: 'console.events.metadata-invalid',
   },
   'application.metadata-waiting': { kind: 'application', done: 'console.events.metadata-waiting' },
   'application.metadata-approved': { kind: 'application', done: 'console.events.metadata-approved' },
@@ -122,10 +122,10 @@ export const applicationTexts: Record<Types, EventText> = {
   'connection.disabled': { kind: 'connection', done: 'console.events.connection-disabled' },
   'connection.secret-created': { kind: 'connection', done: 'console.events.connection-secret-created' },
   'connection.secret-removed': { kind: 'connection', done: 'console.events.connection-secret-removed' },
-  'connection.secret-refused': {
+  'connection.secret-rejected': {
     kind: 'connection',
-    done: 'console.events.connection-secret-refused',
-    failed: 'console.events.connection-secret-refused',
+    done: 'console.events.connection-secret-rejected',
+    failed: 'console.events.connection-secret-rejected',
     saysReason: true,
   },
   'connection.domain-proven': { kind: 'connection', done: 'console.events.domain-proven' },
@@ -161,7 +161,7 @@ export const applicationTexts: Record<Types, EventText> = {
   'sign-up-code.created': { kind: 'account', done: 'console.events.sign-up-code-created' },
   'sign-up-code.updated': { kind: 'account', done: 'console.events.sign-up-code-updated' },
   'sign-up-code.revoked': { kind: 'account', done: 'console.events.sign-up-code-revoked' },
-  'sign-up-code.refused': {
+  'sign-up-code.rejected': {
     kind: 'request',
     done: 'console.events.sign-up-code-rejected',
     failed: 'console.events.sign-up-code-rejected',

@@ -54,7 +54,7 @@ type Types = Extract<
   | `logout.${string}`
   | `browser.${string}`
   | `upstream.${string}`
-  | 'sign-out.refused'
+  | 'sign-out.rejected'
 >;
 
 export const signInTexts: Record<Types, EventText> = {
@@ -104,10 +104,10 @@ export const signInTexts: Record<Types, EventText> = {
     saysReason: true,
   },
   'logout.delivered': { kind: 'session', done: 'activity.event.sign-out-delivered' },
-  'logout.refused': {
+  'logout.rejected': {
     kind: 'session',
-    done: 'activity.event.sign-out-refused',
-    failed: 'activity.event.sign-out-refused',
+    done: 'activity.event.sign-out-rejected',
+    failed: 'activity.event.sign-out-rejected',
     saysReason: true,
   },
   'logout.failed': {
@@ -115,7 +115,7 @@ export const signInTexts: Record<Types, EventText> = {
     done: 'activity.event.sign-out-undelivered',
     failed: 'activity.event.sign-out-undelivered',
   },
-  'sign-out.refused': {
+  'sign-out.rejected': {
     kind: 'session',
     done: 'console.events.sign-out-rejected',
     failed: 'console.events.sign-out-rejected-of-app',

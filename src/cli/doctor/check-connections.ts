@@ -5,7 +5,7 @@ import { createProtectedRows } from '../../audit/protected-rows.ts';
 import type { Config } from '../../config.ts';
 import { type Connections, createConnections } from '../../connections/connections.ts';
 import { createConnectionDocuments } from '../../connections/documents.ts';
-import { refusedSecret } from '../../connections/secrets.ts';
+import { rejectedSecret } from '../../connections/secrets.ts';
 import { connectionWarnings } from '../../connections/warnings.ts';
 import { FederationError } from '../../federation/faults.ts';
 import { createDirectory, type Directory } from '../../federation/ldap/directory.ts';
@@ -30,7 +30,7 @@ const advice = {
   'own-certificate': 'Publish the next one: gatehouse keys rotate --saml-sp, and later the same with --activate.',
   document: 'Check that this machine can reach the upstream, and look up the error in the console.',
   domain: 'Add the DNS record that the console shows, or remove the domain.',
-  refused:
+  rejected:
     'Store the right password: gatehouse connection secret ID, or in the console. "Try it" there sends the old one once more.',
   directory:
     'Compare url, ca, bind_dn, bind_password and base_dn with the directory; "Try it" in the console displays more details.',
@@ -57,7 +57,7 @@ export async function connectionFindings({ config, logger, now, database }: Conn
     ...{ ...stored, connections, parseMetadata, outgoing: unused, fetchMetadata: unused },
   });
   const ownCertificates = () => certificateEnds(db, ['saml-sp', 'saml-sp-encryption']);
-  // First: a password that a directory refuses now is a warning then.
+  // First: a password that a directory rejects now is a warning then.
   const ofDirectories = await directoryFindings(createDirectory({ connections, now }), connections, now);
   const warnings = await connectionWarnings({ connections, documents, parseMetadata, ownCertificates, now });
   const findings = [
@@ -84,7 +84,7 @@ async function directoryFindings(
       } catch (error) {
         if (!(error instanceof FederationError)) throw error;
         // Stored, so it is among the warnings.
-        if (refusedSecret(await connections.secretInfos(one.id), now())) return [];
+        if (rejectedSecret(await connections.secretInfos(one.id), now())) return [];
         const text = `the directory ${one.id} can’t be used: ${error.expected ?? ''}: ${error.received ?? ''}`;
         return [failure('connections', text, advice.directory)];
       }

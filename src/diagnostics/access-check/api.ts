@@ -1,4 +1,4 @@
-// /api/admin/why: whether a user may open an application.
+// /api/admin/access-check: whether a user may open an application.
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../admin/api/endpoint.ts';
 import { notFound } from '../../http/errors.ts';
@@ -26,17 +26,17 @@ const verdict = z.object({
       explanation: z.string(),
     }),
   ),
-  refusals: z.array(rejection).describe('The last ones of this user at this application, newest first'),
+  rejections: z.array(rejection).describe('The last ones of this user at this application, newest first'),
 });
 
-/** /why. */
+/** /access-check. */
 export function accessCheckEndpoints(accessCheck: AccessCheck): Endpoint[] {
   return [
     endpoint({
       method: 'get',
-      path: '/why',
+      path: '/access-check',
       operationId: 'why',
-      tag: 'Refusals',
+      tag: 'Rejections',
       needs: ['gatehouse.audit:read', 'gatehouse.users:read'],
       summary: 'Whether this user may open this application: by which role, or why not',
       query: z.object({
@@ -71,7 +71,7 @@ export function accessCheckEndpoints(accessCheck: AccessCheck): Endpoint[] {
               met: state !== 'failed',
               explanation: String(explanation),
             })),
-            refusals: attempts.rejections.map(rejectionJson),
+            rejections: attempts.rejections.map(rejectionJson),
           },
         };
       },

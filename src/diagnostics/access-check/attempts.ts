@@ -18,9 +18,9 @@ const STEPS: AuditEventType[] = [
 const AT_APPLICATION: AuditEventType[] = [
   'sign-in.completed',
   'authorization.granted',
-  'authorization.refused',
+  'authorization.rejected',
   'consent.denied',
-  'token.refused',
+  'token.rejected',
   'token.revoked',
   'saml.request',
   'saml.response',

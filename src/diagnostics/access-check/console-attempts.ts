@@ -81,6 +81,6 @@ function rejectedSentence(code: string, user: Mark | null, app: Mark | null): Te
     about: user && app ? 'both' : user ? 'user' : app ? 'application' : 'none',
     user: new Slot(user ?? { text: '' }),
     app: new Slot(app ?? { text: '' }),
-    code: new Slot({ text: code, href: `/admin/refusals/${code}` }),
+    code: new Slot({ text: code, href: `/admin/rejections/${code}` }),
   });
 }

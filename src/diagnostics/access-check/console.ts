@@ -1,4 +1,4 @@
-// /admin/why: why a person can or cannot sign in to an application, with a button for each cause; what the application would receive,
+// /admin/access-check: why a person can or cannot sign in to an application, with a button for each cause; what the application would receive,
 // and the last attempts.
 import Router from '@koa/router';
 import { z } from 'zod';
@@ -24,13 +24,13 @@ export interface AccessCheckPagesDependencies {
   accessCheck: AccessCheck;
 }
 
-const HERE = '/admin/why';
+const HERE = '/admin/access-check';
 const text = z.string().trim().max(1024).default('');
 const query = z.object({ user: text, app: text, request: text });
 type Query = z.output<typeof query>;
 const fixForm = z.object({ fix: z.string().min(1).max(200), user: text, app: text, confirmed: text });
 
-/** The page /admin/why, and its fixes. */
+/** The page /admin/access-check, and its fixes. */
 export function accessCheckRoutes(dependencies: AccessCheckPagesDependencies): Router<State, Extras> {
   const { frame, accessCheck } = dependencies;
   const router = new Router<State, Extras>({ prefix: HERE });
@@ -92,7 +92,7 @@ async function checkPage(
   const page: ConsolePage = {
     title: t('console.access-check.title'),
     lead: t('console.access-check.lead'),
-    actions: [{ label: t('console.access-check.look-up'), icon: 'search', href: '/admin/refusals' }],
+    actions: [{ label: t('console.access-check.look-up'), icon: 'search', href: '/admin/rejections' }],
     blocks: [],
   };
   const above: Block[] = [

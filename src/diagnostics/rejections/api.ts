@@ -1,5 +1,4 @@
-// /api/admin/refusals: the reason for the code that a user reads on the error page. The words refusal, mended and mends in
-// paths and JSON fields are a contract; the code says rejection, isFixed and fixes.
+// /api/admin/rejections: the reason for the code that a user reads on the error page.
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../admin/api/endpoint.ts';
 import { iso, paged, pageOf, text, time } from '../../admin/api/parts.ts';
@@ -7,7 +6,7 @@ import type { Rejection } from '../../rejections/rejections.ts';
 import type { PageText } from '../../texts/text.ts';
 import type { Explanation, RejectionAdmin } from './explanation.ts';
 
-const tag = 'Refusals';
+const tag = 'Rejections';
 const needs = ['gatehouse.audit:read'] as const;
 
 export const rejection = z
@@ -22,7 +21,7 @@ export const rejection = z
     request_id: z.string(),
     received: z.record(z.string(), z.string()).describe('What was received, without secrets'),
   })
-  .meta({ id: 'Refusal' });
+  .meta({ id: 'Rejection' });
 const rule = z.object({
   rule: z.string(),
   state: z.enum(['passed', 'failed', 'unknown']),
@@ -31,17 +30,17 @@ const rule = z.object({
   explanation: z.string().nullable(),
 });
 const explanation = z.object({
-  refusal: rejection,
+  rejection,
   rules: z.array(rule).describe('In the order in which they are checked'),
-  mended: z.boolean().describe('Whether the rule that failed would pass now'),
-  mends: z.array(z.string()).describe('What the console offers a button for'),
+  fixed: z.boolean().describe('Whether the rule that failed would pass now'),
+  fixes: z.array(z.string()).describe('What the console offers a button for'),
 });
 export function rejectionEndpoints(rejections: RejectionAdmin): Endpoint[] {
   return [
     endpoint({
       method: 'get',
-      path: '/refusals',
-      operationId: 'listRefusals',
+      path: '/rejections',
+      operationId: 'listRejections',
       tag,
       needs,
       summary: 'Rejected requests of the last two weeks, newest first',
@@ -60,8 +59,8 @@ export function rejectionEndpoints(rejections: RejectionAdmin): Endpoint[] {
     }),
     endpoint({
       method: 'get',
-      path: '/refusals/{code}',
-      operationId: 'getRefusal',
+      path: '/rejections/{code}',
+      operationId: 'getRejection',
       tag,
       needs,
       summary: 'One rejected request by its code: each rule in order, with what was received beside what is registered',
@@ -81,7 +80,7 @@ export function rejectionJson({ clientId, subjectId, requestId, at, ...rest }: R
 
 function explanationJson({ rejection: rejected, rules, isFixed, fixes }: Explanation) {
   return {
-    refusal: rejectionJson(rejected),
+    rejection: rejectionJson(rejected),
     rules: rules.map((one) => ({
       rule: String(one.label),
       state: one.state,
@@ -89,8 +88,8 @@ function explanationJson({ rejection: rejected, rules, isFixed, fixes }: Explana
       registered: textOrNull(one.registered),
       explanation: textOrNull(one.explanation),
     })),
-    mended: isFixed,
-    mends: fixes.map(({ label }) => String(label)),
+    fixed: isFixed,
+    fixes: fixes.map(({ label }) => String(label)),
   };
 }
 

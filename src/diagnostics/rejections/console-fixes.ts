@@ -81,7 +81,7 @@ function fixRows({ rejection, fixes }: Explanation, may: May) {
     const look = position === 0 ? ('primary' as const) : ('secondary' as const);
     return {
       text: effect,
-      action: { label, look, post: `/admin/refusals/${rejection.code}`, fields: { fix: id } },
+      action: { label, look, post: `/admin/rejections/${rejection.code}`, fields: { fix: id } },
     };
   });
 }

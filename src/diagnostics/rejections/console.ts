@@ -1,4 +1,4 @@
-// /admin/refusals: why a request was rejected, by the code on the user's page, with one button for each safe fix.
+// /admin/rejections: why a request was rejected, by the code on the user's page, with one button for each safe fix.
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Action, Block, ConsolePage, Empty, Search } from '../../admin/console/blocks.ts';
@@ -38,11 +38,11 @@ const NONE: Empty = {
   icon: 'circle-check',
   title: t('console.rejections.none'),
   text: t('console.rejections.none-text'),
-  action: { label: t('console.rejections.access-check'), href: '/admin/why' },
+  action: { label: t('console.rejections.access-check'), href: '/admin/access-check' },
 };
 const fixForm = z.object({ fix: z.string().min(1).max(200) });
 export function rejectionRoutes({ frame, names, rejections }: RejectionPagesDependencies): Router<State, Extras> {
-  const router = new Router<State, Extras>({ prefix: '/admin/refusals' });
+  const router = new Router<State, Extras>({ prefix: '/admin/rejections' });
   rejectionList(router, { frame, names, rejections });
   rejectionDetails(router, { frame, rejections });
   return router;
@@ -52,7 +52,7 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
   router.get('/', ...frame.page(READ), async (ctx) => {
     const given = parseQuery(ctx, query);
     const { code, client, user, request, after, sort } = given;
-    if (code) return frame.redirect(ctx, `/admin/refusals/${encodeURIComponent(code)}`);
+    if (code) return frame.redirect(ctx, `/admin/rejections/${encodeURIComponent(code)}`);
     const application = client ? await names.applicationOf(client) : undefined;
     const page = await rejections.list({
       clientId: application?.clientId ?? client,
@@ -61,7 +61,7 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
       after,
       isAscending: sort === 'at',
     });
-    const list = { path: '/admin/refusals', filters: { client, user, request }, sort, defaultSort: '-at' };
+    const list = { path: '/admin/rejections', filters: { client, user, request }, sort, defaultSort: '-at' };
     const [applications, users] = await Promise.all([
       names.applications(
         page.rejections.map(({ clientId, endpoint }) => (endpoint === 'upstream' ? null : (clientId ?? null))),
@@ -84,7 +84,7 @@ function rejectionList(router: Router<State, Extras>, { frame, names, rejections
             { label: t('console.rejections.reference'), isShort: true },
           ],
           rows: page.rejections.map((one) => [
-            { text: rejectionText(one), href: `/admin/refusals/${one.code}` },
+            { text: rejectionText(one), href: `/admin/rejections/${one.code}` },
             one.endpoint === 'upstream'
               ? { text: one.clientId ?? '', href: `/admin/connections/${one.clientId}` }
               : withInitials(applicationCell(one.clientId ?? null, applications)),
@@ -106,7 +106,7 @@ function filterOf(
   client: Awaited<ReturnType<typeof typedApplicationValue>>,
 ): Search {
   return {
-    action: '/admin/refusals',
+    action: '/admin/rejections',
     button: t('console.rejections.find'),
     fields: [
       { name: 'code', label: t('console.rejections.reference'), type: 'search' },
@@ -136,7 +136,7 @@ function rejectionDetails(
     const explanation = await rejections.explain(code);
     const wanted = explanation.fixes.find(({ id }) => id === fix);
     frame.assertMay(ctx, wanted?.needs ?? 'gatehouse.applications:write');
-    const address = `/admin/refusals/${code}`;
+    const address = `/admin/rejections/${code}`;
     await frame.attempt(
       ctx,
       async () => {
@@ -154,7 +154,7 @@ function detailsPage(explanation: Explanation, may: May): ConsolePage {
   return {
     title: t('console.rejections.one-title', { code: rejection.code }),
     lead: rejectionText(rejection),
-    back: { href: '/admin/refusals', label: t('console.rejections.title') },
+    back: { href: '/admin/rejections', label: t('console.rejections.title') },
     actions: accessCheckLink(explanation, may),
     blocks: [
       ...fixBlocks(explanation, may),
@@ -168,7 +168,7 @@ function detailsPage(explanation: Explanation, may: May): ConsolePage {
 /** The access check with the person and the application filled in. */
 function accessCheckLink({ rejection, application, account }: Explanation, may: May): Action[] {
   if (rejection.endpoint === 'upstream' || !may('gatehouse.users:read') || !(account || application)) return [];
-  const href = listPath('/admin/why', { user: account?.username, app: application?.clientId });
+  const href = listPath('/admin/access-check', { user: account?.username, app: application?.clientId });
   return [{ label: t('console.rejections.check-access'), icon: 'search-check', href }];
 }
 

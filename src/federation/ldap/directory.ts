@@ -9,7 +9,7 @@ import { FederationError } from '../faults.ts';
 import type { PassedCheck, UpstreamIdentity } from '../upstream.ts';
 import { isBelow } from './dn.ts';
 import { createReadDomain, type DirectoryLockout, type Domain, lockoutOfUser, loginsOf } from './domain.ts';
-import { directoryUnavailable, invalidAnswer, type PasswordRefusal } from './errors.ts';
+import { directoryUnavailable, invalidAnswer, type PasswordRejection } from './errors.ts';
 import { allOf, attributesOfLogin, filterWith, oneOf } from './filter.ts';
 import { groupsOf } from './groups.ts';
 import { claimsOf, requestedAttributes, subjectFilter, subjectOf, valuesOf } from './identity.ts';
@@ -19,8 +19,8 @@ import { type AccountProblem, problemOf, stateAttributes } from './state.ts';
 
 export type DirectoryCheck =
   | { outcome: 'right'; identity: UpstreamIdentity }
-  /** The password is right, and the directory refuses the sign-in. `reason` is for the audit log. */
-  | { outcome: 'refused'; refusal: PasswordRefusal; reason: string }
+  /** The password is right, and the directory rejects the sign-in. `reason` is for the audit log. */
+  | { outcome: 'rejected'; rejection: PasswordRejection; reason: string }
   /** `reason` is for the audit log only. */
   | { outcome: 'wrong'; reason: string };
 
@@ -50,7 +50,7 @@ export interface Directory {
   imitateCheck(connection: LdapConnection, login: string): Promise<void>;
   /**
    * The identity of a login without its password, for "Try it"; undefined: no such user. An administrator asks, so a password of the
-   * account that searches is tried again that the directory has refused.
+   * account that searches is tried again that the directory has rejected.
    */
   lookUp(connection: LdapConnection, login: string): Promise<FoundUser | undefined>;
   /** The same of a known user. Undefined: there is no such entry any more, or the filter of the connection leaves it out. */
@@ -60,7 +60,7 @@ export interface Directory {
 }
 
 export interface DirectoryDependencies {
-  connections: Pick<Connections, 'decryptedSecrets' | 'secretRefused' | 'secretAccepted'>;
+  connections: Pick<Connections, 'decryptedSecrets' | 'secretRejected' | 'secretAccepted'>;
   now: Clock;
 }
 
@@ -131,8 +131,9 @@ export function createDirectory({ connections, now }: DirectoryDependencies): Di
           await settle('wrong');
           throw error;
         });
-        await settle(rejection === undefined ? 'right' : rejection.refusal ? 'untried' : 'wrong');
-        if (rejection?.refusal) return { outcome: 'refused', refusal: rejection.refusal, reason: rejection.reason };
+        await settle(rejection === undefined ? 'right' : rejection.rejection ? 'untried' : 'wrong');
+        if (rejection?.rejection)
+          return { outcome: 'rejected', rejection: rejection.rejection, reason: rejection.reason };
         if (rejection) return { outcome: 'wrong', reason: rejection.reason };
         if (connection.settings.groups) await rebind();
         return { outcome: 'right', identity: await identityOf(session, connection, entry, now()) };
@@ -153,7 +154,7 @@ export function createDirectory({ connections, now }: DirectoryDependencies): Di
           const found = await findUser(session, connection, login);
           return found && described(session, connection, found);
         },
-        { triesRefused: true },
+        { triesRejected: true },
       ),
 
     findAgain: (connection, subject) =>

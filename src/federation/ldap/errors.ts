@@ -1,10 +1,10 @@
-// What the result of a directory means: a password that is wrong, one that is right although the directory refuses the sign-in, or a
+// What the result of a directory means: a password that is wrong, one that is right although the directory rejects the sign-in, or a
 // directory that cannot answer. No text of the directory reaches the person.
 import { ResultCodeError } from 'ldapts';
 import { FederationError } from '../faults.ts';
 
-/** Why a directory refuses a right password. */
-export type PasswordRefusal =
+/** Why a directory rejects a right password. */
+export type PasswordRejection =
   | 'password_expired'
   | 'password_must_change'
   | 'account_disabled'
@@ -18,7 +18,7 @@ export interface BindRejection {
   /** What the directory answered. */
   text: string;
   /** Present: the password is right. */
-  refusal?: PasswordRefusal;
+  rejection?: PasswordRejection;
 }
 
 /** The result codes that reject this user or password (RFC 4511 appendix A.1). */
@@ -32,18 +32,18 @@ const BY_RESULT_CODE: Record<number, string> = {
 };
 
 /**
- * `data 533` in the message of Active Directory. A code with a refusal is the answer to the right password only, in Windows and in
+ * `data 533` in the message of Active Directory. A code with a rejection is the answer to the right password only, in Windows and in
  * Samba; 775 (locked) is the answer to every password.
  */
 const BY_ACTIVE_DIRECTORY_CODE: Record<string, Omit<BindRejection, 'text'>> = {
   '525': { reason: 'directory_no_user' },
   '52e': { reason: 'wrong_password' },
-  '530': { reason: 'directory_not_now', refusal: 'not_now' },
-  '531': { reason: 'directory_not_here', refusal: 'not_here' },
-  '532': { reason: 'directory_password_expired', refusal: 'password_expired' },
-  '533': { reason: 'directory_account_disabled', refusal: 'account_disabled' },
-  '701': { reason: 'directory_account_expired', refusal: 'account_expired' },
-  '773': { reason: 'directory_password_must_change', refusal: 'password_must_change' },
+  '530': { reason: 'directory_not_now', rejection: 'not_now' },
+  '531': { reason: 'directory_not_here', rejection: 'not_here' },
+  '532': { reason: 'directory_password_expired', rejection: 'password_expired' },
+  '533': { reason: 'directory_account_disabled', rejection: 'account_disabled' },
+  '701': { reason: 'directory_account_expired', rejection: 'account_expired' },
+  '773': { reason: 'directory_password_must_change', rejection: 'password_must_change' },
   '775': { reason: 'directory_account_locked' },
 };
 
@@ -75,10 +75,10 @@ export function directoryUnavailable(operation: string, cause: unknown): Federat
 }
 
 /** The directory rejects every password that is stored for the account that searches. */
-export function searchAccountRefused(dn: string, reason: string): FederationError {
+export function searchAccountRejected(dn: string, reason: string): FederationError {
   return new FederationError('upstream_unavailable', {
     rule: 'secret',
-    message: 'The directory refuses the password of the account that searches. It isn’t sent again until it changes.',
+    message: 'The directory rejects the password of the account that searches. It isn’t sent again until it changes.',
     expected: `a bind as ${dn}`,
     received: reason,
   });

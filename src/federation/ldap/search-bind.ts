@@ -1,16 +1,16 @@
-// The bind of the account that searches. A password that the directory refuses is not sent again until it changes: sign-in forms would
-// lock the account otherwise. One sign-in at a time binds, so that many at once find a new refusal before they send the password too.
+// The bind of the account that searches. A password that the directory rejects is not sent again until it changes: sign-in forms would
+// lock the account otherwise. One sign-in at a time binds, so that many at once find a new rejection before they send the password too.
 import type { LdapConnection } from '../../connections/connection.ts';
 import type { Connections } from '../../connections/connections.ts';
-import { isRefused } from '../../connections/secrets.ts';
+import { isRejected } from '../../connections/secrets.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
-import { directoryUnavailable, searchAccountRefused } from './errors.ts';
+import { directoryUnavailable, searchAccountRejected } from './errors.ts';
 import { type DirectorySession, withDirectory } from './session.ts';
 
 export interface SearchBindOptions {
-  /** An administrator asks: a refused password is tried once more when no other is left. */
-  triesRefused?: boolean;
+  /** An administrator asks: a rejected password is tried once more when no other is left. */
+  triesRejected?: boolean;
 }
 
 /** Runs `work` bound to search; `rebind` does it again after a bind as a user. */
@@ -21,7 +21,7 @@ export type WithSearchBind = <T>(
 ) => Promise<T>;
 
 export interface SearchBindDependencies {
-  connections: Pick<Connections, 'decryptedSecrets' | 'secretRefused' | 'secretAccepted'>;
+  connections: Pick<Connections, 'decryptedSecrets' | 'secretRejected' | 'secretAccepted'>;
   now: Clock;
 }
 
@@ -36,21 +36,21 @@ export function createSearchBind({ connections, now }: SearchBindDependencies): 
       if (rejection) throw directoryUnavailable('the anonymous bind', new Error(rejection.text));
       return;
     }
-    // Read in each turn: the sign-in before it, here or at another node, may have been refused.
+    // Read in each turn: the sign-in before it, here or at another node, may have been rejected.
     const secrets = await connections.decryptedSecrets(id, 'bind-password');
-    const usable = secrets.filter((one) => !isRefused(one, now()));
-    const tried = usable.length > 0 || !options.triesRefused ? usable : secrets.slice(0, 1);
+    const usable = secrets.filter((one) => !isRejected(one, now()));
+    const tried = usable.length > 0 || !options.triesRejected ? usable : secrets.slice(0, 1);
     if (secrets.length === 0) await session.bindToSearch(dn, undefined);
     for (const secret of tried) {
       const rejection = await session.bindToSearch(dn, secret.value);
       if (!rejection) {
-        if (secret.refusedAt) await connections.secretAccepted(id, secret.id);
+        if (secret.rejectedAt) await connections.secretAccepted(id, secret.id);
         return;
       }
-      await connections.secretRefused(id, secret.id, rejection);
+      await connections.secretRejected(id, secret.id, rejection);
     }
     const [latest] = await connections.decryptedSecrets(id, 'bind-password');
-    throw searchAccountRefused(dn, latest?.refusedText ?? 'no password');
+    throw searchAccountRejected(dn, latest?.rejectedText ?? 'no password');
   }
 
   return (connection, work, options = {}) =>

@@ -1,4 +1,4 @@
-// What a directory says about the state of an account: in Active Directory why it would refuse even the right password, in others
+// What a directory says about the state of an account: in Active Directory why it would reject even the right password, in others
 // whether it is locked. Pure.
 import type { Entry } from 'ldapts';
 import type { LdapSettings } from '../../connections/kinds/ldap.ts';
@@ -28,7 +28,7 @@ const LOCKED = 0x10;
 const NEVER_EXPIRES = 0x10000;
 const PASSWORD_EXPIRED = 0x80_0000;
 
-/** Why a sign-in with the right password would be refused; undefined where nothing is known against it. */
+/** Why a sign-in with the right password would be rejected; undefined where nothing is known against it. */
 export function problemOf(
   entry: Entry,
   { active_directory: isActiveDirectory }: Pick<LdapSettings, 'active_directory'>,

@@ -162,7 +162,7 @@ async function continueRun(
   if (!participant || connection?.kind !== 'saml') throw new SamlError('unexpected_response');
   try {
     if (await sent.isConfirmed(connection, opened, requestId)) await runs.settle(participant, { state: 'done' });
-    else await runs.browserFailed(participant, 'refused');
+    else await runs.browserFailed(participant, 'rejected');
   } catch (error) {
     if (!(error instanceof SamlError)) throw error;
     await runs.browserFailed(participant, `invalid_answer: ${error.code}`);

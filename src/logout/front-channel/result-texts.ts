@@ -43,7 +43,7 @@ function textOf({ state, reason, protocol }: Participant): PageText {
     case 'sent':
       return t('logout.app-sent');
     case 'retrying':
-      return reason === 'refused' ? t('logout.app-refused-retrying') : t('logout.app-retrying');
+      return reason === 'rejected' ? t('logout.app-rejected-retrying') : t('logout.app-retrying');
     case 'unsupported':
       if (reason === NOT_CHOSEN) return t('logout.app-not-chosen');
       return reason === 'needs_browser' ? t('logout.app-needs-browser') : t('logout.app-unsupported');
@@ -53,7 +53,7 @@ function textOf({ state, reason, protocol }: Participant): PageText {
 }
 
 function failure(reason: string | undefined, protocol: Participant['protocol']): PageText {
-  if (reason === 'refused') return t('logout.failed-refused');
+  if (reason === 'rejected') return t('logout.failed-rejected');
   if (reason === 'switched_off') return t('logout.failed-disabled');
   if (reason === 'browser_left') return t('logout.failed-left');
   if (reason === 'other_person') return t('logout.failed-other-user');

@@ -36,7 +36,7 @@ export interface LogoutRequestsDependencies {
 }
 
 /** The status to answer with at once, why no session was ended, or the logout run that has to complete first. */
-export type LogoutRequestOutcome = { status: SamlStatus } | { refusal: SamlError } | { runId: string };
+export type LogoutRequestOutcome = { status: SamlStatus } | { rejection: SamlError } | { runId: string };
 
 export interface LogoutRequests {
   /** Ends the sessions that the request names. Throws SamlError when it is not authentic. */
@@ -84,7 +84,7 @@ export function createLogoutRequests(dependencies: LogoutRequestsDependencies): 
         };
         if (isRelayStateTooLong) {
           await record(ctx, sp, 'failure', 'relay_state_too_long');
-          return { context, outcome: { refusal: new SamlError('relay_state_too_long') } };
+          return { context, outcome: { rejection: new SamlError('relay_state_too_long') } };
         }
         return { context, outcome: await endNamedSessions({ ...dependencies, record }, ctx, sp, request, context) };
       }),
@@ -103,7 +103,7 @@ async function endNamedSessions(
   const { nameId } = request;
   if (!nameId) {
     await record(ctx, sp, 'failure', 'name_id_encrypted');
-    return { refusal: new SamlError('name_id_encrypted') };
+    return { rejection: new SamlError('name_id_encrypted') };
   }
   const participants = await sessionParticipants.find(sp.applicationId, nameId.value);
   const parties = { identityProvider: issuer, serviceProvider: sp.entityId };
@@ -116,7 +116,7 @@ async function endNamedSessions(
       return { status: { code: statusCodes.Success } };
     }
     await record(ctx, sp, 'failure', 'no_such_session');
-    return { refusal: refusalOf(request.sessionIndexes, nameId, live) };
+    return { rejection: rejectionOf(request.sessionIndexes, nameId, live) };
   }
   const ended = await endSession.several(
     named.map(({ sessionUid }) => sessionUid),
@@ -158,7 +158,7 @@ async function hasEnded(
 }
 
 /** What differs from the sessions of this NameID, for the list of rejected requests. */
-function refusalOf(
+function rejectionOf(
   sessionIndexes: readonly string[],
   nameId: NameId,
   live: readonly { nameId: NameId; sessionIndex: string }[],

@@ -63,7 +63,7 @@ export function createLogoutResponses(dependencies: LogoutResponsesDependencies)
           )
         )
           await runs.settle(participant, { state: 'done' });
-        else await runs.browserFailed(participant, 'refused');
+        else await runs.browserFailed(participant, 'rejected');
       } catch (error) {
         if (!(error instanceof SamlError)) throw error;
         await runs.browserFailed(participant, `invalid_answer: ${error.code}`);

@@ -53,7 +53,7 @@ const RULES = [
 const FORM = 'application/x-www-form-urlencoded';
 
 /** A rejected LogoutRequest between the POST of another site, which has no SameSite=Lax cookie, and the GET of this one. */
-const carriedRefusal = z.object({
+const carriedRejection = z.object({
   entityId: z.string(),
   reason: z.custom<SamlErrorCode>(),
   rejectionCode: z.string(),
@@ -64,8 +64,8 @@ const carriedRefusal = z.object({
   expiresAt: z.number(),
 });
 const CARRIED_SECONDS = 60;
-const CARRIED_CONTEXT = 'saml-logout-refusal';
-const carriedQuery = z.object({ refusal: z.string().max(limits.authorizationRequest.bytes) });
+const CARRIED_CONTEXT = 'saml-logout-rejection';
+const carriedQuery = z.object({ rejection: z.string().max(limits.authorizationRequest.bytes) });
 
 export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<State, Extras> {
   const { accountOf, validateXml, serviceProviders, logoutRequests, logoutResponses, outgoingMessages } = dependencies;
@@ -74,11 +74,11 @@ export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<S
 
   router.get('/saml/slo', rateLimit, (ctx) => handle(ctx, ctx.querystring, decodeRedirect));
 
-  router.get('/saml/slo/refused', rateLimit, async (ctx) => {
-    const { entityId, reason, rejectionCode, context } = openRefusal(parseQuery(ctx, carriedQuery).refusal);
+  router.get('/saml/slo/rejected', rateLimit, async (ctx) => {
+    const { entityId, reason, rejectionCode, context } = openRejection(parseQuery(ctx, carriedQuery).rejection);
     const sp = await serviceProviders.find(entityId);
     if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId } });
-    await answerRefusal(ctx, sp, new SamlError(reason), rejectionCode, context);
+    await answerRejection(ctx, sp, new SamlError(reason), rejectionCode, context);
   });
 
   router.post('/saml/slo', rateLimit, async (ctx) => {
@@ -101,7 +101,7 @@ export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<S
       const { context, outcome } = await logoutRequests.accept(ctx, sp, opened);
       if ('runId' in outcome) redirectToRun(ctx, outcome.runId);
       else if ('status' in outcome) outgoingMessages.sendResponse(ctx, sp, context, outcome.status);
-      else await refuse(ctx, sp, opened, context, outcome.refusal);
+      else await reject(ctx, sp, opened, context, outcome.rejection);
     } catch (error) {
       if (!(error instanceof SamlError || error instanceof AppError)) throw error;
       // Parsing an untrusted message took one turn of the event loop; recording its rejection takes another.
@@ -112,23 +112,23 @@ export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<S
       if (runId !== undefined) return redirectToRun(ctx, runId);
       const rejectionCode = await recordRejection(ctx, opened, error, sp);
       if (!sp || error instanceof AppError) throw samlErrorPage(error, sp?.title, rejectionCode);
-      await answerRefusal(ctx, sp, error, rejectionCode, undefined);
+      await answerRejection(ctx, sp, error, rejectionCode, undefined);
     }
   }
 
   /** Answers a LogoutRequest that ended no session: on a page to a user who is still signed in, which has the way back, else at once. */
-  async function refuse(
+  async function reject(
     ctx: Context,
     sp: ServiceProvider,
     opened: OpenedMessage,
     context: LogoutRequestContext,
-    refusal: SamlError,
+    rejection: SamlError,
   ): Promise<void> {
-    const code = await recordRejection(ctx, opened, refusal, sp);
-    await answerRefusal(ctx, sp, refusal, code, context);
+    const code = await recordRejection(ctx, opened, rejection, sp);
+    await answerRejection(ctx, sp, rejection, code, context);
   }
 
-  async function answerRefusal(
+  async function answerRejection(
     ctx: Context,
     sp: ServiceProvider,
     error: SamlError,
@@ -138,36 +138,36 @@ export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<S
     const message = `${error.message} Error reference ${rejectionCode}.`;
     const status = { ...(error.status ?? { code: statusCodes.Requester }), message };
     const back = context && outgoingMessages.responseTo(sp, context, status);
-    if (await showRefusal(ctx, sp, error, rejectionCode, back)) return;
+    if (await showRejection(ctx, sp, error, rejectionCode, back)) return;
     if (ctx.method === 'POST' && ctx.get('Sec-Fetch-Site') === 'cross-site') {
-      const refusal = sealRefusal({ entityId: sp.entityId, reason: error.code, rejectionCode, context });
-      if (refusal.length <= limits.authorizationRequest.bytes) {
+      const rejection = sealRejection({ entityId: sp.entityId, reason: error.code, rejectionCode, context });
+      if (rejection.length <= limits.authorizationRequest.bytes) {
         ctx.status = 303;
-        return ctx.redirect(`/saml/slo/refused?refusal=${refusal}`);
+        return ctx.redirect(`/saml/slo/rejected?rejection=${rejection}`);
       }
     }
     if (!context) throw samlErrorPage(error, sp.title, rejectionCode);
     outgoingMessages.sendResponse(ctx, sp, context, status);
   }
 
-  function sealRefusal(refusal: Omit<z.output<typeof carriedRefusal>, 'expiresAt'>): string {
+  function sealRejection(rejection: Omit<z.output<typeof carriedRejection>, 'expiresAt'>): string {
     const expiresAt = now().getTime() + CARRIED_SECONDS * 1000;
-    return vault.seal(JSON.stringify({ ...refusal, expiresAt }), CARRIED_CONTEXT);
+    return vault.seal(JSON.stringify({ ...rejection, expiresAt }), CARRIED_CONTEXT);
   }
 
-  function openRefusal(sealed: string): z.output<typeof carriedRefusal> {
-    let refusal: z.output<typeof carriedRefusal>;
+  function openRejection(sealed: string): z.output<typeof carriedRejection> {
+    let rejection: z.output<typeof carriedRejection>;
     try {
-      refusal = carriedRefusal.parse(JSON.parse(vault.open(sealed, CARRIED_CONTEXT).toString()));
+      rejection = carriedRejection.parse(JSON.parse(vault.open(sealed, CARRIED_CONTEXT).toString()));
     } catch (cause) {
       throw badRequest('link_invalid', { cause });
     }
-    if (refusal.expiresAt <= now().getTime()) throw badRequest('link_invalid');
-    return refusal;
+    if (rejection.expiresAt <= now().getTime()) throw badRequest('link_invalid');
+    return rejection;
   }
 
   /** The page of a rejected LogoutRequest for a user who is still signed in; false for another. */
-  async function showRefusal(
+  async function showRejection(
     ctx: Context,
     { title: appName }: ServiceProvider,
     error: SamlError,
@@ -184,7 +184,7 @@ export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<S
     ];
     const { requestId } = ctx.state.request;
     const page = { appName, account, problem, back, rejectionCode, requestId, technical };
-    ctx.render('saml/logout-refused', page, error.httpStatus);
+    ctx.render('saml/logout-rejected', page, error.httpStatus);
     return true;
   }
 

@@ -42,14 +42,14 @@ const OTHER_MODES = ['saml', TEST_MODE];
 
 /** The audit event of each of the engine's error events. */
 const AUDIT_EVENTS = {
-  'authorization.error': 'authorization.refused',
-  'grant.error': 'token.refused',
-  'introspection.error': 'token.refused',
-  'revocation.error': 'token.refused',
-  'device_authorization.error': 'token.refused',
-  'pushed_authorization_request.error': 'authorization.refused',
-  'registration_create.error': 'registration.refused',
-  'end_session.error': 'sign-out.refused',
+  'authorization.error': 'authorization.rejected',
+  'grant.error': 'token.rejected',
+  'introspection.error': 'token.rejected',
+  'revocation.error': 'token.rejected',
+  'device_authorization.error': 'token.rejected',
+  'pushed_authorization_request.error': 'authorization.rejected',
+  'registration_create.error': 'registration.rejected',
+  'end_session.error': 'sign-out.rejected',
 } as const;
 
 /** Those that have none: anyone could cause them. A database that cannot be used is noted. */
@@ -126,7 +126,7 @@ function reportRejection(
   if (event === 'registration_create.error') explainRegistration(engineCtx, error);
   const { request } = ctx.state;
   const clientId = engineCtx.oidc.client?.clientId;
-  const subjectId = type === 'authorization.refused' ? engineCtx.oidc.session?.accountId : undefined;
+  const subjectId = type === 'authorization.rejected' ? engineCtx.oidc.session?.accountId : undefined;
   const reason = error.error ?? error.message;
   const detail = error.error_detail ?? error.error_description;
   ctx.state.log().info({ event: type, clientId, reason, detail }, 'request rejected');

@@ -6,10 +6,10 @@ import { SamlError } from '../xml/errors.ts';
  * Accepts https, and http on a loopback address.
  *
  * @param what names the endpoint in the message
- * @throws SamlError metadata_refused
+ * @throws SamlError metadata_rejected
  */
 export function checkEndpointUrl(location: string, what: string): string {
-  const rejection = (reason: string) => new SamlError('metadata_refused', { message: `${what}: ${reason}` });
+  const rejection = (reason: string) => new SamlError('metadata_rejected', { message: `${what}: ${reason}` });
   if (location === '') throw rejection('the URL is missing');
   // `new URL` silently removes tabs and line breaks, as in "java\nscript:".
   if (/[ \p{Cc}\\<>"]/u.test(location)) throw rejection('the URL contains characters that do not belong there');
@@ -45,8 +45,8 @@ export function usableEndpointUrl(location: string, what: string, leftOut: LeftO
   }
 }
 
-/** Throws metadata_refused: no endpoint is left, for these reasons if there are any. */
+/** Throws metadata_rejected: no endpoint is left, for these reasons if there are any. */
 export function noEndpoint(message: string, what: string, leftOut: readonly LeftOut[]): SamlError {
   const reasons = leftOut.filter((one) => one.what === what).map(({ reason }) => reason);
-  return new SamlError('metadata_refused', { message: [message, ...new Set(reasons)].join(' ') });
+  return new SamlError('metadata_rejected', { message: [message, ...new Set(reasons)].join(' ') });
 }

@@ -56,7 +56,7 @@ export function readSlo(descriptor: Element, leftOut: LeftOut[]): SloEndpoint[] 
   });
 }
 
-/** metadata_refused with a sentence for the administrator. */
+/** metadata_rejected with a sentence for the administrator. */
 export function rejected(message: string): SamlError {
-  return new SamlError('metadata_refused', { message });
+  return new SamlError('metadata_rejected', { message });
 }

@@ -32,17 +32,17 @@ export function encryptionOf(keys: MetadataKeys): 'none' | 'curve' | 'possible' 
   return keys.hasOnlyCurvesForEncryption ? 'curve' : 'none';
 }
 
-/** Reads md:KeyDescriptor. Throws SamlError weak_key or metadata_refused. */
+/** Reads md:KeyDescriptor. Throws SamlError weak_key or metadata_rejected. */
 export function readKeys(role: Element): MetadataKeys {
   const found = childrenOf(role, 'md:KeyDescriptor').flatMap((descriptor) => {
     const use = attribute(descriptor, 'use');
     if (use !== undefined && use !== 'signing' && use !== 'encryption') {
-      throw new SamlError('metadata_refused', { message: `A key is marked for an unknown use (${use}).` });
+      throw new SamlError('metadata_rejected', { message: `A key is marked for an unknown use (${use}).` });
     }
     return certificatesOf(descriptor).map((element) => ({ use, element, methods: readMethods(descriptor) }));
   });
   const fault = keyCountFault(found.map(({ use }) => use));
-  if (fault !== undefined) throw new SamlError('metadata_refused', { message: `The metadata ${fault}.` });
+  if (fault !== undefined) throw new SamlError('metadata_rejected', { message: `The metadata ${fault}.` });
   const keys: Omit<MetadataKeys, 'hasOnlyCurvesForEncryption'> = {
     signingCertificates: [],
     encryptionCertificates: [],

@@ -28,7 +28,7 @@ export interface IdpMetadata extends MetadataKeys {
   leftOut: LeftOut[];
 }
 
-/** Throws SamlError metadata_refused, weak_key or a code of xml/parse.ts; its message is for the administrator. */
+/** Throws SamlError metadata_rejected, weak_key or a code of xml/parse.ts; its message is for the administrator. */
 export function parseIdentityProviderMetadata(xml: string, now: Date): IdpMetadata {
   if (Buffer.byteLength(xml) > limits.saml.metadataBytes) throw new SamlError('too_large');
   const { root } = parseXml(xml, { kind: 'metadata' });

@@ -54,7 +54,7 @@ export interface SpMetadata extends MetadataKeys {
   cacheSeconds: number | undefined;
 }
 
-/** Throws SamlError metadata_refused, weak_key or a code of xml/parse.ts; its message is for the administrator. */
+/** Throws SamlError metadata_rejected, weak_key or a code of xml/parse.ts; its message is for the administrator. */
 export function parseServiceProviderMetadata(xml: string, now: Date): SpMetadata {
   if (Buffer.byteLength(xml) > limits.saml.metadataBytes) throw new SamlError('too_large');
   const { root, text } = parseXml(xml, { kind: 'metadata' });

@@ -33,7 +33,7 @@ export function createRefreshReports(dependencies: RefreshReportsDependencies): 
   return {
     async rejected({ clientId, name }, url, reason) {
       logger.warn({ clientId, url, reason }, `metadata of ${name} was rejected; the last valid one stays in use`);
-      await audit.record({ type: 'application.metadata-refused', outcome: 'failure', clientId, reason, data: { url } });
+      await audit.record({ type: 'application.metadata-invalid', outcome: 'failure', clientId, reason, data: { url } });
     },
 
     async waiting({ id, clientId, name }, url, changes, tx) {

@@ -261,7 +261,7 @@ function failureResponses({ responses, audit, repeatedEntries, rejections, metri
       request,
       ...(subjectId && { subjectId }),
     });
-    metrics.samlResponses.inc({ outcome: 'refused' });
+    metrics.samlResponses.inc({ outcome: 'rejected' });
     // The expected answer to IsPassive without a session, and no fault.
     if (status.subcode === statusCodes.NoPassive)
       return { xml: responses.status(pending.acsUrl, pending.requestId, status) };

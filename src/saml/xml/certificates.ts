@@ -18,11 +18,11 @@ export interface Certificate {
 /**
  * Reads a certificate, as PEM (the first one of the text) or as the base64 of metadata.
  *
- * @throws SamlError metadata_refused when it cannot be read, weak_key when its key is not accepted
+ * @throws SamlError metadata_rejected when it cannot be read, weak_key when its key is not accepted
  */
 export function readCertificate(text: string): Certificate {
   const certificate = parseCertificate(text);
-  if (!certificate) throw new SamlError('metadata_refused', { message: 'A certificate could not be read.' });
+  if (!certificate) throw new SamlError('metadata_rejected', { message: 'A certificate could not be read.' });
   const publicKey = publicKeyOf(certificate);
   const kind = publicKey.asymmetricKeyType;
   if (kind !== 'rsa' && kind !== 'ec') throw weakKey(`has a key of the type ${kind}`);

@@ -151,7 +151,7 @@ const faults = {
     status: responder(statusCodes.AuthnFailed),
   },
   metadata_expired: { rule: 'time', message: 'The metadata of this application has expired.' },
-  metadata_refused: { message: "The metadata can't be accepted." },
+  metadata_rejected: { message: "The metadata can't be accepted." },
   weak_key: { message: 'A key is too weak. RSA keys need 2048 bits, elliptic curve keys 256 bits.' },
 } as const satisfies Record<string, Fault>;
 

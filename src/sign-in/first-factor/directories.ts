@@ -26,9 +26,9 @@ export interface ConfirmedUser {
 }
 
 /** A right password with which the directory lets nobody in: expired, to be changed, an account that is disabled, … */
-export interface RefusedUser {
-  outcome: 'refused';
-  refusal: string;
+export interface RejectedUser {
+  outcome: 'rejected';
+  rejection: string;
   /** Of the connection. */
   name: string;
   /** Where the user changes the password of the directory. */
@@ -38,7 +38,7 @@ export interface RefusedUser {
 export type DirectoryVerdict =
   | { outcome: 'right'; user: ConfirmedUser }
   /** `reason` is for the audit log. */
-  | (RefusedUser & { reason: string; connectionId: string })
+  | (RejectedUser & { reason: string; connectionId: string })
   /** `reason` is for the audit log only; undefined: no directory got the password. */
   | { outcome: 'wrong'; reason?: string; connectionId?: string }
   | { outcome: 'unavailable'; name: string; retryAfterSeconds: number };

@@ -1,6 +1,6 @@
 // Checks the username or email address with its password, under the limits of the lockout. Whatever is wrong, the
 // answer and its time are the same; only the audit log records the reason. Only the right password of a disabled account gets
-// an answer of its own, after the same work, and counts as a failure; also one that a directory refuses although it is right.
+// an answer of its own, after the same work, and counts as a failure; also one that a directory rejects although it is right.
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { SignInRule } from '../../applications/rules/sign-in-rule.ts';
@@ -13,7 +13,7 @@ import { traced } from '../../platform/tracing.ts';
 import type { Captcha, CaptchaAnswer, CaptchaChallenge, CaptchaWait } from '../../rate-limits/captcha.ts';
 import type { Lockout, PasswordAttempt } from '../../rate-limits/lockout.ts';
 import type { KnownBrowserCookie } from '../known-browser-cookie.ts';
-import type { ConfirmedUser, DirectorySignIns, DirectoryVerdict, RefusedUser } from './directories.ts';
+import type { ConfirmedUser, DirectorySignIns, DirectoryVerdict, RejectedUser } from './directories.ts';
 
 export type FirstFactorResult =
   /** `setAt`: when this password was set. */
@@ -26,7 +26,7 @@ export type FirstFactorResult =
   | { outcome: 'wrong'; isRepeated: boolean }
   /** The password is right, and the account is disabled. */
   | { outcome: 'disabled' }
-  | RefusedUser
+  | RejectedUser
   | { outcome: 'captcha'; waiting?: CaptchaWait | undefined }
   | { outcome: 'wait'; retryAfterSeconds: number }
   | { outcome: 'busy'; retryAfterSeconds: number };
@@ -166,9 +166,9 @@ async function recordChecked(
     const reason = isDisabled ? ownReason : (directory?.reason ?? ownReason);
     const data = directory?.connectionId === undefined ? {} : { data: { connection: directory.connectionId } };
     await audit.record({ ...about, ...data, outcome: 'failure', reason: isLocked ? 'too_many_tries' : reason });
-    if (directory?.outcome === 'refused' && !isDisabled && !isLocked) {
-      const { outcome, refusal, name, passwordUrl } = directory;
-      return { outcome, refusal, name, passwordUrl };
+    if (directory?.outcome === 'rejected' && !isDisabled && !isLocked) {
+      const { outcome, rejection, name, passwordUrl } = directory;
+      return { outcome, rejection, name, passwordUrl };
     }
     const isRepeated = await lockout.needsCaptcha(attempt);
     return isDisabled ? { outcome: 'disabled' } : { outcome: 'wrong', isRepeated };

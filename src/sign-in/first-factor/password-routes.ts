@@ -75,14 +75,14 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
       return pages.showWait(ctx, current, seconds, { problem: CAPTCHA, loginHint, waiting });
     }
     if (result.outcome === 'disabled') return pages.show(ctx, current, { problem: DISABLED, loginHint, status: 403 });
-    if (result.outcome === 'refused') {
-      const { refusal, name: directory, passwordUrl } = result;
+    if (result.outcome === 'rejected') {
+      const { rejection, name: directory, passwordUrl } = result;
       const problem = sentences([
-        t('problem.directory-refused', { why: refusal, directory }),
-        t('problem.directory-refused.advice', { why: refusal, directory, has: passwordUrl ? 'link' : 'none' }),
+        t('problem.directory-rejected', { why: rejection, directory }),
+        t('problem.directory-rejected.advice', { why: rejection, directory, has: passwordUrl ? 'link' : 'none' }),
       ]);
       const next = passwordUrl &&
-        /^password_/.test(refusal) && { href: passwordUrl, label: t('sign-in.change-at-directory') };
+        /^password_/.test(rejection) && { href: passwordUrl, label: t('sign-in.change-at-directory') };
       return pages.show(ctx, current, { problem, loginHint, status: 403, ...(next && { next }) });
     }
     if (result.outcome === 'wrong') {

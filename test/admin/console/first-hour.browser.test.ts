@@ -132,7 +132,7 @@ it('the first hour leads from an empty console to the reason why a colleague was
   const code = (await other.textContent('.note strong')) ?? '';
 
   // The access check.
-  await page.goto(`${idp.issuer}/admin/why`);
+  await page.goto(`${idp.issuer}/admin/access-check`);
   await page.fill('[name=user]', colleague);
   await page.fill('[name=app]', 'Wiki');
   await page.click('button:has-text("Check")');
@@ -141,7 +141,7 @@ it('the first hour leads from an empty console to the reason why a colleague was
   await inspect(page, 'why');
   await page.click(`a:has-text("${code}")`);
   await page.waitForSelector('text=The user has access to the application');
-  await inspect(page, 'refusal');
+  await inspect(page, 'rejection');
   await page.click(`button:has-text("Give Ann Colleague (${colleague}) the role editor")`);
   await page.waitForSelector('text=Fixed.');
 
@@ -250,7 +250,7 @@ it('the first hour needs no mouse: sign-in with a code, consent, account pages, 
   await press('ArrowDown');
   expect(await page.isChecked('[name=access][value=roles]')).toBe(true);
 
-  await page.goto(`${idp.issuer}/admin/why`);
+  await page.goto(`${idp.issuer}/admin/access-check`);
   await reach('[name=user]');
   await type(admin.username);
   await page.waitForSelector('[role=option]');

@@ -99,7 +99,7 @@ describe('the navigation and the overview', () => {
 
   it('are linked from a missing entry to its list', async () => {
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
-    for (const list of ['users', 'applications', 'roles', 'refusals']) {
+    for (const list of ['users', 'applications', 'roles', 'rejections']) {
       const page = await admin.get(`/admin/${list}/nothing`);
       expect(page.status).toBe(404);
       expect(linksOf(page.text, page.url).map(({ href }) => href)).toContain(`${idp.issuer}/admin/${list}`);

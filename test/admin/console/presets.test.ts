@@ -148,7 +148,7 @@ it('a SAML application is offered given and family name, and receives them', asy
   expect(sent.status).toBe(303);
   const user = await aUser(idp.services, { givenName: 'Ann', familyName: 'Example' });
   const query = new URLSearchParams({ user: user.username, app: 'https://names.example' });
-  expect(textOf((await admin.get(`/admin/why?${query}`)).text)).toMatch(/givenName Ann surname Example/);
+  expect(textOf((await admin.get(`/admin/access-check?${query}`)).text)).toMatch(/givenName Ann surname Example/);
 });
 
 it.each(productPresets)(

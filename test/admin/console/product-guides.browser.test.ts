@@ -38,7 +38,7 @@ it('the guide of a product and its demands are read on a desktop and on a phone 
   expect((await client.submit(form, { url: 'https://app.example.com' })).status).toBe(303);
   const { id, clientId } = await idp.services.db.application.findFirstOrThrow({ orderBy: { createdAt: 'desc' } });
   const { username } = await aUser(idp.services, { name: 'Ann', email: 'ann@example.com', emailVerified: false });
-  const check = `${idp.issuer}/admin/why?${new URLSearchParams({ user: username, app: clientId })}`;
+  const check = `${idp.issuer}/admin/access-check?${new URLSearchParams({ user: username, app: clientId })}`;
 
   const page = await (await browser.newContext(desktop)).newPage();
   await page.goto(`${idp.issuer}/admin/applications/${id}/setup`);

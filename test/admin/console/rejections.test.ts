@@ -49,7 +49,7 @@ const token = (form: Record<string, string>, basic?: [string, string]): Promise<
 
 /** Opens the rejection, checks the broken rule with both values, and presses the button of the fix. */
 async function fix(code: string, rule: string, button: string, ...values: string[]): Promise<void> {
-  const page = await admin.get(`/admin/refusals/${code}`);
+  const page = await admin.get(`/admin/rejections/${code}`);
   expect(page.status).toBe(200);
   const failed = /<li class="failed">([\s\S]*?)<\/li>/.exec(page.text)?.[1] ?? '';
   expect(textOf(failed)).toContain(rule);
@@ -67,7 +67,7 @@ describe('a rejected authorization request', () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const other = 'https://app.example.com/callback';
     const rejected = await authorize(clientId, { redirect_uri: other, session_token: 'of-the-application' });
-    const page = await admin.get(`/admin/refusals/${codeIn(rejected)}`);
+    const page = await admin.get(`/admin/rejections/${codeIn(rejected)}`);
     expect(page.text).toContain('session_token');
     expect(page.text).not.toContain('of-the-application');
     expect(rejected.status).toBe(400);
@@ -84,10 +84,10 @@ describe('a rejected authorization request', () => {
       redirect_uris: [REDIRECT],
     });
     const rejectionOf = async (redirect_uri: string) =>
-      client.get(`/admin/refusals/${codeIn(await authorize(clientId, { redirect_uri }))}`);
+      client.get(`/admin/rejections/${codeIn(await authorize(clientId, { redirect_uri }))}`);
     expect(textOf((await rejectionOf('https://app.example.com/other')).text)).not.toContain('is new for Wiki');
     expect(textOf((await rejectionOf('https://app.example.com:8443/cb')).text)).toContain('is new for Wiki');
-    // A trial run: the registration would refuse an address without https.
+    // A trial run: the registration would reject an address without https.
     expect((await rejectionOf('http://app.example.com/cb')).text).not.toContain('Add redirect URI');
     const evil = 'https://app.example.com.evil.example/cb';
     const page = await rejectionOf(evil);
@@ -152,12 +152,12 @@ describe('a rejected authorization request', () => {
       await browser.submit(signIn, { username: user.username, password: PASSWORD }),
     );
     const told = 'The configuration file manages the user dana. Add the role payroll to the user there.';
-    const page = await admin.get(`/admin/refusals/${codeIn(rejected)}`);
+    const page = await admin.get(`/admin/rejections/${codeIn(rejected)}`);
     expect(page.text).not.toContain('Give dana');
     expect(page.text).not.toContain('Give Ann Example');
     expect(textOf(page.text)).toContain(told);
     expect(textOf(page.text)).toContain('Change access');
-    const check = await admin.get(`/admin/why?${new URLSearchParams({ user: 'dana', app: clientId })}`);
+    const check = await admin.get(`/admin/access-check?${new URLSearchParams({ user: 'dana', app: clientId })}`);
     expect(check.text).not.toContain('Give Ann Example');
     expect(textOf(check.text)).toContain(told);
   });
@@ -172,7 +172,7 @@ describe('a rejected authorization request', () => {
     });
     const rejected = await httpClient(idp.issuer).get(`/authorize?${query}`);
     const code = CODE.exec(new URL(rejected.location ?? '').searchParams.get('error_description') ?? '')?.[0];
-    const page = await admin.get(`/admin/refusals/${code}`);
+    const page = await admin.get(`/admin/rejections/${code}`);
     expect(textOf(/<li class="failed">([\s\S]*?)<\/li>/.exec(page.text)?.[1] ?? '')).toContain('PKCE');
     expect(page.text).not.toContain('<h2>Fix</h2>');
   });
@@ -233,9 +233,9 @@ describe('a rejected token request', () => {
       const rejected = await send();
       const description = rejected.location && new URL(rejected.location).searchParams.get('error_description');
       const code = CODE.exec(description ?? textOf(rejected.text))?.[0];
-      const page = textOf((await admin.get(`/admin/refusals/${code}`)).text);
+      const page = textOf((await admin.get(`/admin/rejections/${code}`)).text);
       expect(page, `${fix} ${rejected.text}`).toContain('asks for permissions in Gatehouse');
-      const pressed = await admin.post(`/admin/refusals/${code}`, {
+      const pressed = await admin.post(`/admin/rejections/${code}`, {
         form: { _csrf: csrf, fix },
         headers: { origin: idp.issuer, 'sec-fetch-site': 'same-origin' },
       });
@@ -252,7 +252,7 @@ describe('a rejected token request', () => {
     });
     for (const resource of [`https://invented.example.com/${clientId}`, 'https://other.example.com']) {
       const form = { grant_type: 'client_credentials', scope: 'read', resource };
-      const page = await admin.get(`/admin/refusals/${codeIn(await token(form, [clientId, clientSecret]))}`);
+      const page = await admin.get(`/admin/rejections/${codeIn(await token(form, [clientId, clientSecret]))}`);
       expect(textOf(page.text)).toContain(`No API ${resource} is registered`);
       expect(page.text).not.toMatch(/Let it ask|This is fixed/);
     }
@@ -261,7 +261,7 @@ describe('a rejected token request', () => {
   it('offers no fix for missing client authentication', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const rejected = await token({ grant_type: 'refresh_token', refresh_token: 'x', client_id: clientId });
-    const page = await admin.get(`/admin/refusals/${codeIn(rejected)}`);
+    const page = await admin.get(`/admin/rejections/${codeIn(rejected)}`);
     expect(textOf(/<li class="failed">([\s\S]*?)<\/li>/.exec(page.text)?.[1] ?? '')).toContain('the registered method');
     expect(page.text).not.toContain('<h2>Fix</h2>');
   });
@@ -282,7 +282,7 @@ describe('a rejected token request', () => {
   it('is fixed by a new secret when the secret was wrong', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const rejected = await token({ grant_type: 'refresh_token', refresh_token: 'x' }, [clientId, 'w'.repeat(43)]);
-    const page = await admin.get(`/admin/refusals/${codeIn(rejected)}`);
+    const page = await admin.get(`/admin/rejections/${codeIn(rejected)}`);
     expect(page.text).toContain('Create secret');
     const form = await admin.get(/href="(\/admin\/applications\/[^"]+\/secret)"/.exec(page.text)?.[1] ?? '');
     const made = await admin.follow(await admin.submit(form));
@@ -306,15 +306,15 @@ describe('a rejected logout', () => {
     const button = 'Add post-logout redirect URI';
     await fix(codeIn(rejected), 'The post-logout redirect URI is registered', button, AFTER);
     expect((await endSession(parameters)).status).not.toBe(400);
-    expect(await lastChange(clientId)).toEqual(expect.arrayContaining(['application.updated', 'sign-out.refused']));
+    expect(await lastChange(clientId)).toEqual(expect.arrayContaining(['application.updated', 'sign-out.rejected']));
   });
 
   it('shows an unknown application, and an invalid hint without its value', async () => {
     const unknown = await endSession({ client_id: 'nobody', post_logout_redirect_uri: AFTER });
-    const page = await admin.get(`/admin/refusals/${codeIn(unknown)}`);
+    const page = await admin.get(`/admin/rejections/${codeIn(unknown)}`);
     expect(textOf(page.text)).toContain('No application has this identifier.');
     const forged = await endSession({ id_token_hint: 'of.another.issuer', post_logout_redirect_uri: AFTER });
-    const hint = await admin.get(`/admin/refusals/${codeIn(forged)}`);
+    const hint = await admin.get(`/admin/rejections/${codeIn(forged)}`);
     expect(textOf(/<li class="failed">([\s\S]*?)<\/li>/.exec(hint.text)?.[1] ?? '')).toContain('id_token_hint');
     expect(hint.text).not.toContain('of.another.issuer');
     expect(hint.text).not.toContain('Add this post-logout');
@@ -378,13 +378,13 @@ describe('a rejected AuthnRequest', () => {
     const registered = application.metadata.metadata_xml ?? '';
     sp.saml.options.callbackUrl = 'https://sp-metadata.example.com/other';
     const rejected = await post(sp);
-    const page = await admin.get(`/admin/refusals/${codeIn(rejected)}`);
+    const page = await admin.get(`/admin/rejections/${codeIn(rejected)}`);
     expect(textOf(page.text)).toContain('uses pasted metadata');
     expect(page.text).not.toContain('Add ACS URL');
     const form = await admin.get(/href="([^"]+)"[^>]*>Paste new metadata/.exec(page.text)?.[1] ?? '');
     const metadata = registered.replaceAll(sp.acsUrl, 'https://sp-metadata.example.com/other');
     await admin.submit(form, { metadata });
-    expect(textOf((await admin.get(`/admin/refusals/${codeIn(rejected)}`)).text)).toContain('This is fixed');
+    expect(textOf((await admin.get(`/admin/rejections/${codeIn(rejected)}`)).text)).toContain('This is fixed');
     expect((await post(sp)).location).toContain('/saml/sso/continue');
   });
 
@@ -402,13 +402,15 @@ describe('a rejected AuthnRequest', () => {
     expect(page.status).toBe(303);
     sp.saml.options.callbackUrl = 'https://sp-url.example.com/other';
     const code = codeIn(await post(sp));
-    const detail = await admin.get(`/admin/refusals/${code}`);
+    const detail = await admin.get(`/admin/rejections/${code}`);
     // A trial run with the metadata of now: it would not help.
     expect(textOf(detail.text)).toContain('Gatehouse read it just now: it wouldn’t fix this.');
     const button = 'Update metadata';
     expect(detail.text).not.toContain(button);
     metadata = metadata.replaceAll(sp.acsUrl, 'https://sp-url.example.com/other');
-    const changed = await admin.follow(await admin.submit(await admin.get(`/admin/refusals/${code}`), {}, { button }));
+    const changed = await admin.follow(
+      await admin.submit(await admin.get(`/admin/rejections/${code}`), {}, { button }),
+    );
     expect(textOf(changed.text)).toContain('needs your approval');
     expect(codeIn(await post(sp)), 'not applied yet').toBeTruthy();
     const { id } = (await idp.services.applications.find(entityId)) ?? {};
@@ -445,7 +447,7 @@ describe('a rejected AuthnRequest', () => {
     const sp = await byHand('https://sp-eleven.example.com');
     const row = await idp.services.applications.find('https://sp-eleven.example.com');
     await idp.services.applications.remove(row?.id ?? '');
-    const page = await admin.get(`/admin/refusals/${codeIn(await post(sp))}`);
+    const page = await admin.get(`/admin/rejections/${codeIn(await post(sp))}`);
     expect(textOf(page.text)).toContain('No application has this identifier.');
     expect(page.text).toContain('Add application');
   });
@@ -457,28 +459,28 @@ describe('the list of rejected requests', () => {
     const rejected = await authorize(clientId, { redirect_uri: 'https://evil.example/<script>' });
     const code = codeIn(rejected);
     const typed = code.toLowerCase().replace('-', '');
-    const found = await admin.follow(await admin.get(`/admin/refusals?code=${typed}`));
+    const found = await admin.follow(await admin.get(`/admin/rejections?code=${typed}`));
     expect(textOf(found.text)).toContain(code);
     expect(found.text).not.toContain('<script>evil');
-    expect((await admin.get(`/admin/refusals?client=${clientId}`)).text).toContain(code);
+    expect((await admin.get(`/admin/rejections?client=${clientId}`)).text).toContain(code);
     const requestId = /Request ID<\/dt><dd><code>([^<]+)</.exec(rejected.text)?.[1];
-    expect((await admin.get(`/admin/refusals?request=${requestId}`)).text).toContain(code);
-    const unknown = await admin.follow(await admin.get('/admin/refusals?code=AAAA-AAAA'));
+    expect((await admin.get(`/admin/rejections?request=${requestId}`)).text).toContain(code);
+    const unknown = await admin.follow(await admin.get('/admin/rejections?code=AAAA-AAAA'));
     expect(unknown.status).toBe(404);
     expect(textOf(unknown.text)).toContain('No rejected request has this error reference. Check it for typing errors');
     expect(linksOf(unknown.text, unknown.url)).toContainEqual(
-      expect.objectContaining({ label: 'Go to Rejected requests', href: `${idp.issuer}/admin/refusals` }),
+      expect.objectContaining({ label: 'Go to Rejected requests', href: `${idp.issuer}/admin/rejections` }),
     );
   });
 
   it('says in a sentence what happened, and has the codes in the details', async () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT] });
     const code = codeIn(await authorize(clientId, { redirect_uri: 'https://other.example.com/' }));
-    const list = await admin.get(`/admin/refusals?client=${clientId}`);
-    const link = { label: 'The redirect URI isn’t registered.', href: `${idp.issuer}/admin/refusals/${code}` };
+    const list = await admin.get(`/admin/rejections?client=${clientId}`);
+    const link = { label: 'The redirect URI isn’t registered.', href: `${idp.issuer}/admin/rejections/${code}` };
     expect(linksOf(list.text, list.url)).toContainEqual(link);
     expect(list.text).not.toContain('invalid_redirect_uri');
-    expect(textOf((await admin.get(`/admin/refusals/${code}`)).text)).toMatch(/Details.*Error invalid_redirect_uri/);
+    expect(textOf((await admin.get(`/admin/rejections/${code}`)).text)).toMatch(/Details.*Error invalid_redirect_uri/);
   });
 
   it('shows the reason to auditor and support, who cannot apply a fix', async () => {
@@ -486,12 +488,12 @@ describe('the list of rejected requests', () => {
     const code = codeIn(await authorize(clientId, { redirect_uri: 'https://other.example.com/' }));
     for (const role of ['auditor', 'support']) {
       const reader = await consoleOf(idp, await staff(idp, role));
-      const page = await reader.get(`/admin/refusals/${code}`);
+      const page = await reader.get(`/admin/rejections/${code}`);
       expect(page.text).toContain('https://other.example.com/');
       expect(page.forms).toEqual([]);
       // A token of their own, from a page that has a form for everybody.
       const form = await reader.get('/account/profile');
-      const sent = await reader.post(`/admin/refusals/${code}`, {
+      const sent = await reader.post(`/admin/rejections/${code}`, {
         form: { _csrf: form.forms[0]?.fields._csrf ?? '', fix: 'redirect-uri' },
         headers: { origin: new URL(idp.issuer).origin },
       });

@@ -25,8 +25,8 @@ const PAGES = [
   '/connections',
   '/users',
   '/roles',
-  '/why',
-  '/refusals',
+  '/access-check',
+  '/rejections',
   '/sessions',
   '/audit',
   '/api-keys',
@@ -300,10 +300,10 @@ describe('mail', () => {
     });
     await idp.services.db.mailMessage.updateMany({
       where: { recipient: 'a@example.com' },
-      data: { failedAt: new Date(), sentAt: null, lastError: 'refused' },
+      data: { failedAt: new Date(), sentAt: null, lastError: 'rejected' },
     });
     const page = await admin.get('/admin/mail?state=failed');
-    expect(page.text).toContain('refused');
+    expect(page.text).toContain('rejected');
     await admin.submit(page, {}, { form: '/retry' });
     const sorted = await admin.get('/admin/mail?sort=created');
     expect(sorted.text).toContain('aria-sort="ascending"');

@@ -254,7 +254,7 @@ describe('the access check', () => {
       redirect_uris: ['https://why.example.com/cb'],
       access: { roles: ['editor'] },
     });
-    const check = () => admin.get(`/admin/why?${new URLSearchParams({ user: username, app: 'checked app' })}`);
+    const check = () => admin.get(`/admin/access-check?${new URLSearchParams({ user: username, app: 'checked app' })}`);
     expect(textOf((await check()).text)).toContain('Ann Why can’t sign in to Checked app');
     expect(textOf((await check()).text)).toContain('Checked app requires the role editor. Ann Why has no roles.');
     await idp.services.roles.assign(account.id, 'editor');
@@ -268,7 +268,7 @@ describe('the access check', () => {
   it('shows what a SAML application would receive, without creating a NameID', async () => {
     const { username } = await aUser(idp.services, { name: 'Ann Saml' });
     const sp = await aServiceProvider(idp.services, { settings: { attributes: { displayName: 'name' } } });
-    const page = await support.get(`/admin/why?${new URLSearchParams({ user: username, app: sp.entityId })}`);
+    const page = await support.get(`/admin/access-check?${new URLSearchParams({ user: username, app: sp.entityId })}`);
     expect(textOf(page.text)).toContain('displayName');
     expect(textOf(page.text)).toContain('Ann Saml');
     expect(await idp.services.db.samlNameId.count()).toBe(0);
@@ -282,10 +282,12 @@ describe('the access check', () => {
       subjectId: account.id,
     });
     for (const query of [`user=${username}`, 'request=request-of-ann']) {
-      const page = await support.get(`/admin/why?${query}`);
+      const page = await support.get(`/admin/access-check?${query}`);
       expect(textOf(page.text)).toContain(`${username} entered an incorrect password`);
       expect(textOf(page.text)).toContain('wrong_password');
     }
-    expect(textOf((await admin.get('/admin/why?user=nobody-at-all')).text)).toContain('No user matches nobody-at-all.');
+    expect(textOf((await admin.get('/admin/access-check?user=nobody-at-all')).text)).toContain(
+      'No user matches nobody-at-all.',
+    );
   });
 });

@@ -86,7 +86,7 @@ describe('a LogoutRequest after the session has ended', () => {
     expect(responseIn((await leave(begun, begun.nameId)).location)).toContain('status:Success');
   });
 
-  it('is refused for a NameID that the application never had, with an error reference', async () => {
+  it('is rejected for a NameID that the application never had, with an error reference', async () => {
     const begun = await begin();
     await end(begun);
     const xml = responseIn((await leave(begun, 'nobody')).location);
@@ -97,7 +97,7 @@ describe('a LogoutRequest after the session has ended', () => {
   });
 });
 
-describe('a refused LogoutRequest', () => {
+describe('a rejected LogoutRequest', () => {
   async function expectStillSignedIn(begun: Begun, page: Page, reason: string): Promise<void> {
     expect(page.text).toContain('You’re still signed in');
     expect(page.text).toContain('href="/end-session"');

@@ -44,7 +44,7 @@ export type Spoiled = {
   status?: 'failure';
   answer?: 'garbage' | 'none' | 'home' | 'unauthorized';
 
-  withoutCookie?: 'refuses' | 'signs-in' | 'looks-for-browser';
+  withoutCookie?: 'rejects' | 'signs-in' | 'looks-for-browser';
 };
 
 /** node-saml, by redirect or by SOAP. */

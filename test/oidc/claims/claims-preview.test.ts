@@ -30,7 +30,7 @@ const all = 'openid profile email phone address roles permissions';
 /** The ID token and UserInfo on the page of the access check. */
 async function previewOf(clientId: string): Promise<Record<string, unknown>[]> {
   const query = new URLSearchParams({ user: user.username, app: clientId });
-  const { text } = await browser.get(`/admin/why?${query}`);
+  const { text } = await browser.get(`/admin/access-check?${query}`);
   const plain = text.replace(/<\/?span[^>]*>/g, '');
   return [...plain.matchAll(/<pre[^>]*>(?:<code[^>]*>)?(\{[^<]*\})/g)].map(([, json = '']) =>
     JSON.parse(unescapeHtml(json)),

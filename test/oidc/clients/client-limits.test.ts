@@ -114,7 +114,7 @@ describe('wrong credentials of an application', () => {
     await failUntilLimited(one, '192.0.2.6');
     await ask(wrong(one), { address: '192.0.2.6' });
     await idp.services.repeatedEntries.flush();
-    const events = await idp.services.audit.list({ types: ['token.refused'], address: '192.0.2.6', limit: 100 });
+    const events = await idp.services.audit.list({ types: ['token.rejected'], address: '192.0.2.6', limit: 100 });
     expect(events.map(({ data }) => data.repeated)).toEqual([29, undefined]);
   });
 

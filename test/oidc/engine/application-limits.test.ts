@@ -115,7 +115,9 @@ describe('allowed_networks', () => {
     const known = await aUser(idp.services);
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const report = async () => {
-      const page = await admin.get(`/admin/why?${new URLSearchParams({ user: known.username, app: app.clientId })}`);
+      const page = await admin.get(
+        `/admin/access-check?${new URLSearchParams({ user: known.username, app: app.clientId })}`,
+      );
       return textOf(page.text);
     };
     expect(await report()).toContain('can be used only from 192.0.2.0/24, 2001:db8::/32 or 127.0.0.1');

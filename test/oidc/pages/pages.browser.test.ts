@@ -128,7 +128,7 @@ describe('on a phone', () => {
     runAt(async (page) => {
       await page.goto(address(closed));
       await signIn(page);
-      await judge(page, 'refused', 'You don’t have access to Newsroom');
+      await judge(page, 'rejected', 'You don’t have access to Newsroom');
       await page.goto(address(app, { redirect_uri: 'https://attacker.example/' }));
       await judge(page, 'error', 'The app tried to send you to an address that isn’t registered for it.');
     }));
@@ -142,7 +142,7 @@ describe('on a phone', () => {
       await page.getByLabel('New password', { exact: true }).fill('passwordpassword');
       await page.getByRole('button', { name: 'Change password' }).click();
       await page.getByRole('alert').waitFor();
-      await judge(page, 'change-password-refused', 'Choose a new password');
+      await judge(page, 'change-password-rejected', 'Choose a new password');
       await page.getByLabel('New password', { exact: true }).fill('quite another pass phrase of mine');
       await page.getByRole('button', { name: 'Change password' }).click();
       await page.waitForURL(/code=/);

@@ -97,14 +97,15 @@ describe('back-channel logout', () => {
     expect(await verified(token, without.app)).not.toHaveProperty('sid');
   });
 
-  it('shows in the activity of the application and in the log how it refused, once for each delivery', async () => {
+  it('shows in the activity of the application and in the log how it rejected, once for each delivery', async () => {
     const { web, app } = await listening();
     const browser = httpClient(idp.issuer);
     await signIn(browser, app, user);
     const body = JSON.stringify({ error: 'invalid_request', error_description: `no\nsid ${'x'.repeat(5000)}` });
     web.answerLogoutWith(400, body);
     const page = await browser.submit(await browser.get('/end-session'), {}, { button: 'Sign out' });
-    const logged = () => idp.log.filter((line) => /refused a logout message/.test(line) && line.includes(app.clientId));
+    const logged = () =>
+      idp.log.filter((line) => /rejected a logout message/.test(line) && line.includes(app.clientId));
     await expect.poll(() => logged().length).toBe(1);
     const where = { clientId: app.clientId };
     await expect
@@ -116,7 +117,7 @@ describe('back-channel logout', () => {
     await expect.poll(() => logged().length).toBe(2);
     expect(logged()[1]).toContain('invalid_request');
 
-    const [event, ...others] = await idp.services.audit.list({ ...where, types: ['logout.refused'] });
+    const [event, ...others] = await idp.services.audit.list({ ...where, types: ['logout.rejected'] });
     expect(others).toEqual([]);
     const { status, answer } = event?.data ?? {};
     expect([event?.subjectId, status, String(answer).slice(0, 42)]).toEqual([user.account.id, 400, body.slice(0, 42)]);

@@ -101,11 +101,11 @@ describe('EncryptionMethod', () => {
     ).toEqual(expected);
   });
 
-  it('that has CBC only is refused with the two remedies, and followed where the switch allows it', async () => {
+  it('that has CBC only is rejected with the two remedies, and followed where the switch allows it', async () => {
     const methods = method(aes256Cbc) + method(aes128Cbc) + method(rsaOaep);
-    const refused = await register(metadata({ keys: key(rsa.certificatePem, methods) }).xml);
-    expect(refused.status).toBe(400);
-    expect(JSON.stringify(fields(refused))).toMatch(/allow_cbc.*encrypt_assertion.*AES-CBC only/);
+    const rejected = await register(metadata({ keys: key(rsa.certificatePem, methods) }).xml);
+    expect(rejected.status).toBe(400);
+    expect(JSON.stringify(fields(rejected))).toMatch(/allow_cbc.*encrypt_assertion.*AES-CBC only/);
     const allowed = metadata({ keys: key(rsa.certificatePem, methods) });
     expect((await register(allowed.xml, { allow_cbc: true })).status).toBe(201);
     expect(await received(allowed, true)).toEqual(['aes256-cbc', 'rsa-oaep-mgf1p', 'read']);
@@ -117,9 +117,9 @@ describe('EncryptionMethod', () => {
   it.each([
     ['Triple DES', method(tripleDes) + method(rsaOaep)],
     ['PKCS #1 v1.5', method(aes256Gcm) + method(rsa15)],
-  ])('that has only %s is refused, even with the switch', async (_name, methods) => {
-    const refused = await register(metadata({ keys: key(rsa.certificatePem, methods) }).xml, { allow_cbc: true });
-    expect([refused.status, JSON.stringify(fields(refused))]).toEqual([
+  ])('that has only %s is rejected, even with the switch', async (_name, methods) => {
+    const rejected = await register(metadata({ keys: key(rsa.certificatePem, methods) }).xml, { allow_cbc: true });
+    expect([rejected.status, JSON.stringify(fields(rejected))]).toEqual([
       400,
       expect.stringMatching(/encrypt_assertion.*no algorithm/),
     ]);
@@ -141,12 +141,15 @@ describe('EncryptionMethod', () => {
 });
 
 describe('an encryption key on an elliptic curve', () => {
-  it('is said to be of no use, and refused where encryption is demanded', async () => {
+  it('is said to be of no use, and rejected where encryption is demanded', async () => {
     const heard = metadata({ keys: key(curve.certificatePem) + key(rsa.certificatePem, '', 'signing') });
     const read = await api.send('POST', '/saml-metadata', { metadata: heard.xml });
     expect(read.json().warnings).toEqual([expect.stringContaining('elliptic curve')]);
-    const refused = await register(heard.xml, { encrypt_assertion: 'always' });
-    expect([refused.status, JSON.stringify(fields(refused))]).toEqual([400, expect.stringContaining('elliptic curve')]);
+    const rejected = await register(heard.xml, { encrypt_assertion: 'always' });
+    expect([rejected.status, JSON.stringify(fields(rejected))]).toEqual([
+      400,
+      expect.stringContaining('elliptic curve'),
+    ]);
     const created = await register(heard.xml);
     expect(created.status).toBe(201);
     expect(await received(heard)).toEqual(['Success']);
@@ -178,9 +181,9 @@ describe('an endpoint that cannot be used', () => {
     expect(page).toContain(words);
   });
 
-  it('is the reason for the refusal where no other is left', async () => {
-    const refused = await register(metadata({ services: acs('http://heard.example/acs') }).xml);
-    expect([refused.status, JSON.stringify(fields(refused))]).toEqual([400, expect.stringContaining('use https')]);
+  it('is the reason for the rejection where no other is left', async () => {
+    const rejected = await register(metadata({ services: acs('http://heard.example/acs') }).xml);
+    expect([rejected.status, JSON.stringify(fields(rejected))]).toEqual([400, expect.stringContaining('use https')]);
   });
 
   it('of an upstream is left out with a warning for administrators', async () => {

@@ -170,7 +170,7 @@ describe('metadata behind a URL', () => {
     answer = answers();
     expect(await refresh()).toEqual({ changed: 0, waiting: 0, unchanged: 0, failed: 1 });
     expect(await stored()).toBe(before);
-    expect((await lastEvent('refused'))?.reason?.length).toBeGreaterThan(10);
+    expect((await lastEvent('invalid'))?.reason?.length).toBeGreaterThan(10);
     expect(idp.log.join('')).toContain('the last valid one stays in use');
   });
 
@@ -330,7 +330,7 @@ describe('changed metadata', () => {
     const document = metadata({ acs: [NEW_ACS], signing: [second], attributes: ' ID="_metadata"' });
     await register({}, pinned);
     expect(await refreshWith(document)).toBe('failed');
-    expect((await lastEvent('refused'))?.reason).toContain('not signed with the pinned key');
+    expect((await lastEvent('invalid'))?.reason).toContain('not signed with the pinned key');
     expect(await refreshWith(signedBy(second, document))).toBe('failed');
     expect(await stored()).toBe(metadata());
     expect(await refreshWith(signedBy(third, document))).toBe('changed');

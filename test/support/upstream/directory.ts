@@ -9,7 +9,7 @@ export interface DirectoryEntry {
   password?: string;
   attributes: Record<string, string[] | Buffer[]>;
   /** As Active Directory, which answers the right password with this code: `533` for a disabled account. */
-  refusal?: string;
+  rejection?: string;
   /** Wrong passwords since the last right one. */
   badPwdCount?: number;
 }
@@ -25,7 +25,7 @@ export interface DirectoryQuirks {
   searchCode?: number;
   /** Answers nothing. */
   hangs?: boolean | 'at the search';
-  /** As Active Directory: locks an account after so many wrong passwords, and says why it refuses a right one. */
+  /** As Active Directory: locks an account after so many wrong passwords, and says why it rejects a right one. */
   lockoutThreshold?: number;
   /** Milliseconds before each answer to a bind of a user. */
   bindDelay?: number;
@@ -142,9 +142,9 @@ function answer(
 const isWithin = (dn: string, base: string) => dn.toLowerCase().endsWith(base.toLowerCase());
 
 /**
- * RFC 4513 5.1.2: without a password the bind is anonymous, and succeeds. With `lockoutThreshold` or `refusal` as Samba 4.17 answers
+ * RFC 4513 5.1.2: without a password the bind is anonymous, and succeeds. With `lockoutThreshold` or `rejection` as Samba 4.17 answers
  * (test/peers/samba.ts): `data 775` to every password of a locked account, `data 52e` to a wrong password and an unknown DN, and the
- * code of a refusal only to the right password, which costs nothing.
+ * code of a rejection only to the right password, which costs nothing.
  */
 function bindResult(
   { entries, quirks }: Pick<TestDirectory, 'entries' | 'quirks'>,
@@ -160,7 +160,7 @@ function bindResult(
     entry.badPwdCount = (entry.badPwdCount ?? 0) + 1;
     return rejected('52e');
   }
-  if (entry.refusal !== undefined) return rejected(entry.refusal);
+  if (entry.rejection !== undefined) return rejected(entry.rejection);
   entry.badPwdCount = 0;
   return { code: 0 };
 }

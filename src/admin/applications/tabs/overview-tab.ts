@@ -235,7 +235,7 @@ async function demandSteps(
           action: {
             label: t('console.access-check.title'),
             of: application.name,
-            href: `/admin/why?${new URLSearchParams({ app: application.clientId })}`,
+            href: `/admin/access-check?${new URLSearchParams({ app: application.clientId })}`,
           },
         }),
       };

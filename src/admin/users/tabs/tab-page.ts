@@ -120,7 +120,7 @@ export function userTabPage(
         ? [
             {
               label: t('console.navigation.access-check'),
-              href: `/admin/why?${new URLSearchParams({ user: account.username })}`,
+              href: `/admin/access-check?${new URLSearchParams({ user: account.username })}`,
             },
           ]
         : []),

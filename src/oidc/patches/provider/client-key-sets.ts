@@ -1,6 +1,6 @@
 // Patch: ClientKeyStore.prototype.refresh. The engine accepts any number and kind of keys from a jwks_uri, forgets them with the client in its
 // memory, and calls the address for every bad signature while the document cannot be read. Here a document that breaks the rule for foreign
-// keys (keys/foreign-keys.ts) is refused as a whole and the last good one stays in use, and the address is called at most every few seconds.
+// keys (keys/foreign-keys.ts) is rejected as a whole and the last good one stays in use, and the address is called at most every few seconds.
 import { fetchedKeySet, type Jwk } from '../../../keys/foreign-keys.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import { asciiText } from '../../engine/error-description.ts';
@@ -44,7 +44,7 @@ export function createClientKeySets({ fetch, now, logger }: ClientKeySetsDepende
     } catch (cause) {
       logger.warn({ uri, err: cause }, 'the keys behind a jwks_uri were not accepted; the last good ones stay in use');
       // What the network says is for the log: the caller may be anybody.
-      const reason = cause instanceof RefusedKeys ? `: ${cause.message}` : '';
+      const reason = cause instanceof RejectedKeys ? `: ${cause.message}` : '';
       const fault = new errors.InvalidClientMetadata(
         asciiText(`client JSON Web Key Set failed to be refreshed${reason}`),
       );
@@ -74,14 +74,14 @@ export function createClientKeySets({ fetch, now, logger }: ClientKeySetsDepende
 }
 
 /** A document that breaks a rule. */
-class RefusedKeys extends Error {}
+class RejectedKeys extends Error {}
 
 function keysIn(text: string): readonly Jwk[] {
   try {
     return fetchedKeySet(JSON.parse(text)).keys;
   } catch (cause) {
     const message = cause instanceof Error && !(cause instanceof SyntaxError) ? cause.message : 'it isn’t JSON';
-    throw new RefusedKeys(message, { cause });
+    throw new RejectedKeys(message, { cause });
   }
 }
 

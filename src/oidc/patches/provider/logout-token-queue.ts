@@ -37,8 +37,8 @@ export function createLogoutTokenSender(provider: Provider, report: ReportReject
     const client = found as unknown as EngineClient | undefined;
     if (!client?.backchannelLogoutUri) return 'switched_off';
     await backchannelLogout.call(client, accountId, sid).catch(async (error: unknown) => {
-      const refused = error instanceof Error && 'response' in error && error.response instanceof Response;
-      throw refused ? await unexpectedAnswer(error.response as Response) : error;
+      const rejected = error instanceof Error && 'response' in error && error.response instanceof Response;
+      throw rejected ? await unexpectedAnswer(error.response as Response) : error;
     });
     return 'sent';
   };

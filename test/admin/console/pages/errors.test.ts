@@ -36,8 +36,8 @@ it.each([
   '/admin/applications?protocol=saml&q=no-such-application',
   '/admin/sessions?user=nobody-at-all',
   '/admin/audit?request=no-such-request',
-  '/admin/refusals?request=no-such-request',
-  '/admin/refusals?user=nobody-at-all',
+  '/admin/rejections?request=no-such-request',
+  '/admin/rejections?user=nobody-at-all',
   '/admin/roles?q=no-such-role',
   '/admin/roles/permissions?q=no-such-permission',
   '/admin/api-keys?user=nobody-at-all',
@@ -82,7 +82,7 @@ describe('an error page of the console', () => {
     '/admin/sessions?sort=nothing',
     '/admin/audit?before=x',
     '/admin/audit?from=yesterday',
-    '/admin/refusals?after=nonsense',
+    '/admin/rejections?after=nonsense',
     '/admin/api-keys?state=nothing',
     '/admin/api-keys?after=nonsense',
     '/admin/mail?state=nothing',
@@ -103,8 +103,8 @@ describe('an error page of the console', () => {
     const { applicationId } = await aClient(idp.services, { redirect_uris: ['https://w.example.com/cb'] });
     for (const tab of [`/admin/users/${account.id}/activity`, `/admin/applications/${applicationId}/activity`])
       expect(errorPage(await admin.get(`${tab}?before=x`)).links).toContain(`Clear filters: ${tab}`);
-    const check = errorPage(await admin.get('/admin/why?user=a&user=b'));
-    expect(check).toMatchObject({ status: 400, isFramed: true, links: ['Go to Access check: /admin/why'] });
+    const check = errorPage(await admin.get('/admin/access-check?user=a&user=b'));
+    expect(check).toMatchObject({ status: 400, isFramed: true, links: ['Go to Access check: /admin/access-check'] });
     const file = errorPage(await admin.get('/admin/audit/export?format=nothing'));
     expect(file).toMatchObject({ status: 400, isFramed: true, links: ['Go to Activity log: /admin/audit'] });
   });

@@ -141,7 +141,7 @@ it('times within sentences are in the zone of the viewer, with their date; witho
   const textIn = async (javaScriptEnabled: boolean) => {
     const context = await browser.newContext({ ...desktop, storageState, javaScriptEnabled, timezoneId: 'Asia/Tokyo' });
     const own = await context.newPage();
-    await own.goto(`${idp.issuer}/admin/why?${new URLSearchParams({ user: username, app: clientId })}`);
+    await own.goto(`${idp.issuer}/admin/access-check?${new URLSearchParams({ user: username, app: clientId })}`);
     const text = await own.locator('.rules p:has(time)').textContent();
     await context.close();
     return text;

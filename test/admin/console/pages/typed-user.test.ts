@@ -21,7 +21,7 @@ beforeAll(async () => {
   members = `/admin/roles/${(await idp.services.roles.create({ name: 'reader' })).id}/members`;
   const at = (path: string) => (user: string) => `${path}${new URLSearchParams({ user })}`;
   pages = {
-    'access check': at(`/admin/why?app=${clientId}&`),
+    'access check': at(`/admin/access-check?app=${clientId}&`),
     'claims preview': at(`/admin/applications/${applicationId}/claims?`),
     'activity log': at('/admin/audit?'),
     sessions: at('/admin/sessions?'),
@@ -84,7 +84,7 @@ it('a filter displays the name of an application, and finds it by name or identi
     client_name: 'Time sheets',
     redirect_uris: ['https://time.example.com/cb'],
   });
-  for (const page of ['/admin/audit', '/admin/refusals'])
+  for (const page of ['/admin/audit', '/admin/rejections'])
     for (const client of [clientId, 'Time sheets']) {
       const { text } = await admin.get(`${page}?${new URLSearchParams({ client })}`);
       expect(text).toMatch(new RegExp(`name="client" value="Time sheets"[^>]* data-sends="${clientId}"`));

@@ -37,12 +37,12 @@ it('the field of the access check has the person by name and email, and finds th
   const { username } = await aUser(idp.services, { name: 'Cy (of Sales)', email: 'cy@example.com' });
   const label = 'Cy (of Sales) (cy@example.com)';
   for (const user of [username, 'cy@example.com', label]) {
-    const page = await admin.get(`/admin/why?${new URLSearchParams({ user, app: clientId })}`);
+    const page = await admin.get(`/admin/access-check?${new URLSearchParams({ user, app: clientId })}`);
     expect(page.forms.find(({ fields }) => 'app' in fields)?.fields.user, user).toBe(label);
     expect(textOf(page.text)).toContain('Cy (of Sales) can sign in to Words');
   }
   const unknown = await admin.get(
-    `/admin/why?${new URLSearchParams({ user: 'Cy (nobody@example.com)', app: clientId })}`,
+    `/admin/access-check?${new URLSearchParams({ user: 'Cy (nobody@example.com)', app: clientId })}`,
   );
   expect(unknown.forms.find(({ fields }) => 'app' in fields)?.fields.user).toBe('Cy (nobody@example.com)');
 });

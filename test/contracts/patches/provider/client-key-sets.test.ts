@@ -45,7 +45,7 @@ describe('client-key-sets', () => {
     await bare.close();
   });
 
-  it('keeps the last good keys when a document is refused, and asks again after some seconds', async () => {
+  it('keeps the last good keys when a document is rejected, and asks again after some seconds', async () => {
     document = many();
     await expect(keysOf(engine.provider)).rejects.toThrow(/invalid_client_metadata/);
     at += 10;

@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "first_factor_approvals" ADD COLUMN     "reset_by_mail_at" TIMESTAMP(3);

@@ -1,0 +1,1273 @@
+-- The keys of lists and logins are compared by code point, as on SQLite: an index then finds what begins with a text.
+-- CreateTable
+CREATE TABLE "users" (
+    "id" TEXT NOT NULL,
+    "username" TEXT NOT NULL,
+    "username_key" TEXT COLLATE "C" NOT NULL,
+    "email" TEXT,
+    "email_key" TEXT COLLATE "C",
+    "email_verified" BOOLEAN NOT NULL DEFAULT false,
+    "name" TEXT,
+    "given_name" TEXT,
+    "family_name" TEXT,
+    "middle_name" TEXT,
+    "nickname" TEXT,
+    "profile" TEXT,
+    "picture" TEXT,
+    "website" TEXT,
+    "gender" TEXT,
+    "birthdate" TEXT,
+    "locale" TEXT,
+    "zoneinfo" TEXT,
+    "phone_number" TEXT,
+    "phone_number_verified" BOOLEAN NOT NULL DEFAULT false,
+    "address" TEXT,
+    "attributes" TEXT NOT NULL DEFAULT '{}',
+    "sso_id" TEXT,
+    "is_active" BOOLEAN NOT NULL DEFAULT true,
+    "source" TEXT NOT NULL DEFAULT 'local',
+    "search_key" TEXT NOT NULL DEFAULT '',
+    "name_key" TEXT COLLATE "C" NOT NULL DEFAULT '',
+    "last_name_key" TEXT COLLATE "C" NOT NULL DEFAULT '',
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "users_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "api_keys" (
+    "id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "secret_hash" TEXT NOT NULL,
+    "last_four" TEXT NOT NULL,
+    "permissions" TEXT NOT NULL,
+    "created_by" TEXT,
+    "created_at" TIMESTAMP(3) NOT NULL,
+    "expires_at" TIMESTAMP(3) NOT NULL,
+    "revoked_at" TIMESTAMP(3),
+    "mac" TEXT NOT NULL DEFAULT '',
+    "last_used_at" TIMESTAMP(3),
+
+    CONSTRAINT "api_keys_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "sign_up_codes" (
+    "id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "code_hash" TEXT NOT NULL,
+    "max_uses" INTEGER NOT NULL,
+    "uses" INTEGER NOT NULL DEFAULT 0,
+    "source" TEXT NOT NULL,
+    "created_by" TEXT,
+    "created_at" TIMESTAMP(3) NOT NULL,
+    "expires_at" TIMESTAMP(3),
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "sign_up_codes_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "retired_subjects" (
+    "id" TEXT NOT NULL,
+    "retired_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "retired_subjects_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "roles" (
+    "id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "description" TEXT NOT NULL DEFAULT '',
+    "source" TEXT NOT NULL DEFAULT 'local',
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "roles_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "permissions" (
+    "id" TEXT NOT NULL,
+    "resource" TEXT NOT NULL,
+    "action" TEXT NOT NULL,
+
+    CONSTRAINT "permissions_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "user_roles" (
+    "user_id" TEXT NOT NULL,
+    "role_id" TEXT NOT NULL,
+    "via" TEXT NOT NULL DEFAULT '',
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "user_roles_pkey" PRIMARY KEY ("user_id","role_id","via")
+);
+
+-- CreateTable
+CREATE TABLE "role_permissions" (
+    "role_id" TEXT NOT NULL,
+    "permission_id" TEXT NOT NULL,
+
+    CONSTRAINT "role_permissions_pkey" PRIMARY KEY ("role_id","permission_id")
+);
+
+-- CreateTable
+CREATE TABLE "password_credentials" (
+    "user_id" TEXT NOT NULL,
+    "hash" TEXT NOT NULL,
+    "must_change" BOOLEAN NOT NULL DEFAULT false,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "long" BOOLEAN NOT NULL DEFAULT false,
+    "changed_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "kind" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "password_credentials_pkey" PRIMARY KEY ("user_id")
+);
+
+-- CreateTable
+CREATE TABLE "totp_credentials" (
+    "user_id" TEXT NOT NULL,
+    "secret_sealed" TEXT NOT NULL,
+    "algorithm" TEXT NOT NULL DEFAULT 'sha1',
+    "digits" INTEGER NOT NULL DEFAULT 6,
+    "period" INTEGER NOT NULL DEFAULT 30,
+    "confirmed_at" TIMESTAMP(3),
+    "last_step" BIGINT NOT NULL DEFAULT 0,
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "totp_credentials_pkey" PRIMARY KEY ("user_id")
+);
+
+-- CreateTable
+CREATE TABLE "passkeys" (
+    "id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "public_key" BYTEA NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "counter" BIGINT NOT NULL DEFAULT 0,
+    "transports" TEXT NOT NULL DEFAULT '[]',
+    "aaguid" TEXT,
+    "backed_up" BOOLEAN NOT NULL DEFAULT false,
+    "discoverable" BOOLEAN NOT NULL DEFAULT false,
+    "user_verified" BOOLEAN NOT NULL DEFAULT false,
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_used_at" TIMESTAMP(3),
+
+    CONSTRAINT "passkeys_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "phone_factors" (
+    "user_id" TEXT NOT NULL,
+    "number" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "confirmed_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "phone_factors_pkey" PRIMARY KEY ("user_id")
+);
+
+-- CreateTable
+CREATE TABLE "first_factor_approvals" (
+    "user_id" TEXT NOT NULL,
+    "requested_at" TIMESTAMP(3),
+    "allowed_until" TIMESTAMP(3),
+    "reset_by_mail_at" TIMESTAMP(3),
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "first_factor_approvals_pkey" PRIMARY KEY ("user_id")
+);
+
+-- CreateTable
+CREATE TABLE "recovery_codes" (
+    "id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "code_hash" TEXT NOT NULL,
+    "used_at" TIMESTAMP(3),
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "recovery_codes_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "password_reset_tokens" (
+    "id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "token_hash" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "expires_at" TIMESTAMP(3) NOT NULL,
+    "used_at" TIMESTAMP(3),
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "password_reset_tokens_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "mail_tokens" (
+    "id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "purpose" TEXT NOT NULL,
+    "token_hash" TEXT NOT NULL,
+    "data" TEXT NOT NULL DEFAULT '{}',
+    "mac" TEXT NOT NULL DEFAULT '',
+    "expires_at" TIMESTAMP(3) NOT NULL,
+    "used_at" TIMESTAMP(3),
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "mail_tokens_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "one_time_codes" (
+    "id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "channel" TEXT NOT NULL,
+    "code_hash" TEXT NOT NULL,
+    "tries" INTEGER NOT NULL DEFAULT 0,
+    "expires_at" TIMESTAMP(3) NOT NULL,
+    "used_at" TIMESTAMP(3),
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "one_time_codes_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "known_browsers" (
+    "id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "token_hash" TEXT NOT NULL,
+    "user_agent" TEXT,
+    "address" TEXT,
+    "trusted_until" TIMESTAMP(3),
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_seen_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "expires_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "known_browsers_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "connections" (
+    "id" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "preset" TEXT NOT NULL DEFAULT 'generic',
+    "name" TEXT NOT NULL,
+    "enabled" BOOLEAN NOT NULL DEFAULT true,
+    "position" INTEGER NOT NULL DEFAULT 0,
+    "settings" TEXT NOT NULL,
+    "source" TEXT NOT NULL DEFAULT 'local',
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "connections_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "connection_secrets" (
+    "id" TEXT NOT NULL,
+    "connection_id" TEXT NOT NULL,
+    "purpose" TEXT NOT NULL,
+    "value_sealed" TEXT NOT NULL,
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "expires_at" TIMESTAMP(3),
+    "rejected_at" TIMESTAMP(3),
+    "rejected_reason" TEXT,
+    "rejected_text" TEXT,
+
+    CONSTRAINT "connection_secrets_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "connection_documents" (
+    "connection_id" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "content" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "read_at" TIMESTAMP(3) NOT NULL,
+    "next_read_at" TIMESTAMP(3) NOT NULL,
+    "failing_since" TIMESTAMP(3),
+    "last_error" TEXT,
+
+    CONSTRAINT "connection_documents_pkey" PRIMARY KEY ("connection_id","kind")
+);
+
+-- CreateTable
+CREATE TABLE "connection_domains" (
+    "domain" TEXT NOT NULL,
+    "connection_id" TEXT NOT NULL,
+    "challenge" TEXT NOT NULL,
+    "proven_at" TIMESTAMP(3),
+    "checked_at" TIMESTAMP(3),
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "connection_domains_pkey" PRIMARY KEY ("domain")
+);
+
+-- CreateTable
+CREATE TABLE "connection_role_mappings" (
+    "connection_id" TEXT NOT NULL,
+    "group_name" TEXT NOT NULL,
+    "role_id" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "connection_role_mappings_pkey" PRIMARY KEY ("connection_id","group_name","role_id")
+);
+
+-- CreateTable
+CREATE TABLE "external_identities" (
+    "id" TEXT NOT NULL,
+    "connection_id" TEXT NOT NULL,
+    "subject" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "label" TEXT NOT NULL DEFAULT '',
+    "mac" TEXT NOT NULL DEFAULT '',
+    "linked_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_used_at" TIMESTAMP(3),
+    "checked_at" TIMESTAMP(3),
+    "gone_since" TIMESTAMP(3),
+
+    CONSTRAINT "external_identities_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "upstream_requests" (
+    "id" TEXT NOT NULL,
+    "connection_id" TEXT NOT NULL,
+    "purpose" TEXT NOT NULL,
+    "bound_to" TEXT NOT NULL,
+    "data_sealed" TEXT NOT NULL,
+    "answer_id" TEXT,
+    "answer_sealed" TEXT,
+    "redeemed_at" TIMESTAMP(3),
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "expires_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "upstream_requests_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "upstream_sessions" (
+    "id" TEXT NOT NULL,
+    "session_uid" TEXT NOT NULL,
+    "connection_id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "subject" TEXT NOT NULL,
+    "sid" TEXT,
+    "name_id_hash" TEXT,
+    "data_sealed" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "expires_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "upstream_sessions_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "applications" (
+    "id" TEXT NOT NULL,
+    "client_id" TEXT NOT NULL,
+    "protocol" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "enabled" BOOLEAN NOT NULL DEFAULT true,
+    "consent" TEXT NOT NULL DEFAULT 'explicit',
+    "access" TEXT NOT NULL DEFAULT 'everyone',
+    "metadata" TEXT NOT NULL,
+    "source" TEXT NOT NULL DEFAULT 'local',
+    "name_key" TEXT COLLATE "C" NOT NULL DEFAULT '',
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "applications_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "application_pictures" (
+    "application_id" TEXT NOT NULL,
+    "url" TEXT,
+    "name" TEXT,
+    "content" BYTEA,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "tries" INTEGER NOT NULL DEFAULT 0,
+    "next_try_at" TIMESTAMP(3),
+    "last_error" TEXT,
+    "updated_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "application_pictures_pkey" PRIMARY KEY ("application_id")
+);
+
+-- CreateTable
+CREATE TABLE "application_roles" (
+    "application_id" TEXT NOT NULL,
+    "role_id" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "application_roles_pkey" PRIMARY KEY ("application_id","role_id")
+);
+
+-- CreateTable
+CREATE TABLE "client_secrets" (
+    "id" TEXT NOT NULL,
+    "application_id" TEXT NOT NULL,
+    "secret_hash" TEXT,
+    "secret_sealed" TEXT,
+    "last_four" TEXT NOT NULL DEFAULT '',
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "expires_at" TIMESTAMP(3),
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "client_secrets_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "client_secret_uses" (
+    "secret_id" TEXT NOT NULL,
+    "last_used_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "client_secret_uses_pkey" PRIMARY KEY ("secret_id")
+);
+
+-- CreateTable
+CREATE TABLE "resources" (
+    "identifier" TEXT NOT NULL,
+    "scopes" TEXT NOT NULL,
+    "scope_permissions" TEXT NOT NULL DEFAULT '{}',
+    "signing_alg" TEXT NOT NULL DEFAULT 'RS256',
+    "source" TEXT NOT NULL DEFAULT 'local',
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "resources_pkey" PRIMARY KEY ("identifier")
+);
+
+-- CreateTable
+CREATE TABLE "oidc_artifacts" (
+    "id" TEXT NOT NULL,
+    "model" TEXT NOT NULL,
+    "payload" TEXT NOT NULL,
+    "grant_id" TEXT,
+    "user_code" TEXT,
+    "uid" TEXT,
+    "account_id" TEXT,
+    "client_id" TEXT,
+    "consumed_at" BIGINT,
+    "expires_at" BIGINT,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "oidc_artifacts_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "consents" (
+    "id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "application_id" TEXT NOT NULL,
+    "granted" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "granted_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "consents_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "application_users" (
+    "application_id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "first_used_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "application_users_pkey" PRIMARY KEY ("application_id","user_id")
+);
+
+-- CreateTable
+CREATE TABLE "sign_in_attempts" (
+    "uid" TEXT NOT NULL,
+    "user_id" TEXT,
+    "factors" TEXT NOT NULL DEFAULT '[]',
+    "data" TEXT NOT NULL DEFAULT '{}',
+    "tries" INTEGER NOT NULL DEFAULT 0,
+    "expires_at" TIMESTAMP(3) NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "sign_in_attempts_pkey" PRIMARY KEY ("uid")
+);
+
+-- CreateTable
+CREATE TABLE "session_devices" (
+    "uid" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "browser_id" TEXT,
+    "user_agent" TEXT NOT NULL,
+    "address" TEXT NOT NULL,
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_seen_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "expires_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "session_devices_pkey" PRIMARY KEY ("uid")
+);
+
+-- CreateTable
+CREATE TABLE "rp_sessions" (
+    "id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "sso_uid" TEXT NOT NULL,
+    "sid" TEXT,
+    "acr" TEXT,
+    "amr" TEXT NOT NULL DEFAULT '[]',
+    "auth_time" TIMESTAMP(3) NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "expires_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "rp_sessions_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "stored_forms" (
+    "id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "form_sealed" TEXT NOT NULL,
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "expires_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "stored_forms_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "saml_metadata" (
+    "application_id" TEXT NOT NULL,
+    "url" TEXT NOT NULL,
+    "next_read_at" TIMESTAMP(3) NOT NULL,
+    "pending_xml" TEXT,
+    "pending_key" TEXT,
+    "pending_since" TIMESTAMP(3),
+    "rejected_key" TEXT,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "saml_metadata_pkey" PRIMARY KEY ("application_id")
+);
+
+-- CreateTable
+CREATE TABLE "saml_requests" (
+    "id" TEXT NOT NULL,
+    "application_id" TEXT NOT NULL,
+    "request_id" TEXT,
+    "browser_hash" TEXT NOT NULL,
+    "data" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "used_at" TIMESTAMP(3),
+    "expires_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "saml_requests_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "seen_messages" (
+    "id" TEXT NOT NULL,
+    "expires_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "seen_messages_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "saml_name_ids" (
+    "id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "application_id" TEXT NOT NULL,
+    "value" TEXT NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "saml_name_ids_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "saml_participants" (
+    "id" TEXT NOT NULL,
+    "session_uid" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "application_id" TEXT NOT NULL,
+    "name_id" TEXT NOT NULL,
+    "name_id_format" TEXT NOT NULL,
+    "name_qualifier" TEXT,
+    "sp_name_qualifier" TEXT,
+    "session_index" TEXT NOT NULL,
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "expires_at" TIMESTAMP(3) NOT NULL,
+    "ended_at" TIMESTAMP(3),
+
+    CONSTRAINT "saml_participants_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "signing_keys" (
+    "id" TEXT NOT NULL,
+    "use" TEXT NOT NULL,
+    "alg" TEXT NOT NULL,
+    "public_jwk" TEXT NOT NULL,
+    "private_sealed" TEXT NOT NULL,
+    "certificate" TEXT,
+    "state" TEXT NOT NULL,
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "activated_at" TIMESTAMP(3),
+    "retired_at" TIMESTAMP(3),
+    "certificate_until" TIMESTAMP(3),
+
+    CONSTRAINT "signing_keys_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "data_keys" (
+    "id" TEXT NOT NULL,
+    "purpose" TEXT NOT NULL,
+    "generation" INTEGER NOT NULL,
+    "key_sealed" TEXT NOT NULL,
+    "created_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "data_keys_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "mail_messages" (
+    "id" TEXT NOT NULL,
+    "recipient" TEXT NOT NULL,
+    "subject" TEXT NOT NULL,
+    "body_sealed" TEXT NOT NULL,
+    "tries" INTEGER NOT NULL DEFAULT 0,
+    "next_try_at" TIMESTAMP(3) NOT NULL,
+    "sent_at" TIMESTAMP(3),
+    "failed_at" TIMESTAMP(3),
+    "last_error" TEXT,
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "kind" TEXT NOT NULL DEFAULT '',
+    "user_id" TEXT,
+
+    CONSTRAINT "mail_messages_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "logout_deliveries" (
+    "id" TEXT NOT NULL,
+    "channel" TEXT NOT NULL DEFAULT 'back',
+    "participant_id" TEXT,
+    "client_id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "sid" TEXT,
+    "tries" INTEGER NOT NULL DEFAULT 0,
+    "next_try_at" TIMESTAMP(3) NOT NULL,
+    "done_at" TIMESTAMP(3),
+    "failed_at" TIMESTAMP(3),
+    "last_error" TEXT,
+    "mac" TEXT NOT NULL DEFAULT '',
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "logout_deliveries_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "logout_runs" (
+    "id" TEXT NOT NULL,
+    "browser_hash" TEXT,
+    "user_id" TEXT NOT NULL,
+    "reason" TEXT NOT NULL,
+    "asked_by" TEXT,
+    "answer" TEXT NOT NULL DEFAULT '{}',
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "seen_at" TIMESTAMP(3) NOT NULL,
+    "finished_at" TIMESTAMP(3),
+    "expires_at" TIMESTAMP(3) NOT NULL,
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "logout_runs_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "logout_participants" (
+    "id" TEXT NOT NULL,
+    "run_id" TEXT NOT NULL,
+    "position" INTEGER NOT NULL,
+    "client_id" TEXT NOT NULL,
+    "protocol" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "channel" TEXT NOT NULL,
+    "data" TEXT NOT NULL DEFAULT '{}',
+    "state" TEXT NOT NULL,
+    "reason" TEXT,
+    "reach" TEXT,
+    "message_id" TEXT,
+    "deadline" TIMESTAMP(3),
+    "settled_at" TIMESTAMP(3),
+    "mac" TEXT NOT NULL DEFAULT '',
+
+    CONSTRAINT "logout_participants_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "audit_events" (
+    "id" SERIAL NOT NULL,
+    "at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "type" TEXT NOT NULL,
+    "outcome" TEXT NOT NULL,
+    "reason" TEXT,
+    "actor_id" TEXT,
+    "actor_app" TEXT,
+    "subject_id" TEXT,
+    "client_id" TEXT,
+    "address" TEXT,
+    "user_agent" TEXT,
+    "request_id" TEXT,
+    "data" TEXT NOT NULL DEFAULT '{}',
+    "salt" TEXT,
+    "digest" TEXT NOT NULL DEFAULT '',
+    "row_mac" TEXT NOT NULL DEFAULT '',
+    "chain_seq" INTEGER,
+    "chain_hash" TEXT,
+
+    CONSTRAINT "audit_events_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "audit_chain" (
+    "id" TEXT NOT NULL,
+    "seq" INTEGER NOT NULL,
+    "hash" TEXT NOT NULL,
+    "mac" TEXT NOT NULL,
+
+    CONSTRAINT "audit_chain_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "audit_checkpoints" (
+    "kind" TEXT NOT NULL,
+    "seq" INTEGER NOT NULL,
+    "hash" TEXT NOT NULL,
+    "at" TIMESTAMP(3) NOT NULL,
+    "key_id" TEXT NOT NULL,
+    "signature" TEXT NOT NULL,
+
+    CONSTRAINT "audit_checkpoints_pkey" PRIMARY KEY ("kind","seq")
+);
+
+-- CreateTable
+CREATE TABLE "rejections" (
+    "id" TEXT NOT NULL,
+    "at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "endpoint" TEXT NOT NULL,
+    "reason" TEXT NOT NULL,
+    "message" TEXT NOT NULL,
+    "client_id" TEXT,
+    "subject_id" TEXT,
+    "request_id" TEXT NOT NULL,
+    "data" TEXT NOT NULL,
+    "expires_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "rejections_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "settings" (
+    "key" TEXT NOT NULL,
+    "value" TEXT NOT NULL,
+    "source" TEXT NOT NULL DEFAULT 'local',
+    "mac" TEXT NOT NULL DEFAULT '',
+    "updated_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "settings_pkey" PRIMARY KEY ("key")
+);
+
+-- CreateTable
+CREATE TABLE "idempotency_keys" (
+    "id" TEXT NOT NULL,
+    "request_hash" TEXT NOT NULL,
+    "response_sealed" TEXT,
+    "created_at" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "expires_at" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "idempotency_keys_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "job_locks" (
+    "name" TEXT NOT NULL,
+    "holder" TEXT NOT NULL,
+    "locked_until" TIMESTAMP(3) NOT NULL,
+
+    CONSTRAINT "job_locks_pkey" PRIMARY KEY ("name")
+);
+
+-- CreateTable
+CREATE TABLE "directory_revisions" (
+    "shard" INTEGER NOT NULL,
+    "revision" BIGINT NOT NULL,
+
+    CONSTRAINT "directory_revisions_pkey" PRIMARY KEY ("shard")
+);
+
+-- CreateTable
+CREATE TABLE "rate_limits" (
+    "key" TEXT NOT NULL,
+    "points" INTEGER NOT NULL,
+    "expires_at" BIGINT,
+    "in_flight" INTEGER NOT NULL DEFAULT 0,
+    "in_flight_until" BIGINT NOT NULL DEFAULT 0,
+
+    CONSTRAINT "rate_limits_pkey" PRIMARY KEY ("key")
+);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "users_username_key_key" ON "users"("username_key");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "users_email_key_key" ON "users"("email_key");
+
+-- CreateIndex
+CREATE INDEX "users_created_at_id_is_active_source_search_key_idx" ON "users"("created_at", "id", "is_active", "source", "search_key");
+
+-- CreateIndex
+CREATE INDEX "users_is_active_created_at_id_idx" ON "users"("is_active", "created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "users_name_key_id_idx" ON "users"("name_key", "id");
+
+-- CreateIndex
+CREATE INDEX "users_last_name_key_id_idx" ON "users"("last_name_key", "id");
+
+-- CreateIndex
+CREATE INDEX "api_keys_user_id_idx" ON "api_keys"("user_id");
+
+-- CreateIndex
+CREATE INDEX "api_keys_created_at_id_idx" ON "api_keys"("created_at", "id");
+
+-- CreateIndex
+CREATE INDEX "api_keys_expires_at_idx" ON "api_keys"("expires_at");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "sign_up_codes_name_key" ON "sign_up_codes"("name");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "sign_up_codes_code_hash_key" ON "sign_up_codes"("code_hash");
+
+-- CreateIndex
+CREATE INDEX "sign_up_codes_expires_at_idx" ON "sign_up_codes"("expires_at");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "roles_name_key" ON "roles"("name");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "permissions_resource_action_key" ON "permissions"("resource", "action");
+
+-- CreateIndex
+CREATE INDEX "user_roles_role_id_idx" ON "user_roles"("role_id");
+
+-- CreateIndex
+CREATE INDEX "role_permissions_permission_id_idx" ON "role_permissions"("permission_id");
+
+-- CreateIndex
+CREATE INDEX "password_credentials_kind_idx" ON "password_credentials"("kind");
+
+-- CreateIndex
+CREATE INDEX "passkeys_user_id_idx" ON "passkeys"("user_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "recovery_codes_user_id_code_hash_key" ON "recovery_codes"("user_id", "code_hash");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "password_reset_tokens_token_hash_key" ON "password_reset_tokens"("token_hash");
+
+-- CreateIndex
+CREATE INDEX "password_reset_tokens_user_id_idx" ON "password_reset_tokens"("user_id");
+
+-- CreateIndex
+CREATE INDEX "password_reset_tokens_expires_at_idx" ON "password_reset_tokens"("expires_at");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "mail_tokens_token_hash_key" ON "mail_tokens"("token_hash");
+
+-- CreateIndex
+CREATE INDEX "mail_tokens_user_id_purpose_idx" ON "mail_tokens"("user_id", "purpose");
+
+-- CreateIndex
+CREATE INDEX "mail_tokens_expires_at_idx" ON "mail_tokens"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "one_time_codes_user_id_idx" ON "one_time_codes"("user_id");
+
+-- CreateIndex
+CREATE INDEX "one_time_codes_expires_at_idx" ON "one_time_codes"("expires_at");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "known_browsers_token_hash_key" ON "known_browsers"("token_hash");
+
+-- CreateIndex
+CREATE INDEX "known_browsers_user_id_idx" ON "known_browsers"("user_id");
+
+-- CreateIndex
+CREATE INDEX "known_browsers_expires_at_idx" ON "known_browsers"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "connections_position_id_idx" ON "connections"("position", "id");
+
+-- CreateIndex
+CREATE INDEX "connection_secrets_connection_id_idx" ON "connection_secrets"("connection_id");
+
+-- CreateIndex
+CREATE INDEX "connection_documents_next_read_at_idx" ON "connection_documents"("next_read_at");
+
+-- CreateIndex
+CREATE INDEX "connection_domains_connection_id_idx" ON "connection_domains"("connection_id");
+
+-- CreateIndex
+CREATE INDEX "connection_role_mappings_role_id_idx" ON "connection_role_mappings"("role_id");
+
+-- CreateIndex
+CREATE INDEX "external_identities_user_id_idx" ON "external_identities"("user_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "external_identities_connection_id_subject_key" ON "external_identities"("connection_id", "subject");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "upstream_requests_answer_id_key" ON "upstream_requests"("answer_id");
+
+-- CreateIndex
+CREATE INDEX "upstream_requests_expires_at_idx" ON "upstream_requests"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "upstream_sessions_session_uid_idx" ON "upstream_sessions"("session_uid");
+
+-- CreateIndex
+CREATE INDEX "upstream_sessions_connection_id_subject_idx" ON "upstream_sessions"("connection_id", "subject");
+
+-- CreateIndex
+CREATE INDEX "upstream_sessions_connection_id_sid_idx" ON "upstream_sessions"("connection_id", "sid");
+
+-- CreateIndex
+CREATE INDEX "upstream_sessions_connection_id_name_id_hash_idx" ON "upstream_sessions"("connection_id", "name_id_hash");
+
+-- CreateIndex
+CREATE INDEX "upstream_sessions_user_id_idx" ON "upstream_sessions"("user_id");
+
+-- CreateIndex
+CREATE INDEX "upstream_sessions_expires_at_idx" ON "upstream_sessions"("expires_at");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "applications_client_id_key" ON "applications"("client_id");
+
+-- CreateIndex
+CREATE INDEX "applications_protocol_name_key_id_idx" ON "applications"("protocol", "name_key", "id");
+
+-- CreateIndex
+CREATE INDEX "applications_name_key_id_idx" ON "applications"("name_key", "id");
+
+-- CreateIndex
+CREATE INDEX "application_pictures_next_try_at_idx" ON "application_pictures"("next_try_at");
+
+-- CreateIndex
+CREATE INDEX "application_pictures_name_idx" ON "application_pictures"("name");
+
+-- CreateIndex
+CREATE INDEX "application_roles_role_id_idx" ON "application_roles"("role_id");
+
+-- CreateIndex
+CREATE INDEX "client_secrets_application_id_idx" ON "client_secrets"("application_id");
+
+-- CreateIndex
+CREATE INDEX "oidc_artifacts_grant_id_idx" ON "oidc_artifacts"("grant_id") WHERE ("grant_id" IS NOT NULL);
+
+-- CreateIndex
+CREATE INDEX "oidc_artifacts_user_code_idx" ON "oidc_artifacts"("user_code") WHERE ("user_code" IS NOT NULL);
+
+-- CreateIndex
+CREATE INDEX "oidc_artifacts_uid_model_idx" ON "oidc_artifacts"("uid", "model") WHERE ("uid" IS NOT NULL);
+
+-- CreateIndex
+CREATE INDEX "oidc_artifacts_account_id_model_expires_at_idx" ON "oidc_artifacts"("account_id", "model", "expires_at") WHERE ("account_id" IS NOT NULL);
+
+-- CreateIndex
+CREATE INDEX "oidc_artifacts_expires_at_idx" ON "oidc_artifacts"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "consents_application_id_idx" ON "consents"("application_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "consents_user_id_application_id_key" ON "consents"("user_id", "application_id");
+
+-- CreateIndex
+CREATE INDEX "application_users_user_id_idx" ON "application_users"("user_id");
+
+-- CreateIndex
+CREATE INDEX "sign_in_attempts_expires_at_idx" ON "sign_in_attempts"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "session_devices_user_id_idx" ON "session_devices"("user_id");
+
+-- CreateIndex
+CREATE INDEX "session_devices_created_at_uid_idx" ON "session_devices"("created_at", "uid");
+
+-- CreateIndex
+CREATE INDEX "session_devices_expires_at_idx" ON "session_devices"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "rp_sessions_user_id_idx" ON "rp_sessions"("user_id");
+
+-- CreateIndex
+CREATE INDEX "rp_sessions_expires_at_idx" ON "rp_sessions"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "stored_forms_user_id_idx" ON "stored_forms"("user_id");
+
+-- CreateIndex
+CREATE INDEX "stored_forms_expires_at_idx" ON "stored_forms"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "saml_requests_expires_at_idx" ON "saml_requests"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "seen_messages_expires_at_idx" ON "seen_messages"("expires_at");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "saml_name_ids_value_key" ON "saml_name_ids"("value");
+
+-- CreateIndex
+CREATE INDEX "saml_name_ids_application_id_idx" ON "saml_name_ids"("application_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "saml_name_ids_user_id_application_id_key" ON "saml_name_ids"("user_id", "application_id");
+
+-- CreateIndex
+CREATE INDEX "saml_participants_application_id_name_id_idx" ON "saml_participants"("application_id", "name_id");
+
+-- CreateIndex
+CREATE INDEX "saml_participants_user_id_idx" ON "saml_participants"("user_id");
+
+-- CreateIndex
+CREATE INDEX "saml_participants_expires_at_idx" ON "saml_participants"("expires_at");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "saml_participants_session_uid_application_id_session_index_key" ON "saml_participants"("session_uid", "application_id", "session_index");
+
+-- CreateIndex
+CREATE INDEX "signing_keys_use_state_idx" ON "signing_keys"("use", "state");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "data_keys_purpose_generation_key" ON "data_keys"("purpose", "generation");
+
+-- CreateIndex
+CREATE INDEX "mail_messages_sent_at_failed_at_next_try_at_idx" ON "mail_messages"("sent_at", "failed_at", "next_try_at");
+
+-- CreateIndex
+CREATE INDEX "mail_messages_user_id_created_at_idx" ON "mail_messages"("user_id", "created_at");
+
+-- CreateIndex
+CREATE INDEX "mail_messages_created_at_id_sent_at_failed_at_idx" ON "mail_messages"("created_at", "id", "sent_at", "failed_at");
+
+-- CreateIndex
+CREATE INDEX "mail_messages_failed_at_idx" ON "mail_messages"("failed_at");
+
+-- CreateIndex
+CREATE INDEX "logout_deliveries_done_at_failed_at_next_try_at_idx" ON "logout_deliveries"("done_at", "failed_at", "next_try_at");
+
+-- CreateIndex
+CREATE INDEX "logout_runs_finished_at_seen_at_idx" ON "logout_runs"("finished_at", "seen_at");
+
+-- CreateIndex
+CREATE INDEX "logout_runs_expires_at_idx" ON "logout_runs"("expires_at");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "logout_participants_message_id_key" ON "logout_participants"("message_id");
+
+-- CreateIndex
+CREATE INDEX "logout_participants_run_id_idx" ON "logout_participants"("run_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "audit_events_chain_seq_key" ON "audit_events"("chain_seq");
+
+-- CreateIndex
+CREATE INDEX "audit_events_at_idx" ON "audit_events"("at");
+
+-- CreateIndex
+CREATE INDEX "audit_events_actor_id_id_idx" ON "audit_events"("actor_id", "id");
+
+-- CreateIndex
+CREATE INDEX "audit_events_subject_id_id_idx" ON "audit_events"("subject_id", "id");
+
+-- CreateIndex
+CREATE INDEX "audit_events_client_id_id_idx" ON "audit_events"("client_id", "id");
+
+-- CreateIndex
+CREATE INDEX "audit_events_request_id_idx" ON "audit_events"("request_id");
+
+-- CreateIndex
+CREATE INDEX "audit_events_type_id_idx" ON "audit_events"("type", "id");
+
+-- CreateIndex
+CREATE INDEX "audit_events_type_at_outcome_client_id_idx" ON "audit_events"("type", "at", "outcome", "client_id");
+
+-- CreateIndex
+CREATE INDEX "rejections_at_id_idx" ON "rejections"("at", "id");
+
+-- CreateIndex
+CREATE INDEX "rejections_client_id_at_idx" ON "rejections"("client_id", "at");
+
+-- CreateIndex
+CREATE INDEX "rejections_subject_id_at_idx" ON "rejections"("subject_id", "at");
+
+-- CreateIndex
+CREATE INDEX "rejections_request_id_idx" ON "rejections"("request_id");
+
+-- CreateIndex
+CREATE INDEX "rejections_expires_at_idx" ON "rejections"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "idempotency_keys_expires_at_idx" ON "idempotency_keys"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "rate_limits_expires_at_idx" ON "rate_limits"("expires_at");
+
+-- AddForeignKey
+ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "user_roles" ADD CONSTRAINT "user_roles_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "user_roles" ADD CONSTRAINT "user_roles_role_id_fkey" FOREIGN KEY ("role_id") REFERENCES "roles"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "role_permissions" ADD CONSTRAINT "role_permissions_role_id_fkey" FOREIGN KEY ("role_id") REFERENCES "roles"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "role_permissions" ADD CONSTRAINT "role_permissions_permission_id_fkey" FOREIGN KEY ("permission_id") REFERENCES "permissions"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "password_credentials" ADD CONSTRAINT "password_credentials_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "totp_credentials" ADD CONSTRAINT "totp_credentials_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "passkeys" ADD CONSTRAINT "passkeys_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "phone_factors" ADD CONSTRAINT "phone_factors_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "first_factor_approvals" ADD CONSTRAINT "first_factor_approvals_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "recovery_codes" ADD CONSTRAINT "recovery_codes_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "password_reset_tokens" ADD CONSTRAINT "password_reset_tokens_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "mail_tokens" ADD CONSTRAINT "mail_tokens_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "one_time_codes" ADD CONSTRAINT "one_time_codes_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "known_browsers" ADD CONSTRAINT "known_browsers_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "connection_secrets" ADD CONSTRAINT "connection_secrets_connection_id_fkey" FOREIGN KEY ("connection_id") REFERENCES "connections"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "connection_documents" ADD CONSTRAINT "connection_documents_connection_id_fkey" FOREIGN KEY ("connection_id") REFERENCES "connections"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "connection_domains" ADD CONSTRAINT "connection_domains_connection_id_fkey" FOREIGN KEY ("connection_id") REFERENCES "connections"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "connection_role_mappings" ADD CONSTRAINT "connection_role_mappings_connection_id_fkey" FOREIGN KEY ("connection_id") REFERENCES "connections"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "connection_role_mappings" ADD CONSTRAINT "connection_role_mappings_role_id_fkey" FOREIGN KEY ("role_id") REFERENCES "roles"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "external_identities" ADD CONSTRAINT "external_identities_connection_id_fkey" FOREIGN KEY ("connection_id") REFERENCES "connections"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "external_identities" ADD CONSTRAINT "external_identities_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "application_pictures" ADD CONSTRAINT "application_pictures_application_id_fkey" FOREIGN KEY ("application_id") REFERENCES "applications"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "application_roles" ADD CONSTRAINT "application_roles_application_id_fkey" FOREIGN KEY ("application_id") REFERENCES "applications"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "application_roles" ADD CONSTRAINT "application_roles_role_id_fkey" FOREIGN KEY ("role_id") REFERENCES "roles"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "client_secrets" ADD CONSTRAINT "client_secrets_application_id_fkey" FOREIGN KEY ("application_id") REFERENCES "applications"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "client_secret_uses" ADD CONSTRAINT "client_secret_uses_secret_id_fkey" FOREIGN KEY ("secret_id") REFERENCES "client_secrets"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "consents" ADD CONSTRAINT "consents_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "consents" ADD CONSTRAINT "consents_application_id_fkey" FOREIGN KEY ("application_id") REFERENCES "applications"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "application_users" ADD CONSTRAINT "application_users_application_id_fkey" FOREIGN KEY ("application_id") REFERENCES "applications"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "application_users" ADD CONSTRAINT "application_users_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "saml_metadata" ADD CONSTRAINT "saml_metadata_application_id_fkey" FOREIGN KEY ("application_id") REFERENCES "applications"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "logout_participants" ADD CONSTRAINT "logout_participants_run_id_fkey" FOREIGN KEY ("run_id") REFERENCES "logout_runs"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- Runs when a transaction commits, once, so that it holds the row of its shard for the time of the commit only. The number is random,
+-- because a count could repeat itself after a failover to a server that lacks the last transactions.
+CREATE FUNCTION "directory_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_setting('gatehouse.directory_change', true) IS DISTINCT FROM txid_current()::text THEN
+    PERFORM set_config('gatehouse.directory_change', txid_current()::text, true);
+    EXECUTE format('INSERT INTO %I.directory_revisions (shard, revision) VALUES ($1, $2)
+      ON CONFLICT (shard) DO UPDATE SET revision = excluded.revision', TG_TABLE_SCHEMA)
+      USING pg_backend_pid() % 16, (random() * 4e18)::bigint;
+  END IF;
+  RETURN NULL;
+END $$;
+
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "users" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "roles" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "permissions" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "user_roles" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "role_permissions" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "applications" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "application_roles" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "client_secrets" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "connections" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "connection_secrets" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "connection_documents" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "connection_domains" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "connection_role_mappings" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();
+CREATE CONSTRAINT TRIGGER "directory_changed" AFTER INSERT OR UPDATE OR DELETE ON "application_pictures" DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION "directory_changed"();

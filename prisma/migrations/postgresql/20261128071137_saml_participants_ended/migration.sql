@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "saml_participants" ADD COLUMN     "ended_at" TIMESTAMP(3);
