@@ -188,6 +188,25 @@ it.each(productPresets)(
     ])
       expect(german).toContain(label);
     expect(text).toContain(ran ? `With ${ran.what}, ${ran.on}.` : `${title} itself wasn’t run.`);
+    const everyLabel = [
+      ...['Must exist first', 'Renewal', 'Session of', 'Sign-out here', 'Sign-out in', 'Disabled user'],
+      ...['Private certificates and http', 'Tried'],
+    ];
+    expect(text).toMatch(new RegExp(everyLabel.join(' .+ ')));
+    const network = [
+      ...['accepts an issuer with http', 'needs an issuer with https', 'never calls this server'],
+      'needs https with a public certificate',
+    ];
+    expect(network.filter((sentence) => text.includes(sentence))).toHaveLength(1);
+    const isReached = protocol === 'saml' ? stored.slo?.length > 0 : stored.backchannel_logout_uri !== undefined;
+    expect(text).toContain(
+      isReached ? `Ends the session of ${title} too.` : `${title} keeps its session until that ends.`,
+    );
+    expect(text).toContain(
+      life.signOut === 'everywhere'
+        ? `Ends the session here too, with a question if ${title} sends no ID token.`
+        : `Ends the session of ${title} only.`,
+    );
 
     const guide = preset
       .setupInstructions({ name: 'Acme', issuer: idp.issuer, clientId, clientSecret: 'S', certificate: 'C' }, stored)

@@ -18,7 +18,7 @@ import {
 
 export const mattermost: ProductPreset = {
   id: 'mattermost',
-  life: { renews: false, signOut: 'own', session: 'SessionLengthSSOInHours: 720', certificates: 'system' },
+  life: { renews: false, signOut: 'own', session: 'SessionLengthSSOInHours: 720', certificates: 'system', http: true },
   kind: 'communication',
   documentation: 'https://docs.mattermost.com/onboard/sso-openidconnect.html',
   checkedAgainst:
@@ -55,7 +55,13 @@ Client Secret: ${clientSecret}`,
 // The server's custom_oauth_server.js: with "Header" the word Basic is missing before the secret, so only Payload works.
 export const rocketChat: ProductPreset = {
   id: 'rocket-chat',
-  life: { renews: false, signOut: 'own', session: 'Login Expiration in Days: 90', certificates: 'NODE_EXTRA_CA_CERTS' },
+  life: {
+    renews: false,
+    signOut: 'own',
+    session: 'Login Expiration in Days: 90',
+    certificates: 'NODE_EXTRA_CA_CERTS',
+    http: true,
+  },
   kind: 'communication',
   documentation: 'https://docs.rocket.chat',
   checkedAgainst:
@@ -147,7 +153,12 @@ SOCIAL_AUTH_SAML_ENABLED_IDPS = {
 
 export const zoom: ProductPreset = {
   id: 'zoom',
-  life: { renews: false, signOut: 'own', certificates: 'none' },
+  life: {
+    renews: false,
+    signOut: 'own',
+    session: 'Security → Users need to sign in again after',
+    certificates: 'none',
+  },
   kind: 'communication',
   documentation: 'https://support.zoom.com',
   checkedAgainst:
@@ -188,7 +199,13 @@ Signature Hash Algorithm: SHA-256`,
 
 export const zammad: ProductPreset = {
   id: 'zammad',
-  life: { renews: false, signOut: 'everywhere', session: 'Settings → Security → Session Timeout' },
+  life: {
+    renews: false,
+    signOut: 'everywhere',
+    session: 'Settings → Security → Base → Session Timeout',
+    certificates: 'system',
+    http: false,
+  },
   kind: 'communication',
   documentation: 'https://admin-docs.zammad.org/en/latest/settings/security/third-party/openid-connect.html',
   checkedAgainst:

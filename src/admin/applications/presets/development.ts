@@ -17,7 +17,7 @@ import {
 // The name of the authentication source is a part of the redirect URI.
 const forgePath = '/user/oauth2/gatehouse/callback';
 const forgeGuide =
-  (product: string, adminRole: string) =>
+  (product: string, adminRole: string, scopes: string) =>
   ({ issuer, clientId, clientSecret }: IdentityProvider): SetupInstruction[] => [
     {
       title: 'Site Administration → Identity & Access → Authentication Sources → Add Authentication Source',
@@ -27,7 +27,7 @@ OAuth2 Provider: OpenID Connect
 Client ID (Key): ${clientId}
 Client Secret: ${clientSecret ?? SECRET}
 OpenID Connect Auto Discovery URL: ${issuer}/.well-known/openid-configuration
-Additional Scopes: email profile roles
+Additional Scopes: ${scopes}
 Claim name providing group names for this source: roles
 Group Claim value for administrator users: ${adminRole}`,
     },
@@ -41,8 +41,8 @@ const forgeClaims = { nickname: { field: 'username', scope: 'profile' } };
 export const gitea: ProductPreset = {
   id: 'gitea',
   life: {
-    renews: false,
-    signOut: 'own',
+    renews: true,
+    signOut: 'everywhere',
     session: 'SESSION_LIFE_TIME = 86400, LOGIN_REMEMBER_DAYS = 31',
     certificates: 'system',
     http: true,
@@ -60,8 +60,10 @@ export const gitea: ProductPreset = {
     ...webApplication('Gitea', url, [forgePath]),
     claims: forgeClaims,
     require_pkce: false,
+    grant_types: ['authorization_code', 'refresh_token'],
+    post_logout_redirect_uris: [`${baseOf(url)}/`],
   }),
-  setupInstructions: forgeGuide('Gitea', 'gitea-admin'),
+  setupInstructions: forgeGuide('Gitea', 'gitea-admin', 'email profile roles offline_access'),
 };
 
 export const forgejo: ProductPreset = {
@@ -83,13 +85,13 @@ export const forgejo: ProductPreset = {
   roles: [{ name: 'forgejo-admin', description: t('console.preset.role.site-administrators', { product: 'Forgejo' }) }],
   demands: { email: 'address' },
   toDeclaration: ({ url }) => ({ ...webApplication('Forgejo', url, [forgePath]), claims: forgeClaims }),
-  setupInstructions: forgeGuide('Forgejo', 'forgejo-admin'),
+  setupInstructions: forgeGuide('Forgejo', 'forgejo-admin', 'email profile roles'),
 };
 
 export const jenkins: ProductPreset = {
   id: 'jenkins',
   life: {
-    renews: false,
+    renews: true,
     signOut: 'everywhere',
     session: 'as-token',
     certificates: 'javax.net.ssl.trustStore',
@@ -98,13 +100,14 @@ export const jenkins: ProductPreset = {
   kind: 'development',
   documentation: 'https://plugins.jenkins.io/oic-auth/',
   checkedAgainst:
-    'jenkinsci/oic-auth-plugin, docs/configuration/README.md and issues 153 and 535 (2025-02); Authelia integration guide for Jenkins 2.516.3 (2026-08)',
+    'jenkinsci/oic-auth-plugin, docs/configuration/README.md and OicSecurityRealm.java (2026-07), issues 153 and 535 (2025-02); Authelia integration guide for Jenkins 2.516.3 (2026-08)',
   title: 'Jenkins',
   text: t('console.preset.jenkins.text'),
   protocol: 'oidc',
   fields: [urlField('Jenkins', 'https://jenkins.example.com')],
   toDeclaration: ({ url }) => ({
     ...webApplication('Jenkins', url, ['/securityRealm/finishLogin']),
+    grant_types: ['authorization_code', 'refresh_token'],
     post_logout_redirect_uris: [`${baseOf(url)}/`],
   }),
   setupInstructions: ({ issuer, clientId, clientSecret = SECRET }, { client_uri }: Declaration) => [
@@ -118,7 +121,7 @@ export const jenkins: ProductPreset = {
       serverConfiguration:
         wellKnown:
           wellKnownOpenIDConfigurationUrl: "${issuer}/.well-known/openid-configuration"
-          scopesOverride: "openid profile email roles"
+          scopesOverride: "openid profile email roles offline_access"
       userNameField: "preferred_username"
       fullNameFieldName: "name"
       emailFieldName: "email"
@@ -138,7 +141,7 @@ export const jenkins: ProductPreset = {
 // With PKCE it sends no secret (its issue 23773), and the command line never does (issue 24367), so one public client serves both.
 export const argoCd: ProductPreset = {
   id: 'argocd',
-  life: { renews: true, signOut: 'everywhere', session: 'as-token', certificates: 'rootCA' },
+  life: { renews: true, signOut: 'everywhere', session: 'as-token', certificates: 'rootCA', http: true },
   kind: 'development',
   documentation: 'https://argo-cd.readthedocs.io/en/stable/operator-manual/user-management/',
   checkedAgainst:
@@ -168,6 +171,7 @@ export const argoCd: ProductPreset = {
     clientID: ${clientId}
     enablePKCEAuthentication: true
     requestedScopes: ["openid", "profile", "email", "roles", "offline_access"]
+    refreshTokenThreshold: 5m
     logoutURL: ${issuer}/end-session?id_token_hint={{token}}&post_logout_redirect_uri={{logoutRedirectURL}}`,
     },
     {
@@ -186,7 +190,7 @@ export const argoCd: ProductPreset = {
 
 export const gitHubEnterprise: ProductPreset = {
   id: 'github-enterprise',
-  life: { renews: false, signOut: 'own', certificates: 'none' },
+  life: { renews: false, signOut: 'own', session: 'as-assertion', certificates: 'none' },
   kind: 'development',
   documentation:
     'https://docs.github.com/en/enterprise-server@latest/admin/managing-iam/iam-configuration-reference/saml-configuration-reference',

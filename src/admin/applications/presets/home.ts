@@ -6,11 +6,17 @@ import { baseOf, endSession, ON, type ProductPreset, SECRET, urlField, webApplic
 
 export const immich: ProductPreset = {
   id: 'immich',
-  life: { renews: false, signOut: 'everywhere', session: 'endless', certificates: 'NODE_EXTRA_CA_CERTS' },
+  life: {
+    renews: false,
+    signOut: 'everywhere',
+    session: 'endless',
+    certificates: 'NODE_EXTRA_CA_CERTS',
+    http: 'Allow insecure requests',
+  },
   kind: 'home',
   documentation: 'https://docs.immich.app/administration/oauth',
   checkedAgainst:
-    'immich-app/immich, docs/docs/administration/oauth.md (read 2026-11); Authelia integration guide for Immich 3.1.0, with PKCE (2026-08)',
+    'immich-app/immich, docs/docs/administration/oauth.md and oauth.repository.ts (read 2026-11), pull request 26235 for the sign-out; Authelia integration guide for Immich 3.1.0, with PKCE (2026-08)',
   title: 'Immich',
   text: t('console.preset.immich.text'),
   protocol: 'oidc',
@@ -20,6 +26,8 @@ export const immich: ProductPreset = {
   toDeclaration: ({ url }) => ({
     ...webApplication('Immich', url, ['/auth/login', '/user-settings', '/api/oauth/mobile-redirect']),
     token_endpoint_auth_method: 'client_secret_post',
+    backchannel_logout_uri: `${baseOf(url)}/api/oauth/backchannel-logout`,
+    backchannel_logout_session_required: true,
   }),
   setupInstructions: ({ name, issuer, clientId, clientSecret = SECRET }, { client_uri }) => [
     {
@@ -46,7 +54,7 @@ Mobile Redirect URI: ${client_uri}/api/oauth/mobile-redirect`,
 
 export const jellyfin: ProductPreset = {
   id: 'jellyfin',
-  life: { renews: false, signOut: 'own', session: 'endless', certificates: 'system' },
+  life: { renews: false, signOut: 'own', session: 'endless', certificates: 'system', http: '"disableHttps": true' },
   kind: 'home',
   documentation: 'https://github.com/9p4/jellyfin-plugin-sso',
   checkedAgainst:
@@ -121,7 +129,7 @@ PAPERLESS_LOGOUT_REDIRECT_URL=${endSession(issuer, clientId, `${client_uri}/`)}`
 
 export const homeAssistant: ProductPreset = {
   id: 'home-assistant',
-  life: { renews: false, signOut: 'own', session: '90 d', certificates: 'tls_ca_path' },
+  life: { renews: false, signOut: 'own', session: '90 d', certificates: 'network.tls_ca_path', http: true },
   kind: 'home',
   documentation: 'https://github.com/christiaangoossens/hass-oidc-auth',
   checkedAgainst: 'christiaangoossens/hass-oidc-auth, docs/configuration.md (read 2026-11)',

@@ -80,7 +80,7 @@ kubectl config set-context --current --user=gatehouse`,
 
 export const proxmox: ProductPreset = {
   id: 'proxmox',
-  life: { renews: false, signOut: 'own', session: '2h', certificates: 'system' },
+  life: { renews: false, signOut: 'own', session: '2h', certificates: 'system', http: true },
   kind: 'infrastructure',
   documentation: 'https://pve.proxmox.com/pve-docs/chapter-pveum.html',
   checkedAgainst:
@@ -113,7 +113,7 @@ export const proxmox: ProductPreset = {
 
 export const portainer: ProductPreset = {
   id: 'portainer',
-  life: { renews: false, signOut: 'everywhere', session: 'Session lifetime: 8h', certificates: 'system' },
+  life: { renews: false, signOut: 'everywhere', session: 'Session lifetime: 8h', certificates: 'system', http: true },
   kind: 'infrastructure',
   documentation: 'https://docs.portainer.io/admin/settings/authentication/oauth',
   checkedAgainst:
@@ -149,7 +149,7 @@ ${t('console.preset.portainer.teams')}: roles`,
 
 export const harbor: ProductPreset = {
   id: 'harbor',
-  life: { renews: true, signOut: 'own', session: 'Session Timeout: 60 min', certificates: 'system' },
+  life: { renews: true, signOut: 'own', session: 'Session Timeout: 60 min', certificates: 'system', http: false },
   kind: 'infrastructure',
   documentation: 'https://goharbor.io/docs/latest/administration/configure-authentication/oidc-auth/',
   checkedAgainst:

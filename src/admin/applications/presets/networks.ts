@@ -76,7 +76,7 @@ cookie_secret = "${t('console.preset.oauth2-proxy.output', { command: "openssl r
 
 export const tailscale: ProductPreset = {
   id: 'tailscale',
-  life: { renews: false, signOut: 'own', session: 'Key expiry: 180 d', certificates: 'public', http: false },
+  life: { renews: false, signOut: 'own', session: 'Key expiry: 180 d', certificates: 'public' },
   kind: 'infrastructure',
   documentation: 'https://tailscale.com/kb/1240/sso-custom-oidc',
   checkedAgainst:
@@ -117,7 +117,7 @@ Scopes: openid profile email`,
 
 export const cloudflareAccess: ProductPreset = {
   id: 'cloudflare-access',
-  life: { renews: false, signOut: 'own', session: 'Session Duration: 24h', certificates: 'public', http: false },
+  life: { renews: false, signOut: 'own', session: 'Session Duration: 24h', certificates: 'public' },
   kind: 'infrastructure',
   documentation: 'https://developers.cloudflare.com/cloudflare-one/identity/idp-integration/generic-oidc/',
   checkedAgainst:

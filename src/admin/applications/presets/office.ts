@@ -16,7 +16,16 @@ import {
 // moodle/moodle, lib/classes/oauth2/client.php: the login URL has no challenge, the secret is in the body unless basic authentication is ticked.
 export const moodle: ProductPreset = {
   id: 'moodle',
-  life: { renews: false, signOut: 'own', session: 'sessiontimeout: 8h', certificates: 'system' },
+  life: {
+    renews: false,
+    signOut: 'own',
+    session: 'sessiontimeout: 8h',
+    certificates: 'moodledata/moodleorgca.crt',
+    http: false,
+    first: t('console.preset.private-address', {
+      setting: 'Site administration → Security → HTTP security → cURL blocked hosts list',
+    }),
+  },
   kind: 'office',
   documentation: 'https://docs.moodle.org/en/OAuth_2_authentication',
   checkedAgainst:
@@ -52,7 +61,12 @@ This service will be used: Login page only`,
 
 export const atlassian: ProductPreset = {
   id: 'atlassian',
-  life: { renews: false, signOut: 'own', certificates: 'none' },
+  life: {
+    renews: false,
+    signOut: 'own',
+    session: 'Authentication policies → Idle session duration: 30 d',
+    certificates: 'none',
+  },
   kind: 'office',
   documentation:
     'https://support.atlassian.com/security-and-access-policies/docs/configure-saml-single-sign-on-with-an-identity-provider/',
@@ -107,7 +121,12 @@ export const atlassian: ProductPreset = {
 
 export const dropbox: ProductPreset = {
   id: 'dropbox',
-  life: { renews: false, signOut: 'own', certificates: 'none' },
+  life: {
+    renews: false,
+    signOut: 'own',
+    session: 'Admin console → Settings → Web session control',
+    certificates: 'none',
+  },
   kind: 'office',
   documentation: 'https://help.dropbox.com',
   checkedAgainst:
@@ -141,7 +160,12 @@ Single sign-on: ${t('console.preset.dropbox.required', { first: 'Optional', last
 // with the ImmutableID, and the user principal name as IDPEmail.
 export const microsoft365: ProductPreset = {
   id: 'microsoft-365',
-  life: { renews: false, signOut: 'own', certificates: 'none' },
+  life: {
+    renews: false,
+    signOut: 'own',
+    session: 'Conditional Access → Sign-in frequency: 90 d',
+    certificates: 'none',
+  },
   kind: 'office',
   documentation: 'https://learn.microsoft.com/entra/identity/hybrid/connect/how-to-connect-fed-saml-idp',
   checkedAgainst:

@@ -158,6 +158,8 @@ export const nextcloud: ProductPreset = {
     signOut: 'everywhere',
     session: 'session_lifetime: 86400, remember_login_cookie_lifetime: 1296000',
     certificates: 'occ security:certificates:import',
+    http: true,
+    first: t('console.preset.private-address', { setting: "'allow_local_remote_servers' => true (config.php)" }),
   },
   kind: 'office',
   documentation: 'https://github.com/nextcloud/user_oidc',
@@ -171,7 +173,7 @@ export const nextcloud: ProductPreset = {
     client_uri: baseOf(url),
     redirect_uris: [`${baseOf(url)}/apps/user_oidc/code`, `${baseOf(url)}/index.php/apps/user_oidc/code`],
     post_logout_redirect_uris: [`${baseOf(url)}/`],
-    backchannel_logout_uri: `${baseOf(url)}/apps/user_oidc/backchannel-logout/${encodeURIComponent(name)}`,
+    backchannel_logout_uri: `${baseOf(url)}/index.php/apps/user_oidc/backchannel-logout/${encodeURIComponent(name)}`,
     backchannel_logout_session_required: true,
     consent: 'implicit',
   }),
@@ -199,7 +201,13 @@ function nextcloudIdentifier(backchannelLogoutUri: unknown): string | undefined 
 // this server requires unless the registration says require_pkce: false; BeAPI/openid-connect-generic-pkce-addon sends challenge and verifier by the plugin's filters.
 export const wordpress: ProductPreset = {
   id: 'wordpress',
-  life: { renews: false, signOut: 'everywhere', session: 'auth_cookie_expiration: 2 d' },
+  life: {
+    renews: false,
+    signOut: 'everywhere',
+    session: 'auth_cookie_expiration: 2 d',
+    certificates: 'http_request_args: sslcertificates',
+    http: true,
+  },
   kind: 'office',
   documentation: 'https://wordpress.org/plugins/daggerhart-openid-connect-generic/',
   checkedAgainst:

@@ -85,15 +85,18 @@ export interface ProductLife {
   renews: boolean;
   /** Its sign-out ends the session here as well (`everywhere`), or its own only. */
   signOut: 'everywhere' | 'own';
-  /** The setting for the life of its own session, with the default; `as-token`: that of the token. Absent: not documented. */
-  session?: 'as-token' | 'endless' | (string & {});
+  /**
+   * The setting for the life of its own session, with the default where one is documented. `as-token`: that of the token; `as-assertion`: until
+   * the SessionNotOnOrAfter of the assertion; `endless`: until the user signs out there.
+   */
+  session: 'as-token' | 'as-assertion' | 'endless' | (string & {});
   /**
    * The setting for a private certificate authority; `system`: the certificates of its operating system. `public`: only a public one, because
-   * a cloud service calls this server; `none`: it never calls this server. Absent: not documented.
+   * a cloud service calls this server; `none`: it never calls this server.
    */
-  certificates?: 'system' | 'public' | 'none' | (string & {});
-  /** Whether it accepts an issuer with http. Absent: not documented. */
-  http?: boolean;
+  certificates: 'system' | 'public' | 'none' | (string & {});
+  /** Whether it accepts an issuer with http; a text: the setting with which it does. Absent with `public` and `none`. */
+  http?: boolean | (string & {});
   /** What must exist first, beside the roles that the form creates. */
   first?: PageText;
 }

@@ -158,7 +158,12 @@ User Provisioning Enabled: ${t('console.preset.salesforce.provisioning', { attri
 // slack.com/help/articles/205168057: ACS URL, entity ID, persistent NameID, attribute names, signed response, no single logout.
 export const slack: ProductPreset = {
   id: 'slack',
-  life: { renews: false, signOut: 'own', certificates: 'none' },
+  life: {
+    renews: false,
+    signOut: 'own',
+    session: 'Settings & permissions → Authentication → Session duration',
+    certificates: 'none',
+  },
   kind: 'communication',
   documentation: 'https://slack.com/help/articles/205168057-Custom-SAML-single-sign-on',
   checkedAgainst: 'Slack Help Center, Custom SAML single sign-on, article 205168057 (read 2026-11)',

@@ -10,7 +10,6 @@ import type { ProductPreset } from '../presets/parts.ts';
 export function productLifeBlock(application: Application, product: ProductPreset): Block {
   const { life, title, ran, checkedAgainst } = product;
   const values = { product: title };
-  const isNotified = canBeNotified(application);
   const rows: { label: PageText; value: Cell }[] = [
     { label: t('console.life.first'), value: whatMustExist(application, product) },
     {
@@ -20,7 +19,7 @@ export function productLifeBlock(application: Application, product: ProductPrese
     { label: t('console.life.session', values), value: sessionOf(product) },
     {
       label: t('console.life.sign-out-here'),
-      value: t('console.life.sign-out-here-text', { ...values, notified: yesOrNo(isNotified) }),
+      value: t('console.life.sign-out-here-text', { ...values, notified: yesOrNo(hasLogoutAddress(application)) }),
     },
     {
       label: t('console.life.sign-out-there', values),
@@ -39,6 +38,13 @@ export function productLifeBlock(application: Application, product: ProductPrese
 }
 
 const yesOrNo = (isSo: boolean) => (isSo ? 'yes' : 'no');
+
+/** Whether a sign-out here reaches the application: by a logout token, in a frame, or by a LogoutRequest through the browser. */
+function hasLogoutAddress(application: Application): boolean {
+  const { protocol, metadata } = application;
+  if (protocol === 'saml') return (metadata.slo ?? []).length > 0;
+  return canBeNotified(application) || metadata.frontchannel_logout_uri !== undefined;
+}
 
 /** Whether the server can end the session of the product without a browser, so also for a disabled person. */
 function canBeNotified({ protocol, metadata }: Application): boolean {
@@ -60,10 +66,9 @@ function whatMustExist({ metadata }: Application, product: ProductPreset): PageT
   return all.length > 0 ? sentences(all) : t('console.life.nothing-first');
 }
 
-function sessionOf({ life, title }: ProductPreset): Cell {
-  const { session } = life;
-  if (session === undefined) return t('console.life.not-documented', { product: title });
+function sessionOf({ life: { session } }: ProductPreset): Cell {
   if (session === 'as-token') return t('console.life.session-as-token');
+  if (session === 'as-assertion') return t('console.life.session-as-assertion');
   if (session === 'endless') return t('console.life.session-endless');
   return { text: session, code: true };
 }
@@ -78,14 +83,13 @@ function certificatesText({ life, title }: ProductPreset): PageText {
   const { certificates, http } = life;
   if (certificates === 'none') return t('console.life.no-calls', { product: title });
   if (certificates === 'public') return t('console.life.public-only', { product: title });
-  const trust =
-    certificates === undefined
-      ? t('console.life.not-documented', { product: title })
-      : certificates === 'system'
-        ? t('console.life.system-trust', { product: title })
-        : t('console.life.trust-setting', { setting: certificates });
+  const values = { product: title };
   return sentences([
-    trust,
-    ...(http === undefined ? [] : [t('console.life.http', { product: title, accepted: yesOrNo(http) })]),
+    certificates === 'system'
+      ? t('console.life.system-trust', values)
+      : t('console.life.trust-setting', { setting: certificates }),
+    typeof http === 'string'
+      ? t('console.life.http-setting', { ...values, setting: http })
+      : t('console.life.http', { ...values, accepted: yesOrNo(http === true) }),
   ]);
 }
