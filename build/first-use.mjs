@@ -6,7 +6,7 @@ const packages = {
   'intl-messageformat': ['IntlMessageFormat'],
   samlify: ['default'],
   yaml: ['Document', 'LineCounter', 'isMap', 'isNode', 'isPair', 'isScalar', 'parseDocument', 'stringify'],
-  'pino-pretty': ['PinoPretty'],
+  'pino-pretty': ['prettyFactory'],
 };
 const FOLDER = 'first-use';
 

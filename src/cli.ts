@@ -2,4 +2,6 @@
 import { processIo } from './cli/io.ts';
 import { run } from './cli/run.ts';
 
-process.exitCode = await run(process.argv.slice(2), processIo());
+const code = await run(process.argv.slice(2), processIo());
+// 1 already, when the output could not be written.
+process.exitCode ||= code;

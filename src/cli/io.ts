@@ -19,9 +19,11 @@ export type Io = {
 
 /** The process's own streams. */
 export function processIo(): Io {
-  // `gatehouse user list | head` closes the pipe early: no error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    // `gatehouse user list | head` closes the pipe early: no error.
+    if (error.code === 'EPIPE') return;
+    process.exitCode = 1;
+    err(`gatehouse: the output cannot be written: ${error.message}`);
   });
   const out = (line: string) => void process.stdout.write(`${line}\n`);
   const err = (line: string) => void process.stderr.write(`${line}\n`);

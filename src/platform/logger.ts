@@ -1,7 +1,8 @@
 // The log: JSON lines, or colored text on a terminal. Secrets are removed by key name at any depth of an object; a caller
 // must not put one into the message text.
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { PinoPretty } from 'pino-pretty';
+import { prettyFactory } from 'pino-pretty';
+import { logOutput } from './log-output.ts';
 import { sourceStack } from './source-stack.ts';
 import { traceFields } from './tracing.ts';
 
@@ -31,6 +32,9 @@ const SECRET_KEYS = new Set(
 );
 const REMOVED = '[removed]';
 const MAX_DEPTH = 6;
+const BLOCK = 8192;
+/** What a pipe takes as a whole (PIPE_BUF), in ASCII. */
+const PIPE_BLOCK = 4096;
 
 /** Makes the logger of the process. */
 export function createLogger({
@@ -40,7 +44,8 @@ export function createLogger({
   isShared = false,
   withTraces = false,
 }: LoggerOptions): Logger {
-  const stream = format === 'pretty' ? prettyStream(destination) : (destination ?? bufferedOutput(isShared));
+  const output = destination ?? logOutput(isShared ? PIPE_BLOCK : BLOCK);
+  const stream = format === 'pretty' ? prettyStream(output, destination === undefined && process.stdout.isTTY) : output;
   const options = {
     level,
     base: null,
@@ -52,7 +57,7 @@ export function createLogger({
       log: (fields: Record<string, unknown>) => withoutSecrets(fields, 0) as Record<string, unknown>,
     },
   };
-  return stream ? pino(options, stream) : pino(options);
+  return pino(options, stream);
 }
 
 /** The time of a line as pino expects it, `,"time":"<ISO 8601>"`. All but the milliseconds is formatted once a second. */
@@ -70,22 +75,20 @@ function createTimes(): () => string {
   };
 }
 
-/** Lines are written in blocks, after 100 ms or at exit: one system call for each line costs more than many requests. */
-function bufferedOutput(isShared: boolean): DestinationStream {
-  const options = { dest: 1, sync: false, minLength: 8192, periodicFlush: 100 };
-  // A pipe takes 4096 bytes as a whole (PIPE_BUF), and a block ends with a line.
-  return pino.destination(isShared ? { ...options, minLength: 4095, maxWrite: 4096 } : options);
-}
-
-function prettyStream(destination?: DestinationStream) {
-  return PinoPretty({
-    colorize: destination === undefined && process.stdout.isTTY === true,
+/** Each line is written at once, in order with what others write to the terminal. */
+function prettyStream(output: DestinationStream & { flushSync?(): void }, colorize: boolean): DestinationStream {
+  const pretty = prettyFactory({
+    colorize,
     translateTime: 'SYS:HH:MM:ss.l',
     ignore: 'pid,hostname',
     singleLine: true,
-    sync: true,
-    ...(destination ? { destination } : {}),
   });
+  return {
+    write(line) {
+      output.write(pretty(line));
+      output.flushSync?.();
+    },
+  };
 }
 
 function withoutSecrets(value: unknown, depth: number): unknown {

@@ -7,6 +7,8 @@ import { stopSignal } from './stop-signal.ts';
 
 /** Resolves with the exit code, after SIGTERM or SIGINT and a clean shutdown. */
 export async function serve(config: Config, logger: Logger): Promise<number> {
+  // A full disk below what prints to them must not stop the server.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   if (cluster.isWorker) return (await import('./workers/worker.ts')).runWorker(config, logger);
   for (const warning of config.warnings) logger.warn(warning);
   // The primary process does not load the server.

@@ -54,6 +54,16 @@ describe('the process', () => {
     expect(await cli.process([])).toMatchObject({ code: 2, out: '' });
   });
 
+  it('ends with 1 and one line when its output cannot be written', async () => {
+    for (const args of [['export'], ['user', 'list', '--json'], ['doctor'], ['--help']]) {
+      const { code, err } = await cli.process(args, { outputFile: '/dev/full' });
+      expect({ code, err }).toEqual({
+        code: 1,
+        err: 'gatehouse: the output cannot be written: ENOSPC: no space left on device, write\n',
+      });
+    }
+  });
+
   it('reads a password from its standard input', async () => {
     const { code, out } = await cli.process(['user', 'add', 'bob', '--password-stdin', '--json'], {
       stdin: 'horses that write batteries\n',

@@ -1,5 +1,6 @@
 // The command line on a database and a folder of its own: in this process, which is quick, or as the process a shell starts.
 import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { vi } from 'vitest';
 import { tableLines } from '../../src/cli/io.ts';
@@ -17,6 +18,8 @@ export interface CallOptions {
   /** The answers typed at the terminal, in order. */
   answers?: string[];
   env?: Record<string, string>;
+  /** The file to which the process writes its standard output, instead of `out`. */
+  outputFile?: string;
 }
 
 /** A folder and a database, and `gatehouse …` on them. Relative paths are not below the folder: join them with it. */
@@ -70,21 +73,24 @@ export async function commandLine() {
     return ended;
   }
 
-  function process_(args: string[], { stdin = '', env = {} }: CallOptions = {}): Promise<Ended> {
+  function process_(args: string[], { stdin = '', env = {}, outputFile }: CallOptions = {}): Promise<Ended> {
     return new Promise((resolve, reject) => {
+      const output = outputFile === undefined ? undefined : openSync(outputFile, 'w');
       const child = spawn(process.execPath, [...programArguments('cli'), ...args], {
         cwd: folder,
         env: { PATH: process.env.PATH, ...base, ...env },
+        stdio: ['pipe', output ?? 'pipe', 'pipe'],
       });
+      if (output !== undefined) closeSync(output);
       const ended: Ended = { code: null, out: '', err: '' };
-      child.stdout.setEncoding('utf8').on('data', (text) => {
+      child.stdout?.setEncoding('utf8').on('data', (text) => {
         ended.out += text;
       });
-      child.stderr.setEncoding('utf8').on('data', (text) => {
+      child.stderr?.setEncoding('utf8').on('data', (text) => {
         ended.err += text;
       });
       child.on('error', reject).on('close', (code) => resolve({ ...ended, code }));
-      child.stdin.end(stdin);
+      child.stdin?.end(stdin);
     });
   }
   return { gatehouse, process: process_, folder, db: database.db, sql: database.sql, kind: databaseKind(), url, close };
