@@ -26,8 +26,8 @@ export type SendOutcome =
   | { outcome: 'sent'; answer: string }
   /** The server rejects this message; `isFinal` when a retry cannot help. */
   | { outcome: 'rejected'; isFinal: boolean; reason: string }
-  /** No connection, failed authentication, or a rejected sender: the same for every message. */
-  | { outcome: 'no-server'; reason: string };
+  /** The same for every message: no connection or failed authentication, a rejected sender, or a server that takes no email for now. */
+  | { outcome: 'no-server'; cause: 'unusable' | 'sender' | 'busy'; reason: string };
 
 export interface MailTransport {
   send(mail: FinishedMail): Promise<SendOutcome>;
@@ -111,7 +111,11 @@ function fileTransport({
         logger.info({ file }, 'SMTP_URL is not set: the email was written to a file');
         return { outcome: 'sent', answer: file };
       } catch (error) {
-        return { outcome: 'no-server', reason: error instanceof Error ? error.message : String(error) };
+        return {
+          outcome: 'no-server',
+          cause: 'unusable',
+          reason: error instanceof Error ? error.message : String(error),
+        };
       }
     },
   };
@@ -148,6 +152,10 @@ function outcomeOf(error: unknown): SendOutcome {
   const reason = error instanceof Error ? error.message.slice(0, 300) : String(error);
   if (command === 'API') return { outcome: 'rejected', isFinal: true, reason }; // by nodemailer, before anything was sent
   const isAboutMessage = (command === 'RCPT TO' || command === 'DATA') && typeof responseCode === 'number';
-  if (!isAboutMessage || responseCode === 421) return { outcome: 'no-server', reason };
+  if (!isAboutMessage || responseCode === 421) {
+    const isTemporary = typeof responseCode === 'number' && responseCode < 500;
+    const cause = isTemporary ? 'busy' : command === 'MAIL FROM' ? 'sender' : 'unusable';
+    return { outcome: 'no-server', cause, reason };
+  }
   return { outcome: 'rejected', isFinal: responseCode >= 500, reason };
 }

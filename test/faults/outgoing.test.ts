@@ -258,7 +258,11 @@ describe('a call in the background', () => {
     });
     const mail = { id: '1', to: 'b@example.com', subject: 's', text: 't', html: '<p>t</p>', createdAt: new Date() };
     const result = await transport.send(mail);
-    expect(result).toEqual({ outcome: 'no-server', reason: expect.stringMatching(mailReasons[fault]) });
+    expect(result).toEqual({
+      outcome: 'no-server',
+      cause: 'unusable',
+      reason: expect.stringMatching(mailReasons[fault]),
+    });
     if (fault !== 'drips') await expect.poll(server.open).toBe(0); // there it is given some seconds to end
     await server.close();
   });

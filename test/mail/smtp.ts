@@ -1,14 +1,14 @@
 // An SMTP server that rejects recipients or hangs when a test says so; test/support/mailbox.ts accepts everything.
 import { once } from 'node:events';
 import { text as readText } from 'node:stream/consumers';
-import { SMTPServer } from 'smtp-server';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
 export interface FaultySmtpServer {
   url: string;
   port: number;
   /** Accepted messages, as they came over the wire. */
   delivered: { to: string; source: string }[];
-  /** Recipients that are rejected, each with an SMTP reply code. */
+  /** Senders and recipients that are rejected, each with an SMTP reply code. */
   rejections: Map<string, number>;
   /** From now on, messages are read and not answered. */
   hang(): void;
@@ -27,15 +27,17 @@ export async function faultySmtpServer(port = 0): Promise<FaultySmtpServer> {
   const hung = new Promise<void>((resolve) => {
     hangs = resolve;
   });
+  const rejectOrAccept: SMTPServerOptions['onRcptTo'] = ({ address }, _session, callback) => {
+    const code = rejections.get(address);
+    callback(code === undefined ? null : failure(code));
+  };
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
     disableReverseLookup: true,
     closeTimeout: 10,
-    onRcptTo({ address }, _session, callback) {
-      const code = rejections.get(address);
-      callback(code === undefined ? null : failure(code));
-    },
+    onMailFrom: rejectOrAccept,
+    onRcptTo: rejectOrAccept,
     onData(stream, { envelope }, callback) {
       void readText(stream).then((source) => {
         if (isHanging) return hangs();

@@ -16,7 +16,7 @@ const mail = createTestMail({
 it('a test email says that the mail server cannot be used, with its answer and without the password', async () => {
   expect(mail.server.host).toBe('127.0.0.1:1');
   const result = await mail.send({ email: 'ann@example.com', name: 'Ann' });
-  expect(result).toEqual({ outcome: 'no-server', reason: expect.stringContaining('ECONNREFUSED') });
+  expect(result).toEqual({ outcome: 'no-server', cause: 'unusable', reason: expect.stringContaining('ECONNREFUSED') });
   expect(JSON.stringify(result)).not.toContain('secret');
 });
 

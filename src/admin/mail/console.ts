@@ -145,27 +145,26 @@ function stateBlock(
 }
 
 /** The result of a test in words, and the answer of the mail server behind it. */
-function testBlocks(result: SendOutcome, email: string, { host }: MailAdmin['server']): Block[] {
+function testBlocks(result: SendOutcome, email: string, { host, sender }: MailAdmin['server']): Block[] {
   const answer = result.outcome === 'sent' ? result.answer : result.reason;
+  const busy = { title: t('console.mail.test.busy'), text: t('console.mail.test.busy-text') };
   const texts = {
     sent: host
-      ? {
-          title: t('console.mail.test.accepted'),
-          text: t('console.mail.test.accepted-text', { email }),
-        }
+      ? { title: t('console.mail.test.accepted'), text: t('console.mail.test.accepted-text', { email }) }
       : { title: t('console.mail.test.written'), text: t('console.mail.test.written-text') },
     rejected: { title: t('console.mail.test.rejected'), text: t('console.mail.test.rejected-text', { email }) },
-    'no-server': {
-      title: t('console.mail.test.no-server'),
-      text: t('console.mail.test.no-server-text'),
-    },
+    unusable: { title: t('console.mail.test.no-server'), text: t('console.mail.test.no-server-text') },
+    sender: { title: t('console.mail.test.sender'), text: t('console.mail.test.sender-text', { sender }) },
+    busy,
   };
+  const isPostponed = result.outcome === 'rejected' && !result.isFinal;
+  const words = isPostponed ? busy : texts[result.outcome === 'no-server' ? result.cause : result.outcome];
   return [
     {
       kind: 'verdict',
       isGood: result.outcome === 'sent',
       isWarning: result.outcome === 'sent' && host === undefined,
-      ...texts[result.outcome],
+      ...words,
       causes: [],
     },
     ...(answer

@@ -27,7 +27,7 @@ describe('an email', () => {
   let admin: HttpClient;
   beforeAll(async () => {
     smtp = await faultySmtpServer();
-    idp = await startIdp({ environment: { SMTP_URL: smtp.url } });
+    idp = await startIdp({ environment: { SMTP_URL: smtp.url, MAIL_FROM: 'sso@example.com' } });
     admin = await consoleOf(idp, await staff(idp, 'admin'));
   });
   afterAll(async () => {
@@ -70,6 +70,21 @@ describe('an email', () => {
     expect(textOf((await admin.get(sent.url)).text)).toContain(
       `Password reset Accepted by the mail server ${account.email}`,
     );
+  });
+
+  it.each([
+    ['a recipient', 550, 'rejected the test email', 'doesn’t accept this sender or'],
+    ['a recipient', 451, 'doesn’t take the test email now', 'Email waits, and is tried again'],
+    ['the sender', 553, 'rejected the sender', 'Check MAIL_FROM'],
+    ['the sender', 421, 'doesn’t take the test email now', 'Email waits, and is tried again'],
+  ])('the test of a mail server that answers to %s with %d says what happened', async (about, code, title, advice) => {
+    const page = await admin.get('/admin/mail');
+    const recipient = (await idp.services.db.mailMessage.findFirstOrThrow()).recipient;
+    smtp.rejections.set(about === 'the sender' ? 'sso@example.com' : recipient, code);
+    const tested = textOf((await admin.submit(page, {}, { form: '/mail/test' })).text);
+    smtp.rejections.clear();
+    expect(tested).toContain(title);
+    expect(tested).toContain(advice);
   });
 });
 
