@@ -41,12 +41,14 @@ export function passwordFaults(input: PolicyInput): PasswordFault[] {
   const { password, hasSecondFactor } = input;
   if (password.length > 2 * limits.password.max || [...password].length > limits.password.max) return ['too_long'];
   const { rest, found } = withoutKnownWords(input);
-  const isDerived = passwordLength(rest) < Math.ceil(minimumLength(hasSecondFactor) / 2) || isPattern(rest);
+  const isShort = (text: string) => passwordLength(text) < Math.ceil(minimumLength(hasSecondFactor) / 2);
+  const folded = fold(password);
+  const isMostlySpaces = isShort(folded) && !isShort(password);
   return [
     ...faultIf(passwordLength(password) < minimumLength(hasSecondFactor), 'too_short'),
     ...faultIf(/[\p{Cc}\p{Cs}]/u.test(password), 'unprintable'),
-    ...(isDerived ? found : []),
-    ...faultIf(isPattern(fold(password)), 'pattern'),
+    ...(isShort(rest) || isPattern(rest) ? found : []),
+    ...faultIf(isMostlySpaces || isPattern(folded), 'pattern'),
   ];
 }
 

@@ -29,6 +29,9 @@ describe('the built-in list', () => {
     'monkeymonkeymonkey',
     'dragondragon',
     'iloveyou',
+    'password password password',
+    'Letmein-Letmein-Letmein!',
+    '  iloveyou  ',
   ])('holds %s', async (password) => {
     expect(await breached.check(password)).toBe('common');
   });

@@ -116,6 +116,15 @@ test.each([
   expect(faults(password, true)).toEqual(expected);
 });
 
+test.each([
+  '                    ',
+  'a                 b',
+  '\u00a0\u3000 \u2003 \u00a0 \u3000 \u2003 \u00a0 \u3000 \u2003',
+])('the password policy recognizes that %j is spaces only, or nearly', (password) => {
+  expect(faults(password)).toEqual(['pattern']);
+  expect(faults(password.slice(0, 8), true)).toEqual(['pattern']);
+});
+
 test('the password policy has a sentence for every fault that says what to do', () => {
   const all: PasswordFault[] = [
     'too_short',

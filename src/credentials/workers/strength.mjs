@@ -23,16 +23,26 @@ export function perform({ password, known }) {
 }
 
 /**
- * On the list of common passwords, or two of them put together, or one repeated.
+ * On the list of common passwords, or two of them put together, or one repeated, which spaces and hyphens make no less common.
  * @param {string} text
  */
 function isCommon(text) {
   const has = (part) => commonPasswords.has(part);
   const units = Array.from({ length: Math.floor(text.length / 2) }, (_, index) => index + 1);
   return (
-    has(text) ||
+    isRepeated(text.replace(/[^\p{L}\p{N}]+/gu, '')) ||
+    isRepeated(text) ||
     units.some((unit) => unit >= 4 && has(text.slice(0, unit)) && has(text.slice(unit))) ||
-    units.some((unit) => text.length - unit >= 4 && has(text.slice(0, -unit)) && has(text.slice(-unit))) ||
-    units.some((unit) => has(text.slice(0, unit)) && text === text.slice(0, unit).repeat(text.length / unit))
+    units.some((unit) => text.length - unit >= 4 && has(text.slice(0, -unit)) && has(text.slice(-unit)))
+  );
+}
+
+/**
+ * A common password, once or several times.
+ * @param {string} text
+ */
+function isRepeated(text) {
+  return Array.from({ length: text.length }, (_, index) => text.slice(0, index + 1)).some(
+    (unit) => commonPasswords.has(unit) && text === unit.repeat(text.length / unit.length),
   );
 }
