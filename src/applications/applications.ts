@@ -12,7 +12,6 @@ import { addSecret, removeSecret } from './change-secrets.ts';
 import type { Change, Registered, SamlInput } from './changes.ts';
 import type { OidcClientInput } from './fields/oidc-client.ts';
 import { removeApplication, setEnabled } from './lifecycle.ts';
-import { completeListKeys } from './list-key.ts';
 import {
   type ApplicationPage,
   allApplications,
@@ -43,8 +42,6 @@ export interface Applications {
   openTo(account: AccessSubject, query: OpenTo): Promise<Application[]>;
   /** The number of results of this query, by protocol. */
   countByProtocol(query: ListApplications): Promise<{ oidc: number; saml: number }>;
-  /** Completes the keys by which lists are sorted; run at each start. */
-  completeListKeys(): Promise<void>;
   /** Every application, also one with a wrong MAC: for plans, which may replace it. */
   all(tx?: Tx): Promise<Application[]>;
   /** Every application, and the errors of those whose rows are damaged. */
@@ -98,7 +95,6 @@ export function createApplications(dependencies: ApplicationsDependencies): Appl
     list: (query = {}) => listApplications(db, query),
     openTo: (account, query) => applicationsOpenTo(db, account, query),
     countByProtocol: (query) => countByProtocol(db, query),
-    completeListKeys: () => completeListKeys(db),
     all: (tx = db) => allApplications(tx),
     readable: () => readableApplications(db),
     allGenuine: () => allApplications(db, dependencies.protectedRows),

@@ -1,9 +1,10 @@
 // The rules that involve several fields of one OIDC client (RFC 7591 2, OpenID Connect Dynamic Client Registration 2).
 
+import { claimsByScope } from '../accounts/claims.ts';
 import { faultMessage } from '../platform/fault-messages.ts';
 import { at, type Fault } from '../platform/faults.ts';
 import { claimSources, permissionFilterFaults } from './fields/claim-settings.ts';
-import { clientKeyFaults } from './fields/client-keys.ts';
+import { clientKeyFaults, hasKeyFor, signingAlgs } from './fields/client-keys.ts';
 import { deviceCodeGrant, type OidcMetadata, usesSecret } from './fields/oidc-client.ts';
 import { profileFaults } from './security-profile.ts';
 import { redirectUriFault } from './uris.ts';
@@ -13,6 +14,8 @@ const hmacFields = [
   'userinfo_signed_response_alg',
   'request_object_signing_alg',
 ] as const;
+
+const interactiveGrants: readonly string[] = ['authorization_code', deviceCodeGrant];
 
 type Client = OidcMetadata & { client_secret?: string | undefined };
 
@@ -24,6 +27,8 @@ export function oidcRules(client: Client): Fault[] {
     ...grantFaults(client),
     ...secretFaults(client),
     ...keyFaults(client),
+    ...scopeFaults(client),
+    ...logoutFaults(client),
     ...subjectFaults(client),
     ...permissionFilterFaults(client),
   ];
@@ -90,6 +95,13 @@ function keyFaults(client: Client): Fault[] {
     const reason = method === 'private_key_jwt' ? 'private_key_jwt' : 'request_object_signing_alg';
     faults.push(fault('jwks', faultMessage('needs-keys', { reason, key: 'jwks', other: 'jwks_uri' })));
   }
+  // Those of a jwks_uri change without a registration.
+  const missing = jwks && signingUses(client).find(({ algs }) => !hasKeyFor(jwks, algs));
+  if (missing) {
+    const [one = '', ...more] = missing.algs;
+    const message = more.length === 0 ? faultMessage('no-key-for', { alg: one }) : faultMessage('no-signing-key');
+    faults.push(fault('jwks', message));
+  }
   const alg = client.token_endpoint_auth_signing_alg;
   const algFits = method === 'client_secret_jwt' ? alg === 'HS256' : method === 'private_key_jwt' && alg !== 'HS256';
   if (alg !== undefined && !algFits)
@@ -100,6 +112,43 @@ function keyFaults(client: Client): Fault[] {
       ),
     );
   return faults;
+}
+
+/** Which algorithms the client signs with, and for what; HMACs are made with its secret. */
+export function signingUses(client: Partial<OidcMetadata>): { use: 'authentication' | 'requests'; algs: string[] }[] {
+  const { token_endpoint_auth_method: method, token_endpoint_auth_signing_alg: authentication } = client;
+  const { request_object_signing_alg: requests } = client;
+  return [
+    ...(method === 'private_key_jwt'
+      ? [{ use: 'authentication' as const, algs: authentication ? [authentication] : signingAlgs }]
+      : []),
+    ...(requests !== undefined && requests !== 'HS256' ? [{ use: 'requests' as const, algs: [requests] }] : []),
+  ];
+}
+
+/** OpenID Connect Core 3.1.2.1: claims about a user are requested with `openid`, which the list of scopes would reject. */
+function scopeFaults({ scope, grant_types }: Client): Fault[] {
+  const scopes = scope?.split(' ') ?? [];
+  const ofUsers = scopes.some((one) => Object.hasOwn(claimsByScope, one));
+  const isInteractive = grant_types.some((grant) => interactiveGrants.includes(grant));
+  return ofUsers && isInteractive && !scopes.includes('openid') ? [fault('scope', faultMessage('include-openid'))] : [];
+}
+
+function logoutFaults(client: Client): Fault[] {
+  const { backchannel_logout_uri: back, frontchannel_logout_uri: front } = client;
+  const faults: Fault[] = [];
+  // Back-Channel Logout 1.0, 2.2.
+  if (back?.includes('#')) faults.push(fault('backchannel_logout_uri', faultMessage('no-fragment')));
+  // Front-Channel Logout 1.0, 2: the scheme, host and port of a redirect URI.
+  if (front !== undefined && !client.redirect_uris.some((uri) => isSameOrigin(uri, front)))
+    faults.push(fault('frontchannel_logout_uri', faultMessage('redirect-origin')));
+  return faults;
+}
+
+function isSameOrigin(one: string, other: string): boolean {
+  if (!URL.canParse(one) || !URL.canParse(other)) return false;
+  const [first, second] = [new URL(one), new URL(other)];
+  return first.protocol === second.protocol && first.host === second.host;
 }
 
 /** The subject and the claims that the client receives. */

@@ -10,12 +10,10 @@ import {
   needsSecretValue,
   type OidcClient,
   type OidcClientInput,
-  type OidcMetadata,
   oidcClient,
   usesSecret,
 } from './fields/oidc-client.ts';
 import { oidcRules } from './oidc-rules.ts';
-import { newLaterFaults } from './rules/later-rules.ts';
 import type { Secrets } from './secrets.ts';
 import { withProfileFields } from './security-profile.ts';
 import { check, formatPath } from './validation.ts';
@@ -35,7 +33,7 @@ export async function createOidc(
   { client_id = randomId(), ...input }: Partial<OidcClientInput>,
   change: Change,
 ): Promise<Registered> {
-  const client = checkClient({ client_id, ...input }, change);
+  const client = checkClient({ client_id, ...input });
   let clientSecret: string | undefined;
   const row = { clientId: client.client_id, protocol: 'oidc' as const, ...columnsOf(client) };
   const application = await insertApplication(context, row, change, async (id, tx) => {
@@ -58,7 +56,7 @@ export function updateOidc(
   return withinTransaction(context.db, change.tx, async (tx) => {
     const before = await changeableApplication(context, id, change.source ?? 'local', tx);
     if (before.protocol !== 'oidc') throw conflict('conflict', { message: t('console.applications.problem.not-oidc') });
-    const client = checkClient({ ...input, client_id: before.clientId }, change, before.metadata);
+    const client = checkClient({ ...input, client_id: before.clientId });
     const application = await updateApplication(context, before, columnsOf(client), change, tx);
     return registered(application, await updateSecrets(context, before, client, change, tx));
   });
@@ -92,12 +90,8 @@ async function updateSecrets(
   return (await secrets.add(id, { sealed, replace: 'now' }, tx)).value;
 }
 
-/** The plan of the configuration file warns where its clients break a rule that came later. */
-function checkClient(input: unknown, { source }: Change, before?: OidcMetadata): OidcClient {
-  const checked = check(oidcClient, withProfileFields(input), (client) => {
-    const faults = oidcRules(client);
-    return faults.length > 0 || source === 'file' ? faults : newLaterFaults(client, before);
-  });
+function checkClient(input: unknown): OidcClient {
+  const checked = check(oidcClient, withProfileFields(input), oidcRules);
   if (checked.ok) return checked.value;
   const fields = checked.faults.map(({ path, message }) => ({ field: formatPath(path), message }));
   throw badRequest('invalid_input', { fields, detail: fields });

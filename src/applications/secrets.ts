@@ -18,7 +18,7 @@ const MAX_SECRETS = 5;
 /** One unexpired secret: `value` where it is sealed, `hash` where it is not. */
 export type UnexpiredSecret = {
   id: string;
-  /** The last characters of the secret; empty for one of an earlier version. */
+  /** The last characters of the secret. */
   lastFour: string;
   createdAt: Date;
   expiresAt: Date | null;

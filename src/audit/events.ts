@@ -134,7 +134,6 @@ export const auditEventTypes = [
   'audit.restore-accepted',
   'secrets.rotated',
   'integrity.alarm',
-  'integrity.adopted',
   'users.exported',
   'address.denied',
   'server.started',

@@ -90,7 +90,7 @@ function parse(args: string[], options: Record<string, Option>) {
   } catch (error) {
     // Node's first sentence names the option; the rest is about positionals.
     const [message = 'invalid options'] = (error instanceof Error ? error.message : String(error)).split(/\. |\n/);
-    // IDs of earlier versions can start with "-".
+    // A client ID or a secret can start with "-".
     const hint = /option '-[^-]'$/.test(message) ? '. A value that starts with "-" goes to the end, after "--"' : '';
     throw new UsageError(message + hint);
   }

@@ -13,7 +13,6 @@ import { doctorCommand } from './doctor/doctor.ts';
 import { exportCommand } from './export.ts';
 import { keysList, keysRotate } from './keys.ts';
 import { appRegistrationToken } from './registration-token.ts';
-import { secretsAdopt } from './secrets/adopt.ts';
 import { secretsRotate } from './secrets/rotate.ts';
 import { serveCommand } from './serve.ts';
 import { signUpCodeCreate, signUpCodeList, signUpCodeRevoke } from './sign-up-codes.ts';
@@ -64,7 +63,6 @@ export const commands: readonly Command[] = [
     auditPublicKey,
     auditAcceptRestore,
     secretsRotate,
-    secretsAdopt,
     backupCommand,
     verifyCommand,
     restoreCommand,

@@ -4,7 +4,7 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes } fr
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomToken } from '../platform/random.ts';
-import { type DataKey, FIRST_VERSION_KEY, type Vault } from '../platform/vault.ts';
+import type { DataKey, Vault } from '../platform/vault.ts';
 import { type Db, isUniqueViolation } from '../storage/database.ts';
 import { DatabaseError } from '../storage/database-url.ts';
 
@@ -42,8 +42,7 @@ export async function openDataKeys({ db, vault, now }: DataKeysDependencies): Pr
   if (rows.length === 0) {
     if (!(await isEmpty(db))) {
       throw new DatabaseError(
-        'the data keys of this database are missing (table data_keys): restore them from a backup. ' +
-          'If an older version made this database, stop all servers and run: gatehouse secrets adopt',
+        'the data keys of this database are missing (table data_keys): restore them from a backup',
       );
     }
     rows = await storeDataKeys(db, newDataKeys({ vault, now }));
@@ -59,20 +58,6 @@ export function newDataKeys({ vault, now }: Pick<DataKeysDependencies, 'vault' |
   };
   const checkpoint = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'der' });
   return [row('mac', randomBytes(limits.symmetricKey.minBytes)), row('audit-checkpoint', checkpoint)];
-}
-
-/**
- * The rows of the keys that the first versions made MACs of client secrets and recovery codes with: GATEHOUSE_SECRET itself. They
- * verify only: they are older than the newest key. For `adopt`, with the secrets of the moment.
- */
-export function firstVersionKeys(
-  { vault, now }: Pick<DataKeysDependencies, 'vault' | 'now'>,
-  secrets: readonly Buffer[],
-): DataKeyRow[] {
-  return secrets.map((secret, index) => {
-    const id = `${FIRST_VERSION_KEY}${index}`;
-    return { id, purpose: 'mac', generation: -index, keySealed: vault.seal(secret, contextOf(id)), createdAt: now() };
-  });
 }
 
 /** Stores the keys and returns those of the table: of two instances that start at once, both get the keys of the first. */

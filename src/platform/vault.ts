@@ -40,13 +40,6 @@ export interface DataKey {
   key: Buffer;
 }
 
-/**
- * How the id of a key begins that the first versions made MACs with (firstVersionKeys()): the text of such a MAC is the MAC alone.
- * Only what cannot be made again verifies with it: it is an old secret, which must not vouch for anything else.
- */
-export const FIRST_VERSION_KEY = 'v0:';
-const FIRST_VERSION_PURPOSES: ReadonlySet<string> = new Set(['client-secret', 'recovery codes']);
-
 export class VaultError extends Error {
   override name = 'VaultError';
 }
@@ -75,8 +68,6 @@ export function createVault(secrets: readonly Buffer[], dataKeys: readonly DataK
   const derived = { id: sealingKey.id, key: derive(firstSecret, 'data key', KEY_BYTES) };
   const [newest, ...older] = [...dataKeys, ...(dataKeys.length === 0 ? [derived] : [])] as [DataKey, ...DataKey[]];
   const macOf = createMacs([newest, ...older]);
-  const isFirstVersion = ({ id }: DataKey) => id.startsWith(FIRST_VERSION_KEY);
-  const firstVersion = dataKeys.filter(isFirstVersion);
 
   return {
     seal: (plain, context) => seal(plain, context, sealingKey),
@@ -85,17 +76,10 @@ export function createVault(secrets: readonly Buffer[], dataKeys: readonly DataK
     isStale: (sealed) => sealed.split('.')[1] !== sealingKey.id,
     deriveKey: (purpose, bytes = KEY_BYTES) => derive(newest.key, `key ${purpose}`, bytes),
     deriveKeys: (purpose, bytes = KEY_BYTES) =>
-      [newest, ...older.filter((key) => !isFirstVersion(key))].map(({ key }) => derive(key, `key ${purpose}`, bytes)),
+      [newest, ...older].map(({ key }) => derive(key, `key ${purpose}`, bytes)),
     mac: (value, purpose) => macOf(newest.id, value, purpose) as string,
     macMatches(value, mac, purpose, missing = 0) {
-      if (!mac.includes('.')) {
-        return (
-          FIRST_VERSION_PURPOSES.has(purpose) &&
-          firstVersion.some(({ id }) => isSameMac(String(macOf(id, value, purpose)).slice(id.length + 1), mac))
-        );
-      }
-      const id = mac.split('.', 1)[0] ?? '';
-      const expected = id.startsWith(FIRST_VERSION_KEY) ? undefined : macOf(id, value, purpose);
+      const expected = macOf(mac.split('.', 1)[0] ?? '', value, purpose);
       return expected !== undefined && isSameMac(expected.slice(0, expected.length - missing), mac);
     },
   };

@@ -1,5 +1,4 @@
-// Runs before the server listens: creates the built-in roles, completes the keys of lists and the pictures of applications, and applies the
-// configuration file.
+// Runs before the server listens: creates the built-in roles, and applies the configuration file.
 import { unknownBrandApplications } from '../brand/unknown-applications.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { formatFault } from '../config-file/file.ts';
@@ -10,10 +9,8 @@ import { ignoredTexts } from '../texts/overrides.ts';
 
 /** Throws ConfigError with one line for each fault of the configuration file. */
 export async function prepareData(services: Services): Promise<void> {
-  const { applications, config, logger, configFile, passwords, pictures, roles, settings } = services;
+  const { applications, config, logger, configFile, passwords, roles, settings } = services;
   await roles.ensureBuiltInRoles();
-  await applications.completeListKeys();
-  await pictures.complete();
   const file = config.configFile === undefined ? undefined : await readValidFile(config.configFile);
   if (file) {
     const result = await configFile.apply(file);

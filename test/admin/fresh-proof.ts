@@ -61,7 +61,6 @@ const TEST = 'it changes nothing but the own test sign-in';
 /** A form of the console -> the operations that it carries out, or why it needs no fresh sign-in. */
 export const consoleForms: Record<string, readonly string[] | string> = {
   '/admin/applications/new/:preset': ['createApplication'],
-  '/admin/applications/:id/edit': ['updateApplication'],
   '/admin/applications/:id/settings': ['updateApplication'],
   '/admin/applications/:id/access': ['updateApplication'],
   '/admin/applications/:id/claims': ['updateApplication'],

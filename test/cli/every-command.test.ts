@@ -72,7 +72,6 @@ const calls: { argv: string; stdin?: string; env?: Record<string, string>; code?
   { argv: 'audit public-key' },
   { argv: 'audit accept-restore' },
   { argv: 'secrets rotate' },
-  { argv: 'secrets adopt', code: 1 },
   { argv: 'backup backup.db' },
   { argv: 'verify backup.db' },
   { argv: 'restore backup.db --replace', env: { DATABASE_URL: 'file:restored.db' } },

@@ -72,21 +72,6 @@ describe('vault', () => {
       expect(after.macMatches('state', wrong, 'flow')).toBe(false);
   });
 
-  it('accepts a MAC of the first version for a client secret or recovery code only, and makes none', () => {
-    const first = { id: 'v0:0', key: oldSecret };
-    const adopted = createVault([newSecret], [newer, first]);
-    // HMAC under a key that was derived from the secret itself, without the id of a key.
-    const firstMac = (purpose: string) => createVault([newSecret], [first]).mac('value', purpose).slice('v0:0.'.length);
-    for (const purpose of ['client-secret', 'recovery codes']) {
-      expect(adopted.macMatches('value', firstMac(purpose), purpose)).toBe(true);
-      expect(adopted.macMatches('other', firstMac(purpose), purpose)).toBe(false);
-      expect(adopted.macMatches('value', `v0:0.${firstMac(purpose)}`, purpose)).toBe(false);
-      expect(adopted.mac('value', purpose)).toMatch(/^newer\./);
-    }
-    expect(adopted.macMatches('value', firstMac('row of users'), 'row of users')).toBe(false);
-    expect(adopted.deriveKeys('cookies')).toHaveLength(1);
-  });
-
   it('requires at least one secret of at least 256 bits', () => {
     expect(() => createVault([])).toThrow(VaultError);
     expect(() => createVault([newSecret, randomBytes(31)])).toThrow(/31 bytes/);

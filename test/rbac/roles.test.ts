@@ -92,7 +92,7 @@ describe('the built-in roles', () => {
       ['support', 'built-in'],
       ['user-manager', 'built-in'],
     ]);
-    // As an older version has left it.
+    // A permission that a newer version adds.
     await fresh.db.rolePermission.deleteMany({ where: { role: { name: 'auditor' } } });
     await theirs.ensureBuiltInRoles();
     expect((await theirs.find('auditor'))?.permissions).toContain('gatehouse.audit:read');

@@ -78,7 +78,7 @@ export const application = z
   .meta({ id: 'Application' });
 const secret = z.object({
   id: z.string(),
-  last_four: z.string().describe('The last characters; empty for a secret of an earlier version'),
+  last_four: z.string().describe('The last characters'),
   created_at: time,
   last_used_at: time.nullable().describe('At most an hour old; not recorded for client_secret_jwt'),
   expires_at: time.nullable(),

@@ -60,7 +60,7 @@ export function createPictureQueue(dependencies: PictureFetchDependencies): JobQ
 async function attempt(dependencies: PictureFetchDependencies, job: PictureJob): Promise<AttemptResult> {
   const { db, now, logger } = dependencies;
   const application = await registered(dependencies, job.id);
-  // Another program, or an older version of this one, wrote one of the two rows.
+  // The registration changed meanwhile, or another program wrote one of the two rows.
   if (application?.logo !== job.url) {
     await transaction(db, (tx) => planPicture(tx, job.id, application?.logo, now()));
     return { outcome: 'done' };

@@ -12,7 +12,6 @@ import type { Sql } from '../../storage/statements.ts';
 import { isStorable } from '../../storage/storable-text.ts';
 import { readStoredText } from '../../texts/stored-text.ts';
 import type { PageText } from '../../texts/text.ts';
-import { registrationOf } from '../application.ts';
 import type { Change } from '../changes.ts';
 import { changeableApplication, recordChange } from '../write.ts';
 import { createPictureQueue, type PictureFetchDependencies } from './fetch-pictures.ts';
@@ -54,8 +53,6 @@ export interface ApplicationPictures {
   /** Makes a run under way look for new ones. */
   wake(): void;
   clockSetBack(): Promise<void>;
-  /** Plans those of applications that an older version has stored; run at each start. */
-  complete(): Promise<void>;
 }
 
 export interface ApplicationPicturesDependencies extends PictureFetchDependencies {
@@ -88,22 +85,6 @@ export function createApplicationPictures(dependencies: ApplicationPicturesDepen
     fetchDue: async (signal) => void (await queue.run(signal)),
     wake: queue.wake,
     clockSetBack: queue.clockSetBack,
-
-    async complete() {
-      const withLogo = { metadata: { contains: '"logo_uri"' } };
-      const ids = await db.application.findMany({ where: withLogo, select: { id: true } });
-      const rows = await inChunks(ids, (piece) =>
-        db.application.findMany({
-          where: { id: { in: piece.map(({ id }) => id) } },
-          select: { id: true, protocol: true, metadata: true, picture: { select: { url: true } } },
-        }),
-      );
-      for (const { id, picture, ...row } of rows) {
-        const { logo_uri: url } = registrationOf(row).metadata;
-        if (picture?.url !== url) await transaction(db, (tx) => planPicture(tx, id, url, now()));
-      }
-      await db.applicationPicture.deleteMany({ where: { url: { not: null }, application: { is: { NOT: withLogo } } } });
-    },
   };
 }
 

@@ -9,16 +9,12 @@ export class ChainError extends Error {
 }
 
 /**
- * Stores the end of an empty chain, where there is neither a chain nor an event. Only then, because a chain never starts again;
- * `evenWithEvents` is for the log of an older version.
+ * Stores the end of an empty chain, where there is neither a chain nor an event. Only then, because a chain never starts
+ * again.
  */
-export async function beginChain(
-  db: Db,
-  vault: Pick<Vault, 'mac'>,
-  { evenWithEvents = false }: { evenWithEvents?: boolean } = {},
-): Promise<void> {
+export async function beginChain(db: Db, vault: Pick<Vault, 'mac'>): Promise<void> {
   if ((await db.auditChain.count()) > 0) return;
-  if (!evenWithEvents && (await db.auditEvent.findFirst({ select: { id: true } }))) return;
+  if (await db.auditEvent.findFirst({ select: { id: true } })) return;
   const head = { id: 'head', seq: 0, hash: GENESIS };
   await db.auditChain.create({ data: { ...head, mac: anchorMac(head, vault) } }).catch((error: unknown) => {
     if (!isUniqueViolation(error)) throw error; // another instance starts at the same time

@@ -192,7 +192,6 @@ export const applicationTexts: Record<Types, EventText> = {
     failed: 'console.events.integrity-alarm',
     saysReason: true,
   },
-  'integrity.adopted': { kind: 'server', done: 'console.events.integrity-adopted' },
   'address.denied': {
     kind: 'server',
     done: 'console.events.address-denied',

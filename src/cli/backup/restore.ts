@@ -46,11 +46,9 @@ does; run that on the other machines. An export of PostgreSQL can also be restor
       checkDataKeys: (rows) => assertSecretOpens(rows, config),
       onProgress: progressPrinter(io),
     });
-    const checkpointFile = restored.hasDataKeys
-      ? await recordRestore(file, restored, io).catch((error: unknown) => {
-          throw unrecorded(error, { file, restored, config });
-        })
-      : undefined;
+    const checkpointFile = await recordRestore(file, restored, io).catch((error: unknown) => {
+      throw unrecorded(error, { file, restored, config });
+    });
     if (input.flag('json')) io.json(jsonOf(file, restored, checkpointFile));
     else print(file, restored, checkpointFile, io);
     return 0;
@@ -120,7 +118,5 @@ function print(file: string, restored: Restored, checkpointFile: string | undefi
   io.out(doneText(file, restored));
   for (const line of formerText(restored)) io.out(line);
   if (checkpointFile) io.out(`The previous checkpoint file of the audit log is now ${checkpointFile}.`);
-  if (!restored.hasDataKeys)
-    io.out('An older version made it, without MACs. Before the start, run: gatehouse secrets adopt');
-  else io.out('Start the server. If it runs on other machines too, first run there: gatehouse audit accept-restore');
+  io.out('Start the server. If it runs on other machines too, first run there: gatehouse audit accept-restore');
 }

@@ -140,7 +140,6 @@ async function contentFindings({ config }: VerifyOptions, database: Database): P
     return [warning('secret', `${secretFile} is not here, so MACs and the audit log are not verified`, advice)];
   }
   const stored = await database.db.dataKey.findMany({ orderBy: { generation: 'desc' } });
-  if (stored.length === 0) return [warning('secret', 'an older version made the database, without MACs', ADOPT)];
   try {
     const keys = decryptDataKeys(stored, createVault(secrets));
     const vault = createVault(secrets, keys.mac);
@@ -166,7 +165,6 @@ async function contentFindings({ config }: VerifyOptions, database: Database): P
   }
 }
 
-const ADOPT = 'After a restore, run: gatehouse secrets adopt';
 const OTHER_SECRET =
   "Set GATEHOUSE_SECRET to the value of the server that created the backup. Without it, you can't use the backup.";
 

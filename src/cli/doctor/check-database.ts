@@ -4,7 +4,6 @@ import { createAccountLookup } from '../../accounts/account.ts';
 import { createApplications } from '../../applications/applications.ts';
 import { needsPkce, needsSecretValue, usesSecret } from '../../applications/fields/oidc-client.ts';
 import { oidcRules } from '../../applications/oidc-rules.ts';
-import { laterFaults } from '../../applications/rules/later-rules.ts';
 import { formatPath } from '../../applications/validation.ts';
 import { createAudit } from '../../audit/audit.ts';
 import { createProtectedRows, type ProtectedRows } from '../../audit/protected-rows.ts';
@@ -251,7 +250,7 @@ async function clientFindings({ config, database, logger, now, protectedRows }: 
   const findings: Finding[] = [];
   for (const { id, clientId, name, protocol, metadata, enabled } of await applications.all()) {
     if (!enabled || protocol !== 'oidc') continue;
-    const faults = [...oidcRules(metadata), ...laterFaults(metadata)];
+    const faults = oidcRules(metadata);
     if (faults.length > 0) {
       const rules = faults.map(({ path, message }) => `${formatPath(path)} ${message}`).join('; ');
       const advice =

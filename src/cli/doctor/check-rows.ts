@@ -3,7 +3,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ProtectedRows, ProtectedTable } from '../../audit/protected-rows.ts';
 import { plural } from '../../platform/plural.ts';
-import { listWithoutMac } from '../../server/secrets/adopt-rows.ts';
 import {
   nameOfRow,
   type ProtectedRow,
@@ -18,13 +17,9 @@ import { type Finding, failure } from './findings.ts';
 const MAX_NAMED = 20;
 const PAGE = 500;
 
-const OLDER =
-  'Review them (gatehouse secrets adopt --dry-run lists them), stop all servers, and run: gatehouse secrets adopt';
-const ADOPT =
-  'Find out who changed it. Restore it from a backup or delete it. If its content is correct, empty its column mac, stop all servers, and run: gatehouse secrets adopt';
+const RESTORE = 'Find out who changed it. Restore it from a backup or delete it.';
 const AGAIN: Partial<Record<ProtectedTable, string>> = {
-  users:
-    'Find out who changed it. Restore it from a backup, or delete it: gatehouse user delete. If its content is correct, empty its column mac, stop all servers, and run: gatehouse secrets adopt',
+  users: 'Find out who changed it. Restore it from a backup, or delete it: gatehouse user delete.',
   password_credentials: 'Find out who changed it. Delete the row and send the user a reset link.',
   passkeys: 'Find out who changed it. Delete the row; the user adds the passkey again.',
   phone_factors: 'Find out who changed it. Delete the row; the user adds the number again.',
@@ -47,7 +42,7 @@ export async function rowFindings({
     for await (const row of changedRows(db, table, entry, protectedRows)) {
       if (changed.length >= MAX_NAMED) more += 1;
       else {
-        const advice = entry.isShortLived ? ENDS : (AGAIN[table] ?? ADOPT);
+        const advice = entry.isShortLived ? ENDS : (AGAIN[table] ?? RESTORE);
         const name = nameOfRow(table, row);
         changed.push(failure('rows', `another program wrote ${name}, so Gatehouse ignores it`, advice));
       }
@@ -57,27 +52,18 @@ export async function rowFindings({
     changed.push(
       failure('rows', `another program wrote ${plural(more, 'more row', 'more rows')}`, 'Restore a backup.'),
     );
-  return [...(await olderRows(db)), ...changed];
+  return changed;
 }
 
-/** Rows of an older version, without a MAC. */
-async function olderRows(db: Db): Promise<Finding[]> {
-  const tables = await listWithoutMac(db, 0);
-  if (tables.length === 0) return [];
-  const counts = tables.map(({ table, count }) => `${plural(count, 'row')} of ${table}`).join(', ');
-  return [failure('rows', `Gatehouse ignores ${counts} without a MAC`, OLDER)];
-}
-
-/** Those with a wrong MAC. A row without one is of an older version, unless it is short-lived. */
 async function* changedRows(
   db: Db,
   table: ProtectedTable,
   entry: ProtectedTableEntry,
   { isGenuine }: Pick<ProtectedRows, 'isGenuine'>,
 ): AsyncGenerator<ProtectedRow> {
-  const { key, where, include, omit, isShortLived, fields } = entry;
+  const { key, where = {}, include, omit, fields } = entry;
   const query = {
-    where: { ...where, ...(!isShortLived && { mac: { not: '' } }) },
+    where,
     orderBy: key.map((column) => ({ [column]: 'asc' })),
     take: PAGE,
     ...(include && { include }),

@@ -91,7 +91,6 @@ async function reportOn(config: Config, { backup, withRows, onProgress }: Report
   const problems = [
     ...(trial && !trial.ok ? [`the migrations were not applied to a copy: ${trial.failed?.message}`] : []),
     ...(disk.ok ? [] : ['the disk has too little space']),
-    ...(needsAdoption(state) ? [NO_DATA_KEYS] : []),
     ...configuration,
   ];
   const lastBackup = ageOf(backup === undefined ? state.backup : await backupFile(backup));
@@ -111,15 +110,6 @@ async function reportOn(config: Config, { backup, withRows, onProgress }: Report
 }
 
 export const CREATE_BACKUP = 'create one with gatehouse backup FILE';
-
-const NO_DATA_KEYS =
-  'the database has no data keys, because an older version made it: stop all servers, create a backup, and run: gatehouse secrets adopt';
-
-/** A start makes the data keys of an empty database only (keys/data-keys.ts). */
-function needsAdoption({ tableRows }: DatabaseState): boolean {
-  const hasRows = (table: string) => (tableRows[table] ?? 0) > 0;
-  return (hasRows('users') || hasRows('audit_events')) && !hasRows('data_keys');
-}
 
 // A migration writes the rewritten tables again, and on SQLite to the WAL as well; the trial measured it, where there was one.
 function diskOf(

@@ -4,8 +4,6 @@ import type { Application, OidcApplication } from '../../applications/applicatio
 import type { Applications } from '../../applications/applications.ts';
 import { metadataOf, needsSecretValue, type OidcClient, usesSecret } from '../../applications/fields/oidc-client.ts';
 import { RESERVED } from '../../applications/rules/identifiers.ts';
-import { laterFaults } from '../../applications/rules/later-rules.ts';
-import { formatPath } from '../../applications/validation.ts';
 import { inTurns } from '../../platform/turns.ts';
 import {
   differences,
@@ -40,7 +38,6 @@ export async function planClients(
       plan.faults.push({ path: ['clients', index, 'client_id'], message: 'is the entity ID of a SAML application' });
       continue;
     }
-    plan.warnings.push(...laterWarnings(client));
     if (!existing) {
       const fields = differences(
         {},
@@ -98,11 +95,6 @@ async function secretFields(
   if (client.client_secret === undefined) return usable.length > 0 ? [] : 'lacking';
   const known = usable.length > 0 && (await applications.hasSecret(existing.id, client.client_secret));
   return known ? [] : [secretChange('client_secret')];
-}
-
-/** Values that earlier versions accepted: a file with one of them still starts the server. */
-function laterWarnings(client: OidcClient): string[] {
-  return laterFaults(client).map(({ path, message }) => `client ${client.client_id}: ${formatPath(path)}: ${message}`);
 }
 
 function withoutSecret(name: string): string {

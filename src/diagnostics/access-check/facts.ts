@@ -15,7 +15,7 @@ import type { Application } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import { hasKeyFor } from '../../applications/fields/client-keys.ts';
 import { usesSecret } from '../../applications/fields/oidc-client.ts';
-import { signingUses } from '../../applications/rules/later-rules.ts';
+import { signingUses } from '../../applications/oidc-rules.ts';
 import { acceptsSignIn, type SignInRule, signInRulesOf } from '../../applications/rules/sign-in-rule.ts';
 import type { Audit, AuditEntry } from '../../audit/audit.ts';
 import type { Connection } from '../../connections/connection.ts';

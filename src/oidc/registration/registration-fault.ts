@@ -3,7 +3,6 @@
 
 import { oidcClient } from '../../applications/fields/oidc-client.ts';
 import { oidcRules } from '../../applications/oidc-rules.ts';
-import { laterFaults } from '../../applications/rules/later-rules.ts';
 import { check, formatPath } from '../../applications/validation.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { asciiText } from '../engine/error-description.ts';
@@ -58,7 +57,7 @@ export function faultsOfRegistration(sent: unknown): string | undefined {
     ([field, value]) => (OWN_FIELDS.includes(field) || field === 'client_name') && value !== undefined,
   );
   const input = { ...Object.fromEntries(own), client_id: 'new' };
-  const checked = check(oidcClient, input, (client) => [...oidcRules(client), ...laterFaults(client)]);
+  const checked = check(oidcClient, input, oidcRules);
   if (checked.ok) return undefined;
   const sentences = checked.faults.slice(0, 10).map(({ path, message }) => `${formatPath(path)} ${message}`);
   return asciiText(sentences.join('; '));

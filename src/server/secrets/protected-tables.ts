@@ -1,6 +1,5 @@
-// Every table whose rows have a MAC (audit/protected-rows.ts), with what it covers. `gatehouse secrets adopt` writes the missing
-// MACs of these tables and `doctor` verifies them; test/cli/protected-tables.test.ts compares the list with the schema. The audit
-// log has MACs and a chain of its own (audit/chain/check.ts).
+// Every table whose rows have a MAC (audit/protected-rows.ts), with what it covers. `gatehouse doctor` verifies them;
+// test/cli/protected-tables.test.ts compares the list with the schema. The audit log has MACs and a chain of its own (audit/chain/check.ts).
 import { userFields } from '../../accounts/protected-users.ts';
 import { apiKeyFields } from '../../api-keys/api-keys.ts';
 import { applicationFields, secretFields } from '../../applications/macs/protected-applications.ts';
@@ -31,12 +30,11 @@ import type { Db } from '../../storage/database.ts';
 // biome-ignore lint/suspicious/noExplicitAny: the field functions are typed by their tables, and the rows come from those
 export type ProtectedRow = Record<string, any>;
 
-/** What adopt and doctor need of a model of Prisma. */
+/** What is needed of a model of Prisma. */
 export interface Rows {
   findMany(query: object): Promise<ProtectedRow[]>;
   count(query: object): Promise<number>;
   update(change: object): Promise<unknown>;
-  updateMany(change: object): Promise<unknown>;
 }
 
 export interface ProtectedTableEntry {
@@ -52,7 +50,7 @@ export interface ProtectedTableEntry {
   omit?: object;
   /** Which rows have a MAC; all by default. */
   where?: object;
-  /** `adopt` writes no MACs: such a row ends by itself after minutes or hours, and its user begins again. */
+  /** Such a row ends by itself after minutes or hours, and its user begins again. */
   isShortLived?: true;
   /** What doctor calls a row; by default the table with the key. */
   nameOf?(row: ProtectedRow): string;

@@ -46,8 +46,6 @@ export interface RestoreOptions {
 export interface Restored {
   /** Undefined for a copy of a SQLite file without FILE.json. */
   head: BackupHead | undefined;
-  /** False for a backup of a version from before the data keys. */
-  hasDataKeys: boolean;
   rows: Record<string, number>;
   /** Where the former SQLite file is now. */
   replacedFile?: string;
@@ -92,10 +90,9 @@ async function restorePostgres(location: PostgresLocation, file: string, options
       for (const setting of EXACT_TEXTS) await locked.query(setting);
       await dropTables(locked, options.replace);
       const { head, rows } = await loadExport(locked, 'postgresql', file, options.onProgress);
-      const hasDataKeys = rows.data_keys !== undefined;
-      if (hasDataKeys) options.checkDataKeys((await locked.query(DATA_KEYS)) as never);
+      options.checkDataKeys((await locked.query(DATA_KEYS)) as never);
       await locked.commit();
-      return { head, rows, hasDataKeys };
+      return { head, rows };
     } catch (error) {
       await locked.rollback().catch(() => {}); // the first error is the one to report
       throw error;
@@ -178,9 +175,8 @@ function inspectDraft(draft: string, { checkDataKeys }: RestoreOptions) {
     const newer = newerMessage(recordedMigrations(query), readMigrations('sqlite'));
     if (newer) throw new BackupError(newer.replace('this database', 'the database of this backup'));
     const rows = countRows(query);
-    const hasDataKeys = rows.data_keys !== undefined;
-    if (hasDataKeys) checkDataKeys(query(DATA_KEYS) as never);
-    return { rows, hasDataKeys };
+    checkDataKeys(query(DATA_KEYS) as never);
+    return { rows };
   });
 }
 

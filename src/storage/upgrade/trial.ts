@@ -138,6 +138,9 @@ async function copyRows(target: Target, source: string, onProgress: (message: st
   for (const { table, name } of references) await target.query(`ALTER TABLE "${table}" DROP CONSTRAINT "${name}"`);
   for (const { table, columns } of tables)
     await target.query(`INSERT INTO "${table}" (${columns}) SELECT ${columns} FROM "${source}"."${table}"`);
+  // PostgreSQL alters no table while deferred triggers wait for the end of the transaction.
+  await target.query('SET CONSTRAINTS ALL IMMEDIATE');
+  await target.query('SET CONSTRAINTS ALL DEFERRED');
   onProgress('Checking the references of the copy…');
   for (const { table, name, definition } of references)
     await target.query(`ALTER TABLE "${table}" ADD CONSTRAINT "${name}" ${definition}`);

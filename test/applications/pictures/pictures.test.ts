@@ -207,14 +207,4 @@ describe('the picture of an application', () => {
     expect(await idp.services.pictures.addressOf(clientId)).toBeUndefined();
     expect((await load(`/assets/application-${'0'.repeat(32)}.svg`)).status).toBe(404);
   });
-
-  it('is read after the next start where an older version stored the application', async () => {
-    const { applicationId } = await withPicture('/good-older');
-    await fetched(applicationId);
-    await idp.services.db.applicationPicture.delete({ where: { applicationId } });
-    await idp.services.pictures.complete();
-    await idp.services.pictures.fetchDue();
-    await fetched(applicationId);
-    expect(server.count('/good-older')).toBe(2);
-  });
 });

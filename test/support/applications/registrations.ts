@@ -1,4 +1,4 @@
-// Registrations of OpenID Connect clients with keys of their own, also as an earlier version could store them.
+// Registrations of OpenID Connect clients with keys of their own, also invalid ones.
 import { generateKeyPairSync } from 'node:crypto';
 import { signRows } from '../database/row-macs.ts';
 import { aClient } from '../factories.ts';

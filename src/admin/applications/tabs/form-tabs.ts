@@ -53,13 +53,13 @@ function fieldsElsewhere(protocol: 'oidc' | 'saml', path: string, current: FormT
   return Object.fromEntries(others);
 }
 
-/** GET and POST of the form tabs; `/edit` of earlier versions leads to the settings. */
+/** GET and POST of the form tabs. */
 export function addFormTabs(
   router: Router<State, Extras>,
   dependencies: ApplicationPagesDependencies,
   beside: Partial<Record<FormTab, Beside>>,
 ): void {
-  const { frame, applications } = dependencies;
+  const { frame } = dependencies;
   const { formPage, save } = createForms(dependencies, beside);
 
   for (const tab of FORM_TABS) {
@@ -72,13 +72,6 @@ export function addFormTabs(
       save(ctx, tab),
     );
   }
-  router.get('/:id/edit', ...frame.page(within(WRITE)), async (ctx: Params) => {
-    const { application } = await applications.get(ctx.params.id ?? '', frame.actor(ctx), WRITE);
-    frame.redirect(ctx, `/admin/applications/${application.id}/settings`);
-  });
-  router.post('/:id/edit', bodyLimit(MAX_FORM_BYTES), ...frame.change(within(WRITE)), (ctx: Params) =>
-    save(ctx, 'settings'),
-  );
 }
 
 /** The page of a form tab, and what its form does. */
