@@ -157,6 +157,7 @@ function createAdminActions(dependencies: AdminDependencies) {
       now,
       protectedRows: dependencies.protectedRows,
       isReserved: dependencies.applications.isReserved,
+      signingAlgorithms: () => settings.latest().signing_algorithms,
     }),
   });
   const connectionAdmin = createConnectionAdmin({

@@ -74,6 +74,8 @@ export interface ApplicationsDependencies {
   /** Identifiers of Gatehouse itself. Applications and APIs with a similar-looking identifier are rejected (identifiers.ts). */
   reservedIdentifiers: readonly string[];
   protectedRows: ProtectedRows;
+  /** The setting `signing_algorithms`; every algorithm by default. */
+  signingAlgorithms?: () => readonly string[];
   /** Removes the grants, codes and tokens of an application that is disabled or deleted. */
   removeClientArtifacts(clientId: string, tx: Tx, options?: { keepsRegistration?: boolean }): Promise<void>;
   /** Starts the job that reads pictures soon. */

@@ -6,14 +6,17 @@ import { t } from '../texts/text.ts';
 import type { Application, OidcApplication } from './application.ts';
 import type { Change, Registered } from './changes.ts';
 import {
+  idTokenAlgs,
   metadataOf,
   needsSecretValue,
   type OidcClient,
   type OidcClientInput,
+  type OidcMetadata,
   oidcClient,
   usesSecret,
 } from './fields/oidc-client.ts';
 import { oidcRules } from './oidc-rules.ts';
+import { unlistedAlgFaults } from './rules/signing-algorithms.ts';
 import type { Secrets } from './secrets.ts';
 import { withProfileFields } from './security-profile.ts';
 import { check, formatPath } from './validation.ts';
@@ -25,7 +28,11 @@ import {
   type WriteContext,
 } from './write.ts';
 
-type OidcContext = WriteContext & { secrets: Secrets };
+type OidcContext = WriteContext & {
+  secrets: Secrets;
+  /** The setting `signing_algorithms`; every algorithm by default. */
+  signingAlgorithms?: () => readonly string[];
+};
 
 /** Throws invalid_input (400) for a client that breaks the rules, and as insertApplication does. */
 export async function createOidc(
@@ -33,7 +40,7 @@ export async function createOidc(
   { client_id = randomId(), ...input }: Partial<OidcClientInput>,
   change: Change,
 ): Promise<Registered> {
-  const client = checkClient({ client_id, ...input });
+  const client = checkClient(context, { client_id, ...input }, change);
   let clientSecret: string | undefined;
   const row = { clientId: client.client_id, protocol: 'oidc' as const, ...columnsOf(client) };
   const application = await insertApplication(context, row, change, async (id, tx) => {
@@ -56,7 +63,7 @@ export function updateOidc(
   return withinTransaction(context.db, change.tx, async (tx) => {
     const before = await changeableApplication(context, id, change.source ?? 'local', tx);
     if (before.protocol !== 'oidc') throw conflict('conflict', { message: t('console.applications.problem.not-oidc') });
-    const client = checkClient({ ...input, client_id: before.clientId });
+    const client = checkClient(context, { ...input, client_id: before.clientId }, change, before.metadata);
     const application = await updateApplication(context, before, columnsOf(client), change, tx);
     return registered(application, await updateSecrets(context, before, client, change, tx));
   });
@@ -90,8 +97,17 @@ async function updateSecrets(
   return (await secrets.add(id, { sealed, replace: 'now' }, tx)).value;
 }
 
-function checkClient(input: unknown): OidcClient {
-  const checked = check(oidcClient, withProfileFields(input), oidcRules);
+/** The plan of the configuration file checks the algorithms of its clients with the settings that it declares. */
+function checkClient(
+  { signingAlgorithms = () => idTokenAlgs }: OidcContext,
+  input: unknown,
+  { source }: Change,
+  before?: OidcMetadata,
+): OidcClient {
+  const checked = check(oidcClient, withProfileFields(input), (client) => [
+    ...oidcRules(client),
+    ...(source === 'file' ? [] : unlistedAlgFaults(client, signingAlgorithms(), before)),
+  ]);
   if (checked.ok) return checked.value;
   const fields = checked.faults.map(({ path, message }) => ({ field: formatPath(path), message }));
   throw badRequest('invalid_input', { fields, detail: fields });

@@ -10,6 +10,7 @@ import type { Fault } from '../platform/faults.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
 import { t } from '../texts/text.ts';
 import { RESERVED } from './rules/identifiers.ts';
+import { unlistedAlgFault } from './rules/signing-algorithms.ts';
 import { formatPath } from './validation.ts';
 
 export interface Resource {
@@ -50,9 +51,12 @@ export interface ResourcesDependencies {
   now: Clock;
   isReserved(identifier: string): boolean;
   protectedRows: ProtectedRows;
+  /** The setting `signing_algorithms`. */
+  signingAlgorithms(): readonly string[];
 }
 
-export function createResources({ db, audit, now, protectedRows, isReserved }: ResourcesDependencies): Resources {
+export function createResources(dependencies: ResourcesDependencies): Resources {
+  const { db, audit, now, protectedRows, isReserved, signingAlgorithms } = dependencies;
   async function get(identifier: string, tx: Tx = db): Promise<Resource> {
     const row = await tx.resource.findUnique({ where: { identifier } });
     if (!row) throw notFound({ message: t('console.applications.problem.no-api') });
@@ -73,7 +77,8 @@ export function createResources({ db, audit, now, protectedRows, isReserved }: R
 
     create: ({ identifier, scopes, scopePermissions, signingAlg }, by = {}, outer = undefined) =>
       withinTransaction(db, outer, async (tx) => {
-        assertScopePermissions({ scopes, scopePermissions });
+        assertNoFaults(scopePermissionFaults({ scopes, scopePermissions }));
+        assertNoFaults(unlistedAlgFault('signing_alg', signingAlg, signingAlgorithms(), undefined));
         if (isReserved(identifier))
           throw badRequest('invalid_input', { fields: [{ field: 'identifier', message: RESERVED }] });
         const columns = columnsOf({ scopes, scopePermissions, signingAlg });
@@ -93,7 +98,8 @@ export function createResources({ db, audit, now, protectedRows, isReserved }: R
     async update(identifier, changes, by, tx) {
       const before = await getChangeable(identifier, tx);
       const changed = { ...before, ...changes };
-      assertScopePermissions(changed);
+      assertNoFaults(scopePermissionFaults(changed));
+      assertNoFaults(unlistedAlgFault('signing_alg', changed.signingAlg, signingAlgorithms(), before.signingAlg));
       const data = withMac({ identifier, ...columnsOf(changed), source: before.source }, protectedRows);
       await tx.resource.update({ where: { identifier }, data });
       const after = await get(identifier, tx);
@@ -126,8 +132,7 @@ export async function removeDeclaredResource(tx: Tx, identifier: string): Promis
   await tx.resource.deleteMany({ where: { identifier } });
 }
 
-function assertScopePermissions(resource: Pick<Resource, 'scopes' | 'scopePermissions'>): void {
-  const faults = scopePermissionFaults(resource);
+function assertNoFaults(faults: readonly Fault[]): void {
   if (faults.length === 0) return;
   throw badRequest('invalid_input', {
     fields: faults.map(({ path, message }) => ({ field: formatPath(path), message })),

@@ -37,13 +37,14 @@ export interface SignInsDependencies {
   resolver: Pick<Resolver, 'resolve' | 'link'>;
   rejected: RejectedSignIns;
   upstreamSignIn: UpstreamSignIn;
-  stepUps: Pick<StepUps, 'at'>;
+  stepUps: Pick<StepUps, 'at' | 'hasDirectory'>;
 }
 
 export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIns {
   const { connections, rejected, upstreamSignIn } = dependencies;
   return {
     stepUpAt: (at, level, rule) => dependencies.stepUps.at(at, level, rule),
+    hasDirectory: (accountId, rule) => dependencies.stepUps.hasDirectory(accountId, rule),
     offer: (rule) => signInOffer(dependencies, rule),
     complete: (proven, account, uid, by) =>
       rejected.withErrorPage(

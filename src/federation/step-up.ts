@@ -6,20 +6,23 @@ import type { Connections } from '../connections/connections.ts';
 import { signInLevels } from '../connections/kinds/common.ts';
 import { type Acr, acrLevel, PASSWORD_ACR, weakestOf } from '../mfa/acr.ts';
 import type { UpstreamSignIns } from '../sign-in/first-factor/upstream.ts';
+import type { ExternalIdentities } from './identities.ts';
 import type { UpstreamSessions } from './sessions.ts';
 
 export interface StepUps {
   at: UpstreamSignIns['stepUpAt'];
   /** Whether the upstream of this session can reach one of the acr values. */
   canSatisfyAcr(sessionUid: string, acrs: readonly string[]): Promise<boolean>;
+  hasDirectory: UpstreamSignIns['hasDirectory'];
 }
 
 export interface StepUpsDependencies {
   connections: Pick<Connections, 'findEnabled'>;
   sessions: Pick<UpstreamSessions, 'ofSession'>;
+  identities: Pick<ExternalIdentities, 'ofUser'>;
 }
 
-export function createStepUps({ connections, sessions }: StepUpsDependencies): StepUps {
+export function createStepUps({ connections, sessions, identities }: StepUpsDependencies): StepUps {
   const at: StepUps['at'] = async (where, level, rule) => {
     const id = 'sessionUid' in where ? await sessions.ofSession(where.sessionUid) : where.connectionId;
     const connection = id === undefined ? undefined : await connections.findEnabled(id);
@@ -29,6 +32,11 @@ export function createStepUps({ connections, sessions }: StepUpsDependencies): S
   };
   return {
     at,
+    async hasDirectory(accountId, rule) {
+      const linked = await identities.ofUser(accountId);
+      const found = await Promise.all(linked.map(({ connectionId }) => connections.findEnabled(connectionId)));
+      return found.some((connection) => connection?.kind === 'ldap' && acceptsSignIn(rule, connection.id));
+    },
     async canSatisfyAcr(sessionUid, acrs) {
       const level = weakestOf(acrs);
       return level !== undefined && (await at({ sessionUid }, level, undefined)) !== undefined;

@@ -53,7 +53,9 @@ export function createCsrf({ cookies, keys, issuerUrl }: CsrfDependencies): Csrf
       if (SAFE_METHODS.has(ctx.method)) return next();
       rejectForeignOrigin(ctx, issuerUrl);
       const secret = cookies.get(ctx, 'csrf');
-      if (!secret) throw forbidden('csrf_failed', { detail: 'no cookie', ...returnLink(ctx, issuerUrl) });
+      if (!secret) {
+        throw forbidden('csrf_failed', { detail: 'no cookie', ...wordsOnCookies(ctx), ...returnLink(ctx, issuerUrl) });
+      }
       const sent = ctx.get(HEADER) || (await tokenInForm(ctx));
       if (sent === undefined || !macs.some((mac) => safeEqual(mac(secret), sent))) {
         throw forbidden('csrf_failed', { detail: sent ? 'wrong token' : 'no token', ...returnLink(ctx, issuerUrl) });
@@ -84,6 +86,12 @@ function rejectForeignOrigin(ctx: Context, issuerUrl: URL): void {
     detail: { site, origin },
     next: { href: '/', label: t('error.home') },
   });
+}
+
+/** For the answer to a form: a browser that sends no cookie at all blocks them. */
+export function wordsOnCookies(ctx: Context): Pick<ErrorOptions, 'message' | 'advice'> {
+  if (ctx.get('Cookie') !== '') return {};
+  return { message: t('error.cookies_blocked'), advice: t('error.cookies-blocked-form') };
 }
 
 // A link back to the page with the form: its path only, and only on this origin.

@@ -27,11 +27,13 @@ export function configurationOf(dependencies: OidcDependencies, shared: Shared):
   const { clients, sessionStore, deviceGuesses, pairwiseIdentifier, refreshTokenRetries } = shared;
   const { cookies, rateLimits } = dependencies;
   const settings = () => {
-    const { session_hours, access_token_minutes, refresh_token_days } = dependencies.settings.latest();
+    const { session_hours, access_token_minutes, refresh_token_days, signing_algorithms } =
+      dependencies.settings.latest();
     return {
       sessionHours: session_hours,
       accessTokenMinutes: access_token_minutes,
       refreshTokenDays: refresh_token_days,
+      signingAlgorithms: signing_algorithms,
     };
   };
   const testTickets = createTestTickets({ cookies, vault, now });

@@ -64,6 +64,7 @@ const messages = {
   'jwk-rsa-exponent': 'Key {number} has an exponent that isn’t an odd number from 3 to 4294967295.',
   'jwk-curve': 'Key {number} has a curve that isn’t accepted: {curve}.',
   'no-key-for': 'has no key for {alg}',
+  'unlisted-alg': 'must not be {alg}: the setting signing_algorithms lists {listed}',
   'no-signing-key': 'has no key for signatures',
   'redirect-origin': 'must have the scheme, host and port of a redirect URI',
   'visible-ascii': 'must be visible ASCII characters without spaces',

@@ -87,7 +87,7 @@ function openIdProvider({ services, http }: ProtocolsDependencies, saml: Saml): 
       }),
     firstPartyClient: firstPartyClientMetadata(issuer),
     mayRefresh: services.directoryUsers.checkBeforeRefresh,
-    upstream: { ...services.upstreamSessions, canSatisfyAcr: services.stepUps.canSatisfyAcr },
+    upstream: { ...services.upstreamSessions, ...services.stepUps },
     logout: {
       ...createEngineLogoutHooks({ endSession, runs, cookies, ownClientId: FIRST_PARTY_CLIENT_ID }),
       async limitSessions(accountId) {

@@ -25,11 +25,13 @@ export function createApplicationServices({
   users: { accounts },
   wakePictureFetch,
 }: ApplicationServicesDependencies) {
-  const { config, now, db, sql, vault, audit, logger, protectedRows, outgoing, outgoingRules, brandImages } = base;
+  const { config, now, db, sql, vault, audit, logger, protectedRows, outgoing, outgoingRules, brandImages, settings } =
+    base;
   const { issuer } = config;
   const applications = createApplications({
     ...{ db, vault, audit, now, protectedRows, removeClientArtifacts, removeServiceProviderData },
     wakePictureFetch,
+    signingAlgorithms: () => settings.latest().signing_algorithms,
     authority: createAuthority({ accounts }),
     reservedIdentifiers: [
       FIRST_PARTY_CLIENT_ID,

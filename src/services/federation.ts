@@ -44,6 +44,6 @@ export function createFederationServices({ base, connections: registry }: Federa
     otherSignIns: createOtherSignIns({ connections, identities }),
     upstreamRequests: createUpstreamRequests({ sql, vault, now }),
     upstreamSessions,
-    stepUps: createStepUps({ connections, sessions: upstreamSessions }),
+    stepUps: createStepUps({ connections, identities, sessions: upstreamSessions }),
   };
 }

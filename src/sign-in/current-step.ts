@@ -83,7 +83,7 @@ export interface StepsDependencies {
   ownClientId: string;
   samlRequirements(ctx: Context, params: Record<string, unknown>): Promise<SamlRequirements>;
   isTrustedBrowser(ctx: Context, accountId: string): Promise<boolean>;
-  upstream: Pick<UpstreamSignIns, 'requiredConnection' | 'stepUpAt'>;
+  upstream: Pick<UpstreamSignIns, 'hasDirectory' | 'requiredConnection' | 'stepUpAt'>;
   credentials: Pick<Credentials, 'status'>;
   /** Whether the sign-in of the session is recent enough for changes of the account (`limits.recentAuthentication`). */
   isRecentSession(uid: string): Promise<boolean>;
@@ -187,12 +187,13 @@ async function resolve(
   };
 }
 
-/** Whether the account has a password of this server, and the application and the domain of the account accept it. */
+/** Whether the account has a password, of this server or of a directory, that the application and the domain of the account accept. */
 async function canEnterPassword(
   { credentials, upstream }: StepsDependencies,
   account: Account,
   rule: SignInRule | undefined,
 ): Promise<boolean> {
+  if (await upstream.hasDirectory(account.id, rule)) return true;
   if (rule?.isLocalAllowed === false || (await credentials.status(account.id)) === undefined) return false;
   return (await upstream.requiredConnection(account)) === undefined;
 }

@@ -58,6 +58,7 @@ export function decisionRoutes(dependencies: DecisionRoutesDependencies): Router
       amr: [],
       choosesOtherAccount: true,
       passwordSetAt: undefined,
+      usedRecoveryCode: undefined,
       upstream: undefined,
     });
 

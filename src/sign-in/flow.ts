@@ -90,7 +90,8 @@ export function createFlow(dependencies: FlowDependencies): Flow {
         linking?.linkTo !== undefined && changes.userId !== undefined && changes.userId !== linking.linkTo;
       if (isOther && !changes.upstream)
         await upstream.rejectOtherAccount(linking, current.attempt.uid, ctx.state.request);
-      const attempt = { ...current.attempt, ...changes, ...upstreamAfter(current.attempt, changes) };
+      const before = isOtherUser(current.attempt, changes) ? withoutProofs(current.attempt) : current.attempt;
+      const attempt = { ...before, ...changes, ...upstreamAfter(current.attempt, changes) };
       const next = await steps.again(ctx, { ...current, attempt });
       if (isLocalProof(current, changes)) await assertAccepted(dependencies, current, next.account);
       if (Object.keys(changes).length > 0) await attempts.save(attempt);
@@ -209,6 +210,16 @@ async function assertAccepted(
 /** Whether the changes are a first factor of this server, also one that follows a sign-in at an upstream. */
 function isLocalProof({ step }: CurrentStep, { userId, upstream }: Partial<Attempt>): boolean {
   return step === 'identify' && userId !== undefined && !upstream;
+}
+
+/** Whether another user is proven now than the one who has proven something in this attempt. */
+function isOtherUser({ userId: before }: Attempt, { userId }: Partial<Attempt>): boolean {
+  return before !== undefined && userId !== undefined && userId !== before;
+}
+
+/** What one user has proven never counts for another. */
+function withoutProofs(attempt: Attempt): Attempt {
+  return { ...attempt, amr: [], passwordSetAt: undefined, usedRecoveryCode: undefined, trustBrowser: false };
 }
 
 /** What stays of the upstream when an account is proven here. */

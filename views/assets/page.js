@@ -1,6 +1,10 @@
-// Comforts for pages that work without script: showing a password, copying, printing, the username for a forgotten password,
+// Comforts for pages that work without script: saying that cookies are blocked, showing a password, copying, printing, the username for a forgotten password,
 // sending a form only once, going on with work that takes several requests or after another tab has signed in, and times in the viewer's own time.
 (() => {
+  // Without its cookie, a form is rejected when it is sent.
+  const blocked = document.querySelector('[data-cookies-blocked]');
+  if (blocked) blocked.hidden = navigator.cookieEnabled || !document.querySelector('form[method="post"]');
+
   for (const button of document.querySelectorAll('button[data-reveals]')) {
     const input = document.getElementById(button.dataset.reveals);
     const { data: label } = button.firstChild;

@@ -29,7 +29,7 @@ const authMethods = [
   'private_key_jwt',
   'none',
 ] as const;
-const idTokenAlgs = [...keyAlgs, 'HS256'] as const;
+export const idTokenAlgs = [...keyAlgs, 'HS256'] as const;
 /** What clients sign with: Ed25519 is the name of RFC 9864 for what is EdDSA in RFC 8037. */
 const assertionAlgs = [...keyAlgs, 'Ed25519', 'HS256'] as const;
 

@@ -4,6 +4,8 @@ import type { Application, OidcApplication } from '../../applications/applicatio
 import type { Applications } from '../../applications/applications.ts';
 import { metadataOf, needsSecretValue, type OidcClient, usesSecret } from '../../applications/fields/oidc-client.ts';
 import { RESERVED } from '../../applications/rules/identifiers.ts';
+import { unlistedAlgFaults } from '../../applications/rules/signing-algorithms.ts';
+import { at } from '../../platform/faults.ts';
 import { inTurns } from '../../platform/turns.ts';
 import {
   differences,
@@ -22,7 +24,8 @@ const byFile = { source: 'file' } as const;
 export async function planClients(
   declared: readonly OidcClient[],
   stored: Map<string, Application>,
-  applications: Applications,
+  /** `signingAlgs`: the setting `signing_algorithms` once the file is applied. */
+  { applications, signingAlgs }: { applications: Applications; signingAlgs: readonly string[] },
   options: PlanOptions = {},
 ): Promise<Planned> {
   const plan = nothingPlanned();
@@ -38,6 +41,7 @@ export async function planClients(
       plan.faults.push({ path: ['clients', index, 'client_id'], message: 'is the entity ID of a SAML application' });
       continue;
     }
+    plan.faults.push(...at(['clients', index], unlistedAlgFaults(client, signingAlgs, existing?.metadata)));
     if (!existing) {
       const fields = differences(
         {},

@@ -136,13 +136,14 @@ async function planSections(
   const reader = metadataReader(dependencies, path.dirname(filePath));
   const clientIds = new Set(declared.clients.map(({ client_id }) => client_id));
   for (const id of clientIds) identifiers.add(id);
+  const signingAlgs = await settingAfter('signing_algorithms', declared.settings, settings);
   const forProviders = { applications, reader, clientIds, entityIds: identifiers };
   const forConnections = { ...dependencies, readFile: reader.readFile, roles: rolesLeft };
   const sections = [
     () => planSettings(declared.settings, { ...dependencies, readImage: imageReader(path.dirname(filePath)) }, options),
-    () => planResources(declared.resources, dependencies),
+    () => planResources(declared.resources, { ...dependencies, signingAlgs }),
     () => planRoles(declared.roles, roleRows, roles),
-    () => planClients(declared.clients, stored, applications, options),
+    () => planClients(declared.clients, stored, { applications, signingAlgs }, options),
     () => planServiceProviders(declared.service_providers, stored, forProviders),
     () => planConnections(declared.connections, forConnections, options),
     async () => {
@@ -200,7 +201,7 @@ function deletion(applications: Applications, { id, clientId, name, protocol }: 
 }
 
 /** The value of a setting once the file is applied. */
-async function settingAfter<Name extends 'user_attributes' | 'username_domains'>(
+async function settingAfter<Name extends 'signing_algorithms' | 'user_attributes' | 'username_domains'>(
   name: Name,
   declared: DeclaredSettings,
   settings: Settings,

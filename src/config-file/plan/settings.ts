@@ -7,10 +7,12 @@ import {
   storeDeclaredResource,
 } from '../../applications/resources.ts';
 import { RESERVED } from '../../applications/rules/identifiers.ts';
+import { unlistedAlgFault } from '../../applications/rules/signing-algorithms.ts';
 import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { ImageStore } from '../../brand/image-store.ts';
 import { isPicturePath, withStoredPictures } from '../../brand/pictures.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { at } from '../../platform/faults.ts';
 import {
   type SettingName,
   type Settings,
@@ -99,11 +101,13 @@ export interface ResourcePlanDependencies {
   now: Clock;
   applications: Pick<Applications, 'isReserved'>;
   protectedRows: Pick<ProtectedRows, 'macOf'>;
+  /** The setting `signing_algorithms` once the file is applied. */
+  signingAlgs: readonly string[];
 }
 
 export async function planResources(
   declared: readonly DeclaredResource[],
-  { db, now, applications, protectedRows }: ResourcePlanDependencies,
+  { db, now, applications, protectedRows, signingAlgs }: ResourcePlanDependencies,
 ): Promise<Planned> {
   const plan = nothingPlanned();
   const stored = new Map((await db.resource.findMany()).map((row) => [row.identifier, row]));
@@ -114,6 +118,8 @@ export async function planResources(
     stored.delete(identifier);
     const before = row ? resourceOf(row) : {};
     const input = resourceInput(identifier, entry);
+    const algFaults = unlistedAlgFault('signing_alg', input.signingAlg, signingAlgs, row?.signingAlg);
+    plan.faults.push(...at(['resources', index], algFaults));
     const fields = [
       ...differences(declaredFields(before), declaredFields(input)),
       ...(row ? takeOver(row.source) : []),

@@ -55,7 +55,12 @@ export interface ConfigurationDependencies {
   secure: boolean;
   sessionCookie: string;
   dpopNonceSecret: Buffer;
-  settings(): { sessionHours: number; accessTokenMinutes: number; refreshTokenDays: number };
+  settings(): {
+    sessionHours: number;
+    accessTokenMinutes: number;
+    refreshTokenDays: number;
+    signingAlgorithms: readonly string[];
+  };
   /** The lifetimes of a client's own: of each and the setting of its name the shorter counts. */
   lifetimesOf(clientId: string): { access_token_minutes?: number | undefined; refresh_token_days?: number | undefined };
   resourceServer: NonNullable<Features['resourceIndicators']>['getResourceServerInfo'];
@@ -99,7 +104,7 @@ export function createConfiguration(dependencies: ConfigurationDependencies): Co
       // Products such as Synapse and Nextcloud reject a logout token without `sid`, and no one rejects it for having one.
       backchannel_logout_session_required: true,
     },
-    extraClientMetadata,
+    extraClientMetadata: extraClientMetadata(() => dependencies.settings().signingAlgorithms),
     assertJwtClientAuthClaimsAndHeader: profileChecks.assertClientAssertion,
     // An error for an unknown origin would end native apps that send one; patches/responses/cors-headers.ts decides.
     clientBasedCORS: () => true,

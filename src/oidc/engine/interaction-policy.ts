@@ -4,7 +4,7 @@
 import type { Account } from '../../accounts/account.ts';
 import { accessDecision, accessDecisionRule } from '../../applications/access-decision.ts';
 import { claimSources } from '../../applications/fields/claim-settings.ts';
-import { acceptsSignIn } from '../../applications/rules/sign-in-rule.ts';
+import { acceptsSignIn, type SignInRule } from '../../applications/rules/sign-in-rule.ts';
 import {
   type Acr,
   acrClaim,
@@ -52,6 +52,8 @@ export interface UpstreamSource {
   connectionOf(id: string): Promise<string | undefined>;
   /** Whether the upstream of the session can prove one of these acr values. */
   canSatisfyAcr(sessionUid: string, acrs: readonly string[]): Promise<boolean>;
+  /** Whether a directory that the application accepts checks the password of this account. */
+  hasDirectory(accountId: string, rule: SignInRule | undefined): Promise<boolean>;
 }
 
 /** oidc-provider's `interactions.policy`. */
@@ -287,14 +289,17 @@ function connectionCheck({ clients, upstream }: PromptDependencies) {
 }
 
 /** A SAML AuthnRequest that the password meets, in a session that was started with a passkey or at an upstream. */
-function passwordCheck({ samlRequirements, hasPassword, upstream }: PromptDependencies) {
+function passwordCheck({ clients, samlRequirements, hasPassword, upstream }: PromptDependencies) {
   return new Check('password', 'a sign-in with the password was requested', async (ctx) => {
-    const { session, result } = ctx.oidc;
+    const { client, session, result } = ctx.oidc;
     if (!session?.accountId || result?.login || result?.stepUp) return NO_NEED_TO_PROMPT;
     const { lacking } = await samlRequirements(ctx);
     if (!lacking(session.amr ?? [])?.password) return NO_NEED_TO_PROMPT;
+    const rule = client && (await clients.applicationOf(client.clientId))?.signInRule;
     const canProve =
-      (await hasPassword(session.accountId)) || (await upstream.canSatisfyAcr(session.uid, [PASSWORD_ACR]));
+      (await hasPassword(session.accountId)) ||
+      (await upstream.hasDirectory(session.accountId, rule)) ||
+      (await upstream.canSatisfyAcr(session.uid, [PASSWORD_ACR]));
     return canProve ? REQUEST_PROMPT : NO_NEED_TO_PROMPT;
   });
 }

@@ -1,6 +1,7 @@
 // What the public documents announce beside the engine's constants: the signing algorithms that the settings publish, and whether clients
 // can register themselves now.
 import { readMetadata } from '../../applications/application.ts';
+import { signedResponseFields } from '../../applications/rules/signing-algorithms.ts';
 import { type KeyAlg, keyAlgs } from '../../keys/rotation.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -61,8 +62,7 @@ async function usedAlgs(db: Db, algs: readonly KeyAlg[]): Promise<KeyAlg[]> {
   const used = new Set<string | undefined>(apis.map(({ signingAlg }) => signingAlg));
   for (const { metadata } of applications) {
     const client = readMetadata('oidc', metadata);
-    used.add(client.id_token_signed_response_alg).add(client.userinfo_signed_response_alg);
-    used.add(client.introspection_signed_response_alg).add(client.authorization_signed_response_alg);
+    for (const field of signedResponseFields) used.add(client[field]);
   }
   return algs.filter((alg) => used.has(alg));
 }

@@ -1,7 +1,10 @@
 // The client fields that this server adds to the engine (oidc-provider's `extraClientMetadata`), and the additional rights of an initial
 // access token (`features.registration.policies`).
 
-import type { Client, Configuration, KoaContextWithOIDC } from '../engine/library.ts';
+import { unlistedAlgFaults } from '../../applications/rules/signing-algorithms.ts';
+import { formatPath } from '../../applications/validation.ts';
+import { asciiText } from '../engine/error-description.ts';
+import { type Client, type Configuration, errors, type KoaContextWithOIDC } from '../engine/library.ts';
 import { profileMetadata } from '../engine/profile-checks.ts';
 
 /** An initial access token with this policy registers confidential clients without PKCE (store/registration-tokens.ts). */
@@ -24,15 +27,26 @@ export const OWN_FIELDS = (
   'contacts'
 ).split(' ');
 
-export const extraClientMetadata: Configuration['extraClientMetadata'] = {
-  // The profile comes last: it fixes `require_pkce`.
-  properties: ['require_pkce', ...profileMetadata.properties],
-  validator(ctx, key, value, metadata) {
-    if (key !== 'require_pkce') return profileMetadata.validator(ctx, key, value, metadata);
-    // Without a request, the client is loaded from the database.
-    if (ctx) setPkceRule(ctx, metadata as Metadata);
-  },
-};
+export function extraClientMetadata(signingAlgorithms: () => readonly string[]): Configuration['extraClientMetadata'] {
+  return {
+    // The profile comes last: it fixes `require_pkce`.
+    properties: ['require_pkce', ...profileMetadata.properties],
+    validator(ctx, key, value, metadata) {
+      if (key !== 'require_pkce') return profileMetadata.validator(ctx, key, value, metadata);
+      // Without a request, the client is loaded from the database.
+      if (!ctx) return;
+      setPkceRule(ctx, metadata as Metadata);
+      rejectUnlistedAlgs(ctx, metadata as Metadata, signingAlgorithms());
+    },
+  };
+}
+
+/** OpenID Connect Dynamic Client Registration 2: only algorithms that discovery announces. */
+function rejectUnlistedAlgs(ctx: KoaContextWithOIDC, metadata: Metadata, listed: readonly string[]): void {
+  const { Client: before } = ctx.oidc.entities as { Client?: Client };
+  const [fault] = unlistedAlgFaults(metadata, listed, before?.metadata() as Metadata | undefined);
+  if (fault) throw new errors.InvalidClientMetadata(asciiText(`${formatPath(fault.path)} ${fault.message}`));
+}
 
 /** Ignores the value that a client sends: only an initial access token registers a client without PKCE, and an update changes nothing. */
 function setPkceRule(ctx: KoaContextWithOIDC, metadata: Metadata): void {

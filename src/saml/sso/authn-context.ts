@@ -69,7 +69,10 @@ export function authnContextFor(
       // Stronger than each of them; nothing is known to be stronger than an unknown class.
       return known.length === levels.length ? levelAtLeast(strongest, Math.max(...known) + 1) : undefined;
     case 'maximum':
-      return trueClasses.filter((name) => strength.indexOf(name) <= Math.max(...known)).at(-1);
+      return (
+        trueClasses.filter((name) => strength.indexOf(name) <= Math.max(...known)).at(-1) ??
+        (requested.classes.includes(unspecified) ? unspecified : undefined)
+      );
   }
 }
 

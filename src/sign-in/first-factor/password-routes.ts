@@ -11,6 +11,7 @@ import { parseForm } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
 import { sentences, t } from '../../texts/text.ts';
 import type { Attempts } from '../attempts.ts';
+import type { CurrentStep } from '../current-step.ts';
 import type { Flow, StepContext } from '../flow.ts';
 import type { StepPages } from '../step-pages.ts';
 import type { DirectorySignIns } from './directories.ts';
@@ -62,7 +63,7 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
     if (result.outcome === 'directory') {
       const sign = { uid: current.attempt.uid, rule: current.rule, request: ctx.state.request };
       const confirmed = await directories.finish(result.user, { ...sign, invitedId: await invitedId(ctx) });
-      return continueWith(dependencies, ctx, current, confirmed);
+      return continueWith(dependencies, ctx, current, { ...confirmed, amr: provenBefore(current, confirmed.userId) });
     }
     if (result.outcome === 'unavailable') return pages.showUnavailable(ctx, current, result, { loginHint });
     if (result.outcome === 'busy') return pages.showBusy(ctx, current, result.retryAfterSeconds, { loginHint });
@@ -90,9 +91,7 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
       const next = unlock && result.isRepeated && { next: { ...unlock, label: t('unlock.locked-out') } };
       return pages.show(ctx, current, { problem: WRONG, loginHint, status: 401, ...next });
     }
-    // The password may complete what the same user has proven already.
-    const proven = current.account?.id === result.account.id ? current.amr : [];
-    const amr = [...new Set(['pwd', ...proven])];
+    const amr = [...new Set(['pwd', ...provenBefore(current, result.account.id)])];
     await flow.proceed(ctx, current, { userId: result.account.id, amr, passwordSetAt: result.setAt.getTime() });
   });
 
@@ -114,4 +113,9 @@ export function passwordRoutes(dependencies: PasswordRoutesDependencies): Router
   });
 
   return router;
+}
+
+/** The password may complete what the same user has proven already. */
+function provenBefore({ account, amr }: CurrentStep, userId: string | undefined): string[] {
+  return account?.id === userId ? amr : [];
 }

@@ -8,7 +8,7 @@ import { AppError, forbidden, notFound, unauthorized } from '../../http/errors.t
 import { parseForm } from '../../http/input.ts';
 import { type Acr, acrLevel, acrOf } from '../../mfa/acr.ts';
 import { t } from '../../texts/text.ts';
-import type { AttemptedStepUp, Attempts } from '../attempts.ts';
+import type { Attempt, AttemptedStepUp, Attempts } from '../attempts.ts';
 import type { CurrentStep } from '../current-step.ts';
 import type { Flow, StepContext } from '../flow.ts';
 import type { Interactions } from '../interactions.ts';
@@ -116,9 +116,9 @@ export async function continueWith(
   { flow, attempts }: Pick<UpstreamRoutesDependencies, 'flow' | 'attempts'>,
   ctx: Context,
   current: CurrentStep,
-  { proven, userId }: Pick<UpstreamResult, 'proven' | 'userId'>,
+  { proven, userId, amr }: Pick<UpstreamResult, 'proven' | 'userId'> & Partial<Pick<Attempt, 'amr'>>,
 ): Promise<void> {
-  if (userId !== undefined) return flow.proceed(ctx, current, { userId, upstream: proven });
+  if (userId !== undefined) return flow.proceed(ctx, current, { userId, upstream: proven, ...(amr && { amr }) });
   await attempts.save({ ...current.attempt, upstream: proven });
   ctx.status = 303;
   ctx.redirect(`/signin/${current.attempt.uid}`);

@@ -76,6 +76,8 @@ export interface UpstreamSignIns {
   offer(rule: SignInRule | undefined): Promise<SignInOffer>;
   /** Whether the users of this connection type their password here. */
   isDirectory(connectionId: string): Promise<boolean>;
+  /** Whether a directory that the application accepts checks the password of this account. */
+  hasDirectory(accountId: string, rule: SignInRule | undefined): Promise<boolean>;
   /** The connection that the users of this address sign in at, if the application accepts it. No account is looked up. */
   forLogin(login: string, rule: SignInRule | undefined): Promise<string | undefined>;
   /** The connection at which alone the users of this account's domain sign in; undefined: none, as for administrators. */

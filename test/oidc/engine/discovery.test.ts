@@ -100,9 +100,19 @@ describe('discovery', () => {
     };
     await settings.set('signing_algorithms', ['RS256']);
     await settings.reload();
+    /** What is registered before the setting changes stays. */
+    const withEveryAlgorithm = async (register: () => Promise<unknown>) => {
+      await settings.unset('signing_algorithms');
+      await settings.reload();
+      await register();
+      await settings.set('signing_algorithms', ['RS256']);
+      await settings.reload();
+    };
     const only = (...algs: string[]) => ({ keys: [...algs].sort(), document: [algs, algs, algs, algs] });
     expect(await published()).toEqual(only('RS256'));
-    await aClient(idp.services, { redirect_uris: ['https://app.example/cb'], id_token_signed_response_alg: 'ES256' });
+    await withEveryAlgorithm(() =>
+      aClient(idp.services, { redirect_uris: ['https://app.example/cb'], id_token_signed_response_alg: 'ES256' }),
+    );
     expect(await published()).toEqual(only('RS256', 'ES256'));
     await idp.services.db.resource.create({
       data: { identifier: 'https://api.example', scopes: '[]', signingAlg: 'EdDSA' },

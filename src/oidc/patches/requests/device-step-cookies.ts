@@ -3,6 +3,7 @@
 
 import type { Context } from '../../../http/context.ts';
 import type { Cookies } from '../../../http/cookies.ts';
+import { wordsOnCookies } from '../../../http/csrf.ts';
 import { badRequest } from '../../../http/errors.ts';
 import { t } from '../../../texts/text.ts';
 import { routes } from '../../engine/configuration.ts';
@@ -25,6 +26,8 @@ export function requireDeviceCookies(
   if ((isStep || isForm) && !cookie('session') && !cookies.get(ctx, 'form')) {
     throw badRequest('other_browser', {
       advice: t('device.allow-cookies', { path: routes.code_verification }),
+      ...wordsOnCookies(ctx),
+      ...(isForm && { next: { href: routes.code_verification, label: t('error.back-to-form') } }),
     });
   }
 }
