@@ -2,8 +2,16 @@
 // sending a form only once, going on with work that takes several requests or after another tab has signed in, and times in the viewer's own time.
 (() => {
   // Without its cookie, a form is rejected when it is sent.
-  const blocked = document.querySelector('[data-cookies-blocked]');
-  if (blocked) blocked.hidden = navigator.cookieEnabled || !document.querySelector('form[method="post"]');
+  const blocked = navigator.cookieEnabled ? null : document.querySelector('[data-cookies-blocked]');
+  if (blocked) {
+    const what = document.createElement('strong');
+    what.textContent = blocked.dataset.cookiesBlocked;
+    const text = document.createElement('span');
+    text.append(what, ` ${blocked.dataset.advice}`);
+    blocked.setAttribute('role', 'alert');
+    blocked.append(text);
+    blocked.hidden = false;
+  }
 
   for (const button of document.querySelectorAll('button[data-reveals]')) {
     const input = document.getElementById(button.dataset.reveals);
