@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { startGatehouse } from './gatehouse.ts';
 import { startJupyterHub } from './products/jupyterhub.ts';
 import { startKeycloakBroker } from './products/keycloak-broker.ts';
+import { startKubernetes } from './products/kubernetes.ts';
 import { startMinio } from './products/minio.ts';
 import { startOauth2Proxy } from './products/oauth2-proxy.ts';
 import { startPaperless } from './products/paperless.ts';
@@ -20,9 +21,12 @@ const products: Record<string, StartProduct> = {
   'paperless-ngx': startPaperless,
   minio: startMinio,
   vault: startVault,
+  kubernetes: startKubernetes,
   'keycloak-oidc': (gatehouse) => startKeycloakBroker(gatehouse, 'oidc'),
   'keycloak-saml': (gatehouse) => startKeycloakBroker(gatehouse, 'saml'),
 };
+/** Products that accept no issuer with http. */
+const withHttps: ReadonlySet<string> = new Set(['kubernetes']);
 const { values: options } = parseArgs({
   options: { product: { type: 'string', multiple: true }, log: { type: 'boolean' } },
 });
@@ -34,7 +38,7 @@ for (const [name, start] of Object.entries(products))
 process.exit(failures > 0 ? 1 : 0);
 
 async function tryProduct(name: string, start: StartProduct): Promise<void> {
-  const gatehouse = await startGatehouse();
+  const gatehouse = await startGatehouse('localhost', withHttps.has(name) ? 'https' : 'http');
   try {
     const product = await start(gatehouse);
     for (const [title, trial] of Object.entries(product.trials)) {

@@ -56,6 +56,8 @@ export interface ClientOptions {
   headers?: Record<string, string>;
   /** Keeps connections; by default each request has its own. */
   agent?: http.Agent;
+  /** The certificate authority to trust, as PEM; by default the well-known ones. */
+  authority?: string;
 }
 
 /** A client with an empty cookie jar. Relative addresses are resolved against `base`. */
@@ -71,7 +73,8 @@ export function httpClient(base?: string, defaults: ClientOptions = {}): HttpCli
     const cookie = cookies.headerFor(url);
     if (cookie) headers.cookie = cookie;
     const allHeaders = { ...headers, ...lowerCased(options.headers) };
-    const response = await send(url, { method, headers: allHeaders, agent: defaults.agent ?? false }, body);
+    const { agent = false, authority: ca } = defaults;
+    const response = await send(url, { method, headers: allHeaders, agent, ...(ca !== undefined && { ca }) }, body);
     const setCookie = response.headers['set-cookie'] ?? [];
     cookies.store(url, setCookie);
     return pageOf(url, response, setCookie, await readText(response));
@@ -111,7 +114,7 @@ export function httpClient(base?: string, defaults: ClientOptions = {}): HttpCli
   };
 }
 
-function send(url: URL, options: http.RequestOptions, body?: string | Uint8Array): Promise<http.IncomingMessage> {
+function send(url: URL, options: https.RequestOptions, body?: string | Uint8Array): Promise<http.IncomingMessage> {
   const { request } = url.protocol === 'https:' ? https : http;
   return new Promise((resolve, reject) => {
     const outgoing = request(url, { lookup, ...options }, resolve);
