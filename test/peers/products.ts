@@ -6,9 +6,11 @@ import { startGatehouse } from './gatehouse.ts';
 import { startJupyterHub } from './products/jupyterhub.ts';
 import { startKeycloakBroker } from './products/keycloak-broker.ts';
 import { startKubernetes } from './products/kubernetes.ts';
+import { startMiniflux } from './products/miniflux.ts';
 import { startMinio } from './products/minio.ts';
 import { startOauth2Proxy } from './products/oauth2-proxy.ts';
 import { startPaperless } from './products/paperless.ts';
+import { startPgAdmin } from './products/pgadmin.ts';
 import type { StartProduct } from './products/product.ts';
 import { startSynapse } from './products/synapse.ts';
 import { startVault } from './products/vault.ts';
@@ -22,6 +24,8 @@ const products: Record<string, StartProduct> = {
   minio: startMinio,
   vault: startVault,
   kubernetes: startKubernetes,
+  miniflux: startMiniflux,
+  pgadmin: startPgAdmin,
   'keycloak-oidc': (gatehouse) => startKeycloakBroker(gatehouse, 'oidc'),
   'keycloak-saml': (gatehouse) => startKeycloakBroker(gatehouse, 'saml'),
 };

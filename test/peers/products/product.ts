@@ -61,6 +61,11 @@ export async function register(gatehouse: Gatehouse, id: string, answers: Answer
   return { preset, ...identity, metadata: declaration, guide };
 }
 
+/** Registers a web application of one's own, as the form of the console does for a product without a preset. */
+export function registerWeb({ services }: Gatehouse, answers: Answers): ReturnType<typeof aClient> {
+  return aClient(services, presetOf('web')?.toDeclaration(answers, 'Gatehouse'));
+}
+
 let people = 0;
 
 /** A new person, with a verified address unless said otherwise. */
