@@ -3,6 +3,7 @@
 //   npx tsx test/peers/products.ts [--product oauth2-proxy] … [--log]
 import { parseArgs } from 'node:util';
 import { startGatehouse } from './gatehouse.ts';
+import { startGitea } from './products/gitea.ts';
 import { startJupyterHub } from './products/jupyterhub.ts';
 import { startKeycloakBroker } from './products/keycloak-broker.ts';
 import { startKubernetes } from './products/kubernetes.ts';
@@ -24,6 +25,7 @@ const products: Record<string, StartProduct> = {
   minio: startMinio,
   vault: startVault,
   kubernetes: startKubernetes,
+  gitea: startGitea,
   miniflux: startMiniflux,
   pgadmin: startPgAdmin,
   'keycloak-oidc': (gatehouse) => startKeycloakBroker(gatehouse, 'oidc'),
