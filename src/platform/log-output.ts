@@ -49,13 +49,13 @@ export function logOutput(maxBlock: number, fd = 1) {
 
   /** At exit, there is no time for a callback. A pipe that is full for a moment (EAGAIN) gets a second; a full disk doesn't. */
   function flushSync(): void {
-    const until = Date.now() + MAX_EXIT_DELAY_MILLISECONDS;
+    const until = performance.now() + MAX_EXIT_DELAY_MILLISECONDS;
     for (let block = next(); block; block = next()) {
       try {
         rest = restOf(block, writeSync(fd, block));
       } catch (error) {
         rest = block;
-        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || Date.now() > until) return;
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || performance.now() > until) return;
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MILLISECONDS);
       }
     }

@@ -153,7 +153,10 @@ describe('a registration that can never work', () => {
     const declared = { client_id: 'filed', client_secret: 's'.repeat(32), redirect_uris: [REDIRECT], ...metadata };
     if (metadata.token_endpoint_auth_method) Reflect.deleteProperty(declared, 'client_secret');
     const planned = await idp.services.configFile.plan(file([declared]));
-    expect([planned.ok, JSON.stringify(planned)]).toEqual([false, expect.stringContaining(message)]);
+    expect({ ok: planned.ok, text: JSON.stringify(planned) }).toEqual({
+      ok: false,
+      text: expect.stringContaining(message),
+    });
     const old = await stored(metadata);
     expect((await patch(old.applicationId, { client_uri: 'https://app.example.com/' })).status).toBe(400);
     expect(
