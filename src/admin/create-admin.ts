@@ -161,7 +161,7 @@ function createAdminActions(dependencies: AdminDependencies) {
     }),
   });
   const connectionAdmin = createConnectionAdmin({
-    ...{ db, sql, issuer: dependencies.issuer, connections, authority, endSession },
+    ...{ db, sql, issuer: dependencies.issuer, connections, authority, endSession, sessions: dependencies.sessions },
     ...{ documents: dependencies.connectionDocuments, domainChecks: dependencies.domainChecks },
     clientSecrets: dependencies.clientSecrets,
     parseMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),

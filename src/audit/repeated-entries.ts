@@ -3,6 +3,8 @@
 import { limits } from '../limits.ts';
 import { type Clock, isWithin } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { Dialect } from '../storage/dialect.ts';
+import { type Fragment, fragment } from '../storage/fragments.ts';
 import { unavailableIn } from '../storage/unavailable.ts';
 import type { Audit, AuditInput } from './audit.ts';
 
@@ -32,6 +34,11 @@ interface Repeated {
 }
 
 const { repeatSeconds, maxRepeated } = limits.audit;
+
+/** SQL: for how many events an audit entry that failed stands; reads the data of such entries alone. */
+export function timesOf(dialect: Dialect): Fragment {
+  return fragment`CASE outcome WHEN 'failure' THEN COALESCE(${dialect.jsonNumber('data', 'repeated')}, 1) ELSE 1 END`;
+}
 
 /** Counts in this process; several instances write an entry each. */
 export function createRepeatedEntries(dependencies: RepeatedEntriesDependencies): RepeatedEntries {

@@ -1,5 +1,6 @@
 // `gatehouse user …`: lists users, and unlocks, disables or resets them.
 import type { Account } from '../accounts/account.ts';
+import type { OwnFactors } from '../mfa/account-factors.ts';
 import { plural } from '../platform/plural.ts';
 import type { Services } from '../services.ts';
 import { type Command, type Input, jsonOption, UsageError } from './command.ts';
@@ -221,18 +222,11 @@ function noUser(login: string, io: Io): number {
   return 1;
 }
 
-function factorText({
-  totp,
-  passkeys,
-  recoveryCodes,
-}: {
-  totp: boolean;
-  passkeys: number;
-  recoveryCodes: number;
-}): string {
+function factorText({ totp, passkeys, phone, recoveryCodes }: OwnFactors): string {
   const parts = [
     totp ? 'authenticator app' : '',
     passkeys > 0 ? plural(passkeys, 'passkey') : '',
+    phone ? 'text messages' : '',
     recoveryCodes > 0 ? plural(recoveryCodes, 'recovery code') : '',
   ];
   return parts.filter(Boolean).join(', ') || 'none';

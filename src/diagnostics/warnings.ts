@@ -3,10 +3,12 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Warnings } from '../admin/overview/console.ts';
 import { readMetadata } from '../applications/application.ts';
+import { needsPkce } from '../applications/fields/oidc-client.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Config } from '../config.ts';
 import type { ConnectionWarning } from '../connections/warnings.ts';
 import type { Keyring } from '../keys/keyring.ts';
+import { countUnsentMail, mailOf } from '../mail/message-store.ts';
 import type { FirstEnrolmentRule } from '../mfa/first-enrolment-rule.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Lockout } from '../rate-limits/lockout.ts';
@@ -81,7 +83,8 @@ export async function lockedAccounts({
   const found = await Promise.all(
     ids.map(async (id) => {
       const account = await accounts.find(id);
-      if (!account) return [];
+      // A disabled account is disabled, whatever was typed for it.
+      if (!account?.isActive) return [];
       const seconds = await lockout.lockedSeconds(account);
       return seconds > 0 ? [{ id, username: account.username, seconds }] : [];
     }),
@@ -135,17 +138,20 @@ async function endingSoon({ db, now, keyring }: WarningsDependencies): Promise<W
 
 async function healthOf({ db, now, keyring, settings, config }: WarningsDependencies): Promise<Warnings['health']> {
   const waiting = await db.mailMessage.findFirst({
-    where: { sentAt: null, failedAt: null },
+    where: mailOf.waiting,
     orderBy: { createdAt: 'asc' },
     select: { createdAt: true },
   });
-  const failedMails = await db.mailMessage.count({ where: { failedAt: { not: null } } });
+  const { failed: failedMails } = await countUnsentMail(db);
   const minutes = waiting ? Math.floor((now().getTime() - waiting.createdAt.getTime()) / 60_000) : 0;
   const keys = await keyring.list();
   const waitingMetadata = await db.samlMetadata.count({ where: { pendingXml: { not: null } } });
-  const withoutPkce = await db.application.count({
+  // The text finds candidates; the parsed registration decides.
+  const candidates = await db.application.findMany({
     where: { protocol: 'oidc', enabled: true, metadata: { contains: '"require_pkce":false' } },
+    select: { metadata: true },
   });
+  const withoutPkce = candidates.filter(({ metadata }) => !needsPkce(readMetadata('oidc', metadata))).length;
   const active = keys.filter(({ state }) => state === 'active').length;
   const row = (what: PageText, state: 'good' | 'warn' | 'bad', text: PageText) => ({ what, state, text });
   return [

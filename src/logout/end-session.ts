@@ -40,13 +40,18 @@ export interface EndResult {
   run: RunRef | undefined;
 }
 
+/** How many sessions ended, and the logout run that notifies their applications. */
+export interface EndedAll extends EndResult {
+  count: number;
+}
+
 export interface EndSession {
   /** Ends one session. Undefined when it had already ended. */
   one(uid: string, reason: EndReason, by?: EndBy): Promise<EndResult | undefined>;
   /** Ends these sessions in one logout run. Undefined when all had already ended. */
   several(uids: readonly string[], reason: EndReason, by?: EndBy): Promise<EndResult | undefined>;
-  /** Ends every session of an account and revokes all its tokens, offline ones included. Returns how many ended. */
-  all(accountId: string, reason: EndReason, by?: Actor, tx?: Tx): Promise<number>;
+  /** Ends every session of an account and revokes all its tokens, offline ones included. */
+  all(accountId: string, reason: EndReason, by?: Actor, tx?: Tx): Promise<EndedAll>;
   /**
    * Signs the user out everywhere: ends their sessions but `except`, and revokes their tokens, offline ones included. Only
    * tokens that end with the session `except` stay. Sign-ins that are not finished, the trust in other browsers and the link
@@ -102,11 +107,11 @@ export function createEndSession(dependencies: EndSessionDependencies): EndSessi
     one: (uid, reason, by) => several([uid], reason, by),
 
     async all(accountId, reason, by = {}, tx) {
-      const count = tx
+      const ended = tx
         ? await endAll(dependencies, accountId, reason, by, tx)
         : await transaction(db, (own) => endAll(dependencies, accountId, reason, by, own));
       wakeLogoutDeliveries();
-      return count;
+      return ended;
     },
 
     async everywhere(accountId, by) {
@@ -199,14 +204,14 @@ async function endSome(
   return { run };
 }
 
-/** Ends every session of an account, and its tokens. Returns how many sessions ended. */
+/** Ends every session of an account, and its tokens. */
 async function endAll(
   dependencies: EndSessionDependencies,
   accountId: string,
   reason: EndReason,
   by: Actor,
   tx: Tx,
-): Promise<number> {
+): Promise<EndedAll> {
   const { sessions, audit } = dependencies;
   const live = await sessions.removeAllOf(accountId, tx);
   await endPending(dependencies, accountId, undefined, tx);
@@ -215,7 +220,7 @@ async function endAll(
   else await endAccountParticipants(accountId, dependencies.now(), tx);
   const data = { count: live.length, ...(run && { run: run.id }) };
   await audit.record({ type: 'sessions.ended-all', outcome: 'success', reason, subjectId: accountId, data, ...by }, tx);
-  return live.length;
+  return { count: live.length, run };
 }
 
 /** Ends the sessions that have expired, each in a transaction of its own. Returns how many ended. */

@@ -92,6 +92,8 @@ export interface RunRef {
   browserSteps: number;
   /** Number of applications that are notified by deliveries. */
   deliveries: number;
+  /** Names of the applications that are being notified, with or without the browser. */
+  notified: string[];
   /** Names of the applications that cannot be notified. */
   notNotified: string[];
 }

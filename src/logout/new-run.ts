@@ -49,11 +49,13 @@ export async function insertRun(newRun: NewRun, { tx, at, audit, protectedRows }
   const waiting = participants.filter(({ state }) => state === 'waiting');
   const browserSteps = waiting.filter(needsBrowser).length;
   const notNotified = participants.filter(({ state }) => state === 'unsupported' || state === 'failed');
+  const namesOf = (some: readonly NewParticipant[]) => [...new Set(some.map(({ name }) => name))];
   return {
     id,
     browserSteps,
     deliveries: waiting.length - browserSteps,
-    notNotified: [...new Set(notNotified.map(({ name }) => name))],
+    notified: namesOf(waiting),
+    notNotified: namesOf(notNotified),
   };
 }
 

@@ -18,6 +18,7 @@ import type { MailTransport } from './transport.ts';
 const CONCURRENCY = { lane: (lane: string) => ((lane as MailLane) === 'deferred' ? 1 : 4), total: 5 };
 const MAX_AGE_MS = limits.mail.giveUpAfterSeconds * 1000;
 const METRIC = { done: 'sent', retried: 'deferred', 'given-up': 'failed' } as const;
+type MailOutcome = (typeof METRIC)[JobOutcome] | 'written';
 
 /**
  * Looks up the recipient of a deferred request and queues the mail, if there is one to send. `take` must be called first
@@ -31,7 +32,7 @@ export interface DeliveryDependencies extends MessageStoreDependencies {
   /** The content of a picture. Without it, mails have the name in place of their logo. */
   readPicture?: (name: string) => Promise<Buffer | undefined>;
   /** For the metrics. */
-  countMail(outcome: (typeof METRIC)[JobOutcome]): void;
+  countMail(outcome: MailOutcome): void;
 }
 
 /** Makes the queue of outgoing mail. */
@@ -51,8 +52,9 @@ export function createDelivery(dependencies: DeliveryDependencies): JobQueue {
     concurrency: CONCURRENCY,
     expiresAt: ({ content, createdAt }) => new Date(content?.expiresAt ?? createdAt.getTime() + MAX_AGE_MS),
     onOutcome({ lane }, outcome) {
-      // A deferred request that was turned into a message is not a mail that was sent.
-      if (lane === 'mail-server' || outcome !== 'done') dependencies.countMail(METRIC[outcome]);
+      // A deferred request is no email yet.
+      if (lane !== 'mail-server') return;
+      dependencies.countMail(outcome === 'done' && dependencies.isWrittenToFiles ? 'written' : METRIC[outcome]);
     },
   });
 }

@@ -33,6 +33,25 @@ export interface MessageStoreDependencies {
 }
 
 const PENDING = { sentAt: null, failedAt: null };
+// A draft has no recipient yet: its account is looked up later, so that the answer takes equally long without one.
+const NOT_A_DRAFT = { recipient: { not: DEFERRED_RECIPIENT } };
+
+/** The emails of each state, for every list and every count. */
+export const mailOf = {
+  waiting: { ...PENDING, ...NOT_A_DRAFT },
+  sent: { sentAt: { not: null }, ...NOT_A_DRAFT },
+  failed: { failedAt: { not: null }, ...NOT_A_DRAFT },
+  any: NOT_A_DRAFT,
+} as const;
+
+/** How many emails wait, and how many were given up. */
+export async function countUnsentMail(db: Pick<Db, 'mailMessage'>): Promise<{ waiting: number; failed: number }> {
+  const [waiting, failed] = await Promise.all([
+    db.mailMessage.count({ where: mailOf.waiting }),
+    db.mailMessage.count({ where: mailOf.failed }),
+  ]);
+  return { waiting, failed };
+}
 
 /** The store of the mail queue. */
 export function createMessageStore(dependencies: MessageStoreDependencies): QueueStore<MailJob> {
@@ -66,6 +85,14 @@ export function createMessageStore(dependencies: MessageStoreDependencies): Queu
 
     async giveUp(job, reason) {
       await transaction(db, async (tx) => {
+        // A draft is no email: nobody can send it again, and it holds what a person typed.
+        if (job.lane === 'deferred') {
+          const { count } = await tx.mailMessage.deleteMany({
+            where: { id: job.id, tries: job.tries + 1, ...PENDING },
+          });
+          if (count === 1) await record(audit, job, { tx, failure: reason });
+          return;
+        }
         const where = { id: job.id, tries: job.tries + 1, ...PENDING };
         const data = { failedAt: now(), lastError: reason, bodySealed: '' };
         const { count } = await tx.mailMessage.updateMany({ where, data });
@@ -132,7 +159,12 @@ async function record(
     outcome: failure === undefined ? 'success' : 'failure',
     ...(failure !== undefined && { reason: failure }),
     ...(content?.type === 'letter' && content.userId && { subjectId: content.userId }),
-    data: { message: content?.kind, recipient, tries: tries + 1, ...(isWrittenToFiles && { file: true }) },
+    data: {
+      ...(recipient !== DEFERRED_RECIPIENT && { recipient }),
+      message: content?.kind,
+      tries: tries + 1,
+      ...(isWrittenToFiles && { file: true }),
+    },
   };
   await audit.record(event, tx);
 }

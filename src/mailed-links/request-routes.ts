@@ -18,6 +18,8 @@ export interface RequestRoutesDependencies {
   rateLimits: Pick<RateLimits, 'consume'>;
   returnToSignIn: ReturnToSignIn;
   checkCsrf: Middleware;
+  /** Without one, email is written to files, and nobody receives it. */
+  hasMailServer: boolean;
 }
 
 export interface RequestRoutesOptions {
@@ -31,11 +33,25 @@ export interface RequestRoutesOptions {
   sent(ctx: Context): { lead: PageText; hint: PageText; other: PageLink };
 }
 
+/** After the form: an email is queued. Without a mail server, the page says so; that is the same for every name. */
+export function sentPage(
+  texts: { lead: PageText; hint: PageText; other: PageLink },
+  hasMailServer: boolean,
+  { href }: PageLink,
+) {
+  if (hasMailServer) return { title: t('mailed-link.sent'), ...texts };
+  return {
+    title: t('mailed-link.not-sent'),
+    lead: t('email.no-server'),
+    other: { href, label: t('mailed-link.back') },
+  };
+}
+
 const requestForm = z.object({ username: z.string().trim().min(1).max(254) });
 
 export function addRequestRoutes(
   router: Router<State, Extras>,
-  { cookies, rateLimits, returnToSignIn, checkCsrf }: RequestRoutesDependencies,
+  { cookies, rateLimits, returnToSignIn, checkCsrf, hasMailServer }: RequestRoutesDependencies,
   { path, sentPath, texts, request, sent }: RequestRoutesOptions,
 ): void {
   router.get(path, returnToSignIn.note, (ctx) => {
@@ -50,6 +66,6 @@ export function addRequestRoutes(
   });
 
   router.get(sentPath, returnToSignIn.about, (ctx) => {
-    ctx.render('mailed-links/message', { title: t('mailed-link.sent'), ...sent(ctx) });
+    ctx.render('mailed-links/message', sentPage(sent(ctx), hasMailServer, returnToSignIn.next(ctx)));
   });
 }

@@ -37,6 +37,7 @@ export interface RecoveryDependencies {
   mailLimits: MailLimits;
   otherSignIns: OtherSignIns;
   outbox: Outbox;
+  hasMailServer: boolean;
   rateLimits: RateLimits;
   settings: Pick<Settings, 'latest'>;
 }
@@ -64,12 +65,13 @@ export function createRecovery(dependencies: RecoveryDependencies) {
   });
   const unlock = createUnlock({ db, audit, accountLinks, accounts, outbox, mailLimits, lockout });
   const { hasSecondFactor } = factors;
+  const requests = { cookies, rateLimits, returnToSignIn, checkCsrf, hasMailServer: dependencies.hasMailServer };
   return {
     passwordReset,
     unlock,
     routers: [
-      passwordResetRoutes({ passwordReset, hasSecondFactor, minutes, cookies, rateLimits, returnToSignIn, checkCsrf }),
-      unlockRoutes({ unlock, knownBrowsers, cookies, rateLimits, returnToSignIn, checkCsrf }),
+      passwordResetRoutes({ passwordReset, hasSecondFactor, minutes, ...requests }),
+      unlockRoutes({ unlock, knownBrowsers, ...requests }),
     ],
   };
 }

@@ -41,6 +41,7 @@ export interface RegistrationDependencies {
   mailLimits: MailLimits;
   otherSignIns: OtherSignIns;
   outbox: Outbox;
+  hasMailServer: boolean;
   rateLimits: RateLimits;
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
   settings: Pick<Settings, 'latest'>;
@@ -100,7 +101,10 @@ export function createRegistration(dependencies: RegistrationDependencies) {
     selfRegistration,
     routers: [
       invitationRoutes({ invitations, otherSignIns: dependencies.otherSignIns, cookies, rateLimits, checkCsrf }),
-      selfRegistrationRoutes({ selfRegistration, cookies, rateLimits, returnToSignIn, checkCsrf }),
+      selfRegistrationRoutes({
+        ...{ selfRegistration, cookies, rateLimits, returnToSignIn, checkCsrf },
+        hasMailServer: dependencies.hasMailServer,
+      }),
     ],
   };
 }

@@ -12,6 +12,7 @@ import { parseForm } from '../http/input.ts';
 import { withLanguage } from '../http/pages/language.ts';
 import { limits } from '../limits.ts';
 import { createLinkPage, type LinkPage, type LinkPageDependencies } from '../mailed-links/link-page.ts';
+import { sentPage } from '../mailed-links/request-routes.ts';
 import type { ReturnToSignIn } from '../mailed-links/return-to-sign-in.ts';
 import { answerUniformly } from '../mailed-links/uniform-answer.ts';
 import { sentences, type Text, t } from '../texts/text.ts';
@@ -21,6 +22,7 @@ export interface SelfRegistrationRoutesDependencies extends LinkPageDependencies
   selfRegistration: SelfRegistration;
   returnToSignIn: ReturnToSignIn;
   checkCsrf: Middleware;
+  hasMailServer: boolean;
 }
 
 const requestForm = z.object({
@@ -52,7 +54,7 @@ export function selfRegistrationRoutes(dependencies: SelfRegistrationRoutesDepen
     ctx.render('registration/request', { action: '/sign-up', signInUrl: returnToSignIn.back(ctx).href, needsCode });
   });
   router.post('/', whenOpen, returnToSignIn.about, checkCsrf, (ctx) => requestLink(dependencies, ctx));
-  router.get('/sent', whenOpen, returnToSignIn.about, showSent);
+  router.get('/sent', whenOpen, returnToSignIn.about, (ctx) => showSent(ctx, dependencies));
 
   router.get('/finish', whenOpen, page.receiveToken, async (ctx) => {
     const { found: email } = await page.resolve(ctx, selfRegistration.find);
@@ -88,13 +90,13 @@ async function requestLink(dependencies: SelfRegistrationRoutesDependencies, ctx
   await answerUniformly(ctx, { rateLimits, policy: 'registration:address' }, { work, page: '/sign-up/sent' });
 }
 
-function showSent(ctx: Context): void {
-  ctx.render('mailed-links/message', {
-    title: t('mailed-link.sent'),
+function showSent(ctx: Context, { hasMailServer, returnToSignIn }: SelfRegistrationRoutesDependencies): void {
+  const texts = {
     lead: t('registration.sent', { hours: limits.emailVerification.hours }),
     hint: t('registration.sent-hint'),
     other: { href: '/sign-up', label: t('registration.other') },
-  });
+  };
+  ctx.render('mailed-links/message', sentPage(texts, hasMailServer, returnToSignIn.next(ctx)));
 }
 
 async function finishRegistration(selfRegistration: SelfRegistration, page: LinkPage, ctx: Context): Promise<void> {

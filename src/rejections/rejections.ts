@@ -43,6 +43,8 @@ export interface Rejections {
   record(request: RequestInfo, rejection: NewRejection): string;
   /** By its code, in either case and with or without the dash. */
   find(code: string): Promise<Rejection | undefined>;
+  /** How many there were in the last 24 hours, up to MOST_COUNTED + 1; 0 where the database fails. */
+  countRecent(): Promise<number>;
   /** Newest first. */
   list(query: RejectionQuery): Promise<{ rejections: Rejection[]; next?: string }>;
 }
@@ -72,6 +74,9 @@ const MAX_CERTIFICATE = 8000;
 const MAX_EXPECTED = 4000;
 const MAX_VALUES = 40;
 const PAGE = 50;
+const DAY_MS = 86_400_000;
+/** Above this, the number beside the entry of the navigation says only that there are more. */
+export const MOST_COUNTED = 99;
 
 /** Stores rejected requests behind the response, and reads them. */
 export function createRejections(dependencies: RejectionsDependencies): Rejections {
@@ -103,6 +108,15 @@ export function createRejections(dependencies: RejectionsDependencies): Rejectio
       await Promise.allSettled([...writing]);
       const row = await db.rejection.findUnique({ where: { id: normalized(code) } });
       return row ? fromRow(row) : undefined;
+    },
+
+    async countRecent() {
+      await Promise.allSettled([...writing]);
+      const where = { at: { gte: new Date(dependencies.now().getTime() - DAY_MS) } };
+      return db.rejection.count({ where, take: MOST_COUNTED + 1 }).catch((err: unknown) => {
+        logger.warn({ err }, 'rejected requests were not counted');
+        return 0;
+      });
     },
 
     async list(query) {

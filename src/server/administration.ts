@@ -12,7 +12,6 @@ import { createWarnings, lockedAccounts } from '../diagnostics/warnings.ts';
 import { createInternalRequest } from '../http/internal-request.ts';
 import { createTestMail } from '../mail/test-mail.ts';
 import { packageVersion, viewsDir } from '../platform/package.ts';
-import { createRecentRejections } from '../rejections/recent-count.ts';
 import type { Services } from '../services.ts';
 import { createTestBench } from '../test-bench/create-test-bench.ts';
 import { t } from '../texts/text.ts';
@@ -106,7 +105,7 @@ function adminActions({ services, protocols, userPages, wakeMailDelivery }: Admi
 
 function consoleOf({ services, userPages, protocols }: AdministrationDependencies, admin: Admin): Console {
   const { accounts, audit, brand, brandImages, config, connectionWarnings, db, keyring, lockout, mfa, now } = services;
-  const { logger, settings, sql } = services;
+  const { settings, sql } = services;
   return createConsole({
     ...{ admin, brand, brandImages, pictures: services.pictures },
     issuer: config.issuer,
@@ -128,7 +127,7 @@ function consoleOf({ services, userPages, protocols }: AdministrationDependencie
     system: systemFacts(config),
     factors: mfa.factors,
     lockedAccounts: () => lockedAccounts({ now, audit, accounts, lockout }),
-    recentRejections: createRecentRejections({ db, now, logger }),
+    recentRejections: services.rejections.countRecent,
     warnings: createWarnings({
       ...{ db, now, audit, accounts, lockout, keyring, settings, config },
       firstEnrolment: mfa.firstEnrolment,

@@ -59,7 +59,21 @@ function mailedLinkPages({ services, http }: UserPagesDependencies) {
     unlock: lockout.unlock,
     endAllSessions: (accountId, by, tx) => endSession.all(accountId, 'password-reset', by, tx),
   });
-  const mailed = { db, now, accounts, audit, cookies, credentials, csrf, mailedLinks, mailLimits, outbox, rateLimits };
+  const hasMailServer = services.config.smtpUrl !== undefined;
+  const mailed = {
+    db,
+    hasMailServer,
+    now,
+    accounts,
+    audit,
+    cookies,
+    credentials,
+    csrf,
+    mailedLinks,
+    mailLimits,
+    outbox,
+    rateLimits,
+  };
   return {
     recovery: createRecovery({ ...mailed, settings, factors, firstEnrolment, knownBrowsers, lockout, otherSignIns }),
     registration: createRegistration({

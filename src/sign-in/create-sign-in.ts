@@ -115,7 +115,10 @@ export function createSignIn(dependencies: SignInDependencies) {
 
   const { attempts, browserCookie, expiredSignIns, flow, interactions } = createSignInFlow(dependencies, rememberDays);
   const { firstFactor, codes } = createFactorChecks(dependencies, browserCookie);
-  const factorPages = createFactorPages({ attempts, passkeys, totp, recoveryCodes, rememberDays });
+  const factorPages = createFactorPages({
+    ...{ attempts, passkeys, totp, recoveryCodes, rememberDays },
+    hasMailServer: dependencies.hasMailServer,
+  });
   const pages = createPages(dependencies, { factorPages, firstFactor, expiredSignIns });
 
   const passwordChanged = afterPasswordChange(dependencies);

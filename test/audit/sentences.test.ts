@@ -40,7 +40,7 @@ describe('an audit event', () => {
     expect(textOf({ type: 'mail.sent', data: { ...mail, file: true } })).toBe(
       'An email to ann@example.com was written to a file and not sent, because no mail server is set',
     );
-    expect(textOf({ type: 'mail.sent', data: mail })).toBe('An email was sent to ann@example.com');
+    expect(textOf({ type: 'mail.sent', data: mail })).toBe('The mail server accepted an email to ann@example.com');
     expect(textOf({ type: 'sign-in.completed', ...parties, data: { amr: ['hwk', 'user'] } })).toBe(
       'Bo signed in to Payroll with a passkey',
     );

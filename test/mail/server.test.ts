@@ -32,7 +32,7 @@ describe('a server without SMTP_URL', () => {
     expect(readdirSync(folder).filter((name) => name.endsWith('.eml'))).toHaveLength(1);
     const headers = { authorization: `Bearer ${metricsToken}` };
     const { text } = await httpClient(idp.issuer).get('/metrics', { headers });
-    expect(text).toContain('gatehouse_mails_total{outcome="sent"} 1');
+    expect(text).toContain('gatehouse_mails_total{outcome="written"} 1');
   });
 
   it('deletes mail that was sent or given up a week ago', async () => {

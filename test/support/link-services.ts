@@ -9,6 +9,7 @@ import type { Services } from '../../src/services.ts';
 export type LinkServices = ReturnType<typeof linkServices>;
 
 export function linkServices(services: Services) {
+  const hasMailServer = services.config.smtpUrl !== undefined;
   const cookies = createCookies({ secure: false });
   const csrf = { check: () => Promise.reject(new Error('there are no requests here')) };
   const { factors, firstEnrolment, knownBrowsers } = services.mfa;
@@ -17,10 +18,11 @@ export function linkServices(services: Services) {
     endAllSessions: (accountId, by, tx) => services.endSession.all(accountId, 'password-reset', by, tx),
   });
   const { passwordReset, unlock } = createRecovery({
-    ...{ ...services, cookies, csrf, factors, firstEnrolment, knownBrowsers, mailedLinks },
+    ...{ ...services, cookies, csrf, factors, firstEnrolment, knownBrowsers, mailedLinks, hasMailServer },
   });
   const { invitations, emailVerification } = createRegistration({
     ...services,
+    hasMailServer,
     cookies,
     csrf,
     factors,

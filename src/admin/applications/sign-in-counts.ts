@@ -39,8 +39,9 @@ interface Context {
 const DAY_MS = 86_400_000;
 const DAYS = 30;
 const DAYS_PER_BAR = 3;
-/** As in usage.ts: what a sign-in ends with, by protocol. */
-const ENDS = { oidc: ['sign-in.completed', 'authorization.granted'], saml: ['saml.response'] } as const;
+/** A SAML sign-in ends with a response; an OIDC one with a sign-in, or with the use of a session that exists. */
+export const SIGN_IN_ENDS = { oidc: ['sign-in.completed', 'authorization.granted'], saml: ['saml.response'] } as const;
+const ENDS = [...SIGN_IN_ENDS.oidc, ...SIGN_IN_ENDS.saml];
 /** How long a page waits for the first count, and how long the count of today is used: more where it takes longer. */
 const WAIT_MS = 60;
 const FRESH_MS = 5000;
@@ -111,32 +112,38 @@ function summed(days: ReadonlyMap<number, CountedDay>, current: number): Map<str
 type Row = { day: string; clientId: string; type: string; count: number | bigint; last: Date | string };
 
 /** By day and application. Reads only the index on type, time, outcome and application. */
-async function countDays(
-  { db, sql }: Context,
-  from: number,
-  until: number,
-): Promise<Map<string, Map<string, CountOfDay>>> {
-  const day = sql.dialect.utcDay('at');
-  const rows = await db.$queryRaw<
-    Row[]
-  >`SELECT ${day} AS day, client_id AS "clientId", type, COUNT(*) AS count, MAX(at) AS last
-    FROM audit_events WHERE type IN (${joinFragments([...ENDS.oidc, ...ENDS.saml])})
-      AND at >= ${new Date(from)} AND at < ${new Date(until)} AND outcome = 'success' AND client_id IS NOT NULL
-    GROUP BY ${day}, client_id, type`;
-  const isResponse = (type: string) => ENDS.saml.some((one) => one === type);
-  // A SAML sign-in has an entry of either kind: the response counts.
-  const saml = new Set(rows.filter(({ type }) => isResponse(type)).map(({ clientId }) => clientId));
+async function countDays(context: Context, from: number, until: number): Promise<Map<string, Map<string, CountOfDay>>> {
   const byDay = new Map<string, Map<string, CountOfDay>>();
-  for (const { day: name, clientId, type, count, last } of rows) {
-    if (saml.has(clientId) !== isResponse(type)) continue;
-    const counts = byDay.get(name) ?? new Map<string, CountOfDay>();
-    byDay.set(name, counts);
+  for (const { day, clientId, count, last } of await signInsOf(context, new Date(from), new Date(until))) {
+    const counts = byDay.get(day) ?? new Map<string, CountOfDay>();
+    byDay.set(day, counts);
     const before = counts.get(clientId);
-    const at = new Date(last);
-    const latest = before && before.last > at ? before.last : at;
-    counts.set(clientId, { count: (before?.count ?? 0) + Number(count), last: latest });
+    const latest = before && before.last > last ? before.last : last;
+    counts.set(clientId, { count: (before?.count ?? 0) + count, last: latest });
   }
   return byDay;
+}
+
+/** The sign-ins to applications in this time: for each day (UTC) and application, their number and the last one. */
+export async function signInsOf(
+  { db, sql }: Context,
+  from: Date,
+  until: Date,
+): Promise<{ day: string; clientId: string; count: number; last: Date }[]> {
+  const day = sql.dialect.utcDay('at');
+  const [rows, providers] = await Promise.all([
+    db.$queryRaw<Row[]>`SELECT ${day} AS day, client_id AS "clientId", type, COUNT(*) AS count, MAX(at) AS last
+      FROM audit_events WHERE type IN (${joinFragments(ENDS)})
+        AND at >= ${from} AND at < ${until} AND outcome = 'success' AND client_id IS NOT NULL
+      GROUP BY ${day}, client_id, type`,
+    db.application.findMany({ where: { protocol: 'saml' }, select: { clientId: true } }),
+  ]);
+  const isResponse = (type: string) => SIGN_IN_ENDS.saml.some((one) => one === type);
+  // A SAML sign-in has an entry of either kind: the response counts. Of a deleted application, its responses tell the protocol.
+  const saml = new Set([...providers, ...rows.filter(({ type }) => isResponse(type))].map(({ clientId }) => clientId));
+  return rows
+    .filter(({ clientId, type }) => saml.has(clientId) === isResponse(type))
+    .map(({ type: _type, count, last, ...row }) => ({ ...row, count: Number(count), last: new Date(last) }));
 }
 
 function dayName(day: number): string {

@@ -1,11 +1,13 @@
 // How much an application is used: for each day, how many sign-ins it got and how many of its requests were rejected.
 import type { Application } from '../../applications/application.ts';
+import { timesOf } from '../../audit/repeated-entries.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Db } from '../../storage/database.ts';
 import type { Dialect } from '../../storage/dialect.ts';
 import { joinFragments } from '../../storage/fragments.ts';
 import type { Sql } from '../../storage/statements.ts';
 import type { Demand } from './presets/demands.ts';
+import { SIGN_IN_ENDS } from './sign-in-counts.ts';
 
 export interface UsageOfDay {
   /** UTC, YYYY-MM-DD. */
@@ -34,8 +36,6 @@ export interface ApplicationUsageDependencies {
 }
 
 const DAY_MS = 86_400_000;
-/** A SAML sign-in ends with a response; an OIDC one with a sign-in, or with the use of a session that exists. */
-const SIGN_INS = { oidc: ['sign-in.completed', 'authorization.granted'], saml: ['saml.response'] };
 const REJECTED = ['authorization.rejected', 'token.rejected', 'saml.request', 'saml.response'];
 
 type Row = { day: string; outcome: string; _count: number | bigint };
@@ -45,7 +45,7 @@ export function createApplicationUsage({ db, sql, now }: ApplicationUsageDepende
     async byDay({ clientId, protocol }, days) {
       const today = new Date(now().toISOString().slice(0, 10));
       const from = new Date(today.getTime() - (days - 1) * DAY_MS);
-      const rows = await countByDay(db, sql.dialect, { clientId, signIns: SIGN_INS[protocol], from });
+      const rows = await countByDay(db, sql.dialect, { clientId, signIns: SIGN_IN_ENDS[protocol], from });
       const sum = (day: string, outcome: string) =>
         rows
           .filter((row) => row.day === day && row.outcome === outcome)
@@ -57,7 +57,7 @@ export function createApplicationUsage({ db, sql, now }: ApplicationUsageDepende
     },
 
     async firstSignIn({ clientId, protocol }) {
-      const where = { clientId, type: { in: SIGN_INS[protocol] }, outcome: 'success' };
+      const where = { clientId, type: { in: [...SIGN_IN_ENDS[protocol]] }, outcome: 'success' };
       const first = await db.auditEvent.findFirst({ where, orderBy: { id: 'asc' }, select: { at: true } });
       return first?.at;
     },
@@ -75,15 +75,15 @@ export function createApplicationUsage({ db, sql, now }: ApplicationUsageDepende
   };
 }
 
-// Prisma cannot group by an expression. All columns are in the index on type, time, outcome and client; an expression around the client
-// keeps the database from its other index, for which it would read every row of the application.
+// Prisma cannot group by an expression. All columns but the data of a rejection are in the index on type, time, outcome and client; an
+// expression around the client keeps the database from its other index, for which it would read every row of the application.
 function countByDay(
   db: Db,
   dialect: Dialect,
   { clientId, signIns, from }: { clientId: string; signIns: readonly string[]; from: Date },
 ): Promise<Row[]> {
   const day = dialect.utcDay('at');
-  return db.$queryRaw`SELECT ${day} AS day, outcome, COUNT(*) AS "_count" FROM audit_events
+  return db.$queryRaw`SELECT ${day} AS day, outcome, SUM(${timesOf(dialect)}) AS "_count" FROM audit_events
     WHERE type IN (${joinFragments([...new Set([...signIns, ...REJECTED])])}) AND at >= ${from}
       AND client_id || '' = ${clientId}
       AND ((outcome = 'success' AND type IN (${joinFragments(signIns)}))

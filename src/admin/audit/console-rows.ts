@@ -94,7 +94,7 @@ function placeOf({ userAgent, address, data }: AuditEntry, count: number): PageT
   const { apiKey, repeated } = data as { apiKey?: { name?: unknown }; repeated?: unknown };
   return dotted([
     count > 1 ? t('console.audit.times', { count }) : undefined,
-    typeof repeated === 'number' ? t('console.audit.times', { count: repeated + 1 }) : undefined,
+    typeof repeated === 'number' && repeated > 1 ? t('console.audit.times', { count: repeated }) : undefined,
     typeof apiKey?.name === 'string' ? t('console.audit.api-key', { name: apiKey.name }) : undefined,
     browserName(userAgent),
     address,

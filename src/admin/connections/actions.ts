@@ -7,6 +7,7 @@ import type { DocumentKind, ParseMetadata } from '../../connections/document-che
 import type { ConnectionDocuments } from '../../connections/documents.ts';
 import type { ClientSecrets, ClientTrial } from '../../federation/client-secrets.ts';
 import type { EndSession } from '../../logout/end-session.ts';
+import type { Sessions } from '../../oidc/store/sessions/sessions.ts';
 import { transaction } from '../../storage/database.ts';
 import type { PageText } from '../../texts/text.ts';
 import type { OnCreated } from '../api/idempotency.ts';
@@ -51,6 +52,7 @@ export interface ConnectionAdminDependencies extends ManageableConnectionsDepend
   domainChecks: Pick<DomainChecks, 'check'>;
   clientSecrets: Pick<ClientSecrets, 'check'>;
   endSession: Pick<EndSession, 'several'>;
+  sessions: Pick<Sessions, 'findAll'>;
   parseMetadata: ParseMetadata;
 }
 

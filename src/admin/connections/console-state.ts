@@ -1,12 +1,15 @@
 // Enables, disables and deletes a connection.
 import type Router from '@koa/router';
 import { z } from 'zod';
+import type { Notice } from '../../account/account-page-helpers.ts';
 import type { Connection } from '../../connections/connection.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { parseForm } from '../../http/input.ts';
+import type { EndResult } from '../../logout/end-session.ts';
 import { type PageText, sentences, t } from '../../texts/text.ts';
 import type { ConsolePage, Field } from '../console/blocks.ts';
 import { assertTypedName, deletionForm, readTypedName } from '../console/danger-zone.ts';
+import { endedNotice } from '../sessions/console.ts';
 import { assertChangeable, type ConnectionPagesDependencies, HOME, pathOf, WRITE } from './console-parts.ts';
 
 const endForm = z.object({ end_sessions: z.literal('on').optional() });
@@ -32,7 +35,8 @@ export function addStateRoutes(
     const { end_sessions: ends } = await parseForm(ctx, endForm.loose());
     await connections.setEnabled(id, false, frame.actor(ctx));
     const ended = ends === 'on' ? await connections.endSessions(id, frame.actor(ctx)) : undefined;
-    frame.redirect(ctx, pathOf(id), withEnded(t('console.connections.disabled-notice'), ended));
+    const { text, tone } = withEnded(t('console.connections.disabled-notice'), ended);
+    frame.redirect(ctx, pathOf(id), text, tone);
   });
 
   router.get('/:id/delete', ...frame.page(WRITE), async (ctx) => {
@@ -52,7 +56,8 @@ export function addStateRoutes(
         // First: afterwards nothing says which sessions began there.
         const ended = ends === 'on' ? await connections.endSessions(id, frame.actor(ctx)) : undefined;
         await connections.remove(id, frame.actor(ctx));
-        frame.redirect(ctx, HOME, withEnded(t('console.connections.deleted'), ended));
+        const { text, tone } = withEnded(t('console.connections.deleted'), ended);
+        frame.redirect(ctx, HOME, text, tone);
       },
       () => deletePage(id, { typed, ends: ends === 'on' }),
     );
@@ -96,8 +101,8 @@ function endSessionsField(count: number): Field {
   };
 }
 
-function withEnded(sentence: PageText, ended: number | undefined): PageText {
-  return ended === undefined
-    ? sentence
-    : sentences([sentence, t('console.connections.sessions-ended', { count: ended })]);
+function withEnded(sentence: PageText, ended: readonly EndResult[] | undefined): Notice {
+  if (ended === undefined) return { text: sentence, tone: 'good' };
+  const count = t('console.connections.sessions-ended', { count: ended.length });
+  return endedNotice(sentences([sentence, count]), ended);
 }

@@ -1,38 +1,59 @@
 // The single sign-on sessions that came from a connection.
 import type { Actor } from '../../audit/audit.ts';
-import type { EndSession } from '../../logout/end-session.ts';
+import type { EndResult, EndSession } from '../../logout/end-session.ts';
+import type { Sessions } from '../../oidc/store/sessions/sessions.ts';
+import { inChunks } from '../../storage/chunks.ts';
 import type { Db } from '../../storage/database.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 import type { ManageableConnections } from './manageable-connections.ts';
 
 export interface SessionActions {
   countSessions(id: string): Promise<number>;
-  /** Ends them; returns how many ended. */
-  endSessions(id: string, by: Actor): Promise<number>;
+  /** Ends them; returns the result of each that ended. */
+  endSessions(id: string, by: Actor): Promise<EndResult[]>;
+}
+
+export interface SessionActionsDependencies {
+  db: Db;
+  endSession: Pick<EndSession, 'several'>;
+  sessions: Pick<Sessions, 'findAll'>;
 }
 
 export function sessionActions(
-  { db, endSession }: { db: Db; endSession: Pick<EndSession, 'several'> },
+  dependencies: SessionActionsDependencies,
   { assertMayChange }: Pick<ManageableConnections, 'assertMayChange'>,
 ): SessionActions {
+  const { endSession } = dependencies;
   return {
-    countSessions: async (id) => (await sessionsOf(db, id)).length,
+    countSessions: async (id) => (await sessionsOf(dependencies, id)).length,
 
     async endSessions(id, by) {
       await assertMayChange(by);
       assertFreshProof(by, 'connection.end-sessions', id);
-      let count = 0;
-      for (const uid of await sessionsOf(db, id)) if (await endSession.several([uid], 'ended-by-admin', by)) count += 1;
-      return count;
+      const ended: EndResult[] = [];
+      for (const uid of await sessionsOf(dependencies, id)) {
+        const result = await endSession.several([uid], 'ended-by-admin', by);
+        if (result) ended.push(result);
+      }
+      return ended;
     },
   };
 }
 
-async function sessionsOf(db: Db, connectionId: string): Promise<string[]> {
+/** The live ones: the row of an upstream session stays after it. */
+async function sessionsOf(
+  { db, sessions }: Pick<SessionActionsDependencies, 'db' | 'sessions'>,
+  connectionId: string,
+): Promise<string[]> {
   const rows = await db.upstreamSession.findMany({
     where: { connectionId },
     select: { sessionUid: true },
     distinct: ['sessionUid'],
   });
-  return rows.map(({ sessionUid }) => sessionUid);
+  return (
+    await inChunks(
+      rows.map(({ sessionUid }) => sessionUid),
+      sessions.findAll,
+    )
+  ).map(({ uid }) => uid);
 }

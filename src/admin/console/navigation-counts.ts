@@ -1,4 +1,4 @@
-// The numbers in the navigation of each page. They are from memory, so that no page waits for them.
+// The numbers in the navigation of each page.
 import type { Context, Middleware } from '../../http/context.ts';
 import type { NavigationCounts } from './navigation.ts';
 

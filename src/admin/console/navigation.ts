@@ -1,6 +1,6 @@
 // The navigation of the console: the pages that an administrator may open.
 import { meets, type Need, type Rights, within } from '../../rbac/rights.ts';
-import { MOST_COUNTED } from '../../rejections/recent-count.ts';
+import { MOST_COUNTED } from '../../rejections/rejections.ts';
 import { type PageText, t } from '../../texts/text.ts';
 
 interface Entry {

@@ -3,6 +3,7 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Actor, Audit } from '../../audit/audit.ts';
 import { conflict, notFound, tooManyRequests } from '../../http/errors.ts';
+import { countUnsentMail, mailOf } from '../../mail/message-store.ts';
 import { type MailKind, recipientOf } from '../../mail/messages.ts';
 import type { Outbox } from '../../mail/outbox.ts';
 import type { TestMail } from '../../mail/test-mail.ts';
@@ -59,15 +60,8 @@ export interface MailAdminDependencies {
   mailLimits: Pick<MailLimits, 'to'>;
 }
 
-const WHERE = {
-  waiting: { sentAt: null, failedAt: null },
-  sent: { sentAt: { not: null } },
-  failed: { failedAt: { not: null } },
-} as const;
 /** Waiting mail in which the last error is looked for: what was tried is tried again later than what is new. */
 const RETRIED = 50;
-// A draft has no recipient yet: its account is looked up later, so that the answer takes equally long without one.
-const NOT_A_DRAFT = { recipient: { not: '' } };
 
 /** Lists mail by cursor, and sends failed mail again. `retry` throws not_found. */
 export function createMailAdmin(dependencies: MailAdminDependencies): MailAdmin {
@@ -86,7 +80,7 @@ export function createMailAdmin(dependencies: MailAdminDependencies): MailAdmin 
             : { createdAt: { lte: at }, OR: [{ createdAt: { lt: at } }, { id: { lt: id } }] };
       const order = isOldestFirst ? 'asc' : 'desc';
       const rows = await db.mailMessage.findMany({
-        where: { AND: [NOT_A_DRAFT, state ? WHERE[state] : {}, userId === undefined ? {} : { userId }, cursor] },
+        where: { AND: [mailOf[state ?? 'any'], userId === undefined ? {} : { userId }, cursor] },
         orderBy: [{ createdAt: order }, { id: order }],
         take: limit + 1,
         omit: { bodySealed: true },
@@ -131,18 +125,16 @@ function deliveryActions({
     templates: testMail,
 
     async state() {
-      // From indexes alone, and a few rows: each row is a mail with its body. Drafts, which last a moment, are counted too.
       const select = { lastError: true, createdAt: true } as const;
-      const [waiting, failed, waitingOnes, failedOnes] = await Promise.all([
-        db.mailMessage.count({ where: WHERE.waiting }),
-        db.mailMessage.count({ where: WHERE.failed }),
-        db.mailMessage.findMany({ where: WHERE.waiting, orderBy: { nextTryAt: 'desc' }, take: RETRIED, select }),
-        db.mailMessage.findMany({ where: WHERE.failed, orderBy: { failedAt: 'desc' }, take: 1, select }),
+      const [counts, waitingOnes, failedOnes] = await Promise.all([
+        countUnsentMail(db),
+        db.mailMessage.findMany({ where: mailOf.waiting, orderBy: { nextTryAt: 'desc' }, take: RETRIED, select }),
+        db.mailMessage.findMany({ where: mailOf.failed, orderBy: { failedAt: 'desc' }, take: 1, select }),
       ]);
       const [last] = [...waitingOnes, ...failedOnes]
         .filter(({ lastError }) => lastError !== null)
         .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime());
-      return { waiting, failed, lastError: last?.lastError ?? null };
+      return { ...counts, lastError: last?.lastError ?? null };
     },
 
     async sendTest(account, by) {

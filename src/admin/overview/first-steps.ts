@@ -1,6 +1,7 @@
 // What a new installation still needs, at the top of the overview until all of it is done.
 import type { Config } from '../../config.ts';
 import type { AccountFactors } from '../../mfa/account-factors.ts';
+import { hasSecondFactor } from '../../mfa/policy.ts';
 import type { Need } from '../../rbac/rights.ts';
 import { sentences, t } from '../../texts/text.ts';
 import { HOW_TO_SET_THE_ADDRESS } from '../applications/tabs/setup-guide.ts';
@@ -9,7 +10,7 @@ import type { Statistics } from './statistics.ts';
 
 export interface FirstStepsDependencies {
   config: Pick<Config, 'smtpUrl' | 'loopback' | 'issuer'>;
-  factors: Pick<AccountFactors, 'hasSecondFactor'>;
+  factors: Pick<AccountFactors, 'of'>;
 }
 
 /** Returns the function that makes the checklist for one administrator; no block when nothing is left to do. */
@@ -19,7 +20,8 @@ export function createFirstSteps({ config, factors }: FirstStepsDependencies) {
     { users, applications }: Pick<Statistics, 'users' | 'applications'>,
     may: (need: Need) => boolean,
   ): Promise<Block[]> {
-    const isProtected = await factors.hasSecondFactor(userId);
+    const own = await factors.of(userId);
+    const isProtected = hasSecondFactor(own) || own.phone !== undefined;
     const all = stepsOf({ config, isProtected, users, applications, may });
     // Only what this administrator may do.
     const steps = all.flatMap(({ isAllowed, ...step }) => (isAllowed ? [step] : []));

@@ -1,9 +1,12 @@
 // Numbers for the overview: what there is, and how many signed in, day by day and by application.
+import { timesOf } from '../../audit/repeated-entries.ts';
+import { countUnsentMail } from '../../mail/message-store.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Db } from '../../storage/database.ts';
 import type { Dialect } from '../../storage/dialect.ts';
 import { joinFragments } from '../../storage/fragments.ts';
 import type { Sql } from '../../storage/statements.ts';
+import { signInsOf } from '../applications/sign-in-counts.ts';
 
 export interface Statistics {
   /** When they were counted. */
@@ -14,7 +17,7 @@ export interface Statistics {
   mail: { waiting: number; failed: number };
   /** One entry for each day (UTC), the newest last. */
   days: { day: string; signIns: number; failures: number }[];
-  /** Sign-ins of those days by application, the most used first. */
+  /** Sign-ins to applications in those days, also with a session that exists; the most used first. */
   byApplication: { clientId: string; signIns: number }[];
 }
 
@@ -35,15 +38,14 @@ export function createStatistics({ db, sql, now }: StatisticsDependencies) {
     const at = now();
     const today = new Date(at.toISOString().slice(0, 10));
     const from = new Date(today.getTime() - (days - 1) * DAY_MS);
-    const [users, withSecondFactor, applications, sessions, waiting, failed, byDay, byApplication] = await Promise.all([
+    const [users, withSecondFactor, applications, sessions, mail, byDay, signIns] = await Promise.all([
       db.user.groupBy({ by: ['isActive'], _count: true }),
       countEnrolled(db),
       db.application.groupBy({ by: ['protocol', 'enabled'], _count: true }),
       countSessions(db, at),
-      db.mailMessage.count({ where: { sentAt: null, failedAt: null } }),
-      db.mailMessage.count({ where: { failedAt: { not: null } } }),
+      countUnsentMail(db),
       signInsByDay(db, sql.dialect, from),
-      signInsByApplication(db, from),
+      signInsOf({ db, sql }, from, new Date(today.getTime() + DAY_MS)),
     ]);
     const sum = (day: string, isDone: boolean) =>
       total(byDay.filter((row) => row.day === day && (row.type === DONE) === isDone));
@@ -56,12 +58,12 @@ export function createStatistics({ db, sql, now }: StatisticsDependencies) {
         disabled: total(applications.filter(({ enabled }) => !enabled)),
       },
       sessions,
-      mail: { waiting, failed },
+      mail,
       days: Array.from({ length: days }, (_, index) => {
         const day = new Date(from.getTime() + index * DAY_MS).toISOString().slice(0, 10);
         return { day, signIns: sum(day, true), failures: sum(day, false) };
       }),
-      byApplication,
+      byApplication: mostUsed(signIns),
     };
   };
 }
@@ -74,11 +76,12 @@ function total(rows: readonly Counted[]): number {
   return rows.reduce((sum, row) => sum + Number(row._count), 0);
 }
 
-// Prisma has no UNION.
+/** Users with one of the factors that the page of a user lists. Prisma has no UNION. */
 async function countEnrolled(db: Db): Promise<number> {
   return total(
     await db.$queryRaw<Counted[]>`SELECT COUNT(*) AS "_count" FROM (
-      SELECT user_id FROM totp_credentials WHERE confirmed_at IS NOT NULL UNION SELECT user_id FROM passkeys) AS enrolled`,
+      SELECT user_id FROM totp_credentials WHERE confirmed_at IS NOT NULL
+      UNION SELECT user_id FROM passkeys UNION SELECT user_id FROM phone_factors) AS enrolled`,
   );
 }
 
@@ -93,19 +96,18 @@ async function countSessions(db: Db, now: Date): Promise<number> {
 // Prisma cannot group by an expression.
 function signInsByDay(db: Db, dialect: Dialect, from: Date): Promise<(Counted & { day: string; type: string })[]> {
   const day = dialect.utcDay('at');
-  return db.$queryRaw`SELECT ${day} AS day, type, COUNT(*) AS "_count" FROM audit_events
+  return db.$queryRaw`SELECT ${day} AS day, type, SUM(${timesOf(dialect)}) AS "_count" FROM audit_events
     WHERE at >= ${from} AND ((type = ${DONE} AND outcome = 'success')
       OR (outcome = 'failure' AND type IN (${joinFragments(FAILED)})))
     GROUP BY ${day}, type`;
 }
 
-async function signInsByApplication(db: Db, from: Date): Promise<{ clientId: string; signIns: number }[]> {
-  const rows = await db.auditEvent.groupBy({
-    by: ['clientId'],
-    where: { type: DONE, outcome: 'success', at: { gte: from }, clientId: { not: null } },
-    _count: true,
-    orderBy: [{ _count: { clientId: 'desc' } }, { clientId: 'asc' }],
-    take: TOP,
-  });
-  return rows.flatMap(({ clientId, _count }) => (clientId === null ? [] : { clientId, signIns: _count }));
+/** As in the list of applications: with the use of a session that exists. */
+function mostUsed(signIns: readonly { clientId: string; count: number }[]): Statistics['byApplication'] {
+  const counts = new Map<string, number>();
+  for (const { clientId, count } of signIns) counts.set(clientId, (counts.get(clientId) ?? 0) + count);
+  return [...counts]
+    .map(([clientId, count]) => ({ clientId, signIns: count }))
+    .sort((one, other) => other.signIns - one.signIns || (one.clientId < other.clientId ? -1 : 1))
+    .slice(0, TOP);
 }

@@ -3,7 +3,7 @@ import type { Applications } from '../../applications/applications.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { notFound } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
-import type { EndSession } from '../../logout/end-session.ts';
+import type { EndResult, EndSession } from '../../logout/end-session.ts';
 import type { SessionEntry, Sessions } from '../../oidc/store/sessions/sessions.ts';
 import type { Authority } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
@@ -43,7 +43,7 @@ export interface SessionAdmin {
   list(query: ListSessions, by: Actor): Promise<SessionPage>;
   ofUser(userId: string, by: Actor): Promise<SessionView[]>;
   get(uid: string, by: Actor, needs?: OwnPermission): Promise<SessionView>;
-  end(uid: string, by: Actor): Promise<void>;
+  end(uid: string, by: Actor): Promise<EndResult>;
   /** Ends every session that the application takes part in. Returns their number. */
   endOfApplication(id: string, by: Actor): Promise<number>;
 }
@@ -85,7 +85,7 @@ export function createSessionAdmin(dependencies: SessionAdminDependencies): Sess
     async end(uid, by) {
       const session = await get(uid, by, 'gatehouse.sessions:end');
       assertFreshProof(by, 'session.end', nameAndUsername(session));
-      if (!(await endSession.one(uid, 'ended-by-admin', by))) throwNoSession();
+      return (await endSession.one(uid, 'ended-by-admin', by)) ?? throwNoSession();
     },
 
     async endOfApplication(id, by) {

@@ -111,7 +111,7 @@ export function userSessionEndpoints(
       summary: 'Ends every session of the user and revokes every token',
       params: byId,
       response: z.object({ ended: z.int() }),
-      handle: async ({ params, by }) => ({ body: { ended: await users.endSessions(params.id, by) } }),
+      handle: async ({ params, by }) => ({ body: { ended: (await users.endSessions(params.id, by)).count } }),
     }),
   ];
 }

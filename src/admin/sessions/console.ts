@@ -1,12 +1,14 @@
 // /admin/sessions: the live single sign-on sessions, and the end of one.
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { Notice } from '../../account/account-page-helpers.ts';
 import type { Extras, State } from '../../http/context.ts';
 import { parseQuery } from '../../http/input.ts';
 import { limits } from '../../limits.ts';
+import type { EndResult } from '../../logout/end-session.ts';
 import { browserName } from '../../mail/browser-name.ts';
 import { within } from '../../rbac/rights.ts';
-import { t } from '../../texts/text.ts';
+import { listOf, type PageText, sentences, t } from '../../texts/text.ts';
 import type { Cell, Empty, Search } from '../console/blocks.ts';
 import { cursorField, type Frame, trailField } from '../console/frame.ts';
 import { pageLinks, sortColumn } from '../console/lists.ts';
@@ -101,9 +103,28 @@ function sessionEnd(router: Router<State, Extras>, { frame, sessions }: SessionP
   });
 
   router.post('/:uid/end', ...frame.change(within(END)), async (ctx) => {
-    await sessions.end(ctx.params.uid ?? '', frame.actor(ctx));
-    frame.redirect(ctx, '/admin/sessions', t('console.sessions.ended'));
+    const ended = await sessions.end(ctx.params.uid ?? '', frame.actor(ctx));
+    const { text, tone } = endedNotice(t('console.sessions.ended'), [ended]);
+    const log = frame.may(ctx, 'gatehouse.audit:read') ? ACTIVITY : undefined;
+    frame.redirect(ctx, '/admin/sessions', text, tone, ended.run && log);
   });
+}
+
+/** Where the result of each application is listed. */
+const ACTIVITY = { href: '/admin/audit?kind=session', label: t('console.audit.title') };
+
+/** That sessions ended, which of their applications are being notified, and which cannot be. */
+export function endedNotice(ended: PageText, results: readonly EndResult[]): Notice {
+  const namesOf = (which: 'notified' | 'notNotified') => [...new Set(results.flatMap(({ run }) => run?.[which] ?? []))];
+  const [notified, others] = [namesOf('notified'), namesOf('notNotified')];
+  return {
+    text: sentences([
+      ended,
+      ...(notified.length > 0 ? [t('console.sessions.notifying', { apps: listOf(notified) })] : []),
+      ...(others.length > 0 ? [t('console.sessions.not-notified', { apps: listOf(others) })] : []),
+    ]),
+    tone: others.length > 0 ? 'warn' : 'good',
+  };
 }
 
 function filterOf(user: ReturnType<typeof typedUserValue>, sort: string): Search {

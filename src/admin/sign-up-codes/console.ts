@@ -194,7 +194,10 @@ function createdPage({ code, text }: CreatedSignUpCode, issuer: string): Console
           { label: t('console.shared.name'), value: code.name },
           { label: t('console.sign-up-codes.form.uses'), value: code.maxUses },
           { label: t('console.sign-up-codes.expires'), value: code.expiresAt ?? t('console.sign-up-codes.never') },
-          { label: t('console.sign-up-codes.page'), value: { text: `${issuer}/sign-up`, code: true } },
+          {
+            label: t('console.sign-up-codes.page'),
+            value: { text: `${issuer}/sign-up`, copy: t('console.sign-up-codes.page.copy') },
+          },
         ],
       },
       { kind: 'actions', items: [{ label: t('console.sign-up-codes.created.done'), href: HOME, look: 'primary' }] },

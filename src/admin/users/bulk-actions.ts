@@ -98,7 +98,7 @@ export const bulkActions: readonly BulkAction[] = [
     ...{ name: 'end-sessions', needs: [END], change: 'users.end-sessions' },
     isDangerous: true,
     run: async (users, id, by) =>
-      (await users.endSessions(id, by)) > 0 ? undefined : t('console.bulk.reason.no-session'),
+      (await users.endSessions(id, by)).count > 0 ? undefined : t('console.bulk.reason.no-session'),
   },
   {
     ...{ name: 'delete', needs: [WRITE], change: 'users.delete', isDangerous: true, isFinal: true },

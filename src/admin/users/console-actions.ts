@@ -12,6 +12,7 @@ import { sentences, type Text, t } from '../../texts/text.ts';
 import type { ConsolePage } from '../console/blocks.ts';
 import { assertTypedName, readTypedName, typedNameField } from '../console/danger-zone.ts';
 import type { Frame } from '../console/frame.ts';
+import { endedNotice } from '../sessions/console.ts';
 import type { UserAdmin, UserDetails } from './actions.ts';
 import { disabledBy, disabledSentence } from './disabled-by.ts';
 
@@ -141,9 +142,10 @@ export const userActions: readonly UserAction[] = [
     isOffered: () => true,
     consequence: t('console.user-action.end-sessions.consequence'),
     run: async (users, id, by) => {
-      const count = await users.endSessions(id, by);
+      const ended = await users.endSessions(id, by);
+      const { count } = ended;
       if (count === 0) return { text: t('console.user-action.end-sessions.none'), tone: 'warn' };
-      return t('console.user-action.end-sessions.done', { count });
+      return endedNotice(t('console.user-action.end-sessions.done', { count }), [ended]);
     },
   },
   {

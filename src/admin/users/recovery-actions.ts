@@ -1,6 +1,6 @@
 // Lockout, second factors and sessions of a user, as an administrator changes them.
 import type { Actor, Audit } from '../../audit/audit.ts';
-import type { EndSession } from '../../logout/end-session.ts';
+import type { EndedAll, EndSession } from '../../logout/end-session.ts';
 import type { NotifyOwner } from '../../mail/notify-owner.ts';
 import type { Mfa } from '../../mfa/create-mfa.ts';
 import type { Lockout } from '../../rate-limits/lockout.ts';
@@ -14,7 +14,7 @@ export interface RecoveryActions {
   resetFactors(id: string, by: Actor): Promise<void>;
   /** Lets the user set up a first second factor (setting first_factor). */
   allowFirstFactor(id: string, by: Actor): Promise<void>;
-  endSessions(id: string, by: Actor): Promise<number>;
+  endSessions(id: string, by: Actor): Promise<EndedAll>;
 }
 
 export interface RecoveryActionsDependencies {

@@ -114,7 +114,8 @@ export const accountTexts: Record<Types, EventText> = {
   },
   'one-time-code.sent': {
     kind: 'factor',
-    done: 'activity.event.code-sent',
+    // A text message was handed to the gateway; an email is in the queue, and has an entry of its own when it leaves.
+    done: ({ data }) => (data.channel === 'sms' ? 'activity.event.code-sent' : 'activity.event.code-queued'),
     failed: 'activity.event.code-not-sent',
   },
   'phone.confirmed': { kind: 'factor', done: 'activity.event.phone-confirmed' },
@@ -157,7 +158,7 @@ export const accountTexts: Record<Types, EventText> = {
   'mail.failed': {
     kind: 'server',
     done: 'console.events.mail-failed',
-    failed: 'console.events.mail-failed',
+    failed: ({ data }) => (data.recipient ? 'console.events.mail-failed' : 'console.events.mail-not-written'),
     saysReason: true,
   },
   'mail.retried': { kind: 'server', done: 'console.events.mail-retried' },

@@ -13,6 +13,7 @@ import { FIRST_PASSWORD_ADVICE, isFirstPasswordUnused } from '../../config-file/
 import { decryptDataKeys } from '../../keys/data-keys.ts';
 import { createKeyring } from '../../keys/keyring.ts';
 import { limits } from '../../limits.ts';
+import { mailOf } from '../../mail/message-store.ts';
 import { removeClientArtifacts } from '../../oidc/store/removals.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
@@ -214,14 +215,14 @@ async function adminFinding({ database: { db, sql }, protectedRows, now }: Opene
     return [
       warning('admins', 'the temporary password of the first administrator was never used', FIRST_PASSWORD_ADVICE),
     ];
-  if (count > 0) return [ok('admins', `${count} with the role ${ADMIN_ROLE}`)];
+  if (count > 0) return [ok('admins', `${plural(count, 'active user')} with the role ${ADMIN_ROLE}`)];
   return [failure('admins', 'no active user has the role admin', `Run: gatehouse user add NAME --role ${ADMIN_ROLE}`)];
 }
 
 async function mailFindings({ database: { db } }: Opened): Promise<Finding[]> {
   const [lost, waiting] = await Promise.all([
-    db.mailMessage.count({ where: { failedAt: { not: null } } }),
-    db.mailMessage.count({ where: { sentAt: null, failedAt: null, tries: { gt: 2 } } }),
+    db.mailMessage.count({ where: mailOf.failed }),
+    db.mailMessage.count({ where: { ...mailOf.waiting, tries: { gt: 2 } } }),
   ]);
   if (lost + waiting === 0) return [];
   return [

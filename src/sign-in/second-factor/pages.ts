@@ -59,6 +59,7 @@ export interface FactorPagesDependencies {
   recoveryCodes: Pick<RecoveryCodes, 'remaining'>;
   /** For how many days a browser may skip the second factor; 0: never. */
   rememberDays(): number;
+  hasMailServer: boolean;
 }
 
 /** The value of `method` for the page about lost methods. */
@@ -100,7 +101,7 @@ export function createFactorPages(dependencies: FactorPagesDependencies): Factor
 }
 
 async function showSecondFactor(
-  { attempts, passkeys, rememberDays }: FactorPagesDependencies,
+  { attempts, passkeys, rememberDays, hasMailServer }: FactorPagesDependencies,
   ctx: Context,
   current: CurrentStep,
   { problem, status = 200, method: requested, foot }: FactorPageState,
@@ -127,7 +128,8 @@ async function showSecondFactor(
   }
   const send = sendForm(current, method);
   const form = { action: pathOf(current, 'code'), method, isNumeric: method !== 'recovery-code' };
-  ctx.render('sign-in/second-factor', { ...page, ...form, send, hint: hintOf(current, method, send) }, status);
+  const hint = method === 'email' && !hasMailServer ? t('second-factor.no-server') : hintOf(current, method, send);
+  ctx.render('sign-in/second-factor', { ...page, ...form, send, hint }, status);
 }
 
 /** For users who have lost all of them: who can help, and what to say. */

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../../src/limits.ts';
 import { type FaultySmtpServer, faultySmtpServer } from '../../mail/smtp.ts';
+import { type Application, anApplication, signIn } from '../../oidc/support.ts';
 import { aUser } from '../../support/factories.ts';
-import type { HttpClient, Page } from '../../support/http.ts';
+import { type HttpClient, httpClient, type Page } from '../../support/http.ts';
 import { startIdp, type TestIdp } from '../../support/idp.ts';
 import { textOf } from '../../support/pages/html.ts';
 import { consoleOf, staff } from './support.ts';
@@ -13,6 +14,14 @@ function noticeOf({ text }: Page): [string, string] | undefined {
   const [, tone = '', inner = ''] = /<p class="note (\w+)" role="status">(.*?)<\/p>/s.exec(text) ?? [];
   return tone === '' ? undefined : [tone, textOf(inner)];
 }
+
+/** Pages of people that have an email sent, and what is typed there. */
+const ASKING: readonly (readonly [string, Record<string, string>])[] = [
+  ['/sign-up', { email: 'newcomer@example.com' }],
+  ['/forgot-password', { username: 'nobody' }],
+  ['/unlock/ask', { username: 'nobody' }],
+];
+const FROM = { requestId: 'r', address: '127.0.0.1', userAgent: '' };
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; !(await condition()); tries += 1) {
@@ -61,6 +70,28 @@ describe('an email', () => {
     expect(textOf((await admin.get('/admin')).text)).toContain('1 not delivered');
   });
 
+  it('that a person asks for is announced, not reported as sent', async () => {
+    await idp.services.settings.set('self_registration', true);
+    await idp.services.settings.reload();
+    const person = httpClient(idp.issuer);
+    for (const [path, fields] of ASKING) {
+      const answer = await person.follow(await person.submit(await person.get(path), fields));
+      expect(textOf(answer.text), path).toMatch(/Check your email .*you’ll get an email with a link/i);
+      expect(textOf(answer.text), path).not.toMatch(/we (sent|emailed)/i);
+    }
+  });
+
+  it('is in the activity log as requested, then as accepted or not', async () => {
+    const { account } = await aUser(idp.services, { name: 'Lena Logged' });
+    smtp.rejections.set(account.email ?? '', 550);
+    await admin.submit(await admin.get(`/admin/users/${account.id}/security`), {}, { form: '/send-reset' });
+    await settled(account.email ?? '');
+    const log = textOf((await admin.get('/admin/audit')).text);
+    expect(log).toContain('requested a password reset link for');
+    expect(log).not.toMatch(/sent .* a password reset link/);
+    expect(log).toContain(`An email to ${account.email} wasn’t delivered`);
+  });
+
   it('with a link for a new password has its state on the tab Security', async () => {
     const { account } = await aUser(idp.services);
     const page = await admin.get(`/admin/users/${account.id}/security`);
@@ -107,6 +138,53 @@ describe('without a mail server', () => {
     expect(textOf((await admin.get(made.url)).text)).toContain('Invitation Saved as a file filed@example.com');
     const tested = await admin.submit(await admin.get('/admin/mail'), {}, { form: '/mail/test' });
     expect(tested.text).toContain('<section class="verdict warn">');
+  });
+
+  it('the page after a form says that no email was sent, the same for every name', async () => {
+    await idp.services.settings.set('self_registration', true);
+    await idp.services.settings.reload();
+    const { username } = await aUser(idp.services);
+    const person = httpClient(idp.issuer);
+    for (const [path, fields] of [...ASKING, ['/forgot-password', { username }] as const]) {
+      const answer = await person.follow(await person.submit(await person.get(path), fields));
+      expect(textOf(answer.text), path).toContain('No email was sent This server can’t send email right now');
+    }
+    const code = await aUser(idp.services);
+    expect((await idp.services.codeDelivery.send(code.account, 'email', code.account.email ?? '', FROM)).outcome).toBe(
+      'sent',
+    );
+    const log = textOf((await admin.get(`/admin/audit?user=${code.username}`)).text);
+    expect(log).toContain('A code by email was requested for');
+    expect(log).not.toContain('was sent');
+  });
+
+  it('the end of a session names the applications that are being notified and those that cannot be', async () => {
+    const back = await anApplication(idp, {
+      client_name: 'With back channel',
+      backchannel_logout_uri: 'http://127.0.0.1:9/logout',
+    });
+    const none = await anApplication(idp, { client_name: 'Without logout' });
+    const user = await aUser(idp.services, { name: 'Sam Session' });
+    const browser = httpClient(idp.issuer);
+    const end = async (applications: Application[], path: (uid: string) => string) => {
+      for (const application of applications) await signIn(browser, application, user);
+      const [session] = await idp.services.sessions.list(user.account.id);
+      const question = await admin.get(path(session?.uid ?? ''));
+      return noticeOf(await admin.follow(await admin.submit(question, {}, { form: '/end' })));
+    };
+    const one = (uid: string) => `/admin/sessions/${uid}/end`;
+    expect(await end([back], one)).toEqual([
+      'ok',
+      'Session ended. Gatehouse is notifying With back channel. Activity log',
+    ]);
+    expect(await end([none], one)).toEqual([
+      'warn',
+      'Session ended. These applications can’t be notified, so the person may still be signed in there: Without logout. Activity log',
+    ]);
+    expect(await end([back, none], () => `/admin/users/${user.account.id}/end-sessions`)).toEqual([
+      'warn',
+      '1 session ended. Gatehouse is notifying With back channel. These applications can’t be notified, so the person may still be signed in there: Without logout.',
+    ]);
   });
 
   it('a rotation that is too early is a disabled button that says when it is possible, and a request says so too', async () => {
