@@ -88,7 +88,7 @@ describe('an email', () => {
     await settled(account.email ?? '');
     const log = textOf((await admin.get('/admin/audit')).text);
     expect(log).toContain('requested a password reset link for');
-    expect(log).not.toMatch(/sent .* a password reset link/);
+    expect(log).not.toMatch(/ sent [\w ]{1,40} a password reset link/);
     expect(log).toContain(`An email to ${account.email} wasn’t delivered`);
   });
 
