@@ -5,7 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { routes } from '../../src/oidc/engine/configuration.ts';
 import { createMetrics } from '../../src/platform/metrics.ts';
 
-const documents = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...readdirSync('docs', { recursive: true, encoding: 'utf8' })]
+const documents = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...readdirSync('docs', { recursive: true, encoding: 'utf8' }),
+]
   .filter((name) => name.endsWith('.md'))
   .map((name) => (existsSync(name) ? name : path.join('docs', name)));
 const read = (name: string) => readFileSync(name, 'utf8');
