@@ -22,7 +22,7 @@ export function hostGuard({ issuerUrl, trustProxy, exemptPaths = OPERATOR_PATHS 
     rejectMalformedTarget(ctx);
     if (!exempt.has(ctx.path)) {
       const requested = requestedHost(ctx, trustProxy);
-      if (requested !== issuerUrl.host && hostOf(requested, scheme) !== issuerUrl.host) {
+      if (requested !== issuerUrl.host && !isIssuerHost(hostOf(requested, scheme), issuerUrl)) {
         throw misdirected(issuerUrl.origin, { detail: { host: requested.slice(0, 256) } });
       }
     }
@@ -64,6 +64,12 @@ function requestedHost({ req }: Context, trustProxy: number): string {
 
 function isHostName(name = ''): boolean {
   return name.length === 4 && name.toLowerCase() === 'host';
+}
+
+// The port may be missing, although RFC 9110, section 7.2, requires it: proxies (`$host` of nginx) and clients leave it out. Another host
+// name is what an attacker has (DNS rebinding).
+function isIssuerHost(host: string | undefined, { host: whole, hostname }: URL): boolean {
+  return host === whole || host === hostname;
 }
 
 // In the form of URL.host: lower case, without the default port.

@@ -117,7 +117,7 @@ describe('the host name', () => {
 
   it.each<Record<string, string>>([
     { host: 'attacker.example' },
-    { host: 'localhost' },
+    { host: 'localhost:1' },
     { host: '' },
     { host: 'localhost:1@attacker.example' },
     {},

@@ -37,6 +37,17 @@ it('the server serves the host of the issuer, in any case and with the default p
   }
 });
 
+it('the server serves the host of an issuer with a port, also when the request leaves the port out', async () => {
+  await start({ issuer: 'https://id.example.com:8443' });
+  for (const host of ['id.example.com:8443', 'id.example.com', 'ID.example.com'])
+    expect((await app.client.get('/seen', { headers: { host } })).json()).toMatchObject({
+      href: 'https://id.example.com:8443/seen',
+      host: 'id.example.com:8443',
+    });
+  for (const host of ['id.example.com:8444', 'evil.example', 'evil.example:8443'])
+    expect((await app.client.get('/seen', { headers: { host } })).status).toBe(421);
+});
+
 it.each([
   'evil.example',
   'id.example.com.evil.example',

@@ -15,6 +15,7 @@ import { startPgAdmin } from './products/pgadmin.ts';
 import type { StartProduct } from './products/product.ts';
 import { startSynapse } from './products/synapse.ts';
 import { startVault } from './products/vault.ts';
+import { startWordPress } from './products/wordpress.ts';
 import { Missing } from './programs.ts';
 
 const products: Record<string, StartProduct> = {
@@ -26,6 +27,7 @@ const products: Record<string, StartProduct> = {
   vault: startVault,
   kubernetes: startKubernetes,
   gitea: startGitea,
+  wordpress: startWordPress,
   miniflux: startMiniflux,
   pgadmin: startPgAdmin,
   'keycloak-oidc': (gatehouse) => startKeycloakBroker(gatehouse, 'oidc'),

@@ -201,6 +201,8 @@ function nextcloudIdentifier(backchannelLogoutUri: unknown): string | undefined 
 // this server requires unless the registration says require_pkce: false; BeAPI/openid-connect-generic-pkce-addon sends challenge and verifier by the plugin's filters.
 export const wordpress: ProductPreset = {
   id: 'wordpress',
+  ran: { what: 'WordPress 6.1.9 and the plugin 3.10.3', on: '2026-11' },
+  demands: { email: 'address' },
   life: {
     renews: false,
     signOut: 'everywhere',
@@ -244,6 +246,11 @@ define( 'OIDC_ISSUER', '${issuer}' );`,
     {
       title: t('console.preset.in-place', { place: 'Settings → OpenID Connect Client' }),
       text: 'Identity Key: preferred_username',
+    },
+    // Its address after a sign-out has the language of the user otherwise, and could not be registered.
+    {
+      title: t('console.preset.wordpress.after-sign-out', { file: 'wp-content/mu-plugins/gatehouse.php' }),
+      text: "<?php\nadd_filter( 'logout_redirect', fn( $url, $requested ) => $requested ?: home_url( '/' ), 10, 2 );",
     },
   ],
 };
