@@ -81,7 +81,11 @@
         if (!answers.has(text)) {
           const url = `${input.dataset.suggest}?${new URLSearchParams({ q: text })}`;
           // A session that has ended redirects to the sign-in: the field is then a plain one.
-          const response = await fetch(url, { signal: running.signal, redirect: 'error' });
+          const response = await fetch(url, {
+            headers: { 'Page-Language': document.documentElement.lang },
+            signal: running.signal,
+            redirect: 'error',
+          });
           if (!response.ok) return show(false);
           answers.set(text, await response.json());
         }

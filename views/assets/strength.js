@@ -24,7 +24,12 @@
           ['username', 'name', 'email'].includes(field.name) && field.value ? [field.value] : [],
         ),
       });
-      const headers = { 'Content-Type': 'application/json', Accept: 'application/json', 'X-CSRF-Token': token };
+      const headers = {
+        'Content-Type': 'application/json',
+        Accept: 'application/json',
+        'X-CSRF-Token': token,
+        'Page-Language': document.documentElement.lang,
+      };
       const answer = await fetch('/password-strength', { method: 'POST', headers, body }).catch(() => undefined);
       // Typing went on meanwhile, or the meter is busy: the next answer counts.
       if (answer?.ok && number === requestNumber && input.value !== '') show(await answer.json(), missing);

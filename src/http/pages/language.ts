@@ -46,7 +46,11 @@ function languageOf(ctx: Context, cookies: Pick<Cookies, 'get'>): string {
   const { tags, standard } = languagesFor(ctx.state.isConsole, ctx.state.offeredLanguages());
   const picked = cookies.get(ctx, 'pickedLanguage');
   const remembered = cookies.get(ctx, 'language');
-  const wishes = [picked, ...requestedLanguages, profileLanguage, remembered].filter((wish) => wish !== undefined);
+  // A script of a page asks in the language of that page, which knows more than a request beside it: who the user is, and ui_locales.
+  const ofPage = ctx.get('Page-Language') || undefined;
+  const wishes = [ofPage, picked, ...requestedLanguages, profileLanguage, remembered].filter(
+    (wish) => wish !== undefined,
+  );
   return bestLanguage(wishes, tags) ?? bestLanguage(acceptedLanguages(ctx.get('Accept-Language')), tags) ?? standard;
 }
 

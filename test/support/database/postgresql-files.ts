@@ -110,6 +110,7 @@ const flows = {
   'connections/attacks': 'rights on connections, and rows that another program wrote',
   'admin/changes': 'changes by the admin API: versions, row locks, idempotency, audit',
   'admin/endpoints': 'every endpoint of the admin API once',
+  'admin/numbers': 'counts in SQL, with numbers from the JSON of audit entries',
   'admin/limited-rights': 'limits in the SQL of lists, sessions and the audit log',
   'admin/users/import': 'an import ends before the time of the statements of one request',
   'admin/console/applications': 'the console: an application registered, tried with a real sign-in, changed',
