@@ -35,6 +35,22 @@ describe('rejection-code', () => {
     });
   });
 
+  it('adds the code to an error in the fragment, where the engine sends those of an unsupported response type', async () => {
+    const query = {
+      client_id: 'app',
+      response_type: 'id_token',
+      scope: 'openid',
+      redirect_uri: appUri,
+      state: 'recorded',
+    };
+    const answer = await httpClient().get(`${patched.origin}${routes.authorization}?${new URLSearchParams(query)}`);
+    const { hash, search } = new URL(answer.location ?? '');
+    expect(search).toBe('');
+    const sent = Object.fromEntries(new URLSearchParams(hash.slice(1)));
+    expect(sent).toMatchObject({ error: 'unsupported_response_type', state: 'recorded' });
+    expect(sent.error_description).toContain('ABCD-EFGH');
+  });
+
   it('adds the code of a recorded rejection to the description, and nothing otherwise', async () => {
     const description = (await rejected(bare, 'other')).error_description;
     const withCode = await rejected(patched, 'recorded');
