@@ -102,7 +102,7 @@ export const policies = {
   /** Polling by one device (RFC 8628 3.5); one second less than the announced interval, for network jitter. */
   'device:poll': window({ points: 1, seconds: limits.deviceCode.pollSeconds - 1 }),
   /** Rejected requests that are stored for administrators, by IPv4 address or IPv6 network of 48 bits; anyone can cause any number. */
-  'rejections:address': window({ points: 100, seconds: 60 * 60 }),
+  'rejections:address': window({ points: limits.rejections.perHour, seconds: 60 * 60 }),
   /** Failed client authentication, by client and address, so that an attacker elsewhere cannot lock a client out. */
   'client-auth:address': window(rateLimits.clientAuthPerAddress),
   /** Calls of the admin API and of access evaluation, by caller. */

@@ -127,13 +127,30 @@ export function createRejections(dependencies: RejectionsDependencies): Rejectio
 }
 
 async function write(
-  { db, now, admit }: RejectionsDependencies,
+  { db, now, logger, admit }: RejectionsDependencies,
   code: string,
   request: RequestInfo,
   rejection: NewRejection,
 ): Promise<void> {
-  if (!(await admit(request.address))) return;
   const { endpoint, reason, message, clientId, subjectId } = rejection;
+  if (!(await admit(request.address))) {
+    const { requestId, address } = request;
+    const rule = rejection.rules.find(({ state }) => state === 'failed')?.rule;
+    const fields = {
+      rejection: code,
+      endpoint,
+      reason: clipped(reason),
+      detail: clipped(message),
+      rule,
+      requestId,
+      address,
+    };
+    logger.warn(
+      { ...fields, client: clientId && clipped(clientId) },
+      'a rejected request was not stored: too many from its address',
+    );
+    return;
+  }
   const values = {
     at: now(),
     endpoint,

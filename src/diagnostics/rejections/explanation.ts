@@ -55,7 +55,8 @@ export interface RejectionAdminDependencies extends FixDependencies {
 }
 
 function unknownReference(): AppError {
-  const advice = t('console.rejections.not-found.advice', { days: limits.rejections.keepDays });
+  const { keepDays, perHour } = limits.rejections;
+  const advice = t('console.rejections.not-found.advice', { days: keepDays, limit: perHour });
   return notFound({ message: t('console.rejections.not-found'), advice });
 }
 
