@@ -15,7 +15,7 @@ import type { Rejections } from '../../rejections/rejections.ts';
 import { type RuleId, ruleResults } from '../../rejections/rules.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';
 import { samlErrorPage } from '../../saml/messages/error-page.ts';
-import { type OpenedMessage, openMessage } from '../../saml/messages/open-message.ts';
+import { type ClaimedMessage, claimOf, type OpenedMessage, openMessage } from '../../saml/messages/open-message.ts';
 import { claimedInResponseTo } from '../../saml/messages/read-logout.ts';
 import type { ServiceProvider, ServiceProviders } from '../../saml/metadata/service-providers.ts';
 import { requestParameters, violationOf } from '../../saml/sso/rejected-requests.ts';
@@ -89,9 +89,11 @@ export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<S
 
   async function handle(ctx: Context, text: string, decode: (text: string) => Promise<DecodedMessage>): Promise<void> {
     let sp: ServiceProvider | undefined;
+    let decoded: DecodedMessage | undefined;
     let opened: OpenedMessage | undefined;
     try {
-      opened = openMessage(await decode(text), ['LogoutRequest', 'LogoutResponse'], validateXml);
+      decoded = await decode(text);
+      opened = openMessage(decoded, ['LogoutRequest', 'LogoutResponse'], validateXml);
       if (opened.name === 'LogoutResponse') {
         const runId = await logoutResponses.accept(opened, claimedInResponseTo(opened.unverified.root) ?? '');
         return redirectToRun(ctx, runId);
@@ -110,7 +112,9 @@ export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<S
       if (sp && error instanceof SamlError) await logoutRequests.record(ctx, sp, 'failure', error.code);
       const runId = sp || error instanceof AppError ? undefined : await runOfUnreadable(text, error);
       if (runId !== undefined) return redirectToRun(ctx, runId);
-      const rejectionCode = await recordRejection(ctx, opened, error, sp);
+      const claim = decoded && !opened ? claimOf(decoded) : undefined;
+      if (claim?.decoded.parameter === 'SAMLRequest') sp = await serviceProviders.find(claim.claimedIssuer);
+      const rejectionCode = await recordRejection(ctx, opened ?? claim, error, sp);
       if (!sp || error instanceof AppError) throw samlErrorPage(error, sp?.title, rejectionCode);
       await answerRejection(ctx, sp, error, rejectionCode, undefined);
     }
@@ -191,19 +195,19 @@ export function samlLogoutRoutes(dependencies: SamlLogoutDependencies): Router<S
   /** Records the rejection for the console. Returns the code that the user sees. */
   async function recordRejection(
     ctx: Context,
-    opened: OpenedMessage | undefined,
+    message: OpenedMessage | ClaimedMessage | undefined,
     error: SamlError | AppError,
     sp: ServiceProvider | undefined,
   ): Promise<string> {
-    const received = opened ? await requestParameters(opened) : {};
+    const received = message ? await requestParameters(message) : {};
     const detail = typeof error.detail === 'string' ? ` (${error.detail})` : '';
     return rejections.record(ctx.state.request, {
       endpoint: 'saml',
       reason: error.code,
       message: `${error.message}${detail}`,
-      clientId: opened?.claimedIssuer,
+      clientId: message?.claimedIssuer,
       received,
-      rules: ruleResults(RULES, await violationOf(error, opened, received, sp?.signingKeys)),
+      rules: ruleResults(RULES, await violationOf(error, message, received, sp?.signingKeys)),
     });
   }
 

@@ -9,13 +9,18 @@ import type { XmlValidator } from '../xml/schema.ts';
 import { isSigned, signatureAlgorithm } from '../xml/signature-algorithms.ts';
 import type { DecodedMessage } from './decode.ts';
 
+const MAX_ISSUER = 1024;
+
 export type MessageName = 'AuthnRequest' | 'LogoutRequest' | 'LogoutResponse';
 
-export interface OpenedMessage {
-  name: MessageName;
-  /** Unauthenticated: only for finding the keys. */
+export interface ClaimedMessage {
+  /** Unauthenticated: only for finding the keys, and for the list of rejected requests. */
   claimedIssuer: string;
   readonly decoded: DecodedMessage;
+}
+
+export interface OpenedMessage extends ClaimedMessage {
+  name: MessageName;
   readonly unverified: ParsedXml;
 }
 
@@ -52,13 +57,24 @@ export function openMessage(
   if (version !== '2.0') throw new SamlError('wrong_version', { received: version });
   const issuer = childOf(root, 'saml:Issuer');
   const claimedIssuer = issuer ? textOf(issuer) : '';
-  if (!claimedIssuer || claimedIssuer.length > 1024)
+  if (!claimedIssuer || claimedIssuer.length > MAX_ISSUER)
     throw new SamlError('wrong_issuer', {
       rule: 'sender',
       detail: 'no Issuer',
       expected: 'an Issuer of up to 1,024 characters',
     });
   return { name, claimedIssuer, decoded, unverified };
+}
+
+/** Who claims to have sent a message that cannot be opened, such as one that breaks the schema. */
+export function claimOf(decoded: DecodedMessage): ClaimedMessage | undefined {
+  try {
+    const issuer = childOf(parseXml(decoded.xml).root, 'saml:Issuer');
+    const claimedIssuer = issuer ? textOf(issuer).slice(0, MAX_ISSUER) : '';
+    return claimedIssuer ? { claimedIssuer, decoded } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Verifies the signature, which has to be valid also where none is required. Throws SamlError. */

@@ -12,7 +12,13 @@ import { type AuthnRequest, readAuthnRequest } from '../messages/authn-request.t
 import type { DecodedMessage } from '../messages/decode.ts';
 import { samlErrorPage } from '../messages/error-page.ts';
 import { mayCreateNameId } from '../messages/name-id.ts';
-import { authenticateMessage, type OpenedMessage, openMessage } from '../messages/open-message.ts';
+import {
+  authenticateMessage,
+  type ClaimedMessage,
+  claimOf,
+  type OpenedMessage,
+  openMessage,
+} from '../messages/open-message.ts';
 import type { SeenMessages } from '../messages/seen-messages.ts';
 import { assertMetadataValid, type ServiceProvider, type ServiceProviders } from '../metadata/service-providers.ts';
 import { SamlError } from '../xml/errors.ts';
@@ -57,9 +63,11 @@ export function createAcceptRequest(dependencies: AcceptRequestDependencies): Ac
 
   const acceptRequest: AcceptRequest = async (ctx, decode) => {
     let sp: ServiceProvider | undefined;
+    let decoded: DecodedMessage | undefined;
     let opened: OpenedMessage | undefined;
     try {
-      opened = openMessage(await decode(), ['AuthnRequest'], validateXml);
+      decoded = await decode();
+      opened = openMessage(decoded, ['AuthnRequest'], validateXml);
       sp = await serviceProviders.find(opened.claimedIssuer);
       if (!sp) throw badRequest('service_provider_unknown', { detail: { entityId: opened.claimedIssuer } });
       ctx.state.request.application = sp.entityId;
@@ -83,10 +91,12 @@ export function createAcceptRequest(dependencies: AcceptRequestDependencies): Ac
     } catch (error) {
       // Parsing an untrusted message took one turn of the event loop; recording its rejection takes another.
       await yieldToEventLoop();
+      const claim = decoded && !opened ? claimOf(decoded) : undefined;
+      if (claim) sp = await serviceProviders.find(claim.claimedIssuer);
       // An unknown sender is logged and not audited: anyone could fill the audit log.
       if (sp && error instanceof SamlError) await auditRejection(dependencies, ctx, sp, error);
       if (!(error instanceof SamlError || error instanceof AppError)) throw error;
-      throw samlErrorPage(error, sp?.title, await recordRejection(dependencies, ctx, error, opened, sp));
+      throw samlErrorPage(error, sp?.title, await recordRejection(dependencies, ctx, error, opened ?? claim, sp));
     }
   };
   return traced('saml AuthnRequest', acceptRequest, (accepted) => ({ 'gatehouse.client_id': accepted?.sp.entityId }));
@@ -97,18 +107,18 @@ async function recordRejection(
   { rejections }: AcceptRequestDependencies,
   ctx: Context,
   error: SamlError | AppError,
-  opened: OpenedMessage | undefined,
+  message: OpenedMessage | ClaimedMessage | undefined,
   sp: ServiceProvider | undefined,
 ): Promise<string> {
   const detail = typeof error.detail === 'string' ? ` (${error.detail})` : '';
-  const received = opened ? await requestParameters(opened) : {};
+  const received = message ? await requestParameters(message) : {};
   return rejections.record(ctx.state.request, {
     endpoint: 'saml',
     reason: error.code,
     message: `${error.message}${detail}`,
-    clientId: opened?.claimedIssuer,
+    clientId: message?.claimedIssuer,
     received,
-    rules: authnRequestRules(await violationOf(error, opened, received, sp?.signingKeys)),
+    rules: authnRequestRules(await violationOf(error, message, received, sp?.signingKeys)),
   });
 }
 

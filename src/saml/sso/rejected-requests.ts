@@ -6,7 +6,7 @@ import type { AppError } from '../../http/errors.ts';
 import type { ReceivedParameters } from '../../rejections/rejections.ts';
 import type { RuleViolation } from '../../rejections/rules.ts';
 import type { RequestedAuthnContext } from '../messages/authn-request.ts';
-import { authenticateMessage, type OpenedMessage } from '../messages/open-message.ts';
+import { authenticateMessage, type ClaimedMessage, type OpenedMessage } from '../messages/open-message.ts';
 import { readCertificate } from '../xml/certificates.ts';
 import { SamlError } from '../xml/errors.ts';
 import { attribute, childOf, childrenOf, textOf } from '../xml/read.ts';
@@ -24,8 +24,9 @@ const RECORDED_ATTRIBUTES = [
   'NotOnOrAfter',
 ];
 
-/** The parameters of the request by name; what is absent or empty is left out. */
-export async function requestParameters(opened: OpenedMessage): Promise<ReceivedParameters> {
+/** The parameters of the request by name; what is absent or empty is left out. Of a message that cannot be opened, who claims to have sent it. */
+export async function requestParameters(opened: OpenedMessage | ClaimedMessage): Promise<ReceivedParameters> {
+  if (!isOpened(opened)) return { Issuer: opened.claimedIssuer, binding: opened.decoded.binding };
   const { root } = opened.unverified;
   const policy = childOf(root, 'samlp:NameIDPolicy');
   const context = childOf(root, 'samlp:RequestedAuthnContext');
@@ -57,18 +58,20 @@ export async function requestParameters(opened: OpenedMessage): Promise<Received
 /** The rule that a message broke. `keys`: those of its sender. */
 export async function violationOf(
   error: SamlError | AppError,
-  opened: OpenedMessage | undefined,
+  message: OpenedMessage | ClaimedMessage | undefined,
   received: ReceivedParameters,
   keys: readonly KeyObject[] | undefined,
 ): Promise<RuleViolation> {
   if (error instanceof SamlError) {
-    const isUnverified = error.violation.rule === 'signature' && opened && keys;
-    return isUnverified ? signatureViolation(opened, received, keys) : error.violation;
+    const isUnverified = error.violation.rule === 'signature' && message && isOpened(message) && keys;
+    return isUnverified ? signatureViolation(message, received, keys) : error.violation;
   }
   return error.code === 'service_provider_unknown'
     ? { rule: 'client' }
     : { rule: 'parameters', received: error.message };
 }
+
+const isOpened = (message: OpenedMessage | ClaimedMessage): message is OpenedMessage => 'unverified' in message;
 
 function contextIn(context: Element): string {
   const comparison = (attribute(context, 'Comparison') ?? 'exact') as RequestedAuthnContext['comparison'];

@@ -159,6 +159,14 @@ describe('a rejected LogoutRequest', () => {
     await expectStillSignedIn(begun, page, 'relay_state_too_long');
   });
 
+  it('that breaks the schema tells a signed-in user so, and the rejection is one of the application', async () => {
+    const begun = await begin();
+    const message = begun.sp.logout(begun.nameId).replace(' Version="2.0"', ' Version="2.0" Reason="" Attempt="1"');
+    const page = await redirect(begun.browser, message, { key: begun.sp.credential, path: slo });
+    await expectStillSignedIn(begun, page, 'not_schema_valid');
+    expect(await idp.services.rejections.find(codeIn(page.text))).toMatchObject({ clientId: begun.sp.entityId });
+  });
+
   it('of an unknown application has an error reference', async () => {
     const begun = await begin();
     const unknown = begun.sp.logout(begun.nameId, { issuer: 'https://unknown.example' });

@@ -168,4 +168,25 @@ describe('a user', () => {
     expect(page.text).toContain(sp.name);
     expect(page.text).toContain('The ACS URL in the request isn&#39;t registered');
   });
+
+  it.each([
+    ['breaks the schema', ' ForceAuthn="False"', 'not_schema_valid'],
+    ['has another version', ' Version="1.1"', 'wrong_version'],
+  ])(
+    'sees that name too when the request %s, and the rejection is one of the application',
+    async (_what, attribute, reason) => {
+      const [name = ''] = attribute.trim().split('=');
+      const xml = sp
+        .request()
+        .replace(new RegExp(` ${name}="[^"]*"`), '')
+        .replace(' ID=', `${attribute} ID=`);
+      const page = await redirect(browser, xml);
+      expect(page.status).toBe(400);
+      expect(page.text).toContain(sp.name);
+      const { rejections } = await idp.services.rejections.list({ clientId: sp.entityId });
+      const received = { Issuer: sp.entityId, binding: 'redirect' };
+      expect(rejections[0]).toMatchObject({ reason, received });
+      expect(page.text).toContain(rejections[0]?.code);
+    },
+  );
 });
