@@ -47,8 +47,16 @@ const { values: options } = parseArgs({
 });
 
 const targets = {
-  ...{ engine: 1.5, clientCredentials: 1.4, postgresql: 1.33, saml: 1.5, blockMs: 5, signIn: 1.2, connection: 1.3 },
-  ...{ readyMb: 130, memoryMb: 200, startMs: 1000 },
+  engine: 1.5,
+  clientCredentials: 1.4,
+  postgresql: 1.33,
+  saml: 1.5,
+  blockMs: 5,
+  signIn: 1.2,
+  connection: 1.3,
+  readyMb: 130,
+  memoryMb: 200,
+  startMs: 1000,
 };
 const bursts = Number(options.bursts);
 /** Sign-ons one after the other, for the turns of the event loop. */

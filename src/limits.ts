@@ -136,7 +136,8 @@ export const limits = {
   connections: {
     maxSecrets: 5, // of one purpose; two are usual while one is rotated
     readSeconds: DAY, // discovery, JWKS, metadata, DNS
-    ...{ retrySeconds: HOUR, firstRetrySeconds: 5 }, // after a fault; from the short one up while there is no good document
+    retrySeconds: HOUR,
+    firstRetrySeconds: 5, // after a fault; from the short one up while there is no good document
     firstReadSeconds: 10, // between two tries while there is no good document
     unknownKeySeconds: { jwks: MINUTE, metadata: 10 * MINUTE }, // between two reads because of an unknown key
     warnDays: 30, // before a secret or certificate expires
@@ -222,12 +223,18 @@ export const limits = {
    * `requestMs`, and after that `lateMs`, in which a database that answers has answered; quick ones are free.
    */
   database: {
-    ...{ connections: 10, connectMs: 2500 }, // to connect, or to get a connection of the pool
-    ...{ statementMs: 4500, lockMs: 3500 }, // measured by PostgreSQL; SQLite: the lock on the file
-    ...{ answerMs: 5000, keepAliveMs: 10_000 }, // measured here; longer, so that it ends silent connections only
-    ...{ requestMs: 7000, lateMs: 1000 }, // PostgreSQL only; a statement of SQLite ends without another process
-    ...{ idleMs: 30_000, idleInTransactionMs: 20_000 }, // the locks of a frozen instance are released
-    ...{ lookMs: 2000, pauseMs: 500 }, // of a silent database, whether it is back; between two looks
+    connections: 10,
+    connectMs: 2500, // to connect, or to get a connection of the pool
+    statementMs: 4500,
+    lockMs: 3500, // measured by PostgreSQL; SQLite: the lock on the file
+    answerMs: 5000,
+    keepAliveMs: 10_000, // measured here; longer, so that it ends silent connections only
+    requestMs: 7000,
+    lateMs: 1000, // PostgreSQL only; a statement of SQLite ends without another process
+    idleMs: 30_000,
+    idleInTransactionMs: 20_000, // the locks of a frozen instance are released
+    lookMs: 2000,
+    pauseMs: 500, // of a silent database, whether it is back; between two looks
   },
   /** Outgoing calls (back-channel logout, jwks_uri, SAML metadata, gateways). */
   outgoing: { timeoutMs: 2500, maxBytes: 1024 * KIB },
@@ -246,8 +253,12 @@ export const limits = {
   /** RFC 5321 4.5.4.1 says 4 to 5 days, but a notice that old is of no use. A dead mail server is tried each minute. */
   mail: {
     delayMs: 250, // for the transaction to commit; and the response time does not depend on whether there is a mail
-    ...{ giveUpAfterSeconds: 3 * DAY, outagePauseSeconds: MINUTE, leaseSeconds: 5 * MINUTE, keepDays: 7 },
-    ...{ timeoutMs: 15_000, totalMs: 120_000 }, // of one answer of the mail server, and of all for one mail: less than the lease
+    giveUpAfterSeconds: 3 * DAY,
+    outagePauseSeconds: MINUTE,
+    leaseSeconds: 5 * MINUTE,
+    keepDays: 7,
+    timeoutMs: 15_000,
+    totalMs: 120_000, // of one answer of the mail server, and of all for one mail: less than the lease
   },
   /** Expired rows are deleted in batches small enough not to hold a lock. */
   sweep: {

@@ -41,7 +41,13 @@ export async function createServices(options: ServicesOptions) {
   const { config, logger, now = systemClock, wakeLogoutDeliveries = () => {}, wakeMailDelivery = () => {} } = options;
   const { countAlarm = () => {}, databaseLimits, isServing = () => true, wakePictureFetch = () => {} } = options;
   const { closeDatabase, ...base } = await createBase({
-    ...{ config, logger, now, wakeMailDelivery, countAlarm, databaseLimits, isServing },
+    config,
+    logger,
+    now,
+    wakeMailDelivery,
+    countAlarm,
+    databaseLimits,
+    isServing,
   });
   const { closePasswords, ...users } = createUserServices(base);
   const connections = createConnectionServices({ base, users, resolveTxt: options.resolveTxt });

@@ -87,7 +87,11 @@ export async function fillTables({ db }: Database): Promise<void> {
   for (const protocol of ['oidc', 'saml'])
     await db.application.createMany({
       data: Array.from({ length: 20 }, (_, n) => ({
-        ...{ id: `${protocol}${n}`, clientId: `${protocol}${n}`, protocol, name: `${protocol}${n}`, metadata: payload },
+        id: `${protocol}${n}`,
+        clientId: `${protocol}${n}`,
+        protocol,
+        name: `${protocol}${n}`,
+        metadata: payload,
       })),
     });
   await db.clientSecret.createMany({
@@ -95,14 +99,24 @@ export async function fillTables({ db }: Database): Promise<void> {
   });
   await inPieces(
     numbered((n) => ({
-      ...{ id: `u${n}`, connectionId: 'c', purpose: 'sign-in', boundTo: 'uid', dataSealed: payload, answerId: `a${n}` },
+      id: `u${n}`,
+      connectionId: 'c',
+      purpose: 'sign-in',
+      boundTo: 'uid',
+      dataSealed: payload,
+      answerId: `a${n}`,
       expiresAt: later,
     })),
     (data) => db.upstreamRequest.createMany({ data }),
   );
   await inPieces(
     numbered((n) => ({
-      ...{ id: `us${n}`, sessionUid: 's', connectionId: 'c', userId: `u${n}`, subject: 's', dataSealed: payload },
+      id: `us${n}`,
+      sessionUid: 's',
+      connectionId: 'c',
+      userId: `u${n}`,
+      subject: 's',
+      dataSealed: payload,
       expiresAt: later,
     })),
     (data) => db.upstreamSession.createMany({ data }),
@@ -151,8 +165,16 @@ export function comparisons({ db, sql }: Database): Comparison[] {
   ): Comparison => ({ name: statement.name, plain: run(statement, values), prisma });
   const ended = (uid: string) => db.oidcArtifact.findUnique({ where: { id: `ended:${uid}` }, select: { id: true } });
   const artifactColumns = {
-    ...{ id: true, model: true, payload: true, uid: true, grantId: true, userCode: true, accountId: true },
-    ...{ clientId: true, consumedAt: true, mac: true },
+    id: true,
+    model: true,
+    payload: true,
+    uid: true,
+    grantId: true,
+    userCode: true,
+    accountId: true,
+    clientId: true,
+    consumedAt: true,
+    mac: true,
   } as const;
   const withRoles = {
     roles: { include: { role: { include: { permissions: { include: { permission: true } } } } } },
@@ -382,8 +404,13 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       (turn) =>
         db.upstreamRequest.create({
           data: {
-            ...{ id: `made${turn}`, connectionId: 'c', purpose: 'sign-in', boundTo: 'uid' },
-            ...{ dataSealed: payload, createdAt: past, expiresAt: later },
+            id: `made${turn}`,
+            connectionId: 'c',
+            purpose: 'sign-in',
+            boundTo: 'uid',
+            dataSealed: payload,
+            createdAt: past,
+            expiresAt: later,
           },
         }),
     ),
@@ -407,7 +434,10 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       (turn) =>
         db.upstreamRequest.findMany({
           where: {
-            ...{ answerId: `a${one(turn)}`, purpose: 'sign-in', boundTo: 'uid', redeemedAt: null },
+            answerId: `a${one(turn)}`,
+            purpose: 'sign-in',
+            boundTo: 'uid',
+            redeemedAt: null,
             expiresAt: { gt: past },
           },
           take: 1,
@@ -447,8 +477,17 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       (turn) =>
         db.upstreamSession.create({
           data: {
-            ...{ id: `made${turn}`, sessionUid: '.', connectionId: 'c', userId: 'u1', subject: 's' },
-            ...{ sid: 'sid', nameIdHash: 'h', dataSealed: payload, mac: MAC, createdAt: past, expiresAt: later },
+            id: `made${turn}`,
+            sessionUid: '.',
+            connectionId: 'c',
+            userId: 'u1',
+            subject: 's',
+            sid: 'sid',
+            nameIdHash: 'h',
+            dataSealed: payload,
+            mac: MAC,
+            createdAt: past,
+            expiresAt: later,
           },
         }),
     ),
@@ -518,9 +557,19 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       () =>
         db.auditEvent.create({
           data: {
-            ...{ at: past, type: 'sign-in.completed', outcome: 'success', actorId: 'u1', subjectId: 'u1' },
-            ...{ clientId: 'oidc1', address: '127.0.0.1', userAgent: 'Agent', requestId: 'r1', data: '{}' },
-            ...{ salt: 'salt', digest: 'digest', rowMac: 'mac' },
+            at: past,
+            type: 'sign-in.completed',
+            outcome: 'success',
+            actorId: 'u1',
+            subjectId: 'u1',
+            clientId: 'oidc1',
+            address: '127.0.0.1',
+            userAgent: 'Agent',
+            requestId: 'r1',
+            data: '{}',
+            salt: 'salt',
+            digest: 'digest',
+            rowMac: 'mac',
           },
           select: { id: true },
         }),
@@ -561,8 +610,13 @@ export function comparisons({ db, sql }: Database): Comparison[] {
       (turn) =>
         db.samlRequest.create({
           data: {
-            ...{ id: `nq${turn}`, applicationId: 'saml1', requestId: `_${turn}`, browserHash: 'b' },
-            ...{ data: payload, expiresAt: later, mac: MAC },
+            id: `nq${turn}`,
+            applicationId: 'saml1',
+            requestId: `_${turn}`,
+            browserHash: 'b',
+            data: payload,
+            expiresAt: later,
+            mac: MAC,
           },
           select: { id: true },
         }),

@@ -161,8 +161,15 @@ function createAdminActions(dependencies: AdminDependencies) {
     }),
   });
   const connectionAdmin = createConnectionAdmin({
-    ...{ db, sql, issuer: dependencies.issuer, connections, authority, endSession, sessions: dependencies.sessions },
-    ...{ documents: dependencies.connectionDocuments, domainChecks: dependencies.domainChecks },
+    db,
+    sql,
+    issuer: dependencies.issuer,
+    connections,
+    authority,
+    endSession,
+    sessions: dependencies.sessions,
+    documents: dependencies.connectionDocuments,
+    domainChecks: dependencies.domainChecks,
     clientSecrets: dependencies.clientSecrets,
     parseMetadata: (xml) => parseIdentityProviderMetadata(xml, now()),
   });
@@ -175,14 +182,25 @@ function createAdminActions(dependencies: AdminDependencies) {
   });
   const keys = createKeyAdmin({ keyring });
   const apiKeys = createApiKeyAdmin({
-    ...{ db, accounts, authority, settings, notifyOwner, now },
+    db,
+    accounts,
+    authority,
+    settings,
+    notifyOwner,
+    now,
     apiKeys: dependencies.apiKeys,
   });
   const settingAdmin = createSettingAdmin({ db, audit, settings, authority, brandImages });
   const { applications: registered, roles: roleStore } = dependencies;
   const { protectedRows } = dependencies;
   const exported = {
-    ...{ db, applications: registered, connections, roles: roleStore, settings, protectedRows, brandImages },
+    db,
+    applications: registered,
+    connections,
+    roles: roleStore,
+    settings,
+    protectedRows,
+    brandImages,
     signUpCodes: dependencies.signUpCodes,
   };
   const configuration = createConfigurationAdmin({

@@ -140,9 +140,17 @@ async function createKey(
   }
   const { id, text } = newKeyText();
   const row = {
-    ...{ id, userId: ownerId, name, secretHash: vault.mac(text, HASH_PURPOSE), lastFour: text.slice(-4) },
-    ...{ permissions: JSON.stringify([...new Set(permissions)]), createdBy: by.actorId ?? null, createdAt },
-    ...{ expiresAt: new Date(createdAt.getTime() + days * DAY_MS), revokedAt: null, lastUsedAt: null },
+    id,
+    userId: ownerId,
+    name,
+    secretHash: vault.mac(text, HASH_PURPOSE),
+    lastFour: text.slice(-4),
+    permissions: JSON.stringify([...new Set(permissions)]),
+    createdBy: by.actorId ?? null,
+    createdAt,
+    expiresAt: new Date(createdAt.getTime() + days * DAY_MS),
+    revokedAt: null,
+    lastUsedAt: null,
   };
   const mac = protectedRows.macOf('api_keys', apiKeyFields(row));
   await tx.apiKey.create({ data: { ...row, mac } });

@@ -56,7 +56,9 @@ function partsOf({ message, advice, code, fields }: AppError, command: string): 
       ...faults.map(({ field, message: text }) => `  ${field}: ${text}`),
     ],
     fields: {
-      ...{ error: message, command, type: code },
+      error: message,
+      command,
+      type: code,
       ...(advice !== undefined && { advice: String(advice) }),
       ...(faults.length > 0 && { fields: faults }),
     },

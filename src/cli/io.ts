@@ -28,7 +28,9 @@ export function processIo(): Io {
   const out = (line: string) => void process.stdout.write(`${line}\n`);
   const err = (line: string) => void process.stderr.write(`${line}\n`);
   return {
-    ...{ out, err, note: err },
+    out,
+    err,
+    note: err,
     json: (value) => out(JSON.stringify(value, replaceBigInt, 2)),
     table: (head, rows) => tableLines(head, rows).forEach(out),
     stdin: async () => (await readAll(process.stdin)).replace(/\r?\n$/, ''),

@@ -27,7 +27,9 @@ export async function withJsonErrors(
     };
   const outcome = await work({
     ...io,
-    ...{ out: result(io.out), json: result(io.json), table: result(io.table) },
+    out: result(io.out),
+    json: result(io.json),
+    table: result(io.table),
     err: (text) => void lines.push({ text, isError: true }),
     note: (text) => void lines.push({ text, isError: false }),
   });

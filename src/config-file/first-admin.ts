@@ -37,7 +37,10 @@ export async function ensureFirstAdmin(dependencies: NewAccountDependencies): Pr
  */
 export async function isFirstPasswordUnused({ db, now }: { db: Db; now: Clock }): Promise<boolean> {
   const account = {
-    ...{ usernameKey: USERNAME, source: 'local', isActive: true, password: { mustChange: true } },
+    usernameKey: USERNAME,
+    source: 'local',
+    isActive: true,
+    password: { mustChange: true },
     roles: { some: { role: { name: ADMIN_ROLE } } },
     // Another process may be starting that has just stored it.
     createdAt: { lt: new Date(now().getTime() - STORED_AGO_MS) },

@@ -49,7 +49,8 @@ export async function connectionWarnings(dependencies: ConnectionWarningsDepende
   const { connections } = dependencies;
   const warnings = (await connections.forgedIds()).map(
     (id): ConnectionWarning => ({
-      ...{ problem: 'forged', isUrgent: true },
+      problem: 'forged',
+      isUrgent: true,
       text: t('console.connection-warning.forged', { id }),
     }),
   );
@@ -76,7 +77,8 @@ async function rejectedSecrets(
   const { name } = connection;
   const isPassword = rejected.purpose === 'bind-password';
   const text = t(`console.connection-warning.${isPassword ? 'rejected' : 'client-rejected'}`, {
-    ...{ name, day: isoDay(rejected.rejectedAt) },
+    name,
+    day: isoDay(rejected.rejectedAt),
     error: networkSentence(rejected.rejectedText ?? '') ?? rejected.rejectedText ?? '',
   });
   return [{ connection, problem: 'rejected', text, isUrgent: true }];
@@ -124,7 +126,9 @@ async function unusableEndpoints(
   if (content === undefined) return [];
   const { name } = connection;
   return leftOutOf(content, parseMetadata).map(({ what, location, fault }) => ({
-    ...{ connection, problem: 'endpoint', isUrgent: false },
+    connection,
+    problem: 'endpoint',
+    isUrgent: false,
     text: t('console.connection-warning.endpoint', { name, what, location, fault }),
   }));
 }
@@ -200,9 +204,12 @@ async function unreadDocuments(
   return (await documents.states(connection.id))
     .filter(({ failingSince, hasContent }) => failingSince && (failingSince.getTime() <= since || !hasContent))
     .map(({ kind, lastError, hasContent }) => ({
-      ...{ connection, problem: 'document', isUrgent: !hasContent },
+      connection,
+      problem: 'document',
+      isUrgent: !hasContent,
       text: t('console.connection-warning.document', {
-        ...{ name: connection.name, document: kind },
+        name: connection.name,
+        document: kind,
         error: lastError
           ? (networkSentence(String(lastError)) ?? lastError)
           : t('console.connection-warning.unknown-error'),
@@ -217,7 +224,9 @@ async function unprovenDomains(
   return (await connections.domains(connection.id))
     .filter(({ provenAt, checkedAt }) => provenAt === null && checkedAt !== null)
     .map(({ domain, record }) => ({
-      ...{ connection, problem: 'domain', isUrgent: false },
+      connection,
+      problem: 'domain',
+      isUrgent: false,
       text: t('console.connection-warning.domain', { name: connection.name, domain, record: record.name }),
     }));
 }

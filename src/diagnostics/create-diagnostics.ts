@@ -50,7 +50,14 @@ export function createDiagnostics(dependencies: DiagnosticsDependencies) {
   const accessCheck = createAccessCheck({
     ...dependencies,
     findUser: createTypedUsers({ accounts, users: userAdmin }),
-    ...{ db, accounts, applications, audit, lockout, claimsPreview, applicationAdmin, userAdmin },
+    db,
+    accounts,
+    applications,
+    audit,
+    lockout,
+    claimsPreview,
+    applicationAdmin,
+    userAdmin,
   });
   const rejections = createRejectionAdmin({
     rejections: dependencies.rejections,

@@ -81,7 +81,10 @@ export function createLinks(dependencies: LinksDependencies): Links {
         async () => {
           const connection = await upstreamSignIn.usable(connectionId, undefined);
           return upstreamSignIn.begin({
-            ...{ connection, purpose: 'link', boundTo: ssoUid, demands: { forced: false } },
+            connection,
+            purpose: 'link',
+            boundTo: ssoUid,
+            demands: { forced: false },
           });
         },
       ),

@@ -85,7 +85,12 @@ export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIn
           const connection = await upstreamSignIn.usable(connectionId, rule);
           const { level, isStepUp, loginHint, ...asked } = demands;
           return upstreamSignIn.begin({
-            ...{ connection, purpose: 'sign-in', boundTo: uid, level, isStepUp, loginHint },
+            connection,
+            purpose: 'sign-in',
+            boundTo: uid,
+            level,
+            isStepUp,
+            loginHint,
             demands: asked,
           });
         },
@@ -197,7 +202,8 @@ function notFresh({ demands, sentAt }: AnsweredRequest, authTime: Date | undefin
   return new FederationError('upstream_not_fresh', {
     rule: 'fresh',
     message: 'The identity provider didn’t confirm an authentication as recent as the application requires.',
-    ...{ expected, received: authTime?.toISOString() ?? 'no time (auth_time, AuthnInstant)' },
+    expected,
+    received: authTime?.toISOString() ?? 'no time (auth_time, AuthnInstant)',
   });
 }
 
@@ -205,6 +211,7 @@ function otherAccount(): FederationError {
   return new FederationError('upstream_other_account', {
     rule: 'account',
     message: 'The user signed in to a different account than the one with the identity’s email address.',
-    ...{ expected: 'the account with the address of the identity', received: 'another account' },
+    expected: 'the account with the address of the identity',
+    received: 'another account',
   });
 }

@@ -58,7 +58,13 @@ export function createTries({ connections, directory, resolver, upstreamSignIn }
     const { subject, claims, authTime, groups } = identity;
     return {
       ...(await resolver.preview(connection, identity)),
-      ...{ outcome: 'finished', connectionId: connection.id, subject, claims, checks, amr, authTime },
+      outcome: 'finished',
+      connectionId: connection.id,
+      subject,
+      claims,
+      checks,
+      amr,
+      authTime,
       acr: acrOf(amr) ?? '',
       groups: groups?.names ?? [],
     };
@@ -69,7 +75,10 @@ export function createTries({ connections, directory, resolver, upstreamSignIn }
       const connection = await connections.get(connectionId);
       return asFailedTry({ connectionId }, () =>
         upstreamSignIn.begin({
-          ...{ connection, purpose: 'test', boundTo: ssoUid, demands: { forced: false } },
+          connection,
+          purpose: 'test',
+          boundTo: ssoUid,
+          demands: { forced: false },
         }),
       );
     },

@@ -52,7 +52,8 @@ export function createMailDelivery({ transport, wake, ...dependencies }: MailDel
   const { logger } = dependencies;
   const isWrittenToFiles = transport.smtpUrl === undefined;
   const queue = createDelivery({
-    ...{ ...dependencies, isWrittenToFiles },
+    ...dependencies,
+    isWrittenToFiles,
     transport: createMailTransport({ ...transport, logger }),
   });
   if (isWrittenToFiles) {

@@ -100,7 +100,8 @@ export function createTestMail({
 const to: Recipient = { email: 'ann@example.com', username: 'ann', name: 'Ann Example' };
 const token = 'example';
 const place = (at: Date) => ({
-  ...{ at, address: '192.0.2.14' },
+  at,
+  address: '192.0.2.14',
   browser: t('browser.on', { browser: 'Firefox', system: 'Windows' }),
 });
 const inDays = (at: Date, days: number) => new Date(at.getTime() + days * 86_400_000);
@@ -122,19 +123,33 @@ const examples: Record<MailKind, (at: Date) => MailMessage> = {
   'new-sign-in': (at) => ({ kind: 'new-sign-in', to, place: place(at) }),
   'factor-changed': (at) => ({ kind: 'factor-changed', to, change, place: place(at) }),
   'saml-certificate': (at) => ({
-    ...{ kind: 'saml-certificate', to, application: 'Payroll', isNextPublished: true },
+    kind: 'saml-certificate',
+    to,
+    application: 'Payroll',
+    isNextPublished: true,
     until: inDays(at, 30),
   }),
   'saml-metadata': () => ({
-    ...{ kind: 'saml-metadata', to, application: 'Payroll', applicationId: 'example' },
-    ...{ state: 'waiting', changes: ['signing certificates'] },
+    kind: 'saml-metadata',
+    to,
+    application: 'Payroll',
+    applicationId: 'example',
+    state: 'waiting',
+    changes: ['signing certificates'],
   }),
   'connection-end': (at) => ({
-    ...{ kind: 'connection-end', to, connection: 'Okta', connectionId: 'okta' },
-    ...{ text: 'The client secret of Okta expires in 14 days.', until: inDays(at, 14) },
+    kind: 'connection-end',
+    to,
+    connection: 'Okta',
+    connectionId: 'okta',
+    text: 'The client secret of Okta expires in 14 days.',
+    until: inDays(at, 14),
   }),
   'connection-rejected': () => ({
-    ...{ kind: 'connection-rejected', to, connection: 'Example Corp', connectionId: 'corp' },
+    kind: 'connection-rejected',
+    to,
+    connection: 'Example Corp',
+    connectionId: 'corp',
     isDirectory: true,
     detail: '80090308: LdapErr: DSID-0C0903A9, comment: AcceptSecurityContext error, data 52e, v1db1',
   }),

@@ -57,18 +57,16 @@ export function createRegistration(dependencies: RegistrationDependencies) {
   const checkCsrf = csrf.check;
   const { passwordResetByMail } = dependencies.firstEnrolment;
   const invitations = createInvitations({
-    ...{
-      db,
-      audit,
-      accountLinks,
-      accounts,
-      credentials,
-      factors,
-      identities,
-      outbox,
-      passwordResetByMail,
-      setPasswordByLink,
-    },
+    db,
+    audit,
+    accountLinks,
+    accounts,
+    credentials,
+    factors,
+    identities,
+    outbox,
+    passwordResetByMail,
+    setPasswordByLink,
   });
   const emailVerification = createEmailVerification({
     db,
@@ -102,7 +100,11 @@ export function createRegistration(dependencies: RegistrationDependencies) {
     routers: [
       invitationRoutes({ invitations, otherSignIns: dependencies.otherSignIns, cookies, rateLimits, checkCsrf }),
       selfRegistrationRoutes({
-        ...{ selfRegistration, cookies, rateLimits, returnToSignIn, checkCsrf },
+        selfRegistration,
+        cookies,
+        rateLimits,
+        returnToSignIn,
+        checkCsrf,
         hasMailServer: dependencies.hasMailServer,
       }),
     ],

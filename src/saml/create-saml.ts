@@ -100,7 +100,14 @@ export function createSaml(dependencies: SamlDependencies) {
     engine: engineHooks(dependencies, services),
     /** What single logout needs (src/logout). */
     slo: {
-      ...{ entityId, validateXml, skewSeconds, signer, rateLimit, serviceProviders, seenMessages, sessionParticipants },
+      entityId,
+      validateXml,
+      skewSeconds,
+      signer,
+      rateLimit,
+      serviceProviders,
+      seenMessages,
+      sessionParticipants,
       nameIds: services.nameIds,
     },
     /** What test sign-ins of the console need (src/test-bench). */
@@ -128,7 +135,11 @@ function createSamlServices(dependencies: SamlDependencies) {
 
   const presentation = () => presentationOf(brand.current(), offeredLanguages(settings.latest()));
   const { signer, metadata } = createSigningIdentity({
-    ...{ base, entityId, keyring, requireSignedRequests, presentation },
+    base,
+    entityId,
+    keyring,
+    requireSignedRequests,
+    presentation,
   });
   const serviceProviders = createServiceProviders({ db, sql, protectedRows, requireSignedRequests });
   const seenMessages = createSeenMessages({ sql, now });

@@ -86,7 +86,11 @@ function adminActions({ services, protocols, userPages, wakeMailDelivery }: Admi
     mfa,
     mailLimits,
     testMail: createTestMail({
-      ...{ ...config, logger, now, viewsDir, texts },
+      ...config,
+      logger,
+      now,
+      viewsDir,
+      texts,
       brand: brand.current,
       readPicture: brandImages.read,
     }),
@@ -107,7 +111,10 @@ function consoleOf({ services, userPages, protocols }: AdministrationDependencie
   const { accounts, audit, brand, brandImages, config, connectionWarnings, db, keyring, lockout, mfa, now } = services;
   const { settings, sql } = services;
   return createConsole({
-    ...{ admin, brand, brandImages, pictures: services.pictures },
+    admin,
+    brand,
+    brandImages,
+    pictures: services.pictures,
     issuer: config.issuer,
     preview: createApplicationPreviews({
       assertionPreviews: protocols.saml.previews,
@@ -129,7 +136,14 @@ function consoleOf({ services, userPages, protocols }: AdministrationDependencie
     lockedAccounts: () => lockedAccounts({ now, audit, accounts, lockout }),
     recentRejections: services.rejections.countRecent,
     warnings: createWarnings({
-      ...{ db, now, audit, accounts, lockout, keyring, settings, config },
+      db,
+      now,
+      audit,
+      accounts,
+      lockout,
+      keyring,
+      settings,
+      config,
       firstEnrolment: mfa.firstEnrolment,
       connectionWarnings,
     }),
@@ -205,7 +219,9 @@ function adminApi(
   const { accounts, apiKeys, config, db, now, rateLimits, recordKeyUse, repeatedEntries, signInPolicy, vault } =
     services;
   return createAdminApi({
-    ...{ apiKeys, recordKeyUse, repeatedEntries },
+    apiKeys,
+    recordKeyUse,
+    repeatedEntries,
     endpoints,
     issuer: config.issuer,
     version: packageVersion(),
@@ -225,7 +241,14 @@ function accessEvaluation({ services, protocols }: AdministrationDependencies) {
   const { accounts, applications, config, consents, permissions, rateLimits, repeatedEntries } = services;
   const { apiTokens: tokens, accountOf } = protocols.oidc;
   return createAuthzen({
-    ...{ issuer: config.issuer, accounts, applications, permissions, rateLimits, repeatedEntries, tokens, accountOf },
+    issuer: config.issuer,
+    accounts,
+    applications,
+    permissions,
+    rateLimits,
+    repeatedEntries,
+    tokens,
+    accountOf,
     hasUsed: consents.hasUsed,
   });
 }

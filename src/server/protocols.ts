@@ -30,7 +30,11 @@ function samlIdentityProvider({ services, http }: ProtocolsDependencies): Saml {
   const { accounts, applications, audit, config, db, fetchMetadata, keyring, logger, notifyAdministrators } = services;
   const { now, outbox, protectedRows, rateLimits, rejections, repeatedEntries, settings, sql } = services;
   return createSaml({
-    ...{ db, sql, vault: services.vault, protectedRows, now },
+    db,
+    sql,
+    vault: services.vault,
+    protectedRows,
+    now,
     base: config.issuer,
     brand: services.brand,
     logger,
@@ -57,7 +61,11 @@ function openIdProvider({ services, http }: ProtocolsDependencies, saml: Saml): 
   const { cookies, cookieKeys, metrics } = http;
   const { issuer, secure } = config;
   return createOidc({
-    ...{ db, sql, vault, protectedRows, now },
+    db,
+    sql,
+    vault,
+    protectedRows,
+    now,
     issuer,
     secure,
     cookies,
@@ -103,7 +111,11 @@ function openIdProvider({ services, http }: ProtocolsDependencies, saml: Saml): 
 function samlServiceProvider({ services }: ProtocolsDependencies, saml: Saml): SamlUpstream {
   const { audit, config, connections, connectionDocuments, endSession, keyring, now, repeatedEntries } = services;
   return createSamlUpstream({
-    ...{ issuer: config.issuer, now, keyring, documents: connectionDocuments, saml: saml.slo },
+    issuer: config.issuer,
+    now,
+    keyring,
+    documents: connectionDocuments,
+    saml: saml.slo,
     presentation: saml.presentation,
     logout: { connections, sessions: services.upstreamSessions, endSession, audit, repeatedEntries },
   });

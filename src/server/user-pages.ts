@@ -78,8 +78,14 @@ function mailedLinkPages({ services, http }: UserPagesDependencies) {
     recovery: createRecovery({ ...mailed, settings, factors, firstEnrolment, knownBrowsers, lockout, otherSignIns }),
     registration: createRegistration({
       ...mailed,
-      ...{ settings, vault, factors, firstEnrolment, identities, otherSignIns },
-      ...{ repeatedEntries: services.repeatedEntries, signUpCodes: services.signUpCodes },
+      settings,
+      vault,
+      factors,
+      firstEnrolment,
+      identities,
+      otherSignIns,
+      repeatedEntries: services.repeatedEntries,
+      signUpCodes: services.signUpCodes,
     }),
   };
 }

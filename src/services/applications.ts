@@ -29,7 +29,13 @@ export function createApplicationServices({
     base;
   const { issuer } = config;
   const applications = createApplications({
-    ...{ db, vault, audit, now, protectedRows, removeClientArtifacts, removeServiceProviderData },
+    db,
+    vault,
+    audit,
+    now,
+    protectedRows,
+    removeClientArtifacts,
+    removeServiceProviderData,
     wakePictureFetch,
     signingAlgorithms: () => settings.latest().signing_algorithms,
     authority: createAuthority({ accounts }),
@@ -41,7 +47,13 @@ export function createApplicationServices({
     ],
   });
   const pictures = createApplicationPictures({
-    ...{ db, sql, now, audit, logger, protectedRows, images: brandImages },
+    db,
+    sql,
+    now,
+    audit,
+    logger,
+    protectedRows,
+    images: brandImages,
     outgoing: createOutgoingFetch({
       rules: outgoingRules,
       timeoutMs: imageLimits.fetchMs,

@@ -70,7 +70,15 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
   const look = { brand: () => brand.current(), brandOf: (application: string) => brand.ofApplication(application) };
   const offered = () => offeredLanguages(settings.latest());
   const { outbox, notifyOwner } = createMail({
-    ...{ db, vault, now, issuer, viewsDir, ...look, offered, texts: () => texts(), wakeDelivery: wakeMailDelivery },
+    db,
+    vault,
+    now,
+    issuer,
+    viewsDir,
+    ...look,
+    offered,
+    texts: () => texts(),
+    wakeDelivery: wakeMailDelivery,
   });
   const notifyAdministrators = async (message: AdministratorMail, tx?: Tx) => {
     for (const administrator of await listAdministrators(db, accounts.byId)) {
@@ -79,7 +87,10 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
     }
   };
   const alarm = createAlarm({
-    ...{ audit, logger, now, countAlarm },
+    audit,
+    logger,
+    now,
+    countAlarm,
     notify: (message) => notifyAdministrators({ kind: 'integrity-alarm', message, at: now() }),
   });
   const protectedRows = createProtectedRows({ vault, alarm });
@@ -98,9 +109,28 @@ export async function createBase({ config, logger, now, ...options }: BaseOption
   const auditChain = createAuditChain({ db, sql, vault, now, checkpointKey, outside: checkpoints, alarm });
   await auditChain.begin();
   return {
-    ...{ config, logger, now, db, sql, vault, audit, repeatedEntries, auditChain, checkpoints, alarm, protectedRows },
-    ...{ settings, texts, brand, brandImages, outgoing, outgoingRules: rules, outbox },
+    config,
+    logger,
+    now,
+    db,
+    sql,
+    vault,
+    audit,
+    repeatedEntries,
+    auditChain,
+    checkpoints,
+    alarm,
+    protectedRows,
+    settings,
+    texts,
+    brand,
+    brandImages,
+    outgoing,
+    outgoingRules: rules,
+    outbox,
     storedPages: createStoredPages({ db, vault, now }),
-    ...{ notifyAdministrators, notifyOwner, closeDatabase },
+    notifyAdministrators,
+    notifyOwner,
+    closeDatabase,
   };
 }

@@ -36,7 +36,14 @@ export function createSessionServices({
   const sessions = createSessions({ db, sql, now, protectedRows, idleSeconds });
   const runs = createLogoutRunStore({ db, now, audit, protectedRows, wakeLogoutDeliveries });
   const endSession = createEndSession({
-    ...{ db, now, audit, protectedRows, sessions, runs, planUpstream, wakeLogoutDeliveries },
+    db,
+    now,
+    audit,
+    protectedRows,
+    sessions,
+    runs,
+    planUpstream,
+    wakeLogoutDeliveries,
     ownClientId: FIRST_PARTY_CLIENT_ID,
     endTrust: async (accountId, { sessions: uids, except }, tx) =>
       mfa.knownBrowsers.endTrust(accountId, tx, {

@@ -38,7 +38,14 @@ export function createUserServices(base: Base) {
   const recordKeyUse = createKeyUses({ db, audit, now, logger });
   const consents = createConsents({ db, sql, now, protectedRows });
   const mfa = createMfa({
-    ...{ db, sql, vault, now, audit, protectedRows, issuerUrl, settings: setting },
+    db,
+    sql,
+    vault,
+    now,
+    audit,
+    protectedRows,
+    issuerUrl,
+    settings: setting,
     brandName: () => setting().brand_name,
     requiredSince: async () => (setting().mfa === 'required' ? settings.changedAt('mfa') : undefined),
   });
@@ -46,7 +53,17 @@ export function createUserServices(base: Base) {
   const isLookupOn = () => setting().breached_password_lookup;
   const { hasSecondFactor } = factors;
   const { close: closePasswords, ...passwordServices } = createPasswordServices({
-    ...{ db, sql, now, audit, protectedRows, logger, issuerUrl, outgoing, isLookupOn, hasSecondFactor, abandonSignIns },
+    db,
+    sql,
+    now,
+    audit,
+    protectedRows,
+    logger,
+    issuerUrl,
+    outgoing,
+    isLookupOn,
+    hasSecondFactor,
+    abandonSignIns,
   });
   const { credentials } = passwordServices;
   const limiters = createLimits({ db, sql, now, vault, knownBrowsers, isEnabled: () => setting().rate_limits });
@@ -65,7 +82,19 @@ export function createUserServices(base: Base) {
     settings: setting,
   });
   return {
-    ...{ accounts, permissions, consents, mfa, ...passwordServices, ...limiters, rejections, sms, codeDelivery },
-    ...{ apiKeys, recordKeyUse, signUpCodes, signInPolicy, closePasswords },
+    accounts,
+    permissions,
+    consents,
+    mfa,
+    ...passwordServices,
+    ...limiters,
+    rejections,
+    sms,
+    codeDelivery,
+    apiKeys,
+    recordKeyUse,
+    signUpCodes,
+    signInPolicy,
+    closePasswords,
   };
 }

@@ -116,7 +116,11 @@ export function createSignIn(dependencies: SignInDependencies) {
   const { attempts, browserCookie, expiredSignIns, flow, interactions } = createSignInFlow(dependencies, rememberDays);
   const { firstFactor, codes } = createFactorChecks(dependencies, browserCookie);
   const factorPages = createFactorPages({
-    ...{ attempts, passkeys, totp, recoveryCodes, rememberDays },
+    attempts,
+    passkeys,
+    totp,
+    recoveryCodes,
+    rememberDays,
     hasMailServer: dependencies.hasMailServer,
   });
   const pages = createPages(dependencies, { factorPages, firstFactor, expiredSignIns });
@@ -128,12 +132,29 @@ export function createSignIn(dependencies: SignInDependencies) {
     dispatchRoutes({ flow, pages, interactions, attempts, upstream, checkCsrf }),
     upstreamRoutes({ flow, attempts, interactions, upstream, ownClientId, invitedId, checkCsrf }),
     passwordRoutes({
-      ...{ flow, pages, firstFactor, credentials, passwordChanged, directories, attempts, invitedId, checkCsrf },
+      flow,
+      pages,
+      firstFactor,
+      credentials,
+      passwordChanged,
+      directories,
+      attempts,
+      invitedId,
+      checkCsrf,
       hasMailServer: dependencies.hasMailServer,
     }),
     decisionRoutes({ flow, interactions, consents, audit, checkCsrf }),
     secondFactorRoutes({
-      ...{ flow, pages, codes, attempts, codeDelivery, passkeys, audit, repeatedEntries, notifyOwner, checkCsrf },
+      flow,
+      pages,
+      codes,
+      attempts,
+      codeDelivery,
+      passkeys,
+      audit,
+      repeatedEntries,
+      notifyOwner,
+      checkCsrf,
     }),
     enrolmentRoutes({ flow, pages, attempts, ...enrolment, checkCsrf }),
   ];

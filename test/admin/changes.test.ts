@@ -87,12 +87,10 @@ describe('a change', () => {
     expect([page.headers['content-type'], page.json()]).toEqual([
       'application/problem+json',
       expect.objectContaining({
-        ...{
-          type: 'urn:gatehouse:error:invalid_input',
-          title: 'Bad Request',
-          status: 400,
-          requestId: expect.any(String),
-        },
+        type: 'urn:gatehouse:error:invalid_input',
+        title: 'Bad Request',
+        status: 400,
+        requestId: expect.any(String),
         errors: [{ field: 'grant_typs', message: expect.stringContaining('did you mean grant_types?') }],
       }),
     ]);
@@ -148,7 +146,9 @@ describe('a create', () => {
     const again = await admin.send('POST', '/users', { username: 'once' }, key);
     expect([first.status, again.status, again.text]).toEqual([201, 201, first.text]);
     expect(again.headers).toMatchObject({
-      ...{ etag: first.headers.etag, location: first.headers.location, 'idempotency-replayed': 'true' },
+      etag: first.headers.etag,
+      location: first.headers.location,
+      'idempotency-replayed': 'true',
     });
     expect(first.json()).toHaveProperty('one_time_password');
     expect(codeOf(await admin.send('POST', '/users', { username: 'twice' }, key))).toEqual([422, 'key_reused']);

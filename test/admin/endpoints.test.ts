@@ -284,8 +284,13 @@ describe('the server', () => {
     };
     const made = await ok('POST', '/connections', input, { status: 201 });
     expect(made).toMatchObject({
-      ...{ ...corp, enabled: true, source: 'local', role_mappings: { staff: ['auditor'] }, domains: ['corp.example'] },
-      ...{ values: { redirect_uri: `${idp.issuer}/upstream/corp/callback` }, secrets: [{ purpose: 'client-secret' }] },
+      ...corp,
+      enabled: true,
+      source: 'local',
+      role_mappings: { staff: ['auditor'] },
+      domains: ['corp.example'],
+      values: { redirect_uri: `${idp.issuer}/upstream/corp/callback` },
+      secrets: [{ purpose: 'client-secret' }],
       domain_proofs: [{ record_name: '_gatehouse.corp.example', proven_at: null }],
     });
     const path = '/connections/corp';
@@ -432,7 +437,8 @@ describe('the server', () => {
         { state: 'failed', registered: redirect_uris[0] },
         ...Array(8).fill({ state: 'unknown' }),
       ],
-      ...{ fixed: false, fixes: ['Add redirect URI'] },
+      fixed: false,
+      fixes: ['Add redirect URI'],
     });
     expect((await admin.get('/rejections/AAAA-AAAA')).status).toBe(404);
 
@@ -451,7 +457,10 @@ describe('the server', () => {
     const about = { user: { username }, application: { identifier: clientId } };
     expect(await ok('GET', accessCheckOf(username, clientId))).toMatchObject({
       ...about,
-      ...{ may_open: false, can_sign_in: false, rules, rejections: [] },
+      may_open: false,
+      can_sign_in: false,
+      rules,
+      rejections: [],
     });
     for (const path of [accessCheckOf('nobody', clientId), accessCheckOf(username, 'nothing')])
       expect((await admin.get(path)).status).toBe(404);

@@ -122,13 +122,15 @@ describe('a list of a hundred thousand users', () => {
   it('finds beginnings by indexes from a number of users on that a search cannot look into one by one', async (context) => {
     await test.database.db.user.create({
       data: {
-        ...{ id: 'sub-one-more', username: 'zoë', usernameKey: 'zoë', name: 'Zoë van der Berg', updatedAt: new Date() },
-        ...{
-          nameKey: 'zoë van der berg',
-          lastNameKey: 'berg',
-          searchKey: 'zoë\n\nzoë van der berg',
-          createdAt: new Date(START),
-        },
+        id: 'sub-one-more',
+        username: 'zoë',
+        usernameKey: 'zoë',
+        name: 'Zoë van der Berg',
+        updatedAt: new Date(),
+        nameKey: 'zoë van der berg',
+        lastNameKey: 'berg',
+        searchKey: 'zoë\n\nzoë van der berg',
+        createdAt: new Date(START),
       },
     });
     const found = async (search: string) => (await list({ search })).accounts.map(({ username }) => username);

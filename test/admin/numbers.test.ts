@@ -170,7 +170,11 @@ async function seedSessions(): Promise<void> {
 
   // Sessions of a connection: one lives, one has ended.
   const checked = checkConnection({
-    ...{ id: 'corp', kind: 'oidc', name: 'Corp', issuer: 'https://corp.example.com', client_id: 'gatehouse' },
+    id: 'corp',
+    kind: 'oidc',
+    name: 'Corp',
+    issuer: 'https://corp.example.com',
+    client_id: 'gatehouse',
     client_secret: 'a secret of the upstream',
   });
   if (!checked.ok) throw new Error('not a connection');

@@ -162,7 +162,9 @@ describe('a caller without enough permissions', () => {
     });
     const manager = await aPerson(idp, ['app-manager'], { tool });
     const strong = await anApplication(idp, {
-      ...{ redirect_uris: [], grant_types: ['client_credentials'], resources: [adminApi(idp.issuer)] },
+      redirect_uris: [],
+      grant_types: ['client_credentials'],
+      resources: [adminApi(idp.issuer)],
       scope: 'gatehouse.users:write',
     });
     const path = `/applications/${strong.applicationId}`;
@@ -174,7 +176,9 @@ describe('a caller without enough permissions', () => {
     const grown = { resources: [adminApi(idp.issuer)], scope: 'gatehouse.users:write' };
     await expectRejected(manager.send('PATCH', `/applications/${weak.applicationId}`, grown, anyVersion));
     const answer = await postAs(idp, weak, '/token', {
-      ...{ grant_type: 'client_credentials', resource: adminApi(idp.issuer), scope: 'gatehouse.users:write' },
+      grant_type: 'client_credentials',
+      resource: adminApi(idp.issuer),
+      scope: 'gatehouse.users:write',
     });
     expect(answer.json().error).toBe('invalid_target');
   });

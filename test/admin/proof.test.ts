@@ -28,7 +28,11 @@ const isChallenge = ({ status, headers }: Page) =>
 const anyVersion = { 'if-match': '*' };
 
 const aConnection = (id: string) => ({
-  ...{ id: id.toLowerCase(), kind: 'oidc', name: 'Upstream', client_id: 'x', client_secret: 'secret' },
+  id: id.toLowerCase(),
+  kind: 'oidc',
+  name: 'Upstream',
+  client_id: 'x',
+  client_secret: 'secret',
   issuer: 'https://upstream.example.invalid',
 });
 

@@ -113,7 +113,10 @@ describe('the actions on other users', () => {
 });
 
 const client = (access: unknown) => ({
-  ...{ protocol: 'oidc', client_id: fresh('client'), redirect_uris: ['https://app.example/cb'], access },
+  protocol: 'oidc',
+  client_id: fresh('client'),
+  redirect_uris: ['https://app.example/cb'],
+  access,
 });
 async function anApplicationOf(role: string): Promise<string> {
   const { protocol: _oidc, ...declared } = client({ roles: [role] });

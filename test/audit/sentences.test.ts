@@ -5,9 +5,19 @@ import { auditEventTypes } from '../../src/audit/events.ts';
 import { nameSlot, sentenceOf } from '../../src/audit/sentences/sentence.ts';
 
 const base: AuditEntry = {
-  ...{ id: 1, at: new Date(0), type: 'server.started', outcome: 'success', reason: null },
-  ...{ actorId: null, actorApp: null, subjectId: null, clientId: null },
-  ...{ address: null, userAgent: null, requestId: null, data: {} },
+  id: 1,
+  at: new Date(0),
+  type: 'server.started',
+  outcome: 'success',
+  reason: null,
+  actorId: null,
+  actorApp: null,
+  subjectId: null,
+  clientId: null,
+  address: null,
+  userAgent: null,
+  requestId: null,
+  data: {},
 };
 const names: Record<string, string> = { a: 'Ada', b: 'Bo', pay: 'Payroll', okta: 'Okta' };
 const textOf = (event: Partial<AuditEntry>) =>

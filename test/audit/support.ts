@@ -23,8 +23,11 @@ export async function openAuditLog() {
   /** Another process on the same database; `vault` and `checkpointFile` may differ. */
   const startChain = (other: Partial<typeof people> & { checkpointFile?: string } = {}): AuditChain => {
     const outside = createOutsideCheckpoints({
-      ...{ file: other.checkpointFile ?? file, url: 'https://siem.example.com/checkpoints', fetch: post },
-      ...{ key: checkpointKey, logger: people.logger },
+      file: other.checkpointFile ?? file,
+      url: 'https://siem.example.com/checkpoints',
+      fetch: post,
+      key: checkpointKey,
+      logger: people.logger,
     });
     return createAuditChain({ ...people, ...other, checkpointKey, outside, alarm });
   };

@@ -104,7 +104,9 @@ describe('an application without access_evaluation', () => {
 
 describe('permissions in Gatehouse itself', () => {
   const question = (id: string) => ({
-    ...{ subject: { type: 'user', id }, action: read, resource: { type: 'gatehouse.users', id: '1' } },
+    subject: { type: 'user', id },
+    action: read,
+    resource: { type: 'gatehouse.users', id: '1' },
   });
 
   it('are denied, unless the filter of the application names them', async () => {
@@ -163,7 +165,10 @@ describe('one evaluation', () => {
     await decision({ subject: bob, action: remove, resource });
     const [event] = await idp.services.audit.list({ types: ['access.evaluated'], limit: 1 });
     expect(event).toMatchObject({
-      ...{ outcome: 'failure', clientId: app.clientId, actorApp: app.clientId, subjectId: bob.id },
+      outcome: 'failure',
+      clientId: app.clientId,
+      actorApp: app.clientId,
+      subjectId: bob.id,
       data: { denied: [{ subject: bob.id, permission: 'articles:delete' }] },
     });
   });
@@ -276,7 +281,9 @@ describe('the caller', () => {
   it('is an application with its secret or with a client_credentials token', async () => {
     expect(await statusOf(basic(app.clientId, app.clientSecret))).toBe(200);
     const machine = await anApplication(idp, {
-      ...{ redirect_uris: [], grant_types: ['client_credentials'], resources: [accessApi(idp.issuer)] },
+      redirect_uris: [],
+      grant_types: ['client_credentials'],
+      resources: [accessApi(idp.issuer)],
     });
     const form = { grant_type: 'client_credentials', resource: accessApi(idp.issuer) };
     const { access_token } = (await postAs(idp, machine, '/token', form)).json();

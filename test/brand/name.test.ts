@@ -51,16 +51,24 @@ describe('the name of the server', () => {
     const { host, hostname } = new URL(idp.issuer);
     const alarm = `Alarm: the database of ${host} was changed`;
     expect(await namesOfServer(undefined)).toEqual({
-      ...{ subject: `You’ve been invited to ${host}`, text: host, alarm },
-      ...{ issuer: hostname, account: `/${hostname}`, activity: 'Gatehouse' },
+      subject: `You’ve been invited to ${host}`,
+      text: host,
+      alarm,
+      issuer: hostname,
+      account: `/${hostname}`,
+      activity: 'Gatehouse',
     });
     expect(await namesOfServer('Example & Söhne')).toMatchObject({
       text: 'Example & Söhne',
       issuer: 'Example & Söhne',
     });
     expect(await namesOfServer('Acme: ID')).toEqual({
-      ...{ subject: 'You’ve been invited to Acme: ID', text: 'Acme: ID', alarm },
-      ...{ issuer: 'Acme ID', account: '/Acme ID', activity: 'Acme: ID' },
+      subject: 'You’ve been invited to Acme: ID',
+      text: 'Acme: ID',
+      alarm,
+      issuer: 'Acme ID',
+      account: '/Acme ID',
+      activity: 'Acme: ID',
     });
   });
 });

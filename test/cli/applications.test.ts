@@ -116,7 +116,9 @@ describe('gatehouse app', () => {
     const [, clientId = ''] = /Client ID: +(\S+)/.exec(web.out) ?? [];
     expect(web.out).toMatch(/Client secret: [\w-]{43}/);
     expect(parse((await cli.gatehouse(['app', 'show', clientId])).out)).toEqual({
-      ...{ client_id: clientId, client_name: 'Asked', access: { roles: ['admin', 'support'] } },
+      client_id: clientId,
+      client_name: 'Asked',
+      access: { roles: ['admin', 'support'] },
       redirect_uris: ['https://asked.example/cb', 'https://b.example/cb'],
       grant_types: ['authorization_code', 'refresh_token'],
     });
@@ -146,7 +148,8 @@ describe('gatehouse app', () => {
     const argv = ['app', 'add', '--client-id', 'script', '--grant', 'client_credentials', '--scope', 'admin:*'];
     expect((await cli.gatehouse([...argv, '--resource', 'https://id.example.com/api/admin'])).code).toBe(0);
     expect(parse((await cli.gatehouse(['app', 'show', 'script'])).out)).toMatchObject({
-      ...{ resources: ['https://id.example.com/api/admin'], scope: 'admin:*' },
+      resources: ['https://id.example.com/api/admin'],
+      scope: 'admin:*',
     });
     expect(await cli.gatehouse(['app', 'add'])).toMatchObject({
       code: 1,

@@ -43,7 +43,10 @@ describe('gatehouse apply', () => {
         { section: 'clients', name: 'web' },
         { section: 'users', name: 'alice' },
       ],
-      ...{ change: [], delete: [], unchanged: 0, warnings: [] },
+      change: [],
+      delete: [],
+      unchanged: 0,
+      warnings: [],
     });
     expect(out).not.toMatch(/secret-material|pass phrase/);
   });

@@ -81,8 +81,13 @@ describe('gatehouse connection', () => {
     const search = 'cn=gatehouse,dc=example';
     const directory = await startDirectory([{ dn: search, password: 'right', attributes: {} }]);
     const entry = {
-      ...{ id: 'directory', kind: 'ldap', name: 'Directory', url: directory.url, base_dn: 'dc=example' },
-      ...{ bind_dn: search, bind_password: 'stale-secret' },
+      id: 'directory',
+      kind: 'ldap',
+      name: 'Directory',
+      url: directory.url,
+      base_dn: 'dc=example',
+      bind_dn: search,
+      bind_password: 'stale-secret',
     };
     const added = await cli.gatehouse(['connection', 'add', '-'], { stdin: JSON.stringify(entry) });
     expect(added, added.err).toMatchObject({ code: 0 });

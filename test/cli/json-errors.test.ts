@@ -44,11 +44,14 @@ it('a wrong environment is an object that names each fault', async () => {
 
 it('what is not found, or breaks a rule, is an object', async () => {
   expect(await failed(['user', 'show', 'nobody', '--json'])).toEqual({
-    ...{ code: 1, command: 'user show' },
+    code: 1,
+    command: 'user show',
     error: 'There is no user "nobody". To see all users, run: gatehouse user list',
   });
   expect(await failed(['app', 'add', '--redirect-uri', 'http://shop.example/cb', '--json'])).toMatchObject({
-    ...{ code: 1, command: 'app add', type: 'invalid_input' },
+    code: 1,
+    command: 'app add',
+    type: 'invalid_input',
     fields: [{ field: 'redirect_uris[0]', message: expect.stringContaining('must be https') }],
   });
 });

@@ -39,13 +39,21 @@ beforeAll(async () => {
   const { db, protectedRows } = services;
   await db.phoneFactor.create({
     data: {
-      ...{ userId, number: '+15550100', confirmedAt: new Date() },
+      userId,
+      number: '+15550100',
+      confirmedAt: new Date(),
       mac: protectedRows.macOf('phone_factors', [userId, '+15550100']),
     },
   });
   const checked = checkConnection({
-    ...{ id: 'corp', kind: 'oidc', name: 'Corp', issuer: 'https://corp.example.com', client_id: 'gatehouse' },
-    ...{ client_secret: 'a secret', domains: ['corp.example.com'], role_mappings: { staff: ['auditor'] } },
+    id: 'corp',
+    kind: 'oidc',
+    name: 'Corp',
+    issuer: 'https://corp.example.com',
+    client_id: 'gatehouse',
+    client_secret: 'a secret',
+    domains: ['corp.example.com'],
+    role_mappings: { staff: ['auditor'] },
   });
   if (checked.ok) await services.connections.create(checked.value);
   await services.identities.link({ connectionId: 'corp', subject: 'ann', userId, label: '' }, {});

@@ -81,7 +81,8 @@ describe('a change of GATEHOUSE_SECRET', () => {
     const machine = { grant_types: ['client_credentials' as const], redirect_uris: [] };
     const basic = await aClient(services, machine);
     const sealed = await aClient(services, {
-      ...{ redirect_uris: ['https://app.example.com/cb'], token_endpoint_auth_method: 'client_secret_jwt' },
+      redirect_uris: ['https://app.example.com/cb'],
+      token_endpoint_auth_method: 'client_secret_jwt',
     });
     const user = await aUser(services);
     await services.mfa.totp.importSecret(user.account.id, TOTP);

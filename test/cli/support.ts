@@ -28,17 +28,18 @@ export async function commandLine() {
   const folder = testFolder();
   const key = Buffer.alloc(32, 5).toString('base64url');
   const base = {
-    ...{ DATABASE_URL: url, GATEHOUSE_SECRET: key, DATA_DIR: path.join(folder, 'data'), GATEHOUSE_CONFIG: '' },
-    ...{
-      ISSUER: '',
-      HOST: '',
-      PORT: '',
-      SMTP_URL: '',
-      MAIL_FROM: '',
-      TRUST_PROXY: '',
-      LOG_LEVEL: '',
-      LOG_FORMAT: 'json',
-    },
+    DATABASE_URL: url,
+    GATEHOUSE_SECRET: key,
+    DATA_DIR: path.join(folder, 'data'),
+    GATEHOUSE_CONFIG: '',
+    ISSUER: '',
+    HOST: '',
+    PORT: '',
+    SMTP_URL: '',
+    MAIL_FROM: '',
+    TRUST_PROXY: '',
+    LOG_LEVEL: '',
+    LOG_FORMAT: 'json',
   };
 
   async function gatehouse(args: string[], { stdin = '', answers, env = {} }: CallOptions = {}): Promise<Ended> {

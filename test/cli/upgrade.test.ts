@@ -26,7 +26,9 @@ it('warns in the last line when there is no backup', async () => {
   });
   const report = JSON.parse((await check('--json')).out);
   expect(report).toMatchObject({
-    ...{ ok: true, backup: null, problems: [] },
+    ok: true,
+    backup: null,
+    problems: [],
     warnings: ['no backup is recorded: create one with gatehouse backup FILE'],
   });
 });
@@ -36,7 +38,8 @@ it('reports a variable that does not exist as a problem, as doctor does', async 
   const faults = [expect.stringMatching(/^GATEHOUSE_SECRETS: found a variable/), expect.stringMatching(/^PORT: found/)];
   const json = await cli.gatehouse(['upgrade', 'check', '--json'], { env });
   expect({ code: json.code, err: json.err, report: JSON.parse(json.out) }).toEqual({
-    ...{ code: 1, err: '' },
+    code: 1,
+    err: '',
     report: expect.objectContaining({ ok: false, configuration: faults, problems: faults, database: null }),
   });
   const text = await cli.gatehouse(['upgrade', 'check'], { env });

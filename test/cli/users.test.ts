@@ -26,7 +26,12 @@ describe('gatehouse user', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^Added alice\.\nTemporary password: [\w-]{24}\nCopy it now\. You won't see it again\./);
     expect(await show('ALICE@example.com')).toMatchObject({
-      ...{ username: 'alice', roles: ['admin'], source: 'local', isActive: true, sessions: 0, lockedSeconds: 0 },
+      username: 'alice',
+      roles: ['admin'],
+      source: 'local',
+      isActive: true,
+      sessions: 0,
+      lockedSeconds: 0,
       password: { mustChange: true },
       factors: { totp: false, passkeys: 0, recoveryCodes: 0 },
     });

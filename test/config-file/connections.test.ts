@@ -109,12 +109,12 @@ describe('connections in the file', () => {
   it('read SAML metadata from a file beside it', async () => {
     const { privateKey, publicKey } = anRsaKey();
     const xml = identityProviderMetadata({
-      ...{
-        entityId: 'https://school.example',
-        ssoUrl: 'https://school.example/sso',
-        sloUrl: 'https://school.example/slo',
-      },
-      ...{ url: 'https://school.example', wantAuthnRequestsSigned: false, displayName: 'School' },
+      entityId: 'https://school.example',
+      ssoUrl: 'https://school.example/sso',
+      sloUrl: 'https://school.example/slo',
+      url: 'https://school.example',
+      wantAuthnRequestsSigned: false,
+      displayName: 'School',
       signingCertificates: [selfSigned(privateKey, publicKey)],
     });
     const folder = testFolder();

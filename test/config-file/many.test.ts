@@ -9,8 +9,15 @@ import { configFileBench, lines } from './support.ts';
 
 const defaults = metadataOf(oidcMetadata.parse({ token_endpoint_auth_method: 'none' }));
 const emptyUser = {
-  ...{ email: null, emailKey: null, emailVerified: false, phoneNumber: null, phoneNumberVerified: false },
-  ...{ address: null, attributes: '{}', ssoId: null, isActive: true },
+  email: null,
+  emailKey: null,
+  emailVerified: false,
+  phoneNumber: null,
+  phoneNumberVerified: false,
+  address: null,
+  attributes: '{}',
+  ssoId: null,
+  isActive: true,
   ...(Object.fromEntries(textFieldNames.map((name) => [name, null])) as Record<TextFieldName, null>),
 };
 let bench: Awaited<ReturnType<typeof configFileBench>>;

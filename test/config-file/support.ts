@@ -39,16 +39,26 @@ export async function configFileBench(shared?: string) {
   const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
   const accounts = createAccounts({ ...database, now, audit, protectedRows });
   const applications = createApplications({
-    ...{ db, vault, audit, now, protectedRows, removeClientArtifacts, removeServiceProviderData },
-    ...{
-      authority: createAuthority({ accounts }),
-      reservedIdentifiers: ['gatehouse', 'https://idp.example/api/admin'],
-    },
+    db,
+    vault,
+    audit,
+    now,
+    protectedRows,
+    removeClientArtifacts,
+    removeServiceProviderData,
+    authority: createAuthority({ accounts }),
+    reservedIdentifiers: ['gatehouse', 'https://idp.example/api/admin'],
   });
   const passwords = createPasswords();
   const totp = createTotp({ db, vault, now, audit, issuerName: () => 'localhost' });
   const credentials = createCredentials({
-    ...{ db, sql, now, audit, protectedRows, passwords, serviceNames: [] },
+    db,
+    sql,
+    now,
+    audit,
+    protectedRows,
+    passwords,
+    serviceNames: [],
     breached: { check: async () => 'clean', isCommon: async () => false },
     hasSecondFactor: (userId, tx) => totp.isEnrolled(userId, tx),
     abandonSignIns,
@@ -67,8 +77,20 @@ export async function configFileBench(shared?: string) {
   const stored = { db, sql, vault, audit, now, logger, protectedRows };
   const connections = createConnections({ ...stored, assertMay, notifyAdministrators });
   const configFile = createConfigFile({
-    ...{ db, now, audit, vault, protectedRows, accounts, applications, settings, passwords, totp },
-    ...{ roles, connections, brandImages, signUpCodes },
+    db,
+    now,
+    audit,
+    vault,
+    protectedRows,
+    accounts,
+    applications,
+    settings,
+    passwords,
+    totp,
+    roles,
+    connections,
+    brandImages,
+    signUpCodes,
     ssoIds: createSsoIds({
       authority: { assertMay: async () => {} },
       connections,
@@ -95,34 +117,37 @@ export async function configFileBench(shared?: string) {
   });
   const file = (text: string, path = '/nowhere/gatehouse.yaml') => ({ ...parseFile(text), path });
   return {
-    ...{
-      db,
-      protectedRows,
-      url,
-      close: () => Promise.all([passwords.close(), brandImages.close(), close()]),
-      clock,
-      vault,
-      accounts,
-      applications,
-    },
-    ...{
-      passwords,
-      credentials,
-      totp,
-      settings,
-      roles,
-      connections,
-      signUpCodes,
-      configFile,
-      ended,
-      documents,
-      expired,
-    },
+    db,
+    protectedRows,
+    url,
+    close: () => Promise.all([passwords.close(), brandImages.close(), close()]),
+    clock,
+    vault,
+    accounts,
+    applications,
+    passwords,
+    credentials,
+    totp,
+    settings,
+    roles,
+    connections,
+    signUpCodes,
+    configFile,
+    ended,
+    documents,
+    expired,
     plan: (text: string) => configFile.plan(file(text)),
     apply: (text: string, path?: string) => configFile.apply(file(text, path)),
     export: () =>
       exportConfiguration({
-        ...{ db, applications, connections, roles, settings, signUpCodes, protectedRows, brandImages },
+        db,
+        applications,
+        connections,
+        roles,
+        settings,
+        signUpCodes,
+        protectedRows,
+        brandImages,
       }),
   };
 }

@@ -9,7 +9,12 @@ const anyVersion = { 'if-match': '*' };
 const READ = 'openid gatehouse.connections:read';
 const SECRET = 'a-secret-that-nobody-reads-back';
 const upstream = (id: string) => ({
-  ...{ id, kind: 'oidc', name: 'Upstream', issuer: 'https://sso.example.com', client_id: 'x', client_secret: SECRET },
+  id,
+  kind: 'oidc',
+  name: 'Upstream',
+  issuer: 'https://sso.example.com',
+  client_id: 'x',
+  client_secret: SECRET,
 });
 
 let idp: TestIdp;

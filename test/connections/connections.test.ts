@@ -5,8 +5,14 @@ import type { TestIdp } from '../support/idp.ts';
 import { sharedIdpWithConnections } from '../support/shared-idp.ts';
 
 const corp = {
-  ...{ id: 'reg-corp', kind: 'oidc', name: 'Example Corp', issuer: 'https://sso.example.com', client_id: 'gatehouse' },
-  ...{ client_secret: 'first-secret', groups_claim: 'groups', domains: ['Example.COM', 'bücher.example'] },
+  id: 'reg-corp',
+  kind: 'oidc',
+  name: 'Example Corp',
+  issuer: 'https://sso.example.com',
+  client_id: 'gatehouse',
+  client_secret: 'first-secret',
+  groups_claim: 'groups',
+  domains: ['Example.COM', 'bücher.example'],
 };
 
 function entryOf(input: unknown) {
@@ -32,7 +38,9 @@ describe('an entry', () => {
     expect(entra).toMatchObject({ issuer: 'https://login.microsoftonline.com/abc/v2.0', subject_claim: 'oid' });
     expect(entryOf({ id: 'h', preset: 'github', name: 'H', client_id: 'x' })).toMatchObject({ kind: 'oauth2' });
     expect(entryOf({ ...corp, role_mappings: { staff: 'editor' } })).toMatchObject({
-      ...{ create_users: false, link: 'prove', domains: ['example.com', 'xn--bcher-kva.example'] },
+      create_users: false,
+      link: 'prove',
+      domains: ['example.com', 'xn--bcher-kva.example'],
       role_mappings: { staff: ['editor'] },
     });
   });

@@ -191,8 +191,13 @@ describe('the documents of an OpenID Connect upstream', () => {
 describe('the metadata of a SAML upstream', () => {
   const metadata = (entityId: string) =>
     identityProviderMetadata({
-      ...{ entityId, ssoUrl: 'https://a.example/sso', sloUrl: 'https://a.example/slo', url: 'https://a.example' },
-      ...{ signingCertificates: [certificate], wantAuthnRequestsSigned: false, displayName: 'A' },
+      entityId,
+      ssoUrl: 'https://a.example/sso',
+      sloUrl: 'https://a.example/slo',
+      url: 'https://a.example',
+      signingCertificates: [certificate],
+      wantAuthnRequestsSigned: false,
+      displayName: 'A',
     });
 
   it('may change its keys and never its entity ID', async () => {

@@ -244,7 +244,10 @@ const logoutFaults: [string, Send, string, (string | RegExp)[], Settings?][] = [
     'SHA-1',
     (sp) =>
       redirect(browser(), sp.logout('alice'), {
-        ...{ key: sp.credential, algorithm: algorithms.rsaSha1, hash: 'sha1', path: '/saml/slo' },
+        key: sp.credential,
+        algorithm: algorithms.rsaSha1,
+        hash: 'sha1',
+        path: '/saml/slo',
       }),
     'algorithm',
     ['rsa-sha1'],

@@ -58,8 +58,12 @@ export async function aPersonOf({ services }: TestIdp, plan: PersonPlan): Promis
   const username = `someone${people}`;
   const email = plan.email === 'none' ? undefined : `someone${people}@example.com`;
   const profile = {
-    ...{ username, name: 'Ann Example', givenName: 'Ann', familyName: 'Example' },
-    ...{ email, emailVerified: plan.email === 'verified' },
+    username,
+    name: 'Ann Example',
+    givenName: 'Ann',
+    familyName: 'Example',
+    email,
+    emailVerified: plan.email === 'verified',
     ...(plan.department !== undefined && { attributes: { department: plan.department } }),
   };
   const { account } = await aUser(services, { ...profile, mustChange: plan.password === 'temporary' });
@@ -159,7 +163,11 @@ async function answer(idp: TestIdp, browser: HttpClient, person: Person, page: P
     if (mode === 'autofill' && !person.verifies) return undefined;
     const { origin, hostname: rpId } = new URL(idp.issuer);
     const response = person.passkey.get({
-      ...{ challenge, origin, rpId, userHandle: person.id, userVerified: person.verifies },
+      challenge,
+      origin,
+      rpId,
+      userHandle: person.id,
+      userVerified: person.verifies,
     });
     return browser.submit(page, { response }, { form: '/passkey' });
   }
@@ -198,5 +206,8 @@ function ceremonyOf(page: Page, action: string): { mode: string; challenge: stri
 export const clientKey = await jose.generateKeyPair('ES256', { extractable: true });
 export const clientJwk = {
   ...(await jose.exportJWK(clientKey.publicKey)),
-  ...{ kty: 'EC' as const, kid: 'one', use: 'sig', alg: 'ES256' },
+  kty: 'EC' as const,
+  kid: 'one',
+  use: 'sig',
+  alg: 'ES256',
 };

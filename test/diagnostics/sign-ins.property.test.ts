@@ -271,7 +271,11 @@ async function aProviderOf(plan: ProviderPlan): Promise<App> {
   const fields = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   const entry = serviceProvider.parse({
     ...fields,
-    ...{ name: `Wiki ${apps}`, metadata, access, enabled, encrypt_assertion: encrypt },
+    name: `Wiki ${apps}`,
+    metadata,
+    access,
+    enabled,
+    encrypt_assertion: encrypt,
     ...(name_id_format && { name_id_format, force_name_id_format: isForced }),
     ...(isSigned && { require_signed_requests: true }),
   });

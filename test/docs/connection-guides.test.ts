@@ -81,8 +81,13 @@ describe('the guide', () => {
     [
       'Microsoft Entra ID',
       {
-        ...{ sub: 'pairwise', tid: '11111111-2222-3333-4444-555555555555', oid: 'o-1' },
-        ...{ email: 'eve@example.com', xms_edov: true, name: 'Eve', groups: ['99999999-aaaa-bbbb-cccc-dddddddddddd'] },
+        sub: 'pairwise',
+        tid: '11111111-2222-3333-4444-555555555555',
+        oid: 'o-1',
+        email: 'eve@example.com',
+        xms_edov: true,
+        name: 'Eve',
+        groups: ['99999999-aaaa-bbbb-cccc-dddddddddddd'],
       },
       '11111111-2222-3333-4444-555555555555:o-1',
     ],
@@ -127,14 +132,13 @@ describe('the guide', () => {
   it('leads to a sign-in for SAML', async () => {
     const [credential, entityId] = [aCredential(), 'https://idp.school.example/metadata'];
     const xml = identityProviderMetadata({
-      ...{
-        entityId,
-        ssoUrl: 'https://idp.school.example/sso',
-        sloUrl: 'https://idp.school.example/slo',
-        url: entityId,
-        displayName: 'School',
-      },
-      ...{ signingCertificates: [credential.certificatePem], wantAuthnRequestsSigned: false },
+      entityId,
+      ssoUrl: 'https://idp.school.example/sso',
+      sloUrl: 'https://idp.school.example/slo',
+      url: entityId,
+      displayName: 'School',
+      signingCertificates: [credential.certificatePem],
+      wantAuthnRequestsSigned: false,
     });
     const server = await listen((_request, response) => void response.end(xml));
     await registerGuideConnection('Any SAML 2.0 identity provider', { metadata_url: `${server.origin}/metadata` });

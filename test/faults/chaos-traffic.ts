@@ -34,7 +34,10 @@ export async function startTraffic(idp: TestIdp): Promise<Traffic> {
   const app = await anApplication(idp);
   const resource = adminApi(idp.issuer);
   const service = await anApplication(idp, {
-    ...{ redirect_uris: [], grant_types: ['client_credentials'], resources: [resource], scope: 'admin:*' },
+    redirect_uris: [],
+    grant_types: ['client_credentials'],
+    resources: [resource],
+    scope: 'admin:*',
   });
   const sp = await aLiveSp(idp);
   const world: World = { idp, app, tally: newTally() };
@@ -77,7 +80,8 @@ export async function startTraffic(idp: TestIdp): Promise<Traffic> {
         const username = `u-${randomUUID()}`;
         const send = () =>
           httpClient(idp.issuer).post('/api/admin/users', {
-            ...{ json: { username }, headers: { ...headers, accept: '*/*', 'idempotency-key': username } },
+            json: { username },
+            headers: { ...headers, accept: '*/*', 'idempotency-key': username },
           });
         const page = await until('user', send);
         // A first try whose answer was lost may be at work still (409), or the token may have expired (401).

@@ -98,8 +98,12 @@ async function start(place: Pick<Node, 'port' | 'folder' | 'clockFile' | 'toData
     ['--import', path.resolve('test/robustness/set-clock.mjs'), ...programArguments('main')],
     {
       env: {
-        ...{ PATH: process.env.PATH, ...environment, ...databaseOf(place) },
-        ...{ DATA_DIR: place.folder, PORT: String(place.port), CLOCK_FILE: place.clockFile },
+        PATH: process.env.PATH,
+        ...environment,
+        ...databaseOf(place),
+        DATA_DIR: place.folder,
+        PORT: String(place.port),
+        CLOCK_FILE: place.clockFile,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
@@ -150,7 +154,13 @@ function read(text: string, node: Node): void {
 const nodes: Node[] = [];
 const backups = createBackups({ folder, environmentOf, found });
 const faults = createFaults({
-  ...{ nodes, postgres, isMounted, seconds, start, mail, found },
+  nodes,
+  postgres,
+  isMounted,
+  seconds,
+  start,
+  mail,
+  found,
   hasWorkers: values.workers !== '1',
   backUp: () => backups.make(acknowledged()),
 }).filter(({ name }) => name.includes(values.only));
@@ -217,7 +227,11 @@ try {
   acknowledged = () => [...traffic.acknowledged.users];
   const mailing = mail.queue(services, () => isOver);
   const probing = probeNodes({
-    ...{ nodes, issuer: config.issuer, app: traffic.world.app, answerMs: ANSWER_MS, found },
+    nodes,
+    issuer: config.issuer,
+    app: traffic.world.app,
+    answerMs: ANSWER_MS,
+    found,
     isOver: () => isOver,
   });
   const until = performance.now() + Number(values.minutes) * 60_000;

@@ -157,7 +157,8 @@ async function fullAndReadOnly(): Promise<void> {
 function doctor(where: string, folder: string, expected: number): void {
   const env = { PATH: process.env.PATH, DATA_DIR: folder, GATEHOUSE_SECRET: Buffer.alloc(32, 7).toString('base64url') };
   const { status, stdout, stderr } = spawnSync(process.execPath, [...programArguments('cli'), 'doctor'], {
-    ...{ env, encoding: 'utf8' },
+    env,
+    encoding: 'utf8',
   });
   const failed = `${stdout}${stderr}`.split('\n').filter((line) => /FAILED|^gatehouse|error/i.test(line));
   for (const line of failed) print(`  ${line.trim()}`);

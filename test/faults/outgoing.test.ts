@@ -146,8 +146,11 @@ describe('a request that needs another server', () => {
 
   async function tokenWithKeysAt(idp: TestIdp, jwks_uri: string): Promise<Page> {
     const { clientId } = await anApplication(idp, {
-      ...{ redirect_uris: [], grant_types: ['client_credentials'], client_secret: undefined },
-      ...{ token_endpoint_auth_method: 'private_key_jwt', jwks_uri },
+      redirect_uris: [],
+      grant_types: ['client_credentials'],
+      client_secret: undefined,
+      token_endpoint_auth_method: 'private_key_jwt',
+      jwks_uri,
     });
     const claims = { iss: clientId, sub: clientId, aud: idp.issuer, jti: clientId };
     const { privateKey } = anRsaKey();
@@ -253,8 +256,12 @@ describe('a call in the background', () => {
   it.each(['silent', 'reset', 'refused', 'drips'] as const)('ends at a %s mail server', async (fault) => {
     const server = await faultyServer(fault, '220-');
     const transport = createMailTransport({
-      ...{ smtpUrl: `smtp://127.0.0.1:${server.port}`, mailFrom: 'a@example.com', outboxDir: '/nowhere' },
-      ...{ issuer: 'https://id.example.com', logger, mailLimits: { timeoutMs: 300, totalMs: 600 } },
+      smtpUrl: `smtp://127.0.0.1:${server.port}`,
+      mailFrom: 'a@example.com',
+      outboxDir: '/nowhere',
+      issuer: 'https://id.example.com',
+      logger,
+      mailLimits: { timeoutMs: 300, totalMs: 600 },
     });
     const mail = { id: '1', to: 'b@example.com', subject: 's', text: 't', html: '<p>t</p>', createdAt: new Date() };
     const result = await transport.send(mail);

@@ -72,7 +72,9 @@ export async function signInSomehow({ idp, app, tally }: World, user: TestUser):
       const code = new URL(page.location).searchParams.get('code') ?? '';
       const answer = await postAs(idp, app, '/token', {
         grant_type: 'authorization_code',
-        ...{ code, redirect_uri: app.redirectUri, code_verifier: started.checks.pkceCodeVerifier },
+        code,
+        redirect_uri: app.redirectUri,
+        code_verifier: started.checks.pkceCodeVerifier,
       }).catch(() => undefined);
       if (answer?.status === 200) {
         tally.signIns += 1;

@@ -125,8 +125,12 @@ interface Prepared extends Pick<World, 'idp' | 'app'> {
 async function start({ port, toDatabase }: Pick<Node, 'port' | 'toDatabase'>, more = {}): Promise<Node> {
   const child = spawn(process.execPath, programArguments('main'), {
     env: {
-      ...{ PATH: process.env.PATH, ...environment, ...more },
-      ...{ DATA_DIR: path.join(folder, String(port)), DATABASE_URL: postgres.url(toDatabase.port), PORT: String(port) },
+      PATH: process.env.PATH,
+      ...environment,
+      ...more,
+      DATA_DIR: path.join(folder, String(port)),
+      DATABASE_URL: postgres.url(toDatabase.port),
+      PORT: String(port),
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -169,8 +173,10 @@ async function prepare(): Promise<Prepared> {
   const app = await anApplication(idp);
   const resource = adminApi(config.issuer);
   const service = await anApplication(idp, {
-    ...{ redirect_uris: [], grant_types: ['client_credentials'] },
-    ...{ resources: [resource], scope: 'admin:*' },
+    redirect_uris: [],
+    grant_types: ['client_credentials'],
+    resources: [resource],
+    scope: 'admin:*',
   });
   const form = { grant_type: 'client_credentials', resource, scope: 'admin:*' };
   const token = (await postAs(idp, service, '/token', form)).json().access_token;

@@ -73,8 +73,15 @@ async function connect(fields: Record<string, unknown> = {}, options = {}): Prom
   await aConnection(
     idp,
     {
-      ...{ id, kind: 'ldap', preset: 'active-directory', name: 'Example Corp', url: directory.url, base_dn: BASE },
-      ...{ bind_dn: SERVICE, bind_password: 'search-secret', create_users: true },
+      id,
+      kind: 'ldap',
+      preset: 'active-directory',
+      name: 'Example Corp',
+      url: directory.url,
+      base_dn: BASE,
+      bind_dn: SERVICE,
+      bind_password: 'search-secret',
+      create_users: true,
       ...fields,
     },
     options,
@@ -100,9 +107,16 @@ function aPerson(attributes: DirectoryEntry['attributes'] = {}): Person {
     dn: `CN=${name} X,${BASE}`,
     password: PASSWORD,
     attributes: {
-      ...{ sAMAccountName: [name], userPrincipalName: [`${name}@corp.example.com`], mail: [`${name}@example.com`] },
-      ...{ displayName: [`Person ${count}`], objectClass: ['user'], objectCategory: ['person'] },
-      ...{ objectGUID: [guid], objectSid: [sid], primaryGroupID: ['513'], userAccountControl: ['512'] },
+      sAMAccountName: [name],
+      userPrincipalName: [`${name}@corp.example.com`],
+      mail: [`${name}@example.com`],
+      displayName: [`Person ${count}`],
+      objectClass: ['user'],
+      objectCategory: ['person'],
+      objectGUID: [guid],
+      objectSid: [sid],
+      primaryGroupID: ['513'],
+      userAccountControl: ['512'],
       ...attributes,
     },
   };
@@ -261,7 +275,9 @@ describe('the same address of another entry', () => {
     expect(text).not.toContain('Is this your account?');
     const code = /Error reference:? ([0-9A-Z-]{9})/.exec(text)?.[1] ?? '';
     expect(await lastEvent('sign-in.upstream')).toMatchObject({
-      ...{ outcome: 'failure', reason: 'address_in_use', subjectId: account?.id },
+      outcome: 'failure',
+      reason: 'address_in_use',
+      subjectId: account?.id,
     });
     const admin = await consoleOf(idp, await staff(idp, 'admin'));
     const rejection = await admin.get(`/admin/rejections/${code}`);

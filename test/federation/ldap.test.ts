@@ -41,8 +41,14 @@ const connect = (fields: Record<string, unknown> = {}, options = {}) =>
   aConnection(
     idp,
     {
-      ...{ id: 'directory', kind: 'ldap', name: 'Example Directory', url: directory.url, base_dn: BASE },
-      ...{ bind_dn: SERVICE, bind_password: 'search-secret', create_users: true },
+      id: 'directory',
+      kind: 'ldap',
+      name: 'Example Directory',
+      url: directory.url,
+      base_dn: BASE,
+      bind_dn: SERVICE,
+      bind_password: 'search-secret',
+      create_users: true,
       ...fields,
     },
     options,

@@ -49,7 +49,11 @@ beforeEach(async () => {
 });
 
 const entry = (fields: Record<string, unknown> = {}) => ({
-  ...{ id, issuer: upstream.issuer, ...client, create_users: true, ...fields },
+  id,
+  issuer: upstream.issuer,
+  ...client,
+  create_users: true,
+  ...fields,
 });
 
 async function change(fields: Record<string, unknown>): Promise<void> {
@@ -216,8 +220,14 @@ async function logoutToken(names: Record<string, unknown>, { claims, typ = 'logo
   const jwk = upstream.services.keyring.jwks().keys.find(({ alg }) => alg === 'RS256');
   const { kid = '' } = jwk ?? {};
   const all = {
-    ...{ iss: upstream.issuer, aud: client.client_id, iat: now, exp: now + 120, jti: crypto.randomUUID() },
-    ...{ events: { [EVENT]: {} }, ...names, ...claims },
+    iss: upstream.issuer,
+    aud: client.client_id,
+    iat: now,
+    exp: now + 120,
+    jti: crypto.randomUUID(),
+    events: { [EVENT]: {} },
+    ...names,
+    ...claims,
   };
   const payload = JSON.parse(JSON.stringify(all));
   if (sign === 'none') return new UnsecuredJWT(payload).encode();

@@ -267,7 +267,10 @@ describe('sso_id with its connection', () => {
       });
 
       const taken = await api.send('POST', '/users', {
-        ...{ username: `second-${count}`, invite: false, sso_id: aSubject(), sso_connection: corp.connection },
+        username: `second-${count}`,
+        invite: false,
+        sso_id: aSubject(),
+        sso_connection: corp.connection,
       });
       expect([taken.status, taken.json().code]).toEqual([409, 'identity_taken']);
       expect(await idp.services.accounts.findByLogin(`second-${count}`)).toBeUndefined();

@@ -194,12 +194,13 @@ describe('a SAML upstream with a new key', () => {
       reads += 1;
       response.end(
         identityProviderMetadata({
-          ...{ entityId, ssoUrl: 'https://rolling.example/sso', sloUrl: 'https://rolling.example/slo', url: entityId },
-          ...{
-            signingCertificates: [published.certificatePem],
-            wantAuthnRequestsSigned: false,
-            displayName: 'Rolling',
-          },
+          entityId,
+          ssoUrl: 'https://rolling.example/sso',
+          sloUrl: 'https://rolling.example/slo',
+          url: entityId,
+          signingCertificates: [published.certificatePem],
+          wantAuthnRequestsSigned: false,
+          displayName: 'Rolling',
         }),
       );
     });

@@ -24,7 +24,12 @@ beforeAll(async () => {
   const scopes = ['openid', 'profile', 'email', 'roles'];
   const trusted = { trusted_acr: { mfa: ['urn:gatehouse:acr:mfa'] } };
   await aConnection(idp, {
-    ...{ id, issuer: upstream.issuer, client_id, client_secret, scopes, create_users: true },
+    id,
+    issuer: upstream.issuer,
+    client_id,
+    client_secret,
+    scopes,
+    create_users: true,
     ...groups,
     ...trusted,
   });

@@ -43,7 +43,9 @@ const foreign: string[] = [];
 /** What the autocomplete looked for. */
 const asked: string[] = [];
 const suggestion = (value: string, label: string) => ({
-  ...{ value, label, small: value },
+  value,
+  label,
+  small: value,
   logo: { text: label.replace(/[a-z ]/g, ''), hue: 'hue-1', isPerson: true },
 });
 

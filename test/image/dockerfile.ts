@@ -35,7 +35,10 @@ export function lastStage(file = 'Dockerfile'): Stage {
     WORKDIR: (rest) => Object.assign(stage, { workdir: rest }),
     CMD: (rest) => Object.assign(stage, { command: JSON.parse(rest) }),
     HEALTHCHECK: (rest) => Object.assign(stage, { healthCheck: JSON.parse(rest.slice(rest.indexOf('CMD') + 3)) }),
-    ...{ LABEL: () => {}, VOLUME: () => {}, EXPOSE: () => {}, STOPSIGNAL: () => {} },
+    LABEL: () => {},
+    VOLUME: () => {},
+    EXPOSE: () => {},
+    STOPSIGNAL: () => {},
   };
   for (const [, name = '', rest = ''] of last.matchAll(/^([A-Z]+)\s+(.*)$/gm)) {
     const read = instructions[name];

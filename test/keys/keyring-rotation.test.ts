@@ -66,7 +66,11 @@ describe('rotation of the OIDC keys', () => {
     await keyring.rotate({ use: 'oidc', force: true }, { actorId: 'ann' });
     const byAnn = await auditRows();
     expect(byAnn).toContainEqual({
-      ...{ type: 'key.activated', actorId: 'ann', kid: nextKey, instead: oldKey, forced: true },
+      type: 'key.activated',
+      actorId: 'ann',
+      kid: nextKey,
+      instead: oldKey,
+      forced: true,
     });
     expect(byAnn).toContainEqual({ type: 'key.retired', actorId: 'ann', kid: oldKey, forced: true });
     expect(byAnn.filter(({ type }) => type === 'key.created')).toHaveLength(4);

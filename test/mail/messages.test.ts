@@ -35,8 +35,12 @@ function every(to: Recipient = ann): MailMessage[] {
     }),
     { kind: 'connection-end', to, text: 'SAML connections: the certificate expires in 6 days.', until: place.at },
     {
-      ...{ kind: 'connection-end' as const, to, connection: 'Example Corp', connectionId: 'corp' },
-      ...{ text: 'Example Corp: the client secret expires in 29 days.', until: place.at },
+      kind: 'connection-end' as const,
+      to,
+      connection: 'Example Corp',
+      connectionId: 'corp',
+      text: 'Example Corp: the client secret expires in 29 days.',
+      until: place.at,
     },
     {
       kind: 'connection-rejected',

@@ -5,7 +5,10 @@ import { createTestMail } from '../../src/mail/test-mail.ts';
 import { viewsDir } from '../../src/platform/package.ts';
 
 const mail = createTestMail({
-  ...{ issuer: 'https://id.example.com', mailFrom: 'no-reply@example.com', outboxDir: '/nowhere', viewsDir },
+  issuer: 'https://id.example.com',
+  mailFrom: 'no-reply@example.com',
+  outboxDir: '/nowhere',
+  viewsDir,
   smtpUrl: 'smtp://user:secret@127.0.0.1:1',
   logger: { info: () => {} } as never,
   now: () => new Date('2026-11-20T10:00:00Z'),

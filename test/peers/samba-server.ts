@@ -56,8 +56,14 @@ export async function startSamba(): Promise<Samba> {
   chmodSync(at('key.pem'), 0o600);
 
   const options = {
-    ...{ interfaces: `${address}/8`, 'bind interfaces only': 'yes', 'server services': 'ldap', 'log file': at('log') },
-    ...{ 'pid directory': folder, 'tls enabled': 'yes', 'tls keyfile': at('key.pem'), 'tls certfile': at('cert.pem') },
+    interfaces: `${address}/8`,
+    'bind interfaces only': 'yes',
+    'server services': 'ldap',
+    'log file': at('log'),
+    'pid directory': folder,
+    'tls enabled': 'yes',
+    'tls keyfile': at('key.pem'),
+    'tls certfile': at('cert.pem'),
     'tls cafile': '',
   };
   execFileSync(

@@ -55,8 +55,17 @@ server.modify(
 /** A connection as the registry returns it. */
 function connection(fields: Record<string, unknown> = {}): LdapConnection {
   const checked = checkConnection({
-    ...{ id: 'samba', kind: 'ldap', preset: 'active-directory', name: 'Samba', base_dn: root, bind_dn: service.dn },
-    ...{ url: server.ldaps, ca: [server.ca], groups: { nested: true }, bind_password: service.password, ...fields },
+    id: 'samba',
+    kind: 'ldap',
+    preset: 'active-directory',
+    name: 'Samba',
+    base_dn: root,
+    bind_dn: service.dn,
+    url: server.ldaps,
+    ca: [server.ca],
+    groups: { nested: true },
+    bind_password: service.password,
+    ...fields,
   });
   if (!checked.ok) throw new Error(JSON.stringify(checked.faults));
   const { settings, ...head } = partsOf(checked.value);
@@ -174,15 +183,16 @@ await services.settings.reload();
 const { clientId } = await aClient(services, { redirect_uris: [redirectUri] });
 const { bind_dn, base_dn } = connection().settings;
 await gatehouse.connect({
-  ...{
-    id: 'samba',
-    kind: 'ldap',
-    preset: 'active-directory',
-    name: 'Example Corp',
-    url: server.ldaps,
-    ca: [server.ca],
-  },
-  ...{ bind_dn, base_dn, bind_password: service.password, create_users: true },
+  id: 'samba',
+  kind: 'ldap',
+  preset: 'active-directory',
+  name: 'Example Corp',
+  url: server.ldaps,
+  ca: [server.ca],
+  bind_dn,
+  base_dn,
+  bind_password: service.password,
+  create_users: true,
 });
 const idp = { issuer: gatehouse.issuer } as Parameters<typeof authorizeUrl>[0];
 async function enter(username: string, password: string, browser = httpClient(gatehouse.issuer)): Promise<Page> {

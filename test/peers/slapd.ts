@@ -21,8 +21,15 @@ const server = await startSlapd(
 /** A connection as the registry returns it. */
 function connection(fields: Record<string, unknown>): LdapConnection {
   const checked = checkConnection({
-    ...{ id: 'slapd', kind: 'ldap', name: 'OpenLDAP', base_dn: base, bind_dn: `cn=search,${base}` },
-    ...{ bind_password: 'search', ca: [server.ca], groups: {}, ...fields },
+    id: 'slapd',
+    kind: 'ldap',
+    name: 'OpenLDAP',
+    base_dn: base,
+    bind_dn: `cn=search,${base}`,
+    bind_password: 'search',
+    ca: [server.ca],
+    groups: {},
+    ...fields,
   });
   if (!checked.ok) throw new Error(JSON.stringify(checked.faults));
   const { settings, ...head } = partsOf(checked.value);

@@ -53,9 +53,12 @@ beforeAll(async () => {
   });
   idp = await startIdp({
     environment: {
-      ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
-      ...{ OTEL_EXPORTER_OTLP_HEADERS: `x-api-key=${COLLECTOR_KEY}`, OTEL_SERVICE_NAME: 'sso' },
-      ...{ TRUST_PROXY: '1', SMTP_URL: box.url },
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_EXPORTER_OTLP_HEADERS: `x-api-key=${COLLECTOR_KEY}`,
+      OTEL_SERVICE_NAME: 'sso',
+      TRUST_PROXY: '1',
+      SMTP_URL: box.url,
     },
   });
   for (const scenario of [oidcSignIn, wrongPassword, passwordReset, samlSignIn, upstreamSignIn, errorPage, callerTrace])

@@ -131,8 +131,13 @@ describe('a client that registers itself', () => {
 
   it('gets nothing beyond a registration for everyone', async () => {
     const page = await send({
-      ...{ access_evaluation: 'all_users', permissions_filter: ['gatehouse.*'], roles_rename: { user: 'admin' } },
-      ...{ resources: [adminApi(idp.issuer)], scope: 'openid admin:*', consent: 'implicit', claims: { x: 'roles' } },
+      access_evaluation: 'all_users',
+      permissions_filter: ['gatehouse.*'],
+      roles_rename: { user: 'admin' },
+      resources: [adminApi(idp.issuer)],
+      scope: 'openid admin:*',
+      consent: 'implicit',
+      claims: { x: 'roles' },
     });
     if (page.status !== 201) return expect(page.status).toBe(400);
     const { client_id: id } = page.json<{ client_id: string }>();

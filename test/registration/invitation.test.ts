@@ -82,8 +82,12 @@ describe('an invitation', () => {
     const { db, protectedRows } = services;
     const number = '+15550100';
     const connection = {
-      ...{ id: 'guests', kind: 'oidc', name: 'Guests', issuer: 'https://guests.example.com' },
-      ...{ client_id: 'gatehouse', client_secret: 'a secret of the upstream' },
+      id: 'guests',
+      kind: 'oidc',
+      name: 'Guests',
+      issuer: 'https://guests.example.com',
+      client_id: 'gatehouse',
+      client_secret: 'a secret of the upstream',
     };
     const checked = checkConnection(connection);
     if (checked.ok) await services.connections.create(checked.value);

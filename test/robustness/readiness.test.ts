@@ -60,7 +60,9 @@ describe('the checks of /readyz', () => {
     const real = fs.statfsSync;
     vi.spyOn(fs, 'statfsSync').mockImplementation(((folder: string) => ({
       ...real(folder),
-      ...{ bsize: 4096, blocks: 1_000_000, bavail: free / 4096 },
+      bsize: 4096,
+      blocks: 1_000_000,
+      bavail: free / 4096,
     })) as never);
     syncBuiltinESMExports();
     const page = await httpClient(idp.issuer).get('/readyz');
@@ -70,7 +72,8 @@ describe('the checks of /readyz', () => {
 
   it('names a disk with little space as a warning, and stays ready', async () => {
     expect(await readyWith(400 * 1024 * 1024)).toMatchObject({
-      ...{ status: 200, checks: { database: 'ok', disk: 'warning' } },
+      status: 200,
+      checks: { database: 'ok', disk: 'warning' },
       warnings: { disk: '400 MB free, less than MIN_FREE_MB (500)' },
     });
   });
@@ -78,7 +81,9 @@ describe('the checks of /readyz', () => {
   it('fails on a full disk', async () => {
     const { status, checks, reasons, warnings } = await readyWith(0);
     expect({ status, disk: checks.disk, reasons, warnings }).toEqual({
-      ...{ status: 503, disk: 'failed', warnings: undefined },
+      status: 503,
+      disk: 'failed',
+      warnings: undefined,
       reasons: { disk: 'disk full' },
     });
   });

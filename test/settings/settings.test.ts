@@ -23,8 +23,13 @@ const open = () => createSettings({ db: database.database.db, now, protectedRows
 describe('settings', () => {
   it('have documented defaults', () => {
     expect(defaultSettings).toMatchObject({
-      ...{ session_hours: 12, access_token_minutes: 15, reset_token_minutes: 20, mfa: 'optional' },
-      ...{ self_registration: false, outgoing_networks: [], rate_limits: true },
+      session_hours: 12,
+      access_token_minutes: 15,
+      reset_token_minutes: 20,
+      mfa: 'optional',
+      self_registration: false,
+      outgoing_networks: [],
+      rate_limits: true,
     });
   });
 

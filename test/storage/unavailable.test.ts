@@ -19,7 +19,13 @@ import { databaseKind, type TestDatabase, testDatabase } from '../support/databa
 const statements = hotStatements('test', { add: 'INSERT INTO settings (key, value, updated_at) VALUES (?,?,?)' });
 const quick: DatabaseLimits = {
   ...limits.database,
-  ...{ connections: 3, connectMs: 800, answerMs: 1200, statementMs: 1000, lockMs: 300, lookMs: 800, pauseMs: 20 },
+  connections: 3,
+  connectMs: 800,
+  answerMs: 1200,
+  statementMs: 1000,
+  lockMs: 300,
+  lookMs: 800,
+  pauseMs: 20,
 };
 
 let test: TestDatabase;

@@ -14,11 +14,21 @@ export function linkServices(services: Services) {
   const csrf = { check: () => Promise.reject(new Error('there are no requests here')) };
   const { factors, firstEnrolment, knownBrowsers } = services.mfa;
   const mailedLinks = createMailedLinks({
-    ...{ ...services, cookies, knownBrowsers, unlock: services.lockout.unlock },
+    ...services,
+    cookies,
+    knownBrowsers,
+    unlock: services.lockout.unlock,
     endAllSessions: (accountId, by, tx) => services.endSession.all(accountId, 'password-reset', by, tx),
   });
   const { passwordReset, unlock } = createRecovery({
-    ...{ ...services, cookies, csrf, factors, firstEnrolment, knownBrowsers, mailedLinks, hasMailServer },
+    ...services,
+    cookies,
+    csrf,
+    factors,
+    firstEnrolment,
+    knownBrowsers,
+    mailedLinks,
+    hasMailServer,
   });
   const { invitations, emailVerification } = createRegistration({
     ...services,

@@ -16,9 +16,14 @@ export async function authorize(
   scope = 'openid profile email',
 ): Promise<{ code: string; hasSignedIn: boolean }> {
   const query = new URLSearchParams({
-    ...{ client_id: client.id, redirect_uri: client.redirectUri, response_type: 'code', scope },
-    ...{ state: 'state-of-the-benchmark', nonce: 'nonce-of-the-benchmark' },
-    ...{ code_challenge: challenge, code_challenge_method: 'S256' },
+    client_id: client.id,
+    redirect_uri: client.redirectUri,
+    response_type: 'code',
+    scope,
+    state: 'state-of-the-benchmark',
+    nonce: 'nonce-of-the-benchmark',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
   });
   const isOutside = (url: string) => url.startsWith(client.redirectUri) || url.startsWith(loginApplicationUrl);
   let page = await browser.follow(await browser.get(`${endpoints.authorization}?${query}`), isOutside);
@@ -50,8 +55,10 @@ async function submitLogin(browser: HttpClient, page: Page, login: LoginForm): P
 
 export const redeem = (provider: Provider, code: string): Promise<Tokens> =>
   token(provider, {
-    ...{ grant_type: 'authorization_code', code },
-    ...{ redirect_uri: client.redirectUri, code_verifier: verifier },
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: client.redirectUri,
+    code_verifier: verifier,
   });
 
 export async function token({ endpoints }: Provider, form: Record<string, string>): Promise<Tokens> {

@@ -99,7 +99,8 @@ function acceptAll(adminOrigin: string): LoginApplication {
     const claims = { name: 'Alice Example', email: 'alice@example.com', email_verified: true };
     const accepted = await api.request('PUT', address('/accept'), {
       json: {
-        ...{ remember: true, remember_for: SESSION_SECONDS },
+        remember: true,
+        remember_for: SESSION_SECONDS,
         ...(kind === 'login'
           ? { subject: 'alice' }
           : { grant_scope: asked.requested_scope, session: { id_token: claims } }),

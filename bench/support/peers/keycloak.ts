@@ -27,7 +27,9 @@ const realm = {
       // Introspection accepts only tokens for the client that asks.
       protocolMappers: [
         {
-          ...{ name: 'audience', protocol: 'openid-connect', protocolMapper: 'oidc-audience-mapper' },
+          name: 'audience',
+          protocol: 'openid-connect',
+          protocolMapper: 'oidc-audience-mapper',
           config: {
             'included.client.audience': client.id,
             'access.token.claim': 'true',

@@ -122,8 +122,13 @@ function created({ key, text }: CreatedKey) {
 function keyJson(key: KeyView) {
   const { id, name, permissions, lastFour, state, createdBy } = key;
   return {
-    ...{ id, name, owner: { id: key.ownerId, username: key.username }, permissions: [...permissions] },
-    ...{ last_four: lastFour, state, created_by: createdBy },
+    id,
+    name,
+    owner: { id: key.ownerId, username: key.username },
+    permissions: [...permissions],
+    last_four: lastFour,
+    state,
+    created_by: createdBy,
     created_at: iso(key.createdAt),
     expires_at: iso(key.expiresAt),
     revoked_at: iso(key.revokedAt),

@@ -50,7 +50,9 @@ export function createKeyCallers(dependencies: KeyCallersDependencies): KeyCalle
       if (!account?.isActive) return reject(ctx, account ? 'disabled_account' : 'unknown_account', key);
       const rights = sharedRights(key.permissions, await authority.rightsOfUser(account.id));
       const by: Actor = {
-        ...{ actorId: account.id, apiKey: { id: key.id, name: key.name }, grantedRights: rights },
+        actorId: account.id,
+        apiKey: { id: key.id, name: key.name },
+        grantedRights: rights,
         request: ctx.state.request,
       };
       recordKeyUse(key, by);

@@ -42,7 +42,10 @@ export function addListRoute(
     const [page, byProtocol] = await Promise.all([
       applications.list(
         {
-          ...{ ...filter, after, limit: limits.api.pageSize, ...(protocol && { protocol }) },
+          ...filter,
+          after,
+          limit: limits.api.pageSize,
+          ...(protocol && { protocol }),
           isDescending: sort.startsWith('-'),
           ...(isBySignIns && { rank: ({ clientId }) => counts?.get(clientId)?.total ?? 0 }),
         },
@@ -120,24 +123,28 @@ function filterOf(
   counts: { oidc: number; saml: number },
 ): Search {
   const segment = (value: '' | 'oidc' | 'saml', label: PageText, count: number) => ({
-    ...{ label, count: t('console.shared.number', { value: count }), isCurrent: value === protocol },
+    label,
+    count: t('console.shared.number', { value: count }),
+    isCurrent: value === protocol,
     href: sortedPath({ ...list, filters: { ...list.filters, protocol: value } }, list.sort),
   });
   return {
     action: HOME,
     fields: [
       {
-        ...{ name: 'q', label: t('console.applications.list.search'), type: 'search', value: q, isLabelHidden: true },
+        name: 'q',
+        label: t('console.applications.list.search'),
+        type: 'search',
+        value: q,
+        isLabelHidden: true,
         placeholder: t('console.applications.list.search-by'),
       },
       {
-        ...{
-          name: 'state',
-          label: t('console.shared.status'),
-          type: 'select',
-          value: state,
-          isLabelHidden: true,
-        },
+        name: 'state',
+        label: t('console.shared.status'),
+        type: 'select',
+        value: state,
+        isLabelHidden: true,
         options: [
           { value: '', label: t('console.applications.list.any-status') },
           { value: 'enabled', label: t('console.shared.enabled') },

@@ -147,13 +147,11 @@ function choicePage(filter: string, language: string): ConsolePage {
         action: '/admin/applications/new',
         fields: [
           {
-            ...{
-              name: 'q',
-              label: t('console.applications.new.search'),
-              type: 'search',
-              value: filter,
-              isLabelHidden: true,
-            },
+            name: 'q',
+            label: t('console.applications.new.search'),
+            type: 'search',
+            value: filter,
+            isLabelHidden: true,
             placeholder: t('console.applications.new.search-placeholder'),
           },
         ],
@@ -165,7 +163,9 @@ function choicePage(filter: string, language: string): ConsolePage {
 }
 
 const tile = ({ id, title, text, icon }: Preset) => ({
-  ...{ title, text, href: `/admin/applications/new/${id}` },
+  title,
+  text,
+  href: `/admin/applications/new/${id}`,
   ...(icon && { icon }),
 });
 

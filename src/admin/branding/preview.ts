@@ -44,7 +44,10 @@ const pages = {
     label: t('console.branding.page.sign-in'),
     template: 'sign-in/identify',
     data: (application) => ({
-      ...{ action: '#', cancelAction: '#', loginHint: 'ann', forgotPasswordUrl: '/forgot-password' },
+      action: '#',
+      cancelAction: '#',
+      loginHint: 'ann',
+      forgotPasswordUrl: '/forgot-password',
       ...application,
     }),
   },
@@ -52,16 +55,23 @@ const pages = {
     label: t('console.branding.page.two-step'),
     template: 'sign-in/second-factor',
     data: ({ appName }) => ({
-      ...{ action: '#', method: 'totp', isNumeric: true, rememberDays: 30 },
+      action: '#',
+      method: 'totp',
+      isNumeric: true,
+      rememberDays: 30,
       foot: { who: 'ann', cancelAction: '#', appName },
-      ...{ hint: t('second-factor.totp-hint'), others: [{ href: '#', label: t('second-factor.use-recovery-code') }] },
+      hint: t('second-factor.totp-hint'),
+      others: [{ href: '#', label: t('second-factor.use-recovery-code') }],
     }),
   },
   consent: {
     label: t('console.branding.page.consent'),
     template: 'sign-in/consent',
     data: (application) => ({
-      ...{ action: '#', account: person, isOffline: true, ...application },
+      action: '#',
+      account: person,
+      isOffline: true,
+      ...application,
       scopes: [
         { name: 'openid', label: t('consent.scope-openid'), values: ['ann'] },
         { name: 'email', label: t('consent.scope-email'), values: ['ann@example.com'] },
@@ -72,7 +82,11 @@ const pages = {
     label: t('console.branding.page.apps'),
     template: 'account/portal',
     data: ({ appName, logo }) => ({
-      ...{ account: person, search: '', notices: [], mayOpenConsole: false, mayAddApplications: false },
+      account: person,
+      search: '',
+      notices: [],
+      mayOpenConsole: false,
+      mayAddApplications: false,
       tiles: [
         { name: appName, url: '#', isRecent: true, logo },
         { name: 'Payroll', url: '#', isRecent: false },
@@ -83,8 +97,14 @@ const pages = {
     label: t('console.branding.page.error'),
     template: 'error',
     data: () => ({
-      ...{ status: 404, title: 'Not Found', code: 'not_found', fields: [], technical: [], requestId: 'example' },
-      ...{ message: t('error.not_found'), advice: t('error.not_found.advice') },
+      status: 404,
+      title: 'Not Found',
+      code: 'not_found',
+      fields: [],
+      technical: [],
+      requestId: 'example',
+      message: t('error.not_found'),
+      advice: t('error.not_found.advice'),
     }),
   },
 } satisfies Record<string, PreviewedPage>;

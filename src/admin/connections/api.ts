@@ -128,13 +128,21 @@ export function connectionEndpoints(connections: ConnectionAdmin): Endpoint[] {
 function collectionEndpoints(connections: ConnectionAdmin): Endpoint[] {
   return [
     endpoint({
-      ...{ method: 'get', path: '/connections', operationId: 'listConnections', tag, needs: [READ] },
+      method: 'get',
+      path: '/connections',
+      operationId: 'listConnections',
+      tag,
+      needs: [READ],
       summary: 'The upstream identity providers, in the order of the buttons',
       response: z.object({ items: z.array(connection) }),
       handle: async () => ({ body: { items: (await connections.list()).map(connectionJson) } }),
     }),
     endpoint({
-      ...{ method: 'post', path: '/connections', operationId: 'createConnection', tag, needs: [WRITE] },
+      method: 'post',
+      path: '/connections',
+      operationId: 'createConnection',
+      tag,
+      needs: [WRITE],
       summary: 'Adds an upstream identity provider',
       description: 'Only full administrators: anyone who controls an upstream can sign in as every one of its users.',
       body: input,
@@ -157,7 +165,11 @@ function singleEndpoints(connections: ConnectionAdmin): Endpoint[] {
   const path = '/connections/{id}';
   return [
     endpoint({
-      ...{ method: 'get', path, operationId: 'getConnection', tag, needs: [READ] },
+      method: 'get',
+      path,
+      operationId: 'getConnection',
+      tag,
+      needs: [READ],
       summary: 'One upstream identity provider',
       params: byConnection,
       response: connection,
@@ -165,7 +177,11 @@ function singleEndpoints(connections: ConnectionAdmin): Endpoint[] {
       handle: async ({ params }) => answer(await connections.get(params.id)),
     }),
     endpoint({
-      ...{ method: 'patch', path, operationId: 'updateConnection', tag, needs: [WRITE] },
+      method: 'patch',
+      path,
+      operationId: 'updateConnection',
+      tag,
+      needs: [WRITE],
       summary: 'Changes the given fields',
       description: 'A secret that is given replaces all stored ones of its kind; to keep them, add one below /secrets.',
       params: byConnection,
@@ -175,7 +191,11 @@ function singleEndpoints(connections: ConnectionAdmin): Endpoint[] {
       handle: async ({ params, body, by, version }) => answer(await connections.update(params.id, body, by, version)),
     }),
     endpoint({
-      ...{ method: 'delete', path, operationId: 'deleteConnection', tag, needs: [WRITE] },
+      method: 'delete',
+      path,
+      operationId: 'deleteConnection',
+      tag,
+      needs: [WRITE],
       summary: 'Deletes it, with the links of users to it',
       params: byConnection,
       versioned: 'changes',
@@ -189,7 +209,11 @@ function secretEndpoints(connections: ConnectionAdmin): Endpoint[] {
   const path = '/connections/{id}/secrets';
   return [
     endpoint({
-      ...{ method: 'post', path, operationId: 'addConnectionSecret', tag, needs: [WRITE] },
+      method: 'post',
+      path,
+      operationId: 'addConnectionSecret',
+      tag,
+      needs: [WRITE],
       summary: 'Stores one more secret; it is used from now on',
       params: byConnection,
       body: z.strictObject({
@@ -207,7 +231,11 @@ function secretEndpoints(connections: ConnectionAdmin): Endpoint[] {
       },
     }),
     endpoint({
-      ...{ method: 'delete', path: `${path}/{secret}`, operationId: 'removeConnectionSecret', tag, needs: [WRITE] },
+      method: 'delete',
+      path: `${path}/{secret}`,
+      operationId: 'removeConnectionSecret',
+      tag,
+      needs: [WRITE],
       summary: 'Removes a secret',
       params: byConnection.extend({ secret: z.string().min(1).max(64) }),
       status: 204,
@@ -219,8 +247,11 @@ function secretEndpoints(connections: ConnectionAdmin): Endpoint[] {
 function maintenanceEndpoints(connections: ConnectionAdmin): Endpoint[] {
   return [
     endpoint({
-      ...{ method: 'post', path: '/connections/{id}/domains/{domain}/check', operationId: 'checkConnectionDomain' },
-      ...{ tag, needs: [WRITE] },
+      method: 'post',
+      path: '/connections/{id}/domains/{domain}/check',
+      operationId: 'checkConnectionDomain',
+      tag,
+      needs: [WRITE],
       summary: 'Looks up the DNS record of a domain now',
       params: byConnection.extend({ domain: z.string().min(1).max(253) }),
       response: z.object({ result: z.enum(['proven', 'missing', 'unreachable']) }),
@@ -229,8 +260,11 @@ function maintenanceEndpoints(connections: ConnectionAdmin): Endpoint[] {
       }),
     }),
     endpoint({
-      ...{ method: 'post', path: '/connections/{id}/documents/refresh', operationId: 'refreshConnectionDocuments' },
-      ...{ tag, needs: [WRITE] },
+      method: 'post',
+      path: '/connections/{id}/documents/refresh',
+      operationId: 'refreshConnectionDocuments',
+      tag,
+      needs: [WRITE],
       summary: 'Reads discovery, JWKS or metadata again now',
       params: byConnection,
       response: z.object({ items: z.array(z.object({ kind: z.string(), error: z.string().nullable() })) }),
@@ -240,8 +274,11 @@ function maintenanceEndpoints(connections: ConnectionAdmin): Endpoint[] {
       },
     }),
     endpoint({
-      ...{ method: 'post', path: '/connections/{id}/sessions/end', operationId: 'endConnectionSessions' },
-      ...{ tag, needs: [WRITE] },
+      method: 'post',
+      path: '/connections/{id}/sessions/end',
+      operationId: 'endConnectionSessions',
+      tag,
+      needs: [WRITE],
       summary: 'Ends every session that began at this upstream',
       params: byConnection,
       response: done,
@@ -261,18 +298,29 @@ function answer(details: ConnectionDetails) {
 function connectionJson({ connection: one, entry, secrets, domains, documents, values }: ConnectionDetails) {
   return {
     ...entry,
-    ...{ kind: one.kind, preset: one.preset, name: one.name, enabled: one.enabled, order: one.position },
-    ...{ source: one.source, domains: entry.domains as string[] },
+    kind: one.kind,
+    preset: one.preset,
+    name: one.name,
+    enabled: one.enabled,
+    order: one.position,
+    source: one.source,
+    domains: entry.domains as string[],
     role_mappings: entry.role_mappings as Record<string, string[]>,
     values: Object.fromEntries(values.map(({ key, value }) => [key, value])),
     secrets: secrets.map(secretJson),
     domain_proofs: domains.map(({ domain: name, record, provenAt, checkedAt }) => ({
-      ...{ domain: name, record_name: record.name, record_value: record.value },
-      ...{ proven_at: iso(provenAt), checked_at: iso(checkedAt) },
+      domain: name,
+      record_name: record.name,
+      record_value: record.value,
+      proven_at: iso(provenAt),
+      checked_at: iso(checkedAt),
     })),
     documents: documents.map(({ kind, hasContent, readAt, nextReadAt, failingSince, lastError }) => ({
-      ...{ kind, read_at: hasContent ? iso(readAt) : null, next_read_at: iso(nextReadAt) },
-      ...{ failing_since: iso(failingSince), error: lastError && String(lastError) },
+      kind,
+      read_at: hasContent ? iso(readAt) : null,
+      next_read_at: iso(nextReadAt),
+      failing_since: iso(failingSince),
+      error: lastError && String(lastError),
     })),
   };
 }

@@ -62,7 +62,9 @@ export function knownFields(kind: ConnectionKind): KnownField[] {
       // A constant is no choice.
       .filter(([key, json]) => !RENDERED_ELSEWHERE.includes(key) && json.const === undefined)
       .map(([key, json]) => ({
-        ...{ key, shape: shapeOf(key, json), options: json.enum ?? json.items?.enum ?? [] },
+        key,
+        shape: shapeOf(key, json),
+        options: json.enum ?? json.items?.enum ?? [],
         isRequired: schema.required?.includes(key) ?? false,
       }))
   );

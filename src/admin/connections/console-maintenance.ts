@@ -86,7 +86,9 @@ function addSecretRemoval(
     const isOnly = !secrets.some(({ id, purpose }) => id !== secret.id && purpose === secret.purpose);
     frame.show(ctx, {
       title: t('console.connections.remove-secret-title', {
-        ...{ purpose: selectorOf(secret.purpose), at: secret.createdAt, name: connection.name },
+        purpose: selectorOf(secret.purpose),
+        at: secret.createdAt,
+        name: connection.name,
       }),
       back: { href: at, label: connection.name },
       blocks: [
@@ -126,17 +128,18 @@ function secretPage({ connection }: ConnectionDetails, given: Record<string, unk
         action: `${at}/secret`,
         fields: [
           {
-            ...{ name: 'purpose', label: t('console.connections.secret'), type: 'select', options },
+            name: 'purpose',
+            label: t('console.connections.secret'),
+            type: 'select',
+            options,
             value: sent('purpose') || options[0]?.value,
           },
           { name: 'value', label: t('console.shared.value'), type: 'password', value: sent('value'), required: true },
           {
-            ...{
-              name: 'expires_at',
-              label: t('console.connections.expires-on'),
-              type: 'date',
-              value: sent('expires_at'),
-            },
+            name: 'expires_at',
+            label: t('console.connections.expires-on'),
+            type: 'date',
+            value: sent('expires_at'),
             hint: t('console.connections.expires-on-hint'),
           },
         ],

@@ -159,17 +159,16 @@ export function secretBlocks({ connection, secrets }: ConnectionDetails, mayChan
   ]);
   return [
     {
-      ...{
-        kind: 'table',
-        title: t('console.connections.secrets'),
-        actions: mayChange ? [{ label: t('console.connections.add-secret'), href: `${at}/secret` }] : [],
-        caption: t('console.connections.secrets-caption'),
-      },
+      kind: 'table',
+      title: t('console.connections.secrets'),
+      actions: mayChange ? [{ label: t('console.connections.add-secret'), href: `${at}/secret` }] : [],
+      caption: t('console.connections.secrets-caption'),
       columns: [
         ...[t('console.connections.secret'), t('console.connections.stored'), t('console.connections.expires')],
         ...(mayChange ? [t('console.shared.action')] : []),
       ],
-      ...{ rows, empty: t('console.connections.no-secrets') },
+      rows,
+      empty: t('console.connections.no-secrets'),
     },
   ];
 }
@@ -180,12 +179,10 @@ export function domainBlocks({ connection, domains }: ConnectionDetails, mayChan
   const isDeclared = connection.source === 'file';
   return [
     {
-      ...{
-        kind: 'table',
-        title: t('console.connections.domains'),
-        caption: t('console.connections.domains-caption'),
-        empty: '',
-      },
+      kind: 'table',
+      title: t('console.connections.domains'),
+      caption: t('console.connections.domains-caption'),
+      empty: '',
       columns: [
         t('console.connections.domain'),
         t('console.connections.proof'),
@@ -196,7 +193,8 @@ export function domainBlocks({ connection, domains }: ConnectionDetails, mayChan
         domain,
         provenAt
           ? {
-              ...{ text: t('console.connections.proven'), tone: 'good' },
+              text: t('console.connections.proven'),
+              tone: 'good',
               small: t('console.connections.proven-by', { by: isDeclared ? 'file' : 'dns' }),
             }
           : { text: t('console.connections.unproven', { checked: checkedAt ? 'yes' : 'no' }), tone: 'warn' },
@@ -220,14 +218,12 @@ export function documentBlocks({ connection, documents }: ConnectionDetails, may
   if (documents.length === 0 && connection.kind !== 'oidc' && connection.kind !== 'saml') return [];
   return [
     {
-      ...{
-        kind: 'table',
-        title: t('console.connections.documents'),
-        actions: mayChange
-          ? [{ label: t('console.connections.update-documents'), post: `${pathOf(connection.id)}/documents` }]
-          : [],
-        caption: t('console.connections.documents-caption'),
-      },
+      kind: 'table',
+      title: t('console.connections.documents'),
+      actions: mayChange
+        ? [{ label: t('console.connections.update-documents'), post: `${pathOf(connection.id)}/documents` }]
+        : [],
+      caption: t('console.connections.documents-caption'),
       columns: [
         t('console.connections.document'),
         t('console.connections.last-update'),
@@ -266,12 +262,10 @@ export function mappingBlocks({ entry }: ConnectionDetails): Block[] {
   if (mappings.length === 0) return [];
   return [
     {
-      ...{
-        kind: 'table',
-        title: t('console.connections.mappings'),
-        caption: t('console.connections.mappings-caption'),
-        empty: '',
-      },
+      kind: 'table',
+      title: t('console.connections.mappings'),
+      caption: t('console.connections.mappings-caption'),
+      empty: '',
       columns: [t('console.connections.group'), t('console.navigation.roles')],
       rows: mappings.map(([group, roles]) => [{ text: group, code: true }, listOf(roles)]),
     },

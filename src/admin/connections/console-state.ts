@@ -96,7 +96,9 @@ function disablePage({ id, name }: Connection, sessions: number): ConsolePage {
 
 function endSessionsField(count: number): Field {
   return {
-    ...{ name: 'end_sessions', type: 'checkbox', label: t('console.connections.end-sessions') },
+    name: 'end_sessions',
+    type: 'checkbox',
+    label: t('console.connections.end-sessions'),
     hint: t('console.connections.end-sessions-hint', { count }),
   };
 }

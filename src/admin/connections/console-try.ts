@@ -32,7 +32,8 @@ export function addTryRoutes(
       back: { href: pathOf(result.connectionId), label: t('console.connections.connection') },
       actions: [
         {
-          ...{ label: t('console.connections.try-again'), look: 'primary' },
+          label: t('console.connections.try-again'),
+          look: 'primary',
           [login === undefined ? 'post' : 'href']: `${pathOf(result.connectionId)}/test`,
         },
       ],

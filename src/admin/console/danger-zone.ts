@@ -35,7 +35,11 @@ export interface Deletion {
 /** The form of a page that asks before something is deleted. */
 export function deletionForm({ at, name, lead, fields = [], cancel = at, typed }: Deletion): FormBlock {
   return {
-    ...{ kind: 'form', lead, action: `${at}/delete`, look: 'danger', cancel },
+    kind: 'form',
+    lead,
+    action: `${at}/delete`,
+    look: 'danger',
+    cancel,
     fields: [...fields, typedNameField(name, typed)],
     button: t('console.shared.delete-name', { name }),
   };

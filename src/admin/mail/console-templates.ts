@@ -120,7 +120,10 @@ function mailPage(dependencies: TemplatePagesDependencies, ctx: Context, kind: M
       { kind: 'facts', rows: [{ label: t('console.mail.subject'), value: { text: subject, language } }] },
       { kind: 'preview', title: 'HTML', src: addressOf(`${HERE}/${kind}/html`, choice) },
       {
-        ...{ kind: 'code', title: t('console.mail.text'), label: t('console.mail.text'), text },
+        kind: 'code',
+        title: t('console.mail.text'),
+        label: t('console.mail.text'),
+        text,
         written: { language, direction: directionOf(language) },
       },
     ],

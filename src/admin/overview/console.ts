@@ -99,11 +99,9 @@ function numbers({ users, applications, sessions, mail }: Statistics, { locked }
       },
       { label: t('console.overview.live-sessions'), value: sessions, href: '/admin/sessions' },
       {
-        ...{
-          label: t('console.overview.locked-now'),
-          value: locked.length,
-          tone: locked.length > 0 ? 'warn' : 'plain',
-        },
+        label: t('console.overview.locked-now'),
+        value: locked.length,
+        tone: locked.length > 0 ? 'warn' : 'plain',
         ...(locked.length > 0 && { href: '/admin/users?state=locked' }),
       },
       {

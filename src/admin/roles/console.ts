@@ -50,7 +50,9 @@ function newRolePages(router: Router<State, Extras>, dependencies: RolePagesDepe
     lead: t('console.roles.create-lead'),
     back: { href: HOME, label: t('console.roles.title') },
     blocks: await formBlocks(dependencies, {
-      ...{ action: `${HOME}/new`, values: empty, sent },
+      action: `${HOME}/new`,
+      values: empty,
+      sent,
       button: t('console.roles.create'),
     }),
   });

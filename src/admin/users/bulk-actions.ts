@@ -58,50 +58,66 @@ function hasNoPassword(error: unknown): Text {
 
 export const bulkActions: readonly BulkAction[] = [
   {
-    ...{ name: 'enable', needs: [WRITE], change: 'users.enable' },
+    name: 'enable',
+    needs: [WRITE],
+    change: 'users.enable',
     skips: (account) => (account.isActive ? t('console.bulk.reason.active') : undefined),
     run: (users, id, by) => users.setActive(id, true, by).then(changed),
   },
   {
-    ...{ name: 'disable', needs: [WRITE], change: 'users.disable', isDangerous: true },
+    name: 'disable',
+    needs: [WRITE],
+    change: 'users.disable',
+    isDangerous: true,
     skips: (account) => (account.isActive ? undefined : t('console.bulk.reason.disabled')),
     run: (users, id, by) => users.setActive(id, false, by).then(changed),
   },
   {
-    ...{ name: 'add-role', needs: ASSIGN, change: 'users.change-roles', hasRole: true },
+    name: 'add-role',
+    needs: ASSIGN,
+    change: 'users.change-roles',
+    hasRole: true,
     skips: fromFile,
     run: async (users, id, by, role) =>
       (await users.changeRole(id, { add: role }, by)) ? undefined : t('console.bulk.reason.has-role'),
   },
   {
-    ...{ name: 'remove-role', needs: ASSIGN, change: 'users.change-roles', hasRole: true },
+    name: 'remove-role',
+    needs: ASSIGN,
+    change: 'users.change-roles',
+    hasRole: true,
     isDangerous: true,
     skips: fromFile,
     run: async (users, id, by, role) =>
       (await users.changeRole(id, { remove: role }, by)) ? undefined : t('console.bulk.reason.no-role'),
   },
   {
-    ...{
-      name: 'force-change',
-      needs: [WRITE],
-      change: 'users.force-password-change',
-    },
+    name: 'force-change',
+    needs: [WRITE],
+    change: 'users.force-password-change',
     run: (users, id, by) => users.forcePasswordChange(id, by).then(changed, hasNoPassword),
   },
   {
-    ...{ name: 'send-reset', needs: ['gatehouse.users:reset-password'] },
+    name: 'send-reset',
+    needs: ['gatehouse.users:reset-password'],
     fileTexts: 'send-reset-file',
     skips: (account) => (account.email ? undefined : t('console.bulk.reason.no-email')),
     run: (users, id, by) => users.sendPasswordReset(id, by).then(changed),
   },
   {
-    ...{ name: 'end-sessions', needs: [END], change: 'users.end-sessions' },
+    name: 'end-sessions',
+    needs: [END],
+    change: 'users.end-sessions',
     isDangerous: true,
     run: async (users, id, by) =>
       (await users.endSessions(id, by)).count > 0 ? undefined : t('console.bulk.reason.no-session'),
   },
   {
-    ...{ name: 'delete', needs: [WRITE], change: 'users.delete', isDangerous: true, isFinal: true },
+    name: 'delete',
+    needs: [WRITE],
+    change: 'users.delete',
+    isDangerous: true,
+    isFinal: true,
     skips: fromFile,
     run: (users, id, by) => users.remove(id, by).then(changed),
   },

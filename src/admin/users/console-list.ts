@@ -136,7 +136,11 @@ function filterOf({ q, role, state, sort }: Query): Search {
     action: HOME,
     fields: [
       {
-        ...{ name: 'q', label: t('console.page.search'), type: 'search', value: q, isLabelHidden: true },
+        name: 'q',
+        label: t('console.page.search'),
+        type: 'search',
+        value: q,
+        isLabelHidden: true,
         placeholder: t('console.person.search'),
       },
       {
@@ -148,7 +152,11 @@ function filterOf({ q, role, state, sort }: Query): Search {
         placeholder: t('console.users.any-role'),
       },
       {
-        ...{ name: 'state', label: t('console.shared.status'), type: 'select', value: state, isLabelHidden: true },
+        name: 'state',
+        label: t('console.shared.status'),
+        type: 'select',
+        value: state,
+        isLabelHidden: true,
         options: [
           { value: '', label: t('console.users.any-status') },
           { value: 'active', label: t('console.shared.active') },

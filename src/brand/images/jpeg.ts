@@ -93,7 +93,12 @@ function readFrame(data: Buffer, isProgressive: boolean): Frame {
     const [h, v] = factors[at] as [number, number];
     const [columns, rows] = [mcuColumns * h, mcuRows * v];
     return {
-      ...{ id, h, v, tableId, columns, rows },
+      id,
+      h,
+      v,
+      tableId,
+      columns,
+      rows,
       ownColumns: Math.ceil(Math.ceil((width * h) / maxH) / 8),
       ownRows: Math.ceil(Math.ceil((height * v) / maxV) / 8),
       coefficients: new Int16Array(columns * rows * 64),

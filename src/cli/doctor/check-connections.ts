@@ -54,7 +54,11 @@ export async function connectionFindings({ config, logger, now, database }: Conn
   const parseMetadata = (xml: string) => parseIdentityProviderMetadata(xml, now());
   const unused = async () => Promise.reject(new Error('doctor calls no upstream'));
   const documents = createConnectionDocuments({
-    ...{ ...stored, connections, parseMetadata, outgoing: unused, fetchMetadata: unused },
+    ...stored,
+    connections,
+    parseMetadata,
+    outgoing: unused,
+    fetchMetadata: unused,
   });
   const ownCertificates = () => certificateEnds(db, ['saml-sp', 'saml-sp-encryption']);
   // First: a password that a directory rejects now is a warning then.

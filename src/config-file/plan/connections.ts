@@ -68,7 +68,10 @@ export async function planConnections(
       continue;
     }
     plan.steps.push({
-      ...{ kind: existing ? 'change' : 'create', section: 'connections', name: id, fields },
+      kind: existing ? 'change' : 'create',
+      section: 'connections',
+      name: id,
+      fields,
       async run(tx) {
         await (existing ? connections.update(entry, { ...byFile, tx }) : connections.create(entry, { ...byFile, tx }));
       },

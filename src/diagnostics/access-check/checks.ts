@@ -283,7 +283,10 @@ function thenAdds(
   after: NonNullable<AccessFacts['afterFactor']>,
 ): Text {
   const values = {
-    ...{ who: nameOf(account), ways, more: factorNames(after), app: application.name },
+    who: nameOf(account),
+    ways,
+    more: factorNames(after),
+    app: application.name,
     by: application.metadata.mfa === undefined ? 'sign-in' : 'app',
     level: levelOf(after.level),
   };

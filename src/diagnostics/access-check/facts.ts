@@ -167,7 +167,16 @@ export async function readFacts(
     demanded(dependencies.signInPolicy.amrOf([...amr, ...proven])),
   );
   return {
-    ...{ account, application, locks, password, factors, requirements, afterFactor, rule, ...ways, now: now() },
+    account,
+    application,
+    locks,
+    password,
+    factors,
+    requirements,
+    afterFactor,
+    rule,
+    ...ways,
+    now: now(),
     conditions: accessDecisionConditions(
       { ...application, networks: application.metadata.allowed_networks },
       account,

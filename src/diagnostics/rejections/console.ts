@@ -29,7 +29,10 @@ export interface RejectionPagesDependencies {
 const READ = 'gatehouse.audit:read' as const;
 const text = z.string().trim().max(1024).default('');
 const query = z.object({
-  ...{ code: text, client: text, user: text, request: text },
+  code: text,
+  client: text,
+  user: text,
+  request: text,
   after: cursorField,
   trail: trailField,
   sort: z.enum(['at', '-at']).default('-at'),

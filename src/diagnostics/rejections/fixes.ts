@@ -88,7 +88,10 @@ export async function fixesOf(rule: RuleId, about: Case, dependencies: FixDepend
     .map((change) => untilItPasses(change, rule, application, about))
     .filter((change) => change !== undefined)
     .map(({ id: changeId, address, label, effect, patch }) => ({
-      ...{ id: changeId, label, effect, needs },
+      id: changeId,
+      label,
+      effect,
+      needs,
       adds: address?.added,
       warning: address && newOriginWarning(name, address.added, address.registered),
       apply: (by: Actor) => applicationAdmin.update(id, patch, by),

@@ -180,8 +180,11 @@ export function createDirectory({ connections, now }: DirectoryDependencies): Di
     async probe(connection) {
       await withSearchBind(connection, async (session) => {
         await session.search({
-          ...{ base: connection.settings.base_dn, scope: 'base', filter: filterWith('(objectClass=*)', 'dn', '') },
-          ...{ attributes: ['1.1'], max: 1 },
+          base: connection.settings.base_dn,
+          scope: 'base',
+          filter: filterWith('(objectClass=*)', 'dn', ''),
+          attributes: ['1.1'],
+          max: 1,
         });
         await findUser(session, connection, randomLoginLike(''));
       });
@@ -203,8 +206,12 @@ async function searchOne(
   const { settings } = connection;
   const { attributes, binary } = requestedAttributes(connection);
   const { entries, isCut } = await session.search({
-    ...{ base: settings.base_dn, scope: 'sub', filter, max: 2 },
-    ...{ attributes: [...new Set([...attributes, ...stateAttributes(settings)])], binary },
+    base: settings.base_dn,
+    scope: 'sub',
+    filter,
+    max: 2,
+    attributes: [...new Set([...attributes, ...stateAttributes(settings)])],
+    binary,
   });
   const [entry, second] = entries;
   if (isCut || second) throw invalidAnswer('Several entries have this login.', 'one entry', 'several');
@@ -269,6 +276,9 @@ async function identityOf(
     subject: subjectOf(entry, connection),
     claims: claimsOf(entry, connection),
     groups: await groupsOf(session, connection, entry),
-    ...{ acr: undefined, amr: ['pwd'], authTime, session: undefined },
+    acr: undefined,
+    amr: ['pwd'],
+    authTime,
+    session: undefined,
   };
 }

@@ -50,7 +50,7 @@ async function readDomain(session: DirectorySession, root: string): Promise<Doma
     partitions === undefined
       ? undefined
       : await session
-          .search({ ...{ base: partitions, scope: 'sub', max: 1 }, filter: equals('nCName', root), attributes: NAMES })
+          .search({ base: partitions, scope: 'sub', max: 1, filter: equals('nCName', root), attributes: NAMES })
           .catch(() => undefined);
   const dnsName = [...root.matchAll(/dc=([^,]+)/gi)].map(([, label = '']) => label.trim()).join('.');
   const stated = NAMES.flatMap((name) => textOf(partition?.entries[0], name) ?? []);

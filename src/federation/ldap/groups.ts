@@ -55,7 +55,9 @@ async function primaryGroupOf(session: DirectorySession, groups: GroupSettings, 
   const ofGroup = Buffer.from(sid);
   ofGroup.writeUInt32LE(id, sid.length - 4);
   const { entries } = await session.search({
-    ...{ base: groups.base_dn ?? '', scope: 'sub', max: 1 },
+    base: groups.base_dn ?? '',
+    scope: 'sub',
+    max: 1,
     filter: allOf(equals('objectClass', 'group'), equals('objectSid', ofGroup)),
     attributes: [groups.name_attribute],
   });
@@ -101,8 +103,11 @@ function searchGroups(
   dn: string,
 ) {
   return session.search({
-    ...{ base, scope: 'sub', filter: filterWith(filter, 'dn', dn) },
-    ...{ attributes: [name_attribute], max: limits.ldap.maxGroups },
+    base,
+    scope: 'sub',
+    filter: filterWith(filter, 'dn', dn),
+    attributes: [name_attribute],
+    max: limits.ldap.maxGroups,
   });
 }
 

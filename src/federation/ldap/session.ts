@@ -171,7 +171,11 @@ async function find(client: Client, search: Search): Promise<{ entries: Entry[];
   try {
     // References to other servers are not followed: they would get the password.
     const { searchEntries } = await client.search(base, {
-      ...{ scope, filter, attributes, explicitBufferAttributes: binary, derefAliases: 'never' },
+      scope,
+      filter,
+      attributes,
+      explicitBufferAttributes: binary,
+      derefAliases: 'never',
       timeLimit: limits.ldap.stepSeconds,
       ...(isPaged ? { paged: { pageSize: PAGE } } : { sizeLimit: max + 1 }),
     });

@@ -38,7 +38,10 @@ export function createSamlProtocol(dependencies: SamlProtocolDependencies): Upst
         id: requestId,
         issuer: serviceProvider.entityIdFor(saml),
         destination: sso.location,
-        ...{ acsUrl, settings, requirements, now: now() },
+        acsUrl,
+        settings,
+        requirements,
+        now: now(),
       });
       const signer = settings.sign_requests || wantsSignedRequests ? serviceProvider.signer() : undefined;
       // It only tells an answer without InResponseTo from an unsolicited one, and is never an address.
@@ -75,7 +78,10 @@ async function redeem(
     issuer: identityProvider.entityId,
     audience: serviceProvider.entityIdFor(connection),
     acsUrl: callbackUrl,
-    ...{ requestId, sentAt, now: now(), skewSeconds: skewSeconds() },
+    requestId,
+    sentAt,
+    now: now(),
+    skewSeconds: skewSeconds(),
   });
   const { id } = checked.assertion;
   if (!(await seenMessages.isNew(identityProvider.entityId, id))) {

@@ -91,7 +91,12 @@ export function createReceivedLogoutRequests(dependencies: ReceivedLogoutRequest
       const destination = target.responseLocation ?? target.location;
       const issuer = serviceProvider.entityIdFor(connection);
       const message = logoutResponse({
-        ...{ id: newMessageId(), issuer, destination, now: now(), inResponseTo: requestId, status },
+        id: newMessageId(),
+        issuer,
+        destination,
+        now: now(),
+        inResponseTo: requestId,
+        status,
       });
       return encodeForBinding(
         serviceProvider,

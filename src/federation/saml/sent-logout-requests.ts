@@ -52,7 +52,10 @@ export function createSentLogoutRequests(dependencies: SentLogoutRequestsDepende
       if (!target) return undefined;
       const messageId = newMessageId();
       const message = logoutRequest({
-        ...{ id: messageId, issuer: serviceProvider.entityIdFor(connection), destination: target.location, now: now() },
+        id: messageId,
+        issuer: serviceProvider.entityIdFor(connection),
+        destination: target.location,
+        now: now(),
         nameId: asNameId(nameId),
         sessionIndexes: sessionIndex === undefined ? [] : [sessionIndex],
         reason: 'user',

@@ -62,7 +62,10 @@ export function createDynamicRegistration({ applications }: DynamicRegistrationD
         // As it was, unless a profile fixes it.
         require_pkce: metadata.require_pkce,
         ...scopeOf(before, own.scope),
-        ...{ enabled, consent, access, client_id: clientId },
+        enabled,
+        consent,
+        access,
+        client_id: clientId,
         client_name: metadata.client_name,
         ...(isNeeded && { client_secret: secret }),
       } as OidcClientInput;

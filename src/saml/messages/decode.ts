@@ -70,7 +70,9 @@ export function decodePost(body: string, maxBytes: number = limits.saml.messageB
   // HTTP-POST-SimpleSign is not supported; its unchecked signature must not look like a checked one.
   if (values.has('Signature') || values.has('SigAlg')) {
     throw new SamlError('parameter_malformed', {
-      ...{ rule: 'signature_place', detail: 'SimpleSign', received: 'SigAlg and Signature in the form (SimpleSign)' },
+      rule: 'signature_place',
+      detail: 'SimpleSign',
+      received: 'SigAlg and Signature in the form (SimpleSign)',
       expected: 'a signature inside the message (HTTP-POST)',
     });
   }
@@ -170,7 +172,8 @@ function querySignatureOf(values: Map<Parameter, Value>, parameter: string, valu
   if (!signature && !algorithm) return undefined;
   if (!signature || !algorithm)
     throw new SamlError('signature_shape', {
-      ...{ detail: 'SigAlg and Signature go together', received: signature ? 'Signature alone' : 'SigAlg alone' },
+      detail: 'SigAlg and Signature go together',
+      received: signature ? 'Signature alone' : 'SigAlg alone',
       expected: 'SigAlg and Signature',
     });
   const relayState = values.get('RelayState');

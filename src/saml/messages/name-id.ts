@@ -40,7 +40,8 @@ export interface NameIdChoice {
 export function chooseNameIdFormat(policy: NameIdPolicy | undefined, choice: NameIdChoice): NameIdFormatName {
   if (policy?.spNameQualifier && policy.spNameQualifier !== choice.entityId) {
     throw new SamlError('invalid_name_id_policy', {
-      ...{ rule: 'qualifier', detail: `SPNameQualifier ${policy.spNameQualifier}` },
+      rule: 'qualifier',
+      detail: `SPNameQualifier ${policy.spNameQualifier}`,
       received: policy.spNameQualifier,
       expected: choice.entityId,
     });

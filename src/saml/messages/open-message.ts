@@ -48,7 +48,8 @@ export function openMessage(
   const parameter = name === 'LogoutResponse' ? 'SAMLResponse' : 'SAMLRequest';
   if (!name || decoded.parameter !== parameter)
     throw new SamlError('wrong_root', {
-      ...{ detail: root.nodeName, received: `${root.localName} in ${decoded.parameter}` },
+      detail: root.nodeName,
+      received: `${root.localName} in ${decoded.parameter}`,
       expected: expected
         .map((one) => `${one} in ${one.endsWith('Response') ? 'SAMLResponse' : 'SAMLRequest'}`)
         .join(' or '),
@@ -93,7 +94,8 @@ export async function authenticateMessage(message: OpenedMessage, sender: Sender
     // which pysaml2 leaves in its LogoutResponses, is ignored.
     if (!decoded.querySignature)
       throw new SamlError('signature_shape', {
-        ...{ rule: 'signature_place', detail: 'only an enveloped signature' },
+        rule: 'signature_place',
+        detail: 'only an enveloped signature',
         received: 'a signature inside the message',
         expected: 'SigAlg and Signature in the query (HTTP-Redirect)',
       });

@@ -122,7 +122,8 @@ export function brokenWish(
     isPassive: isTrue(received.IsPassive),
     nameIdPolicy: hasPolicy
       ? {
-          ...{ format: format === 'any' ? undefined : format, allowCreate: undefined },
+          format: format === 'any' ? undefined : format,
+          allowCreate: undefined,
           spNameQualifier: received.SPNameQualifier,
         }
       : undefined,

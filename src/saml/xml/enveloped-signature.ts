@@ -58,7 +58,8 @@ export async function verifySignatureOf(
   const found = createHash(digest.hash).update(signed, 'utf8').digest();
   if (!found.equals(digest.value))
     throw new SamlError('signature_invalid', {
-      ...{ rule: 'digest', detail: 'digest mismatch' },
+      rule: 'digest',
+      detail: 'digest mismatch',
       received: `digest ${found.toString('base64')}`,
       expected: `digest ${digest.value.toString('base64')}, which was signed`,
     });
@@ -124,7 +125,8 @@ function checkReference(reference: Element, target: Element, root: Element): voi
   const id = attribute(target, 'ID');
   const uri = attribute(reference, 'URI') ?? '';
   check(Boolean(id) && uri === `#${id}`, `Reference to ${uri || 'the whole document'}`, {
-    ...{ rule: 'reference', expected: `Reference to #${id}` },
+    rule: 'reference',
+    expected: `Reference to #${id}`,
   });
   const ids = new Set<string>();
   for (const element of everyElement(root)) {

@@ -73,7 +73,8 @@ function createWorkerOptions(number: number, isFirst: boolean): WorkerOptions {
       void readOwnMetrics().then((text) => send({ type: 'metrics', id: message.id, text }));
   });
   return {
-    ...{ number, isFirst },
+    number,
+    isFirst,
     shareMetrics(render) {
       readOwnMetrics = render;
     },

@@ -263,7 +263,8 @@ describe('a registered application', () => {
     const { applicationId, clientId } = await aClient(idp.services, { redirect_uris: ['https://e.example.com/cb'] });
     const at = `/admin/applications/${applicationId}`;
     const wrong = await admin.submit(await admin.get(`${at}/settings`), {
-      ...{ client_name: 'Renamed', redirect_uris: 'not an address' },
+      client_name: 'Renamed',
+      redirect_uris: 'not an address',
     });
     expect([wrong.status, wrong.forms[0]?.fields.client_name]).toEqual([400, 'Renamed']);
     const saved = await admin.submit(wrong, { redirect_uris: 'https://e.example.com/cb' });

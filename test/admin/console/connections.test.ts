@@ -28,25 +28,22 @@ afterAll(() => idp?.stop());
 
 const HOME = '/admin/connections';
 const answers: Record<string, string> = {
-  ...{ client_id: 'gatehouse', client_secret: 'typed-secret', private_key: 'typed-key', tenant: 'a-tenant-id' },
-  ...{
-    team_id: 'TEAM',
-    key_id: 'KEY',
-    issuer: 'https://sso.example.com',
-    metadata_url: 'https://sso.example.com/saml',
-  },
-  ...{
-    authorization_url: 'https://a.example/a',
-    token_url: 'https://a.example/t',
-    userinfo_url: 'https://a.example/u',
-  },
-  ...{
-    subject_claim: 'id',
-    url: 'ldaps://dir.example.com',
-    base_dn: 'dc=example',
-    client_secret_expires_at: '2030-01-01',
-    metadata: identityProviderMetadata('https://sso.example.com'),
-  },
+  client_id: 'gatehouse',
+  client_secret: 'typed-secret',
+  private_key: 'typed-key',
+  tenant: 'a-tenant-id',
+  team_id: 'TEAM',
+  key_id: 'KEY',
+  issuer: 'https://sso.example.com',
+  metadata_url: 'https://sso.example.com/saml',
+  authorization_url: 'https://a.example/a',
+  token_url: 'https://a.example/t',
+  userinfo_url: 'https://a.example/u',
+  subject_claim: 'id',
+  url: 'ldaps://dir.example.com',
+  base_dn: 'dc=example',
+  client_secret_expires_at: '2030-01-01',
+  metadata: identityProviderMetadata('https://sso.example.com'),
 };
 
 function identityProviderMetadata(entityId: string): string {
@@ -117,7 +114,11 @@ describe('a connection', () => {
   it('is changed section by section, and a form that is out of date changes nothing', async () => {
     await idp.services.roles.create({ name: 'console-editor' });
     await admin.submit(await admin.get(`${HOME}/new/oidc/keycloak`), {
-      ...{ id: 'kc', issuer: 'https://kc.example/realms/a', client_id: 'x', client_secret: 'y', domains: 'kc.example' },
+      id: 'kc',
+      issuer: 'https://kc.example/realms/a',
+      client_id: 'x',
+      client_secret: 'y',
+      domains: 'kc.example',
     });
     const edit = await admin.get(`${HOME}/kc/edit`);
     // Choices are in words; only names of a protocol are as in the configuration file.

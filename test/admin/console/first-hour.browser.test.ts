@@ -123,8 +123,12 @@ it('the first hour leads from an empty console to the reason why a colleague was
   // A colleague is rejected, and reads out the code.
   const other = await (await context(phone)).newPage();
   const parameters = new URLSearchParams({
-    ...{ client_id: clientId, redirect_uri: REDIRECT, response_type: 'code', scope: 'openid' },
-    ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+    client_id: clientId,
+    redirect_uri: REDIRECT,
+    response_type: 'code',
+    scope: 'openid',
+    code_challenge: 'x'.repeat(43),
+    code_challenge_method: 'S256',
   });
   await other.goto(`${idp.issuer}/authorize?${parameters}`);
   await signIn(other, { username: colleague });
@@ -193,8 +197,13 @@ it('the first hour needs no mouse: sign-in with a code, consent, account pages, 
   const heading = (text: string) => page.waitForSelector(`h1:has-text("${text}")`);
 
   const parameters = new URLSearchParams({
-    ...{ client_id: clientId, redirect_uri: home, response_type: 'code', scope: 'openid email' },
-    ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256', acr_values: 'urn:gatehouse:acr:mfa' },
+    client_id: clientId,
+    redirect_uri: home,
+    response_type: 'code',
+    scope: 'openid email',
+    code_challenge: 'x'.repeat(43),
+    code_challenge_method: 'S256',
+    acr_values: 'urn:gatehouse:acr:mfa',
   });
   await page.goto(`${idp.issuer}/authorize?${parameters}`);
   await reach('[name=username]');

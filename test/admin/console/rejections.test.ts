@@ -125,8 +125,12 @@ describe('a rejected authorization request', () => {
     const user = await aUser(idp.services);
     const browser = httpClient(idp.issuer);
     const query = new URLSearchParams({
-      ...{ client_id: clientId, redirect_uri: REDIRECT, response_type: 'code', scope: 'openid' },
-      ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+      client_id: clientId,
+      redirect_uri: REDIRECT,
+      response_type: 'code',
+      scope: 'openid',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
     });
     const signIn = await browser.follow(await browser.get(`/authorize?${query}`));
     const rejected = await browser.follow(
@@ -143,8 +147,12 @@ describe('a rejected authorization request', () => {
     const { clientId } = await aClient(idp.services, { redirect_uris: [REDIRECT], access: { roles: ['payroll'] } });
     const user = await aUser(idp.services, { username: 'dana', source: 'file' });
     const query = new URLSearchParams({
-      ...{ client_id: clientId, redirect_uri: REDIRECT, response_type: 'code', scope: 'openid' },
-      ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+      client_id: clientId,
+      redirect_uri: REDIRECT,
+      response_type: 'code',
+      scope: 'openid',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
     });
     const browser = httpClient(idp.issuer);
     const signIn = await browser.follow(await browser.get(`/authorize?${query}`));
@@ -328,7 +336,9 @@ describe('a rejected AuthnRequest', () => {
     if (!row) throw new Error('no such application');
     await idp.services.applications.remove(row.id);
     const page = await admin.submit(await admin.get('/admin/applications/new/saml'), {
-      ...{ name: `By hand: ${entityId}`, entity_id: entityId, acs_url: 'https://elsewhere.example.com/acs' },
+      name: `By hand: ${entityId}`,
+      entity_id: entityId,
+      acs_url: 'https://elsewhere.example.com/acs',
       ...settings,
     });
     expect(page.status).toBe(303);
@@ -397,7 +407,8 @@ describe('a rejected AuthnRequest', () => {
     const server = await listen((_request, response) => void response.end(metadata));
     await idp.services.applications.remove(row.id);
     const page = await admin.submit(await admin.get('/admin/applications/new/saml'), {
-      ...{ name: 'By address', metadata_url: `${server.origin}/metadata` },
+      name: 'By address',
+      metadata_url: `${server.origin}/metadata`,
     });
     expect(page.status).toBe(303);
     sp.saml.options.callbackUrl = 'https://sp-url.example.com/other';

@@ -173,7 +173,9 @@ describe('the audit', () => {
   it('is filtered by event, user and outcome, read page by page in both orders, and exported as CSV without formulas', async () => {
     const { account, username } = await aUser(idp.services, { username: 'traced' });
     await idp.services.audit.record({
-      ...{ type: 'sign-in.password', outcome: 'failure', reason: '=cmd()' },
+      type: 'sign-in.password',
+      outcome: 'failure',
+      reason: '=cmd()',
       subjectId: account.id,
     });
     const page = await auditor.get(`/admin/audit?user=${username}&outcome=failure&type=sign-in.password`);

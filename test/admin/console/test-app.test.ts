@@ -212,8 +212,13 @@ describe('a user without permission', () => {
   it('cannot open the test application', async () => {
     const browser = httpClient(idp.issuer);
     const query = new URLSearchParams({
-      ...{ client_id: 'gatehouse-test-app', redirect_uri: `${idp.issuer}/admin/test/callback`, response_type: 'code' },
-      ...{ scope: 'openid', state: 's', code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+      client_id: 'gatehouse-test-app',
+      redirect_uri: `${idp.issuer}/admin/test/callback`,
+      response_type: 'code',
+      scope: 'openid',
+      state: 's',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
     });
     const signInPage = await browser.follow(await browser.get(`/authorize?${query}`));
     const page = await signIn(signInPage, browser, await staff(idp, 'support'));

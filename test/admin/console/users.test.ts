@@ -98,7 +98,9 @@ describe('users', () => {
     expect(await ask(admin, '/admin/suggest/users?q=Sue+G')).toEqual({
       suggestions: [
         {
-          ...{ value: account.username, label: 'Sue Gest', small: 'suggested · sue@example.com' },
+          value: account.username,
+          label: 'Sue Gest',
+          small: 'suggested · sue@example.com',
           logo: { text: 'SG', hue: expect.stringMatching(/^hue-[1-6]$/), isPerson: true },
         },
       ],
@@ -117,7 +119,9 @@ describe('users', () => {
     await idp.services.roles.create({ name: 'proof-reader' });
     const both = ['editor', 'proof-reader'];
     const sent = await admin.submit(await admin.get('/admin/users/new'), {
-      ...{ username: 'two-roles', begin: 'password', roles: both },
+      username: 'two-roles',
+      begin: 'password',
+      roles: both,
     });
     expect(sent.status, textOf(sent.text)).toBe(303);
     const account = await idp.services.accounts.findByLogin('two-roles');
@@ -278,7 +282,10 @@ describe('the access check', () => {
     const { account, username } = await aUser(idp.services);
     const request = { requestId: 'request-of-ann', address: '192.0.2.7', userAgent: '' };
     await idp.services.audit.record({
-      ...{ type: 'sign-in.password', outcome: 'failure', reason: 'wrong_password', request },
+      type: 'sign-in.password',
+      outcome: 'failure',
+      reason: 'wrong_password',
+      request,
       subjectId: account.id,
     });
     for (const query of [`user=${username}`, 'request=request-of-ann']) {

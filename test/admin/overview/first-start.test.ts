@@ -14,7 +14,8 @@ it('has one item for all signing keys, with the event of each in its details', a
   const kids = Array.from({ length: 11 }, (_, index) => `first-key-${index}`);
   for (const kid of kids)
     await idp.services.audit.record({
-      ...{ type: 'key.created', outcome: 'success' },
+      type: 'key.created',
+      outcome: 'success',
       data: { kid, use: 'oidc', alg: 'RS256', state: 'active', scheduled: true },
     });
   const admin = await consoleOf(idp, await staff(idp, 'admin'));

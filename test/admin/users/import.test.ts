@@ -29,7 +29,9 @@ function importOf(secondsPerUser: number, create: (created: string[]) => void = 
     },
   };
   const imports = createUserImport({
-    ...{ users, accounts: { findByLogin: async () => undefined }, attributeSchema: async () => ({}) },
+    users,
+    accounts: { findByLogin: async () => undefined },
+    attributeSchema: async () => ({}),
     stopwatch: () => seconds * 1000,
   } as unknown as UserImportDependencies);
   const run = async (done: number, limit = 500) => {

@@ -57,8 +57,12 @@ const vendors: Record<string, Vendor> = {
   },
   [ENTRA]: {
     fields: (origin) => ({
-      ...{ preset: 'entra', tenant: 'organizations', allowed_tenants: [tenant], groups_claim: 'groups' },
-      ...{ issuer: `${origin}/{tenantid}/v2.0`, discovery_url: `${origin}/organizations/v2.0${PATH}` },
+      preset: 'entra',
+      tenant: 'organizations',
+      allowed_tenants: [tenant],
+      groups_claim: 'groups',
+      issuer: `${origin}/{tenantid}/v2.0`,
+      discovery_url: `${origin}/organizations/v2.0${PATH}`,
     }),
     user: { sub: 'pairwise', tid: tenant, oid: 'oid-1', email: 'eve@corp.example', xms_edov: true, groups: ['staff'] },
     quirks: (origin) => ({

@@ -36,7 +36,12 @@ beforeAll(async () => {
   await settings.reload();
   directory = await startDirectory([]);
   await aConnection(idp, {
-    ...{ id: 'directory', kind: 'ldap', name: 'Directory', url: directory.url, base_dn: BASE, create_users: true },
+    id: 'directory',
+    kind: 'ldap',
+    name: 'Directory',
+    url: directory.url,
+    base_dn: BASE,
+    create_users: true,
   });
   corp = await anUpstream(idp);
   sp = await aLiveSp(idp);
@@ -74,7 +79,10 @@ async function aPerson(has: Has[]): Promise<Person> {
   }
   if (has.includes('app')) await services.mfa.totp.importSecret(account.id, SECRET);
   return {
-    ...{ has, username: account.username, password: secret, subject },
+    has,
+    username: account.username,
+    password: secret,
+    subject,
     async usePasskey(browser, page) {
       const options = /data-options="([^"]*)"/.exec(page.text)?.[1]?.replaceAll('&quot;', '"') ?? '{}';
       const { challenge } = JSON.parse(options) as { challenge: string };

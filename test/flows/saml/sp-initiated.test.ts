@@ -65,16 +65,23 @@ describe('a SAML sign-in', () => {
     const wiki = await aServiceProvider(idp.services, {
       settings: {
         attributes: {
-          ...{ groups: 'roles', rights: 'permissions', nothing: 'attributes.missing' },
-          ...{ 'urn:oid:2.5.4.11': 'attributes.department', floors: 'attributes.floors' },
+          groups: 'roles',
+          rights: 'permissions',
+          nothing: 'attributes.missing',
+          'urn:oid:2.5.4.11': 'attributes.department',
+          floors: 'attributes.floors',
         },
-        ...{ roles_filter: ['wiki-*'], roles_rename: { 'wiki-editor': 'Editors' }, permissions_filter: ['*:read'] },
+        roles_filter: ['wiki-*'],
+        roles_rename: { 'wiki-editor': 'Editors' },
+        permissions_filter: ['*:read'],
       },
     });
     const page = await openSaml(httpClient(idp.issuer), await wiki.saml.getAuthorizeUrlAsync('', undefined, {}));
     const profile = await wiki.accept(page.forms[0]?.fields ?? {});
     expect(profile).toMatchObject({
-      ...{ groups: 'Editors', 'urn:oid:2.5.4.11': 'Library', floors: ['1', '2'] },
+      groups: 'Editors',
+      'urn:oid:2.5.4.11': 'Library',
+      floors: ['1', '2'],
       rights: ['articles:read', 'salaries:read'],
     });
     expect(profile).not.toHaveProperty('nothing');

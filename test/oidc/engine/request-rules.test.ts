@@ -16,7 +16,12 @@ const good = {
   code_challenge_method: 'S256',
 };
 const authorize: EvaluatedRequest = {
-  ...{ endpoint: 'authorize', received: good, clientId: 'app', isClientKnown: true, metadata, message: 'rejected' },
+  endpoint: 'authorize',
+  received: good,
+  clientId: 'app',
+  isClientKnown: true,
+  metadata,
+  message: 'rejected',
 };
 const token: EvaluatedRequest = {
   ...authorize,

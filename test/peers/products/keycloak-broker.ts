@@ -26,7 +26,11 @@ export async function startKeycloakBroker(gatehouse: Gatehouse, kind: 'oidc' | '
   });
   await (kind === 'oidc' ? asClient(api, gatehouse, realm) : asServiceProvider(api, gatehouse, realm));
   const start = `${realm}/protocol/openid-connect/auth?${new URLSearchParams({
-    ...{ client_id: 'app', redirect_uri: CALLBACK, response_type: 'code', scope: 'openid', kc_idp_hint: ALIAS },
+    client_id: 'app',
+    redirect_uri: CALLBACK,
+    response_type: 'code',
+    scope: 'openid',
+    kc_idp_hint: ALIAS,
   })}`;
 
   /** Signs in over the broker; the tokens are those of Keycloak. */
@@ -113,7 +117,10 @@ async function asClient(api: AdminApi, { services, issuer }: Gatehouse, realm: s
   };
   // With `backchannelSupported`, Keycloak itself calls the logout address, without the browser whose session should end.
   await api('POST', '/identity-provider/instances', {
-    ...{ alias: ALIAS, providerId: 'oidc', enabled: true, trustEmail: true },
+    alias: ALIAS,
+    providerId: 'oidc',
+    enabled: true,
+    trustEmail: true,
     config: {
       ...config,
       defaultScope: 'openid profile email roles',
@@ -130,7 +137,10 @@ async function asServiceProvider(api: AdminApi, { services, issuer }: Gatehouse,
     fromUrl,
   });
   await api('POST', '/identity-provider/instances', {
-    ...{ alias: ALIAS, providerId: 'saml', enabled: true, trustEmail: true },
+    alias: ALIAS,
+    providerId: 'saml',
+    enabled: true,
+    trustEmail: true,
     config: { ...config, wantAuthnRequestsSigned: 'true', wantAssertionsSigned: 'true', entityId: realm },
   });
   for (const [attribute, property] of [
@@ -139,7 +149,9 @@ async function asServiceProvider(api: AdminApi, { services, issuer }: Gatehouse,
     ['surname', 'lastName'],
   ])
     await api('POST', `/identity-provider/instances/${ALIAS}/mappers`, {
-      ...{ name: property, identityProviderAlias: ALIAS, identityProviderMapper: 'saml-user-attribute-idp-mapper' },
+      name: property,
+      identityProviderAlias: ALIAS,
+      identityProviderMapper: 'saml-user-attribute-idp-mapper',
       config: { 'attribute.name': attribute, 'user.attribute': property, syncMode: 'INHERIT' },
     });
   const metadata = await (await fetch(`${realm}/broker/${ALIAS}/endpoint/descriptor`)).text();

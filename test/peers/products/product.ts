@@ -52,7 +52,10 @@ export async function register(gatehouse: Gatehouse, id: string, answers: Answer
   }
   const [certificate] = services.keyring.samlCertificates();
   const provider: IdentityProvider = {
-    ...{ name: 'Gatehouse', issuer, clientId: identity.clientId, certificate: certificate?.certificatePem ?? '' },
+    name: 'Gatehouse',
+    issuer,
+    clientId: identity.clientId,
+    certificate: certificate?.certificatePem ?? '',
     ...(identity.clientSecret && { clientSecret: identity.clientSecret }),
   };
   const guide = preset
@@ -76,7 +79,10 @@ export async function aPerson(
   people += 1;
   const username = `person${people}`;
   const user = await aUser(services, {
-    ...{ username, email: `${username}@example.com`, emailVerified: true, name: 'Ann Example' },
+    username,
+    email: `${username}@example.com`,
+    emailVerified: true,
+    name: 'Ann Example',
     ...profile,
   });
   for (const role of roles) await services.roles.assign(user.account.id, role);

@@ -35,8 +35,12 @@ export async function startDex({ issuer: gatehouse }: Gatehouse, connectionId: s
     staticPasswords: [{ email: person.email, hash: HASH, username: person.username, userID: '1', groups: [STAFF] }],
     staticClients: [
       {
-        ...{ id: client.client_id, secret: client.client_secret, name: 'Gatehouse', redirectURIs: [at('callback')] },
-        ...{ postLogoutRedirectURIs: [at('signed-out')], backchannelLogoutURI: at('backchannel-logout') },
+        id: client.client_id,
+        secret: client.client_secret,
+        name: 'Gatehouse',
+        redirectURIs: [at('callback')],
+        postLogoutRedirectURIs: [at('signed-out')],
+        backchannelLogoutURI: at('backchannel-logout'),
       },
     ],
   };
@@ -52,7 +56,12 @@ export async function startDex({ issuer: gatehouse }: Gatehouse, connectionId: s
     version: process.env.DEX_VERSION ?? version ?? '',
     kind: 'oidc',
     connection: {
-      ...{ kind: 'oidc', name: 'Dex', issuer, ...client, groups_claim: 'groups', role_mappings: { [STAFF]: STAFF } },
+      kind: 'oidc',
+      name: 'Dex',
+      issuer,
+      ...client,
+      groups_claim: 'groups',
+      role_mappings: { [STAFF]: STAFF },
       scopes: ['openid', 'profile', 'email', 'groups'],
     },
     signIn: async (browser, page) =>

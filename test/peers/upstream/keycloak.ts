@@ -23,8 +23,13 @@ export async function startKeycloak(
   const api = await adminApi(origin, name);
   await api('POST', '', { realm: name, enabled: true, groups: [{ name: STAFF }] });
   await api('POST', '/users', {
-    ...{ username: person.username, email: person.email, emailVerified: true, enabled: true },
-    ...{ firstName: 'Ann', lastName: 'Example', groups: [`/${STAFF}`] },
+    username: person.username,
+    email: person.email,
+    emailVerified: true,
+    enabled: true,
+    firstName: 'Ann',
+    lastName: 'Example',
+    groups: [`/${STAFF}`],
     credentials: [{ type: 'password', value: person.password, temporary: false }],
   });
   const connection =
@@ -95,7 +100,9 @@ async function oidcClient(api: AdminApi, { issuer }: Gatehouse, id: string): Pro
   const at = (name: string) => `${issuer}/upstream/${id}/${name}`;
   const client = { client_id: 'gatehouse', client_secret: 'a-secret-that-both-sides-know' };
   await api('POST', '/clients', {
-    ...{ clientId: client.client_id, secret: client.client_secret, protocol: 'openid-connect' },
+    clientId: client.client_id,
+    secret: client.client_secret,
+    protocol: 'openid-connect',
     redirectUris: [at('callback')],
     attributes: {
       'post.logout.redirect.uris': at('signed-out'),
@@ -104,7 +111,9 @@ async function oidcClient(api: AdminApi, { issuer }: Gatehouse, id: string): Pro
     },
     protocolMappers: [
       {
-        ...{ name: 'groups', protocol: 'openid-connect', protocolMapper: 'oidc-group-membership-mapper' },
+        name: 'groups',
+        protocol: 'openid-connect',
+        protocolMapper: 'oidc-group-membership-mapper',
         config: {
           'claim.name': 'groups',
           'full.path': 'true',
@@ -122,7 +131,9 @@ async function samlClient(api: AdminApi, { issuer }: Gatehouse): Promise<Record<
   const metadata = await (await fetch(`${issuer}/saml/sp/metadata`)).text();
   const client = await api<object>('POST', '/client-description-converter', metadata);
   const mapper = (name: string, protocolMapper: string, config: object) => ({
-    ...{ name, protocol: 'saml', protocolMapper },
+    name,
+    protocol: 'saml',
+    protocolMapper,
     config: { 'attribute.name': name, 'attribute.nameformat': 'Basic', ...config },
   });
   await api('POST', '/clients', {
@@ -151,7 +162,10 @@ async function signOut(browser: HttpClient, realm: string): Promise<Page> {
 async function rollOver(api: AdminApi, published: () => Promise<void>): Promise<void> {
   const { id } = await api<{ id: string }>('GET', '/');
   const component = {
-    ...{ name: 'new key', parentId: id, providerId: 'rsa-generated', providerType: 'org.keycloak.keys.KeyProvider' },
+    name: 'new key',
+    parentId: id,
+    providerId: 'rsa-generated',
+    providerType: 'org.keycloak.keys.KeyProvider',
     config: { priority: ['1'], enabled: ['true'], active: ['true'], keySize: ['2048'], algorithm: ['RS256'] },
   };
   await api('POST', '/components', component);

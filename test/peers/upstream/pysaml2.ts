@@ -27,13 +27,11 @@ export async function startPysaml2({ issuer }: Gatehouse): Promise<Upstream> {
   const first = await newKey(folder, 'first');
   const second = await newKey(folder, 'second');
   const settings = {
-    ...{
-      port,
-      service_provider,
-      subjects: path.join(folder, 'subjects'),
-      user: person.username,
-      password: person.password,
-    },
+    port,
+    service_provider,
+    subjects: path.join(folder, 'subjects'),
+    user: person.username,
+    password: person.password,
     attributes: { mail: person.email, groups: [STAFF] },
   };
   const start = (keys: { key: string; certificate: string }, more_certificates: string[] = []): Promise<Program> => {
@@ -51,8 +49,12 @@ export async function startPysaml2({ issuer }: Gatehouse): Promise<Upstream> {
     version: version.trim(),
     kind: 'saml',
     connection: {
-      ...{ kind: 'saml', name: 'pysaml2', metadata_url: `${origin}/metadata`, trusted_email: 'verified' },
-      ...{ groups_claim: 'groups', role_mappings: { [STAFF]: STAFF } },
+      kind: 'saml',
+      name: 'pysaml2',
+      metadata_url: `${origin}/metadata`,
+      trusted_email: 'verified',
+      groups_claim: 'groups',
+      role_mappings: { [STAFF]: STAFF },
     },
     signIn: async (browser, page) =>
       travel(browser, await browser.submit(page, { username: person.username, password: person.password })),

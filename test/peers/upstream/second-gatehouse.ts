@@ -27,8 +27,13 @@ export async function startSecondGatehouse(
     version,
     kind,
     connection: {
-      ...{ kind, name: 'Second', groups_claim: 'roles', role_mappings: { [STAFF]: STAFF }, ...connection },
-      ...{ acr_values: { mfa: [MFA[kind]] }, trusted_acr: { mfa: [MFA[kind]] } },
+      kind,
+      name: 'Second',
+      groups_claim: 'roles',
+      role_mappings: { [STAFF]: STAFF },
+      ...connection,
+      acr_values: { mfa: [MFA[kind]] },
+      trusted_acr: { mfa: [MFA[kind]] },
     },
     signIn: async (browser, page) =>
       travel(browser, await browser.submit(page, { username: person.username, password: person.password })),

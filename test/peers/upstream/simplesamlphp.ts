@@ -31,8 +31,13 @@ export async function startSimplesamlphp(gatehouse: Gatehouse): Promise<Upstream
     version,
     kind: 'saml',
     connection: {
-      ...{ kind: 'saml', name: 'SimpleSAMLphp', metadata_url: entityId, trusted_email: 'verified' },
-      ...{ subject_attribute: 'uid', groups_claim: 'groups', role_mappings: { [STAFF]: STAFF } },
+      kind: 'saml',
+      name: 'SimpleSAMLphp',
+      metadata_url: entityId,
+      trusted_email: 'verified',
+      subject_attribute: 'uid',
+      groups_claim: 'groups',
+      role_mappings: { [STAFF]: STAFF },
     },
     signIn: async (browser, page) =>
       travel(browser, await browser.submit(page, { username: person.username, password: person.password })),

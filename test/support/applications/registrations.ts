@@ -33,6 +33,10 @@ export async function storedClient(
 /** The address of an authorization request. */
 export const startOf = (clientId: string) =>
   `/authorize?${new URLSearchParams({
-    ...{ client_id: clientId, redirect_uri: REDIRECT, response_type: 'code', scope: 'openid' },
-    ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+    client_id: clientId,
+    redirect_uri: REDIRECT,
+    response_type: 'code',
+    scope: 'openid',
+    code_challenge: 'x'.repeat(43),
+    code_challenge_method: 'S256',
   })}`;

@@ -16,7 +16,11 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const urlOf = (name: string) => Object.assign(new URL(server.url), { pathname: `/${name}` }).href;
   const prepared = await prepare(urlOf(template), urlOf(installed));
   project.provide('testDatabase', {
-    ...{ kind: 'postgresql', folder, template, installed, postgresUrl: server.url },
+    kind: 'postgresql',
+    folder,
+    template,
+    installed,
+    postgresUrl: server.url,
     ...prepared,
   });
   return async () => {

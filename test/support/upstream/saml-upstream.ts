@@ -77,8 +77,13 @@ export async function aSamlUpstream(
   const entityId = `https://${connection}.example/metadata`;
   const credential = aCredential();
   const checked = checkConnection({
-    ...{ id: connection, kind: 'saml', name: 'Example School', create_users: true },
-    ...{ entity_id: entityId, sso_url: `https://${connection}.example/sso`, certificates: [credential.certificatePem] },
+    id: connection,
+    kind: 'saml',
+    name: 'Example School',
+    create_users: true,
+    entity_id: entityId,
+    sso_url: `https://${connection}.example/sso`,
+    certificates: [credential.certificatePem],
     ...fields,
   });
   if (!checked.ok) throw new Error(JSON.stringify(checked.faults));

@@ -138,7 +138,9 @@ export const suchAs = (example: string): Text => t('console.preset.such-as', { e
 
 /** Of a host name that the product chose: its first part, as the product calls it. */
 export const hostField = (name: string, label: PageText, suffix: string): Field => ({
-  ...{ name, label, required: true },
+  name,
+  label,
+  required: true,
   hint: t('console.preset.part-before', { suffix }),
 });
 

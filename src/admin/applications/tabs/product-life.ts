@@ -55,7 +55,10 @@ function whatMustExist({ metadata }: Application, product: ProductPreset): PageT
   const roles = rolesThatCount(product, metadata);
   const demands = demandsOf(product).map(({ demand, isRejected }) =>
     t('console.tabs.step.demand-text', {
-      ...{ demand, product: product.title, roles: oneOf(roles), end: isRejected ? 'rejected' : 'none' },
+      demand,
+      product: product.title,
+      roles: oneOf(roles),
+      end: isRejected ? 'rejected' : 'none',
     }),
   );
   const optional = (product.roles ?? []).length > 0 && !product.demands?.role;

@@ -87,7 +87,9 @@ function textsPage(
   const isFromFile = entryIn(entries)?.source === 'file';
   const mayChange = frame.may(ctx, CHANGE) && !isFromFile;
   const sections = textSections(list.texts, {
-    ...{ language: query.language, sent, mayChange },
+    language: query.language,
+    sent,
+    mayChange,
     consoleLanguage: frame.language(ctx),
   });
   const version = versionField(sentValue(sent, VERSION) ?? etagOf(entries));

@@ -95,17 +95,18 @@ function fieldOf({ name, kind, values, isRequired }: SimpleAttribute, value: unk
   switch (kind) {
     case 'list':
       return {
-        ...{
-          ...field,
-          type: 'rows',
-          adds: t('console.users.form.attributes.adds-value'),
-          columns: [{ name: '', label: name }],
-        },
+        ...field,
+        type: 'rows',
+        adds: t('console.users.form.attributes.adds-value'),
+        columns: [{ name: '', label: name }],
         lines: isTexts(value) ? value.map((one) => [one]) : [],
       };
     case 'flag':
       return {
-        ...{ ...field, type: 'select', isHalf: true, value: typeof value === 'boolean' ? (value ? 'yes' : 'no') : '' },
+        ...field,
+        type: 'select',
+        isHalf: true,
+        value: typeof value === 'boolean' ? (value ? 'yes' : 'no') : '',
         options: [
           option('', '–'),
           option('yes', t('console.users.form.attributes.yes')),

@@ -17,7 +17,8 @@ type GivenProfile = { [Name in ProfileText | 'phone_number']?: string | undefine
 const languageOptions = (value: string, offered: readonly string[]): Option[] => [
   { value: '', label: t('profile.locale-none') },
   ...languageChoices(value, offered).map(({ tag, name }) => ({
-    ...{ value: tag, label: name },
+    value: tag,
+    label: name,
     ...(languageTag(tag) && { language: tag }),
   })),
 ];

@@ -133,7 +133,8 @@ describe('an error page of the console', () => {
     const headers = { origin: new URL(idp.issuer).origin, referer: `${idp.issuer}/admin/roles/new` };
     const sent = await admin.post('/admin/roles/new', { form: { _csrf: 'wrong' }, headers });
     expect(errorPage(sent)).toMatchObject({
-      ...{ status: 403, isFramed: true },
+      status: 403,
+      isFramed: true,
       links: ['Back to the form: /admin/roles/new'],
     });
   });
@@ -155,7 +156,9 @@ describe('an error page of the console', () => {
     const broken = vi.spyOn(idp.services.audit, 'list').mockRejectedValue(new Error('secret'));
     const page = await admin.get('/admin/audit');
     expect(errorPage(page)).toMatchObject({
-      ...{ status: 500, isFramed: true, title: 'Something went wrong.' },
+      status: 500,
+      isFramed: true,
+      title: 'Something went wrong.',
       links: ['Try again: /admin/audit'],
     });
     expect(page.text).toContain(page.headers['x-request-id']);
@@ -179,7 +182,9 @@ describe('an error page of the console', () => {
     const inFrame = await admin.get('/admin/mail/templates/nothing/html', { headers: { 'sec-fetch-dest': 'iframe' } });
     expect(errorPage(inFrame)).toMatchObject({ status: 404, isFramed: false });
     expect((await admin.get('/admin/users/nothing', JSON_ONLY)).json()).toMatchObject({
-      ...{ status: 404, code: 'not_found', detail: 'This user doesn’t exist.' },
+      status: 404,
+      code: 'not_found',
+      detail: 'This user doesn’t exist.',
     });
   });
 
