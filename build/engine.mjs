@@ -1,5 +1,5 @@
-// What is replaced in the source of oidc-provider when it is bundled: work whose result is thrown away in every ordinary request
-// (docs/performance.md). Nothing that the engine answers depends on it; run from node_modules it is as upstream wrote it.
+// What is replaced in the source of oidc-provider when it is bundled: work whose result is thrown away in every ordinary request.
+// Nothing that the engine answers depends on it; run from node_modules it is as upstream wrote it.
 import { readFileSync } from 'node:fs';
 
 const CAPTURE = '    Error.captureStackTrace(this, this.constructor);\n';

@@ -1,5 +1,5 @@
 // Settings of V8 that halve the memory of the server. They are made by the program, before it loads anything large, so that every
-// way to start it has them. What each one saves and costs is in docs/performance.md.
+// way to start it has them.
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
