@@ -133,8 +133,7 @@ function reportRejection(
   if (reason === 'invalid_request_object') countFailedRequestObject(ctx);
   // Only logged: so many rejections must not fill the audit log.
   if (error instanceof TooManyAttempts || tooMuchStoredIn(error)) return;
-  // prompt=none that needs an interaction is answered, not rejected (OIDC Core 3.1.2.6).
-  if (/^(login|consent|interaction|account_selection)_required$/.test(reason)) return;
+  if (isNextStep(reason)) return;
   recordRejection({ rejections, clients }, event, engineCtx, ctx, error);
   repeatedEntries
     .record({
@@ -148,6 +147,15 @@ function reportRejection(
     })
     .catch((err) => logNotAudited(logger, err));
 }
+
+/**
+ * Errors that say what comes next and reject nothing: prompt=none that needs an interaction (OIDC Core 3.1.2.6), the polling of a device
+ * (RFC 8628 3.5), and the nonce of the first DPoP proof (RFC 9449 8).
+ */
+const isNextStep = (error: string): boolean =>
+  /^((login|consent|interaction|account_selection)_required|authorization_pending|slow_down|use_dpop_nonce)$/.test(
+    error,
+  );
 
 /** Says in the error that the Basic credentials are not encoded, where that is the fault. */
 function explainCredentials(ctx: KoaContextWithOIDC, error: EngineError, events: EngineEvents): void {

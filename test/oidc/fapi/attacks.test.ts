@@ -225,6 +225,8 @@ describe('the DPoP proof of a client with a profile', () => {
   it('needs a nonce of the server, which a client without a profile does not', async () => {
     const page = await token(await proof({ url: url() }));
     expect(errorOf(page)).toEqual([400, 'use_dpop_nonce']);
+    // Each client begins so: no rejection.
+    expect(page.text).not.toContain('error reference');
     const nonce = String(page.headers['dpop-nonce']);
     expect((await token(await proof({ url: url() }, { nonce }))).json().token_type).toBe('DPoP');
     expect(errorOf(await token(await proof({ url: url() }, { nonce: 'guess' })))).toEqual([400, 'use_dpop_nonce']);

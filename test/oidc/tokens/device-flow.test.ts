@@ -62,6 +62,17 @@ describe('a device', () => {
     expect([again.status, again.json().error]).toEqual([400, 'invalid_grant']);
   });
 
+  it('that waits for its user causes no rejected requests', async () => {
+    const device = await begin();
+    const answers = [await poll(device), await poll(device)].map((answer) => answer.json());
+    expect(answers.map(({ error }) => error)).toEqual(['authorization_pending', 'slow_down']);
+    for (const { error_description } of answers) expect(error_description).not.toContain('error reference');
+    const { rejections } = await idp.services.rejections.list({ clientId: tv.clientId });
+    const audited = await idp.services.audit.list({ types: ['token.rejected'], clientId: tv.clientId });
+    const reasons = [...rejections, ...audited].map(({ reason }) => reason);
+    expect(reasons.filter((reason) => reason === 'authorization_pending' || reason === 'slow_down')).toEqual([]);
+  });
+
   it('receives a refresh token with offline_access', async () => {
     const device = await begin('openid offline_access');
     const browser = httpClient(idp.issuer);
