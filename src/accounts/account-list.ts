@@ -1,5 +1,7 @@
 // The list of accounts in pages, the newest first or sorted by name. A cursor keeps the pages right while accounts are added and
 // removed. It stays fast with a million accounts: what cannot be found by an index is counted or searched only up to a limit.
+// A search finds any part of a name up to 100,000 users, and beginnings by index above: an index for parts is an extension of PostgreSQL and
+// another kind of table on SQLite.
 import { limits } from '../limits.ts';
 import type { Db } from '../storage/database.ts';
 import { fragment, joinFragments } from '../storage/fragments.ts';

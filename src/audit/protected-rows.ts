@@ -1,5 +1,5 @@
-// MACs of rows that give a right, prove a person or decide what an application gets: docs/decisions/0031-macs-of-rows.md lists all
-// tables. A program that can write to the database, but has no data key, cannot make or change such a row: it counts as absent,
+// MACs of rows that give a right, prove a person or decide what an application gets: docs/security.md lists all
+// tables, docs/decisions/0031-macs-of-rows.md has the reasons. A program that can write to the database, but has no data key, cannot make or change such a row: it counts as absent,
 // and raises an alarm.
 import type { Vault } from '../platform/vault.ts';
 import type { Alarm } from './alarm.ts';

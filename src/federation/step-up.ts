@@ -1,5 +1,7 @@
 // A stronger sign-in at the upstream where the user signed in (step-up, RFC 9470): which connections can prove a level, and what
-// is requested for it.
+// is requested for it. The answer decides, not the request: one that proves less changes nothing, and a factor of this server follows. It is
+// requested once, counts for the same user only, and links nothing. A connection that trusts only `amr` has no value to request, so the user
+// authenticates again there.
 import { acceptsSignIn } from '../applications/rules/sign-in-rule.ts';
 import type { Connection } from '../connections/connection.ts';
 import type { Connections } from '../connections/connections.ts';

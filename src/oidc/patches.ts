@@ -1,5 +1,5 @@
 // Every override of oidc-provider: three lists, each in the order in which it is applied. One file here and one test in
-// test/contracts/patches for each; why it exists and what to ask upstream: docs/decisions/0022-what-we-override-in-oidc-provider.md.
+// test/contracts/patches for each; why it exists and what to ask upstream: patches/README.md.
 
 import type { Context } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';

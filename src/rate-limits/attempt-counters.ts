@@ -1,7 +1,7 @@
 // Counters of failed sign-ins that know which of the counted attempts are still in flight: begun and not decided. An attempt
 // counts from its beginning, so that parallel guesses get no more tries than sequential ones, but only decided failures
 // have consequences; an attempt in flight makes others wait for its result. It counts as a failure when its server was
-// stopped before it was decided.
+// stopped before it was decided. Counted as failures at once, a classroom behind one address would meet the CAPTCHA.
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db } from '../storage/database.ts';

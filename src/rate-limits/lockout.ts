@@ -1,6 +1,8 @@
 // Lockout and brute-force protection of the password: which attempts are allowed, which need a CAPTCHA, and whether an
 // account is locked. Only failures count. Running attempts count as failed, but others wait for their result in
 // the queue. So many correct sign-ins of one address all succeed, and parallel guesses get no additional attempts.
+// A second count belongs to the account, whatever name is typed; at its limit the response is that to a wrong password, because a wait
+// would tell that two names belong together.
 import type { Account } from '../accounts/account.ts';
 import { nameKey } from '../accounts/names.ts';
 import { limits } from '../limits.ts';

@@ -1,6 +1,7 @@
 // Caches rows of the directory (users, roles, applications, connections) until the directory changes. Each look-up compares the
 // revision of the database, which costs a hundredth of reading the rows again on SQLite. On PostgreSQL a request reads it once, beside
-// its first rows where it can (request-reads.ts).
+// its first rows where it can (request-reads.ts). A disabled user is out at once, on every instance: a cache by time, or LISTEN/NOTIFY, whose
+// notices come after the commit, would not do. Cached values are shared, so nobody changes them; what time alone changes is not cached.
 import type { Revision, Sql } from './statements.ts';
 
 export interface DirectoryCacheOptions<T> {

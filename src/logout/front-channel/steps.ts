@@ -188,8 +188,8 @@ function completion({ now, runs, outgoingMessages, serviceProviders }: LogoutSte
       ctx.status = 303;
       return ctx.redirect(isComplete(participants) ? completion.path : `${completion.path}?partial=1`);
     }
-    // OIDC has no status for a partial logout, so the user sees the result before the redirect
-    // (docs/decisions/0015-partial-logout-result-page.md).
+    // OIDC has no status for a partial logout, so the user sees the result before the redirect when an
+    // application was not signed out. When all were, or the rest supports no logout, the browser returns at once.
     if (completion.kind === 'oidc' && !hasFailures(participants)) {
       ctx.set('Cache-Control', 'no-store');
       ctx.status = 303;

@@ -1,6 +1,7 @@
 // Probes a service provider with a signed LogoutRequest before the browser is sent there with another one: the browser
 // returns only from a service provider that answers with a LogoutResponse. The probe is a real logout for a service
-// provider that finds sessions by NameID (docs/decisions/0019-logout-request-probe.md).
+// provider that finds sessions by NameID. Who answers it with a page or an
+// error gets a frame instead of the window (docs/decisions/0014-front-channel-logout-in-the-top-level-window.md).
 import type { Clock } from '../../platform/clock.ts';
 import { type DecodedMessage, decodePost, decodeRedirect } from '../../saml/messages/decode.ts';
 import { authenticateMessage, openMessage } from '../../saml/messages/open-message.ts';

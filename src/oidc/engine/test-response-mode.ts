@@ -1,5 +1,6 @@
 // The response mode of tests that administrators run: the authorization response goes to the console instead of the
-// application (docs/decisions/0020-test-sign-in-response-mode.md). Accepted only for a test that was
+// application. The request is the real one, with the application's own redirect URI, rules and pages; only this last step differs, so a test
+// cannot drift from a sign-in, and no client needs a redirect URI of this server. Accepted only for a test that was
 // started in this browser (oidc/engine/requests/request-checks.ts, oidc/store/test-tickets.ts).
 import type { KoaContextWithOIDC } from './library.ts';
 

@@ -1,5 +1,5 @@
 // Cache of the engine's rows that this process has read and verified, used while the database proves that none was changed since, by this
-// process or another (docs/decisions/0018-directory-cache.md). A token that is revoked anywhere is invalid at its next use. On SQLite only: on
+// process or another. A token that is revoked anywhere is invalid at its next use. On SQLite only: on
 // PostgreSQL the proof would cost as much as to read the rows (read-ahead.ts).
 import type { Sql } from '../../storage/statements.ts';
 import type { ArtifactRow } from './read-ahead.ts';

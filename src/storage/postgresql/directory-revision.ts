@@ -1,5 +1,6 @@
 // The directory's revision on PostgreSQL: a number that triggers change in the transaction that changes the directory
-// (prisma/migrations, directory_revisions), so that every instance sees both at once.
+// (prisma/migrations, directory_revisions), so that every instance sees both at once. The triggers are deferred and write a random number into
+// one of 16 rows: commits rarely wait for each other, and a failover never comes to the same number for other rows.
 import { requestReads } from '../request-reads.ts';
 import { type Revision, remoteStatements, type Statements } from '../statements.ts';
 

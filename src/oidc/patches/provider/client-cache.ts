@@ -1,6 +1,6 @@
 // Patch: Client.find. Nearly every request looks a client up; the engine then hashes its metadata each time, and checks it
 // again when more than 100 clients are in use. The loaded client is used as long as the database's revision proves that it is
-// current (docs/decisions/0018-directory-cache.md). On PostgreSQL the revision comes in one statement with the rows of the code or token
+// current (storage/directory-cache.ts). On PostgreSQL the revision comes in one statement with the rows of the code or token
 // of the request.
 
 import type { Clock } from '../../../platform/clock.ts';

@@ -1,6 +1,6 @@
 // Patch: Session.instantiate, Session.get and Session.prototype.save. The engine deletes the row of the old cookie and writes the whole
-// session under the new one, and overwrites the changes of parallel requests. Here both are one step that merges
-// (docs/decisions/0017-sessions-merge-on-write.md). A session of nobody is not stored: the form that it is for is in a cookie of its own.
+// session under the new one, and overwrites the changes of parallel requests. Here both are one step that merges (store/sessions/merge-session.ts),
+// without a lock, which would hold a connection through every request. A session of nobody is not stored: the form that it is for is in a cookie of its own.
 
 import { limits } from '../../../limits.ts';
 import { appContext } from '../../engine/app-context.ts';

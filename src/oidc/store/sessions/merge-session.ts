@@ -1,5 +1,6 @@
 // Parallel requests with one session cookie, such as tabs that a browser opens together: each has the whole session
-// in memory and saves it at its end. This file merges the changes of the others into it, field by field.
+// in memory and saves it at its end. This file merges the changes of the others into it, field by field: applications of both take part,
+// the newest sign-in wins, and what either signed out of stays out.
 
 /** What the engine stores of a session, without the cookie's value. */
 export interface SessionPayload {
