@@ -111,7 +111,7 @@ export function createSignUpCodes(dependencies: SignUpCodesDependencies): SignUp
   });
 
   async function get(id: string, tx: Tx = db): Promise<SignUpCode> {
-    const row = await tx.signUpCode.findUnique({ where: { id } });
+    const row = await genuineRow(id, tx);
     if (!row) throw notFound({ message: t('console.sign-up-codes.problem.unknown') });
     return codeOf(row);
   }

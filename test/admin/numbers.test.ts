@@ -449,7 +449,7 @@ it('counts as many emails on the overview, in their list with each state, in the
   const of = (state: string) => inApi.filter((one) => one.state === state).length;
   expect(mail).toEqual({ waiting: of('waiting'), failed: of('failed') });
   expect(mail.failed).toBe(2);
-  expect(await numberAt('/admin', /Unsent email (\d+)/)).toBe(mail.failed);
+  expect(await numberAt('/admin', /Undelivered email (\d+)/)).toBe(mail.failed);
   expect(await numberAt('/admin', /Email (\d+) not delivered/)).toBe(mail.failed);
   for (const state of ['waiting', 'sent', 'failed'])
     expect(await rowsAt(`/admin/mail?state=${state}`), state).toHaveLength(of(state));

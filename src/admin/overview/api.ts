@@ -10,7 +10,9 @@ const statistics = z.object({
   sessions: z.int(),
   mail: z.object({ waiting: z.int(), failed: z.int() }),
   days: z.array(z.object({ day: z.iso.date(), sign_ins: z.int(), failures: z.int() })),
-  by_application: z.array(z.object({ client: z.string(), sign_ins: z.int() })),
+  by_application: z
+    .array(z.object({ client: z.string(), sign_ins: z.int() }))
+    .describe('Sign-ins to applications, also with a session that exists'),
 });
 
 /** /me and /statistics. */

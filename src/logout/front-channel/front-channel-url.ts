@@ -2,7 +2,7 @@
 import type { Applications } from '../../applications/applications.ts';
 import type { Participant } from '../logout-run.ts';
 
-/** With `iss` and `sid`; undefined when the application is disabled or has no front-channel logout (any more). */
+/** With `iss` and `sid`, unless the application wants neither; undefined when the application is disabled or has no front-channel logout (any more). */
 export type FrontChannelUrl = (participant: Participant) => Promise<string | undefined>;
 
 export function createFrontChannelUrl({
@@ -15,11 +15,14 @@ export function createFrontChannelUrl({
   return async ({ clientId, data }) => {
     const application = await applications.find(clientId);
     if (!application?.enabled || application.protocol !== 'oidc') return undefined;
-    const { frontchannel_logout_uri: uri } = application.metadata;
+    const { frontchannel_logout_uri: uri, frontchannel_logout_session_required: names } = application.metadata;
     if (!uri) return undefined;
     const url = new URL(uri);
-    url.searchParams.set('iss', issuer);
-    if (data.sid) url.searchParams.set('sid', data.sid);
+    // They come together: a sid is unique for its issuer only.
+    if (names !== false && data.sid) {
+      url.searchParams.set('iss', issuer);
+      url.searchParams.set('sid', data.sid);
+    }
     return url.href;
   };
 }

@@ -137,11 +137,14 @@ export const oidcSettings: readonly KeySection[] = [
         label: t('console.fields.frontchannel-logout.label'),
         hint: t('console.fields.frontchannel-logout.hint'),
       }),
-      switchKey({
-        key: 'frontchannel_logout_session_required',
-        label: t('console.fields.frontchannel-session.label'),
-        hint: t('console.fields.frontchannel-session.hint'),
-      }),
+      switchKey(
+        {
+          key: 'frontchannel_logout_session_required',
+          label: t('console.fields.frontchannel-session.label'),
+          hint: t('console.fields.frontchannel-session.hint'),
+        },
+        { off: false, isOn: (value) => value !== false },
+      ),
     ],
   },
 ];
