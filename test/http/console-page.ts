@@ -29,7 +29,7 @@ const page: ConsolePage = {
       kind: 'stats',
       items: [
         { label: 'Users', value: 12, href: '/admin/users' },
-        { label: 'Unsent email', value: 2, tone: 'bad' },
+        { label: 'Undelivered email', value: 2, tone: 'bad' },
         { label: 'Locked now', value: 1, tone: 'warn' },
       ],
     },
