@@ -145,6 +145,7 @@ export function createSignIn(dependencies: SignInDependencies) {
     }),
     decisionRoutes({ flow, interactions, consents, audit, checkCsrf }),
     secondFactorRoutes({
+      accounts: dependencies.accounts,
       flow,
       pages,
       codes,

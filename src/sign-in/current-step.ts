@@ -7,7 +7,7 @@ import type { ProtectedApplication } from '../applications/access-decision.ts';
 import type { SignInRule } from '../applications/rules/sign-in-rule.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Context } from '../http/context.ts';
-import { badRequest } from '../http/errors.ts';
+import { badRequest, forbidden } from '../http/errors.ts';
 import { languagesOf } from '../http/pages/language.ts';
 import {
   type Acr,
@@ -20,6 +20,7 @@ import {
   weakestOf,
 } from '../mfa/acr.ts';
 import type { SamlRequirements } from '../oidc/engine/saml-requirements.ts';
+import { t } from '../texts/text.ts';
 import type { Attempt, Attempts } from './attempts.ts';
 import { hasOwnFactor, type UpstreamSignIns, type UpstreamStepUp } from './first-factor/upstream.ts';
 import type { Interactions } from './interactions.ts';
@@ -129,7 +130,14 @@ async function resolve(
   const clientId = String(interaction.params.client_id);
   ctx.state.request.application = clientId;
   const application = await applicationOf(clientId);
-  if (!application || (account && !account.isActive)) throw badRequest('sign_in_expired');
+  if (!application) throw badRequest('sign_in_expired');
+  // Whoever gets here has proven a factor of the account. The page that it links to begins again.
+  if (account && !account.isActive) {
+    await dependencies.attempts.remove(attempt.uid);
+    throw forbidden('account_inactive', {
+      next: { href: `/signin/${attempt.uid}`, label: t('sign-in.another-way') },
+    });
+  }
 
   const ownAmr = policy.amrOf([...new Set([...provenBySession, ...attempt.amr])]);
   const upstreamAmr = attempt.userId === undefined ? [] : (attempt.upstream?.amr ?? []);

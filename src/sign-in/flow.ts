@@ -80,7 +80,11 @@ export function createFlow(dependencies: FlowDependencies): Flow {
       const current = await open(ctx);
       if (await hasGoneOn(ctx, current)) return undefined;
       if (expected.includes(current.step)) return current;
-      redirectToStep(ctx, current);
+      if (current.step === 'identify' && current.attempt.userId === undefined) {
+        // What was proven before is gone with the account or the password.
+        ctx.status = 303;
+        ctx.redirect(`/signin/${current.attempt.uid}?reset`);
+      } else redirectToStep(ctx, current);
       return undefined;
     },
 

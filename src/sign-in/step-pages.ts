@@ -156,6 +156,9 @@ function isUpstreamChosen({ ctx, current: { step, stepUp }, state }: Page): bool
   return step === 'second-factor' && (method === 'upstream' || (method === undefined && !stepUp.wasRequested));
 }
 
+/** A form of a later step came after its sign-in was reset. */
+const wasReset = (ctx: Context) => ('reset' in ctx.query ? t('sign-in.reset') : undefined);
+
 async function showIdentify(dependencies: StepPagesDependencies, page: Page): Promise<void> {
   const { factorPages, captchaFor, forgotPasswordPath, registrationPath, upstream } = dependencies;
   const { ctx, current, client, appName, logo, state } = page;
@@ -184,7 +187,7 @@ async function showIdentify(dependencies: StepPagesDependencies, page: Page): Pr
       problem,
       next,
       // The account is known and has proven something else; only its password is missing.
-      notice: needsPassword && !problem ? t('second-factor.needs-password') : undefined,
+      notice: problem ? undefined : needsPassword ? t('second-factor.needs-password') : wasReset(ctx),
       linking,
       loginHint: login,
       takesPassword: takesPassword || asksAddress,

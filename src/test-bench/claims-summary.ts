@@ -3,6 +3,7 @@
 import {
   type DemandVerdict,
   demandVerdicts,
+  missingScopes,
   rolesThatCount,
   roleThere,
 } from '../admin/applications/presets/demands.ts';
@@ -24,7 +25,8 @@ export function claimsSummary(
   const text = (name: string) => (typeof claims[name] === 'string' ? claims[name] : undefined);
   const roles = Array.isArray(claims.roles) ? claims.roles.map(String) : [];
   const emailVerified = claims.email_verified === true;
-  const verdicts = product ? demandVerdicts(product, { email: text('email') ?? null, emailVerified, roles }) : [];
+  const person = { email: text('email') ?? null, emailVerified, roles, missingScopes: missingScopes(application) };
+  const verdicts = product ? demandVerdicts(product, person) : [];
   const isEmailMissing = verdicts.some(({ demand, state }) => demand === 'address' && state !== 'met');
   const roleDescription = (product && roleThere(product, roles)?.description) ?? product?.withoutRoles;
   const none: Cell = { text: t('console.test-bench.none'), tone: isEmailMissing ? 'bad' : 'plain' };
@@ -59,8 +61,9 @@ export function demandsBlocks(
 ): Block[] {
   if (!product) return [];
   const values = { product: product.title, roles: oneOf(rolesThatCount(product, metadata)) };
-  return verdicts.flatMap(({ demand, state }): Block[] => {
+  return verdicts.flatMap(({ demand, state, scope }): Block[] => {
     if (state === 'met') return [];
+    if (scope) return [warning(t('console.test-bench.scope-missing', { ...values, scope, end: state }))];
     if (demand === 'address') return [warning(t('console.test-bench.email-missing', values))];
     if (demand === 'verified') return [warning(t('console.test-bench.email-unverified', values))];
     if (state === 'other-roles') return [warning(t('console.test-bench.other-roles', values))];

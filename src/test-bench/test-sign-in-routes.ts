@@ -130,7 +130,7 @@ function responseRoutes(router: Router<State, Extras>, dependencies: TestSignInD
 function samlDemandsBlocks(application: Application, account: Account): Block[] {
   const product = productOf(application);
   if (!product) return [];
-  const verdicts = demandVerdicts(product, receivedOf(account, application.metadata));
+  const verdicts = demandVerdicts(product, receivedOf(account, application));
   return demandsBlocks(application, product, verdicts);
 }
 

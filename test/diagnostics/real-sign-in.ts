@@ -3,11 +3,14 @@
 import * as jose from 'jose';
 import { generateSync } from 'otplib';
 import { parseAttestation } from '../../src/mfa/factors/webauthn-input.ts';
+import { aConnection, callbackOf } from '../federation/support.ts';
 import { softAuthenticator } from '../mfa/authenticator.ts';
 import { aUser, PASSWORD } from '../support/factories.ts';
 import { type HttpClient, httpClient, type Page } from '../support/http.ts';
 import type { TestIdp } from '../support/idp.ts';
 import { textOf, unescapeHtml } from '../support/pages/html.ts';
+import { type DirectoryEntry, startDirectory, type TestDirectory } from '../support/upstream/directory.ts';
+import { type OidcUpstream, startOidcUpstream } from '../support/upstream/oidc-upstream.ts';
 
 const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 const SHORT = 'aB3$xY9!q';
@@ -23,7 +26,26 @@ export interface PersonPlan {
   passkey: 'none' | 'passkey' | 'security-key';
   lockedBy: 'nothing' | 'username' | 'email';
   department: string | undefined;
+  /** Where the person can sign in beside the password and passkey of this server. */
+  from: 'nowhere' | 'connection' | 'required-connection' | 'directory';
+  /** What the directory says about a person who is linked to it. */
+  inDirectory: 'fine' | 'disabled' | 'must-change' | 'gone';
+  language: 'en' | 'de';
 }
+
+/** Where people of other servers sign in. */
+export interface Elsewhere {
+  upstream: OidcUpstream;
+  directory: TestDirectory;
+  stop(): Promise<void>;
+}
+
+export const CONNECTIONS = { connection: 'corp', 'required-connection': 'staff', directory: 'directory' } as const;
+/** Users with an address of this domain sign in at the connection `staff` only. */
+const STAFF_DOMAIN = 'staff.example.com';
+const BASE = 'CN=Users,DC=corp,DC=example,DC=com';
+const SERVICE = `CN=search,${BASE}`;
+const DIRECTORY_PASSWORD = 'directory pass';
 
 /** A user with a verified address and a long password. */
 export const PLAIN: PersonPlan = {
@@ -35,6 +57,9 @@ export const PLAIN: PersonPlan = {
   passkey: 'none',
   lockedBy: 'nothing',
   department: undefined,
+  from: 'nowhere',
+  inDirectory: 'fine',
+  language: 'en',
 };
 
 export interface Person {
@@ -47,16 +72,51 @@ export interface Person {
   totp: string | undefined;
   passkey: ReturnType<typeof softAuthenticator> | undefined;
   verifies: boolean;
+  /** The connection at which the person signs in, and the subject there. */
+  upstream: { connection: string; subject: string } | undefined;
+  /** The server accepts no other way. */
+  mustUseConnection: boolean;
+  language: string;
+}
+
+/** Connects two identity providers and a directory, none of which creates accounts. */
+export async function startElsewhere(idp: TestIdp): Promise<Elsewhere> {
+  const { connection, directory: ldap, 'required-connection': required } = CONNECTIONS;
+  const upstream = await startOidcUpstream([callbackOf(idp, connection), callbackOf(idp, required)]);
+  const { issuer, clientId: client_id, clientSecret: client_secret } = upstream;
+  await aConnection(idp, { id: connection, name: 'Example Corp', issuer, client_id, client_secret });
+  await aConnection(
+    idp,
+    {
+      ...{ id: required, name: 'Staff', issuer, client_id, client_secret },
+      ...{ domains: [STAFF_DOMAIN], required_for_domains: true },
+    },
+    { proven: true },
+  );
+  const directory = await startDirectory([{ dn: SERVICE, password: 'search-secret', attributes: {} }]);
+  await aConnection(idp, {
+    ...{ id: ldap, kind: 'ldap', preset: 'active-directory', name: 'Example Directory', url: directory.url },
+    ...{ base_dn: BASE, bind_dn: SERVICE, bind_password: 'search-secret' },
+  });
+  return {
+    upstream,
+    directory,
+    stop: async () => {
+      await upstream.stop();
+      await directory.stop();
+    },
+  };
 }
 
 let people = 0;
 
 /** Creates the person of this plan. */
-export async function aPersonOf({ services }: TestIdp, plan: PersonPlan): Promise<Person> {
+export async function aPersonOf({ services }: TestIdp, plan: PersonPlan, elsewhere?: Elsewhere): Promise<Person> {
   people += 1;
   const { accounts, credentials, db, lockout, mfa, roles, config } = services;
   const username = `someone${people}`;
-  const email = plan.email === 'none' ? undefined : `someone${people}@example.com`;
+  const domain = plan.from === 'required-connection' ? STAFF_DOMAIN : 'example.com';
+  const email = plan.email === 'none' ? undefined : `someone${people}@${domain}`;
   const profile = {
     username,
     name: 'Ann Example',
@@ -64,6 +124,7 @@ export async function aPersonOf({ services }: TestIdp, plan: PersonPlan): Promis
     familyName: 'Example',
     email,
     emailVerified: plan.email === 'verified',
+    locale: plan.language,
     ...(plan.department !== undefined && { attributes: { department: plan.department } }),
   };
   const { account } = await aUser(services, { ...profile, mustChange: plan.password === 'temporary' });
@@ -93,16 +154,56 @@ export async function aPersonOf({ services }: TestIdp, plan: PersonPlan): Promis
         isRight: false,
       }));
   if (!plan.isActive) await accounts.setActive(account.id, false);
+  const upstream = elsewhere && (await linkedOf(services, account, plan, elsewhere));
   const typed = { long: PASSWORD, temporary: PASSWORD, short: SHORT, none: undefined }[plan.password];
+  // A directory checks what the password form gets.
+  const isInDirectory = typed === undefined && plan.from === 'directory';
   return {
+    upstream: plan.from === 'directory' ? undefined : upstream,
+    mustUseConnection: plan.from === 'required-connection',
+    language: plan.language,
     id: account.id,
     username,
     login: login ?? username,
-    password: typed,
+    password: isInDirectory ? DIRECTORY_PASSWORD : typed,
     totp: plan.totp ? SECRET : undefined,
     passkey: device,
     verifies,
   };
+}
+
+/** Links the person to where the plan says; the directory has the profile that is stored here. */
+async function linkedOf(
+  { identities }: TestIdp['services'],
+  { id, username, email }: { id: string; username: string; email: string | null },
+  { from, inDirectory, department }: PersonPlan,
+  { directory }: Elsewhere,
+): Promise<Person['upstream']> {
+  if (from === 'nowhere') return undefined;
+  const connection = CONNECTIONS[from];
+  const number = Number(username.replace('someone', ''));
+  const hex = number.toString(16).padStart(8, '0');
+  const subject = from === 'directory' ? `${hex}-0000-0000-0000-000000000000` : `subject-of-${username}`;
+  await identities.link({ userId: id, connectionId: connection, subject, label: username }, { actorId: id });
+  if (from === 'directory' && inDirectory !== 'gone') {
+    const guid = Buffer.alloc(16);
+    guid.writeUInt32LE(number);
+    const refusal = { fine: undefined, disabled: '533', 'must-change': '773' }[inDirectory];
+    const entry: DirectoryEntry = {
+      dn: `CN=${username},${BASE}`,
+      password: DIRECTORY_PASSWORD,
+      attributes: {
+        ...{ sAMAccountName: [username], displayName: ['Ann Example'], givenName: ['Ann'], sn: ['Example'] },
+        ...{ objectClass: ['user'], objectCategory: ['person'], objectGUID: [guid] },
+        ...{ userAccountControl: [inDirectory === 'disabled' ? '514' : '512'] },
+        ...(email !== null && { mail: [email] }),
+        ...(department !== undefined && { department: [department] }),
+        ...(inDirectory === 'must-change' && { pwdLastSet: ['0'] }),
+      },
+    };
+    directory.entries.push(refusal === undefined ? entry : { ...entry, refusal });
+  }
+  return { connection, subject };
 }
 
 /** How a sign-in ends: the page at which it cannot go on, or what was sent to the application. */
@@ -111,10 +212,10 @@ export type Ending = { page: Page } | { callback: URL } | { posted: Record<strin
 let addresses = 0;
 
 /** A browser of its own network, so that no limit of an address counts. */
-export function aBrowser({ issuer }: TestIdp): HttpClient {
+export function aBrowser({ issuer }: TestIdp, language = 'en'): HttpClient {
   addresses += 1;
   const address = `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}`;
-  return httpClient(issuer, { headers: { 'x-forwarded-for': address, 'accept-language': 'en' } });
+  return httpClient(issuer, { headers: { 'x-forwarded-for': address, 'accept-language': language } });
 }
 
 /** Opens the address, and goes on as far as this person can. */
@@ -122,8 +223,13 @@ export async function goThrough(
   idp: TestIdp,
   person: Person,
   url: string,
-  { isThere = () => false, browser = aBrowser(idp) }: { isThere?(url: string): boolean; browser?: HttpClient },
+  {
+    isThere = () => false,
+    browser = aBrowser(idp, person.language),
+    upstream,
+  }: { isThere?(url: string): boolean; browser?: HttpClient; upstream?: OidcUpstream },
 ): Promise<Ending> {
+  if (upstream) upstream.user = { sub: person.upstream?.subject ?? 'a stranger' };
   let page = await browser.follow(await browser.get(url), isThere);
   const seen = new Map<string, number>();
   for (;;) {
@@ -134,27 +240,48 @@ export async function goThrough(
     const times = (seen.get(step) ?? 0) + 1;
     seen.set(step, times);
     if (times > 2) return { page };
-    const next = await answer(idp, browser, person, page);
+    const next = await answer(idp, browser, person, page, upstream);
     if (!next) return { page };
     page = await browser.follow(next, isThere);
   }
 }
 
 /** Sends the form of this page; undefined where the person has nothing that it asks for. */
-async function answer(idp: TestIdp, browser: HttpClient, person: Person, page: Page): Promise<Page | undefined> {
+async function answer(
+  idp: TestIdp,
+  browser: HttpClient,
+  person: Person,
+  page: Page,
+  upstream: OidcUpstream | undefined,
+): Promise<Page | undefined> {
   // The limits of the password do not stop a passkey.
   const isLocked = page.status === 429;
   if (page.status !== 200 && !isLocked) return undefined;
   const { db } = idp.services;
-  const saved = /class="codes"[\s\S]*href="([^"]*)">I.ve saved/.exec(page.text)?.[1];
+  const saved = /class="codes"[\s\S]*class="btn btn-primary" href="([^"]*)"/.exec(page.text)?.[1];
   if (saved) return browser.get(unescapeHtml(saved));
   const of = (end: string) => page.forms.find(({ action }) => action.endsWith(end));
-  if (of('/consent')) return browser.submit(page, {}, { form: '/consent', button: 'Allow' });
+  if (page.text.includes('autosubmit')) return browser.submit(page);
+  if (of('/consent')) return browser.submit(page, {}, { form: '/consent', button: 'decision' });
+  if (page.forms.some(({ buttons }) => buttons.some(({ name }) => name === 'confirm')))
+    return browser.submit(page, {}, { button: 'confirm' });
   if (of('/new-password')) {
     person.password = NEW_PASSWORD;
     return browser.submit(page, { password: NEW_PASSWORD }, { form: '/new-password' });
   }
   if (of('/keep-factors')) return browser.submit(page, {}, { form: '/keep-factors' });
+  const connection = person.upstream && `/connections/${person.upstream.connection}`;
+  const toConnection = async () => {
+    if (!upstream || !person.upstream || !connection) return undefined;
+    if (!page.forms.some(({ action }) => action.includes(connection))) return undefined;
+    return browser.submit(page, {}, { form: connection });
+  };
+  if (person.mustUseConnection) {
+    const there = await toConnection();
+    if (there) return there;
+  }
+  if (of('/identifier') && person.password && !isLocked)
+    return browser.submit(page, { username: person.login }, { form: '/identifier' });
   if (of('/password') && person.password && !isLocked)
     return browser.submit(page, { username: person.login, password: person.password }, { form: '/password' });
   if (of('/passkey') && person.passkey) {
@@ -171,6 +298,8 @@ async function answer(idp: TestIdp, browser: HttpClient, person: Person, page: P
     });
     return browser.submit(page, { response }, { form: '/passkey' });
   }
+  const there = await toConnection();
+  if (there) return there;
   if (of('/code')) {
     if (!person.totp) return undefined;
     await db.totpCredential.updateMany({ where: { userId: person.id }, data: { lastStep: 0n } });

@@ -98,12 +98,13 @@ function productChecks(
   { title: app, verdicts, receivedRoles, roles }: ProductFacts,
 ): Check[] {
   const who = nameOf(account);
-  return verdicts.map(({ demand, state }): Check => {
+  return verdicts.map(({ demand, state, scope }): Check => {
+    const withheld = scope && t('console.access-check.scope-withheld', { app, scope, end: state });
     if (demand === 'address')
       return {
         id: 'email',
         label: t('console.access-check.label.email'),
-        ...(state === 'met' ? passed() : failed(t('console.access-check.no-email', { who, app }))),
+        ...(state === 'met' ? passed() : failed(withheld ?? t('console.access-check.no-email', { who, app }))),
       };
     if (demand === 'verified')
       return {
@@ -113,6 +114,7 @@ function productChecks(
       };
     const label = t('console.access-check.label.product-role', { app });
     const id = 'product-role';
+    if (withheld) return { id, label, ...(state === 'rejected' ? failed(withheld) : warning(withheld)) };
     if (state === 'met')
       return { id, label, ...passed(t('console.access-check.receives-roles', { app, roles: listOf(receivedRoles) })) };
     if (state === 'other-roles')

@@ -205,7 +205,7 @@ function productFactsOf(account: Account, application: Application): ProductFact
   const product = productOf(application);
   if (!product?.demands) return undefined;
   const { metadata } = application;
-  const person = receivedOf(account, metadata);
+  const person = receivedOf(account, application);
   const roles = rolesThatCount(product, metadata);
   return { title: product.title, verdicts: demandVerdicts(product, person), receivedRoles: person.roles, roles };
 }

@@ -1,6 +1,7 @@
 // What fixes a failed check: the same actions as on the pages of the user and of the application, so each takes the same rights and
 // the same fresh sign-in, and is audited like them.
 import type { ApplicationAdmin } from '../../admin/applications/actions.ts';
+import type { MissingScope } from '../../admin/applications/presets/demands.ts';
 import type { UserAdmin } from '../../admin/users/actions.ts';
 import { disabledSentence } from '../../admin/users/disabled-by.ts';
 import { missingRoles } from '../../applications/access-decision.ts';
@@ -72,6 +73,7 @@ export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFa
     case 'factor':
       return factorOffers(dependencies, facts);
     case 'email':
+      if (isWithheld(facts, 'email')) return [link(facts, t('console.access-check.change-scopes'), 'settings')];
       return [userLink(facts, t('console.access-check.add-email'), 'edit')];
     case 'verified-email':
       return [verifiedOffer(dependencies, facts)];
@@ -80,6 +82,7 @@ export function offersFor(dependencies: FixActions, id: CheckId, facts: AccessFa
     case 'encryption':
       return [link(facts, t('console.access-check.change-encryption'), 'settings')];
     case 'product-role':
+      if (isWithheld(facts, 'roles')) return [link(facts, t('console.access-check.change-scopes'), 'settings')];
       return [
         ...(facts.product?.roles ?? []).slice(0, MAX_ROLES).map((role) => giveRole(dependencies, facts, role)),
         link(facts, t('console.access-check.change-claims', { protocol: application.protocol }), 'claims'),
@@ -237,6 +240,10 @@ function nameIdOffers(actions: FixActions, facts: AccessFacts): Offer[] {
   if (facts.account.email !== null) return [verifiedOffer(actions, facts), other];
   return [userLink(facts, t('console.access-check.add-email'), 'edit'), other];
 }
+
+/** Whether the registration leaves out the scope, so that no change of the user helps. */
+const isWithheld = ({ product }: AccessFacts, wanted: MissingScope) =>
+  product?.verdicts.some(({ scope }) => scope === wanted) === true;
 
 /** A link for a password, and for an application without local sign-in the change that accepts it. */
 function passwordOffers({ userAdmin, applicationAdmin, hasMailServer }: FixActions, facts: AccessFacts): Offer[] {

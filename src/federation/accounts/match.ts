@@ -55,7 +55,9 @@ export function matchAccount(facts: MatchFacts): Match {
     if (holder.isOfOtherSubject) return ifActive(holder, { outcome: 'rejected', fault: 'address_in_use' });
     if (mayLinkWithoutProof(holder, facts))
       return ifActive(holder, { outcome: 'link', userId, rule: 'trusted-address' });
-    return ifActive(holder, { outcome: 'prove', userId });
+    const proof: Match = { outcome: 'prove', userId };
+    // Whoever only states the address learns from the proof that the account is disabled.
+    return facts.isEmailTrusted ? ifActive(holder, proof) : proof;
   }
   if (!facts.createUsers) return { outcome: 'rejected', fault: 'not_invited' };
   return holder ? { outcome: 'create', takesAddressFrom: holder.id } : { outcome: 'create' };

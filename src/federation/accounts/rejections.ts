@@ -46,10 +46,12 @@ export function addressInUse({ id }: Connection, subject: string, { holder, prof
 export function rejected(
   fault: 'account_inactive' | 'not_invited',
   { settings }: Connection,
-  { profile }: AccountFacts,
+  { profile, known, invited, holder }: AccountFacts,
 ): FederationError {
+  const disabled = [known, invited, holder].find((one) => one?.isActive === false);
   return new FederationError(fault, {
     rule: 'account',
+    userId: fault === 'account_inactive' ? disabled?.id : undefined,
     message:
       fault === 'account_inactive'
         ? 'The user’s account is disabled.'

@@ -3,6 +3,7 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
+import { ownScopes } from '../../applications/fields/claim-settings.ts';
 import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { sha256 } from '../../platform/random.ts';
 import type { Db } from '../../storage/database.ts';
@@ -10,6 +11,7 @@ import type { Client, Provider } from '../engine/library.ts';
 import type { ClientSource } from '../store/clients.ts';
 import { claimsOf } from './find-account.ts';
 import { permittedScopes, registeredApi } from './resource-servers.ts';
+import { engineScopes } from './scopes.ts';
 import { BY_SCOPE } from './token-claims.ts';
 
 export interface ClaimsPreview {
@@ -69,11 +71,14 @@ export function createClaimsPreviews(dependencies: ClaimsPreviewsDependencies): 
       if (!client) return undefined;
       const known = await available(client, account);
       const userinfo = await claims(client, known, scope);
-      const { id_token_claims: setting, resources = [] } = (await clients.applicationOf(clientId))?.metadata ?? {};
+      const metadata = (await clients.applicationOf(clientId))?.metadata ?? {};
+      const { id_token_claims: setting, resources = [] } = metadata;
+      const ofUser = [...engineScopes, ...ownScopes(metadata)];
+      const opaqueScope = scope.split(' ').filter((one) => ofUser.includes(one));
       const inToken = setting === 'conform' ? await claims(client, known, 'openid') : userinfo;
       const { issuer: iss } = provider();
       const token = { iss, sub: userinfo.sub, client_id: clientId };
-      const apis = { resources, scope, permissions: account.permissions };
+      const apis = { resources, scope, opaqueScope, permissions: account.permissions };
       const accessTokens = await accessTokensOf(dependencies, token, userinfo, apis);
       return { idToken: { iss, aud: clientId, ...inToken }, userinfo, accessTokens };
     },
@@ -108,16 +113,22 @@ async function accessTokensOf(
   dependencies: Pick<ClaimsPreviewsDependencies, 'db' | 'protectedRows'>,
   token: Record<string, unknown>,
   userinfo: Record<string, unknown>,
-  { resources, scope, permissions }: { resources: readonly string[]; scope: string; permissions: readonly string[] },
+  {
+    resources,
+    scope,
+    opaqueScope,
+    permissions,
+  }: { resources: readonly string[]; scope: string; opaqueScope: readonly string[]; permissions: readonly string[] },
 ): Promise<AccessTokenPreview[]> {
   const byScope = Object.fromEntries(BY_SCOPE.flatMap((name) => (name in userinfo ? [[name, userinfo[name]]] : [])));
-  const tokens: AccessTokenPreview[] = [{ claims: { active: true, ...token, scope } }];
+  const tokens: AccessTokenPreview[] = [{ claims: { active: true, ...token, scope: opaqueScope.join(' ') } }];
   for (const identifier of resources) {
     const api = await registeredApi(dependencies, identifier);
     if (!api) continue;
     const requested = api.scopes.filter((one) => scope.split(' ').includes(one));
     const granted = permittedScopes(requested, api.scopePermissions, permissions);
-    tokens.push({ api: identifier, claims: { ...token, aud: identifier, scope: granted.join(' '), ...byScope } });
+    const scopes = granted.length > 0 ? { scope: granted.join(' ') } : {};
+    tokens.push({ api: identifier, claims: { ...token, aud: identifier, ...scopes, ...byScope } });
   }
   return tokens;
 }

@@ -3,6 +3,7 @@
 
 import Router from '@koa/router';
 import { z } from 'zod';
+import type { Accounts } from '../../accounts/accounts.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { RepeatedEntries } from '../../audit/repeated-entries.ts';
 import type { Extras, Middleware, State } from '../../http/context.ts';
@@ -22,6 +23,7 @@ import type { SecondFactorCodes } from './codes.ts';
 import { keysOfAccount } from './pages.ts';
 
 export interface SecondFactorRoutesDependencies {
+  accounts: Pick<Accounts, 'find'>;
   flow: Flow;
   pages: StepPages;
   codes: SecondFactorCodes;
@@ -91,7 +93,7 @@ async function sendCode(dependencies: SecondFactorRoutesDependencies, ctx: StepC
 
 /** As the second factor, or in place of the password. */
 async function verifyPasskey(dependencies: SecondFactorRoutesDependencies, ctx: StepContext): Promise<void> {
-  const { flow, pages, passkeys, audit, repeatedEntries } = dependencies;
+  const { accounts, flow, pages, passkeys, audit, repeatedEntries } = dependencies;
   const current = await flow.expect(ctx, 'second-factor', 'identify');
   if (!current) return;
   if (current.step === 'identify' && current.needsPassword)
@@ -108,9 +110,13 @@ async function verifyPasskey(dependencies: SecondFactorRoutesDependencies, ctx: 
     const problem = t('second-factor.passkey-failed');
     return pages.show(ctx, current, { problem, status: 401, method: 'passkey' });
   }
-  await audit.record({ ...about, outcome: 'success', actorId: result.userId, subjectId: result.userId });
-  if (current.step === 'identify')
-    return flow.proceed(ctx, current, { userId: result.userId, amr: result.amr, challenge: undefined });
+  const { userId } = result;
+  if (!(await accounts.find(userId))?.isActive) {
+    await repeatedEntries.record({ ...about, outcome: 'failure', reason: 'disabled_account', subjectId: userId });
+    return pages.show(ctx, current, { problem: t('sign-in.disabled'), status: 403, method: 'passkey' });
+  }
+  await audit.record({ ...about, outcome: 'success', actorId: userId, subjectId: userId });
+  if (current.step === 'identify') return flow.proceed(ctx, current, { userId, amr: result.amr, challenge: undefined });
   await flow.proceed(ctx, current, proven(current, result.amr, remember));
 }
 

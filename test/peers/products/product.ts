@@ -104,12 +104,13 @@ export async function signIn(
 /** The states of what the product demands that this person does not meet, as the access check has them. */
 export async function unmetDemands(
   { services }: Gatehouse,
-  { preset, metadata }: Registered,
+  { preset, clientId }: Registered,
   user: TestUser,
 ): Promise<string[]> {
   const account = await services.accounts.find(user.account.id);
-  if (!account) throw new Error('no account');
-  return demandVerdicts(preset, receivedOf(account, metadata))
+  const application = await services.applications.find(clientId);
+  if (!account || !application) throw new Error('no account or application');
+  return demandVerdicts(preset, receivedOf(account, application))
     .filter(({ state }) => state !== 'met')
     .map(({ demand, state }) => `${demand} ${state}`);
 }

@@ -2,6 +2,8 @@
 // setup of an application say it.
 import type { Account } from '../../../accounts/account.ts';
 import { type AccountView, visibleRoles } from '../../../accounts/visible-roles.ts';
+import type { Application } from '../../../applications/application.ts';
+import { claimSources } from '../../../applications/fields/claim-settings.ts';
 import type { ProductPreset } from './parts.ts';
 
 /** What a product receives of a person. */
@@ -10,7 +12,11 @@ export interface ReceivedPerson {
   emailVerified: boolean;
   /** Names as the product gets them: after roles_filter and roles_rename. */
   roles: readonly string[];
+  /** The scopes that the application may not request, and without which it receives no address or no roles. */
+  missingScopes?: readonly MissingScope[];
 }
+
+export type MissingScope = 'email' | 'roles';
 
 export type Demand = 'address' | 'verified' | 'role';
 
@@ -18,6 +24,8 @@ export interface DemandVerdict {
   demand: Demand;
   /** `other-roles`: the person has roles that count only if the product was set up for them. */
   state: 'met' | 'rejected' | 'no-rights' | 'other-roles';
+  /** The scope that is missing, where no person can meet the demand. */
+  scope?: MissingScope;
 }
 
 /** Each demand of the product, and whether it rejects a person who does not meet it. */
@@ -32,12 +40,30 @@ export function demandsOf({ demands }: ProductPreset): { demand: Demand; isRejec
 
 /** The verdict on each demand of the product, in the order in which it notices. */
 export function demandVerdicts(product: ProductPreset, person: ReceivedPerson): DemandVerdict[] {
+  const { email, emailVerified, roles, missingScopes = [] } = person;
   const state = {
-    address: person.email === null ? 'rejected' : 'met',
-    verified: person.email === null || person.emailVerified ? 'met' : 'rejected',
-    role: roleState(product, person.roles),
+    address: email === null ? 'rejected' : 'met',
+    verified: email === null || emailVerified ? 'met' : 'rejected',
+    role: roleState(product, roles),
   } as const;
-  return demandsOf(product).map(({ demand }) => ({ demand, state: state[demand] }));
+  return demandsOf(product).map(({ demand, isRejected }): DemandVerdict => {
+    const scope = demand === 'role' ? 'roles' : 'email';
+    if (!missingScopes.includes(scope)) return { demand, state: state[demand] };
+    // Where there is no address, nobody asks whether it is verified.
+    if (demand === 'verified') return { demand, state: 'met' };
+    return { demand, state: isRejected ? 'rejected' : 'no-rights', scope };
+  });
+}
+
+/** The scopes of a person that the registration leaves out. Roles may be in a claim of the application's own, too. */
+export function missingScopes({ protocol, metadata }: Application): MissingScope[] {
+  if (protocol === 'saml' || metadata.scope === undefined) return [];
+  const scopes = metadata.scope.split(' ');
+  const hasRoles = claimSources(metadata.claims).some(
+    ({ field, scope }) => field === 'roles' && (scope === undefined || scopes.includes(scope)),
+  );
+  const missing: MissingScope[] = hasRoles ? ['email'] : ['email', 'roles'];
+  return missing.filter((scope) => !scopes.includes(scope));
 }
 
 function roleState(product: ProductPreset, roles: readonly string[]): DemandVerdict['state'] {
@@ -66,6 +92,7 @@ export function roleThere({ roles = [] }: ProductPreset, received: readonly stri
 }
 
 /** What the application receives of this account. */
-export function receivedOf({ email, emailVerified, roles }: Account, view: AccountView): ReceivedPerson {
-  return { email, emailVerified, roles: visibleRoles(roles, view) };
+export function receivedOf({ email, emailVerified, roles }: Account, application: Application): ReceivedPerson {
+  const visible = visibleRoles(roles, application.metadata);
+  return { email, emailVerified, roles: visible, missingScopes: missingScopes(application) };
 }
