@@ -155,9 +155,11 @@ function isSameOrigin(one: string, other: string): boolean {
 function subjectFaults(client: Client): Fault[] {
   const faults: Fault[] = [];
   const isPairwise = client.subject_type === 'pairwise';
+  const usesDevices = (client.grant_types as readonly string[]).includes(deviceCodeGrant);
   if (isPairwise && client.sector_identifier_uri === undefined) {
     const hosts = new Set(client.redirect_uris.filter((uri) => URL.canParse(uri)).map((uri) => new URL(uri).host));
-    if (hosts.size > 1) faults.push(fault('sector_identifier_uri', faultMessage('needs-sector')));
+    const hasTwoSectors = usesDevices && client.grant_types.includes('authorization_code');
+    if (hosts.size > 1 || hasTwoSectors) faults.push(fault('sector_identifier_uri', faultMessage('needs-sector')));
   }
   const allowed = client.scope?.split(' ');
   for (const { claim, field, scope } of claimSources(client.claims)) {
@@ -169,9 +171,8 @@ function subjectFaults(client: Client): Fault[] {
     if (scope !== undefined && allowed !== undefined && !allowed.includes(scope))
       faults.push({ path: ['claims', claim], message: faultMessage('claim-scope', { scope }) });
   }
-  // oidc-provider: a device client has no redirect URI, so only its key set can determine the sector.
-  const usesDevices = (client.grant_types as readonly string[]).includes(deviceCodeGrant);
-  if (isPairwise && usesDevices && client.token_endpoint_auth_method !== 'private_key_jwt')
-    faults.push(fault('subject_type', faultMessage('pairwise-device')));
+  // oidc-provider: a device client has no redirect URI, so only the URI of its key set can determine the sector.
+  const hasKeySet = client.token_endpoint_auth_method === 'private_key_jwt' && client.jwks_uri !== undefined;
+  if (isPairwise && usesDevices && !hasKeySet) faults.push(fault('subject_type', faultMessage('pairwise-device')));
   return faults;
 }

@@ -118,10 +118,11 @@ const messages = {
   'not-with': 'can’t be combined with {key}',
   'needs-keys': 'missing: {reason} needs {key} or {other}',
   'alg-method': 'doesn’t fit {key} {method}',
-  'needs-sector': 'missing: pairwise subjects with several redirect hosts need it',
+  'needs-sector':
+    'missing: pairwise subjects with several redirect hosts, or with the device grant beside redirect URIs, need it',
   'pairwise-subject': 'must not be the subject: this application gets pairwise subjects',
   'claim-scope': 'belongs to {scope}, which isn’t in scope',
-  'pairwise-device': 'pairwise with the device grant needs private_key_jwt',
+  'pairwise-device': 'pairwise with the device grant needs private_key_jwt and jwks_uri',
   'profile-algs': 'must be PS256, ES256 or EdDSA (Ed25519)',
   'profile-grant': 'must not contain {grant}',
   'profile-key-algs': 'must be for PS256, ES256 or EdDSA',

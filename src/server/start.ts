@@ -254,7 +254,13 @@ function createJobs({ services, http, protocols, userPages, instanceId, tracing 
   scheduleJobs(scheduler, {
     services,
     endExpired: services.endSession.expired,
-    jobs: [...services.connectionJobs, ...mail.jobs, ...protocols.logout.jobs, ...protocols.saml.jobs],
+    jobs: [
+      ...services.connectionJobs,
+      ...services.federationJobs,
+      ...mail.jobs,
+      ...protocols.logout.jobs,
+      ...protocols.saml.jobs,
+    ],
   });
   return { scheduler, mail };
 }

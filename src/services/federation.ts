@@ -29,17 +29,25 @@ export function createFederationServices({ base, connections: registry }: Federa
     oidc: createOidcProtocol({ connections, documents, guardedFetch: outgoing, now }),
     oauth2: createOAuth2Protocol({ connections, outgoing }),
   };
-  const clientSecrets = createClientSecrets({ connections, protocols: upstreamProtocols, issuer: config.issuer });
+  const directory = createDirectory({ connections, now });
+  const clientSecrets = createClientSecrets({
+    connections,
+    directory,
+    protocols: upstreamProtocols,
+    issuer: config.issuer,
+    now,
+  });
   const upstreamSessions = createUpstreamSessions({ db, sql, vault, now, protectedRows });
   const identities = createExternalIdentities({ db, now, audit, protectedRows });
   const oidc = { connections, documents, guardedFetch: outgoing, now };
   const upstreamLogoutProtocols: UpstreamLogoutProtocols = { oidc: createOidcLogout(oidc, config.issuer) };
   return {
     clientSecrets,
+    federationJobs: [{ name: 'connection-trials', everySeconds: 60, run: clientSecrets.checkNew }],
     upstreamProtocols,
     upstreamLogoutProtocols,
     planUpstream: createPlanUpstream({ connections, sessions: upstreamSessions }),
-    directory: createDirectory({ connections, now }),
+    directory,
     identities,
     otherSignIns: createOtherSignIns({ connections, identities }),
     upstreamRequests: createUpstreamRequests({ sql, vault, now }),

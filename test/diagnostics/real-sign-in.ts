@@ -76,6 +76,9 @@ export interface Person {
   upstream: { connection: string; subject: string } | undefined;
   /** The server accepts no other way. */
   mustUseConnection: boolean;
+  isInDirectory: boolean;
+  /** The password of this server. */
+  ownPassword: string | undefined;
   language: string;
 }
 
@@ -88,15 +91,26 @@ export async function startElsewhere(idp: TestIdp): Promise<Elsewhere> {
   await aConnection(
     idp,
     {
-      ...{ id: required, name: 'Staff', issuer, client_id, client_secret },
-      ...{ domains: [STAFF_DOMAIN], required_for_domains: true },
+      id: required,
+      name: 'Staff',
+      issuer,
+      client_id,
+      client_secret,
+      domains: [STAFF_DOMAIN],
+      required_for_domains: true,
     },
     { proven: true },
   );
   const directory = await startDirectory([{ dn: SERVICE, password: 'search-secret', attributes: {} }]);
   await aConnection(idp, {
-    ...{ id: ldap, kind: 'ldap', preset: 'active-directory', name: 'Example Directory', url: directory.url },
-    ...{ base_dn: BASE, bind_dn: SERVICE, bind_password: 'search-secret' },
+    id: ldap,
+    kind: 'ldap',
+    preset: 'active-directory',
+    name: 'Example Directory',
+    url: directory.url,
+    base_dn: BASE,
+    bind_dn: SERVICE,
+    bind_password: 'search-secret',
   });
   return {
     upstream,
@@ -157,7 +171,7 @@ export async function aPersonOf({ services }: TestIdp, plan: PersonPlan, elsewhe
   const upstream = elsewhere && (await linkedOf(services, account, plan, elsewhere));
   const typed = { long: PASSWORD, temporary: PASSWORD, short: SHORT, none: undefined }[plan.password];
   // A directory checks what the password form gets.
-  const isInDirectory = typed === undefined && plan.from === 'directory';
+  const isInDirectory = plan.from === 'directory';
   return {
     upstream: plan.from === 'directory' ? undefined : upstream,
     mustUseConnection: plan.from === 'required-connection',
@@ -165,7 +179,9 @@ export async function aPersonOf({ services }: TestIdp, plan: PersonPlan, elsewhe
     id: account.id,
     username,
     login: login ?? username,
-    password: isInDirectory ? DIRECTORY_PASSWORD : typed,
+    isInDirectory,
+    password: typed,
+    ownPassword: typed,
     totp: plan.totp ? SECRET : undefined,
     passkey: device,
     verifies,
@@ -193,9 +209,14 @@ async function linkedOf(
       dn: `CN=${username},${BASE}`,
       password: DIRECTORY_PASSWORD,
       attributes: {
-        ...{ sAMAccountName: [username], displayName: ['Ann Example'], givenName: ['Ann'], sn: ['Example'] },
-        ...{ objectClass: ['user'], objectCategory: ['person'], objectGUID: [guid] },
-        ...{ userAccountControl: [inDirectory === 'disabled' ? '514' : '512'] },
+        sAMAccountName: [username],
+        displayName: ['Ann Example'],
+        givenName: ['Ann'],
+        sn: ['Example'],
+        objectClass: ['user'],
+        objectCategory: ['person'],
+        objectGUID: [guid],
+        userAccountControl: [inDirectory === 'disabled' ? '514' : '512'],
         ...(email !== null && { mail: [email] }),
         ...(department !== undefined && { department: [department] }),
         ...(inDirectory === 'must-change' && { pwdLastSet: ['0'] }),
@@ -226,9 +247,12 @@ export async function goThrough(
   {
     isThere = () => false,
     browser = aBrowser(idp, person.language),
+    isLocalAccepted = true,
     upstream,
-  }: { isThere?(url: string): boolean; browser?: HttpClient; upstream?: OidcUpstream },
+  }: { isThere?(url: string): boolean; browser?: HttpClient; isLocalAccepted?: boolean; upstream?: OidcUpstream },
 ): Promise<Ending> {
+  if (person.isInDirectory) person.password = isLocalAccepted ? person.ownPassword : DIRECTORY_PASSWORD;
+  person.password ??= person.isInDirectory ? DIRECTORY_PASSWORD : undefined;
   if (upstream) upstream.user = { sub: person.upstream?.subject ?? 'a stranger' };
   let page = await browser.follow(await browser.get(url), isThere);
   const seen = new Map<string, number>();
@@ -240,7 +264,7 @@ export async function goThrough(
     const times = (seen.get(step) ?? 0) + 1;
     seen.set(step, times);
     if (times > 2) return { page };
-    const next = await answer(idp, browser, person, page, upstream);
+    const next = await answer(idp, browser, person, page, { isLocalAccepted, upstream });
     if (!next) return { page };
     page = await browser.follow(next, isThere);
   }
@@ -252,7 +276,7 @@ async function answer(
   browser: HttpClient,
   person: Person,
   page: Page,
-  upstream: OidcUpstream | undefined,
+  { isLocalAccepted, upstream }: { isLocalAccepted: boolean; upstream: OidcUpstream | undefined },
 ): Promise<Page | undefined> {
   // The limits of the password do not stop a passkey.
   const isLocked = page.status === 429;
@@ -267,6 +291,7 @@ async function answer(
     return browser.submit(page, {}, { button: 'confirm' });
   if (of('/new-password')) {
     person.password = NEW_PASSWORD;
+    person.ownPassword = NEW_PASSWORD;
     return browser.submit(page, { password: NEW_PASSWORD }, { form: '/new-password' });
   }
   if (of('/keep-factors')) return browser.submit(page, {}, { form: '/keep-factors' });
@@ -276,7 +301,7 @@ async function answer(
     if (!page.forms.some(({ action }) => action.includes(connection))) return undefined;
     return browser.submit(page, {}, { form: connection });
   };
-  if (person.mustUseConnection) {
+  if (person.mustUseConnection || !isLocalAccepted) {
     const there = await toConnection();
     if (there) return there;
   }

@@ -80,14 +80,17 @@ describe('a disabled account', () => {
     expect(failed.map(({ reason }) => reason)).toEqual([
       expect.stringMatching(/^(disabled_account|account_inactive)$/),
     ]);
-    expect(events.some(({ type, outcome }) => type.startsWith('sign-in.') && outcome === 'success')).toBe(false);
+    const succeeded = events.filter(({ type, outcome }) => type.startsWith('sign-in.') && outcome === 'success');
+    expect(succeeded).toEqual([]);
   });
 
   it('is said to be disabled on the page of a device', async () => {
     const person = await aPerson('a password');
     const grant = 'urn:ietf:params:oauth:grant-type:device_code' as const;
     const { clientId: tv } = await aClient(idp.services, {
-      ...{ grant_types: [grant], redirect_uris: [], token_endpoint_auth_method: 'none' },
+      grant_types: [grant],
+      redirect_uris: [],
+      token_endpoint_auth_method: 'none',
     });
     await idp.services.accounts.setActive(person.id, false);
     const answer = await aBrowser(idp).post('/device/code', { form: { client_id: tv, scope: 'openid' } });
@@ -109,7 +112,7 @@ describe('a disabled account', () => {
       // Another person may sign in instead.
       expect(textOf(sent.text)).toContain('Sign in another way');
       const again = await browser.get(form?.action.replace(/\/code$/, '') ?? '');
-      expect(again.forms.some(({ action }) => action.endsWith('/identifier'))).toBe(true);
+      expect(again.forms.map(({ action }) => action)).toContainEqual(expect.stringMatching(/\/identifier$/));
     },
   );
 
@@ -200,14 +203,14 @@ describe('an account that signs in', () => {
   it('with an unverified address is recognized by its username', async () => {
     const person = await aPersonOf(idp, { ...PLAIN, email: 'unverified' });
     const ending = await goThrough(idp, person, authorizeUrl(idp, clientId), { isThere });
-    expect('callback' in ending && ending.callback.searchParams.has('code')).toBe(true);
+    expect(ending).toMatchObject({ callback: { search: expect.stringContaining('code=') } });
   });
 
   it.each(['temporary', 'short'] as const)('with a %s password reads why it needs a new one', async (password) => {
     const person = await aPersonOf(idp, { ...PLAIN, password });
     const browser = aBrowser(idp);
     const page = await atSecondFactor(person, browser);
-    expect(page.forms.some(({ action }) => action.endsWith('/new-password'))).toBe(true);
+    expect(page.forms.map(({ action }) => action)).toContainEqual(expect.stringMatching(/\/new-password$/));
     expect(textOf(page.text)).toContain(password === 'temporary' ? 'new password' : 'at least 15 characters');
   });
 });

@@ -5,11 +5,15 @@ import { createProtectedRows } from '../../src/audit/protected-rows.ts';
 import { rowFindings } from '../../src/cli/doctor/check-rows.ts';
 import type { Services } from '../../src/services.ts';
 
-/** Fails if `doctor` would report a row that another program wrote. */
-export async function expectGenuineRows({ db, vault }: Services): Promise<void> {
+/** The rows of which `doctor` would report that another program wrote them. */
+export async function forgedRows({ db, vault }: Services): Promise<string[]> {
   const protectedRows = createProtectedRows({ vault, alarm: { raise: async () => {} } });
-  const findings = await rowFindings({ database: { db }, protectedRows });
-  expect(findings.map(({ message }) => message)).toEqual([]);
+  return (await rowFindings({ database: { db }, protectedRows })).map(({ message }) => message);
+}
+
+/** Fails if `doctor` would report a row that another program wrote. */
+export async function expectGenuineRows(services: Services): Promise<void> {
+  expect(await forgedRows(services)).toEqual([]);
 }
 
 /** Fails if `verify` would report a fault of the audit log. */

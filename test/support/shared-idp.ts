@@ -3,10 +3,19 @@
 // and the server alone. Rate limits are off, because all files call from one address; test/rate-limits and others that meet
 // them start a server of their own (startIdp).
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
 import { databaseKind } from './database/database.ts';
+import { atFileEnd } from './file-end.ts';
 import { startIdp, type TestIdp } from './idp.ts';
+import { forgedRows } from './intact.ts';
 
 const servers = new Map<string, Promise<TestIdp>>();
+/** The servers that this test file uses, and how much they had logged before. */
+const inUse = new Map<TestIdp, number>();
+/** What earlier files have changed in a database on purpose. */
+const tampered = new Map<TestIdp, readonly string[]>();
+
+atFileEnd.add(expectIntactSharedServers);
 
 /** The server of this process and database, started by the first call; it ends with the process. */
 export function sharedIdp(): Promise<TestIdp> {
@@ -23,8 +32,30 @@ async function shared(purpose: string): Promise<TestIdp> {
   const server = servers.get(name) ?? start();
   servers.set(name, server);
   const idp = await server;
+  if (!inUse.has(idp)) inUse.set(idp, idp.log.length);
   await untilServing(idp);
   return idp;
+}
+
+/**
+ * At the end of each test file: what `doctor` and `verify` say of the servers that it used. A row that a test tampers with
+ * raises an alarm as soon as the server reads it.
+ */
+async function expectIntactSharedServers(): Promise<void> {
+  const used = [...inUse];
+  inUse.clear();
+  for (const [idp, begin] of used) {
+    const findings = [...(await forgedRows(idp.services)), ...(await auditFaults(idp))];
+    const known = tampered.get(idp) ?? [];
+    tampered.set(idp, findings);
+    if (idp.log.slice(begin).some((line) => line.includes('"alarm":'))) continue;
+    expect(findings.filter((one) => !known.includes(one))).toEqual([]);
+  }
+}
+
+async function auditFaults({ services }: TestIdp): Promise<string[]> {
+  const verdict = await services.auditChain.verify();
+  return verdict.ok ? [] : [`the audit log is not intact: ${JSON.stringify(verdict)}`];
 }
 
 /** After a test that gave this process no turn for ten seconds, the server rejects requests for a second (src/server/pause-watch.ts). */

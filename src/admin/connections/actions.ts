@@ -5,7 +5,7 @@ import type { DomainCheck, DomainChecks } from '../../connections/check-domains.
 import type { Connections } from '../../connections/connections.ts';
 import type { DocumentKind, ParseMetadata } from '../../connections/document-checks.ts';
 import type { ConnectionDocuments } from '../../connections/documents.ts';
-import type { ClientSecrets, ClientTrial } from '../../federation/client-secrets.ts';
+import type { ClientSecrets, ConnectionTrial } from '../../federation/client-secrets.ts';
 import type { EndSession } from '../../logout/end-session.ts';
 import type { Sessions } from '../../oidc/store/sessions/sessions.ts';
 import { transaction } from '../../storage/database.ts';
@@ -40,8 +40,8 @@ export interface ConnectionAdmin extends SecretActions, SessionActions, Pick<Man
   setEnabled(id: string, enabled: boolean, by: Actor): Promise<void>;
   remove(id: string, by: Actor, expected?: Expected): Promise<void>;
   checkDomain(id: string, domain: string, by: Actor): Promise<DomainCheck>;
-  /** Tries its client ID and secret, after a change of either; undefined where there is nothing to try. */
-  checkClient(id: string, by: Actor): Promise<ClientTrial | undefined>;
+  /** Tries its client ID and secret, or its directory, after a change; undefined where there is nothing to try. */
+  tryNow(id: string, by: Actor): Promise<ConnectionTrial | undefined>;
   /** Reads its documents now; the fault of each. */
   readDocuments(id: string, by: Actor): Promise<{ kind: DocumentKind; error: PageText | undefined }[]>;
 }
@@ -82,7 +82,7 @@ export function createConnectionAdmin(dependencies: ConnectionAdminDependencies)
       return domainChecks.check(id, domain, by);
     },
 
-    async checkClient(id, by) {
+    async tryNow(id, by) {
       await manageable.assertMayChange(by);
       return clientSecrets.check(await connections.get(id));
     },

@@ -1,5 +1,6 @@
 // /api/admin/connections: the upstream identity providers at which users sign in. docs/connections.md describes every field.
 import { z } from 'zod';
+import type { Actor } from '../../audit/audit.ts';
 import { type ConnectionKind, connectionKinds } from '../../connections/connection.ts';
 import { presets } from '../../connections/presets/presets.ts';
 import { entrySchemas, type SecretPurpose, secretPurposeByField } from '../../connections/schema.ts';
@@ -113,6 +114,19 @@ const connection = z
     documents: z.array(document),
   })
   .meta({ id: 'Connection' });
+const trial = z
+  .object({
+    outcome: z
+      .enum(['accepted', 'rejected', 'unknown'])
+      .describe('`unknown`: it did not answer, or its answer says nothing about the secret'),
+    error: z.string().nullable().describe('What was wrong, in its words or in those of the network'),
+  })
+  .optional()
+  .describe(
+    'Whether the provider accepts the client ID and secret, or the directory its settings; absent where that cannot be tried',
+  )
+  .meta({ id: 'ConnectionTrial' });
+const triedConnection = connection.extend({ trial });
 const byConnection = z.object({ id: z.string().min(1).max(64) });
 
 /** /connections. */
@@ -146,7 +160,7 @@ function collectionEndpoints(connections: ConnectionAdmin): Endpoint[] {
       summary: 'Adds an upstream identity provider',
       description: 'Only full administrators: anyone who controls an upstream can sign in as every one of its users.',
       body: input,
-      response: connection,
+      response: triedConnection,
       status: 201,
       versioned: 'shows',
       idempotent: true,
@@ -155,7 +169,8 @@ function collectionEndpoints(connections: ConnectionAdmin): Endpoint[] {
           ...answer(made),
           location: `/connections/${made.connection.id}`,
         });
-        return created(await connections.create(body, by, (made, tx) => record(created(made), tx)));
+        const { id } = (await connections.create(body, by, (made, tx) => record(created(made), tx))).connection;
+        return { ...(await triedAnswer(connections, id, by)), location: `/connections/${id}` };
       },
     }),
   ];
@@ -186,9 +201,12 @@ function singleEndpoints(connections: ConnectionAdmin): Endpoint[] {
       description: 'A secret that is given replaces all stored ones of its kind; to keep them, add one below /secrets.',
       params: byConnection,
       body: changes,
-      response: connection,
+      response: triedConnection,
       versioned: 'changes',
-      handle: async ({ params, body, by, version }) => answer(await connections.update(params.id, body, by, version)),
+      async handle({ params, body, by, version }) {
+        await connections.update(params.id, body, by, version);
+        return triedAnswer(connections, params.id, by);
+      },
     }),
     endpoint({
       method: 'delete',
@@ -221,13 +239,16 @@ function secretEndpoints(connections: ConnectionAdmin): Endpoint[] {
         value: z.string().min(1).max(16_384),
         expires_at: z.iso.datetime({ offset: true }).optional().describe('When it ends at the provider, for warnings'),
       }),
-      response: secret,
+      response: secret.extend({ trial }),
       status: 201,
       idempotent: true,
       async handle({ params, body: { purpose, ...given }, by, record }) {
         const answerOf = (one: SecretInfo) => ({ body: secretJson(one) });
         const onCreated = (one: SecretInfo, tx: Parameters<typeof record>[1]) => record(answerOf(one), tx);
-        return answerOf(await connections.addSecret(params.id, purpose, given, by, onCreated));
+        const added = await connections.addSecret(params.id, purpose, given, by, onCreated);
+        const trialed = await trialJson(connections, params.id, by);
+        const stored = (await connections.get(params.id)).secrets.find(({ id }) => id === added.id) ?? added;
+        return { body: { ...secretJson(stored), ...trialed } };
       },
     }),
     endpoint({
@@ -288,6 +309,19 @@ function maintenanceEndpoints(connections: ConnectionAdmin): Endpoint[] {
       },
     }),
   ];
+}
+
+/** The result of a trial, where there is one. */
+async function trialJson(connections: ConnectionAdmin, id: string, by: Actor) {
+  const result = await connections.tryNow(id, by);
+  return result ? { trial: { outcome: result.outcome, error: result.error ?? null } } : {};
+}
+
+/** A saved connection, after it was tried: a rejected secret is among its secrets then. */
+async function triedAnswer(connections: ConnectionAdmin, id: string, by: Actor) {
+  const result = await trialJson(connections, id, by);
+  const { body, version } = answer(await connections.get(id));
+  return { body: { ...body, ...result }, version };
 }
 
 /** A connection, with the version for the ETag. */

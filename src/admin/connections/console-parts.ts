@@ -93,17 +93,23 @@ export function rejectedBlocks({ connection, secrets }: ConnectionDetails, now: 
   return [{ kind: 'text', tone: 'alert', text }];
 }
 
-/** To the page of the connection, after the client ID and the secret were tried: what is wrong with them is said now. */
+/** To the page of the connection, after its client ID and secret, or its directory, were tried: what is wrong is said now. */
 export async function redirectSaved(
-  { frame, connections }: { frame: Frame; connections: Pick<ConnectionAdmin, 'checkClient' | 'get'> },
+  { frame, connections }: { frame: Frame; connections: Pick<ConnectionAdmin, 'tryNow' | 'get'> },
   ctx: Context,
   id: string,
   saved: PageText,
 ): Promise<void> {
-  const trial = await connections.checkClient(id, frame.actor(ctx));
-  const { name } = (await connections.get(id)).connection;
-  if (trial === 'rejected') frame.redirect(ctx, pathOf(id), t('console.connections.saved-rejected', { name }), 'warn');
-  else frame.redirect(ctx, pathOf(id), saved);
+  const trial = await connections.tryNow(id, frame.actor(ctx));
+  const { kind, name } = (await connections.get(id)).connection;
+  const warn = (text: PageText) => frame.redirect(ctx, pathOf(id), text, 'warn');
+  if (kind === 'ldap' && trial?.error !== undefined) {
+    const values = { name, error: inWords(trial.error) };
+    if (trial.outcome === 'rejected') return warn(t('console.connections.saved-password-rejected', values));
+    return warn(t('console.connections.saved-unusable', values));
+  }
+  if (trial?.outcome === 'rejected') return warn(t('console.connections.saved-rejected', { name }));
+  frame.redirect(ctx, pathOf(id), saved);
 }
 
 /** What the administrator enters at the vendor, with the steps there. */
