@@ -81,7 +81,9 @@ export function createClientSecrets({
     const begin = now();
     const rejectedNow = async () => {
       const secrets = await connections.secretInfos(connection.id);
-      return secrets.find(({ rejectedAt }) => rejectedAt !== null && rejectedAt >= begin) ?? rejectedSecret(secrets, now());
+      return (
+        secrets.find(({ rejectedAt }) => rejectedAt !== null && rejectedAt >= begin) ?? rejectedSecret(secrets, now())
+      );
     };
     try {
       await directory.probe(connection);

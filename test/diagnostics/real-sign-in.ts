@@ -204,7 +204,7 @@ async function linkedOf(
   if (from === 'directory' && inDirectory !== 'gone') {
     const guid = Buffer.alloc(16);
     guid.writeUInt32LE(number);
-    const refusal = { fine: undefined, disabled: '533', 'must-change': '773' }[inDirectory];
+    const rejection = { fine: undefined, disabled: '533', 'must-change': '773' }[inDirectory];
     const entry: DirectoryEntry = {
       dn: `CN=${username},${BASE}`,
       password: DIRECTORY_PASSWORD,
@@ -222,7 +222,7 @@ async function linkedOf(
         ...(inDirectory === 'must-change' && { pwdLastSet: ['0'] }),
       },
     };
-    directory.entries.push(refusal === undefined ? entry : { ...entry, refusal });
+    directory.entries.push(rejection === undefined ? entry : { ...entry, rejection });
   }
   return { connection, subject };
 }

@@ -62,9 +62,9 @@ it('is told apart from a wrong code, when it is saved and at a sign-in, until th
 describe('the answer of the API', () => {
   it('has the result for a secret, a change and a new connection', async () => {
     const [right] = await idp.services.connections.decryptedSecrets(one.connection, 'client-secret');
-    const refused = await add(one.connection, 'client-secret', 'not-the-secret-of-this-client');
-    expect(refused).toMatchObject({ trial: { outcome: 'rejected' }, rejected_at: expect.any(String) });
-    expect(refused.trial?.error).toBeTruthy();
+    const rejected = await add(one.connection, 'client-secret', 'not-the-secret-of-this-client');
+    expect(rejected).toMatchObject({ trial: { outcome: 'rejected' }, rejected_at: expect.any(String) });
+    expect(rejected.trial?.error).toBeTruthy();
     const change = { client_secret: right?.value };
     const changed = await api.send('PATCH', `/connections/${one.connection}`, change, { 'if-match': '*' });
     expect(changed.json()).toMatchObject({ trial: { outcome: 'accepted', error: null } });
@@ -145,7 +145,7 @@ describe('each way in which a client authenticates', () => {
   it.each([
     ['as RFC 6749 says it', 401, 'invalid_client', 'invalid_grant'],
     ['as GitHub says it', 200, 'incorrect_client_credentials', 'bad_verification_code'],
-  ])('to an OAuth 2.0 server, which answers %s', async (_name, status, refusal, wrongCode) => {
+  ])('to an OAuth 2.0 server, which answers %s', async (_name, status, rejection, wrongCode) => {
     const secrets: string[] = [];
     const server = await listen(async (request, response) => {
       let body = '';
@@ -155,7 +155,7 @@ describe('each way in which a client authenticates', () => {
       secrets.push(secret);
       const isRight = secret === 'the right secret';
       response.writeHead(isRight && status !== 200 ? 400 : status, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ error: isRight ? wrongCode : refusal }));
+      response.end(JSON.stringify({ error: isRight ? wrongCode : rejection }));
     });
     const id = `oauth2-${status}`;
     const urls = {
@@ -222,13 +222,13 @@ describe('a directory', () => {
     );
     // The directory knows no such rule.
     directory.quirks.searchCode = 18;
-    const refused = await save('(mail={username})');
-    expect(refused).toContain('Saved, but Example Directory can’t be used yet');
+    const rejected = await save('(mail={username})');
+    expect(rejected).toContain('Saved, but Example Directory can’t be used yet');
     const patched = await api.send('PATCH', `/connections/${id}`, { filter: '(cn={username})' }, { 'if-match': '*' });
     expect(patched.json()).toMatchObject({ trial: { outcome: 'unknown', error: expect.any(String) } });
     directory.quirks.searchCode = 0;
     expect(await add(id, 'bind-password', 'not the password')).toMatchObject({ trial: { outcome: 'rejected' } });
-    expect(await pageOf(id)).toContain('Refused');
+    expect(await pageOf(id)).toContain('Rejected on');
     expect(await add(id, 'bind-password', 'search-secret')).toMatchObject({ trial: { outcome: 'accepted' } });
 
     await directory.stop();
