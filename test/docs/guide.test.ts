@@ -1,4 +1,4 @@
-// The README's five-minute guide, followed word by word: its file, its application, its pass phrase. Only the two ports
+// The guide of docs/first-application.md, followed word by word: its file, its application, its pass phrase. Only the two ports
 // differ, because the machine that runs the tests may use them.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,9 @@ import { httpClient } from '../support/http.ts';
 import { freePort, startIdp, type TestIdp } from '../support/idp.ts';
 
 const guide =
-  /^## Connect an OpenID Connect application[\s\S]*?(?=^## )/m.exec(readFileSync('README.md', 'utf8'))?.[0] ?? '';
+  /^## Connect an OpenID Connect application[\s\S]*?(?=^## )/m.exec(
+    readFileSync('docs/first-application.md', 'utf8'),
+  )?.[0] ?? '';
 const block = (language: string) => new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(guide)?.[1] ?? '';
 const [, username = '', password = ''] = /Sign in as `(.+)` with `(.+)`/.exec(guide) ?? [];
 
