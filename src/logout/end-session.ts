@@ -1,6 +1,11 @@
 // Ends sessions, for every reason: logout, an administrator, a password reset, expiry. The session, its grants and the
 // remembered second factor are removed in one transaction with the list of applications to notify, so that no slow
 // application and no crash keeps a session alive or an application uninformed.
+//
+// A logout comes from /end-session (oidc/patches/provider/logout-token-queue.ts, then logout/oidc-logout.ts), from /saml/slo
+// (logout/saml/logout-requests.ts) or from an upstream (federation/logout/ended-by-upstream.ts). After this transaction,
+// logout/deliveries.ts sends logout tokens and SOAP requests with retries, while the browser opens /signout/:run again and again:
+// logout/front-channel/steps.ts probes, shows the frames, redirects to each service provider and to the upstream, and completes the run.
 import type { Actor, Audit } from '../audit/audit.ts';
 import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { deleteLinkTokens } from '../mail/link-tokens.ts';

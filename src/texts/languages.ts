@@ -1,4 +1,4 @@
-// The languages of pages and mails: one for each folder of views/texts. docs/languages.md says how to add one.
+// The languages of pages and mails: one for each folder of views/texts. README.md says how to add one.
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { viewsDir } from '../platform/package.ts';

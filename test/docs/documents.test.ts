@@ -41,11 +41,13 @@ describe.each(documents)('%s', (name) => {
 });
 
 it('docs/architecture.md names files and folders that exist', () => {
-  const names = [...read('docs/architecture.md').matchAll(/`((?:[\w-]+\/)*[\w-]+(?:\.(?:ts|eta)|\/[\w-]+\/))`/g)].map(
+  const names = [...read('docs/architecture.md').matchAll(/`((?:[\w-]+\/)*[\w-]+(?:\.(?:ts|eta)|\/))`/g)].map(
     ([, name = '']) => name,
   );
-  expect(names.length).toBeGreaterThan(100);
-  expect(names.filter((name) => !existsSync(path.join('src', name)) && !existsSync(name))).toEqual([]);
+  expect(names.length).toBeGreaterThan(60);
+  expect(
+    names.filter((name) => !['src', '', 'src/saml', 'test'].some((folder) => existsSync(path.join(folder, name)))),
+  ).toEqual([]);
 });
 
 it('docs/api.md describes every OpenID Connect route', () => {
@@ -70,12 +72,4 @@ it('docs/decisions has one file a number and an index that names them all', () =
   const numbers = files.map((name) => name.slice(0, 4));
   expect(new Set(numbers).size).toBe(files.length);
   expect(files.filter((name) => !read('docs/README.md').includes(`decisions/${name}`))).toEqual([]);
-});
-
-it('docs/architecture.md names only files that exist', () => {
-  const text = readFileSync('docs/architecture.md', 'utf8');
-  const named = [...text.matchAll(/`([a-z0-9-]+(?:\/[a-z0-9-]+)*\.(?:ts|eta))`/g)].map(([, file]) => file ?? '');
-  const missing = named.filter((file) => !existsSync(file) && !existsSync(path.join('src', file)));
-  expect(named.length).toBeGreaterThan(60);
-  expect(missing).toEqual([]);
 });

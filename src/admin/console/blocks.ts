@@ -1,4 +1,4 @@
-// The parts that pages of the console are made of (docs/console.md, Parts of a page). A page says what it shows, views/admin/page.eta
+// The parts that pages of the console are made of (README.md). A page says what it shows, views/admin/page.eta
 // and its partials say how: so all pages look alike, work without script, and escape in one place.
 
 import type { PageText } from '../../texts/text.ts';

@@ -1,4 +1,9 @@
 // Koa middleware around the engine: the checks and patches before it, the engine itself, the patches after it.
+//
+// A code at /token: oidc/rate-limits/client-rate-limits.ts surrounds the engine, which loads the client (oidc/store/clients.ts) and
+// authenticates it (oidc/patches/provider/client-secrets.ts). oidc/store/adapter.ts finds the code by its hash and consumes it once.
+// oidc/claims/find-account.ts loads the account, if applications/access-decision.ts still allows it, and its claims. The engine signs with the
+// keys of keys/keyring.ts; oidc/engine/events.ts audits. An error becomes a rejection (oidc/engine/requests/rejected-requests.ts).
 import { setTimeout as sleep } from 'node:timers/promises';
 import compose from 'koa-compose';
 import type { Context, Middleware } from '../../http/context.ts';

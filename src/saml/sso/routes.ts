@@ -1,5 +1,11 @@
 // /saml/metadata, /saml/sso and /saml/sso/start. An accepted AuthnRequest is saved and continues at the authorization
 // endpoint, where session, sign-in policy and access rule are the same for both protocols; response-mode.ts answers it.
+//
+// An AuthnRequest: saml/messages/decode.ts reads the binding; accept-request.ts finds the service provider by the claimed issuer, verifies
+// (saml/messages/open-message.ts), checks (request-checks.ts) and rejects a replay. pending-authn-requests.ts stores it for this browser, and
+// authorization-parameters.ts makes the redirect to /authorize, where the parameters are compared with it
+// (authorization-parameter-checks.ts). responses.ts makes the assertion, which saml/xml/sign.ts signs and a form posts to the ACS;
+// saml/slo/session-participants.ts records the participant.
 
 import Router from '@koa/router';
 import { z } from 'zod';
