@@ -1,4 +1,4 @@
-// Runs the plans of the OpenID Foundation's conformance suite against the built server and prints a table (docs/conformance.md).
+// Runs the plans of the OpenID Foundation's conformance suite against the built server and prints a table (test/conformance/README.md).
 // Exits with 1 when a result is neither a pass nor listed in expected-results.json.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -103,7 +103,7 @@ export function createSuite(origin: string, token: string | undefined): Suite {
 
 function noSuite(origin: string, why: string): NoSuite {
   return new NoSuite(
-    `No conformance suite answers at ${origin} (${why}): start one with "docker compose -f test/conformance/compose.yaml up --detach", or name yours with --suite (docs/conformance.md).`,
+    `No conformance suite answers at ${origin} (${why}): start one with "docker compose -f test/conformance/compose.yaml up --detach", or name yours with --suite (test/conformance/README.md).`,
   );
 }
 
