@@ -5,7 +5,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Connections } from '../connections/connections.ts';
 import type { Context, Extras, State } from '../http/context.ts';
-import { notFound } from '../http/errors.ts';
+import { AppError, notFound } from '../http/errors.ts';
 import { bodyLimit, parseForm, parseQuery } from '../http/input.ts';
 import { limits } from '../limits.ts';
 import { t } from '../texts/text.ts';
@@ -26,9 +26,11 @@ const answerSchema = z
 
 export function callbackRoutes(dependencies: CallbackRoutesDependencies): Router<State, Extras> {
   const router = new Router<State, Extras>({ prefix: '/upstream/:id' });
-  router.get('/callback', (ctx) => receive(dependencies, ctx, ctx.params.id ?? '', parseQuery(ctx, answerSchema)));
-  router.post('/callback', bodyLimit(answerBytes), async (ctx) =>
-    receive(dependencies, ctx, ctx.params.id ?? '', await parseForm(ctx, answerSchema)),
+  router.get('/callback', (ctx) =>
+    receive(dependencies, ctx, ctx.params.id ?? '', async () => parseQuery(ctx, answerSchema)),
+  );
+  router.post('/callback', bodyLimit(answerBytes), (ctx) =>
+    receive(dependencies, ctx, ctx.params.id ?? '', () => parseForm(ctx, answerSchema)),
   );
   return router;
 }
@@ -37,13 +39,14 @@ async function receive(
   { connections, rejected, upstreamSignIn }: CallbackRoutesDependencies,
   ctx: Context,
   connectionId: string,
-  answer: Record<string, string>,
+  read: () => Promise<Record<string, string>>,
 ): Promise<void> {
   const connection = await connections.find(connectionId);
   if (!connection || connection.kind === 'saml' || connection.kind === 'ldap') throw notFound();
   const next = { href: `/login?connection=${connectionId}`, label: t('logout.sign-in-again') };
   const about = () => ({ connectionId, connectionName: connection.name, next });
   const path = await rejected.withErrorPage(ctx.state.request, about, async () => {
+    const answer = await read().catch((error: unknown) => Promise.reject(unreadable(error)));
     if (!answer.state) {
       throw new FederationError('upstream_answer_invalid', {
         rule: 'replay',
@@ -57,4 +60,17 @@ async function receive(
   ctx.status = 303;
   ctx.set('Cache-Control', 'no-store');
   ctx.redirect(path);
+}
+
+/** An answer whose parameters cannot be read: repeated, too many or too long. */
+function unreadable(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.status >= 500) return error;
+  const faults = (error.fields ?? []).map(({ field, message }) => `${field} ${message}`.trim());
+  return new FederationError('upstream_answer_invalid', {
+    rule: 'parameters',
+    message: 'The parameters of the answer can’t be read.',
+    expected: `at most ${answerParameters} parameters, each once and with at most ${parameterBytes} characters`,
+    received: faults.join('; ') || error.message,
+    cause: error,
+  });
 }

@@ -10,7 +10,8 @@ import { hasText, type PageLink, type PageText, t } from '../texts/text.ts';
 import { FederationError } from './faults.ts';
 
 export interface RejectedSignIn {
-  connectionId: string;
+  /** Undefined where the answer names no connection. */
+  connectionId: string | undefined;
   connectionName?: string | undefined;
   /** Where the user can go on. */
   next: PageLink;
@@ -19,7 +20,7 @@ export interface RejectedSignIn {
 
 export interface RejectedSignIns {
   /** Records it, and returns the code under which administrators find it. */
-  record(request: RequestInfo, connectionId: string, error: FederationError): Promise<string>;
+  record(request: RequestInfo, connectionId: string | undefined, error: FederationError): Promise<string>;
   /** Runs `work`; a FederationError becomes an error page and is recorded. */
   withErrorPage<T>(
     request: RequestInfo,
@@ -50,6 +51,9 @@ const ORDER: readonly RuleId[] = [
     'answer',
     'issuer',
     'secret',
+    'claim',
+    'token_key',
+    'token_signature',
     'signed',
     'signing_key',
     'signature_place',
@@ -74,7 +78,7 @@ const ORDER: readonly RuleId[] = [
     'nonce',
     'time',
   ] as const),
-  ...(['subject', 'tenant', 'fresh', 'address', 'account'] as const),
+  ...(['subject', 'userinfo', 'tenant', 'fresh', 'address', 'account'] as const),
 ];
 
 export function createRejectedSignIns({ rejections, repeatedEntries }: RejectedSignInsDependencies): RejectedSignIns {
@@ -86,10 +90,10 @@ export function createRejectedSignIns({ rejections, repeatedEntries }: RejectedS
       message,
       clientId: connectionId,
       ...(userId && { subjectId: userId }),
-      received: { connection: connectionId, ...(subject && { subject }) },
+      received: { ...(connectionId !== undefined && { connection: connectionId }), ...(subject && { subject }) },
       rules: ruleResults(ORDER, { rule, expected, received }),
     });
-    const data = { connection: connectionId, detail: message };
+    const data = { ...(connectionId !== undefined && { connection: connectionId }), detail: message };
     const about = { reason: code, request, data, ...(userId && { subjectId: userId }) };
     await repeatedEntries.record({ type: 'sign-in.upstream', outcome: 'failure', ...about });
     return rejectionCode;

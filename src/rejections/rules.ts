@@ -15,6 +15,7 @@ export const ruleIds = [
   'canonicalization',
   'certificate',
   'charset',
+  'claim',
   'client',
   'code',
   'compression',
@@ -71,6 +72,9 @@ export const ruleIds = [
   'subject',
   'tenant',
   'time',
+  'token_key',
+  'token_signature',
+  'userinfo',
   'version',
   'xml',
 ] as const;

@@ -150,8 +150,8 @@ describe('an ID token', () => {
   it.each<[string, RuleId, () => OidcQuirks]>([
     ['without a signature', 'algorithm', () => ({ signature: 'none' })],
     ['signed with the public key as an HMAC secret', 'algorithm', () => ({ signature: 'hmac' })],
-    ['signed with another key under the same kid', 'signed', () => ({ signature: 'other-key' })],
-    ['signed with a key that is not published', 'signed', () => ({ signature: 'unknown-kid' })],
+    ['signed with another key under the same kid', 'token_signature', () => ({ signature: 'other-key' })],
+    ['signed with a key that is not published', 'token_key', () => ({ signature: 'unknown-kid' })],
     ['for another audience', 'audience', () => ({ idToken: { aud: 'another-client' } })],
     ['for several audiences without azp', 'audience', () => ({ idToken: { aud: ['gatehouse', 'another-client'] } })],
     [
@@ -160,11 +160,11 @@ describe('an ID token', () => {
       () => ({ idToken: { aud: ['gatehouse', 'x'], azp: 'another-client' } }),
     ],
     ['of another issuer', 'issuer', () => ({ idToken: { iss: 'https://attacker.example' } })],
-    ['without an issuer', 'issuer', () => ({ idToken: { iss: undefined } })],
+    ['without an issuer', 'claim', () => ({ idToken: { iss: undefined } })],
     ['with another nonce', 'nonce', () => ({ idToken: { nonce: 'forged' } })],
     ['without a nonce', 'nonce', () => ({ idToken: { nonce: undefined } })],
     ['that has expired', 'time', () => ({ idToken: { exp: now() - hour } })],
-    ['whose expiry is a text', 'time', () => ({ idToken: { exp: 'tomorrow' } })],
+    ['whose expiry is a text', 'claim', () => ({ idToken: { exp: 'tomorrow' } })],
     ['that was issued before the request', 'time', () => ({ idToken: { iat: now() - hour } })],
     ['without a subject', 'subject', () => ({ idToken: { sub: undefined } })],
   ])('is rejected %s by the rule %s', async (_what, rule, quirks) => {

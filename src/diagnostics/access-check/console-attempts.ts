@@ -67,7 +67,7 @@ async function rejectionItems(rejections: readonly Rejection[], names: Names): P
       subjectId ? userCell(subjectId, users) : null,
       clientId && endpoint !== 'upstream' ? applicationCell(clientId, applications) : null,
     ),
-    place: rejectionText({ rules }),
+    place: rejectionText({ endpoint, rules }),
     details: [
       { label: t('console.audit.reason'), value: { text: reason, code: true } },
       { label: t('console.audit.endpoint'), value: { text: endpoint, code: true } },

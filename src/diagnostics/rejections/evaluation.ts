@@ -161,14 +161,14 @@ function registeredNow(
   const unnamed = signed === 'yes' ? t('console.rejections.unnamed-signature') : undefined;
   return {
     received: certificate ? fingerprint(certificate) : unnamed,
-    expected: side?.certificates.map(fingerprint).join('\n'),
+    expected: (side?.certificates ?? certificatesOf(about.connection))?.map(fingerprint).join('\n'),
   };
 }
 
 function labelOf(rule: RuleId, { rejection: { endpoint } }: Case): PageText {
   if (rule === 'grant' && endpoint !== 'token') return t('console.rejections.client-enabled');
   if (rule === 'request' && endpoint === 'token') return t('console.rejections.request-complete');
-  return ruleLabel(rule);
+  return ruleLabel(rule, endpoint);
 }
 
 function explanationOf(rule: RuleId, about: Case): PageText | undefined {
@@ -176,8 +176,11 @@ function explanationOf(rule: RuleId, about: Case): PageText | undefined {
   if (rule === 'registration') return problemOf(about)?.text;
   if (rule === 'client')
     return application ? t('console.rejections.is-disabled') : t('console.rejections.unknown-identifier');
-  return ruleExplanation(rule);
+  return ruleExplanation(rule, about.rejection.endpoint);
 }
+
+const certificatesOf = (connection: Connection | undefined) =>
+  connection?.kind === 'saml' ? connection.settings.certificates : undefined;
 
 const nameNow = ({ clientId, enabled }: Application): PageText =>
   enabled ? clientId : t('console.rejections.disabled-client', { client: clientId });

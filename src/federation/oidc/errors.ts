@@ -26,7 +26,7 @@ const TYPE_OF_CLAIM: Record<string, (value: unknown) => boolean> = {
 };
 const RULE_OF_CODE: Record<string, RuleId> = {
   OAUTH_JWT_TIMESTAMP_CHECK_FAILED: 'time',
-  OAUTH_KEY_SELECTION_FAILED: 'signed',
+  OAUTH_KEY_SELECTION_FAILED: 'token_key',
   OAUTH_UNSUPPORTED_OPERATION: 'algorithm',
 };
 /** The user, or the policy of the upstream, rejected the sign-in. */
@@ -39,7 +39,8 @@ const DENIED = [
 ];
 /** Where the library names no value. */
 const EXPECTED: Partial<Record<RuleId, string>> = {
-  signed: 'an ID token signed with a key in the JWKS of the identity provider',
+  token_key: 'a key in the JWKS of the identity provider',
+  token_signature: 'a signature by a key in the JWKS of the identity provider',
   algorithm: 'an algorithm of id_token_signing_algs',
   nonce: 'the nonce of the request',
   time: 'a token that is valid now',
@@ -114,7 +115,7 @@ function findingOf(cause: unknown, error: unknown): Finding {
   const details = isRecord(cause) ? cause : {};
   const { claims, body, header, parameters } = details;
   const expected = textOf(details.expected);
-  if (details.signature !== undefined) return { rule: 'signed' };
+  if (details.signature !== undefined) return { rule: 'token_signature', received: 'another signature' };
   // RFC 9207: the state was checked before, by which the sign-in was found.
   if (parameters instanceof URLSearchParams) {
     return { rule: 'issuer', received: parameters.get('iss') ?? 'nothing', expected };
@@ -123,7 +124,15 @@ function findingOf(cause: unknown, error: unknown): Finding {
     return { rule: 'algorithm', received: textOf(header.alg), expected };
   }
   const values = isRecord(claims) ? claims : isRecord(body) ? body : {};
-  const claim = String(details.claim ?? details.attribute ?? malformedClaim(claims) ?? '');
+  const malformed = malformedClaim(claims);
+  if (malformed !== undefined && details.claim === undefined && malformed !== 'nonce' && malformed !== 'sub') {
+    const sent = isRecord(claims) ? textOf(claims[malformed]) : undefined;
+    return { rule: 'claim', received: `${malformed}: ${sent ?? 'nothing'}`, expected: malformed };
+  }
+  // The library reads UserInfo for the subject of the ID token (OpenID Connect Core 5.3.2).
+  if (details.attribute === 'sub' && isRecord(body))
+    return { rule: 'userinfo', received: textOf(body.sub) ?? 'nothing', expected };
+  const claim = String(details.claim ?? details.attribute ?? malformed ?? '');
   const rule = RULE_OF_CLAIM[claim] ?? RULE_OF_CODE[codeOf(error)] ?? 'answer';
   if (claim === '') return { rule, expected };
   return { rule, received: textOf(values[claim]) ?? 'nothing', expected };

@@ -78,6 +78,14 @@ async function redeem(
   request: SentRequest,
 ): Promise<Redeemed> {
   const { settings } = connection;
+  if (answer.code === undefined && answer.error === undefined) {
+    throw new FederationError('upstream_answer_invalid', {
+      rule: 'parameters',
+      message: 'The answer has neither a code nor an error.',
+      expected: 'code',
+      received: Object.keys(answer).join(', '),
+    });
+  }
   const memory = memorySchema.parse(request.memory);
   const { config, metadata, tokens } = await redeemCode(dependencies, connection, answer, { ...request, memory });
   const idTokenClaims = tokens.claims();

@@ -19,7 +19,7 @@ import { t } from '../../texts/text.ts';
 import { FederationError } from '../faults.ts';
 import type { RejectedSignIns } from '../rejected-sign-ins.ts';
 import type { UpstreamSignIn } from '../upstream-sign-in.ts';
-import { authenticAnswer, decodeAnswer, type ReceiveDependencies } from './receive.ts';
+import { asFederationError, authenticAnswer, decodeAnswer, type ReceiveDependencies } from './receive.ts';
 import type { ServiceProvider } from './service-provider.ts';
 
 export interface AcsRoutesDependencies extends ReceiveDependencies {
@@ -91,8 +91,8 @@ async function receive(dependencies: AcsRoutesDependencies, ctx: Context): Promi
   );
 }
 
-/** Decodes the form and reads the claimed issuer; throws 400 or 413. */
-async function openForm({ validateXml }: AcsRoutesDependencies, ctx: Context) {
+/** Decodes the form and reads the claimed issuer; throws 400 or 413, with the code of the rejection. */
+async function openForm({ rejected, validateXml }: AcsRoutesDependencies, ctx: Context) {
   try {
     if (!ctx.is(FORM)) throw new SamlError('parameter_missing', { detail: 'no form' });
     const { xml, relayState } = decodeAnswer(await readForm(ctx.req, limits.saml.bodyBytes));
@@ -100,7 +100,9 @@ async function openForm({ validateXml }: AcsRoutesDependencies, ctx: Context) {
   } catch (error) {
     // Parsing an untrusted message took one turn of the event loop; writing the page takes another.
     await yieldToEventLoop();
-    throw samlErrorPage(error, 'your identity provider');
+    if (!(error instanceof SamlError)) throw error;
+    const code = await rejected.record(ctx.state.request, undefined, asFederationError(error));
+    throw samlErrorPage(error, 'your identity provider', code);
   }
 }
 
@@ -177,7 +179,7 @@ async function rejectSignature(
 function aboutAnswer(connection: SamlConnection | undefined) {
   const href = connection ? `/login?connection=${connection.id}` : '/login';
   const next = { href, label: t('logout.sign-in-again') };
-  return { connectionId: connection?.id ?? 'unknown', connectionName: connection?.name, next };
+  return { connectionId: connection?.id, connectionName: connection?.name, next };
 }
 
 function unknownIssuer(issuer: string): FederationError {

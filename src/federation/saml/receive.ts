@@ -55,7 +55,8 @@ export async function authenticAnswer(
   }
 }
 
-function asFederationError(error: SamlError): FederationError {
+/** The error with its rule, as that of a sign-in. */
+export function asFederationError(error: SamlError): FederationError {
   const { rule, received, expected } = error.violation;
   const detail = error.detail === undefined ? '' : ` (${String(error.detail)})`;
   return new FederationError('upstream_answer_invalid', {
