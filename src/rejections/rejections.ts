@@ -10,7 +10,9 @@ import type { Db } from '../storage/database.ts';
 import { withoutUnstorable } from '../storage/storable-text.ts';
 import { type RuleResult, ruleIds } from './rules.ts';
 
-export type RejectionEndpoint = 'authorize' | 'par' | 'token' | 'end-session' | 'saml' | 'access' | 'upstream';
+export type RejectionEndpoint =
+  | ('authorize' | 'par' | 'token' | 'device' | 'introspect' | 'revoke' | 'end-session')
+  | ('saml' | 'access' | 'upstream');
 /** What was received, by parameter; secrets are never among the values. */
 export type ReceivedParameters = Record<string, string>;
 

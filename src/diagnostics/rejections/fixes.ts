@@ -15,6 +15,7 @@ import { check } from '../../applications/validation.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { applicationEntry } from '../../config-file/export.ts';
 import { AppError } from '../../http/errors.ts';
+import { grantOf } from '../../oidc/engine/requests/request-rules.ts';
 import { EVERYTHING_SCOPE, OWN_PREFIX } from '../../rbac/built-in.ts';
 import type { RuleId } from '../../rejections/rules.ts';
 import { samlSideOf } from '../../saml/metadata/service-providers.ts';
@@ -240,7 +241,8 @@ function isSetByMetadata(rule: RuleId, { metadata }: SamlApplication): boolean {
 }
 
 function oidcChange(rule: RuleId, { name, metadata }: OidcApplication, { rejection }: Case): Change | undefined {
-  const { redirect_uri, post_logout_redirect_uri, grant_type, scope = '', resource } = rejection.received;
+  const { redirect_uri, post_logout_redirect_uri, scope = '', resource } = rejection.received;
+  const grant = grantOf(rejection);
   if (rule === 'redirect_uri' && redirect_uri) {
     const patch = { redirect_uris: [...metadata.redirect_uris, redirect_uri] };
     const address = { added: redirect_uri, registered: metadata.redirect_uris };
@@ -264,11 +266,11 @@ function oidcChange(rule: RuleId, { name, metadata }: OidcApplication, { rejecti
       patch,
     };
   }
-  if (rule === 'grant' && grant_type) {
-    const patch = { grant_types: [...metadata.grant_types, grant_type] };
+  if (rule === 'grant') {
+    const patch = { grant_types: [...metadata.grant_types, grant] };
     return {
       id: 'grant',
-      label: t('console.rejections.allow-grant', { grant: grant_type }),
+      label: t('console.rejections.allow-grant', { grant }),
       effect: t('console.rejections.effect.grant', { name }),
       patch,
     };

@@ -25,6 +25,9 @@ const RECORDED_EVENTS: Record<string, RejectionEndpoint> = {
   'authorization.error': 'authorize',
   'grant.error': 'token',
   'pushed_authorization_request.error': 'par',
+  'device_authorization.error': 'device',
+  'introspection.error': 'introspect',
+  'revocation.error': 'revoke',
   'end_session.error': 'end-session',
 };
 
@@ -59,9 +62,10 @@ export function recordRejection(
   const clientId = client?.clientId ?? clientIdOf(ctx, parameters);
   const received = {
     ...withoutSecrets(parameters),
-    ...(endpoint === 'token' || endpoint === 'par' ? { authentication: methodOf(ctx, parameters) } : {}),
+    ...(isPage(endpoint) ? {} : { authentication: methodOf(ctx, parameters) }),
   };
-  const message = error.error_detail ?? error.error_description ?? error.message;
+  const words = [...new Set([error.error_description, error.error_detail])].filter(Boolean).join(': ');
+  const message = words || error.message;
   const reason = error.error ?? error.message;
   const fault = registrationFault(error);
   // Only of a client that the engine has found, or rejects itself: a hint that it did not accept names none.
@@ -96,9 +100,13 @@ export function recordRejection(
   Object.assign(body, { error_description: withCode(error.error_description, code) });
 }
 
+const isPage = (endpoint: RejectionEndpoint) => endpoint === 'authorize' || endpoint === 'end-session';
+
 function parametersOf(ctx: KoaContextWithOIDC, endpoint: RejectionEndpoint): Record<string, unknown> {
-  const isPage = endpoint === 'authorize' || endpoint === 'end-session';
-  return isPage ? { ...ctx.query, ...ctx.oidc.params } : { ...ctx.oidc.body };
+  if (!isPage(endpoint)) return { ...ctx.oidc.body };
+  // The engine drops a response_mode that it does not know.
+  const known = Object.entries({ ...ctx.oidc.params }).filter(([, value]) => value !== undefined);
+  return { ...ctx.query, ...Object.fromEntries(known) };
 }
 
 function withoutSecrets(parameters: Record<string, unknown>): Record<string, string> {

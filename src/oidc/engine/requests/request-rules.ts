@@ -1,7 +1,7 @@
 // The rules of OpenID Connect requests. The engine reports an error code without a rule, so for a rejected request these
 // functions find the broken rule from the code and the request. The console evaluates them again to find out whether a fix helped. A
 // check of this server reports its own violation.
-import { needsPkce, type OidcMetadata } from '../../../applications/fields/oidc-client.ts';
+import { deviceCodeGrant, needsPkce, type OidcMetadata } from '../../../applications/fields/oidc-client.ts';
 import { isLoopback } from '../../../config/addresses.ts';
 import type { ReceivedParameters, RejectionEndpoint } from '../../../rejections/rejections.ts';
 import { type RuleId, type RuleResult, type RuleViolation, ruleResults } from '../../../rejections/rules.ts';
@@ -29,8 +29,12 @@ interface RequestRule {
   endpoints: readonly RejectionEndpoint[];
   /** Error codes of this rule only (RFC 6749 4.1.2.1 and 5.2, RFC 8707 2). */
   errors?: readonly string[];
+  /** What the message says where the engine has one code for several causes; it comes before the codes. */
+  says?: RegExp;
   /** Error codes that several rules share: they belong to this rule if the request does not pass it. */
   sharedErrors?: readonly string[];
+  /** Whether the request has what the rule is about; absent: every request has it. */
+  applies?(request: EvaluatedRequest): boolean;
   received?(request: EvaluatedRequest): string | undefined;
   expected?(request: EvaluatedRequest): string | undefined;
   /** Whether the request passes; undefined if that cannot be evaluated, because secrets and codes are not recorded. */
@@ -40,7 +44,9 @@ interface RequestRule {
 /** RFC 7636 4.2: the S256 challenge of a verifier. */
 const CHALLENGE = /^[A-Za-z0-9\-._~]{43,128}$/;
 
-const grantOf = ({ received }: EvaluatedRequest) => received.grant_type ?? 'authorization_code';
+/** Also of an endpoint that belongs to one. */
+export const grantOf = ({ endpoint, received }: Pick<EvaluatedRequest, 'endpoint' | 'received'>) =>
+  received.grant_type ?? (endpoint === 'device' ? deviceCodeGrant : 'authorization_code');
 
 /** Whether a native client may use this URI: that of a loopback address matches on every port (RFC 8252 7.3). */
 function matchesAsNative(uri: string | undefined, registered: readonly string[] = []): boolean {
@@ -53,10 +59,16 @@ function matchesAsNative(uri: string | undefined, registered: readonly string[] 
   return wanted !== undefined && registered.some((one) => portless(one) === wanted);
 }
 
+/** Where a client authenticates. */
+const AUTHENTICATED = ['par', 'token', 'device', 'introspect', 'revoke'] as const;
+const EVERYWHERE = ['authorize', ...AUTHENTICATED, 'end-session'] as const;
+const usesAssertion = ({ received: { authentication = '' } }: EvaluatedRequest) =>
+  authentication === 'private_key_jwt' || authentication === 'client_secret_jwt';
+
 /** The rule for everything else. */
 const OTHER_PARAMETERS: RequestRule = {
   id: 'request',
-  endpoints: ['authorize', 'par', 'token', 'end-session'],
+  endpoints: EVERYWHERE,
   received: ({ message }) => message,
 };
 
@@ -71,27 +83,67 @@ const requestRules: readonly RequestRule[] = [
   },
   {
     id: 'client',
-    endpoints: ['authorize', 'par', 'token', 'end-session'],
+    endpoints: EVERYWHERE,
     sharedErrors: ['invalid_client'],
     received: ({ clientId }) => clientId,
     passes: ({ isClientKnown }) => isClientKnown,
   },
   // The engine checks a client when it loads it. Whether that passes is asked of the engine, not of the request.
-  { id: 'registration', endpoints: ['authorize', 'par', 'token', 'end-session'] },
+  { id: 'registration', endpoints: EVERYWHERE },
   {
     id: 'method',
-    endpoints: ['par', 'token'],
+    endpoints: AUTHENTICATED,
     sharedErrors: ['invalid_client'],
     received: ({ received }) => received.authentication,
     expected: ({ metadata }) => metadata?.token_endpoint_auth_method,
     passes: ({ received, metadata }) => metadata && received.authentication === metadata.token_endpoint_auth_method,
   },
   {
+    id: 'assertion',
+    endpoints: AUTHENTICATED,
+    applies: usesAssertion,
+    sharedErrors: ['invalid_client'],
+    received: ({ message }) => message,
+    expected: ({ clientId }) =>
+      `a new JWT with iss and sub ${clientId ?? 'of the client'}, aud of this server, exp and jti (RFC 7523 3)`,
+    passes: (request) => !usesAssertion(request),
+  },
+  {
     id: 'secret',
-    endpoints: ['par', 'token'],
+    endpoints: AUTHENTICATED,
     sharedErrors: ['invalid_client'],
     received: ({ received }) => (received.authentication === 'none' ? 'none' : '(not recorded)'),
     expected: () => 'stored as a hash',
+  },
+  {
+    id: 'dpop',
+    endpoints: ['par', 'token'],
+    errors: ['invalid_dpop_proof', 'use_dpop_nonce'],
+    received: ({ message }) => message,
+    expected: () => 'a new proof for this request (RFC 9449 4.2)',
+  },
+  {
+    id: 'request_uri',
+    endpoints: ['authorize'],
+    applies: ({ received }) => received.request_uri !== undefined,
+    errors: ['invalid_request_uri', 'request_uri_not_supported'],
+    received: ({ message }) => message,
+    expected: () => 'the request_uri of a pushed request, once and in time (RFC 9126 4)',
+  },
+  {
+    id: 'request_object',
+    endpoints: ['authorize', 'par'],
+    applies: ({ received }) => received.request !== undefined,
+    errors: ['invalid_request_object', 'request_not_supported'],
+    received: ({ message }) => message,
+    expected: () => 'a JWT that the client signed for this server (RFC 9101 4)',
+  },
+  {
+    id: 'hint',
+    endpoints: ['authorize', 'par'],
+    says: /id_token_hint/,
+    applies: ({ received }) => received.id_token_hint !== undefined,
+    received: ({ message }) => message,
   },
   {
     id: 'redirect_uri',
@@ -114,15 +166,24 @@ const requestRules: readonly RequestRule[] = [
   {
     id: 'response_type',
     endpoints: ['authorize', 'par'],
-    errors: ['unsupported_response_type', 'unsupported_response_mode'],
+    errors: ['unsupported_response_type'],
     received: ({ received }) => received.response_type,
     expected: () => 'code',
     passes: ({ received, metadata }) => metadata && received.response_type === 'code',
   },
   {
+    id: 'response_mode',
+    endpoints: ['authorize', 'par'],
+    errors: ['unsupported_response_mode'],
+    received: ({ received }) => received.response_mode,
+    expected: ({ metadata }) =>
+      metadata?.response_modes?.join(' ') ?? 'query, fragment, form_post or one of them with .jwt',
+  },
+  {
     id: 'grant',
-    endpoints: ['authorize', 'par', 'token'],
+    endpoints: ['authorize', 'par', 'token', 'device'],
     errors: ['unauthorized_client', 'unsupported_grant_type'],
+    says: /is not allowed for this client/,
     sharedErrors: ['invalid_request'],
     received: grantOf,
     expected: ({ metadata }) => metadata?.grant_types?.join(' '),
@@ -150,6 +211,21 @@ const requestRules: readonly RequestRule[] = [
       metadata && uri !== undefined ? (metadata.post_logout_redirect_uris ?? []).includes(uri) : undefined,
   },
   OTHER_PARAMETERS,
+  ...(
+    [
+      ['code_client', /client mismatch/, undefined],
+      ['code_redirect_uri', /redirect_uri/, 'authorization_code'],
+      ['verifier', /code_verifier/, 'authorization_code'],
+      ['refresh_token', /refresh token/, 'refresh_token'],
+      ['device_code', /device code/, deviceCodeGrant],
+    ] as const
+  ).map(
+    ([id, says, grant]): RequestRule => ({
+      ...{ id, says, endpoints: ['token'] },
+      applies: (request) => grant === undefined || grantOf(request) === grant,
+      received: ({ message }) => message,
+    }),
+  ),
   {
     id: 'code',
     endpoints: ['token'],
@@ -205,13 +281,14 @@ const requestRules: readonly RequestRule[] = [
  * @param violation the report of the check, if it is one of this server
  */
 export function evaluateRules(request: EvaluatedRequest, error: string, violation?: RuleViolation): RuleResult[] {
-  const rules = requestRules.filter(({ endpoints }) => endpoints.includes(request.endpoint));
+  const ofEndpoint = requestRules.filter(({ endpoints }) => endpoints.includes(request.endpoint));
+  const { id } = brokenRule(request, error, ofEndpoint);
+  const rules = ofEndpoint.filter((rule) => rule.id === (violation?.rule ?? id) || (rule.applies?.(request) ?? true));
   const results = rules.map(({ id, received, expected }) => ({
     rule: id,
     received: received?.(request),
     expected: expected?.(request),
   }));
-  const { id } = brokenRule(request, error, rules);
   const broken = violation ?? results.find(({ rule }) => rule === id) ?? { rule: id };
   return ruleResults(
     rules.map((rule) => rule.id),
@@ -229,6 +306,9 @@ export function passesRule(rule: RuleId, request: EvaluatedRequest): boolean | u
 function brokenRule(request: EvaluatedRequest, error: string, rules: readonly RequestRule[]): RequestRule {
   const sharing = rules.filter(({ sharedErrors }) => sharedErrors?.includes(error));
   return (
+    rules.find(
+      ({ says }) => says?.test(request.message) && (error === 'invalid_grant' || error === 'invalid_request'),
+    ) ??
     rules.find(({ errors }) => errors?.includes(error)) ??
     sharing.find(({ passes }) => passes?.(request) === false) ??
     sharing.find(({ passes }) => !passes) ??
