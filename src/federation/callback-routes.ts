@@ -8,6 +8,7 @@ import type { Context, Extras, State } from '../http/context.ts';
 import { AppError, notFound } from '../http/errors.ts';
 import { bodyLimit, parseForm, parseQuery } from '../http/input.ts';
 import { limits } from '../limits.ts';
+import { plural } from '../platform/plural.ts';
 import { t } from '../texts/text.ts';
 import { FederationError } from './faults.ts';
 import type { RejectedSignIns } from './rejected-sign-ins.ts';
@@ -69,7 +70,7 @@ function unreadable(error: unknown): unknown {
   return new FederationError('upstream_answer_invalid', {
     rule: 'parameters',
     message: 'The parameters of the answer can’t be read.',
-    expected: `at most ${answerParameters} parameters, each once and with at most ${parameterBytes} characters`,
+    expected: `each parameter once, at most ${plural(answerParameters, 'parameter')} of at most ${plural(parameterBytes, 'character')}`,
     received: faults.join('; ') || error.message,
     cause: error,
   });

@@ -221,7 +221,9 @@ const requestRules: readonly RequestRule[] = [
     ] as const
   ).map(
     ([id, says, grant]): RequestRule => ({
-      ...{ id, says, endpoints: ['token'] },
+      id,
+      says,
+      endpoints: ['token'],
       applies: (request) => grant === undefined || grantOf(request) === grant,
       received: ({ message }) => message,
     }),
