@@ -236,6 +236,7 @@ const REJECTIONS: [RegExp, string[]][] = [
   [wordsOf('error.account_inactive'), ['account_disabled']],
   [wordsOf('error.first_factor_needs_approval'), ['factor']],
   [wordsOf('error.sign_in_method_not_allowed'), ['method']],
+  [wordsOf('sign-in.only-with'), ['method']],
   [wordsOf('access-denied.network'), ['other_network']],
   [wordsOf('problem.too-many-attempts'), ['lockout', 'codes', 'network']],
   [wordsOf('error.too_many_requests'), ['lockout', 'codes', 'network']],
