@@ -1,4 +1,4 @@
-// MACs of rows that give a right, prove a person or decide what an application gets: docs/security.md lists all
+// MACs of rows that give a right, prove a person or decide what an application gets: server/secrets/protected-tables.ts lists all
 // tables, docs/decisions/0031-macs-of-rows.md has the reasons. A program that can write to the database, but has no data key, cannot make or change such a row: it counts as absent,
 // and raises an alarm.
 import type { Vault } from '../platform/vault.ts';

@@ -1,2 +1,2 @@
-// Loaded with the first mail, because the library takes 2 MB (docs/decisions/0040-a-bundle.md).
+// Loaded with the first mail, because the library takes 2 MB.
 export { createTransport } from 'nodemailer';

@@ -2,7 +2,8 @@
 // other; delivery.ts sends it.
 //
 // A page that must not reveal whether an account exists queues a deferred request instead: the same work for every name.
-// The delivery looks up the account later, and decides whether a mail is sent (docs/decisions/0012-deferred-mail-requests.md).
+// The delivery looks up the account later, and decides whether a mail is sent.
+// Equal work in the request itself would need two code paths that drift apart, and work after the response would be lost at a restart.
 
 import type { BrandLook } from '../http/pages/brand-look.ts';
 import { limits } from '../limits.ts';

@@ -1,5 +1,9 @@
 // Step-up authentication (RFC 9470): whether a sign-in is strong and recent enough. Used by the account pages, the console and
 // user tokens of the admin API alike. Pure.
+//
+// Where no factor is stronger, the proof includes a code by email, requested with `amr` as an essential claim (Core 5.5.1): a new `acr` would
+// change the tokens of every application. A reset by email proves the same mailbox, so after one, a user with a permission in Gatehouse sets up
+// no first factor until an administrator allows it.
 import type { Proof } from '../audit/audit.ts';
 import { limits } from '../limits.ts';
 import { type Acr, acrLevel, MFA_ACR, PASSWORD_ACR } from './acr.ts';

@@ -1,6 +1,7 @@
 // Spans of a request or a job, for OpenTelemetry (otlp.ts exports them). A request or a job starts a root span. The code that it calls
 // adds child spans with `runInChildSpan`, which only calls `work` if no span is recorded. Attributes contain names, numbers and
 // identifiers of applications: never a value of a user, a secret, an address or the text of an error.
+// By hand, because auto-instrumentation writes paths, queries and statements into spans and does not see a bundle.
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 export type Attributes = Record<string, string | number | boolean | undefined>;

@@ -1,5 +1,6 @@
 // Reads the picture of an application from its logo_uri, once: the server calls the address, checks the picture and writes it
-// again, so that no browser calls it. A failed call is repeated with growing pauses.
+// again, so that no browser calls it and tells who signs in. A failed call is repeated with growing pauses. It is not read again each
+// day, because the application could change it after an administrator looked at it.
 import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { NewImage } from '../../brand/image-reader.ts';
 import type { ImageStore } from '../../brand/image-store.ts';

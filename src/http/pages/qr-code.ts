@@ -1,4 +1,4 @@
-// The QR code of an authenticator app. Loaded when the first one is made (docs/decisions/0040-a-bundle.md).
+// The QR code of an authenticator app. Loaded when the first one is made.
 import QRCode from 'qrcode';
 
 /** The text as the `src` of an image, an SVG in a data URL. */

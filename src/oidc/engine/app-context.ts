@@ -1,5 +1,5 @@
-// The engine runs on the application's own Koa context (docs/decisions/0002-engine-on-our-koa-context.md): one object,
-// two types.
+// The engine runs on the application's own Koa context: one object, two types. Mounted apart, it would have no request ID, other cookie keys
+// and error pages of its own. So nothing may read a request body before the engine does.
 import type { Context } from '../../http/context.ts';
 import type { Sender } from '../../platform/request-info.ts';
 import type { KoaContextWithOIDC } from './library.ts';

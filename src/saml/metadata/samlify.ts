@@ -1,5 +1,6 @@
 // samlify as the second parser of service provider metadata, independent of parse.ts: a document that the two read
-// differently is rejected. It does nothing else in this server (docs/decisions/0023-what-samlify-does.md).
+// differently is rejected. It does nothing else in this server: it accepts wrapped
+// signatures (tngan/samlify#634) and needs ten times as long to sign. Metadata of SAML 1.1 and 2.0 in one entity is ambiguous to it.
 import samlify from 'samlify';
 
 export interface SecondReading {

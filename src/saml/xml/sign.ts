@@ -1,5 +1,5 @@
 // XML Signature over the canonical text that write.ts produces: enveloped, one reference, exclusive c14n, SHA-256. Nothing
-// is parsed again; the cost is two hashes and one RSA operation (docs/decisions/0023-what-samlify-does.md).
+// is parsed again; the cost is two hashes and one RSA operation (docs/decisions/0024-own-code-instead-of-a-library.md).
 import { createHash, createPrivateKey, sign as cryptoSign, type KeyObject, X509Certificate } from 'node:crypto';
 import { algorithms } from './names.ts';
 import { type CanonicalXml, canonical, element, type XmlElement } from './write.ts';
