@@ -1,7 +1,6 @@
 // Helpers of the account pages: the signed-in user, redirects with a notice, and mail about changes of the account.
 
 import type { Account } from '../accounts/account.ts';
-import type { Actor } from '../audit/audit.ts';
 import type { Context, Middleware } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { tooManyRequests } from '../http/errors.ts';
@@ -22,22 +21,7 @@ export interface Notice {
   link?: PageLink | undefined;
 }
 
-export interface AccountPageHelpers {
-  signedIn: SignedIn;
-  checkCsrf: Middleware;
-  /** The same for a form that changes the own account, which writes an audit entry: at most 60 of them an hour. */
-  checkChange: Middleware;
-  /** Rejects the request when the user has no second factor and may not set one up yet. */
-  mayEnrol: Middleware;
-  /** The user as the actor of an audit event. */
-  actorOf(ctx: Context): Actor;
-  /** Redirects to a page, which shows this message once. */
-  redirectWithNotice(ctx: Context, path: string, message?: PageText, tone?: Notice['tone'], link?: PageLink): void;
-  /** The message of `redirectWithNotice`; returned once. */
-  takeNotice(ctx: Context): Notice | undefined;
-  /** Mails a notice about a change of the account to its owner. */
-  notifyOwner(account: Account, change: AccountChange, ctx: Context): Promise<void>;
-}
+export type AccountPageHelpers = ReturnType<typeof createAccountPageHelpers>;
 
 export interface AccountPageHelpersDependencies {
   signedIn: SignedIn;
@@ -57,38 +41,51 @@ export function createAccountPageHelpers({
   factors,
   rateLimits,
   firstEnrolment,
-}: AccountPageHelpersDependencies): AccountPageHelpers {
+}: AccountPageHelpersDependencies) {
   const actorOf = (ctx: Context) => ({ actorId: signedIn.userOf(ctx).account.id, request: ctx.state.request });
   return {
     signedIn,
     checkCsrf,
 
-    checkChange: (ctx, next) =>
+    /** The same for a form that changes the own account, which writes an audit entry: at most 60 of them an hour. */
+    checkChange: ((ctx, next) =>
       checkCsrf(ctx, async () => {
         const verdict = await rateLimits.consume('own-changes:account', signedIn.userOf(ctx).account.id);
         const toAccount = { href: '/account', label: t('verify-email.go-to-account') };
         if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds, { next: toAccount });
         await next();
-      }),
+      })) satisfies Middleware,
 
-    notifyOwner: (account, change, ctx) => notifyOwner(account, change, ctx.state.request),
+    /** Mails a notice about a change of the account to its owner. */
+    notifyOwner: (account: Account, change: AccountChange, ctx: Context): Promise<void> =>
+      notifyOwner(account, change, ctx.state.request),
+    /** The user as the actor of an audit event. */
     actorOf,
 
-    async mayEnrol(ctx, next) {
+    /** Rejects the request when the user has no second factor and may not set one up yet. */
+    mayEnrol: (async (ctx, next) => {
       const { account } = signedIn.userOf(ctx);
       if (!(await firstEnrolment.isAllowed(account, await factors.of(account.id)))) {
         await firstEnrolment.demandApproval(account, actorOf(ctx));
       }
       await next();
-    },
+    }) satisfies Middleware,
 
-    redirectWithNotice(ctx, path, text, tone = 'good', link = undefined) {
+    /** Redirects to a page, which shows this message once. */
+    redirectWithNotice(
+      ctx: Context,
+      path: string,
+      text?: PageText,
+      tone: Notice['tone'] = 'good',
+      link?: PageLink,
+    ): void {
       if (text) cookies.set(ctx, 'notice', Buffer.from(jsonWithTexts({ text, tone, link })).toString('base64url'));
       ctx.status = 303;
       ctx.redirect(path);
     },
 
-    takeNotice(ctx) {
+    /** The message of `redirectWithNotice`; returned once. */
+    takeNotice(ctx: Context): Notice | undefined {
       const message = cookies.get(ctx, 'notice');
       if (!message) return undefined;
       cookies.clear(ctx, 'notice');

@@ -13,33 +13,7 @@ import { findStored, removeStored, type StoredAccount } from './stored-accounts.
 
 export type { NewAccount } from './profile.ts';
 
-export interface Accounts {
-  find(id: string, tx?: Tx): Promise<Account | undefined>;
-  /** By username or email address, in whatever case and spelling. */
-  findByLogin(login: string, tx?: Tx): Promise<Account | undefined>;
-  findByEmail(email: string, tx?: Tx): Promise<Account | undefined>;
-  list(query?: ListAccounts): Promise<AccountPage>;
-  /** How many accounts a list of this query has. */
-  countMatches(query: ListAccounts): Promise<AccountCount>;
-  count(): Promise<number>;
-  /** Throws user_name_taken or email_taken (409), invalid_input (400). */
-  create(account: NewAccount, by?: Actor, tx?: Tx): Promise<Account>;
-  /** Changes the given fields; throws as create does, and not_found (404). */
-  update(id: string, changes: Partial<Profile> & { source?: 'local' | 'file' }, by?: Actor, tx?: Tx): Promise<Account>;
-  /** Sets the phone number to one that the user has proven: a code that was sent to it came back. */
-  confirmPhoneNumber(id: string, number: string, by?: Actor, tx?: Tx): Promise<Account>;
-  /** Whether it changed anything. Ending the sessions of a disabled account is the caller's next step. */
-  setActive(id: string, isActive: boolean, by?: Actor, tx?: Tx): Promise<boolean>;
-  /** Deletes the account and everything that belongs to it. Its id stays retired, so that no other account gets it. */
-  remove(id: string, by?: Actor, tx?: Tx): Promise<void>;
-  /**
-   * For the command line: the rows that this id, username or email address names, also those that another program wrote, which
-   * all other functions treat as unknown.
-   */
-  findStored(login: string): Promise<StoredAccount[]>;
-  /** Deletes such a row with everything that belongs to it, whatever its MAC. */
-  removeStored(account: StoredAccount, tx: Tx): Promise<void>;
-}
+export type Accounts = ReturnType<typeof createAccounts>;
 
 export interface AccountsDependencies {
   db: Db;
@@ -54,24 +28,43 @@ export interface AccountsDependencies {
 }
 
 /** Every operation on accounts. A change joins the transaction `tx`, or is one of its own. */
-export function createAccounts(dependencies: AccountsDependencies): Accounts {
+export function createAccounts(dependencies: AccountsDependencies) {
   const { db, sql, now, audit, protectedRows } = dependencies;
   const { attributeSchema = () => ({}), usernameDomains = () => [] } = dependencies;
   const lookUp = createAccountLookup({ db, sql, protectedRows });
   const context = { db, sql, now, audit, protectedRows, attributeSchema, usernameDomains, lookUp };
   return {
     find: lookUp.byId,
+    /** By username or email address, in whatever case and spelling. */
     findByLogin: lookUp.byLogin,
     findByEmail: lookUp.byEmail,
-    list: (query = {}) => listAccounts({ db, sql }, query),
-    countMatches: (query) => countAccounts({ db, sql }, query),
-    count: () => db.user.count(),
-    create: (account, by = {}, tx) => createAccount(context, account, by, tx),
-    update: (id, changes, by = {}, tx) => updateAccount(context, id, changes, by, tx),
-    confirmPhoneNumber: (id, number, by = {}, tx) => updateAccount(context, id, { phoneNumber: number }, by, tx, true),
-    setActive: (id, isActive, by = {}, tx) => setAccountActive(context, id, isActive, by, tx),
-    remove: (id, by = {}, tx) => removeAccount(context, id, by, tx),
-    findStored: (login) => findStored(context, login),
-    removeStored: (account, tx) => removeStored(context, account, tx),
+    list: (query: ListAccounts = {}): Promise<AccountPage> => listAccounts({ db, sql }, query),
+    /** How many accounts a list of this query has. */
+    countMatches: (query: ListAccounts): Promise<AccountCount> => countAccounts({ db, sql }, query),
+    count: (): Promise<number> => db.user.count(),
+    /** Throws user_name_taken or email_taken (409), invalid_input (400). */
+    create: (account: NewAccount, by: Actor = {}, tx?: Tx): Promise<Account> => createAccount(context, account, by, tx),
+    /** Changes the given fields; throws as create does, and not_found (404). */
+    update: (
+      id: string,
+      changes: Partial<Profile> & { source?: 'local' | 'file' },
+      by: Actor = {},
+      tx?: Tx,
+    ): Promise<Account> => updateAccount(context, id, changes, by, tx),
+    /** Sets the phone number to one that the user has proven: a code that was sent to it came back. */
+    confirmPhoneNumber: (id: string, number: string, by: Actor = {}, tx?: Tx): Promise<Account> =>
+      updateAccount(context, id, { phoneNumber: number }, by, tx, true),
+    /** Whether it changed anything. Ending the sessions of a disabled account is the caller's next step. */
+    setActive: (id: string, isActive: boolean, by: Actor = {}, tx?: Tx): Promise<boolean> =>
+      setAccountActive(context, id, isActive, by, tx),
+    /** Deletes the account and everything that belongs to it. Its id stays retired, so that no other account gets it. */
+    remove: (id: string, by: Actor = {}, tx?: Tx): Promise<void> => removeAccount(context, id, by, tx),
+    /**
+     * For the command line: the rows that this id, username or email address names, also those that another program wrote, which
+     * all other functions treat as unknown.
+     */
+    findStored: (login: string): Promise<StoredAccount[]> => findStored(context, login),
+    /** Deletes such a row with everything that belongs to it, whatever its MAC. */
+    removeStored: (account: StoredAccount, tx: Tx): Promise<void> => removeStored(context, account, tx),
   };
 }

@@ -48,18 +48,7 @@ export interface ListApiKeys {
   limit: number;
 }
 
-export interface ApiKeys {
-  /** Returns the key, the only time that its text can be read. Throws conflict (409) when the owner has too many. */
-  create(key: NewApiKey, by: Actor, tx?: Tx): Promise<{ key: ApiKey; text: string }>;
-  /** The key of this text. */
-  present(text: string): Promise<PresentedKey>;
-  /** The newest first. */
-  list(query: ListApiKeys): Promise<ApiKey[]>;
-  /** Throws not_found (404). */
-  get(id: string): Promise<ApiKey>;
-  /** False when it was revoked before. Throws not_found (404). */
-  revoke(id: string, by: Actor): Promise<boolean>;
-}
+export type ApiKeys = ReturnType<typeof createApiKeys>;
 
 export interface ApiKeysDependencies {
   db: Db;
@@ -84,15 +73,18 @@ export function apiKeyFields(row: Omit<Row, 'mac' | 'lastFour' | 'lastUsedAt'>):
   return [id, userId, name, secretHash, permissions, createdBy, ...times];
 }
 
-export function createApiKeys(dependencies: ApiKeysDependencies): ApiKeys {
+export function createApiKeys(dependencies: ApiKeysDependencies) {
   const { db, vault, now } = dependencies;
   // An unknown id costs as much as a wrong secret.
   const noHash = vault.mac('', HASH_PURPOSE);
 
   return {
-    create: (key, by, tx) => withinTransaction(db, tx, (inner) => createKey(dependencies, key, by, inner)),
+    /** Returns the key, the only time that its text can be read. Throws conflict (409) when the owner has too many. */
+    create: (key: NewApiKey, by: Actor, tx?: Tx): Promise<{ key: ApiKey; text: string }> =>
+      withinTransaction(db, tx, (inner) => createKey(dependencies, key, by, inner)),
 
-    async present(text) {
+    /** The key of this text. */
+    async present(text: string): Promise<PresentedKey> {
       const id = idInKey(text);
       const row = id === undefined ? null : await db.apiKey.findUnique({ where: { id } });
       const matches = vault.macMatches(text, row?.secretHash ?? noHash, HASH_PURPOSE);
@@ -102,7 +94,8 @@ export function createApiKeys(dependencies: ApiKeysDependencies): ApiKeys {
       return key.expiresAt <= now() ? { key, fault: 'expired' } : { key };
     },
 
-    async list({ state, ownerId, after, limit }) {
+    /** The newest first. */
+    async list({ state, ownerId, after, limit }: ListApiKeys): Promise<ApiKey[]> {
       const isOfOwner = ownerId === undefined ? {} : { userId: ownerId };
       const isAfter = after && {
         createdAt: { lte: after.createdAt },
@@ -116,13 +109,16 @@ export function createApiKeys(dependencies: ApiKeysDependencies): ApiKeys {
       return rows.map(keyOf);
     },
 
-    async get(id) {
+    /** Throws not_found (404). */
+    async get(id: string): Promise<ApiKey> {
       const row = await db.apiKey.findUnique({ where: { id } });
       if (!row) throw noSuchKey();
       return keyOf(row);
     },
 
-    revoke: (id, by) => withinTransaction(db, undefined, (tx) => revokeKey(dependencies, id, by, tx)),
+    /** False when it was revoked before. Throws not_found (404). */
+    revoke: (id: string, by: Actor): Promise<boolean> =>
+      withinTransaction(db, undefined, (tx) => revokeKey(dependencies, id, by, tx)),
   };
 }
 

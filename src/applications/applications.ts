@@ -31,39 +31,7 @@ import { type AddSecret, createSecrets, type UnexpiredSecret } from './secrets.t
 
 export type { Change, Registered, SamlInput } from './changes.ts';
 
-export interface Applications {
-  /** Whether an identifier of an application or an API is one of Gatehouse itself, or looks like one. */
-  isReserved(identifier: string): boolean;
-  /** Undefined for an application whose row has a wrong MAC. */
-  find(clientId: string, tx?: Tx): Promise<Application | undefined>;
-  get(id: string, tx?: Tx): Promise<Application>;
-  list(query?: ListApplications): Promise<ApplicationPage>;
-  /** Those that the access rule opens to this account, by name. */
-  openTo(account: AccessSubject, query: OpenTo): Promise<Application[]>;
-  /** The number of results of this query, by protocol. */
-  countByProtocol(query: ListApplications): Promise<{ oidc: number; saml: number }>;
-  /** Every application, also one with a wrong MAC: for plans, which may replace it. */
-  all(tx?: Tx): Promise<Application[]>;
-  /** Every application, and the errors of those whose rows are damaged. */
-  readable(): ReturnType<typeof readableApplications>;
-  /** Every application with a valid MAC. */
-  allGenuine(): Promise<Application[]>;
-  /** Registers a client. Generates a secret if its method needs one and none is passed, but never for the configuration file. */
-  createOidc(input: Partial<OidcClientInput>, change?: Change): Promise<Registered>;
-  /** Replaces the declaration of a client. */
-  updateOidc(id: string, input: Omit<OidcClientInput, 'client_id'>, change?: Change): Promise<Registered>;
-  createSaml(input: SamlInput, change?: Change): Promise<Application>;
-  updateSaml(id: string, input: Omit<SamlInput, 'entityId'>, change?: Change): Promise<Application>;
-  setEnabled(id: string, enabled: boolean, change?: Change): Promise<void>;
-  /** Deletes the application with all its grants, tokens and session entries. */
-  remove(id: string, change?: Change): Promise<void>;
-  addSecret(id: string, options?: Omit<AddSecret, 'sealed'>, change?: Change): Promise<{ id: string; value: string }>;
-  removeSecret(id: string, secretId: string, change?: Change): Promise<void>;
-  /** The unexpired secrets, newest first; the value only if it is stored encrypted. */
-  unexpiredSecrets(id: string, tx?: Tx): Promise<UnexpiredSecret[]>;
-  /** Whether `value` is one of them. */
-  hasSecret(id: string, value: string, tx?: Tx): Promise<boolean>;
-}
+export type Applications = ReturnType<typeof createApplications>;
 
 export interface ApplicationsDependencies {
   db: Db;
@@ -85,31 +53,53 @@ export interface ApplicationsDependencies {
 }
 
 /** Every operation on applications. A change runs in the transaction of its `change`, or in a new one. */
-export function createApplications(dependencies: ApplicationsDependencies): Applications {
+export function createApplications(dependencies: ApplicationsDependencies) {
   const { db, protectedRows } = dependencies;
   const secrets = createSecrets(dependencies);
   const isReserved = createReservedCheck(dependencies.reservedIdentifiers);
   const context = { ...dependencies, isReserved, secrets };
   return {
+    /** Whether an identifier of an application or an API is one of Gatehouse itself, or looks like one. */
     isReserved,
-    find: (clientId, tx = db) => findApplication(clientId, tx, protectedRows),
-    get: (id, tx = db) => getApplication(id, tx),
-    list: (query = {}) => listApplications(db, query),
-    openTo: (account, query) => applicationsOpenTo(db, account, query),
-    countByProtocol: (query) => countByProtocol(db, query),
-    all: (tx = db) => allApplications(tx),
-    readable: () => readableApplications(db),
-    allGenuine: () => allApplications(db, dependencies.protectedRows),
-    createOidc: (input, change = {}) => createOidc(context, input, change),
-    updateOidc: (id, input, change = {}) => updateOidc(context, id, input, change),
-    createSaml: (input, change = {}) => createSaml(context, input, change),
-    updateSaml: (id, input, change = {}) => updateSaml(context, id, input, change),
-    setEnabled: (id, enabled, change = {}) => setEnabled(context, id, enabled, change),
-    remove: (id, change = {}) => removeApplication(context, id, change),
-    addSecret: (id, options = {}, change = {}) => addSecret(context, id, options, change),
-    removeSecret: (id, secretId, change = {}) => removeSecret(context, id, secretId, change),
-    unexpiredSecrets: (id, tx = db) => secrets.listUnexpired(id, tx),
-    hasSecret: async (id, value, tx = db) =>
+    /** Undefined for an application whose row has a wrong MAC. */
+    find: (clientId: string, tx: Tx = db): Promise<Application | undefined> =>
+      findApplication(clientId, tx, protectedRows),
+    get: (id: string, tx: Tx = db): Promise<Application> => getApplication(id, tx),
+    list: (query: ListApplications = {}): Promise<ApplicationPage> => listApplications(db, query),
+    /** Those that the access rule opens to this account, by name. */
+    openTo: (account: AccessSubject, query: OpenTo): Promise<Application[]> => applicationsOpenTo(db, account, query),
+    /** The number of results of this query, by protocol. */
+    countByProtocol: (query: ListApplications): Promise<{ oidc: number; saml: number }> => countByProtocol(db, query),
+    /** Every application, also one with a wrong MAC: for plans, which may replace it. */
+    all: (tx: Tx = db): Promise<Application[]> => allApplications(tx),
+    /** Every application, and the errors of those whose rows are damaged. */
+    readable: (): ReturnType<typeof readableApplications> => readableApplications(db),
+    /** Every application with a valid MAC. */
+    allGenuine: (): Promise<Application[]> => allApplications(db, dependencies.protectedRows),
+    /** Registers a client. Generates a secret if its method needs one and none is passed, but never for the configuration file. */
+    createOidc: (input: Partial<OidcClientInput>, change: Change = {}): Promise<Registered> =>
+      createOidc(context, input, change),
+    /** Replaces the declaration of a client. */
+    updateOidc: (id: string, input: Omit<OidcClientInput, 'client_id'>, change: Change = {}): Promise<Registered> =>
+      updateOidc(context, id, input, change),
+    createSaml: (input: SamlInput, change: Change = {}): Promise<Application> => createSaml(context, input, change),
+    updateSaml: (id: string, input: Omit<SamlInput, 'entityId'>, change: Change = {}): Promise<Application> =>
+      updateSaml(context, id, input, change),
+    setEnabled: (id: string, enabled: boolean, change: Change = {}): Promise<void> =>
+      setEnabled(context, id, enabled, change),
+    /** Deletes the application with all its grants, tokens and session entries. */
+    remove: (id: string, change: Change = {}): Promise<void> => removeApplication(context, id, change),
+    addSecret: (
+      id: string,
+      options: Omit<AddSecret, 'sealed'> = {},
+      change: Change = {},
+    ): Promise<{ id: string; value: string }> => addSecret(context, id, options, change),
+    removeSecret: (id: string, secretId: string, change: Change = {}): Promise<void> =>
+      removeSecret(context, id, secretId, change),
+    /** The unexpired secrets, newest first; the value only if it is stored encrypted. */
+    unexpiredSecrets: (id: string, tx: Tx = db): Promise<UnexpiredSecret[]> => secrets.listUnexpired(id, tx),
+    /** Whether `value` is one of them. */
+    hasSecret: async (id: string, value: string, tx: Tx = db): Promise<boolean> =>
       (await secrets.listUnexpired(id, tx)).some((secret) => secrets.matches(secret, value)),
   };
 }

@@ -32,18 +32,7 @@ export function scopePermissionFaults({
     .map((scope) => ({ path: ['scope_permissions', scope], message: faultMessage('not-a-scope') }));
 }
 
-export interface Resources {
-  list(tx?: Tx): Promise<Resource[]>;
-  get(identifier: string, tx?: Tx): Promise<Resource>;
-  create(resource: Omit<Resource, 'source'>, by?: Actor, tx?: Tx): Promise<Resource>;
-  update(
-    identifier: string,
-    changes: Partial<Omit<Resource, 'identifier' | 'source'>>,
-    by: Actor,
-    tx: Tx,
-  ): Promise<Resource>;
-  remove(identifier: string, by: Actor, tx: Tx): Promise<void>;
-}
+export type Resources = ReturnType<typeof createResources>;
 
 export interface ResourcesDependencies {
   db: Db;
@@ -55,7 +44,7 @@ export interface ResourcesDependencies {
   signingAlgorithms(): readonly string[];
 }
 
-export function createResources(dependencies: ResourcesDependencies): Resources {
+export function createResources(dependencies: ResourcesDependencies) {
   const { db, audit, now, protectedRows, isReserved, signingAlgorithms } = dependencies;
   async function get(identifier: string, tx: Tx = db): Promise<Resource> {
     const row = await tx.resource.findUnique({ where: { identifier } });
@@ -73,9 +62,14 @@ export function createResources(dependencies: ResourcesDependencies): Resources 
 
   return {
     get,
-    list: async (tx = db) => (await tx.resource.findMany({ orderBy: { identifier: 'asc' } })).map(resourceOf),
+    list: async (tx: Tx = db): Promise<Resource[]> =>
+      (await tx.resource.findMany({ orderBy: { identifier: 'asc' } })).map(resourceOf),
 
-    create: ({ identifier, scopes, scopePermissions, signingAlg }, by = {}, outer = undefined) =>
+    create: (
+      { identifier, scopes, scopePermissions, signingAlg }: Omit<Resource, 'source'>,
+      by: Actor = {},
+      outer?: Tx,
+    ): Promise<Resource> =>
       withinTransaction(db, outer, async (tx) => {
         assertNoFaults(scopePermissionFaults({ scopes, scopePermissions }));
         assertNoFaults(unlistedAlgFault('signing_alg', signingAlg, signingAlgorithms(), undefined));
@@ -95,7 +89,12 @@ export function createResources(dependencies: ResourcesDependencies): Resources 
         return get(identifier, tx);
       }),
 
-    async update(identifier, changes, by, tx) {
+    async update(
+      identifier: string,
+      changes: Partial<Omit<Resource, 'identifier' | 'source'>>,
+      by: Actor,
+      tx: Tx,
+    ): Promise<Resource> {
       const before = await getChangeable(identifier, tx);
       const changed = { ...before, ...changes };
       assertNoFaults(scopePermissionFaults(changed));
@@ -107,7 +106,7 @@ export function createResources(dependencies: ResourcesDependencies): Resources 
       return after;
     },
 
-    async remove(identifier, by, tx) {
+    async remove(identifier: string, by: Actor, tx: Tx): Promise<void> {
       const before = await get(identifier, tx);
       if (before.source === 'file') throw forbidden('owned_by_file');
       await tx.resource.delete({ where: { identifier } });

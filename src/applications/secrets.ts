@@ -28,16 +28,7 @@ export type UnexpiredSecret = {
   value?: string;
 };
 
-export interface Secrets {
-  /** The unexpired secrets of an application, newest first. */
-  listUnexpired(applicationId: string, tx: Tx): Promise<UnexpiredSecret[]>;
-  /** Stores `value` (or a new one) and returns it; the others end when `replace` says so. */
-  add(applicationId: string, options: AddSecret, tx: Tx): Promise<{ id: string; value: string }>;
-  /** Whether a stored secret is `value`. */
-  matches(secret: UnexpiredSecret, value: string): boolean;
-  /** Sealed secrets become hashes, for an application that no longer needs their values. */
-  hashAll(applicationId: string, tx: Tx): Promise<void>;
-}
+export type Secrets = ReturnType<typeof createSecrets>;
 
 export type AddSecret = {
   sealed: boolean;
@@ -54,12 +45,13 @@ export interface SecretsDependencies {
 }
 
 /** The store of client secrets; every call joins the caller's transaction. */
-export function createSecrets(dependencies: SecretsDependencies): Secrets {
+export function createSecrets(dependencies: SecretsDependencies) {
   const { vault, now, protectedRows } = dependencies;
   const hash = (value: string) => vault.mac(value, SECRET_PURPOSE);
 
   return {
-    async listUnexpired(applicationId, tx) {
+    /** The unexpired secrets of an application, newest first. */
+    async listUnexpired(applicationId: string, tx: Tx): Promise<UnexpiredSecret[]> {
       const rows = await tx.clientSecret.findMany({
         where: { applicationId },
         orderBy: { createdAt: 'desc' },
@@ -79,7 +71,12 @@ export function createSecrets(dependencies: SecretsDependencies): Secrets {
         }));
     },
 
-    async add(applicationId, { sealed, value = randomToken(limits.symmetricKey.minBytes), replace }, tx) {
+    /** Stores `value` (or a new one) and returns it; the others end when `replace` says so. */
+    async add(
+      applicationId: string,
+      { sealed, value = randomToken(limits.symmetricKey.minBytes), replace }: AddSecret,
+      tx: Tx,
+    ): Promise<{ id: string; value: string }> {
       if (replace === 'now') await tx.clientSecret.deleteMany({ where: { applicationId } });
       if (typeof replace === 'number') await endWithin(dependencies, applicationId, replace, tx);
       if ((await tx.clientSecret.count({ where: { applicationId } })) >= MAX_SECRETS) {
@@ -96,11 +93,13 @@ export function createSecrets(dependencies: SecretsDependencies): Secrets {
       return { id, value };
     },
 
-    matches: ({ hash, value }, candidate) =>
+    /** Whether a stored secret is `value`. */
+    matches: ({ hash, value }: UnexpiredSecret, candidate: string): boolean =>
       (value !== undefined && safeEqual(value, candidate)) ||
       (hash !== undefined && vault.macMatches(candidate, hash, SECRET_PURPOSE)),
 
-    async hashAll(applicationId, tx) {
+    /** Sealed secrets become hashes, for an application that no longer needs their values. */
+    async hashAll(applicationId: string, tx: Tx): Promise<void> {
       for (const { id, value, expiresAt } of await this.listUnexpired(applicationId, tx)) {
         if (value === undefined) continue;
         const row = { id, applicationId, secretSealed: null, secretHash: hash(value), expiresAt };

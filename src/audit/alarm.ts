@@ -8,13 +8,7 @@ import type { Audit } from './audit.ts';
 /** `audit-log`: an entry or the chain; `row`: a row that grants a right or authenticates a person. */
 export type AlarmKind = 'audit-log' | 'row';
 
-export interface Alarm {
-  /**
-   * Raises an alarm with a sentence for administrators. Each process raises the same one once a day, and sends one mail of each
-   * kind an hour.
-   */
-  raise(kind: AlarmKind, message: string, data?: Record<string, unknown>): Promise<void>;
-}
+export type Alarm = ReturnType<typeof createAlarm>;
 
 export interface AlarmDependencies {
   audit: Pick<Audit, 'record'>;
@@ -28,10 +22,14 @@ export interface AlarmDependencies {
 
 const MAX_REMEMBERED = 1000;
 
-export function createAlarm({ audit, logger, now, notify, countAlarm }: AlarmDependencies): Alarm {
+export function createAlarm({ audit, logger, now, notify, countAlarm }: AlarmDependencies) {
   const isFirstIn = createMemory(now);
   return {
-    async raise(kind, message, data = {}) {
+    /**
+     * Raises an alarm with a sentence for administrators. Each process raises the same one once a day, and sends one mail of each
+     * kind an hour.
+     */
+    async raise(kind: AlarmKind, message: string, data: Record<string, unknown> = {}): Promise<void> {
       countAlarm(kind);
       if (!isFirstIn(limits.audit.repeatAlarmSeconds, `${kind}: ${message}`)) return;
       logger.error({ alarm: kind, ...data }, `ALARM: ${message}`);

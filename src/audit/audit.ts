@@ -60,12 +60,7 @@ export interface AuditEntry extends Omit<AuditContent, 'data'> {
   data: Record<string, unknown>;
 }
 
-export interface Audit {
-  /** Writes one event, inside `tx` when it reports a change that this transaction makes. */
-  record(event: AuditInput, tx?: Tx): Promise<void>;
-  /** Lists the entries that match the filter, newest first unless it says otherwise. */
-  list(filter?: AuditFilter): Promise<AuditEntry[]>;
-}
+export type Audit = ReturnType<typeof createAudit>;
 
 export interface AuditDependencies {
   db: Db;
@@ -84,9 +79,10 @@ export const statements = hotStatements('audit', {
     address, user_agent, request_id, data, salt, digest, row_mac) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 });
 
-export function createAudit({ db, sql, vault, logger, now }: AuditDependencies): Audit {
+export function createAudit({ db, sql, vault, logger, now }: AuditDependencies) {
   return {
-    async record(event, tx) {
+    /** Writes one event, inside `tx` when it reports a change that this transaction makes. */
+    async record(event: AuditInput, tx?: Tx): Promise<void> {
       const row = toRow(event, now());
       const parties = [row.actorId, row.actorApp, row.subjectId, row.clientId];
       const request = [row.address, row.userAgent, row.requestId];
@@ -98,7 +94,8 @@ export function createAudit({ db, sql, vault, logger, now }: AuditDependencies):
       logger.info({ audit: { ...row, at: undefined, data: undefined, digest } }, `audit ${row.type} ${row.outcome}`);
     },
 
-    async list({ isVisible, ...filter } = {}) {
+    /** Lists the entries that match the filter, newest first unless it says otherwise. */
+    async list({ isVisible, ...filter }: AuditFilter = {}): Promise<AuditEntry[]> {
       const { types, partyId, from, until, before, after, isOldestFirst, limit = PAGE, ...equals } = filter;
       const ids = isVisible && (await limitedIds(db, { ...filter, limit }, isVisible));
       const rows = await db.auditEvent.findMany({

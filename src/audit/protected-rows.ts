@@ -43,17 +43,7 @@ export type ProtectedTable =
 /** Times as ISO text, so that both databases and both ways to read a row give the same. */
 export type ProtectedValue = string | number | boolean | null;
 
-export interface ProtectedRows {
-  /** The MAC to store with a row. `fields` are its key, first, and every value that decides what the row gives or proves. */
-  macOf(table: ProtectedTable, fields: readonly ProtectedValue[]): string;
-  /** Whether this server wrote the row; raises an alarm if not. */
-  isGenuine(table: ProtectedTable, fields: readonly ProtectedValue[], mac: string): boolean;
-  /**
-   * The same for a consumed row, whose stored MAC is shortened. The removed characters are lost, so no program can make the row
-   * valid again.
-   */
-  isGenuineConsumed(table: ProtectedTable, fields: readonly ProtectedValue[], mac: string): boolean;
-}
+export type ProtectedRows = ReturnType<typeof createProtectedRows>;
 
 export interface ProtectedRowsDependencies {
   vault: Pick<Vault, 'mac' | 'macMatches'>;
@@ -63,7 +53,7 @@ export interface ProtectedRowsDependencies {
 /** The number of characters that are removed from the end of a MAC when its row is consumed. The rest has 132 bits. */
 export const REMOVED_MAC_CHARACTERS = 21;
 
-export function createProtectedRows({ vault, alarm }: ProtectedRowsDependencies): ProtectedRows {
+export function createProtectedRows({ vault, alarm }: ProtectedRowsDependencies) {
   const purpose = (table: ProtectedTable) => `row ${table}`;
   const raise = (table: ProtectedTable, fields: readonly ProtectedValue[]): false => {
     const key = String(fields[0] ?? '');
@@ -73,20 +63,26 @@ export function createProtectedRows({ vault, alarm }: ProtectedRowsDependencies)
   };
   const recent = createRecentMacs();
   return {
-    macOf(table, fields) {
+    /** The MAC to store with a row. `fields` are its key, first, and every value that decides what the row gives or proves. */
+    macOf(table: ProtectedTable, fields: readonly ProtectedValue[]): string {
       const text = JSON.stringify(fields);
       const mac = vault.mac(text, purpose(table));
       if (table === READ_OFTEN) recent.add(mac, text);
       return mac;
     },
-    isGenuine(table, fields, mac) {
+    /** Whether this server wrote the row; raises an alarm if not. */
+    isGenuine(table: ProtectedTable, fields: readonly ProtectedValue[], mac: string): boolean {
       const text = JSON.stringify(fields);
       if (table === READ_OFTEN && recent.has(mac, text)) return true;
       if (!vault.macMatches(text, mac, purpose(table))) return raise(table, fields);
       if (table === READ_OFTEN) recent.add(mac, text);
       return true;
     },
-    isGenuineConsumed: (table, fields, mac) =>
+    /**
+     * The same for a consumed row, whose stored MAC is shortened. The removed characters are lost, so no program can make the row
+     * valid again.
+     */
+    isGenuineConsumed: (table: ProtectedTable, fields: readonly ProtectedValue[], mac: string): boolean =>
       vault.macMatches(JSON.stringify(fields), mac, purpose(table), REMOVED_MAC_CHARACTERS) || raise(table, fields),
   };
 }

@@ -8,15 +8,7 @@ import { type Fragment, fragment } from '../storage/fragments.ts';
 import { unavailableIn } from '../storage/unavailable.ts';
 import type { Audit, AuditInput } from './audit.ts';
 
-export interface RepeatedEntries {
-  /** Writes the entry, or counts it. Entries are equal in type, reason, client, subject and network. */
-  record(entry: AuditInput): Promise<void>;
-  /**
-   * Writes the number of all entries that were only counted; call it before the process stops. When the database cannot be used, it logs
-   * how many numbers are lost, because a stop does not wait for the database.
-   */
-  flush(): Promise<void>;
-}
+export type RepeatedEntries = ReturnType<typeof createRepeatedEntries>;
 
 export interface RepeatedEntriesDependencies {
   audit: Pick<Audit, 'record'>;
@@ -41,7 +33,7 @@ export function timesOf(dialect: Dialect): Fragment {
 }
 
 /** Counts in this process; several instances write an entry each. */
-export function createRepeatedEntries(dependencies: RepeatedEntriesDependencies): RepeatedEntries {
+export function createRepeatedEntries(dependencies: RepeatedEntriesDependencies) {
   const { audit, now, logger, networkOf } = dependencies;
   // In the order in which they end, because all last equally long.
   const open = new Map<string, Repeated>();
@@ -67,7 +59,8 @@ export function createRepeatedEntries(dependencies: RepeatedEntriesDependencies)
   }
 
   return {
-    async record(entry) {
+    /** Writes the entry, or counts it. Entries are equal in type, reason, client, subject and network. */
+    async record(entry: AuditInput): Promise<void> {
       await closeEnded();
       const { type, reason, clientId, subjectId, request } = entry;
       const key = JSON.stringify([type, reason, clientId, subjectId, request && networkOf(request.address)]);
@@ -81,7 +74,11 @@ export function createRepeatedEntries(dependencies: RepeatedEntriesDependencies)
       await audit.record(entry);
     },
 
-    async flush() {
+    /**
+     * Writes the number of all entries that were only counted; call it before the process stops. When the database cannot be used, it logs
+     * how many numbers are lost, because a stop does not wait for the database.
+     */
+    async flush(): Promise<void> {
       const counted = [...open.values()].filter(({ count }) => count > 0).length;
       try {
         for (const key of [...open.keys()]) await close(key);

@@ -20,10 +20,7 @@ export interface EvaluatingApp {
   permissionsFilter: string[] | undefined;
 }
 
-export interface EvaluationCallers {
-  /** Throws 401 without a valid credential of an application, 429 when there are too many calls. */
-  identify(ctx: Context): Promise<EvaluatingApp>;
-}
+export type EvaluationCallers = ReturnType<typeof createEvaluationCallers>;
 
 export interface EvaluationCallersDependencies {
   tokens: ApiTokens;
@@ -33,7 +30,7 @@ export interface EvaluationCallersDependencies {
   audience: string;
 }
 
-export function createEvaluationCallers(dependencies: EvaluationCallersDependencies): EvaluationCallers {
+export function createEvaluationCallers(dependencies: EvaluationCallersDependencies) {
   const { tokens, applications, rateLimits, audience } = dependencies;
 
   async function authenticatedClientId(ctx: Context): Promise<string | undefined> {
@@ -48,7 +45,8 @@ export function createEvaluationCallers(dependencies: EvaluationCallersDependenc
   }
 
   return {
-    async identify(ctx) {
+    /** Throws 401 without a valid credential of an application, 429 when there are too many calls. */
+    async identify(ctx: Context): Promise<EvaluatingApp> {
       const network = { address: ctx.state.request.address };
       const failures = await rateLimits.peek('api:address', network);
       if (!failures.allowed) throw tooManyRequests(failures.retryAfterSeconds);

@@ -49,12 +49,7 @@ export interface Evaluated<Answer> {
   denied: Denied[];
 }
 
-export interface Evaluations {
-  /** AuthZEN 6. Throws invalid_input. */
-  one(body: unknown, app: EvaluatingApp): Promise<Evaluated<Decision>>;
-  /** AuthZEN 7: several, each with the defaults of the whole. Without any it is the same as one. */
-  many(body: unknown, app: EvaluatingApp): Promise<Evaluated<Decision | { evaluations: Decision[] }>>;
-}
+export type Evaluations = ReturnType<typeof createEvaluations>;
 
 export interface EvaluationsDependencies {
   accounts: Pick<Accounts, 'find'>;
@@ -65,7 +60,7 @@ export interface EvaluationsDependencies {
   accountOf(clientId: string, subject: string): Promise<string | undefined>;
 }
 
-export function createEvaluations(dependencies: EvaluationsDependencies): Evaluations {
+export function createEvaluations(dependencies: EvaluationsDependencies) {
   const { accounts, permissions, hasUsed, accountOf } = dependencies;
   /** Permits only for users who have used the application and may open it, and only permissions that are visible to it. */
   async function decide({ subject, action, resource }: z.output<typeof evaluation>, app: EvaluatingApp) {
@@ -81,15 +76,17 @@ export function createEvaluations(dependencies: EvaluationsDependencies): Evalua
     return { decision, denied: decision ? [] : [{ ...(account && { subject: account.id }), permission }] };
   }
 
-  const one: Evaluations['one'] = async (body, app) => {
+  const one: (body: unknown, app: EvaluatingApp) => Promise<Evaluated<Decision>> = async (body, app) => {
     const { decision, denied } = await decide(checked(evaluation, body), app);
     return { answer: { decision }, denied };
   };
 
   return {
+    /** AuthZEN 6. Throws invalid_input. */
     one,
 
-    async many(body, app) {
+    /** AuthZEN 7: several, each with the defaults of the whole. Without any it is the same as one. */
+    async many(body: unknown, app: EvaluatingApp): Promise<Evaluated<Decision | { evaluations: Decision[] }>> {
       const { evaluations = [], options, ...defaults } = checked(batch, body);
       if (evaluations.length === 0) return one(defaults, app);
       const semantic = options?.evaluations_semantic ?? 'execute_all';

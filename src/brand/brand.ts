@@ -23,33 +23,32 @@ export const brandImageSettings = ['brand_logo', 'brand_logo_dark', 'brand_icon'
 /** The settings that an application replaces; a picture is its file name. */
 export type BrandValues = { [Name in BrandSetting]?: string | undefined };
 
-export interface Brand {
-  /** The brand of the settings; undefined where none of them is set. The settings are cached, so nothing is read. */
-  current(): BrandLook | undefined;
-  /** The same for the pages of an application; undefined where it has no brand of its own. */
-  ofApplication(clientId: string): BrandLook | undefined;
-  /** The brand with these values instead of those of the settings, or of one application. */
-  with(values: BrandValues, options?: { isOfApplication: boolean }): BrandLook | undefined;
-}
+export type Brand = ReturnType<typeof createBrand>;
 
 /** The path under which `serve.ts` serves the pictures. */
 export const imagePath = (name: string): string => `/assets/brand-${name}`;
 
-export function createBrand({ settings }: { settings: Pick<Settings, 'latest'> }): Brand {
+export function createBrand({ settings }: { settings: Pick<Settings, 'latest'> }) {
   let last: { values: SettingValues; look: BrandLook | undefined } | undefined;
   return {
-    current() {
+    /** The brand of the settings; undefined where none of them is set. The settings are cached, so nothing is read. */
+    current(): BrandLook | undefined {
       const values = settings.latest();
       // Cached until the settings are loaded again.
       if (last?.values !== values) last = { values, look: lookOf(values) };
       return last.look;
     },
-    ofApplication(clientId) {
+    /** The same for the pages of an application; undefined where it has no brand of its own. */
+    ofApplication(clientId: string): BrandLook | undefined {
       const values = settings.latest();
       const applicationBrand = brandOfApplication(values.brand_applications, clientId);
       return applicationBrand && lookOf({ ...values, ...inPlace(applicationBrand) });
     },
-    with(values, { isOfApplication } = { isOfApplication: false }) {
+    /** The brand with these values instead of those of the settings, or of one application. */
+    with(
+      values: BrandValues,
+      { isOfApplication }: { isOfApplication: boolean } = { isOfApplication: false },
+    ): BrandLook | undefined {
       return lookOf({ ...settings.latest(), ...(isOfApplication ? inPlace(values) : values) });
     },
   };

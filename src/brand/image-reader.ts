@@ -13,22 +13,19 @@ export interface NewImage {
   bytes: Buffer;
 }
 
-export interface ImageReader {
-  /** Throws ImageFault, and unavailable (503) when too many pictures wait. */
-  read(bytes: Buffer): Promise<NewImage>;
-  close(): Promise<void>;
-}
+export type ImageReader = ReturnType<typeof createImageReader>;
 
 /** The first part of the name of a picture. */
 export const imageHash = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 32);
 
 /** The thread starts with the first picture, and ends when it is idle. */
-export function createImageReader(): ImageReader {
+export function createImageReader() {
   const { maxWaiting, timeLimitMs, heapMb } = imageLimits;
   const file = workerModule('brand/images/task.ts');
   const worker = createWorker<ImageTask, ImageResult>({ file, maxWaiting, timeLimitMs, maxHeapMb: heapMb });
   return {
-    async read(bytes) {
+    /** Throws ImageFault, and unavailable (503) when too many pictures wait. */
+    async read(bytes: Buffer): Promise<NewImage> {
       const result = await worker.run({ bytes }).catch((error: unknown): ImageResult => {
         if (error instanceof TaskTimeout) return { fault: 'takes too long to read: choose a simpler one' };
         throw error;

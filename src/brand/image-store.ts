@@ -10,23 +10,7 @@ import { createImageReader, type NewImage } from './image-reader.ts';
 import { ImageFault } from './images/image-fault.ts';
 import { imageLimits } from './limits.ts';
 
-export interface ImageStore {
-  /**
-   * The name for a setting, and the picture to save with it. `value` is a data URL or the name of a stored picture, which is saved
-   * again, because the removal of unused pictures may find it before the setting names it.
-   *
-   * @throws ImageFault for a picture that cannot be used, one that is not stored, and a path
-   */
-  prepare(value: string): Promise<NewImage>;
-  /** The picture as it is written again. Throws ImageFault, and unavailable (503) when too many pictures wait. */
-  check(bytes: Buffer): Promise<NewImage>;
-  save(tx: Tx, image: NewImage): Promise<void>;
-  /** The content; undefined without such a picture, and for one that another program wrote. */
-  read(name: string): Promise<Buffer | undefined>;
-  /** Removes the pictures that were stored before `before` and have none of these names. */
-  removeOthers(used: ReadonlySet<string>, before: Date): Promise<void>;
-  close(): Promise<void>;
-}
+export type ImageStore = ReturnType<typeof createImageStore>;
 
 export interface ImageStoreDependencies {
   db: Db;
@@ -41,7 +25,7 @@ const TABLE = 'settings';
 const MAX_CACHED = 16;
 
 /** The thread starts with the first picture, and ends when it is idle. */
-export function createImageStore({ db, now, protectedRows }: ImageStoreDependencies): ImageStore {
+export function createImageStore({ db, now, protectedRows }: ImageStoreDependencies) {
   const reader = createImageReader();
   const cached = new Map<string, Buffer>();
 
@@ -67,11 +51,19 @@ export function createImageStore({ db, now, protectedRows }: ImageStoreDependenc
   }
 
   return {
+    /** The content; undefined without such a picture, and for one that another program wrote. */
     read,
+    /** The picture as it is written again. Throws ImageFault, and unavailable (503) when too many pictures wait. */
     check,
     close: reader.close,
 
-    async prepare(value) {
+    /**
+     * The name for a setting, and the picture to save with it. `value` is a data URL or the name of a stored picture, which is saved
+     * again, because the removal of unused pictures may find it before the setting names it.
+     *
+     * @throws ImageFault for a picture that cannot be used, one that is not stored, and a path
+     */
+    async prepare(value: string): Promise<NewImage> {
       if (isImageName(value)) {
         const bytes = await read(value);
         if (bytes) return { name: value, bytes };
@@ -81,13 +73,14 @@ export function createImageStore({ db, now, protectedRows }: ImageStoreDependenc
       return check(Buffer.from(value.slice(value.indexOf(',') + 1), 'base64'));
     },
 
-    async save(tx, { name, bytes }) {
+    async save(tx: Tx, { name, bytes }: NewImage): Promise<void> {
       const key = `${IMAGE_KEY}${name}`;
       const mac = (text: string) => protectedRows.macOf(TABLE, [key, text]);
       await storeValue(tx, key, bytes.toString('base64'), { source: 'brand', at: now(), mac });
     },
 
-    async removeOthers(used, before) {
+    /** Removes the pictures that were stored before `before` and have none of these names. */
+    async removeOthers(used: ReadonlySet<string>, before: Date): Promise<void> {
       const keys = await storedKeys(db, IMAGE_KEY, before);
       await removeValues(
         db,

@@ -10,22 +10,20 @@ import type { ConfigurationFile } from './read-file.ts';
 
 export type { ConfigFileDependencies, Plan, PlanResult } from './plan/plan.ts';
 
-export interface ConfigFile {
-  /** What applying the file would do; changes nothing. */
-  plan(file: ConfigurationFile, options?: PlanOptions): Promise<PlanResult>;
-  /** Plans and applies in one transaction; retries when another instance did the same in between. */
-  apply(file: ConfigurationFile): Promise<PlanResult>;
-}
+export type ConfigFile = ReturnType<typeof createConfigFile>;
 
 const ATTEMPTS = 4;
 // Thousands of users are one transaction.
 const APPLY = { timeout: 300_000 };
 
 /** Planning and applying a file that was read. */
-export function createConfigFile(dependencies: ConfigFileDependencies): ConfigFile {
+export function createConfigFile(dependencies: ConfigFileDependencies) {
   return {
-    plan: (file, options) => planFile(dependencies, file, options),
-    apply: (file) => applyFile(dependencies, file),
+    /** What applying the file would do; changes nothing. */
+    plan: (file: ConfigurationFile, options?: PlanOptions): Promise<PlanResult> =>
+      planFile(dependencies, file, options),
+    /** Plans and applies in one transaction; retries when another instance did the same in between. */
+    apply: (file: ConfigurationFile): Promise<PlanResult> => applyFile(dependencies, file),
   };
 }
 

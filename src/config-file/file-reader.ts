@@ -9,11 +9,7 @@ import type { ParsedFile } from './file.ts';
 import type { ParseResult, ParseTask } from './parse-task.ts';
 import { type Declared, emptyDeclaration } from './schema.ts';
 
-export interface FileReader {
-  /** Throws unavailable (503) when too many files wait, and invalid_input (400) for one that takes too much time or memory. */
-  read(text: string): Promise<ParsedFile>;
-  close(): Promise<void>;
-}
+export type FileReader = ReturnType<typeof createFileReader>;
 
 export interface FileReaderOptions {
   /** The maximum number of waiting files, including the current one. */
@@ -22,7 +18,7 @@ export interface FileReaderOptions {
 }
 
 /** The thread starts with the first file, and ends when it is idle. */
-export function createFileReader(options: FileReaderOptions = {}): FileReader {
+export function createFileReader(options: FileReaderOptions = {}) {
   const { maxWaiting, timeLimitMs } = { ...limits.configuration, ...options };
   const worker = createWorker<ParseTask, ParseResult>({
     file: workerModule('config-file/parse-task.ts'),
@@ -50,7 +46,8 @@ export function createFileReader(options: FileReaderOptions = {}): FileReader {
   }
 
   return {
-    async read(text) {
+    /** Throws unavailable (503) when too many files wait, and invalid_input (400) for one that takes too much time or memory. */
+    async read(text: string): Promise<ParsedFile> {
       const { pieces, faults } = await run({ text });
       const declared = emptyDeclaration();
       for await (const piece of inTurns(pieces, 1)) append(declared, JSON.parse(piece) as Partial<Declared>);

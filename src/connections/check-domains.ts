@@ -15,12 +15,7 @@ import { type ConnectionDomain, listDomains, setProof } from './domains.ts';
 /** `unreachable`: the name servers did not answer, so nothing changed. */
 export type DomainCheck = 'proven' | 'missing' | 'unreachable';
 
-export interface DomainChecks {
-  /** Looks the record up now. Throws not_found (404). */
-  check(connectionId: string, domain: string, by?: Actor): Promise<DomainCheck>;
-  /** Checks those that are due; for the job. */
-  checkDue(signal: AbortSignal): Promise<void>;
-}
+export type DomainChecks = ReturnType<typeof createDomainChecks>;
 
 export interface DomainChecksDependencies extends Pick<ConnectionsContext, 'db' | 'now' | 'audit' | 'protectedRows'> {
   logger: Logger;
@@ -28,7 +23,7 @@ export interface DomainChecksDependencies extends Pick<ConnectionsContext, 'db' 
   resolveTxt: ResolveTxt;
 }
 
-export function createDomainChecks(dependencies: DomainChecksDependencies): DomainChecks {
+export function createDomainChecks(dependencies: DomainChecksDependencies) {
   const { db, now, logger, connections, resolveTxt } = dependencies;
 
   async function check(domain: ConnectionDomain, by?: Actor): Promise<DomainCheck> {
@@ -55,14 +50,16 @@ export function createDomainChecks(dependencies: DomainChecksDependencies): Doma
   }
 
   return {
-    async check(connectionId, domain, by) {
+    /** Looks the record up now. Throws not_found (404). */
+    async check(connectionId: string, domain: string, by?: Actor): Promise<DomainCheck> {
       await connections.get(connectionId);
       const one = (await listDomains(dependencies, connectionId, db)).find((row) => row.domain === domain);
       if (!one) throw notFound({ message: t('console.connections.fault.no-domain', { domain }) });
       return check(one, by);
     },
 
-    async checkDue(signal) {
+    /** Checks those that are due; for the job. */
+    async checkDue(signal: AbortSignal): Promise<void> {
       // The file itself is the proof of what it declares.
       const local = new Set((await connections.list()).filter(({ source }) => source === 'local').map(({ id }) => id));
       const due = now().getTime() - limits.connections.readSeconds * 1000;

@@ -32,50 +32,12 @@ import {
   updateConnection,
 } from './write.ts';
 
-export interface Connections {
-  /** Every connection, in the order of the buttons; without the rows that another program wrote. */
-  list(tx?: Tx): Promise<Connection[]>;
-  find(id: string, tx?: Tx): Promise<Connection | undefined>;
-  /** Throws not_found (404). */
-  get(id: string, tx?: Tx): Promise<Connection>;
-  /** The enabled ones; cached with the directory, so callers must not change them. */
-  enabled(): Promise<readonly Connection[]>;
-  /** An enabled connection, undefined for any other id; cached. */
-  findEnabled(id: string): Promise<Connection | undefined>;
-  /** The enabled connection with this proven domain (ASCII, lower case); cached. */
-  forDomain(domain: string): Promise<Connection | undefined>;
-  /** The proven domains of the connection; cached outside a transaction. */
-  provenDomains(id: string, tx?: Tx): Promise<string[]>;
-  /** The ids of rows that another program wrote. They can only be removed. */
-  forgedIds(): Promise<string[]>;
-  create(entry: ConnectionEntry, change?: Change): Promise<Connection>;
-  /** Replaces the declaration; secrets that the entry does not name stay. */
-  update(entry: ConnectionEntry, change?: Change): Promise<Connection>;
-  /** Why a stored connection cannot become this entry; undefined when it can, or when there is none. */
-  changeFault(entry: ConnectionEntry): Promise<ChangeFault | undefined>;
-  setEnabled(id: string, enabled: boolean, change?: Change): Promise<void>;
-  remove(id: string, change?: Change): Promise<void>;
-  /** Without values, newest first. */
-  secretInfos(id: string, tx?: Tx): Promise<SecretInfo[]>;
-  /** The values to use, the best one first; empty where there is none. Their rows are cached. */
-  decryptedSecrets(id: string, purpose: SecretPurpose): Promise<DecryptedSecret[]>;
-  /** Whether exactly these are stored. */
-  secretsMatch(id: string, purpose: SecretPurpose, declared: readonly DeclaredSecret[], tx?: Tx): Promise<boolean>;
-  addSecret(id: string, purpose: SecretPurpose, secret: DeclaredSecret, change?: Change): Promise<SecretInfo>;
-  removeSecret(id: string, secretId: string, change?: Change): Promise<void>;
-  /** The upstream rejected the secret: it is not sent again, and the administrators are told once. */
-  secretRejected(id: string, secretId: string, rejection: { reason: string; text: string }): Promise<void>;
-  /** The upstream accepts a secret that it rejected before. */
-  secretAccepted(id: string, secretId: string): Promise<void>;
-  /** Cached for an id; callers must not change them. */
-  roleMappings(id: string, tx?: Tx): Promise<readonly RoleMapping[]>;
-  domains(id?: string, tx?: Tx): Promise<ConnectionDomain[]>;
-}
+export type Connections = ReturnType<typeof createConnections>;
 
 const ALL = 'all';
 
 /** Every operation on connections. A change joins the transaction of its `change`, or is one of its own. */
-export function createConnections(context: ConnectionsContext): Connections {
+export function createConnections(context: ConnectionsContext) {
   const { db, sql } = context;
   const cached = <T>(load: (key: string) => Promise<T>) =>
     cacheDirectory(sql, load, { max: limits.connections.cached });
@@ -90,32 +52,58 @@ export function createConnections(context: ConnectionsContext): Connections {
   const findEnabled = async (id: string) => (await enabled(ALL))?.find((one) => one.id === id);
 
   return {
-    list: (tx = db) => listConnections(context, tx),
-    find: (id, tx = db) => findConnection(context, id, tx),
-    get: (id, tx = db) => getConnection(context, id, tx),
-    enabled: async () => (await enabled(ALL)) ?? [],
+    /** Every connection, in the order of the buttons; without the rows that another program wrote. */
+    list: (tx: Tx = db): Promise<Connection[]> => listConnections(context, tx),
+    find: (id: string, tx: Tx = db): Promise<Connection | undefined> => findConnection(context, id, tx),
+    /** Throws not_found (404). */
+    get: (id: string, tx: Tx = db): Promise<Connection> => getConnection(context, id, tx),
+    /** The enabled ones; cached with the directory, so callers must not change them. */
+    enabled: async (): Promise<readonly Connection[]> => (await enabled(ALL)) ?? [],
+    /** An enabled connection, undefined for any other id; cached. */
     findEnabled,
-    async forDomain(domain) {
+    /** The enabled connection with this proven domain (ASCII, lower case); cached. */
+    async forDomain(domain: string): Promise<Connection | undefined> {
       const id = (await proven(ALL))?.get(domain);
       return id === undefined ? undefined : findEnabled(id);
     },
-    async provenDomains(id, tx) {
+    /** The proven domains of the connection; cached outside a transaction. */
+    async provenDomains(id: string, tx?: Tx): Promise<string[]> {
       const all = [...((await (tx ? readProven(tx) : proven(ALL))) ?? [])];
       return all.flatMap(([domain, connectionId]) => (connectionId === id ? [domain] : []));
     },
-    forgedIds: () => listForged(context, db),
-    create: (entry, change = {}) => createConnection(context, entry, change),
-    update: (entry, change = {}) => updateConnection(context, entry, change),
-    async changeFault(entry) {
+    /** The ids of rows that another program wrote. They can only be removed. */
+    forgedIds: (): Promise<string[]> => listForged(context, db),
+    create: (entry: ConnectionEntry, change: Change = {}): Promise<Connection> =>
+      createConnection(context, entry, change),
+    /** Replaces the declaration; secrets that the entry does not name stay. */
+    update: (entry: ConnectionEntry, change: Change = {}): Promise<Connection> =>
+      updateConnection(context, entry, change),
+    /** Why a stored connection cannot become this entry; undefined when it can, or when there is none. */
+    async changeFault(entry: ConnectionEntry): Promise<ChangeFault | undefined> {
       const before = await findConnection(context, entry.id, db);
       return before && changeFault(before, entry, db);
     },
-    setEnabled: (id, enable, change = {}) => setEnabled(context, id, enable, change),
-    remove: (id, change = {}) => removeConnection(context, id, change),
-    secretInfos: (id, tx = db) => listSecrets(context, id, tx),
-    decryptedSecrets: async (id, purpose) => decryptSecrets(context, id, purpose, (await secretsInRows(id)) ?? []),
-    secretsMatch: (id, purpose, declared, tx = db) => secretsMatch(context, id, purpose, declared, tx),
-    addSecret: (id, purpose, secret, { by, tx: outer, source = 'local' } = {}) =>
+    setEnabled: (id: string, enable: boolean, change: Change = {}): Promise<void> =>
+      setEnabled(context, id, enable, change),
+    remove: (id: string, change: Change = {}): Promise<void> => removeConnection(context, id, change),
+    /** Without values, newest first. */
+    secretInfos: (id: string, tx: Tx = db): Promise<SecretInfo[]> => listSecrets(context, id, tx),
+    /** The values to use, the best one first; empty where there is none. Their rows are cached. */
+    decryptedSecrets: async (id: string, purpose: SecretPurpose): Promise<DecryptedSecret[]> =>
+      decryptSecrets(context, id, purpose, (await secretsInRows(id)) ?? []),
+    /** Whether exactly these are stored. */
+    secretsMatch: (
+      id: string,
+      purpose: SecretPurpose,
+      declared: readonly DeclaredSecret[],
+      tx: Tx = db,
+    ): Promise<boolean> => secretsMatch(context, id, purpose, declared, tx),
+    addSecret: (
+      id: string,
+      purpose: SecretPurpose,
+      secret: DeclaredSecret,
+      { by, tx: outer, source = 'local' }: Change = {},
+    ): Promise<SecretInfo> =>
       withinTransaction(db, outer, async (tx) => {
         await getChangeable(context, id, source, tx);
         const added = await storeSecret(context, id, purpose, secret, tx);
@@ -123,13 +111,14 @@ export function createConnections(context: ConnectionsContext): Connections {
         await recordChange(context, 'connection.secret-created', id, tx, by, data);
         return added;
       }),
-    removeSecret: (id, secretId, { by, tx: outer, source = 'local' } = {}) =>
+    removeSecret: (id: string, secretId: string, { by, tx: outer, source = 'local' }: Change = {}): Promise<void> =>
       withinTransaction(db, outer, async (tx) => {
         await getChangeable(context, id, source, tx);
         await deleteSecret(id, secretId, tx);
         await recordChange(context, 'connection.secret-removed', id, tx, by, { secretId });
       }),
-    secretRejected: (id, secretId, rejection) =>
+    /** The upstream rejected the secret: it is not sent again, and the administrators are told once. */
+    secretRejected: (id: string, secretId: string, rejection: { reason: string; text: string }): Promise<void> =>
       transaction(db, async (tx) => {
         if (!(await storeRejection(context, secretId, rejection, tx))) return;
         const { name, kind } = await getConnection(context, id, tx);
@@ -141,8 +130,12 @@ export function createConnections(context: ConnectionsContext): Connections {
           tx,
         );
       }),
-    secretAccepted: (_id, secretId) => transaction(db, (tx) => forgetRejection(secretId, tx)),
-    roleMappings: async (id, tx) => (tx ? listRoleMappings(context, id, tx) : ((await mappings(id)) ?? [])),
-    domains: (id, tx = db) => listDomains(context, id, tx),
+    /** The upstream accepts a secret that it rejected before. */
+    secretAccepted: (_id: string, secretId: string): Promise<void> =>
+      transaction(db, (tx) => forgetRejection(secretId, tx)),
+    /** Cached for an id; callers must not change them. */
+    roleMappings: async (id: string, tx?: Tx): Promise<readonly RoleMapping[]> =>
+      tx ? listRoleMappings(context, id, tx) : ((await mappings(id)) ?? []),
+    domains: (id?: string, tx: Tx = db): Promise<ConnectionDomain[]> => listDomains(context, id, tx),
   };
 }

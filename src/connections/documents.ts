@@ -25,23 +25,7 @@ export interface ConnectionDocument {
 }
 export type DocumentState = Omit<DocumentRow, 'content'> & { hasContent: boolean };
 
-export interface ConnectionDocuments {
-  /** The last good document; reads it where there is none yet. Throws DocumentError. Cached with the directory. */
-  get(connection: Connection, kind: DocumentKind): Promise<ConnectionDocument>;
-  /** The last good document without reading anything from the network. */
-  stored(connectionId: string, kind: DocumentKind): Promise<string | undefined>;
-  /**
-   * Reads the JWKS again because of a key ID that it lacks, at most once a minute, or SAML metadata because no key of it verifies an
-   * answer, at most every ten minutes. Returns the last good one.
-   */
-  getWithNewKeys(connection: Connection): Promise<ConnectionDocument>;
-  /** Reads every document of the connection now, and returns the fault of each. Unlike `get` it works for drafts. */
-  readNow(connection: Connection): Promise<{ kind: DocumentKind; error: PageText | undefined }[]>;
-  /** Reads those that are due, for the job. Returns when the next one that was never read is due. */
-  refreshDue(signal: AbortSignal): Promise<Date | undefined>;
-  /** What is stored, of one connection or of all. */
-  states(connectionId?: string): Promise<DocumentState[]>;
-}
+export type ConnectionDocuments = ReturnType<typeof createConnectionDocuments>;
 
 export interface DocumentsDependencies extends Pick<ConnectionsContext, 'db' | 'sql' | 'audit' | 'protectedRows'> {
   now: Clock;
@@ -54,21 +38,28 @@ export interface DocumentsDependencies extends Pick<ConnectionsContext, 'db' | '
   fetchMetadata(url: string, pinnedCertificate?: string): Promise<string>;
 }
 
-export function createConnectionDocuments(dependencies: DocumentsDependencies): ConnectionDocuments {
+export function createConnectionDocuments(dependencies: DocumentsDependencies) {
   const { db, now, connections } = dependencies;
   const { stored, current, readOnce } = createDocumentCache(dependencies);
 
   return {
-    async get(connection, kind) {
+    /** The last good document; reads it where there is none yet. Throws DocumentError. Cached with the directory. */
+    async get(connection: Connection, kind: DocumentKind): Promise<ConnectionDocument> {
       const { settings } = connection;
       if (kind === 'metadata' && 'metadata' in settings && settings.metadata !== undefined)
         return { kind, content: settings.metadata, readAt: new Date(0) };
       return documentOf(await current(connection, kind));
     },
 
-    stored: async (id, kind) => (await stored(id, kind))?.content || undefined,
+    /** The last good document without reading anything from the network. */
+    stored: async (id: string, kind: DocumentKind): Promise<string | undefined> =>
+      (await stored(id, kind))?.content || undefined,
 
-    async getWithNewKeys(connection) {
+    /**
+     * Reads the JWKS again because of a key ID that it lacks, at most once a minute, or SAML metadata because no key of it verifies an
+     * answer, at most every ten minutes. Returns the last good one.
+     */
+    async getWithNewKeys(connection: Connection): Promise<ConnectionDocument> {
       const kind = connection.kind === 'saml' ? 'metadata' : 'jwks';
       const row = await stored(connection.id, kind);
       if (row && isWithin(limits.connections.unknownKeySeconds[kind], row.triedAt.getTime(), now()))
@@ -76,7 +67,8 @@ export function createConnectionDocuments(dependencies: DocumentsDependencies): 
       return documentOf(await readOnce(connection, kind));
     },
 
-    async readNow(connection) {
+    /** Reads every document of the connection now, and returns the fault of each. Unlike `get` it works for drafts. */
+    async readNow(connection: Connection): Promise<{ kind: DocumentKind; error: PageText | undefined }[]> {
       const results: { kind: DocumentKind; error: PageText | undefined }[] = [];
       for (const kind of kindsOf(connection)) {
         const { lastError } = await readOnce(connection, kind);
@@ -86,7 +78,8 @@ export function createConnectionDocuments(dependencies: DocumentsDependencies): 
       return results;
     },
 
-    async refreshDue(signal) {
+    /** Reads those that are due, for the job. Returns when the next one that was never read is due. */
+    async refreshDue(signal: AbortSignal): Promise<Date | undefined> {
       const unread: Date[] = [];
       for (const connection of await connections.enabled()) {
         for (const kind of kindsOf(connection)) {
@@ -99,7 +92,8 @@ export function createConnectionDocuments(dependencies: DocumentsDependencies): 
       return unread.sort((a, b) => a.getTime() - b.getTime())[0];
     },
 
-    async states(connectionId) {
+    /** What is stored, of one connection or of all. */
+    async states(connectionId?: string): Promise<DocumentState[]> {
       const rows = await listDocumentRows({ db, protectedRows: dependencies.protectedRows }, connectionId);
       return rows.map(({ content, ...row }) => ({ ...row, hasContent: content !== '' }));
     },

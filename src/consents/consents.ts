@@ -22,17 +22,7 @@ export interface ConsentEntry {
   grantedAt: Date;
 }
 
-export interface Consents {
-  find(userId: string, applicationId: string): Promise<Granted | undefined>;
-  /** Adds to what was granted before. */
-  allow(userId: string, applicationId: string, granted: Granted): Promise<void>;
-  list(userId: string): Promise<ConsentEntry[]>;
-  /** Withdraws the consent and deletes the row of `recordUse`; the caller revokes its grants. False when there was none. */
-  withdraw(userId: string, applicationId: string): Promise<boolean>;
-  /** Remembers that the user uses the application, with consent or without. Both must exist. */
-  recordUse(userId: string, applicationId: string): Promise<void>;
-  hasUsed(userId: string, applicationId: string): Promise<boolean>;
-}
+export type Consents = ReturnType<typeof createConsents>;
 
 export const statements = hotStatements('consents', {
   hasUsed: 'SELECT 1 FROM application_users WHERE application_id = ? AND user_id = ?',
@@ -53,7 +43,7 @@ export function consentFields(row: { userId: string; applicationId: string; gran
   return [row.userId, row.applicationId, row.granted];
 }
 
-export function createConsents({ db, sql, now, protectedRows }: ConsentsDependencies): Consents {
+export function createConsents({ db, sql, now, protectedRows }: ConsentsDependencies) {
   const keyOf = (userId: string, applicationId: string) => ({ userId_applicationId: { userId, applicationId } });
 
   async function find(userId: string, applicationId: string): Promise<Granted | undefined> {
@@ -69,7 +59,8 @@ export function createConsents({ db, sql, now, protectedRows }: ConsentsDependen
   return {
     find,
 
-    async allow(userId, applicationId, granted) {
+    /** Adds to what was granted before. */
+    async allow(userId: string, applicationId: string, granted: Granted): Promise<void> {
       const before = await find(userId, applicationId);
       const all = JSON.stringify(before ? union(before, granted) : granted);
       const mac = protectedRows.macOf(TABLE, consentFields({ userId, applicationId, granted: all }));
@@ -80,7 +71,7 @@ export function createConsents({ db, sql, now, protectedRows }: ConsentsDependen
       });
     },
 
-    async list(userId) {
+    async list(userId: string): Promise<ConsentEntry[]> {
       const rows = await db.consent.findMany({
         where: { userId },
         include: { application: { select: { clientId: true, name: true } } },
@@ -95,7 +86,8 @@ export function createConsents({ db, sql, now, protectedRows }: ConsentsDependen
       }));
     },
 
-    async withdraw(userId, applicationId) {
+    /** Withdraws the consent and deletes the row of `recordUse`; the caller revokes its grants. False when there was none. */
+    async withdraw(userId: string, applicationId: string): Promise<boolean> {
       const { count } = await db.consent.deleteMany({ where: { userId, applicationId } });
       await db.applicationUser.deleteMany({ where: { userId, applicationId } });
       return count > 0;
@@ -103,7 +95,8 @@ export function createConsents({ db, sql, now, protectedRows }: ConsentsDependen
 
     hasUsed,
 
-    async recordUse(userId, applicationId) {
+    /** Remembers that the user uses the application, with consent or without. Both must exist. */
+    async recordUse(userId: string, applicationId: string): Promise<void> {
       if (await hasUsed(userId, applicationId)) return;
       const data = { userId, applicationId, firstUsedAt: now() };
       await db.applicationUser.create({ data }).catch((error: unknown) => {

@@ -19,11 +19,7 @@ export interface BreachedDependencies {
   timeoutMs?: number;
 }
 
-export interface Breached {
-  check(password: string): Promise<'clean' | 'common' | 'breached'>;
-  /** Whether it is on the built-in list; nothing leaves this server. */
-  isCommon(text: string): Promise<boolean>;
-}
+export type Breached = ReturnType<typeof createBreached>;
 
 export function createBreached({
   strength,
@@ -32,7 +28,7 @@ export function createBreached({
   rangeUrl = RANGE_URL,
   timeoutMs = TIMEOUT_MS,
   isLookupOn = () => true,
-}: BreachedDependencies): Breached {
+}: BreachedDependencies) {
   async function isInRange(password: string): Promise<boolean> {
     if (!rangeFetch || !isLookupOn()) return false;
     const hash = createHash('sha1').update(password.normalize('NFKC')).digest('hex').toUpperCase();
@@ -52,8 +48,9 @@ export function createBreached({
   }
 
   return {
+    /** Whether it is on the built-in list; nothing leaves this server. */
     isCommon: strength.isCommon,
-    async check(password) {
+    async check(password: string): Promise<'clean' | 'common' | 'breached'> {
       if (await strength.isCommon(password)) return 'common';
       return (await isInRange(password)) ? 'breached' : 'clean';
     },

@@ -10,25 +10,13 @@ import { faultMessage } from '../platform/fault-messages.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 import type { Sql } from '../storage/statements.ts';
 import type { Breached } from './breached.ts';
-import { type CheckPassword, createCheckPassword } from './check-password.ts';
-import { createPreparePassword, type PreparePassword, type SetPassword } from './new-password.ts';
+import { createCheckPassword } from './check-password.ts';
+import { createPreparePassword, type SetPassword } from './new-password.ts';
 import { isAcceptableHash, type Passwords } from './password.ts';
 import type { PasswordFault } from './password-policy.ts';
 import { createStoredPasswords } from './stored-password.ts';
 
-export interface Credentials {
-  /** Checks and hashes a new password without storing it. */
-  preparePassword: PreparePassword;
-  /** Checks, hashes and stores a new password; returns what is wrong with a rejected one. */
-  setPassword(account: Account, plain: string, options?: SetPassword): Promise<'ok' | PasswordFault[]>;
-  /** When the outcome is `wrong`, does the same work for every account and for an unknown one. */
-  checkPassword: CheckPassword;
-  /** Stores a hash from another system; throws invalid_input for one that is not accepted. */
-  importHash(userId: string, hash: string, by?: Actor, tx?: Tx): Promise<void>;
-  forceChange(userId: string, by?: Actor): Promise<void>;
-  /** Undefined for an account without a password. */
-  status(userId: string, tx?: Tx): Promise<{ mustChange: boolean; long: boolean; changedAt: Date } | undefined>;
-}
+export type Credentials = ReturnType<typeof createCredentials>;
 
 export interface CredentialsDependencies {
   db: Db;
@@ -45,7 +33,7 @@ export interface CredentialsDependencies {
   serviceNames: readonly string[];
 }
 
-export function createCredentials(dependencies: CredentialsDependencies): Credentials {
+export function createCredentials(dependencies: CredentialsDependencies) {
   const { db, sql, now, audit, protectedRows, passwords, breached, hasSecondFactor, abandonSignIns, serviceNames } =
     dependencies;
   const storedPasswords = createStoredPasswords({ db, sql, now, protectedRows, abandonSignIns });
@@ -59,17 +47,21 @@ export function createCredentials(dependencies: CredentialsDependencies): Creden
   });
 
   return {
+    /** Checks and hashes a new password without storing it. */
     preparePassword,
+    /** When the outcome is `wrong`, does the same work for every account and for an unknown one. */
     checkPassword: createCheckPassword({ audit, hasSecondFactor, passwords, storedPasswords }),
 
-    async setPassword(account, plain, options) {
+    /** Checks, hashes and stores a new password; returns what is wrong with a rejected one. */
+    async setPassword(account: Account, plain: string, options?: SetPassword): Promise<'ok' | PasswordFault[]> {
       const prepared = await preparePassword(account, plain, options);
       if (prepared.outcome === 'rejected') return prepared.faults;
       await transaction(db, prepared.store);
       return 'ok';
     },
 
-    async importHash(userId, hash, by = {}, outer) {
+    /** Stores a hash from another system; throws invalid_input for one that is not accepted. */
+    async importHash(userId: string, hash: string, by: Actor = {}, outer?: Tx): Promise<void> {
       if (!isAcceptableHash(hash)) {
         throw badRequest('invalid_input', {
           fields: [{ field: 'password_hash', message: faultMessage('password-hash') }],
@@ -82,14 +74,18 @@ export function createCredentials(dependencies: CredentialsDependencies): Creden
       await (outer ? work(outer) : transaction(db, work));
     },
 
-    forceChange: (userId, by = {}) =>
+    forceChange: (userId: string, by: Actor = {}): Promise<void> =>
       transaction(db, async (tx) => {
         const { count } = await tx.passwordCredential.updateMany({ where: { userId }, data: { mustChange: true } });
         if (count === 0) throw notFound({ detail: { userId } });
         await audit.record({ ...by, type: 'password.change-forced', outcome: 'success', subjectId: userId }, tx);
       }),
 
-    async status(userId, tx) {
+    /** Undefined for an account without a password. */
+    async status(
+      userId: string,
+      tx?: Tx,
+    ): Promise<{ mustChange: boolean; long: boolean; changedAt: Date } | undefined> {
       const stored = await storedPasswords.find(userId, tx);
       return stored && { mustChange: stored.mustChange, long: stored.long, changedAt: stored.changedAt };
     },

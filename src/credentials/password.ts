@@ -14,23 +14,7 @@ import { parseArgon2, parseImportedHash, verifyDerived } from './imported-hash.t
 import { createQueue, type Queue } from './queue.ts';
 import { createWorker } from './worker.ts';
 
-export interface Passwords {
-  hash(plain: string): Promise<string>;
-  /** `rehash`: right, but stored with another scheme or other parameters than those of today. */
-  verify(stored: string, plain: string): Promise<{ ok: boolean; rehash: boolean }>;
-  /** The work of verify without anything to verify. */
-  dummyVerify(plain: string): Promise<void>;
-  /**
-   * After a failed check: the rest of the work, so that every failure costs as much as the most expensive hash of each scheme.
-   * @param own the hash that was verified, if the account has one
-   * @param kinds of the stored hashes (hash-work.ts)
-   */
-  equalizeWork(plain: string, own: string | undefined, kinds: readonly string[]): Promise<void>;
-  /** Returns the memory of finished hashes to the system now. It happens by itself some time after the last hash. */
-  returnMemory(): void;
-  /** Ends the worker thread. */
-  close(): Promise<void>;
-}
+export type Passwords = ReturnType<typeof createPasswords>;
 
 const { argon2MemoryKib, argon2Iterations, argon2Parallelism } = limits.passwordHash;
 const CURRENT = {
@@ -56,7 +40,7 @@ export interface PasswordsOptions {
   derive?: typeof verifyDerived;
 }
 
-export function createPasswords(options: PasswordsOptions = {}): Passwords {
+export function createPasswords(options: PasswordsOptions = {}) {
   const { concurrency, maxWaiting = 200, derive = verifyDerived } = options;
   const queue = returningMemory(
     createQueue({ concurrency: concurrency ?? Math.min(4, availableParallelism()), maxWaiting }),
@@ -66,12 +50,13 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
   const unmatchable = `${CURRENT_PREFIX}${base64(randomBytes(16))}$${base64(randomBytes(32))}`;
 
   return {
-    async hash(plain) {
+    async hash(plain: string): Promise<string> {
       if (isTooLong(plain)) throw badRequest('password_rejected', { message: t('password.far-too-long') });
       return queue.run(() => argon2.hash(Buffer.from(plain.normalize('NFKC')), CURRENT));
     },
 
-    async verify(stored, plain) {
+    /** `rehash`: right, but stored with another scheme or other parameters than those of today. */
+    async verify(stored: string, plain: string): Promise<{ ok: boolean; rehash: boolean }> {
       // Replaced before any computation: no password of this length was ever set.
       const tooLong = isTooLong(plain);
       const typed = tooLong ? '' : plain;
@@ -81,18 +66,26 @@ export function createPasswords(options: PasswordsOptions = {}): Passwords {
       return { ok, rehash: ok && !isCurrent };
     },
 
-    async dummyVerify(plain) {
+    /** The work of verify without anything to verify. */
+    async dummyVerify(plain: string): Promise<void> {
       await verifyArgon2(unmatchable, isTooLong(plain) ? '' : plain.normalize('NFKC'));
     },
 
-    async equalizeWork(plain, own, kinds) {
+    /**
+     * After a failed check: the rest of the work, so that every failure costs as much as the most expensive hash of each scheme.
+     * @param own the hash that was verified, if the account has one
+     * @param kinds of the stored hashes (hash-work.ts)
+     */
+    async equalizeWork(plain: string, own: string | undefined, kinds: readonly string[]): Promise<void> {
       const typed = isTooLong(plain) ? '' : plain;
       // The verification of a current hash is the part that every check has.
       const imported = own !== undefined && !isCurrentHash(own) ? own : undefined;
       for (const dummy of remainingHashes(kinds, imported)) await verifyStored(dummy, typed);
     },
 
+    /** Returns the memory of finished hashes to the system now. It happens by itself some time after the last hash. */
     returnMemory: returnFreeMemory,
+    /** Ends the worker thread. */
     close,
   };
 }

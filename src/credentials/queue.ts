@@ -6,15 +6,13 @@ import pLimit from 'p-limit';
 import { unavailable } from '../http/errors.ts';
 import { t } from '../texts/text.ts';
 
-export interface Queue {
-  /** Runs `work` when its turn comes; rejects with 503 when too much is waiting. */
-  run<T>(work: () => Promise<T>): Promise<T>;
-}
+export type Queue = ReturnType<typeof createQueue>;
 
-export function createQueue({ concurrency, maxWaiting }: { concurrency: number; maxWaiting: number }): Queue {
+export function createQueue({ concurrency, maxWaiting }: { concurrency: number; maxWaiting: number }) {
   const limit = pLimit(concurrency);
   return {
-    async run(work) {
+    /** Runs `work` when its turn comes; rejects with 503 when too much is waiting. */
+    async run<T>(work: () => Promise<T>): Promise<T> {
       if (limit.pendingCount >= maxWaiting && limit.activeCount >= concurrency) {
         throw unavailable('unavailable', {
           message: t('error.busy'),

@@ -16,15 +16,7 @@ export interface StoredPassword {
   changedAt: Date;
 }
 
-export interface StoredPasswords {
-  find(userId: string, tx?: Tx): Promise<StoredPassword | undefined>;
-  /** Stores a new password, and ends the links and sign-ins that began with the old one. */
-  replace(tx: Tx, userId: string, password: Omit<StoredPassword, 'changedAt'>): Promise<void>;
-  /** Stores another hash of the same password; false when the password was changed meanwhile. */
-  rehash(userId: string, oldHash: string, password: Pick<StoredPassword, 'hash' | 'long'>): Promise<boolean>;
-  /** The kinds of all hashes (hash-work.ts) that cost more or less to verify than a current one. */
-  kinds(): Promise<string[]>;
-}
+export type StoredPasswords = ReturnType<typeof createStoredPasswords>;
 
 interface Row {
   hash: string;
@@ -53,19 +45,20 @@ export interface StoredPasswordsDependencies {
   abandonSignIns(userId: string, tx: Tx): Promise<void>;
 }
 
-export function createStoredPasswords(dependencies: StoredPasswordsDependencies): StoredPasswords {
+export function createStoredPasswords(dependencies: StoredPasswordsDependencies) {
   const { db, sql, now, protectedRows, abandonSignIns } = dependencies;
   const macOf = (userId: string, hash: string) => protectedRows.macOf('password_credentials', [userId, hash]);
 
   return {
-    async find(userId, tx) {
+    async find(userId: string, tx?: Tx): Promise<StoredPassword | undefined> {
       const [row] = await (tx ? sql.in(tx) : sql).query<Row>(statements.find, userId);
       if (!row || !protectedRows.isGenuine('password_credentials', [userId, row.hash], row.mac)) return undefined;
       const { hash, mustChange, long, changedAt } = row;
       return { hash, mustChange: Boolean(mustChange), long: Boolean(long), changedAt: new Date(changedAt) };
     },
 
-    async replace(tx, userId, password) {
+    /** Stores a new password, and ends the links and sign-ins that began with the old one. */
+    async replace(tx: Tx, userId: string, password: Omit<StoredPassword, 'changedAt'>): Promise<void> {
       const data = {
         ...password,
         mac: macOf(userId, password.hash),
@@ -80,13 +73,15 @@ export function createStoredPasswords(dependencies: StoredPasswordsDependencies)
       await abandonSignIns(userId, tx);
     },
 
-    async rehash(userId, oldHash, password) {
+    /** Stores another hash of the same password; false when the password was changed meanwhile. */
+    async rehash(userId: string, oldHash: string, password: Pick<StoredPassword, 'hash' | 'long'>): Promise<boolean> {
       const where = { userId, hash: oldHash };
       const data = { ...password, mac: macOf(userId, password.hash), kind: kindOfStored(password.hash) };
       return (await db.passwordCredential.updateMany({ where, data })).count === 1;
     },
 
-    async kinds() {
+    /** The kinds of all hashes (hash-work.ts) that cost more or less to verify than a current one. */
+    async kinds(): Promise<string[]> {
       const where = { kind: { gt: CURRENT_KIND } };
       const groups = await db.passwordCredential.groupBy({ by: ['kind'], where });
       return groups.map(({ kind }) => kind);

@@ -13,13 +13,7 @@ export interface Strength {
   advice: PageText[];
 }
 
-export interface StrengthMeter {
-  /** Whether it is a common password, two of them joined, or one repeated. */
-  isCommon(password: string): Promise<boolean>;
-  /** An estimate for the user; nothing is rejected because of it. `known`: what an attacker knows, such as names. */
-  estimate(password: string, known?: readonly string[]): Promise<Strength>;
-  close(): Promise<void>;
-}
+export type StrengthMeter = ReturnType<typeof createStrengthMeter>;
 
 interface Task {
   password: string;
@@ -34,22 +28,24 @@ interface Result {
 
 const LABELS = ['very weak', 'weak', 'fair', 'good', 'strong'] as const;
 /** `maxWaiting`: how many estimates may wait; more are rejected. */
-export function createStrengthMeter({ maxWaiting = 100 }: { maxWaiting?: number } = {}): StrengthMeter {
+export function createStrengthMeter({ maxWaiting = 100 }: { maxWaiting?: number } = {}) {
   const worker = createWorker<Task, Result>({
     maxWaiting,
     file: workerModule('credentials/workers/strength.mjs'),
   });
   return {
-    async isCommon(password) {
+    /** Whether it is a common password, two of them joined, or one repeated. */
+    async isCommon(password: string): Promise<boolean> {
       return (await worker.run({ password })).common;
     },
-    async estimate(password, known = []) {
+    /** An estimate for the user; nothing is rejected because of it. `known`: what an attacker knows, such as names. */
+    async estimate(password: string, known: readonly string[] = []): Promise<Strength> {
       const { score, warning, suggestions } = await worker.run({ password, known: known.filter(Boolean) });
       const label = LABELS[score] ?? 'fair';
       const advice = [warning, ...suggestions].flatMap((key) => (key && ADVICE[key]) || []);
       return { score, label, advice: [...new Set(advice)] };
     },
-    close: () => worker.close(),
+    close: (): Promise<void> => worker.close(),
   };
 }
 

@@ -7,30 +7,26 @@ export interface Step {
   text: string;
 }
 
-export interface LogoutSteps {
-  /** Starts with the button in an application; deletes the steps of the previous logout. */
-  begin(place: string, text: string): void;
-  add(place: string, text: string, at?: Date): void;
-  /** The steps of the last logout, oldest first. */
-  last(): Step[];
-}
+export type LogoutSteps = ReturnType<typeof createLogoutSteps>;
 
-export function createLogoutSteps(): LogoutSteps {
+export function createLogoutSteps() {
   let steps: Step[] = [];
   const add = (place: string, text: string, at = new Date()) => {
     steps.push({ at, place, text });
   };
   return {
-    begin(place, text) {
+    /** Starts with the button in an application; deletes the steps of the previous logout. */
+    begin(place: string, text: string): void {
       steps = [];
       add(place, text);
     },
-    add(place, text, at) {
+    add(place: string, text: string, at?: Date): void {
       // A second step of the same party belongs to a new logout, which was started on a page of the server.
       if (steps.some((step) => step.place === place)) steps = [];
       add(place, text, at);
     },
-    last: () => steps.toSorted((a, b) => a.at.getTime() - b.at.getTime()),
+    /** The steps of the last logout, oldest first. */
+    last: (): Step[] => steps.toSorted((a, b) => a.at.getTime() - b.at.getTime()),
   };
 }
 

@@ -14,13 +14,7 @@ import { FederationError } from './faults.ts';
 import type { ExternalIdentities, ExternalIdentity } from './identities.ts';
 import type { Directory, FoundUser } from './ldap/directory.ts';
 
-export interface DirectoryUsers {
-  /**
-   * Lets the roles of the account follow its directories. False: no directory has the user any more, or not as one who may sign in. Then
-   * every session has ended, and every token.
-   */
-  checkBeforeRefresh(accountId: string): Promise<boolean>;
-}
+export type DirectoryUsers = ReturnType<typeof createDirectoryUsers>;
 
 export interface DirectoryUsersDependencies {
   db: Db;
@@ -38,7 +32,7 @@ type Linked = ExternalIdentity & { connection: LdapConnection };
 
 const RETRY_SECONDS = 60;
 
-export function createDirectoryUsers(dependencies: DirectoryUsersDependencies): DirectoryUsers {
+export function createDirectoryUsers(dependencies: DirectoryUsersDependencies) {
   const { connections, directory, identities, logger, now } = dependencies;
 
   const isDue = ({ checkedAt, lastUsedAt }: Linked) => {
@@ -66,7 +60,11 @@ export function createDirectoryUsers(dependencies: DirectoryUsersDependencies): 
   }
 
   return {
-    async checkBeforeRefresh(accountId) {
+    /**
+     * Lets the roles of the account follow its directories. False: no directory has the user any more, or not as one who may sign in. Then
+     * every session has ended, and every token.
+     */
+    async checkBeforeRefresh(accountId: string): Promise<boolean> {
       const directories = (await connections.enabled()).filter((one) => one.kind === 'ldap');
       if (directories.length === 0) return true;
       const linked = (await identities.ofUser(accountId)).flatMap((identity): Linked[] => {

@@ -27,22 +27,7 @@ export interface NewIdentity {
   label: string;
 }
 
-export interface ExternalIdentities {
-  /** The user of this subject; undefined for an unknown subject, and for a row that another program wrote. */
-  find(connectionId: string, subject: string, tx?: Tx): Promise<ExternalIdentity | undefined>;
-  ofUser(userId: string, tx?: Tx): Promise<ExternalIdentity[]>;
-  /** Those of all these users. */
-  ofUsers(userIds: readonly string[], tx?: Tx): Promise<ExternalIdentity[]>;
-  /** Throws identity_taken (409) when another user has the subject. */
-  link(identity: NewIdentity, by: Actor, tx?: Tx): Promise<void>;
-  /** False when the user has no such identity. */
-  unlink(userId: string, id: string, by: Actor, tx?: Tx): Promise<boolean>;
-  /** Records a sign-in with it. */
-  used(id: string, label: string, tx: Tx): Promise<void>;
-  /** Takes the turn to ask its directory about the user; false when another request has it. */
-  takeCheck(identity: Pick<ExternalIdentity, 'id' | 'checkedAt'>, at: Date): Promise<boolean>;
-  setGone(id: string, since: Date | null, tx: Tx): Promise<void>;
-}
+export type ExternalIdentities = ReturnType<typeof createExternalIdentities>;
 
 export interface IdentitiesDependencies {
   db: Db;
@@ -53,7 +38,7 @@ export interface IdentitiesDependencies {
 
 const MAX_LABEL = 254;
 
-export function createExternalIdentities(dependencies: IdentitiesDependencies): ExternalIdentities {
+export function createExternalIdentities(dependencies: IdentitiesDependencies) {
   const { db, now, audit, protectedRows } = dependencies;
   const fieldsOf = ({ connectionId, subject, userId }: Pick<NewIdentity, 'connectionId' | 'subject' | 'userId'>) => [
     connectionId,
@@ -61,7 +46,7 @@ export function createExternalIdentities(dependencies: IdentitiesDependencies): 
     userId,
   ];
 
-  const ofUsers: ExternalIdentities['ofUsers'] = async (userIds, tx = db) => {
+  const ofUsers: (userIds: readonly string[], tx?: Tx) => Promise<ExternalIdentity[]> = async (userIds, tx = db) => {
     const rows = await tx.externalIdentity.findMany({
       where: { userId: userIds.length === 1 ? userIds[0] : { in: [...userIds] } },
       orderBy: [{ linkedAt: 'asc' }, { id: 'asc' }],
@@ -70,17 +55,20 @@ export function createExternalIdentities(dependencies: IdentitiesDependencies): 
   };
 
   return {
-    async find(connectionId, subject, tx = db) {
+    /** The user of this subject; undefined for an unknown subject, and for a row that another program wrote. */
+    async find(connectionId: string, subject: string, tx: Tx = db): Promise<ExternalIdentity | undefined> {
       const row = await tx.externalIdentity.findUnique({
         where: { connectionId_subject: { connectionId, subject } },
       });
       return row && protectedRows.isGenuine('external_identities', fieldsOf(row), row.mac) ? row : undefined;
     },
 
-    ofUser: (userId, tx) => ofUsers([userId], tx),
+    ofUser: (userId: string, tx?: Tx): Promise<ExternalIdentity[]> => ofUsers([userId], tx),
+    /** Those of all these users. */
     ofUsers,
 
-    link: (identity, by, outer) =>
+    /** Throws identity_taken (409) when another user has the subject. */
+    link: (identity: NewIdentity, by: Actor, outer?: Tx): Promise<void> =>
       withinTransaction(db, outer, async (tx) => {
         const { connectionId, userId } = identity;
         const row = {
@@ -97,7 +85,8 @@ export function createExternalIdentities(dependencies: IdentitiesDependencies): 
         await audit.record({ ...by, type: 'identity.linked', outcome: 'success', subjectId: userId, data }, tx);
       }),
 
-    unlink: (userId, id, by, outer) =>
+    /** False when the user has no such identity. */
+    unlink: (userId: string, id: string, by: Actor, outer?: Tx): Promise<boolean> =>
       withinTransaction(db, outer, async (tx) => {
         const row = await tx.externalIdentity.findFirst({ where: { id, userId } });
         if (!row) return false;
@@ -108,7 +97,8 @@ export function createExternalIdentities(dependencies: IdentitiesDependencies): 
         return true;
       }),
 
-    async used(id, label, tx) {
+    /** Records a sign-in with it. */
+    async used(id: string, label: string, tx: Tx): Promise<void> {
       await tx.externalIdentity.update({
         where: { id },
         data: { lastUsedAt: now(), label: label.slice(0, MAX_LABEL), goneSince: null },
@@ -116,12 +106,13 @@ export function createExternalIdentities(dependencies: IdentitiesDependencies): 
       });
     },
 
-    async takeCheck({ id, checkedAt }, at) {
+    /** Takes the turn to ask its directory about the user; false when another request has it. */
+    async takeCheck({ id, checkedAt }: Pick<ExternalIdentity, 'id' | 'checkedAt'>, at: Date): Promise<boolean> {
       const { count } = await db.externalIdentity.updateMany({ where: { id, checkedAt }, data: { checkedAt: at } });
       return count > 0;
     },
 
-    async setGone(id, since, tx) {
+    async setGone(id: string, since: Date | null, tx: Tx): Promise<void> {
       await tx.externalIdentity.updateMany({ where: { id }, data: { goneSince: since } });
     },
   };

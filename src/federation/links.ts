@@ -24,17 +24,7 @@ export interface LinkedIdentity extends ExternalIdentity {
   connectionName: string;
 }
 
-export interface Links {
-  list(userId: string): Promise<{ linked: LinkedIdentity[]; available: OfferedConnection[] }>;
-  /** The name of the directory that checks the password of a user who has none here. */
-  directoryWithPassword(userId: string): Promise<string | undefined>;
-  /** Sends a request that connects the answer's identity to the account of this session. */
-  begin(connectionId: string, session: { ssoUid: string }, request: RequestInfo): Promise<UpstreamRedirect>;
-  /** Redeems the answer in the session that began; returns the name of the connection. */
-  finish(answerId: string, session: { ssoUid: string }, account: Account, by: Actor): Promise<string>;
-  /** Throws last_way_in (409). False when the account has no such identity. */
-  unlink(account: Account, identityId: string, by: Actor): Promise<boolean>;
-}
+export type Links = ReturnType<typeof createLinks>;
 
 export interface LinksDependencies {
   db: Db;
@@ -51,11 +41,11 @@ export interface LinksDependencies {
 
 const PAGE = { href: '/account/connections', label: t('connections.title') };
 
-export function createLinks(dependencies: LinksDependencies): Links {
+export function createLinks(dependencies: LinksDependencies) {
   const { db, connections, identities, resolver, rejected, setConnectionRoles, upstreamSignIn, notifyOwner } =
     dependencies;
   return {
-    async list(userId) {
+    async list(userId: string): Promise<{ linked: LinkedIdentity[]; available: OfferedConnection[] }> {
       const all = await connections.list();
       const nameOf = (id: string) => all.find((one) => one.id === id)?.name ?? id;
       const linked = await identities.ofUser(userId);
@@ -67,14 +57,16 @@ export function createLinks(dependencies: LinksDependencies): Links {
       };
     },
 
-    async directoryWithPassword(userId) {
+    /** The name of the directory that checks the password of a user who has none here. */
+    async directoryWithPassword(userId: string): Promise<string | undefined> {
       if ((await dependencies.credentials.status(userId)) !== undefined) return undefined;
       const linked = await identities.ofUser(userId);
       const directories = (await connections.enabled()).filter(({ kind }) => kind === 'ldap');
       return directories.find(({ id }) => linked.some((one) => one.connectionId === id))?.name;
     },
 
-    begin: (connectionId, { ssoUid }, request) =>
+    /** Sends a request that connects the answer's identity to the account of this session. */
+    begin: (connectionId: string, { ssoUid }: { ssoUid: string }, request: RequestInfo): Promise<UpstreamRedirect> =>
       rejected.withErrorPage(
         request,
         () => ({ connectionId, next: PAGE }),
@@ -89,7 +81,8 @@ export function createLinks(dependencies: LinksDependencies): Links {
         },
       ),
 
-    async finish(answerId, { ssoUid }, account, by) {
+    /** Redeems the answer in the session that began; returns the name of the connection. */
+    async finish(answerId: string, { ssoUid }: { ssoUid: string }, account: Account, by: Actor): Promise<string> {
       const begun = { connectionId: '' };
       const work = async () => {
         const { connection, identity } = await upstreamSignIn.redeem(answerId, 'link', ssoUid, begun);
@@ -104,7 +97,8 @@ export function createLinks(dependencies: LinksDependencies): Links {
       );
     },
 
-    async unlink(account, identityId, by) {
+    /** Throws last_way_in (409). False when the account has no such identity. */
+    async unlink(account: Account, identityId: string, by: Actor): Promise<boolean> {
       const isRemoved = await transaction(db, async (tx) => {
         await assertNotLast(dependencies, account.id, identityId, tx);
         const own = await identities.ofUser(account.id, tx);

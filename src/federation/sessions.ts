@@ -17,23 +17,7 @@ import {
   type UpstreamSession,
 } from './upstream-session-rows.ts';
 
-export interface UpstreamSessions {
-  /** Stores it for a sign-in that is finished; returns the id for `attach`. */
-  begin(session: Omit<UpstreamSession, 'id' | 'sessionUid'>, tx?: Tx): Promise<string>;
-  /** Binds it to the single sign-on session. */
-  attach(id: string, session: { uid: string; accountId: string; endsAt: Date }): Promise<void>;
-  /** The connection of a sign-in that is not stored yet; undefined for an unknown or forged row. */
-  connectionOf(id: string): Promise<string | undefined>;
-  /** The connection that the session came from last; undefined when it came from none. */
-  ofSession(sessionUid: string): Promise<string | undefined>;
-  /** The sessions of one connection under this value of a NameID. */
-  ofNameId(connectionId: string, nameIdValue: string): Promise<UpstreamSession[]>;
-  /** The session at the upstream that this session came from last. */
-  latest(sessionUid: string, tx?: Tx): Promise<UpstreamSession | undefined>;
-  find(id: string): Promise<UpstreamSession | undefined>;
-  /** The sessions of an OpenID Connect connection whose ID token has this `sid`, this `sub`, or both. */
-  named(connectionId: string, named: NamedSessions): Promise<UpstreamSession[]>;
-}
+export type UpstreamSessions = ReturnType<typeof createUpstreamSessions>;
 
 export const statements = hotStatements('upstream-sessions', {
   begin: `INSERT INTO upstream_sessions (id, session_uid, connection_id, user_id, subject, sid, name_id_hash, data_sealed, mac,
@@ -49,7 +33,7 @@ export interface UpstreamSessionsDependencies extends SessionRowsDependencies {
   now: Clock;
 }
 
-export function createUpstreamSessions(dependencies: UpstreamSessionsDependencies): UpstreamSessions {
+export function createUpstreamSessions(dependencies: UpstreamSessionsDependencies) {
   const { db, sql, now } = dependencies;
   const { macOf, isGenuine, seal, toSession } = createUpstreamSessionRows(dependencies);
   const find = async (id: string): Promise<SessionRow | undefined> => {
@@ -62,7 +46,11 @@ export function createUpstreamSessions(dependencies: UpstreamSessionsDependencie
   };
 
   return {
-    async begin({ connectionId, userId, subject, handle }, tx) {
+    /** Stores it for a sign-in that is finished; returns the id for `attach`. */
+    async begin(
+      { connectionId, userId, subject, handle }: Omit<UpstreamSession, 'id' | 'sessionUid'>,
+      tx?: Tx,
+    ): Promise<string> {
       const row = { id: randomId(), sessionUid: NOT_ATTACHED, connectionId, userId, subject };
       const createdAt = now();
       const values = [
@@ -78,28 +66,36 @@ export function createUpstreamSessions(dependencies: UpstreamSessionsDependencie
       return row.id;
     },
 
-    async attach(id, { uid, accountId, endsAt }) {
+    /** Binds it to the single sign-on session. */
+    async attach(
+      id: string,
+      { uid, accountId, endsAt }: { uid: string; accountId: string; endsAt: Date },
+    ): Promise<void> {
       const row = await find(id);
       if (row?.userId !== accountId) return;
       const mac = macOf({ ...row, sessionUid: uid });
       await sql.execute(statements.attach, uid, endsAt, mac, id);
     },
 
-    connectionOf: async (id) => (await find(id))?.connectionId,
+    /** The connection of a sign-in that is not stored yet; undefined for an unknown or forged row. */
+    connectionOf: async (id: string): Promise<string | undefined> => (await find(id))?.connectionId,
 
-    ofSession: async (sessionUid) => (await latest(sessionUid))?.connectionId,
+    /** The connection that the session came from last; undefined when it came from none. */
+    ofSession: async (sessionUid: string): Promise<string | undefined> => (await latest(sessionUid))?.connectionId,
 
-    async latest(sessionUid, tx) {
+    /** The session at the upstream that this session came from last. */
+    async latest(sessionUid: string, tx?: Tx): Promise<UpstreamSession | undefined> {
       const row = await latest(sessionUid, tx);
       return row && toSession(row);
     },
 
-    async find(id) {
+    async find(id: string): Promise<UpstreamSession | undefined> {
       const row = await find(id);
       return row && toSession(row);
     },
 
-    async named(connectionId, { sid, sub }) {
+    /** The sessions of an OpenID Connect connection whose ID token has this `sid`, this `sub`, or both. */
+    async named(connectionId: string, { sid, sub }: NamedSessions): Promise<UpstreamSession[]> {
       const where = sid === undefined ? { nameIdHash: sha256(sub) } : { sid };
       const rows = await db.upstreamSession.findMany({ where: { connectionId, ...where, expiresAt: { gt: now() } } });
       const attached = rows.filter((row) => isGenuine(row) && row.sessionUid !== NOT_ATTACHED);
@@ -110,7 +106,8 @@ export function createUpstreamSessions(dependencies: UpstreamSessionsDependencie
       });
     },
 
-    async ofNameId(connectionId, nameIdValue) {
+    /** The sessions of one connection under this value of a NameID. */
+    async ofNameId(connectionId: string, nameIdValue: string): Promise<UpstreamSession[]> {
       const rows = await db.upstreamSession.findMany({
         where: { connectionId, nameIdHash: nameIdHash({ value: nameIdValue }), expiresAt: { gt: now() } },
       });

@@ -19,22 +19,7 @@ export interface SsoIdChange {
   connectionId: string | null | undefined;
 }
 
-export interface SsoIds {
-  /** The connection at which the account's `sso_id` is its subject. */
-  connectionOf(account: Pick<Account, 'id' | 'ssoId'>, tx?: Tx): Promise<string | null>;
-  /** The same for several accounts, by their ids; without those that have none. */
-  connectionsOf(accounts: readonly Pick<Account, 'id' | 'ssoId'>[], tx?: Tx): Promise<Map<string, string>>;
-  /**
-   * Connects the account, which has its new `sso_id` already. Returns whether a link changed. Throws invalid_input (400) for an unknown
-   * connection, or one without an `sso_id`, forbidden (403) as assertMayConnect, and identity_taken (409) when another user has the subject.
-   */
-  set(account: Account, change: SsoIdChange, by: Actor, tx: Tx): Promise<boolean>;
-  /**
-   * Throws forbidden unless the actor may give every role that the groups of this connection give: the account gets them at the next
-   * sign-in with its subject, and its password may be known to the actor.
-   */
-  assertMayConnect(connectionId: string, by: Actor, tx: Tx): Promise<void>;
-}
+export type SsoIds = ReturnType<typeof createSsoIds>;
 
 export interface SsoIdsDependencies {
   authority: Pick<Authority, 'assertMay'>;
@@ -43,8 +28,8 @@ export interface SsoIdsDependencies {
   setConnectionRoles: SetConnectionRoles;
 }
 
-export function createSsoIds({ authority, connections, identities, setConnectionRoles }: SsoIdsDependencies): SsoIds {
-  const assertMayConnect: SsoIds['assertMayConnect'] = async (connectionId, by, tx) => {
+export function createSsoIds({ authority, connections, identities, setConnectionRoles }: SsoIdsDependencies) {
+  const assertMayConnect: (connectionId: string, by: Actor, tx: Tx) => Promise<void> = async (connectionId, by, tx) => {
     const mappings = await connections.roleMappings(connectionId, tx);
     for (const name of new Set(mappings.map((mapping) => mapping.role))) {
       const role = (await findRole(name, tx)) ?? { name, permissions: [] };
@@ -55,21 +40,33 @@ export function createSsoIds({ authority, connections, identities, setConnection
     }
   };
 
-  const connectionsOf: SsoIds['connectionsOf'] = async (accounts, tx) => {
-    const subjects = new Map(accounts.flatMap(({ id, ssoId }) => (ssoId === null ? [] : [[id, ssoId]])));
-    const identitiesOfUsers = subjects.size === 0 ? [] : await identities.ofUsers([...subjects.keys()], tx);
-    const found = identitiesOfUsers.filter(({ userId, subject }) => subjects.get(userId) === subject);
-    // The first linked identity counts.
-    return new Map(found.reverse().map(({ userId, connectionId }) => [userId, connectionId]));
-  };
+  const connectionsOf: (accounts: readonly Pick<Account, 'id' | 'ssoId'>[], tx?: Tx) => Promise<Map<string, string>> =
+    async (accounts, tx) => {
+      const subjects = new Map(accounts.flatMap(({ id, ssoId }) => (ssoId === null ? [] : [[id, ssoId]])));
+      const identitiesOfUsers = subjects.size === 0 ? [] : await identities.ofUsers([...subjects.keys()], tx);
+      const found = identitiesOfUsers.filter(({ userId, subject }) => subjects.get(userId) === subject);
+      // The first linked identity counts.
+      return new Map(found.reverse().map(({ userId, connectionId }) => [userId, connectionId]));
+    };
 
   return {
+    /**
+     * Throws forbidden unless the actor may give every role that the groups of this connection give: the account gets them at the next
+     * sign-in with its subject, and its password may be known to the actor.
+     */
     assertMayConnect,
 
+    /** The same for several accounts, by their ids; without those that have none. */
     connectionsOf,
-    connectionOf: async (account, tx) => (await connectionsOf([account], tx)).get(account.id) ?? null,
+    /** The connection at which the account's `sso_id` is its subject. */
+    connectionOf: async (account: Pick<Account, 'id' | 'ssoId'>, tx?: Tx): Promise<string | null> =>
+      (await connectionsOf([account], tx)).get(account.id) ?? null,
 
-    async set(account, { before, connectionId }, by, tx) {
+    /**
+     * Connects the account, which has its new `sso_id` already. Returns whether a link changed. Throws invalid_input (400) for an unknown
+     * connection, or one without an `sso_id`, forbidden (403) as assertMayConnect, and identity_taken (409) when another user has the subject.
+     */
+    async set(account: Account, { before, connectionId }: SsoIdChange, by: Actor, tx: Tx): Promise<boolean> {
       const { id, ssoId: subject } = account;
       const identitiesOfUser = await identities.ofUser(id, tx);
       const old = before === null ? undefined : identitiesOfUser.find((one) => one.subject === before);

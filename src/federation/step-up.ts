@@ -11,12 +11,7 @@ import type { UpstreamSignIns } from '../sign-in/first-factor/upstream.ts';
 import type { ExternalIdentities } from './identities.ts';
 import type { UpstreamSessions } from './sessions.ts';
 
-export interface StepUps {
-  at: UpstreamSignIns['stepUpAt'];
-  /** Whether the upstream of this session can reach one of the acr values. */
-  canSatisfyAcr(sessionUid: string, acrs: readonly string[]): Promise<boolean>;
-  hasDirectory: UpstreamSignIns['hasDirectory'];
-}
+export type StepUps = ReturnType<typeof createStepUps>;
 
 export interface StepUpsDependencies {
   connections: Pick<Connections, 'findEnabled'>;
@@ -24,8 +19,8 @@ export interface StepUpsDependencies {
   identities: Pick<ExternalIdentities, 'ofUser'>;
 }
 
-export function createStepUps({ connections, sessions, identities }: StepUpsDependencies): StepUps {
-  const at: StepUps['at'] = async (where, level, rule) => {
+export function createStepUps({ connections, sessions, identities }: StepUpsDependencies) {
+  const at: UpstreamSignIns['stepUpAt'] = async (where, level, rule) => {
     const id = 'sessionUid' in where ? await sessions.ofSession(where.sessionUid) : where.connectionId;
     const connection = id === undefined ? undefined : await connections.findEnabled(id);
     if (!connection || !acceptsSignIn(rule, connection.id)) return undefined;
@@ -34,12 +29,13 @@ export function createStepUps({ connections, sessions, identities }: StepUpsDepe
   };
   return {
     at,
-    async hasDirectory(accountId, rule) {
+    hasDirectory: (async (accountId, rule) => {
       const linked = await identities.ofUser(accountId);
       const found = await Promise.all(linked.map(({ connectionId }) => connections.findEnabled(connectionId)));
       return found.some((connection) => connection?.kind === 'ldap' && acceptsSignIn(rule, connection.id));
-    },
-    async canSatisfyAcr(sessionUid, acrs) {
+    }) satisfies UpstreamSignIns['hasDirectory'],
+    /** Whether the upstream of this session can reach one of the acr values. */
+    async canSatisfyAcr(sessionUid: string, acrs: readonly string[]): Promise<boolean> {
       const level = weakestOf(acrs);
       return level !== undefined && (await at({ sessionUid }, level, undefined)) !== undefined;
     },

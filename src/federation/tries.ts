@@ -38,13 +38,7 @@ export interface FinishedTry extends Preview {
   problem?: AccountProblem | undefined;
 }
 
-export interface Tries {
-  /** Sends the request; bound to the session of the administrator. */
-  begin(connectionId: string, session: { ssoUid: string }): Promise<UpstreamRedirect | FailedTry>;
-  /** Looks a login up in a directory, without its password. */
-  lookUp(connectionId: string, login: string): Promise<FinishedTry | FailedTry>;
-  finish(answer: string, session: { ssoUid: string }): Promise<FinishedTry | FailedTry>;
-}
+export type Tries = ReturnType<typeof createTries>;
 
 export interface TriesDependencies {
   connections: Pick<Connections, 'get'>;
@@ -53,7 +47,7 @@ export interface TriesDependencies {
   upstreamSignIn: Pick<UpstreamSignIn, 'begin' | 'redeem'>;
 }
 
-export function createTries({ connections, directory, resolver, upstreamSignIn }: TriesDependencies): Tries {
+export function createTries({ connections, directory, resolver, upstreamSignIn }: TriesDependencies) {
   async function report(connection: Connection, { identity, checks }: Redeemed, amr: string[]): Promise<FinishedTry> {
     const { subject, claims, authTime, groups } = identity;
     return {
@@ -71,7 +65,8 @@ export function createTries({ connections, directory, resolver, upstreamSignIn }
   }
 
   return {
-    async begin(connectionId, { ssoUid }) {
+    /** Sends the request; bound to the session of the administrator. */
+    async begin(connectionId: string, { ssoUid }: { ssoUid: string }): Promise<UpstreamRedirect | FailedTry> {
       const connection = await connections.get(connectionId);
       return asFailedTry({ connectionId }, () =>
         upstreamSignIn.begin({
@@ -83,7 +78,8 @@ export function createTries({ connections, directory, resolver, upstreamSignIn }
       );
     },
 
-    async lookUp(connectionId, login) {
+    /** Looks a login up in a directory, without its password. */
+    async lookUp(connectionId: string, login: string): Promise<FinishedTry | FailedTry> {
       const connection = await connections.get(connectionId);
       if (connection.kind !== 'ldap') throw notFound();
       return asFailedTry({ connectionId }, async () => {
@@ -93,7 +89,7 @@ export function createTries({ connections, directory, resolver, upstreamSignIn }
       });
     },
 
-    finish(answer, { ssoUid }) {
+    finish(answer: string, { ssoUid }: { ssoUid: string }): Promise<FinishedTry | FailedTry> {
       const begun = { connectionId: '' };
       return asFailedTry(begun, async () => {
         const { connection, identity, checks } = await upstreamSignIn.redeem(answer, 'test', ssoUid, begun);

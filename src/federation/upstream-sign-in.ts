@@ -28,24 +28,7 @@ export interface BeginRequest {
   loginHint?: string | undefined;
 }
 
-export interface UpstreamSignIn {
-  /** Sends a request; throws upstream_unavailable. */
-  begin(request: BeginRequest): Promise<UpstreamRedirect>;
-  /** Stores an answer, once, and returns the path where its browser redeems it. Throws upstream_answer_invalid. */
-  receive(handle: string, connectionId: string, answer: UpstreamAnswer): Promise<string>;
-  /** Redeems an answer in the interaction or session that began it. */
-  redeem(
-    answer: string,
-    purpose: Purpose,
-    boundTo: string,
-    /** Gets the connection of the answer before anything of it is verified. */
-    begun?: { connectionId: string },
-  ): Promise<RedeemedAnswer>;
-  /** An enabled connection that the application accepts. Throws connection_disabled. */
-  usable(connectionId: string, rule: SignInRule | undefined): Promise<Connection>;
-  /** Whether a sign-in at connections of this kind goes through the browser. */
-  hasProtocol(kind: ConnectionKind): boolean;
-}
+export type UpstreamSignIn = ReturnType<typeof createUpstreamSignIn>;
 
 export interface RedeemedAnswer {
   request: AnsweredRequest;
@@ -63,17 +46,21 @@ export interface UpstreamSignInDependencies {
   clientSecrets: Pick<ClientSecrets, 'note'>;
 }
 
-export function createUpstreamSignIn(dependencies: UpstreamSignInDependencies): UpstreamSignIn {
+export function createUpstreamSignIn(dependencies: UpstreamSignInDependencies) {
   const { issuer, requests, protocols } = dependencies;
   return {
-    hasProtocol: (kind) => protocols[kind] !== undefined,
+    /** Whether a sign-in at connections of this kind goes through the browser. */
+    hasProtocol: (kind: ConnectionKind): boolean => protocols[kind] !== undefined,
+    /** Redeems an answer in the interaction or session that began it. */
     redeem: traced(
       'upstream answer',
-      (answer, purpose, boundTo, begun) => redeemAnswer(dependencies, answer, { purpose, boundTo }, begun),
+      (answer: string, purpose: Purpose, boundTo: string, begun?: { connectionId: string }): Promise<RedeemedAnswer> =>
+        redeemAnswer(dependencies, answer, { purpose, boundTo }, begun),
       ({ connection }) => ({ 'gatehouse.connection': connection.id, 'gatehouse.protocol': connection.kind }),
     ),
 
-    async usable(connectionId, rule) {
+    /** An enabled connection that the application accepts. Throws connection_disabled. */
+    async usable(connectionId: string, rule: SignInRule | undefined): Promise<Connection> {
       const connection = await connectionFor(dependencies, connectionId, 'sign-in');
       if (!acceptsSignIn(rule, connection.id))
         throw disabled('The application doesn’t accept this connection.', connection.id);
@@ -81,7 +68,16 @@ export function createUpstreamSignIn(dependencies: UpstreamSignInDependencies): 
       return connection;
     },
 
-    async begin({ connection, purpose, boundTo, demands, level, isStepUp, loginHint }) {
+    /** Sends a request; throws upstream_unavailable. */
+    async begin({
+      connection,
+      purpose,
+      boundTo,
+      demands,
+      level,
+      isStepUp,
+      loginHint,
+    }: BeginRequest): Promise<UpstreamRedirect> {
       const { settings } = connection;
       const hint = settings.login_hint && loginHint ? { loginHint } : {};
       const asked = level && isStepUp ? stepUpRequest(connection, level) : undefined;
@@ -97,7 +93,8 @@ export function createUpstreamSignIn(dependencies: UpstreamSignInDependencies): 
       return redirect;
     },
 
-    async receive(handle, connectionId, answer) {
+    /** Stores an answer, once, and returns the path where its browser redeems it. Throws upstream_answer_invalid. */
+    async receive(handle: string, connectionId: string, answer: UpstreamAnswer): Promise<string> {
       const stored = await requests.answered(handle, connectionId, answer);
       if (stored !== 'unknown') return pathOf(stored, connectionId);
       throw new FederationError('upstream_answer_invalid', {

@@ -63,17 +63,10 @@ export interface CookieAttributes {
   overwrite: true;
 }
 
-export interface Cookies {
-  /** For the OIDC engine, which writes its session cookie itself. */
-  nameOf(key: CookieKey): string;
-  attributes: CookieAttributes;
-  get(ctx: Context, key: CookieKey): string | undefined;
-  set(ctx: Context, key: CookieKey, value: string, options?: { maxAgeSeconds?: number }): void;
-  clear(ctx: Context, key: CookieKey): void;
-}
+export type Cookies = ReturnType<typeof createCookies>;
 
 /** The cookies of one deployment; `secure` is whether the issuer is https. */
-export function createCookies({ secure }: { secure: boolean }): Cookies {
+export function createCookies({ secure }: { secure: boolean }) {
   const attributes: CookieAttributes = {
     httpOnly: true,
     sameSite: 'lax',
@@ -87,10 +80,12 @@ export function createCookies({ secure }: { secure: boolean }): Cookies {
     return secure && !row.fixedName ? `__Host-${row.name}` : row.name;
   };
   return {
+    /** For the OIDC engine, which writes its session cookie itself. */
     nameOf,
     attributes,
-    get: (ctx, key) => ctx.cookies.get(nameOf(key), { signed: true }) || undefined,
-    set: (ctx, key, value, options) => {
+    get: (ctx: Context, key: CookieKey): string | undefined =>
+      ctx.cookies.get(nameOf(key), { signed: true }) || undefined,
+    set: (ctx: Context, key: CookieKey, value: string, options?: { maxAgeSeconds?: number }): void => {
       const row: CookieRow = cookieTable[key];
       const maxAgeSeconds = options?.maxAgeSeconds ?? row.maxAgeSeconds;
       ctx.cookies.set(nameOf(key), value, {
@@ -99,7 +94,7 @@ export function createCookies({ secure }: { secure: boolean }): Cookies {
       });
       if (maxAgeSeconds !== undefined) addMaxAge(ctx, nameOf(key), maxAgeSeconds);
     },
-    clear: (ctx, key) => {
+    clear: (ctx: Context, key: CookieKey): void => {
       // With the attributes it was set with, or browsers ignore it for a `__Host-` cookie.
       ctx.cookies.set(nameOf(key), null, attributes);
     },

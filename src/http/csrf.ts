@@ -13,12 +13,7 @@ const FIELD = '_csrf';
 const HEADER = 'X-CSRF-Token';
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-export interface Csrf {
-  /** Defines `ctx.state.csrfToken`; the cookie is set when a page calls it. */
-  tokens: Middleware;
-  /** Rejects unsafe requests that do not come from our own pages. Runs before every route with a form. */
-  check: Middleware;
-}
+export type Csrf = ReturnType<typeof createCsrf>;
 
 export interface CsrfDependencies {
   cookies: Cookies;
@@ -27,7 +22,7 @@ export interface CsrfDependencies {
   issuerUrl: URL;
 }
 
-export function createCsrf({ cookies, keys, issuerUrl }: CsrfDependencies): Csrf {
+export function createCsrf({ cookies, keys, issuerUrl }: CsrfDependencies) {
   const macs = keys.map(hmacSha256);
   const [tokenOf] = macs;
   if (!tokenOf) throw new TypeError('at least one key is needed');
@@ -42,14 +37,16 @@ export function createCsrf({ cookies, keys, issuerUrl }: CsrfDependencies): Csrf
   };
 
   return {
-    tokens: (ctx, next) => {
+    /** Defines `ctx.state.csrfToken`; the cookie is set when a page calls it. */
+    tokens: ((ctx, next) => {
       let token: string | undefined;
       // Stored, because a cookie set by this response is not yet in the request.
       ctx.state.csrfToken = () => (token ??= tokenFor(ctx));
       return next();
-    },
+    }) satisfies Middleware,
 
-    check: async (ctx, next) => {
+    /** Rejects unsafe requests that do not come from our own pages. Runs before every route with a form. */
+    check: (async (ctx, next) => {
       if (SAFE_METHODS.has(ctx.method)) return next();
       rejectForeignOrigin(ctx, issuerUrl);
       const secret = cookies.get(ctx, 'csrf');
@@ -61,7 +58,7 @@ export function createCsrf({ cookies, keys, issuerUrl }: CsrfDependencies): Csrf
         throw forbidden('csrf_failed', { detail: sent ? 'wrong token' : 'no token', ...returnLink(ctx, issuerUrl) });
       }
       return next();
-    },
+    }) satisfies Middleware,
   };
 }
 

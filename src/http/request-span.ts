@@ -12,14 +12,10 @@ export interface RequestSpansDependencies {
   untracedPaths: readonly string[];
 }
 
-export interface RequestSpans {
-  /** Undefined for a request that is not recorded. */
-  start(ctx: Context, method: string): TraceSpan | undefined;
-  end(span: TraceSpan, answer: { method: string; route: string; status: number; problem: string | undefined }): void;
-}
+export type RequestSpans = ReturnType<typeof createRequestSpans>;
 
 /** Makes the spans of requests. */
-export function createRequestSpans(dependencies: RequestSpansDependencies): RequestSpans {
+export function createRequestSpans(dependencies: RequestSpansDependencies) {
   const { tracing, trustProxy, issuerUrl, untracedPaths } = dependencies;
   const isUntraced = (path: string) =>
     untracedPaths.some((one) => (one.endsWith('/') ? path.startsWith(one) : path === one));
@@ -29,7 +25,8 @@ export function createRequestSpans(dependencies: RequestSpansDependencies): Requ
     ...(issuerUrl.port ? { 'server.port': Number(issuerUrl.port) } : {}),
   };
   return {
-    start(ctx, method) {
+    /** Undefined for a request that is not recorded. */
+    start(ctx: Context, method: string): TraceSpan | undefined {
       if (isUntraced(ctx.path)) return undefined;
       return tracing.root(method, {
         kind: 'server',
@@ -41,7 +38,15 @@ export function createRequestSpans(dependencies: RequestSpansDependencies): Requ
         traceparent: trustProxy > 0 ? ctx.get('traceparent') || undefined : undefined,
       });
     },
-    end(span, { method, route, status, problem }) {
+    end(
+      span: TraceSpan,
+      {
+        method,
+        route,
+        status,
+        problem,
+      }: { method: string; route: string; status: number; problem: string | undefined },
+    ): void {
       const name = method === 'OTHER' ? 'HTTP' : method;
       span.rename(route === 'other' ? name : `${name} ${route}`);
       span.set({

@@ -16,21 +16,7 @@ export interface Timeouts {
   idleSeconds: number;
 }
 
-export interface HttpServer {
-  server: Server;
-  listen(options: { host: string; port: number }): Promise<AddressInfo>;
-  /** True after the first call of announceDrain or drain: /readyz must return 503. */
-  isDraining(): boolean;
-  /** Serves everything as before, each response with `Connection: close`, so that a proxy holds no connection when `drain` follows. */
-  announceDrain(): void;
-  /**
-   * Accepts no more connections, and resolves when the open ones have ended, each after its next response or when it was idle for
-   * `keepAliveSeconds`: no request is lost, because nothing is closed that a request may be on its way on.
-   */
-  retire(): Promise<void>;
-  /** Accepts no new requests, waits `seconds` for those in progress, then closes them. Resolves with whether it had to. */
-  drain(options?: { seconds?: number }): Promise<'clean' | 'cut off'>;
-}
+export type HttpServer = ReturnType<typeof createHttpServer>;
 
 export interface HttpServerDependencies {
   handler: RequestListener;
@@ -53,7 +39,7 @@ export async function tryListening(options: { host: string; port: number }): Pro
   await once(probe, 'close');
 }
 
-export function createHttpServer(dependencies: HttpServerDependencies): HttpServer {
+export function createHttpServer(dependencies: HttpServerDependencies) {
   const { handler, logger, timeouts, requestsPerConnection = 0 } = dependencies;
   const { headerSeconds, requestSeconds, keepAliveSeconds, idleSeconds } = {
     ...limits.http,
@@ -91,16 +77,23 @@ export function createHttpServer(dependencies: HttpServerDependencies): HttpServ
 
   return {
     server,
-    listen: (address) => listen(server, address),
-    isDraining: () => draining,
-    announceDrain() {
+    listen: (address: { host: string; port: number }): Promise<AddressInfo> => listen(server, address),
+    /** True after the first call of announceDrain or drain: /readyz must return 503. */
+    isDraining: (): boolean => draining,
+    /** Serves everything as before, each response with `Connection: close`, so that a proxy holds no connection when `drain` follows. */
+    announceDrain(): void {
       draining = true;
     },
-    retire() {
+    /**
+     * Accepts no more connections, and resolves when the open ones have ended, each after its next response or when it was idle for
+     * `keepAliveSeconds`: no request is lost, because nothing is closed that a request may be on its way on.
+     */
+    retire(): Promise<void> {
       retiring = true;
       return closeGently(server, keepAliveSeconds + RETIRE_SPARE_SECONDS);
     },
-    drain: ({ seconds = limits.http.drainSeconds } = {}) => {
+    /** Accepts no new requests, waits `seconds` for those in progress, then closes them. Resolves with whether it had to. */
+    drain: ({ seconds = limits.http.drainSeconds }: { seconds?: number } = {}): Promise<'clean' | 'cut off'> => {
       draining = true;
       const closed = close(server, seconds);
       // Browsers open connections in advance. Node counts one without a request as busy until headersTimeout.

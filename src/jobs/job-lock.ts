@@ -18,14 +18,7 @@ export interface TakeOptions {
   isWoken: boolean;
 }
 
-export interface JobLock {
-  /** False when the job runs elsewhere, or its time has not come. */
-  take(name: string, options: TakeOptions): Promise<boolean>;
-  /** False when another instance has taken the job over. */
-  renew(name: string): Promise<boolean>;
-  /** The job may run again from then on. */
-  release(name: string, nextAt: Date): Promise<void>;
-}
+export type JobLock = ReturnType<typeof createJobLock>;
 
 export interface JobLockDependencies {
   db: Db;
@@ -36,13 +29,14 @@ export interface JobLockDependencies {
 
 type Row = { name: string; holder: string; lockedUntil: Date };
 
-export function createJobLock({ db, now, stopwatch, instanceId }: JobLockDependencies): JobLock {
+export function createJobLock({ db, now, stopwatch, instanceId }: JobLockDependencies) {
   const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
   const lease = () => ({ holder: instanceId, lockedUntil: inSeconds(LEASE_SECONDS) });
   const hasWaited = createWaits(stopwatch);
 
   return {
-    async take(name, { everySeconds, isWoken }) {
+    /** False when the job runs elsewhere, or its time has not come. */
+    async take(name: string, { everySeconds, isWoken }: TakeOptions): Promise<boolean> {
       const isDue = { lockedUntil: { lte: now() } };
       // No job rests longer than its period: a later time was written before the clock was set back.
       const longest = inSeconds(everySeconds + limits.clock.instancesSeconds);
@@ -65,12 +59,14 @@ export function createJobLock({ db, now, stopwatch, instanceId }: JobLockDepende
       }
     },
 
-    async renew(name) {
+    /** False when another instance has taken the job over. */
+    async renew(name: string): Promise<boolean> {
       const { count } = await db.jobLock.updateMany({ where: { name, holder: instanceId }, data: lease() });
       return count > 0;
     },
 
-    async release(name, nextAt) {
+    /** The job may run again from then on. */
+    async release(name: string, nextAt: Date): Promise<void> {
       await db.jobLock.updateMany({
         where: { name, holder: instanceId },
         data: { holder: RESTING, lockedUntil: nextAt },

@@ -23,17 +23,7 @@ export interface ScheduledJob {
   clockSetBack?(): Promise<void>;
 }
 
-export interface Scheduler {
-  add(job: ScheduledJob): void;
-  /** Resolves when each job has had its first turn; not after a stop. */
-  start(): Promise<void>;
-  /** Runs the job now instead of at its time, e.g. to send a mail at once. While it runs: once more afterwards. */
-  wake(name: string): void;
-  /** Passes on to all jobs that the clock was set back. */
-  clockSetBack(): Promise<void>;
-  /** Starts no further runs, aborts the running ones, and waits for them. */
-  stop(): Promise<void>;
-}
+export type Scheduler = ReturnType<typeof createScheduler>;
 
 export interface SchedulerDependencies {
   db: Db;
@@ -59,7 +49,7 @@ interface Entry {
 }
 
 /** Makes the scheduler of this instance. A job that fails is logged and runs again at its next time. */
-export function createScheduler(dependencies: SchedulerDependencies): Scheduler {
+export function createScheduler(dependencies: SchedulerDependencies) {
   const { logger, tracing } = dependencies;
   const entries = new Map<string, Entry>();
   const stopping = new AbortController();
@@ -94,25 +84,29 @@ export function createScheduler(dependencies: SchedulerDependencies): Scheduler 
   }
 
   return {
-    add(job) {
+    add(job: ScheduledJob): void {
       const entry: Entry = { job, isWoken: false };
       entries.set(job.name, entry);
       if (isStarted) schedule(entry, firstDelay(job));
     },
-    async start() {
+    /** Resolves when each job has had its first turn; not after a stop. */
+    async start(): Promise<void> {
       isStarted = true;
       await Promise.all([...entries.values()].map((entry) => firstTurn(entry, schedule)));
     },
-    wake(name) {
+    /** Runs the job now instead of at its time, e.g. to send a mail at once. While it runs: once more afterwards. */
+    wake(name: string): void {
       const entry = entries.get(name);
       if (!entry) return;
       entry.job.wake?.();
       attempt(entry, { isWoken: true });
     },
-    async clockSetBack() {
+    /** Passes on to all jobs that the clock was set back. */
+    async clockSetBack(): Promise<void> {
       await Promise.all([...entries.values()].map(({ job }) => job.clockSetBack?.()));
     },
-    async stop() {
+    /** Starts no further runs, aborts the running ones, and waits for them. */
+    async stop(): Promise<void> {
       stopping.abort(new Error('the instance shuts down'));
       for (const entry of entries.values()) clearTimeout(entry.timer);
       await Promise.all([...entries.values()].map(({ running }) => running));

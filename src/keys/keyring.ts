@@ -13,7 +13,6 @@ import { readKeys, resealKeys } from './key-rows.ts';
 import {
   createCurrentKeySet,
   jwksOf,
-  type KeySetListener,
   type SamlCertificate,
   type SamlCredential,
   type SamlUse,
@@ -49,39 +48,12 @@ export interface KeyInfo extends KeyDates {
 /** The uses of the service provider's keys. */
 export type ServiceProviderUse = Exclude<SamlUse, 'saml'>;
 
-export interface Keyring {
-  /** Decrypts the keys, and creates missing ones. Must run before any other method. */
-  load(): Promise<void>;
-  /** Reads the table again; true when the set changed. Every instance calls it every limits.keys.reloadSeconds. */
-  refresh(): Promise<boolean>;
-  /** Runs the scheduled steps that are due: rotates old keys, removes retired ones, logs warnings. A periodic job of one instance. */
-  runSchedule(): Promise<void>;
-  /** Calls the listener after every change of the set; returns a function that removes it. */
-  onChange(listener: KeySetListener): () => void;
-  /** Private keys for the OIDC engine, which signs with the first of its algorithm: active, then next, then retired. */
-  jwks(): { keys: PrivateJwk[] };
-  /** Activates the next key. SAML takes two calls: one publishes the next certificate, a later one activates it. */
-  rotate(request: RotationRequest, by?: Actor): Promise<RotationOutcome>;
-  /** Every key in the table, for administrators. */
-  list(): Promise<KeyInfo[]>;
-  /** The active key and certificate for signing SAML messages. */
-  samlCredential(): SamlCredential;
-  /** The certificates for the IdP metadata: the active one, then the next one, then those of retired keys. */
-  samlCertificates(): SamlCertificate[];
-  /** The active key that signs as service provider of upstream identity providers. */
-  serviceProviderCredential(): SamlCredential;
-  /** The certificates for the metadata of the service provider, the active one first. */
-  serviceProviderCertificates(use: ServiceProviderUse): SamlCertificate[];
-  /** The keys that decrypt assertions: the active one, then the next one, then retired ones. */
-  decryptionKeys(): KeyObject[];
-  /** Certificates in use that end within limits.saml.certificateWarningDays, or have ended. */
-  expiringCertificates(): SamlCertificate[];
-}
+export type Keyring = ReturnType<typeof createKeyring>;
 
 const DAY_MS = 24 * 3600 * 1000;
 
 /** Creates the keyring of this instance; call load() before use. */
-export function createKeyring(deps: KeyringDependencies): Keyring {
+export function createKeyring(deps: KeyringDependencies) {
   const { db, vault, now, logger, audit, sessionSeconds = () => limits.session.defaultHours * 3600 } = deps;
   const host = new URL(deps.issuer).hostname;
   const context = { db, vault, now, host, audit, logger, policy: () => rotationPolicy(sessionSeconds()) };
@@ -110,18 +82,33 @@ export function createKeyring(deps: KeyringDependencies): Keyring {
   }
 
   return {
-    load: () => inSequence(load),
-    refresh: () => inSequence(current.reload),
-    runSchedule: () => inSequence(runSchedule),
-    rotate: (request, by = {}) => inSequence(() => rotateKeys(context, request, by, current.reload)),
+    /** Decrypts the keys, and creates missing ones. Must run before any other method. */
+    load: (): Promise<void> => inSequence(load),
+    /** Reads the table again; true when the set changed. Every instance calls it every limits.keys.reloadSeconds. */
+    refresh: (): Promise<boolean> => inSequence(current.reload),
+    /** Runs the scheduled steps that are due: rotates old keys, removes retired ones, logs warnings. A periodic job of one instance. */
+    runSchedule: (): Promise<void> => inSequence(runSchedule),
+    /** Activates the next key. SAML takes two calls: one publishes the next certificate, a later one activates it. */
+    rotate: (request: RotationRequest, by: Actor = {}): Promise<RotationOutcome> =>
+      inSequence(() => rotateKeys(context, request, by, current.reload)),
+    /** Calls the listener after every change of the set; returns a function that removes it. */
     onChange: current.onChange,
-    jwks: () => jwksOf(current.get()),
-    list: () => listKeys(context),
-    samlCredential: () => samlCredentialOf(current.get(), 'saml'),
-    samlCertificates: () => samlCertificatesOf(current.get(), 'saml'),
-    serviceProviderCredential: () => samlCredentialOf(current.get(), 'saml-sp'),
-    serviceProviderCertificates: (use) => samlCertificatesOf(current.get(), use),
-    decryptionKeys: () => samlCredentialsOf(current.get(), 'saml-sp-encryption').map(({ privateKey }) => privateKey),
+    /** Private keys for the OIDC engine, which signs with the first of its algorithm: active, then next, then retired. */
+    jwks: (): { keys: PrivateJwk[] } => jwksOf(current.get()),
+    /** Every key in the table, for administrators. */
+    list: (): Promise<KeyInfo[]> => listKeys(context),
+    /** The active key and certificate for signing SAML messages. */
+    samlCredential: (): SamlCredential => samlCredentialOf(current.get(), 'saml'),
+    /** The certificates for the IdP metadata: the active one, then the next one, then those of retired keys. */
+    samlCertificates: (): SamlCertificate[] => samlCertificatesOf(current.get(), 'saml'),
+    /** The active key that signs as service provider of upstream identity providers. */
+    serviceProviderCredential: (): SamlCredential => samlCredentialOf(current.get(), 'saml-sp'),
+    /** The certificates for the metadata of the service provider, the active one first. */
+    serviceProviderCertificates: (use: ServiceProviderUse): SamlCertificate[] => samlCertificatesOf(current.get(), use),
+    /** The keys that decrypt assertions: the active one, then the next one, then retired ones. */
+    decryptionKeys: (): KeyObject[] =>
+      samlCredentialsOf(current.get(), 'saml-sp-encryption').map(({ privateKey }) => privateKey),
+    /** Certificates in use that end within limits.saml.certificateWarningDays, or have ended. */
     expiringCertificates,
   };
 }

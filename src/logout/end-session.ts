@@ -50,28 +50,7 @@ export interface EndedAll extends EndResult {
   count: number;
 }
 
-export interface EndSession {
-  /** Ends one session. Undefined when it had already ended. */
-  one(uid: string, reason: EndReason, by?: EndBy): Promise<EndResult | undefined>;
-  /** Ends these sessions in one logout run. Undefined when all had already ended. */
-  several(uids: readonly string[], reason: EndReason, by?: EndBy): Promise<EndResult | undefined>;
-  /** Ends every session of an account and revokes all its tokens, offline ones included. */
-  all(accountId: string, reason: EndReason, by?: Actor, tx?: Tx): Promise<EndedAll>;
-  /**
-   * Signs the user out everywhere: ends their sessions but `except`, and revokes their tokens, offline ones included. Only
-   * tokens that end with the session `except` stay. Sign-ins that are not finished, the trust in other browsers and the link
-   * of a change of address end too.
-   */
-  everywhere(accountId: string, by: EndBy & { except?: string }): Promise<EndResult | undefined>;
-  /** Ends the oldest sessions of an account that has more than `max`. */
-  exceeding(accountId: string, max: number): Promise<void>;
-  /** Ends every session that an application takes part in, and revokes its tokens, offline ones included. Returns how many ended. */
-  ofApplication(clientId: string, reason: EndReason, by?: Actor): Promise<number>;
-  /** Ends expired sessions, so that their applications are notified. Returns how many ended. */
-  expired(signal?: AbortSignal): Promise<number>;
-  /** Queues a logout token for one relying party, while the user stays signed in. */
-  queueLogoutToken(clientId: string, accountId: string, sid: string | undefined): Promise<void>;
-}
+export type EndSession = ReturnType<typeof createEndSession>;
 
 export interface EndSessionDependencies {
   db: Db;
@@ -94,10 +73,14 @@ const BATCH = 100;
 /** Reasons to end a session from another browser: what it granted offline ends with it. A logout leaves that to the user. */
 const OF_OTHERS: ReadonlySet<EndReason> = new Set(['ended-by-person', 'ended-by-admin']);
 
-export function createEndSession(dependencies: EndSessionDependencies): EndSession {
+export function createEndSession(dependencies: EndSessionDependencies) {
   const { db, now, sessions, wakeLogoutDeliveries } = dependencies;
 
-  const several: EndSession['several'] = async (uids, reason, by = {}) => {
+  const several: (uids: readonly string[], reason: EndReason, by?: EndBy) => Promise<EndResult | undefined> = async (
+    uids,
+    reason,
+    by = {},
+  ) => {
     const ended = await transaction(db, async (tx) => {
       const found: SessionEntry[] = [];
       for (const uid of new Set(uids)) found.push(...[(await sessions.find(uid, tx)) ?? []].flat());
@@ -108,10 +91,13 @@ export function createEndSession(dependencies: EndSessionDependencies): EndSessi
   };
 
   return {
+    /** Ends these sessions in one logout run. Undefined when all had already ended. */
     several,
-    one: (uid, reason, by) => several([uid], reason, by),
+    /** Ends one session. Undefined when it had already ended. */
+    one: (uid: string, reason: EndReason, by?: EndBy): Promise<EndResult | undefined> => several([uid], reason, by),
 
-    async all(accountId, reason, by = {}, tx) {
+    /** Ends every session of an account and revokes all its tokens, offline ones included. */
+    async all(accountId: string, reason: EndReason, by: Actor = {}, tx?: Tx): Promise<EndedAll> {
       const ended = tx
         ? await endAll(dependencies, accountId, reason, by, tx)
         : await transaction(db, (own) => endAll(dependencies, accountId, reason, by, own));
@@ -119,17 +105,24 @@ export function createEndSession(dependencies: EndSessionDependencies): EndSessi
       return ended;
     },
 
-    async everywhere(accountId, by) {
+    /**
+     * Signs the user out everywhere: ends their sessions but `except`, and revokes their tokens, offline ones included. Only
+     * tokens that end with the session `except` stay. Sign-ins that are not finished, the trust in other browsers and the link
+     * of a change of address end too.
+     */
+    async everywhere(accountId: string, by: EndBy & { except?: string }): Promise<EndResult | undefined> {
       const ended = await transaction(db, (tx) => endEverywhere(dependencies, accountId, by, tx));
       if (ended) wakeLogoutDeliveries();
       return ended;
     },
 
-    async exceeding(accountId, max) {
+    /** Ends the oldest sessions of an account that has more than `max`. */
+    async exceeding(accountId: string, max: number): Promise<void> {
       await several(await sessions.exceeding(accountId, max), 'session-limit');
     },
 
-    async ofApplication(clientId, reason, by = {}) {
+    /** Ends every session that an application takes part in, and revokes its tokens, offline ones included. Returns how many ended. */
+    async ofApplication(clientId: string, reason: EndReason, by: Actor = {}): Promise<number> {
       let count = 0;
       for await (const { uid } of sessions.withParticipant(clientId)) {
         if (await several([uid], reason, by)) count += 1;
@@ -138,9 +131,11 @@ export function createEndSession(dependencies: EndSessionDependencies): EndSessi
       return count;
     },
 
-    expired: (signal) => endExpired(dependencies, signal),
+    /** Ends expired sessions, so that their applications are notified. Returns how many ended. */
+    expired: (signal?: AbortSignal): Promise<number> => endExpired(dependencies, signal),
 
-    async queueLogoutToken(clientId, accountId, sid) {
+    /** Queues a logout token for one relying party, while the user stays signed in. */
+    async queueLogoutToken(clientId: string, accountId: string, sid: string | undefined): Promise<void> {
       const to = { participantId: null, clientId, channel: 'back', accountId, sid };
       const delivery = deliveryRow(to, now(), dependencies.protectedRows);
       await db.logoutDelivery.create({ data: delivery });

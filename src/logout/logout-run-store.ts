@@ -19,30 +19,7 @@ import {
 import { insertRun, UNBOUND } from './new-run.ts';
 import { isOpen, type Outcome, recordBrowserFailure, settleParticipant } from './participant-outcome.ts';
 
-export interface LogoutRunStore {
-  create(run: NewRun, tx: Tx): Promise<RunRef>;
-  /** The run, if it belongs to this browser or is opened for the first time. */
-  openInBrowser(id: string, cookie: string | undefined): Promise<LogoutRun | 'other-browser' | undefined>;
-  /** The run of this ID, whatever the browser. */
-  find(id: string): Promise<LogoutRun | undefined>;
-  /** A participant of a run that has not expired. */
-  participant(id: string): Promise<Participant | undefined>;
-  saveProbeResult(participantId: string, result: ProbeResult): Promise<void>;
-  /** Begins to wait for these frames to open; repeated calls change nothing. */
-  startFrameTimeout(participantIds: readonly string[], seconds: number): Promise<void>;
-  /** Begins to wait for the application; false when that has begun before. */
-  startWaiting(participantId: string, options: { messageId?: string; seconds: number }): Promise<boolean>;
-  /** The participant that the LogoutRequest of this ID was sent to, while its LogoutResponse still counts. */
-  findByMessageId(messageId: string): Promise<Participant | undefined>;
-  /** Stores the outcome with its audit event; false when there is one already. */
-  settle(participant: Pick<Participant, 'id'>, outcome: Outcome, tx?: Tx): Promise<boolean>;
-  /** The browser did not complete the step: falls back to SOAP where there is an endpoint, else stores the failure. */
-  browserFailed(participant: Participant, reason: string): Promise<void>;
-  /** Marks the run as complete; false when it was before. */
-  finish(id: string): Promise<boolean>;
-  /** Runs that their browser left without completing them. */
-  abandoned(): Promise<LogoutRun[]>;
-}
+export type LogoutRunStore = ReturnType<typeof createLogoutRunStore>;
 
 export interface LogoutRunStoreDependencies {
   db: Db;
@@ -56,7 +33,7 @@ export interface LogoutRunStoreDependencies {
 
 const WITH_PARTICIPANTS = { participants: { orderBy: { position: 'asc' } } } as const;
 
-export function createLogoutRunStore(dependencies: LogoutRunStoreDependencies): LogoutRunStore {
+export function createLogoutRunStore(dependencies: LogoutRunStoreDependencies) {
   const { db, now, audit, protectedRows, wakeLogoutDeliveries } = dependencies;
   const storage = { db, now, audit, protectedRows };
   const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
@@ -67,48 +44,60 @@ export function createLogoutRunStore(dependencies: LogoutRunStoreDependencies): 
   }
 
   return {
+    /** The run of this ID, whatever the browser. */
     find,
-    create: (run, tx) => insertRun(run, { tx, at: now(), audit, protectedRows }),
-    settle: (participant, outcome, tx) => settleParticipant(storage, participant, outcome, tx),
-    browserFailed: (participant, reason) => recordBrowserFailure(storage, participant, reason, wakeLogoutDeliveries),
-    abandoned: () => abandonedRuns(dependencies, inSeconds(-limits.logout.abandonedSeconds)),
+    create: (run: NewRun, tx: Tx): Promise<RunRef> => insertRun(run, { tx, at: now(), audit, protectedRows }),
+    /** Stores the outcome with its audit event; false when there is one already. */
+    settle: (participant: Pick<Participant, 'id'>, outcome: Outcome, tx?: Tx): Promise<boolean> =>
+      settleParticipant(storage, participant, outcome, tx),
+    /** The browser did not complete the step: falls back to SOAP where there is an endpoint, else stores the failure. */
+    browserFailed: (participant: Participant, reason: string): Promise<void> =>
+      recordBrowserFailure(storage, participant, reason, wakeLogoutDeliveries),
+    /** Runs that their browser left without completing them. */
+    abandoned: (): Promise<LogoutRun[]> => abandonedRuns(dependencies, inSeconds(-limits.logout.abandonedSeconds)),
 
-    async participant(id) {
+    /** A participant of a run that has not expired. */
+    async participant(id: string): Promise<Participant | undefined> {
       const row = await db.logoutParticipant.findUnique({ where: { id }, select: { runId: true } });
       const run = row && (await find(row.runId));
       return run?.participants.find((one) => one.id === id);
     },
 
-    async openInBrowser(id, cookie) {
+    /** The run, if it belongs to this browser or is opened for the first time. */
+    async openInBrowser(id: string, cookie: string | undefined): Promise<LogoutRun | 'other-browser' | undefined> {
       const bound = await bindToBrowser(db, id, cookie, now());
       return bound === true ? find(id) : bound;
     },
 
-    async saveProbeResult(id, result) {
+    async saveProbeResult(id: string, result: ProbeResult): Promise<void> {
       const data = { probeResult: storedProbeResult(result) };
       await db.logoutParticipant.updateMany({ where: { id, probeResult: null }, data });
     },
 
-    async startFrameTimeout(ids, seconds) {
+    /** Begins to wait for these frames to open; repeated calls change nothing. */
+    async startFrameTimeout(ids: readonly string[], seconds: number): Promise<void> {
       await db.logoutParticipant.updateMany({
         where: { id: { in: [...ids] }, state: 'waiting', deadline: null },
         data: { deadline: inSeconds(seconds) },
       });
     },
 
-    async startWaiting(id, { messageId, seconds }) {
+    /** Begins to wait for the application; false when that has begun before. */
+    async startWaiting(id: string, { messageId, seconds }: { messageId?: string; seconds: number }): Promise<boolean> {
       const data = { state: storedState('sent'), messageId: messageId ?? null, deadline: inSeconds(seconds) };
       const { count } = await db.logoutParticipant.updateMany({ where: { id, state: 'waiting' }, data });
       return count === 1;
     },
 
-    async findByMessageId(messageId) {
+    /** The participant that the LogoutRequest of this ID was sent to, while its LogoutResponse still counts. */
+    async findByMessageId(messageId: string): Promise<Participant | undefined> {
       const row = await db.logoutParticipant.findUnique({ where: { messageId } });
       if (!row || !isOpen(row)) return undefined;
       return (await find(row.runId))?.participants.find(({ id }) => id === row.id);
     },
 
-    async finish(id) {
+    /** Marks the run as complete; false when it was before. */
+    async finish(id: string): Promise<boolean> {
       const { count } = await db.logoutRun.updateMany({ where: { id, finishedAt: null }, data: { finishedAt: now() } });
       return count === 1;
     },

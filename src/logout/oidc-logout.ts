@@ -1,7 +1,6 @@
 // The functions that the engine's end-session endpoint calls when the user confirms a logout (OIDC RP-Initiated Logout 1.0).
 import type { Cookies } from '../http/cookies.ts';
 import { languagesOf } from '../http/pages/language.ts';
-import type { QueueLogoutToken } from '../oidc/patches/provider/logout-token-queue.ts';
 import type { OnSessionDestroyed } from '../oidc/store/sessions/session-adapter.ts';
 import type { EndSession } from './end-session.ts';
 import { createLogoutBrowserOf } from './front-channel/logout-browser.ts';
@@ -16,18 +15,15 @@ export interface EngineLogoutHooksDependencies {
   ownClientId: string;
 }
 
-export interface EngineLogoutHooks {
-  endSession: OnSessionDestroyed;
-  queueLogoutToken: QueueLogoutToken;
-}
+export type EngineLogoutHooks = ReturnType<typeof createEngineLogoutHooks>;
 
-export function createEngineLogoutHooks(dependencies: EngineLogoutHooksDependencies): EngineLogoutHooks {
+export function createEngineLogoutHooks(dependencies: EngineLogoutHooksDependencies) {
   const { endSession, runs, cookies, ownClientId } = dependencies;
   const logoutBrowserOf = createLogoutBrowserOf({ cookies });
   return {
     queueLogoutToken: endSession.queueLogoutToken,
 
-    async endSession(uid, ctx, { clientId, actorId, returnUri }) {
+    endSession: (async (uid, ctx, { clientId, actorId, returnUri }) => {
       // For this server's own pages, the page of the logout run displays the result.
       const isRelyingParty = returnUri !== undefined && clientId !== ownClientId;
       const completion: LogoutCompletion = isRelyingParty ? { kind: 'oidc', uri: returnUri } : { kind: 'page' };
@@ -42,6 +38,6 @@ export function createEngineLogoutHooks(dependencies: EngineLogoutHooksDependenc
       // Without front-channel steps the browser goes straight back; deliveries need no browser.
       if (isRelyingParty && run.browserSteps === 0) await runs.finish(run.id);
       else ctx.state.logoutRunPath = `/signout/${run.id}`;
-    },
+    }) satisfies OnSessionDestroyed,
   };
 }

@@ -17,14 +17,7 @@ export interface LinkToken<Purpose extends LinkPurpose = LinkPurpose> {
   email: Purpose extends 'reset-password' ? undefined : string;
 }
 
-export interface LinkTokens {
-  /** Stores a new token and returns it; it expires after `seconds`. Older ones of the same account and purpose are deleted. */
-  issue<Purpose extends LinkPurpose>(link: Omit<LinkToken<Purpose>, 'id'>, seconds: number, tx: Tx): Promise<string>;
-  /** The token if it is unused, has not expired and has one of these purposes. Does not use it up. */
-  find<Purpose extends LinkPurpose>(token: string, ...purposes: Purpose[]): Promise<LinkToken<Purpose> | undefined>;
-  /** Uses the token up; false when it was used or has expired meanwhile. Of parallel calls one returns true. */
-  consume(link: Pick<LinkToken, 'id' | 'purpose'>, tx: Tx): Promise<boolean>;
-}
+export type LinkTokens = ReturnType<typeof createLinkTokens>;
 
 export interface LinkTokensDependencies {
   db: Db;
@@ -33,7 +26,7 @@ export interface LinkTokensDependencies {
   protectedRows: ProtectedRows;
 }
 
-export function createLinkTokens({ db, now, protectedRows }: LinkTokensDependencies): LinkTokens {
+export function createLinkTokens({ db, now, protectedRows }: LinkTokensDependencies) {
   const usable = () => ({ usedAt: null, expiresAt: { gt: now() } });
 
   async function findReset(tokenHash: string) {
@@ -50,7 +43,12 @@ export function createLinkTokens({ db, now, protectedRows }: LinkTokensDependenc
   }
 
   return {
-    async issue({ userId, purpose, email }, seconds, tx) {
+    /** Stores a new token and returns it; it expires after `seconds`. Older ones of the same account and purpose are deleted. */
+    async issue<Purpose extends LinkPurpose>(
+      { userId, purpose, email }: Omit<LinkToken<Purpose>, 'id'>,
+      seconds: number,
+      tx: Tx,
+    ): Promise<string> {
       const token = randomToken(limits.resetToken.bytes);
       const createdAt = now();
       const expiresAt = new Date(createdAt.getTime() + seconds * 1000);
@@ -67,14 +65,19 @@ export function createLinkTokens({ db, now, protectedRows }: LinkTokensDependenc
       return token;
     },
 
-    async find<Purpose extends LinkPurpose>(token: string, ...purposes: Purpose[]) {
+    /** The token if it is unused, has not expired and has one of these purposes. Does not use it up. */
+    async find<Purpose extends LinkPurpose>(
+      token: string,
+      ...purposes: Purpose[]
+    ): Promise<LinkToken<Purpose> | undefined> {
       const tokenHash = sha256(token);
       const isReset = purposes.some((purpose) => purpose === 'reset-password');
       const found = (isReset ? await findReset(tokenHash) : null) ?? (await findOther(tokenHash, purposes));
       return (found ?? undefined) as LinkToken<Purpose> | undefined;
     },
 
-    async consume({ id, purpose }, tx) {
+    /** Uses the token up; false when it was used or has expired meanwhile. Of parallel calls one returns true. */
+    async consume({ id, purpose }: Pick<LinkToken, 'id' | 'purpose'>, tx: Tx): Promise<boolean> {
       const use = { where: { id, ...usable() }, data: { usedAt: now() } };
       const { count } =
         purpose === 'reset-password' ? await tx.passwordResetToken.updateMany(use) : await tx.mailToken.updateMany(use);

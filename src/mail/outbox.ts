@@ -22,14 +22,7 @@ import { type DeferredKind, type MailRequest, type StoredContent, sealContent } 
 /** The recipient of a row whose recipient is not known yet. */
 export const DEFERRED_RECIPIENT = '';
 
-export interface Outbox {
-  /** Queues a mail; inside `tx` it is sent only if that commits. */
-  send(message: MailMessage, tx?: Tx): Promise<void>;
-  /** Queues a request whose recipient is looked up later; dropped after `seconds`. */
-  defer(kind: DeferredKind, request: MailRequest, seconds: number): Promise<void>;
-  /** Lets the delivery try an unsent mail again, now; false when there is none with this id. */
-  retry(id: string, tx: Tx): Promise<boolean>;
-}
+export type Outbox = ReturnType<typeof createOutbox>;
 
 export interface OutboxDependencies {
   db: Db;
@@ -60,7 +53,7 @@ export function createOutbox({
   offered = () => allLanguages,
   texts = () => undefined,
   wakeDelivery = () => {},
-}: OutboxDependencies): Outbox {
+}: OutboxDependencies) {
   async function store(recipient: string, subject: string, content: StoredContent, tx: Tx): Promise<void> {
     const id = randomId();
     const bodySealed = sealContent(vault, id, content);
@@ -74,7 +67,8 @@ export function createOutbox({
   const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000).toISOString();
 
   return {
-    async send(message, tx = db) {
+    /** Queues a mail; inside `tx` it is sent only if that commits. */
+    async send(message: MailMessage, tx: Tx = db): Promise<void> {
       const { email, userId } = message.to;
       assertSingleAddress(email);
       const { application } = message.to;
@@ -97,12 +91,14 @@ export function createOutbox({
       await store(email, written.subject, stored, tx);
     },
 
-    async defer(kind, wish, seconds) {
+    /** Queues a request whose recipient is looked up later; dropped after `seconds`. */
+    async defer(kind: DeferredKind, wish: MailRequest, seconds: number): Promise<void> {
       const stored: StoredContent = { type: 'draft', kind, wish, expiresAt: inSeconds(seconds) };
       await store(DEFERRED_RECIPIENT, `draft: ${kind}`, stored, db);
     },
 
-    async retry(id, tx) {
+    /** Lets the delivery try an unsent mail again, now; false when there is none with this id. */
+    async retry(id: string, tx: Tx): Promise<boolean> {
       const { count } = await tx.mailMessage.updateMany({
         where: { id, sentAt: null, recipient: { not: DEFERRED_RECIPIENT } },
         data: { failedAt: null, nextTryAt: now() },

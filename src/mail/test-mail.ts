@@ -25,16 +25,7 @@ export interface RenderedMail {
   html: string;
 }
 
-export interface TestMail {
-  /** The mail server and the sender, or the folder of the outbox. */
-  server: { host: string | undefined; sender: string; folder: string };
-  /** Sends a test email, and waits for the answer of the mail server for some seconds. */
-  send(to: Recipient): Promise<SendOutcome>;
-  /** Every kind of mail. */
-  kinds: readonly MailKind[];
-  /** The mail with example data; its links lead nowhere. @param language the language, for mails that are translated; English by default */
-  example(kind: MailKind, language?: string, look?: ExampleLook): RenderedMail;
-}
+export type TestMail = ReturnType<typeof createTestMail>;
 
 export interface ExampleLook {
   /** That of the settings by default. */
@@ -63,7 +54,7 @@ export function createTestMail({
   texts = () => undefined,
   readPicture,
   ...dependencies
-}: TestMailDependencies): TestMail {
+}: TestMailDependencies) {
   const { issuer, smtpUrl, mailFrom, outboxDir } = dependencies;
   const renderHtml = createHtmlRenderer(viewsDir);
   const rendered = (message: MailMessage, language: string, { brand: brandOf = brand, mode }: ExampleLook = {}) => {
@@ -75,9 +66,15 @@ export function createTestMail({
     return inLanguage(language, write, texts());
   };
   return {
-    server: { host: smtpUrl && new URL(smtpUrl).host, sender: mailFrom, folder: outboxDir },
+    /** The mail server and the sender, or the folder of the outbox. */
+    server: { host: smtpUrl && new URL(smtpUrl).host, sender: mailFrom, folder: outboxDir } as {
+      host: string | undefined;
+      sender: string;
+      folder: string;
+    },
 
-    async send(to) {
+    /** Sends a test email, and waits for the answer of the mail server for some seconds. */
+    async send(to: Recipient): Promise<SendOutcome> {
       const transport = createMailTransport({ ...dependencies, mailLimits: LIMITS });
       const mail = rendered({ kind: 'test', to, at: now() }, SOURCE_LANGUAGE);
       const name = brand()?.mailLogo;
@@ -86,8 +83,14 @@ export function createTestMail({
       return transport.send({ id: randomId(), to: to.email, createdAt: now(), ...mail, logo, sender: brand()?.name });
     },
 
-    kinds: Object.keys(examples) as MailKind[],
-    example(kind, language = SOURCE_LANGUAGE, { brand: brandOf = brand, mode } = {}) {
+    /** Every kind of mail. */
+    kinds: Object.keys(examples) as MailKind[] as readonly MailKind[],
+    /** The mail with example data; its links lead nowhere. @param language the language, for mails that are translated; English by default */
+    example(
+      kind: MailKind,
+      language: string = SOURCE_LANGUAGE,
+      { brand: brandOf = brand, mode }: ExampleLook = {},
+    ): RenderedMail {
       const message = examples[kind](now());
       const recipient: Recipient = { ...message.to, pageLanguage: language };
       const mail = rendered(message, mailLanguage({ ...message, to: recipient }), { brand: brandOf, mode });

@@ -11,20 +11,7 @@ import { limits } from '../limits.ts';
 import type { RateLimits } from '../rate-limits/rate-limits.ts';
 import { type PageLink, type PageText, t } from '../texts/text.ts';
 
-export interface LinkPage {
-  /** Middleware before the page: moves a token from the URL to the cookie. */
-  receiveToken: Middleware;
-  /** The token of this browser and what `find` returns for it; throws `link_invalid` (400) when it returns nothing. */
-  resolve<T>(ctx: Context, find: (token: string) => Promise<T | undefined>): Promise<{ token: string; found: T }>;
-  /** Rejects a form for another account than that of the last opened link (for example in another tab). */
-  assertUnchanged(displayedValue: string, expected: string): void;
-  /** Throws `link_invalid` (400). */
-  reject(ctx: Context): never;
-  /** Redirects to the page that reports the result. */
-  redirectToDone(ctx: Context, path: string): void;
-  /** The page of the result: displays `message` once, in this browser only, and nothing later or in another browser. */
-  renderDone(ctx: Context, message: DoneMessage): void;
-}
+export type LinkPage = ReturnType<typeof createLinkPage>;
 
 /** For the view mailed-links/message. */
 export interface DoneMessage {
@@ -54,17 +41,15 @@ const NOTHING_DONE = {
 const linkQuery = z.object({ token: z.string().max(1024).optional() });
 const TOKEN = /^[\w.-]{20,1024}$/;
 
-export function createLinkPage(
-  { cookies, rateLimits }: LinkPageDependencies,
-  { cookie, next }: LinkPageOptions,
-): LinkPage {
+export function createLinkPage({ cookies, rateLimits }: LinkPageDependencies, { cookie, next }: LinkPageOptions) {
   const reject = (ctx: Context): never => {
     cookies.clear(ctx, cookie);
     throw badRequest('link_invalid', { next });
   };
 
   return {
-    receiveToken: async (ctx, proceed) => {
+    /** Middleware before the page: moves a token from the URL to the cookie. */
+    receiveToken: (async (ctx, proceed) => {
       const { token } = parseQuery(ctx, linkQuery);
       if (token === undefined) return proceed();
       if (!TOKEN.test(token)) reject(ctx);
@@ -73,9 +58,13 @@ export function createLinkPage(
       ctx.set('Cache-Control', 'no-store');
       ctx.status = 303;
       ctx.redirect(ctx.path);
-    },
+    }) satisfies Middleware,
 
-    async resolve(ctx, find) {
+    /** The token of this browser and what `find` returns for it; throws `link_invalid` (400) when it returns nothing. */
+    async resolve<T>(
+      ctx: Context,
+      find: (token: string) => Promise<T | undefined>,
+    ): Promise<{ token: string; found: T }> {
       const { address } = ctx.state.request;
       const verdict = await rateLimits.consume('link:address', { address });
       if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
@@ -86,20 +75,24 @@ export function createLinkPage(
       return { token, found };
     },
 
-    assertUnchanged(displayedValue, expected) {
+    /** Rejects a form for another account than that of the last opened link (for example in another tab). */
+    assertUnchanged(displayedValue: string, expected: string): void {
       if (displayedValue !== expected) throw badRequest('other_link');
     },
 
+    /** Throws `link_invalid` (400). */
     reject,
 
-    redirectToDone(ctx, path) {
+    /** Redirects to the page that reports the result. */
+    redirectToDone(ctx: Context, path: string): void {
       cookies.clear(ctx, cookie);
       cookies.set(ctx, 'linkDone', path);
       ctx.status = 303;
       ctx.redirect(path);
     },
 
-    renderDone(ctx, message) {
+    /** The page of the result: displays `message` once, in this browser only, and nothing later or in another browser. */
+    renderDone(ctx: Context, message: DoneMessage): void {
       const isHere = cookies.get(ctx, 'linkDone') === ctx.path;
       if (isHere) cookies.clear(ctx, 'linkDone');
       ctx.render('mailed-links/message', isHere ? message : { ...NOTHING_DONE, next: message.next });

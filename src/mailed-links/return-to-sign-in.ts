@@ -8,48 +8,43 @@ import { parseQuery } from '../http/input.ts';
 import { recallSignIn } from '../sign-in/expired-sign-in.ts';
 import { type PageLink, t } from '../texts/text.ts';
 
-export interface ReturnToSignIn {
-  /** In front of the first page: stores the sign-in named by `?signin=`, or clears the cookie. */
-  note: Middleware;
-  /** In front of the pages behind it: they and their mails have the brand of the application of that sign-in, and its language. */
-  about: Middleware;
-  /** For the first page: a link back to the sign-in that led to it. */
-  back(ctx: Context): PageLink;
-  /** For the last page: a link that continues the sign-in, or begins a new one. */
-  next(ctx: Context): PageLink;
-}
+export type ReturnToSignIn = ReturnType<typeof createReturnToSignIn>;
 
 const query = z.object({ signin: z.string().max(100).optional() });
 const UID = /^[\w-]{10,100}$/;
 
-export function createReturnToSignIn({ cookies }: { cookies: Cookies }): ReturnToSignIn {
+export function createReturnToSignIn({ cookies }: { cookies: Cookies }) {
   function uidOf(ctx: Context): string | undefined {
     const { signin } = parseQuery(ctx, query);
     return signin && UID.test(signin) ? signin : undefined;
   }
 
   return {
-    note(ctx, proceed) {
+    /** In front of the first page: stores the sign-in named by `?signin=`, or clears the cookie. */
+    note: ((ctx, proceed) => {
       const uid = uidOf(ctx);
       if (uid) {
         cookies.set(ctx, 'returnToSignIn', uid);
         recallSignIn(cookies, ctx, uid);
       } else if (cookies.get(ctx, 'returnToSignIn')) cookies.clear(ctx, 'returnToSignIn');
       return proceed();
-    },
+    }) satisfies Middleware,
 
-    about(ctx, proceed) {
+    /** In front of the pages behind it: they and their mails have the brand of the application of that sign-in, and its language. */
+    about: ((ctx, proceed) => {
       const uid = cookies.get(ctx, 'returnToSignIn');
       if (uid) recallSignIn(cookies, ctx, uid);
       return proceed();
-    },
+    }) satisfies Middleware,
 
-    back(ctx) {
+    /** For the first page: a link back to the sign-in that led to it. */
+    back(ctx: Context): PageLink {
       const uid = uidOf(ctx);
       return { href: uid ? `/signin/${uid}` : '/account', label: t('mailed-link.back') };
     },
 
-    next(ctx) {
+    /** For the last page: a link that continues the sign-in, or begins a new one. */
+    next(ctx: Context): PageLink {
       const uid = cookies.get(ctx, 'returnToSignIn');
       if (!uid) return { href: '/account', label: t('sign-in.title') };
       return { href: `/signin/${uid}`, label: t('mailed-link.continue') };

@@ -16,15 +16,7 @@ export type OwnFactors = FactorSet & {
   phone: string | undefined;
 };
 
-export interface AccountFactors {
-  of(userId: string, tx?: Tx): Promise<OwnFactors>;
-  /** For the password rules: 8 characters suffice with a second factor. */
-  hasSecondFactor(userId: string, tx?: Tx): Promise<boolean>;
-  /** Whether this is the account's last second factor. */
-  isLast(userId: string, without: { totp: true } | { passkeyId: string }, tx?: Tx): Promise<boolean>;
-  /** Removes all factors of a user who lost them; for administrators. */
-  reset(userId: string, by?: Actor): Promise<void>;
-}
+export type AccountFactors = ReturnType<typeof createFactors>;
 
 export interface FactorsDependencies {
   db: Db;
@@ -56,7 +48,7 @@ export const statements = hotStatements('factors', {
     (SELECT COUNT(*) FROM recovery_codes WHERE user_id = ? AND used_at IS NULL) AS "recoveryCodes"`,
 });
 
-export function createFactors(dependencies: FactorsDependencies): AccountFactors {
+export function createFactors(dependencies: FactorsDependencies) {
   const { db, sql, now, audit, protectedRows, totp, passkeys, phones, recoveryCodes } = dependencies;
 
   async function of(userId: string, tx?: Tx): Promise<OwnFactors> {
@@ -74,16 +66,19 @@ export function createFactors(dependencies: FactorsDependencies): AccountFactors
 
   return {
     of,
-    hasSecondFactor: async (userId, tx) => hasSecondFactor(await of(userId, tx)),
+    /** For the password rules: 8 characters suffice with a second factor. */
+    hasSecondFactor: async (userId: string, tx?: Tx): Promise<boolean> => hasSecondFactor(await of(userId, tx)),
 
-    async isLast(userId, without, tx = db) {
+    /** Whether this is the account's last second factor. */
+    async isLast(userId: string, without: { totp: true } | { passkeyId: string }, tx: Tx = db): Promise<boolean> {
       const factors = await of(userId, tx);
       if ('totp' in without) return factors.totp && factors.passkeys === 0;
       const isOwn = (await tx.passkey.count({ where: { userId, id: without.passkeyId } })) === 1;
       return isOwn && factors.passkeys === 1 && !factors.totp;
     },
 
-    reset: (userId, by = {}) =>
+    /** Removes all factors of a user who lost them; for administrators. */
+    reset: (userId: string, by: Actor = {}): Promise<void> =>
       transaction(db, async (tx) => {
         const { totp: hasTotp, passkeys: keys, phone } = await of(userId, tx);
         const hadFactor = hasTotp || keys > 0 || phone !== undefined;

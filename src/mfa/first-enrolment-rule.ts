@@ -32,21 +32,7 @@ interface PresentFactors {
 
 type Subject = Pick<Account, 'id' | 'username' | 'createdAt' | 'roles' | 'permissions'>;
 
-export interface FirstEnrolmentRule {
-  /** Whether the user may set up a factor now. Always with a factor, because its proof is demanded before. */
-  isAllowed(account: Subject, factors: PresentFactors): Promise<boolean>;
-  /** Records that the user needs the approval, which administrators see, and throws 403. */
-  demandApproval(account: Subject, by: Actor): Promise<never>;
-  /** The password of the user is replaced by a mailed link, in this transaction. */
-  passwordResetByMail(userId: string, tx: Tx): Promise<void>;
-  /** The user has proven a second factor, so it was the owner who reset the password before. */
-  secondFactorProven(userId: string): Promise<void>;
-  /** Allows it for `limits.firstEnrolment.allowedDays`. Throws 403 when users allow it to themselves. */
-  allow(userId: string, by: Actor): Promise<void>;
-  state(userId: string): Promise<FirstEnrolmentState>;
-  /** Users who need the approval, the newest first. */
-  waiting(): Promise<{ id: string; username: string; requestedAt: Date }[]>;
-}
+export type FirstEnrolmentRule = ReturnType<typeof createFirstEnrolmentRule>;
 
 export interface FirstEnrolmentDependencies {
   db: Db;
@@ -62,13 +48,16 @@ export interface FirstEnrolmentDependencies {
 const DAY_MS = 86_400_000;
 const TABLE = 'first_factor_approvals';
 
-export function createFirstEnrolmentRule(dependencies: FirstEnrolmentDependencies): FirstEnrolmentRule {
+export function createFirstEnrolmentRule(dependencies: FirstEnrolmentDependencies) {
   const { db, now, audit, protectedRows } = dependencies;
   return {
-    state: (userId) => stateOf(dependencies, userId),
-    isAllowed: (account, factors) => isAllowed(dependencies, account, factors),
+    state: (userId: string): Promise<FirstEnrolmentState> => stateOf(dependencies, userId),
+    /** Whether the user may set up a factor now. Always with a factor, because its proof is demanded before. */
+    isAllowed: (account: Subject, factors: PresentFactors): Promise<boolean> =>
+      isAllowed(dependencies, account, factors),
 
-    async demandApproval(account, by) {
+    /** Records that the user needs the approval, which administrators see, and throws 403. */
+    async demandApproval(account: Subject, by: Actor): Promise<never> {
       await requestApproval(dependencies, account.id, by);
       throw forbidden(
         'first_factor_needs_approval',
@@ -76,7 +65,8 @@ export function createFirstEnrolmentRule(dependencies: FirstEnrolmentDependencie
       );
     },
 
-    async passwordResetByMail(userId, tx) {
+    /** The password of the user is replaced by a mailed link, in this transaction. */
+    async passwordResetByMail(userId: string, tx: Tx): Promise<void> {
       const resetByMailAt = now();
       await tx.firstFactorApproval.upsert({
         where: { userId },
@@ -85,9 +75,11 @@ export function createFirstEnrolmentRule(dependencies: FirstEnrolmentDependencie
       });
     },
 
-    secondFactorProven: (userId) => clearResetByMail(db, userId),
+    /** The user has proven a second factor, so it was the owner who reset the password before. */
+    secondFactorProven: (userId: string): Promise<void> => clearResetByMail(db, userId),
 
-    async allow(userId, by) {
+    /** Allows it for `limits.firstEnrolment.allowedDays`. Throws 403 when users allow it to themselves. */
+    async allow(userId: string, by: Actor): Promise<void> {
       if (by.actorId === userId) throw forbidden('forbidden', { message: 'Another administrator must allow it.' });
       await transaction(db, async (tx) => {
         await allowFirstFactor({ tx, protectedRows }, userId, now());
@@ -95,7 +87,8 @@ export function createFirstEnrolmentRule(dependencies: FirstEnrolmentDependencie
       });
     },
 
-    async waiting() {
+    /** Users who need the approval, the newest first. */
+    async waiting(): Promise<{ id: string; username: string; requestedAt: Date }[]> {
       const rows = await db.firstFactorApproval.findMany({
         where: { requestedAt: { not: null }, user: { isActive: true } },
         select: { requestedAt: true, user: { select: { id: true, username: true } } },

@@ -25,15 +25,7 @@ export interface BrowserSummary {
   lastSeenAt: Date;
 }
 
-export interface KnownBrowsers {
-  recognize(cookie: string | undefined, userId: string): Promise<KnownBrowser | undefined>;
-  /** After a completed sign-in. Set the cookie to the result's `cookie`. */
-  remember(cookie: string | undefined, userId: string, options?: RememberOptions): Promise<RememberedBrowser>;
-  /** Demands the second factor again in these browsers, or in all: after a password change, or a logout in them. */
-  endTrust(userId: string, tx?: Tx, of?: { only?: readonly string[]; except?: readonly string[] }): Promise<void>;
-  list(userId: string): Promise<BrowserSummary[]>;
-  forget(userId: string, id?: string, tx?: Tx): Promise<number>;
-}
+export type KnownBrowsers = ReturnType<typeof createKnownBrowsers>;
 
 export interface RememberOptions {
   request?: RequestInfo | undefined;
@@ -75,17 +67,24 @@ export const statements = hotStatements('known-browsers', {
     WHERE token_hash IN (${Array.from({ length: MAX_ACCOUNTS }, () => '?').join(', ')})`,
 });
 
-export function createKnownBrowsers(dependencies: KnownBrowsersDependencies): KnownBrowsers {
+export function createKnownBrowsers(dependencies: KnownBrowsersDependencies) {
   const { db, now } = dependencies;
   return {
-    async recognize(cookie, userId) {
+    async recognize(cookie: string | undefined, userId: string): Promise<KnownBrowser | undefined> {
       const known = await find(dependencies, tokensOf(cookie), userId);
       return known && { id: known.row.id, isTrusted: isGenuinelyTrusted(known.row, userId, dependencies) };
     },
 
-    remember: (cookie, userId, options = {}) => remember(dependencies, tokensOf(cookie), userId, options),
+    /** After a completed sign-in. Set the cookie to the result's `cookie`. */
+    remember: (cookie: string | undefined, userId: string, options: RememberOptions = {}): Promise<RememberedBrowser> =>
+      remember(dependencies, tokensOf(cookie), userId, options),
 
-    async endTrust(userId, tx = db, { only, except = [] } = {}) {
+    /** Demands the second factor again in these browsers, or in all: after a password change, or a logout in them. */
+    async endTrust(
+      userId: string,
+      tx: Tx = db,
+      { only, except = [] }: { only?: readonly string[]; except?: readonly string[] } = {},
+    ): Promise<void> {
       const id = { notIn: [...except], ...(only && { in: [...only] }) };
       await tx.knownBrowser.updateMany({
         where: { userId, trustedUntil: { not: null }, id },
@@ -93,7 +92,7 @@ export function createKnownBrowsers(dependencies: KnownBrowsersDependencies): Kn
       });
     },
 
-    async list(userId) {
+    async list(userId: string): Promise<BrowserSummary[]> {
       const rows = await db.knownBrowser.findMany({
         where: { userId, expiresAt: { gt: now() } },
         orderBy: { lastSeenAt: 'desc' },
@@ -108,7 +107,7 @@ export function createKnownBrowsers(dependencies: KnownBrowsersDependencies): Kn
       }));
     },
 
-    async forget(userId, id, tx = db) {
+    async forget(userId: string, id?: string, tx: Tx = db): Promise<number> {
       const { count } = await tx.knownBrowser.deleteMany({ where: { userId, ...(id === undefined ? {} : { id }) } });
       return count;
     },

@@ -1,9 +1,8 @@
 // Builds the OpenID Connect side of the server: clients, storage, policy and pages around the engine, and the middleware
 // that serves it.
 import { createSecretUses } from '../applications/secret-uses.ts';
-import type { Middleware } from '../http/context.ts';
 import { stableSecret } from '../settings/stored-secret.ts';
-import { type ClaimsPreviews, createClaimsPreviews } from './claims/claims-preview.ts';
+import { createClaimsPreviews } from './claims/claims-preview.ts';
 import { createPairwiseSubjects } from './claims/pairwise.ts';
 import { registeredApi } from './claims/resource-servers.ts';
 import type { OidcDependencies, Shared } from './dependencies.ts';
@@ -14,41 +13,24 @@ import type { EngineEvents } from './engine/events.ts';
 import type { PairwiseIdentifier } from './engine/introspection.ts';
 import type { Client } from './engine/library.ts';
 import { createEngineMiddleware } from './engine/middleware.ts';
-import { createEngine, type Engine } from './engine/provider.ts';
+import { createEngine } from './engine/provider.ts';
 import { createPublished } from './engine/published.ts';
 import { configurationOf } from './engine-options.ts';
 import { createClientKeySets } from './patches/provider/client-key-sets.ts';
 import { type ClientLimits, clientLimitsOf } from './rate-limits/client-rate-limits.ts';
 import { createDeviceGuesses } from './rate-limits/device-code-guesses.ts';
 import { createDynamicRegistration } from './registration/dynamic-registration.ts';
-import {
-  createRegistrationFaults,
-  type RegistrationFaults,
-  reportRejectedClients,
-} from './registration/registration-fault.ts';
-import { type ApiTokens, createApiTokens } from './store/api-access-tokens.ts';
+import { createRegistrationFaults, reportRejectedClients } from './registration/registration-fault.ts';
+import { createApiTokens } from './store/api-access-tokens.ts';
 import { type ClientSource, createClientSource } from './store/clients.ts';
 import { createFormStates } from './store/form-state.ts';
 import { createRefreshTokenRetries } from './store/refresh-token-retries.ts';
 import { createSessionStore } from './store/sessions/session-store.ts';
 
-export interface Oidc {
-  engine: Engine;
-  /** Serves the engine's routes. */
-  middleware: Middleware;
-  clients: ClientSource;
-  /** Access tokens for the server's own APIs. */
-  apiTokens: ApiTokens;
-  /** The claims that an application receives about an account. */
-  claimsPreview: ClaimsPreviews;
-  /** Why the engine rejects a registered client. */
-  registrationFaultOf: RegistrationFaults;
-  /** The account with this `sub` at the client; undefined for an unknown one. */
-  accountOf(clientId: string, subject: string): Promise<string | undefined>;
-}
+export type Oidc = Awaited<ReturnType<typeof createOidc>>;
 
 /** Builds the engine and follows changes of the signing keys. */
-export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> {
+export async function createOidc(dependencies: OidcDependencies) {
   const { applications, db, keyring, now, protectedRows, rateLimits, rejections, saml, sql, vault } = dependencies;
   const pairwise = createPairwiseSubjects(await stableSecret({ db, vault }, 'pairwise'));
   const pairwiseIdentifier: PairwiseIdentifier = async (_ctx, accountId, client) =>
@@ -87,6 +69,7 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
   return {
     engine,
     clients,
+    /** Serves the engine's routes. */
     middleware: createEngineMiddleware({
       engine,
       clients,
@@ -97,10 +80,14 @@ export async function createOidc(dependencies: OidcDependencies): Promise<Oidc> 
       cookies: dependencies.cookies,
       published: createPublished(dependencies),
     }),
+    /** Access tokens for the server's own APIs. */
     apiTokens: createApiTokens({ provider: engine.current, clients }),
+    /** The claims that an application receives about an account. */
     claimsPreview: createClaimsPreviews({ ...dependencies, provider: engine.current, clients }),
+    /** Why the engine rejects a registered client. */
     registrationFaultOf: createRegistrationFaults(engine.current),
-    async accountOf(clientId, subject) {
+    /** The account with this `sub` at the client; undefined for an unknown one. */
+    async accountOf(clientId: string, subject: string): Promise<string | undefined> {
       const client = await engine.current().Client.find(clientId);
       return client?.subjectType === 'pairwise' ? pairwise.accountOf(sectorOf(client), subject) : subject;
     },

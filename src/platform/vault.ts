@@ -11,27 +11,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 
-export interface Vault {
-  /** Encrypts under the first secret. `context` names the row, e.g. `signing_keys:<kid>`. */
-  seal(plain: string | Uint8Array, context: string): string;
-  /** Decrypts under any secret; throws VaultError for another row, another secret or a changed value. */
-  open(sealed: string, context: string): Buffer;
-  /** How every value begins that the first secret sealed. */
-  sealedPrefix: string;
-  /** Whether an older secret than the first sealed this value. Once no value is stale, that secret can be removed. */
-  isStale(sealed: string): boolean;
-  /** A key for one purpose, derived from the newest data key; 32 bytes unless given. */
-  deriveKey(purpose: string, bytes?: number): Buffer;
-  /** The keys for one purpose from every data key, the newest first: it signs, all of them verify. */
-  deriveKeys(purpose: string, bytes?: number): Buffer[];
-  /** HMAC-SHA-256 under the newest data key: its id, a dot and the MAC in base64url. */
-  mac(value: string, purpose: string): string;
-  /**
-   * Whether `mac` was made from `value` for this purpose, under the data key that it names. `missing`: how many characters were
-   * cut off its end.
-   */
-  macMatches(value: string, mac: string, purpose: string, missing?: number): boolean;
-}
+export type Vault = ReturnType<typeof createVault>;
 
 /** The key that MACs, cookie keys and the like are derived from. */
 export interface DataKey {
@@ -53,7 +33,7 @@ interface SealingKey {
  * The first secret seals, all of them open; the first data key makes MACs, all of them verify. Without data keys, as before the
  * database is open, one is derived from the first secret. Throws VaultError for a missing or short secret.
  */
-export function createVault(secrets: readonly Buffer[], dataKeys: readonly DataKey[] = []): Vault {
+export function createVault(secrets: readonly Buffer[], dataKeys: readonly DataKey[] = []) {
   const [firstSecret] = secrets;
   if (!firstSecret) throw new VaultError('at least one secret is needed');
   for (const secret of secrets) {
@@ -70,15 +50,26 @@ export function createVault(secrets: readonly Buffer[], dataKeys: readonly DataK
   const macOf = createMacs([newest, ...older]);
 
   return {
-    seal: (plain, context) => seal(plain, context, sealingKey),
-    open: (sealed, context) => open(sealed, context, sealingKeys),
-    sealedPrefix: `${VERSION}.${sealingKey.id}.`,
-    isStale: (sealed) => sealed.split('.')[1] !== sealingKey.id,
-    deriveKey: (purpose, bytes = KEY_BYTES) => derive(newest.key, `key ${purpose}`, bytes),
-    deriveKeys: (purpose, bytes = KEY_BYTES) =>
+    /** Encrypts under the first secret. `context` names the row, e.g. `signing_keys:<kid>`. */
+    seal: (plain: string | Uint8Array, context: string): string => seal(plain, context, sealingKey),
+    /** Decrypts under any secret; throws VaultError for another row, another secret or a changed value. */
+    open: (sealed: string, context: string): Buffer => open(sealed, context, sealingKeys),
+    /** How every value begins that the first secret sealed. */
+    sealedPrefix: `${VERSION}.${sealingKey.id}.` as string,
+    /** Whether an older secret than the first sealed this value. Once no value is stale, that secret can be removed. */
+    isStale: (sealed: string): boolean => sealed.split('.')[1] !== sealingKey.id,
+    /** A key for one purpose, derived from the newest data key; 32 bytes unless given. */
+    deriveKey: (purpose: string, bytes: number = KEY_BYTES): Buffer => derive(newest.key, `key ${purpose}`, bytes),
+    /** The keys for one purpose from every data key, the newest first: it signs, all of them verify. */
+    deriveKeys: (purpose: string, bytes: number = KEY_BYTES): Buffer[] =>
       [newest, ...older].map(({ key }) => derive(key, `key ${purpose}`, bytes)),
-    mac: (value, purpose) => macOf(newest.id, value, purpose) as string,
-    macMatches(value, mac, purpose, missing = 0) {
+    /** HMAC-SHA-256 under the newest data key: its id, a dot and the MAC in base64url. */
+    mac: (value: string, purpose: string): string => macOf(newest.id, value, purpose) as string,
+    /**
+     * Whether `mac` was made from `value` for this purpose, under the data key that it names. `missing`: how many characters were
+     * cut off its end.
+     */
+    macMatches(value: string, mac: string, purpose: string, missing: number = 0): boolean {
       const expected = macOf(mac.split('.', 1)[0] ?? '', value, purpose);
       return expected !== undefined && isSameMac(expected.slice(0, expected.length - missing), mac);
     },

@@ -15,20 +15,7 @@ export type Begun =
   | { outcome: 'in-flight' }
   | { outcome: 'limit'; retryAfterSeconds: number };
 
-export interface AttemptCounters {
-  /** Counts an attempt that is decided later, while fewer than `below` are counted and the policy allows one. */
-  begin(policy: PolicyName, key: string, below?: number): Promise<Begun>;
-  /** The outcome of `begin` without counting: writes nothing, so that waiting attempts do not delay others. */
-  peek(policy: PolicyName, key: string, below?: number): Promise<Begun>;
-  /** The attempt failed. */
-  failed(policy: PolicyName, key: string): Promise<void>;
-  /** The attempt succeeded, or was not made: it no longer counts. */
-  withdraw(policy: PolicyName, key: string): Promise<void>;
-  /** Decided failures. */
-  failures(policy: PolicyName, key: string): Promise<number>;
-  /** How long decided failures delay the next attempt; 0 when they do not. */
-  waitSeconds(policy: PolicyName, key: string): Promise<number>;
-}
+export type AttemptCounters = ReturnType<typeof createAttemptCounters>;
 
 export interface AttemptCountersDependencies {
   db: Db;
@@ -38,7 +25,7 @@ export interface AttemptCountersDependencies {
   isEnabled?: (() => boolean) | undefined;
 }
 
-export function createAttemptCounters(dependencies: AttemptCountersDependencies): AttemptCounters {
+export function createAttemptCounters(dependencies: AttemptCountersDependencies) {
   const { db, now, isEnabled = () => true } = dependencies;
   const find = async (name: PolicyName, key: string) =>
     isEnabled() ? findCounter(dependencies, rowId(name, key), policies[name]) : undefined;
@@ -49,7 +36,8 @@ export function createAttemptCounters(dependencies: AttemptCountersDependencies)
   };
 
   return {
-    async begin(name, key, below) {
+    /** Counts an attempt that is decided later, while fewer than `below` are counted and the policy allows one. */
+    async begin(name: PolicyName, key: string, below?: number): Promise<Begun> {
       if (!isEnabled()) return { outcome: 'counted' };
       const inFlightUntil = now().getTime() + limits.signInQueue.inFlightSeconds * 1000;
       const id = rowId(name, key);
@@ -57,16 +45,21 @@ export function createAttemptCounters(dependencies: AttemptCountersDependencies)
       const counter = await find(name, key);
       return counter ? verdictOf(policies[name], counter, below) : { outcome: 'in-flight' };
     },
-    async peek(name, key, below) {
+    /** The outcome of `begin` without counting: writes nothing, so that waiting attempts do not delay others. */
+    async peek(name: PolicyName, key: string, below?: number): Promise<Begun> {
       const counter = await find(name, key);
       return !counter || isBelow(policies[name], counter, below)
         ? { outcome: 'counted' }
         : verdictOf(policies[name], counter, below);
     },
-    failed: (name, key) => decide(name, key, true),
-    withdraw: (name, key) => decide(name, key, false),
-    failures: async (name, key) => failuresOf(await find(name, key)),
-    async waitSeconds(name, key) {
+    /** The attempt failed. */
+    failed: (name: PolicyName, key: string): Promise<void> => decide(name, key, true),
+    /** The attempt succeeded, or was not made: it no longer counts. */
+    withdraw: (name: PolicyName, key: string): Promise<void> => decide(name, key, false),
+    /** Decided failures. */
+    failures: async (name: PolicyName, key: string): Promise<number> => failuresOf(await find(name, key)),
+    /** How long decided failures delay the next attempt; 0 when they do not. */
+    async waitSeconds(name: PolicyName, key: string): Promise<number> {
       const counter = await find(name, key);
       const verdict = counter && verdictOf(policies[name], counter);
       return verdict?.outcome === 'limit' ? verdict.retryAfterSeconds : 0;

@@ -31,11 +31,7 @@ export interface CaptchaChallenge extends CaptchaWait {
 
 export type CaptchaResult = { isSolved: true } | { isSolved: false; waiting?: CaptchaWait };
 
-export interface Captcha {
-  /** A new challenge; a wait that has begun goes on. */
-  issue(waiting?: CaptchaWait): Promise<CaptchaChallenge>;
-  check(answer: CaptchaAnswer, address: string): Promise<CaptchaResult>;
-}
+export type Captcha = ReturnType<typeof createCaptcha>;
 
 export interface CaptchaDependencies {
   sql: Sql;
@@ -67,16 +63,17 @@ const payload = z.object({
 const ticketSchema = z.object({ id: z.string(), from: z.number(), until: z.number() });
 
 /** Issues CAPTCHAs and checks their answers. */
-export function createCaptcha(dependencies: CaptchaDependencies): Captcha {
+export function createCaptcha(dependencies: CaptchaDependencies) {
   const { vault, now } = dependencies;
   return {
-    async issue(waiting) {
+    /** A new challenge; a wait that has begun goes on. */
+    async issue(waiting?: CaptchaWait): Promise<CaptchaChallenge> {
       const at = now().getTime();
       const challenge = await newChallenge(vault, at);
       return { challenge: JSON.stringify(challenge), ...(waiting ?? newWait(vault, at)) };
     },
 
-    async check({ altcha, ticket }, address) {
+    async check({ altcha, ticket }: CaptchaAnswer, address: string): Promise<CaptchaResult> {
       if (altcha) return { isSolved: await isSolved(dependencies, altcha) };
       return ticket ? checkWait(dependencies, ticket, address) : { isSolved: false };
     },

@@ -21,12 +21,7 @@ export interface DirectoryAccount {
 /** Records how the attempt ended; `untried`: the directory counted no wrong password. */
 export type SettleAttempt = (outcome: 'right' | 'wrong' | 'untried') => Promise<void>;
 
-export interface DirectoryBudget {
-  /** Counts an attempt as wrong until it is settled. Undefined: one more could lock the account. */
-  begin(account: DirectoryAccount, isKnownBrowser: boolean): Promise<SettleAttempt | undefined>;
-  /** How long the account gets no attempt from a new browser; 0 when it gets one. */
-  waitSeconds(account: DirectoryAccount): Promise<number>;
-}
+export type DirectoryBudget = ReturnType<typeof createDirectoryBudget>;
 
 export interface DirectoryBudgetDependencies {
   db: Db;
@@ -45,7 +40,7 @@ interface Share {
 const MARGIN_SECONDS = 60;
 const POLL_MILLISECONDS = 50;
 
-export function createDirectoryBudget(dependencies: DirectoryBudgetDependencies): DirectoryBudget {
+export function createDirectoryBudget(dependencies: DirectoryBudgetDependencies) {
   const { db, isEnabled } = dependencies;
 
   /** Forgets the wrong passwords of a share, but not the attempts in flight: the directory may judge them after the right one. */
@@ -67,7 +62,8 @@ export function createDirectoryBudget(dependencies: DirectoryBudgetDependencies)
   }
 
   return {
-    async begin(account, isKnownBrowser) {
+    /** Counts an attempt as wrong until it is settled. Undefined: one more could lock the account. */
+    async begin(account: DirectoryAccount, isKnownBrowser: boolean): Promise<SettleAttempt | undefined> {
       if (!isEnabled()) return async () => {};
       const shares = sharesOf(account);
       const all = [shares.known, shares.others];
@@ -85,7 +81,8 @@ export function createDirectoryBudget(dependencies: DirectoryBudgetDependencies)
       }
     },
 
-    async waitSeconds(account) {
+    /** How long the account gets no attempt from a new browser; 0 when it gets one. */
+    async waitSeconds(account: DirectoryAccount): Promise<number> {
       const { id, policy } = sharesOf(account).others;
       const counter = isEnabled() ? await findCounter(dependencies, id, policy) : undefined;
       return counter && counter.points >= policy.points ? Math.ceil(counter.remainingMs / 1000) : 0;

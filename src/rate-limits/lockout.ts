@@ -38,18 +38,7 @@ export type AttemptVerdict<T> =
  */
 export type CheckAttempt<T> = (isLocked: boolean) => Promise<T>;
 
-export interface Lockout {
-  /** Whether the page should display a CAPTCHA. */
-  needsCaptcha(attempt: PasswordAttempt): Promise<boolean>;
-  /** Counts the attempt when its turn comes, checks the password if that is allowed, and removes the count if the password was correct. */
-  attempt<T extends { isRight: boolean }>(attempt: PasswordAttempt, check: CheckAttempt<T>): Promise<AttemptVerdict<T>>;
-  /** Ends the lockout of an account under each of its logins: by an administrator or a mailed link. */
-  unlock(account: LockableAccount): Promise<void>;
-  /** How many seconds a new browser has to wait for this account under any of its logins; 0 when it is not locked. */
-  lockedSeconds(account: LockableAccount): Promise<number>;
-  /** The logins under which the account is locked now. */
-  locks(account: LockableAccount): Promise<Lock[]>;
-}
+export type Lockout = ReturnType<typeof createLockout>;
 
 /** A login of an account under which too many passwords were wrong. */
 export interface Lock {
@@ -88,12 +77,17 @@ const WHOLE_SERVER = 'all';
 const BUSY_SECONDS = 3;
 const { captchaAfterFailures } = limits.rateLimits;
 
-export function createLockout(dependencies: LockoutDependencies): Lockout {
+export function createLockout(dependencies: LockoutDependencies) {
   const { rateLimits, counters, queue } = dependencies;
   return {
-    needsCaptcha: (attempt) => needsCaptcha(dependencies, attempt),
+    /** Whether the page should display a CAPTCHA. */
+    needsCaptcha: (attempt: PasswordAttempt): Promise<boolean> => needsCaptcha(dependencies, attempt),
 
-    async attempt(attempt, check) {
+    /** Counts the attempt when its turn comes, checks the password if that is allowed, and removes the count if the password was correct. */
+    async attempt<T extends { isRight: boolean }>(
+      attempt: PasswordAttempt,
+      check: CheckAttempt<T>,
+    ): Promise<AttemptVerdict<T>> {
       const captcha = { isSolved: false };
       const place = {
         address: addressBlock(attempt.address),
@@ -104,12 +98,16 @@ export function createLockout(dependencies: LockoutDependencies): Lockout {
       return verdict === 'busy' ? { outcome: 'busy', retryAfterSeconds: BUSY_SECONDS } : verdict;
     },
 
-    async unlock(account) {
+    /** Ends the lockout of an account under each of its logins: by an administrator or a mailed link. */
+    async unlock(account: LockableAccount): Promise<void> {
       for (const { policy, key } of namesOf(account)) await rateLimits.reset(policy, key);
     },
 
-    lockedSeconds: async (account) => Math.max(0, ...(await locksOf(counters, account)).map(({ seconds }) => seconds)),
-    locks: (account) => locksOf(counters, account),
+    /** How many seconds a new browser has to wait for this account under any of its logins; 0 when it is not locked. */
+    lockedSeconds: async (account: LockableAccount): Promise<number> =>
+      Math.max(0, ...(await locksOf(counters, account)).map(({ seconds }) => seconds)),
+    /** The logins under which the account is locked now. */
+    locks: (account: LockableAccount): Promise<Lock[]> => locksOf(counters, account),
   };
 }
 

@@ -7,12 +7,7 @@ import type { RateLimits, Verdict } from './rate-limits.ts';
 /** Kinds of mail that are limited. Security notices are not: an attacker must not be able to suppress them. */
 export type LimitedMail = 'reset' | 'unlock' | 'registration' | 'address-proof' | 'sign-in-code' | 'test';
 
-export interface MailLimits {
-  /** Counts one more mail of this kind, or SMS, to a recipient. */
-  to(recipient: string, kind: LimitedMail): Promise<Verdict>;
-  /** Counts one more link that anyone may ask for. `browser`: the known-browser cookie of the request, if any. */
-  link(kind: 'reset' | 'unlock', account: { id: string; email: string }, browser: string | undefined): Promise<Verdict>;
-}
+export type MailLimits = ReturnType<typeof createMailLimits>;
 
 export interface MailLimitsDependencies {
   rateLimits: Pick<RateLimits, 'consume'>;
@@ -21,13 +16,19 @@ export interface MailLimitsDependencies {
 
 const PER_ACCOUNT = { reset: 'reset:account', unlock: 'unlock:account' } as const satisfies Record<string, PolicyName>;
 
-export function createMailLimits({ rateLimits, knownBrowsers }: MailLimitsDependencies): MailLimits {
-  const to: MailLimits['to'] = (recipient, kind) =>
+export function createMailLimits({ rateLimits, knownBrowsers }: MailLimitsDependencies) {
+  const to: (recipient: string, kind: LimitedMail) => Promise<Verdict> = (recipient, kind) =>
     rateLimits.consume('mail:recipient', `${kind}:${nameKey(recipient)}`);
 
   return {
+    /** Counts one more mail of this kind, or SMS, to a recipient. */
     to,
-    async link(kind, { id, email }, browser) {
+    /** Counts one more link that anyone may ask for. `browser`: the known-browser cookie of the request, if any. */
+    async link(
+      kind: 'reset' | 'unlock',
+      { id, email }: { id: string; email: string },
+      browser: string | undefined,
+    ): Promise<Verdict> {
       const known = await knownBrowsers.recognize(browser, id);
       if (known) return rateLimits.consume(PER_ACCOUNT[kind], `${id}:${known.id}`);
       const byAccount = await rateLimits.consume(PER_ACCOUNT[kind], id);

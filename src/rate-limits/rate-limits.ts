@@ -24,18 +24,7 @@ export interface NetworkKey {
   about?: string;
 }
 
-export interface RateLimits {
-  /** Counts one attempt and decides whether it is allowed. Call it before the work that it protects. */
-  consume(policy: PolicyName, key: string | NetworkKey): Promise<Verdict>;
-  /** Uncounts one attempt, because it was not a failure. */
-  refund(policy: PolicyName, key: string | NetworkKey): Promise<void>;
-  /** Deletes the counter: the password was right, or the account is unlocked. */
-  reset(policy: PolicyName, key: string): Promise<void>;
-  /** Attempts counted now, without counting one. */
-  count(policy: PolicyName, key: string): Promise<number>;
-  /** The verdict of `consume`, without counting. */
-  peek(policy: PolicyName, key: string | NetworkKey): Promise<Verdict>;
-}
+export type RateLimits = ReturnType<typeof createRateLimits>;
 
 interface Row {
   points: number;
@@ -96,10 +85,11 @@ export interface RateLimitsDependencies {
 }
 
 /** The counters of every policy; with rate limits off, every attempt is allowed. */
-export function createRateLimits({ db, sql, now, isEnabled = () => true }: RateLimitsDependencies): RateLimits {
+export function createRateLimits({ db, sql, now, isEnabled = () => true }: RateLimitsDependencies) {
   const counters = { db, sql, now };
   return {
-    async consume(name, key) {
+    /** Counts one attempt and decides whether it is allowed. Call it before the work that it protects. */
+    async consume(name: PolicyName, key: string | NetworkKey): Promise<Verdict> {
       if (!isEnabled()) return ALLOWED;
       // The address first, so that one that is over its limit does not use up that of its site.
       for (const { id, policy } of countersOf(name, key)) {
@@ -110,20 +100,24 @@ export function createRateLimits({ db, sql, now, isEnabled = () => true }: RateL
       }
       return ALLOWED;
     },
-    async refund(name, key) {
+    /** Uncounts one attempt, because it was not a failure. */
+    async refund(name: PolicyName, key: string | NetworkKey): Promise<void> {
       if (!isEnabled()) return;
       await db.rateLimit.updateMany({
         where: { key: { in: countersOf(name, key).map(({ id }) => id) }, points: { gt: 0 } },
         data: { points: { decrement: 1 } },
       });
     },
-    async reset(name, key) {
+    /** Deletes the counter: the password was right, or the account is unlocked. */
+    async reset(name: PolicyName, key: string): Promise<void> {
       await db.rateLimit.deleteMany({ where: { key: rowId(name, key) } });
     },
-    async count(name, key) {
+    /** Attempts counted now, without counting one. */
+    async count(name: PolicyName, key: string): Promise<number> {
       return isEnabled() ? ((await findCounter(counters, rowId(name, key), policies[name]))?.points ?? 0) : 0;
     },
-    async peek(name, key) {
+    /** The verdict of `consume`, without counting. */
+    async peek(name: PolicyName, key: string | NetworkKey): Promise<Verdict> {
       if (!isEnabled()) return ALLOWED;
       for (const { id, policy } of countersOf(name, key)) {
         const verdict = await peekRow(counters, id, policy);

@@ -14,10 +14,7 @@ export interface QueuedAttempt {
 /** `waitsFor`: the counter whose attempts in flight decide whether this one may begin. */
 export type AttemptStep<T> = { done: T } | { waitsFor: string };
 
-export interface SignInQueue {
-  /** Runs `attempt` when its turn comes, again when it has to wait; `busy` when it waited too long or too many wait. */
-  run<T>(place: QueuedAttempt, attempt: () => Promise<AttemptStep<T>>): Promise<T | 'busy'>;
-}
+export type SignInQueue = ReturnType<typeof createSignInQueue>;
 
 export interface SignInQueueOptions {
   concurrency?: number;
@@ -41,7 +38,7 @@ type Lane = Map<string, Waiting[]>;
 const KNOWN_IN_A_ROW = 4;
 const { pollMilliseconds } = limits.signInQueue;
 
-export function createSignInQueue(options: SignInQueueOptions = {}): SignInQueue {
+export function createSignInQueue(options: SignInQueueOptions = {}) {
   const { concurrency = limits.signInQueue.concurrency, maxWaiting = limits.signInQueue.maxWaiting } = options;
   const { after = timer } = options;
   const turns = createTurns(maxWaiting);
@@ -75,6 +72,7 @@ export function createSignInQueue(options: SignInQueueOptions = {}): SignInQueue
   }
 
   return {
+    /** Runs `attempt` when its turn comes, again when it has to wait; `busy` when it waited too long or too many wait. */
     run<T>(place: QueuedAttempt, attempt: () => Promise<AttemptStep<T>>): Promise<T | 'busy'> {
       return new Promise((resolve, reject) => {
         const waiting = waitingAttempt(place, attempt, { resolve, reject, ended: () => cancel() });

@@ -9,12 +9,7 @@ import { TooMuchStored } from '../storage/stored-size.ts';
 import { addressBlock, siteBlock } from './network-limits.ts';
 import type { RateLimits, Verdict } from './rate-limits.ts';
 
-export interface StorageBudget {
-  /** The charge for one request. `sender`: undefined while nobody is known; it may change during the request. */
-  forRequest(address: string, sender: () => Sender | undefined): (table: string, bytes: number) => void;
-  /** Whether a request of this address may store something now. */
-  peek(address: string): Verdict;
-}
+export type StorageBudget = ReturnType<typeof createStorageBudget>;
 
 export interface StorageBudgetDependencies {
   rateLimits: Pick<RateLimits, 'consume'>;
@@ -46,7 +41,7 @@ interface Account {
   budget: Amount;
 }
 
-export function createStorageBudget({ rateLimits, now, isEnabled }: StorageBudgetDependencies): StorageBudget {
+export function createStorageBudget({ rateLimits, now, isEnabled }: StorageBudgetDependencies) {
   // In the order in which their windows began.
   const spentBy = new Map<string, Spent>();
 
@@ -100,7 +95,8 @@ export function createStorageBudget({ rateLimits, now, isEnabled }: StorageBudge
   }
 
   return {
-    forRequest(address, sender) {
+    /** The charge for one request. `sender`: undefined while nobody is known; it may change during the request. */
+    forRequest(address: string, sender: () => Sender | undefined): (table: string, bytes: number) => void {
       let isAdmitted = false;
       return (table, bytes) => {
         const from = sender();
@@ -116,7 +112,8 @@ export function createStorageBudget({ rateLimits, now, isEnabled }: StorageBudge
       };
     },
 
-    peek(address) {
+    /** Whether a request of this address may store something now. */
+    peek(address: string): Verdict {
       const wait = isEnabled() ? Math.max(...accountsOf(address).map(waitMs)) : 0;
       return { allowed: wait === 0, retryAfterSeconds: Math.ceil(wait / 1000) };
     },

@@ -24,18 +24,7 @@ export type Change =
   /** An application gets to know the holders of some of these roles under another name. */
   | { what: 'rename'; roles: readonly string[] };
 
-export interface Authority {
-  /** Throws forbidden, or not_found for a user or an application outside the limits of the actor's permission. */
-  assertMay(by: Actor, change: Change, tx?: Tx): Promise<void>;
-  /** Which users (by their roles) or applications the actor's permission covers; the condition of a list. */
-  extent(by: Actor, permission: OwnPermission, tx?: Tx): Promise<'all' | string[]>;
-  /** Throws not_found unless the actor's permission covers this user. */
-  assertCovers(by: Actor, permission: OwnPermission, userId: string): Promise<void>;
-  /** Of these roles, those that the actor may give and take. */
-  assignable<R extends { name: string; permissions: readonly string[] }>(by: Actor, roles: readonly R[]): Promise<R[]>;
-  /** Every permission of a user; none for a disabled account. For `Actor.grantedRights`. */
-  rightsOfUser(userId: string): Promise<'everything' | string[]>;
-}
+export type Authority = ReturnType<typeof createAuthority>;
 
 /** The rights and roles of an actor who is not an administrator. */
 interface ActorGrants {
@@ -56,14 +45,16 @@ const RECOVERY: readonly OwnPermission[] = [
 const MORE_THAN_YOU = t('console.roles.problem.more-than-you');
 const noSuchUser = (id: string) => notFound({ message: t('console.person.unknown'), detail: { accountId: id } });
 
-export function createAuthority({ accounts }: { accounts: Pick<Accounts, 'find'> }): Authority {
+export function createAuthority({ accounts }: { accounts: Pick<Accounts, 'find'> }) {
   const actorRights = createActorRights({ accounts });
   const { rightsOfActor, rolesOfActor, rightsOfUser, rolesOfUser } = actorRights;
 
   return {
-    rightsOfUser: (userId) => rightsOfUser(userId),
+    /** Every permission of a user; none for a disabled account. For `Actor.grantedRights`. */
+    rightsOfUser: (userId: string): Promise<'everything' | string[]> => rightsOfUser(userId),
 
-    async assertMay(by, change, tx) {
+    /** Throws forbidden, or not_found for a user or an application outside the limits of the actor's permission. */
+    async assertMay(by: Actor, change: Change, tx?: Tx): Promise<void> {
       const rights = await rightsOfActor(by, tx);
       if (rights === 'everything') return;
       if (change.what === 'permissions') return assertHolds(rights, change.permissions);
@@ -75,17 +66,23 @@ export function createAuthority({ accounts }: { accounts: Pick<Accounts, 'find'>
       return assertMayChangeUser(actorRights, { by, actor }, change, tx);
     },
 
-    async extent(by, permission, tx) {
+    /** Which users (by their roles) or applications the actor's permission covers; the condition of a list. */
+    async extent(by: Actor, permission: OwnPermission, tx?: Tx): Promise<'all' | string[]> {
       return extentOf(await rightsOfActor(by, tx), permission);
     },
 
-    async assertCovers(by, permission, userId) {
+    /** Throws not_found unless the actor's permission covers this user. */
+    async assertCovers(by: Actor, permission: OwnPermission, userId: string): Promise<void> {
       const rights = await rightsOfActor(by);
       if (permits(rights, permission)) return;
       if (!permits(rights, permission, { roles: await rolesOfUser(userId) })) throw noSuchUser(userId);
     },
 
-    async assignable(by, roles) {
+    /** Of these roles, those that the actor may give and take. */
+    async assignable<R extends { name: string; permissions: readonly string[] }>(
+      by: Actor,
+      roles: readonly R[],
+    ): Promise<R[]> {
       const rights = await rightsOfActor(by);
       if (rights === 'everything') return [...roles];
       const actor = { rights, roles: await rolesOfActor(by) };

@@ -8,19 +8,9 @@ import type { OwnPermission } from './built-in.ts';
 import { type PermissionName, parsePermission } from './names.ts';
 import { LIMITABLE_TO_ROLES, limitedTo } from './rights.ts';
 
-export interface PermissionSets {
-  /** Makes these the role's permissions. */
-  replace(roleId: string, permissions: readonly string[], tx: Tx): Promise<void>;
-  removeUnused(tx: Tx): Promise<void>;
-  /** The ids of the roles with a permission that is limited to the members of this role. */
-  rolesWithLimit(roleName: string, tx: Tx): Promise<string[]>;
-  /** Deletes every permission that is limited to this role, from all roles. */
-  removeLimitedTo(roleName: string, tx: Tx): Promise<void>;
-  /** Permissions that are limited to the role follow its new name. */
-  renameLimit(before: string, after: string, tx: Tx): Promise<void>;
-}
+export type PermissionSets = ReturnType<typeof createPermissionSets>;
 
-export function createPermissionSets(): PermissionSets {
+export function createPermissionSets() {
   async function idOf({ resource, action }: PermissionName, tx: Tx): Promise<string> {
     const unique = { resource_action: { resource, action } };
     const row = await tx.permission.upsert({
@@ -39,17 +29,20 @@ export function createPermissionSets(): PermissionSets {
   return {
     removeUnused,
 
-    async rolesWithLimit(roleName, tx) {
+    /** The ids of the roles with a permission that is limited to the members of this role. */
+    async rolesWithLimit(roleName: string, tx: Tx): Promise<string[]> {
       const permission = { OR: LIMITABLE_TO_ROLES.map((one) => limitedName(one, roleName)) };
       const where = { permissions: { some: { permission } } };
       return (await tx.role.findMany({ where, select: { id: true } })).map(({ id }) => id);
     },
 
-    async removeLimitedTo(roleName, tx) {
+    /** Deletes every permission that is limited to this role, from all roles. */
+    async removeLimitedTo(roleName: string, tx: Tx): Promise<void> {
       await tx.permission.deleteMany({ where: { OR: LIMITABLE_TO_ROLES.map((one) => limitedName(one, roleName)) } });
     },
 
-    async renameLimit(before, after, tx) {
+    /** Permissions that are limited to the role follow its new name. */
+    async renameLimit(before: string, after: string, tx: Tx): Promise<void> {
       for (const permission of LIMITABLE_TO_ROLES) {
         const from = limitedName(permission, before);
         const to = limitedName(permission, after);
@@ -59,7 +52,8 @@ export function createPermissionSets(): PermissionSets {
       }
     },
 
-    async replace(roleId, permissions, tx) {
+    /** Makes these the role's permissions. */
+    async replace(roleId: string, permissions: readonly string[], tx: Tx): Promise<void> {
       const ids: string[] = [];
       for (const name of new Set(permissions)) ids.push(await idOf(parsed(name), tx));
       await tx.rolePermission.deleteMany({ where: { roleId, permissionId: { notIn: ids } } });

@@ -4,15 +4,9 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Tx } from '../storage/database.ts';
 import { parsePermission } from './names.ts';
 
-export interface Permissions {
-  can(userId: string, resource: string, action: string, tx?: Tx): Promise<boolean>;
-  /** `permission` is `resource:action`; false for any other text. */
-  holds(userId: string, permission: string, tx?: Tx): Promise<boolean>;
-  /** Every permission of the account, sorted. A disabled account has none, unless `evenDisabled`. */
-  list(userId: string, options?: { evenDisabled?: boolean }, tx?: Tx): Promise<string[]>;
-}
+export type Permissions = ReturnType<typeof createPermissions>;
 
-export function createPermissions({ accounts }: { accounts: Pick<Accounts, 'find'> }): Permissions {
+export function createPermissions({ accounts }: { accounts: Pick<Accounts, 'find'> }) {
   async function list(userId: string, { evenDisabled = false } = {}, tx?: Tx): Promise<string[]> {
     const account = await accounts.find(userId, tx);
     return account && (account.isActive || evenDisabled) ? [...account.permissions] : [];
@@ -24,9 +18,11 @@ export function createPermissions({ accounts }: { accounts: Pick<Accounts, 'find
 
   return {
     can,
+    /** Every permission of the account, sorted. A disabled account has none, unless `evenDisabled`. */
     list,
 
-    async holds(userId, permission, tx) {
+    /** `permission` is `resource:action`; false for any other text. */
+    async holds(userId: string, permission: string, tx?: Tx): Promise<boolean> {
       const name = parsePermission(permission);
       return name !== undefined && can(userId, name.resource, name.action, tx);
     },

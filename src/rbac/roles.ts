@@ -13,28 +13,7 @@ import { findRole, listRoles, type NewRole, type Role, roleById } from './role.t
 
 export type { NewRole, Role, RoleSource } from './role.ts';
 
-export interface Roles {
-  list(): Promise<Role[]>;
-  find(name: string, tx?: Tx): Promise<Role | undefined>;
-  /** By its id. Throws not_found. */
-  get(id: string, tx?: Tx): Promise<Role>;
-  /** Throws role_name_taken (409). */
-  create(role: NewRole, by?: Actor, tx?: Tx): Promise<Role>;
-  update(name: string, changes: Partial<NewRole>, by?: Actor, tx?: Tx): Promise<Role>;
-  remove(name: string, by?: Actor, tx?: Tx): Promise<void>;
-  /** False when the user had the role. Throws forbidden unless the actor of `by` may manage the role. */
-  assign(userId: string, roleName: string, by?: Actor, tx?: Tx): Promise<boolean>;
-  /** Throws last_admin (409). */
-  unassign(userId: string, roleName: string, by?: Actor, tx?: Tx): Promise<boolean>;
-  /** The names of the roles that were granted to the user, not through a group or a connection. */
-  direct(userId: string, tx: Tx): Promise<string[]>;
-  /** Makes these the user's roles: assigns the missing ones and unassigns the others. */
-  setRoles(userId: string, roleNames: readonly string[], by?: Actor, tx?: Tx): Promise<void>;
-  /** Throws last_admin when no other active user has the admin role; call it before disabling or deleting a user. */
-  assertNotLastAdmin(userId: string, tx: Tx): Promise<void>;
-  /** Creates or updates the built-in roles; run at each start. */
-  ensureBuiltInRoles(): Promise<void>;
-}
+export type Roles = ReturnType<typeof createRoles>;
 
 export interface RolesDependencies {
   db: Db;
@@ -47,23 +26,36 @@ export interface RolesDependencies {
 }
 
 /** Every operation on roles. A change joins the transaction `tx`, or is one of its own. */
-export function createRoles(dependencies: RolesDependencies): Roles {
+export function createRoles(dependencies: RolesDependencies) {
   const { db, accounts, logoutOnRoleChange = async () => {} } = dependencies;
   const sets = createPermissionSets();
   const { assertMay } = createAuthority({ accounts });
   const context = { ...dependencies, sets, assertMay, logoutOnRoleChange };
   return {
-    list: () => listRoles(db),
-    find: (name, tx = db) => findRole(name, tx),
-    get: (id, tx = db) => roleById(id, tx),
-    create: (role, by = {}, tx) => createRole(context, role, by, tx),
-    update: (name, changes, by = {}, tx) => updateRole(context, name, changes, by, tx),
-    remove: (name, by = {}, tx) => removeRole(context, name, by, tx),
-    assign: (userId, roleName, by = {}, tx) => assignRole(context, userId, roleName, by, tx),
-    unassign: (userId, roleName, by = {}, tx) => unassignRole(context, userId, roleName, by, tx),
+    list: (): Promise<Role[]> => listRoles(db),
+    find: (name: string, tx: Tx = db): Promise<Role | undefined> => findRole(name, tx),
+    /** By its id. Throws not_found. */
+    get: (id: string, tx: Tx = db): Promise<Role> => roleById(id, tx),
+    /** Throws role_name_taken (409). */
+    create: (role: NewRole, by: Actor = {}, tx?: Tx): Promise<Role> => createRole(context, role, by, tx),
+    update: (name: string, changes: Partial<NewRole>, by: Actor = {}, tx?: Tx): Promise<Role> =>
+      updateRole(context, name, changes, by, tx),
+    remove: (name: string, by: Actor = {}, tx?: Tx): Promise<void> => removeRole(context, name, by, tx),
+    /** False when the user had the role. Throws forbidden unless the actor of `by` may manage the role. */
+    assign: (userId: string, roleName: string, by: Actor = {}, tx?: Tx): Promise<boolean> =>
+      assignRole(context, userId, roleName, by, tx),
+    /** Throws last_admin (409). */
+    unassign: (userId: string, roleName: string, by: Actor = {}, tx?: Tx): Promise<boolean> =>
+      unassignRole(context, userId, roleName, by, tx),
+    /** The names of the roles that were granted to the user, not through a group or a connection. */
     direct: directRoles,
-    setRoles: (userId, roleNames, by = {}, tx) => setRoles(context, userId, roleNames, by, tx),
-    assertNotLastAdmin: (userId, tx) => assertNotLastAdmin(userId, dependencies.protectedRows, tx),
-    ensureBuiltInRoles: () => ensureBuiltInRoles(context),
+    /** Makes these the user's roles: assigns the missing ones and unassigns the others. */
+    setRoles: (userId: string, roleNames: readonly string[], by: Actor = {}, tx?: Tx): Promise<void> =>
+      setRoles(context, userId, roleNames, by, tx),
+    /** Throws last_admin when no other active user has the admin role; call it before disabling or deleting a user. */
+    assertNotLastAdmin: (userId: string, tx: Tx): Promise<void> =>
+      assertNotLastAdmin(userId, dependencies.protectedRows, tx),
+    /** Creates or updates the built-in roles; run at each start. */
+    ensureBuiltInRoles: (): Promise<void> => ensureBuiltInRoles(context),
   };
 }

@@ -15,18 +15,7 @@ import type { RequestInfo } from '../platform/request-info.ts';
 import type { MailLimits } from '../rate-limits/mail-limits.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 
-export interface PasswordReset {
-  /** Stores the request for this login. `browser`: the cookie of a known browser. */
-  request(login: string, request: RequestInfo, browser?: string): Promise<void>;
-  /** Turns the request into a mail if there is an account to write to; for the mail job. */
-  writeMail: DeferredWriter;
-  /** Sends a link at once, on behalf of an administrator. */
-  sendLink(account: Account, by?: Actor): Promise<'sent' | 'no-address' | 'disabled'>;
-  /** The account of a usable link; does not use it up. */
-  find(token: string): Promise<Account | undefined>;
-  /** Uses the link up, sets the password and ends all sessions of the account. */
-  redeem(token: string, password: string, request: RequestInfo): Promise<LinkOutcome>;
-}
+export type PasswordReset = ReturnType<typeof createPasswordReset>;
 
 export interface PasswordResetDependencies {
   db: Db;
@@ -45,23 +34,30 @@ export interface PasswordResetDependencies {
   otherSignIns: OtherSignIns;
 }
 
-export function createPasswordReset(dependencies: PasswordResetDependencies): PasswordReset {
+export function createPasswordReset(dependencies: PasswordResetDependencies) {
   const { db, accountLinks, outbox, minutes } = dependencies;
   return {
-    request: (typed, request, browser) =>
+    /** Stores the request for this login. `browser`: the cookie of a known browser. */
+    request: (typed: string, request: RequestInfo, browser?: string): Promise<void> =>
       outbox.defer('password-reset', { typed, request, ...(browser && { browser }) }, minutes() * 60),
 
-    writeMail: (request, take) => writeMail(dependencies, request, take),
+    /** Turns the request into a mail if there is an account to write to; for the mail job. */
+    writeMail: ((request, take) => writeMail(dependencies, request, take)) satisfies DeferredWriter,
 
-    async sendLink(account, by = {}) {
+    /** Sends a link at once, on behalf of an administrator. */
+    async sendLink(account: Account, by: Actor = {}): Promise<'sent' | 'no-address' | 'disabled'> {
       if (!account.isActive) return 'disabled';
       if (account.email === null) return 'no-address';
       await transaction(db, (tx) => queueLink(dependencies, account, by, tx));
       return 'sent';
     },
 
-    find: async (token) => (await accountLinks.find(token, 'reset-password'))?.account,
-    redeem: (token, password, request) => redeem(dependencies, token, password, request),
+    /** The account of a usable link; does not use it up. */
+    find: async (token: string): Promise<Account | undefined> =>
+      (await accountLinks.find(token, 'reset-password'))?.account,
+    /** Uses the link up, sets the password and ends all sessions of the account. */
+    redeem: (token: string, password: string, request: RequestInfo): Promise<LinkOutcome> =>
+      redeem(dependencies, token, password, request),
   };
 }
 

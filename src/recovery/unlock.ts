@@ -14,16 +14,7 @@ import type { Lockout } from '../rate-limits/lockout.ts';
 import type { MailLimits } from '../rate-limits/mail-limits.ts';
 import { type Db, transaction } from '../storage/database.ts';
 
-export interface Unlock {
-  /** Stores the request. `browser`: the cookie of a known browser. */
-  request(login: string, request: RequestInfo, browser?: string): Promise<void>;
-  /** Turns the request into a mail if the account is locked; for the mail job. */
-  writeMail: DeferredWriter;
-  /** The account of a usable link; does not use it up. */
-  find(token: string): Promise<Account | undefined>;
-  /** Uses the link up and ends the lockout; undefined when the link does not work (any more). */
-  confirm(token: string, request: RequestInfo): Promise<Account | undefined>;
-}
+export type Unlock = ReturnType<typeof createUnlock>;
 
 export interface UnlockDependencies {
   db: Db;
@@ -37,7 +28,7 @@ export interface UnlockDependencies {
 
 const { minutes } = limits.unlockLink;
 
-export function createUnlock(dependencies: UnlockDependencies): Unlock {
+export function createUnlock(dependencies: UnlockDependencies) {
   const { db, audit, accountLinks, accounts, outbox, mailLimits, lockout } = dependencies;
 
   /** The account, if it is locked and may get one more mail. */
@@ -49,10 +40,12 @@ export function createUnlock(dependencies: UnlockDependencies): Unlock {
   }
 
   return {
-    request: (typed, request, browser) =>
+    /** Stores the request. `browser`: the cookie of a known browser. */
+    request: (typed: string, request: RequestInfo, browser?: string): Promise<void> =>
       outbox.defer('unlock', { typed, request, ...(browser && { browser }) }, minutes * 60),
 
-    async writeMail({ typed, browser, request }, take) {
+    /** Turns the request into a mail if the account is locked; for the mail job. */
+    writeMail: (async ({ typed, browser, request }, take) => {
       const account = await lockedAccount(typed, browser);
       await transaction(db, async (tx) => {
         const to = account && recipientOf(account, request);
@@ -61,11 +54,13 @@ export function createUnlock(dependencies: UnlockDependencies): Unlock {
         const token = await accountLinks.issue(link, minutes * 60, tx);
         await outbox.send({ kind: 'unlock', to, token, minutes }, tx);
       });
-    },
+    }) satisfies DeferredWriter,
 
-    find: async (token) => (await accountLinks.find(token, 'unlock'))?.account,
+    /** The account of a usable link; does not use it up. */
+    find: async (token: string): Promise<Account | undefined> => (await accountLinks.find(token, 'unlock'))?.account,
 
-    async confirm(token, request) {
+    /** Uses the link up and ends the lockout; undefined when the link does not work (any more). */
+    async confirm(token: string, request: RequestInfo): Promise<Account | undefined> {
       const found = await accountLinks.find(token, 'unlock');
       if (!found) return undefined;
       const { link, account } = found;

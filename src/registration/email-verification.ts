@@ -23,16 +23,7 @@ export type EmailRequest =
 
 export type EmailConfirmation = 'verified' | 'changed' | 'invalid';
 
-export interface EmailVerification {
-  /** Sends a link to the account's address. A new link replaces the previous one. */
-  requestVerification(account: Account, by?: Actor): Promise<EmailRequest>;
-  /** Sends a link to the new address. The caller has required a recent proof of the user. */
-  requestEmailChange(account: Account, email: string, by?: Actor): Promise<EmailRequest>;
-  /** The address and the account of a valid link, which stays valid. */
-  find(token: string): Promise<{ email: string; isChange: boolean; userId: string } | undefined>;
-  /** Redeems the link of this account: marks the address as verified, after setting it for a change. */
-  confirm(token: string, userId: string, by?: Actor): Promise<EmailConfirmation>;
-}
+export type EmailVerification = ReturnType<typeof createEmailVerification>;
 
 export interface EmailVerificationDependencies {
   db: Db;
@@ -50,20 +41,26 @@ const SECONDS = hours * 3600;
 
 type EmailLink = AccountLink<'verify-email' | 'change-email'>;
 
-export function createEmailVerification(dependencies: EmailVerificationDependencies): EmailVerification {
+export function createEmailVerification(dependencies: EmailVerificationDependencies) {
   const findLink = (token: string) => dependencies.accountLinks.find(token, 'verify-email', 'change-email');
   return {
-    requestVerification: (account, by = {}) => requestVerification(dependencies, account, by),
-    requestEmailChange: (account, typed, by = {}) => requestEmailChange(dependencies, account, typed, by),
+    /** Sends a link to the account's address. A new link replaces the previous one. */
+    requestVerification: (account: Account, by: Actor = {}): Promise<EmailRequest> =>
+      requestVerification(dependencies, account, by),
+    /** Sends a link to the new address. The caller has required a recent proof of the user. */
+    requestEmailChange: (account: Account, typed: string, by: Actor = {}): Promise<EmailRequest> =>
+      requestEmailChange(dependencies, account, typed, by),
 
-    async find(token) {
+    /** The address and the account of a valid link, which stays valid. */
+    async find(token: string): Promise<{ email: string; isChange: boolean; userId: string } | undefined> {
       const found = await findLink(token);
       return (
         found && { email: found.link.email, isChange: found.link.purpose === 'change-email', userId: found.account.id }
       );
     },
 
-    async confirm(token, userId, by = {}) {
+    /** Redeems the link of this account: marks the address as verified, after setting it for a change. */
+    async confirm(token: string, userId: string, by: Actor = {}): Promise<EmailConfirmation> {
       const found = await findLink(token);
       if (found?.account.id !== userId) return 'invalid';
       const actor = { actorId: found.account.id, ...by };

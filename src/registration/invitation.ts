@@ -15,19 +15,7 @@ import type { AccountFactors } from '../mfa/account-factors.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
 
-export interface Invitations {
-  /**
-   * Sends an invitation, inside `tx` together with its new account. A further invitation replaces the one before. An account with
-   * any credential gets none: its mailbox would be enough to replace what its owner proved.
-   */
-  invite(account: Account, by?: Actor, tx?: Tx): Promise<'sent' | 'no-address' | 'disabled' | 'has-credentials'>;
-  /** Whether the account has a password, a second factor, a passkey or a connected sign-in. */
-  hasCredentials(accountId: string, tx?: Tx): Promise<boolean>;
-  /** The account of a usable invitation; does not use it up. */
-  find(token: string): Promise<Account | undefined>;
-  /** Uses the invitation up, sets the password and verifies the address. */
-  accept(token: string, password: string, request: RequestInfo): Promise<LinkOutcome>;
-}
+export type Invitations = ReturnType<typeof createInvitations>;
 
 export interface InvitationDependencies {
   db: Db;
@@ -45,7 +33,7 @@ export interface InvitationDependencies {
 
 const { hours } = limits.invitation;
 
-export function createInvitations(dependencies: InvitationDependencies): Invitations {
+export function createInvitations(dependencies: InvitationDependencies) {
   const { db, audit, accountLinks, accounts, credentials, factors, identities, outbox, setPasswordByLink } =
     dependencies;
 
@@ -56,9 +44,18 @@ export function createInvitations(dependencies: InvitationDependencies): Invitat
   }
 
   return {
+    /** Whether the account has a password, a second factor, a passkey or a connected sign-in. */
     hasCredentials,
 
-    async invite(account, by = {}, outer) {
+    /**
+     * Sends an invitation, inside `tx` together with its new account. A further invitation replaces the one before. An account with
+     * any credential gets none: its mailbox would be enough to replace what its owner proved.
+     */
+    async invite(
+      account: Account,
+      by: Actor = {},
+      outer?: Tx,
+    ): Promise<'sent' | 'no-address' | 'disabled' | 'has-credentials'> {
       const to = recipientOf(account);
       if (!to) return 'no-address';
       if (!account.isActive) return 'disabled';
@@ -73,9 +70,11 @@ export function createInvitations(dependencies: InvitationDependencies): Invitat
       return outer ? work(outer) : transaction(db, work);
     },
 
-    find: async (token) => (await accountLinks.find(token, 'invite'))?.account,
+    /** The account of a usable invitation; does not use it up. */
+    find: async (token: string): Promise<Account | undefined> => (await accountLinks.find(token, 'invite'))?.account,
 
-    async accept(token, password, request) {
+    /** Uses the invitation up, sets the password and verifies the address. */
+    async accept(token: string, password: string, request: RequestInfo): Promise<LinkOutcome> {
       const found = await accountLinks.find(token, 'invite');
       if (!found) return { outcome: 'invalid' };
       const { link, account } = found;

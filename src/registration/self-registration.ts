@@ -25,22 +25,7 @@ import type { MailLimits } from '../rate-limits/mail-limits.ts';
 import type { SignUpCodes } from '../sign-up-codes/sign-up-codes.ts';
 import { type Db, transaction } from '../storage/database.ts';
 
-export interface SelfRegistration {
-  isOpen(): boolean;
-  /** Whether accounts with this address may be created: it is in one of the domains of the settings. */
-  accepts(email: string): boolean;
-  /** Whether an account takes an invitation code. */
-  needsCode(): boolean;
-  /** The id of a usable invitation code; undefined, and an entry in the audit log, for any other. */
-  checkCode(typed: string, request: RequestInfo): Promise<string | undefined>;
-  /** Stores the request for an account with this address. */
-  request(email: string, codeId: string | undefined, request: RequestInfo): Promise<void>;
-  writeMail: DeferredWriter;
-  /** The address of a usable link. */
-  find(token: string): Promise<string | undefined>;
-  /** Creates the account with its password. */
-  finish(token: string, input: { name: string; password: string }, request: RequestInfo): Promise<LinkOutcome>;
-}
+export type SelfRegistration = ReturnType<typeof createSelfRegistration>;
 
 export interface SelfRegistrationDependencies {
   db: Db;
@@ -70,16 +55,19 @@ interface Invitation {
 const CONTEXT = 'registration link';
 const { hours } = limits.emailVerification;
 
-export function createSelfRegistration(dependencies: SelfRegistrationDependencies): SelfRegistration {
+export function createSelfRegistration(dependencies: SelfRegistrationDependencies) {
   const { db, accounts, outbox, mailLimits, isOpen, needsCode, codes, repeatedEntries } = dependencies;
   const accepts = (email: string) => isAccepted(email, dependencies.domains());
   return {
     isOpen,
+    /** Whether accounts with this address may be created: it is in one of the domains of the settings. */
     accepts,
 
+    /** Whether an account takes an invitation code. */
     needsCode,
 
-    async checkCode(typed, request) {
+    /** The id of a usable invitation code; undefined, and an entry in the audit log, for any other. */
+    async checkCode(typed: string, request: RequestInfo): Promise<string | undefined> {
       const found = await codes.find(typed);
       if ('code' in found) return found.code.id;
       const reason = found.fault === 'unknown' ? 'unknown_code' : found.fault;
@@ -87,9 +75,11 @@ export function createSelfRegistration(dependencies: SelfRegistrationDependencie
       return undefined;
     },
 
-    request: (typed, codeId, request) => outbox.defer('registration', { typed, request, codeId }, hours * 3600),
+    /** Stores the request for an account with this address. */
+    request: (typed: string, codeId: string | undefined, request: RequestInfo): Promise<void> =>
+      outbox.defer('registration', { typed, request, codeId }, hours * 3600),
 
-    async writeMail({ typed, request, codeId }, take) {
+    writeMail: (async ({ typed, request, codeId }, take) => {
       const email = typed.normalize('NFC').trim();
       const account = await accounts.findByLogin(email);
       const { allowed } = await mailLimits.to(email, 'registration');
@@ -109,10 +99,13 @@ export function createSelfRegistration(dependencies: SelfRegistrationDependencie
           tx,
         );
       });
-    },
+    }) satisfies DeferredWriter,
 
-    find: async (token) => (await findInvitation(dependencies, token))?.email,
-    finish: (token, input, request) => finish(dependencies, token, input, request),
+    /** The address of a usable link. */
+    find: async (token: string): Promise<string | undefined> => (await findInvitation(dependencies, token))?.email,
+    /** Creates the account with its password. */
+    finish: (token: string, input: { name: string; password: string }, request: RequestInfo): Promise<LinkOutcome> =>
+      finish(dependencies, token, input, request),
   };
 }
 

@@ -38,18 +38,7 @@ export interface Rejection extends NewRejection {
   requestId: string;
 }
 
-export interface Rejections {
-  /** The code, if this request was rejected. */
-  codeOf(request: RequestInfo): string | undefined;
-  /** Stores it; a second call for the same request replaces the first. Returns the code and never fails. */
-  record(request: RequestInfo, rejection: NewRejection): string;
-  /** By its code, in either case and with or without the dash. */
-  find(code: string): Promise<Rejection | undefined>;
-  /** How many there were in the last 24 hours, up to MOST_COUNTED + 1; 0 where the database fails. */
-  countRecent(): Promise<number>;
-  /** Newest first. */
-  list(query: RejectionQuery): Promise<{ rejections: Rejection[]; next?: string }>;
-}
+export type Rejections = ReturnType<typeof createRejections>;
 
 export interface RejectionQuery {
   clientId?: string | undefined;
@@ -81,7 +70,7 @@ const DAY_MS = 86_400_000;
 export const MOST_COUNTED = 99;
 
 /** Stores rejected requests behind the response, and reads them. */
-export function createRejections(dependencies: RejectionsDependencies): Rejections {
+export function createRejections(dependencies: RejectionsDependencies) {
   const { db, logger } = dependencies;
   const codes = new WeakMap<RequestInfo, string>();
   // The page is sent before its row is written; a look-up on this instance waits for the row.
@@ -94,9 +83,11 @@ export function createRejections(dependencies: RejectionsDependencies): Rejectio
   }
 
   return {
-    codeOf: (request) => codes.get(request),
+    /** The code, if this request was rejected. */
+    codeOf: (request: RequestInfo): string | undefined => codes.get(request),
 
-    record(request, rejection) {
+    /** Stores it; a second call for the same request replaces the first. Returns the code and never fails. */
+    record(request: RequestInfo, rejection: NewRejection): string {
       const code = assignCode(request);
       const work = Promise.allSettled([...writing])
         .then(() => write(dependencies, code, request, rejection))
@@ -106,13 +97,15 @@ export function createRejections(dependencies: RejectionsDependencies): Rejectio
       return code;
     },
 
-    async find(code) {
+    /** By its code, in either case and with or without the dash. */
+    async find(code: string): Promise<Rejection | undefined> {
       await Promise.allSettled([...writing]);
       const row = await db.rejection.findUnique({ where: { id: normalized(code) } });
       return row ? fromRow(row) : undefined;
     },
 
-    async countRecent() {
+    /** How many there were in the last 24 hours, up to MOST_COUNTED + 1; 0 where the database fails. */
+    async countRecent(): Promise<number> {
       await Promise.allSettled([...writing]);
       const where = { at: { gte: new Date(dependencies.now().getTime() - DAY_MS) } };
       return db.rejection.count({ where, take: MOST_COUNTED + 1 }).catch((err: unknown) => {
@@ -121,7 +114,8 @@ export function createRejections(dependencies: RejectionsDependencies): Rejectio
       });
     },
 
-    async list(query) {
+    /** Newest first. */
+    async list(query: RejectionQuery): Promise<{ rejections: Rejection[]; next?: string }> {
       await Promise.allSettled([...writing]);
       return listRejections(db, query);
     },

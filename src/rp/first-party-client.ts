@@ -27,16 +27,12 @@ export interface FirstPartySignIn {
   nonce: string | undefined;
 }
 
-export interface FirstPartyClient {
-  /** The sign-in of a code, once; undefined when code, verifier or redirect URI is wrong (RFC 6749 4.1.3, RFC 7636 4.6). */
-  redeem(code: string, verifier: string, redirectUri: string): Promise<FirstPartySignIn | undefined>;
-  /** An ID token of a live session: the id_token_hint with which a logout needs no confirmation. */
-  logoutHint(accountId: string, ssoUid: string): Promise<string | undefined>;
-}
+export type FirstPartyClient = ReturnType<typeof createFirstPartyClient>;
 
-export function createFirstPartyClient({ provider }: { provider(): Provider }): FirstPartyClient {
+export function createFirstPartyClient({ provider }: { provider(): Provider }) {
   return {
-    async redeem(value, verifier, redirectUri) {
+    /** The sign-in of a code, once; undefined when code, verifier or redirect URI is wrong (RFC 6749 4.1.3, RFC 7636 4.6). */
+    async redeem(value: string, verifier: string, redirectUri: string): Promise<FirstPartySignIn | undefined> {
       const code = await provider().AuthorizationCode.find(value);
       if (!code || code.clientId !== FIRST_PARTY_CLIENT_ID || code.redirectUri !== redirectUri) return undefined;
       if (Reflect.get(code, 'consumed') !== undefined || code.codeChallenge !== sha256(verifier)) return undefined;
@@ -53,7 +49,8 @@ export function createFirstPartyClient({ provider }: { provider(): Provider }): 
       };
     },
 
-    async logoutHint(accountId, ssoUid) {
+    /** An ID token of a live session: the id_token_hint with which a logout needs no confirmation. */
+    async logoutHint(accountId: string, ssoUid: string): Promise<string | undefined> {
       const { Client, IdToken, Session } = provider();
       const session = await Session.findByUid(ssoUid);
       const client = await Client.find(FIRST_PARTY_CLIENT_ID);

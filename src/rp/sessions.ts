@@ -19,16 +19,7 @@ export interface RpSession {
   expiresAt: Date;
 }
 
-export interface RpSessions {
-  /** A new session, always under a new cookie value (session fixation). */
-  create(signIn: FirstPartySignIn): Promise<string>;
-  find(cookie: string | undefined): Promise<RpSession | undefined>;
-  /** Extends the session by an hour when it is within minutes of its end; undefined when it has ended. */
-  refresh(cookie: string | undefined): Promise<RpSession | undefined>;
-  remove(cookie: string | undefined): Promise<void>;
-  /** Adds authentication methods that the user has just proven on a page of this server (amr, RFC 8176). */
-  addProof(session: RpSession, amr: readonly string[]): Promise<void>;
-}
+export type RpSessions = ReturnType<typeof createRpSessions>;
 
 export interface RpSessionsDependencies {
   db: Db;
@@ -51,7 +42,7 @@ const TABLE = 'rp_sessions';
 const LIFETIME_MS = limits.rpSession.cookieSeconds * 1000;
 const THRESHOLD_MS = limits.rpSession.refreshThresholdSeconds * 1000;
 
-export function createRpSessions({ db, now, sessions, protectedRows }: RpSessionsDependencies): RpSessions {
+export function createRpSessions({ db, now, sessions, protectedRows }: RpSessionsDependencies) {
   const withMac = (row: Row) => ({ ...row, mac: protectedRows.macOf(TABLE, rpSessionFields(row)) });
   const isGenuine = (row: Row & { mac: string }) => protectedRows.isGenuine(TABLE, rpSessionFields(row), row.mac);
 
@@ -68,7 +59,8 @@ export function createRpSessions({ db, now, sessions, protectedRows }: RpSession
   return {
     find,
 
-    async create({ accountId, ssoUid, acr, amr, authTime }) {
+    /** A new session, always under a new cookie value (session fixation). */
+    async create({ accountId, ssoUid, acr, amr, authTime }: FirstPartySignIn): Promise<string> {
       const cookie = randomToken();
       const data = {
         id: sha256(cookie),
@@ -83,7 +75,8 @@ export function createRpSessions({ db, now, sessions, protectedRows }: RpSession
       return cookie;
     },
 
-    async refresh(cookie) {
+    /** Extends the session by an hour when it is within minutes of its end; undefined when it has ended. */
+    async refresh(cookie: string | undefined): Promise<RpSession | undefined> {
       const session = await find(cookie);
       if (!session || !cookie) return undefined;
       if (session.expiresAt.getTime() - now().getTime() > THRESHOLD_MS) return session;
@@ -92,11 +85,12 @@ export function createRpSessions({ db, now, sessions, protectedRows }: RpSession
       return { ...session, expiresAt };
     },
 
-    async remove(cookie) {
+    async remove(cookie: string | undefined): Promise<void> {
       if (cookie) await db.rpSession.deleteMany({ where: { id: sha256(cookie) } });
     },
 
-    async addProof({ userId, ssoUid, amr }, more) {
+    /** Adds authentication methods that the user has just proven on a page of this server (amr, RFC 8176). */
+    async addProof({ userId, ssoUid, amr }: RpSession, more: readonly string[]): Promise<void> {
       const proven = withMfa([...amr, ...more]);
       const change = { amr: JSON.stringify(proven), acr: acrOf(proven) ?? null };
       for (const row of await db.rpSession.findMany({ where: { userId, ssoUid } })) {

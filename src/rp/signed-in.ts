@@ -20,19 +20,7 @@ export interface SignedInUser {
   proof?: Proof;
 }
 
-export interface SignedIn {
-  /** In front of a page: redirects a user without a session to /login, which leads back. */
-  requireSignIn: Middleware;
-  /** Behind `requireSignIn`: the strongest authentication that the account can reach, in the last minutes. */
-  recentAuthentication: Middleware;
-  /** Behind `requireSignIn`: the second factor, where the account has one or the settings demand it; it need not be recent. */
-  secondFactor: Middleware;
-  userOf(ctx: Context): SignedInUser;
-  /** Of any request: the user, if the session is strong enough for what `secondFactor` guards. */
-  findAdministrator(ctx: Context): Promise<SignedInUser | undefined>;
-  /** Behind `secondFactor`: the address of a sign-in that gives a fresh proof and leads back to `returnTo`. */
-  stepUpUrl(ctx: Context, returnTo: string): string;
-}
+export type SignedIn = ReturnType<typeof createSignedIn>;
 
 export interface SignedInDependencies {
   cookies: Cookies;
@@ -47,7 +35,7 @@ export interface SignedInDependencies {
   now: Clock;
 }
 
-export function createSignedIn(dependencies: SignedInDependencies): SignedIn {
+export function createSignedIn(dependencies: SignedInDependencies) {
   const { cookies, rpSessions, accounts, recordActivity, strongestProof, staffAcr } = dependencies;
   const users = new WeakMap<object, SignedInUser>();
 
@@ -69,7 +57,8 @@ export function createSignedIn(dependencies: SignedInDependencies): SignedIn {
   return {
     userOf,
 
-    async findAdministrator(ctx) {
+    /** Of any request: the user, if the session is strong enough for what `secondFactor` guards. */
+    async findAdministrator(ctx: Context): Promise<SignedInUser | undefined> {
       const user = users.get(ctx.req) ?? (await find(ctx));
       if (!user) return undefined;
       users.set(ctx.req, user);
@@ -77,7 +66,8 @@ export function createSignedIn(dependencies: SignedInDependencies): SignedIn {
       return opensAdministration(user.session, { strongest: acr, staff: staffAcr(user.account) }) ? user : undefined;
     },
 
-    async requireSignIn(ctx, next) {
+    /** In front of a page: redirects a user without a session to /login, which leads back. */
+    requireSignIn: (async (ctx, next) => {
       const user = await find(ctx);
       if (user) {
         users.set(ctx.req, user);
@@ -86,11 +76,14 @@ export function createSignedIn(dependencies: SignedInDependencies): SignedIn {
       }
       if (!isRead(ctx)) throw unauthorized('unauthenticated', { next: { href: '/login', label: t('sign-in.title') } });
       redirectToLogin(ctx, { return_to: ctx.url });
-    },
+    }) satisfies Middleware,
 
+    /** Behind `requireSignIn`: the strongest authentication that the account can reach, in the last minutes. */
     recentAuthentication: requireRecentAuthentication(dependencies, userOf),
+    /** Behind `requireSignIn`: the second factor, where the account has one or the settings demand it; it need not be recent. */
     secondFactor: requireSecondFactor(dependencies, userOf, users),
-    stepUpUrl(ctx, returnTo) {
+    /** Behind `secondFactor`: the address of a sign-in that gives a fresh proof and leads back to `returnTo`. */
+    stepUpUrl(ctx: Context, returnTo: string): string {
       const { account, proof } = userOf(ctx);
       if (!proof) throw new TypeError('the route lacks the middleware secondFactor');
       return loginUrl(stepUp(account, proof, returnTo));
@@ -100,7 +93,7 @@ export function createSignedIn(dependencies: SignedInDependencies): SignedIn {
 
 function requireRecentAuthentication(
   { strongestProof, now }: SignedInDependencies,
-  userOf: SignedIn['userOf'],
+  userOf: (ctx: Context) => SignedInUser,
 ): Middleware {
   return async (ctx, next) => {
     const { account, session } = userOf(ctx);
@@ -112,7 +105,7 @@ function requireRecentAuthentication(
 
 function requireSecondFactor(
   { strongestProof, staffAcr, now }: SignedInDependencies,
-  userOf: SignedIn['userOf'],
+  userOf: (ctx: Context) => SignedInUser,
   users: WeakMap<object, SignedInUser>,
 ): Middleware {
   return async (ctx, next) => {

@@ -1,22 +1,12 @@
-// What every route of the server shares: cookies, CSRF protection and metrics.
-import type { CookieKeys } from '../http/context.ts';
-import { type Cookies, cookieKeys, createCookies } from '../http/cookies.ts';
-import { type Csrf, createCsrf } from '../http/csrf.ts';
+import { cookieKeys, createCookies } from '../http/cookies.ts';
+import { createCsrf } from '../http/csrf.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Services } from '../services.ts';
 
-export interface HttpServices {
-  metrics: Metrics;
-  cookies: Cookies;
-  cookieKeys: CookieKeys;
-  csrf: Csrf;
-}
+export type HttpServices = ReturnType<typeof createHttpServices>;
 
 /** Creates them, with keys derived from the data keys. */
-export function createHttpServices(
-  { config, vault }: Pick<Services, 'config' | 'vault'>,
-  metrics: Metrics,
-): HttpServices {
+export function createHttpServices({ config, vault }: Pick<Services, 'config' | 'vault'>, metrics: Metrics) {
   const cookies = createCookies({ secure: config.secure });
   return {
     cookies,

@@ -82,25 +82,7 @@ export type SettingName = keyof Schemas;
 export type SettingValues = { readonly [Name in SettingName]: z.output<Schemas[Name]> };
 export type SettingEntry = { name: SettingName; value: unknown; source: 'default' | 'local' | 'file' };
 
-export interface Settings {
-  /** All values, at most a few seconds old. */
-  current(): Promise<SettingValues>;
-  get<Name extends SettingName>(name: Name): Promise<SettingValues[Name]>;
-  /** The values last read, for callers that cannot wait; starts a read when they are old. Defaults before the first read. */
-  latest(): SettingValues;
-  /** Reads now, whatever the age of the values. */
-  reload(): Promise<SettingValues>;
-  /** Every setting with its source, for the console; without secrets unless `withSecrets`. */
-  list(options?: { withSecrets?: boolean }): Promise<SettingEntry[]>;
-  /** Stores a value that the schema accepts; `tx` joins a transaction. */
-  set<Name extends SettingName>(name: Name, value: SettingValues[Name], options?: SetOptions): Promise<void>;
-  /** Back to the default. */
-  unset(name: SettingName, tx?: Tx): Promise<void>;
-  /** When the setting got its value; undefined for a default. */
-  changedAt(name: SettingName): Promise<Date | undefined>;
-  /** Keeps every other change of settings waiting until the transaction ends. */
-  lock(tx: Tx): Promise<void>;
-}
+export type Settings = ReturnType<typeof createSettings>;
 
 /** Fields that are encrypted at rest, and displayed nowhere; and the field with the URL that they are sent to. */
 const secretFields: { [Name in SettingName]?: { url: string; secrets: readonly string[] } } = {
@@ -138,7 +120,7 @@ export interface SettingsDependencies {
 }
 
 /** Reads and writes settings; caches them for `limits.settings.cacheSeconds`. */
-export function createSettings({ db, now, vault, protectedRows }: SettingsDependencies): Settings {
+export function createSettings({ db, now, vault, protectedRows }: SettingsDependencies) {
   const { seal, open } = createSecretFields(vault);
   const isGenuine = (row: Row) => protectedRows.isGenuine(TABLE, settingFields(row), row.mac);
   const cache = createCache({
@@ -157,11 +139,15 @@ export function createSettings({ db, now, vault, protectedRows }: SettingsDepend
   });
 
   return {
+    /** All values, at most a few seconds old. */
     current: cache.current,
+    /** Reads now, whatever the age of the values. */
     reload: cache.reload,
+    /** The values last read, for callers that cannot wait; starts a read when they are old. Defaults before the first read. */
     latest: cache.latest,
-    get: async (name) => (await cache.current())[name],
-    async list({ withSecrets = false } = {}) {
+    get: async <Name extends SettingName>(name: Name): Promise<SettingValues[Name]> => (await cache.current())[name],
+    /** Every setting with its source, for the console; without secrets unless `withSecrets`. */
+    async list({ withSecrets = false }: { withSecrets?: boolean } = {}): Promise<SettingEntry[]> {
       const rows = new Map((await read(db)).filter(isGenuine).map((row) => [row.key, row]));
       const effective = fromRows([...rows.values()], open);
       return settingNames.map((name) => {
@@ -170,7 +156,12 @@ export function createSettings({ db, now, vault, protectedRows }: SettingsDepend
         return { name, value, source: source === 'file' || source === 'local' ? source : 'default' };
       });
     },
-    async set(name, value, { source = 'local', tx = db } = {}) {
+    /** Stores a value that the schema accepts; `tx` joins a transaction. */
+    async set<Name extends SettingName>(
+      name: Name,
+      value: SettingValues[Name],
+      { source = 'local', tx = db }: SetOptions = {},
+    ): Promise<void> {
       const stored = mapSecrets(name, settingSchemas[name].parse(value), seal);
       const text = JSON.stringify(stored);
       const mac = protectedRows.macOf(TABLE, settingFields({ key: name, value: text }));
@@ -178,15 +169,18 @@ export function createSettings({ db, now, vault, protectedRows }: SettingsDepend
       await tx.setting.upsert({ where: { key: name }, create: { key: name, ...row }, update: row });
       cache.expire();
     },
-    async unset(name, tx = db) {
+    /** Back to the default. */
+    async unset(name: SettingName, tx: Tx = db): Promise<void> {
       await tx.setting.deleteMany({ where: { key: name } });
       cache.expire();
     },
-    async changedAt(name) {
+    /** When the setting got its value; undefined for a default. */
+    async changedAt(name: SettingName): Promise<Date | undefined> {
       const row = await db.setting.findUnique({ where: { key: name }, select: { updatedAt: true } });
       return row?.updatedAt;
     },
-    lock: (tx) => storeValue(tx, LOCK, {}, { source: 'local', at: now() }),
+    /** Keeps every other change of settings waiting until the transaction ends. */
+    lock: (tx: Tx): Promise<void> => storeValue(tx, LOCK, {}, { source: 'local', at: now() }),
   };
 }
 

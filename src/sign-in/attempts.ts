@@ -46,12 +46,7 @@ export interface AttemptedStepUp {
   isUnmet?: boolean;
 }
 
-export interface Attempts {
-  /** The attempt of an interaction; an empty one before anything was proven. */
-  find(uid: string): Promise<Attempt>;
-  save(attempt: Attempt): Promise<void>;
-  remove(uid: string): Promise<void>;
-}
+export type Attempts = ReturnType<typeof createAttempts>;
 
 interface Row {
   userId: string | null;
@@ -80,9 +75,10 @@ export interface AttemptsDependencies {
   protectedRows: ProtectedRows;
 }
 
-export function createAttempts({ db, sql, now, protectedRows }: AttemptsDependencies): Attempts {
+export function createAttempts({ db, sql, now, protectedRows }: AttemptsDependencies) {
   return {
-    async find(uid) {
+    /** The attempt of an interaction; an empty one before anything was proven. */
+    async find(uid: string): Promise<Attempt> {
       const [row] = await sql.query<Row>(statements.find, uid);
       if (!row || row.expiresAt <= now() || !protectedRows.isGenuine(TABLE, attemptFields({ uid, ...row }), row.mac))
         return { uid, userId: undefined, amr: [], choosesOtherAccount: false, trustBrowser: false };
@@ -92,14 +88,14 @@ export function createAttempts({ db, sql, now, protectedRows }: AttemptsDependen
       return { ...rest, uid, userId: row.userId ?? undefined, amr, choosesOtherAccount, trustBrowser };
     },
 
-    async save({ uid, userId, amr, ...data }) {
+    async save({ uid, userId, amr, ...data }: Attempt): Promise<void> {
       const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 1000);
       const row = { userId: userId ?? null, factors: JSON.stringify(amr), data: JSON.stringify(data), expiresAt };
       const mac = protectedRows.macOf(TABLE, attemptFields({ uid, ...row }));
       await sql.execute(statements.save, uid, row.userId, row.factors, row.data, expiresAt, mac);
     },
 
-    async remove(uid) {
+    async remove(uid: string): Promise<void> {
       await db.signInAttempt.deleteMany({ where: { uid } });
     },
   };

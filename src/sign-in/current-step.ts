@@ -62,12 +62,7 @@ export interface StepUp extends UpstreamStepUp {
   wasRequested: boolean;
 }
 
-export interface Steps {
-  /** The current step of the interaction `uid`; throws when it did not begin in this browser or has expired. */
-  open(ctx: Context, uid: string): Promise<CurrentStep>;
-  /** The current step after the attempt has changed. */
-  again(ctx: Context, current: CurrentStep): Promise<CurrentStep>;
-}
+export type Steps = ReturnType<typeof createSteps>;
 
 export interface ApplicationOfSignIn extends ProtectedApplication {
   id: string;
@@ -100,17 +95,19 @@ const NOTHING_MISSING: SignInRequirements = {
 /** Prompts about the user who is signed in already. */
 const SESSION_PROMPTS = ['consent', 'access', 'select_account'];
 
-export function createSteps(dependencies: StepsDependencies): Steps {
+export function createSteps(dependencies: StepsDependencies) {
   const { interactions, attempts } = dependencies;
   return {
-    async open(ctx, uid) {
+    /** The current step of the interaction `uid`; throws when it did not begin in this browser or has expired. */
+    async open(ctx: Context, uid: string): Promise<CurrentStep> {
       const interaction = await interactions.open(ctx, uid);
       // What is answered already goes on with the session that it was answered in.
       const changedSession = interaction.result ? undefined : await interactions.changedSession(ctx, interaction);
       const attempt = await attempts.find(interaction.uid);
       return { ...(await resolve(dependencies, ctx, interaction, attempt)), changedSession };
     },
-    async again(ctx, { interaction, attempt, changedSession }) {
+    /** The current step after the attempt has changed. */
+    async again(ctx: Context, { interaction, attempt, changedSession }: CurrentStep): Promise<CurrentStep> {
       return { ...(await resolve(dependencies, ctx, interaction, attempt)), changedSession };
     },
   };

@@ -7,14 +7,7 @@ import { type AppError, badRequest } from '../http/errors.ts';
 import { bestLanguage } from '../texts/languages.ts';
 import { t } from '../texts/text.ts';
 
-export interface ExpiredSignIns {
-  /** Notes in this browser which application the sign-in is for, and which of the offered languages it requests. */
-  noteApplication(ctx: Context, uid: string, clientId: string): void;
-  /** Of a route with a `uid`: pages have the brand of the application of that sign-in, and the language that it requests. */
-  recallApplication(uid: string, ctx: Context, next: () => Promise<unknown>): Promise<unknown>;
-  /** The error for a sign-in that has expired or was finished elsewhere, with a link to its application if known. */
-  errorFor(ctx: Context, uid: string): Promise<AppError>;
-}
+export type ExpiredSignIns = ReturnType<typeof createExpiredSignIns>;
 
 /** The application of this sign-in and the language that it requests, as this browser noted them. */
 function notedIn(cookies: Pick<Cookies, 'get'>, ctx: Context, uid: string) {
@@ -37,20 +30,23 @@ export interface ExpiredSignInsDependencies {
   startOf(clientId: string): Promise<{ name: string; url: string } | undefined>;
 }
 
-export function createExpiredSignIns({ cookies, startOf }: ExpiredSignInsDependencies): ExpiredSignIns {
+export function createExpiredSignIns({ cookies, startOf }: ExpiredSignInsDependencies) {
   return {
-    noteApplication(ctx, uid, clientId) {
+    /** Notes in this browser which application the sign-in is for, and which of the offered languages it requests. */
+    noteApplication(ctx: Context, uid: string, clientId: string): void {
       const language = bestLanguage(ctx.state.requestedLanguages ?? [], ctx.state.offeredLanguages().tags);
       const application = Buffer.from(clientId).toString('base64url');
       cookies.set(ctx, 'signInFor', [uid, application, language].filter((part) => part !== undefined).join('.'));
     },
 
-    recallApplication(uid, ctx, next) {
+    /** Of a route with a `uid`: pages have the brand of the application of that sign-in, and the language that it requests. */
+    recallApplication(uid: string, ctx: Context, next: () => Promise<unknown>): Promise<unknown> {
       recallSignIn(cookies, ctx, uid);
       return next();
     },
 
-    async errorFor(ctx, uid) {
+    /** The error for a sign-in that has expired or was finished elsewhere, with a link to its application if known. */
+    async errorFor(ctx: Context, uid: string): Promise<AppError> {
       const clientId = notedIn(cookies, ctx, uid)?.clientId;
       const start = clientId === undefined ? undefined : await startOf(clientId);
       if (!start) return badRequest('sign_in_expired');

@@ -23,20 +23,7 @@ import type { Step } from './next-step.ts';
 /** A request below /signin/:uid. */
 export type StepContext = Context & { params: Record<string, string> };
 
-export interface Flow {
-  open(ctx: StepContext): Promise<CurrentStep>;
-  /**
-   * Whether the request has been redirected to the engine: the prompt was answered before, or another tab of this browser has signed in or
-   * out, and the engine decides anew.
-   */
-  hasGoneOn(ctx: StepContext, current: CurrentStep): Promise<boolean>;
-  /** The current step if it is one of `expected`; otherwise undefined, after a redirect to the page of the step. */
-  expect(ctx: StepContext, ...expected: Step[]): Promise<CurrentStep | undefined>;
-  /** Saves what was proven and continues: to the page of the next step, or to the engine after the last one. */
-  proceed(ctx: Context, current: CurrentStep, changes?: Partial<Attempt>): Promise<void>;
-  /** Reports the sign-in to the engine. */
-  finish(ctx: Context, current: CurrentStep): Promise<void>;
-}
+export type Flow = ReturnType<typeof createFlow>;
 
 export interface FlowDependencies {
   steps: Steps;
@@ -50,7 +37,7 @@ export interface FlowDependencies {
   firstEnrolment: Pick<FirstEnrolmentRule, 'secondFactorProven'>;
 }
 
-export function createFlow(dependencies: FlowDependencies): Flow {
+export function createFlow(dependencies: FlowDependencies) {
   const { steps, attempts, interactions, upstream } = dependencies;
   const open = (ctx: StepContext) => steps.open(ctx, ctx.params.uid ?? '');
   const redirectToStep = (ctx: Context, { attempt }: CurrentStep) => {
@@ -73,10 +60,16 @@ export function createFlow(dependencies: FlowDependencies): Flow {
 
   return {
     open,
+    /**
+     * Whether the request has been redirected to the engine: the prompt was answered before, or another tab of this browser has signed in or
+     * out, and the engine decides anew.
+     */
     hasGoneOn,
-    finish: (ctx, current) => finishSignIn(dependencies, ctx, current),
+    /** Reports the sign-in to the engine. */
+    finish: (ctx: Context, current: CurrentStep): Promise<void> => finishSignIn(dependencies, ctx, current),
 
-    async expect(ctx, ...expected) {
+    /** The current step if it is one of `expected`; otherwise undefined, after a redirect to the page of the step. */
+    async expect(ctx: StepContext, ...expected: Step[]): Promise<CurrentStep | undefined> {
       const current = await open(ctx);
       if (await hasGoneOn(ctx, current)) return undefined;
       if (expected.includes(current.step)) return current;
@@ -88,7 +81,8 @@ export function createFlow(dependencies: FlowDependencies): Flow {
       return undefined;
     },
 
-    async proceed(ctx, current, changes = {}) {
+    /** Saves what was proven and continues: to the page of the next step, or to the engine after the last one. */
+    async proceed(ctx: Context, current: CurrentStep, changes: Partial<Attempt> = {}): Promise<void> {
       const linking = current.attempt.upstream;
       const isOther =
         linking?.linkTo !== undefined && changes.userId !== undefined && changes.userId !== linking.linkTo;

@@ -21,37 +21,14 @@ export interface InteractionEngine {
   ): Promise<string>;
 }
 
-export interface Interactions {
-  /** The interaction with this uid, if it began in this browser. */
-  open(ctx: Context, uid: string): Promise<Interaction>;
-  /**
-   * The session of this browser, where it is another one than at the start of the sign-in, because another tab has signed in or out:
-   * its account, if it has one. Undefined when nothing has changed. The interaction then has no session any more, in memory.
-   */
-  changedSession(ctx: Context, interaction: Interaction): Promise<{ accountId: string | undefined } | undefined>;
-  /** Stores the interaction without the session of its start, which the engine would compare with that of the browser. */
-  forgetSession(interaction: Interaction): Promise<void>;
-  /** Lets the engine decide anew what the request needs, with the session of this browser. */
-  restart(ctx: Context, interaction: Interaction): Promise<void>;
-  /** Answers the prompt and redirects the browser to the engine. */
-  answer(ctx: Context, result: InteractionResults): Promise<void>;
-  /**
-   * Whether the prompt was answered before: a form was sent twice, or a page was opened again. Then the browser is
-   * redirected to the engine.
-   */
-  resumeIfAnswered(ctx: Context, interaction: Pick<Interaction, 'result' | 'returnTo'>): boolean;
-  /** Takes back an answer that the engine has not used yet. */
-  withdraw(ctx: Context): Promise<void>;
-  /** Returns the error access_denied to the application (RFC 6749 4.1.2.1). */
-  deny(ctx: Context, description: string): Promise<void>;
-}
+export type Interactions = ReturnType<typeof createInteractions>;
 
 export interface InteractionsDependencies {
   engine(): InteractionEngine;
   expiredSignIns: Pick<ExpiredSignIns, 'errorFor'>;
 }
 
-export function createInteractions({ engine, expiredSignIns }: InteractionsDependencies): Interactions {
+export function createInteractions({ engine, expiredSignIns }: InteractionsDependencies) {
   async function answer(ctx: Context, result: InteractionResults): Promise<void> {
     const returnTo = await engine().interactionResult(ctx.req, ctx.res, result, { mergeWithLastSubmission: true });
     ctx.status = 303;
@@ -77,7 +54,8 @@ export function createInteractions({ engine, expiredSignIns }: InteractionsDepen
   }
 
   return {
-    async open(ctx, uid) {
+    /** The interaction with this uid, if it began in this browser. */
+    async open(ctx: Context, uid: string): Promise<Interaction> {
       const interaction = await ofBrowser(ctx);
       if (!interaction) {
         if (await blocksCookies(ctx, uid)) throw badRequest('cookies_blocked');
@@ -87,7 +65,14 @@ export function createInteractions({ engine, expiredSignIns }: InteractionsDepen
       return interaction;
     },
 
-    async changedSession(ctx, interaction) {
+    /**
+     * The session of this browser, where it is another one than at the start of the sign-in, because another tab has signed in or out:
+     * its account, if it has one. Undefined when nothing has changed. The interaction then has no session any more, in memory.
+     */
+    async changedSession(
+      ctx: Context,
+      interaction: Interaction,
+    ): Promise<{ accountId: string | undefined } | undefined> {
       const { session } = interaction;
       const { uid, accountId } = await engine().Session.get(ctx);
       if (session?.accountId === accountId && (accountId === undefined || session?.uid === uid)) return undefined;
@@ -95,24 +80,34 @@ export function createInteractions({ engine, expiredSignIns }: InteractionsDepen
       return { accountId };
     },
 
+    /** Stores the interaction without the session of its start, which the engine would compare with that of the browser. */
     forgetSession,
 
-    async restart(ctx, interaction) {
+    /** Lets the engine decide anew what the request needs, with the session of this browser. */
+    async restart(ctx: Context, interaction: Interaction): Promise<void> {
       await forgetSession(interaction);
       ctx.status = 303;
       ctx.redirect(interaction.returnTo);
     },
+    /** Answers the prompt and redirects the browser to the engine. */
     answer,
-    resumeIfAnswered(ctx, { result, returnTo }) {
+    /**
+     * Whether the prompt was answered before: a form was sent twice, or a page was opened again. Then the browser is
+     * redirected to the engine.
+     */
+    resumeIfAnswered(ctx: Context, { result, returnTo }: Pick<Interaction, 'result' | 'returnTo'>): boolean {
       if (!result) return false;
       ctx.status = 303;
       ctx.redirect(returnTo);
       return true;
     },
-    async withdraw(ctx) {
+    /** Takes back an answer that the engine has not used yet. */
+    async withdraw(ctx: Context): Promise<void> {
       // It may be removed already, together with the old password.
       await (await ofBrowser(ctx))?.destroy();
     },
-    deny: (ctx, description) => answer(ctx, { error: 'access_denied', error_description: description }),
+    /** Returns the error access_denied to the application (RFC 6749 4.1.2.1). */
+    deny: (ctx: Context, description: string): Promise<void> =>
+      answer(ctx, { error: 'access_denied', error_description: description }),
   };
 }

@@ -6,17 +6,7 @@ import type { Context } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { KnownBrowsers } from '../mfa/known-browsers.ts';
 
-export interface KnownBrowserCookie {
-  /**
-   * Id of this browser if the account was used in it before. The lockout counts its attempts apart, so that an attacker
-   * elsewhere cannot lock the owner out of it.
-   */
-  knownTo(ctx: Context, accountId: string): Promise<string | undefined>;
-  /** Whether this account may skip the second factor in this browser. */
-  isTrusted(ctx: Context, accountId: string): Promise<boolean>;
-  /** After a sign-in: remembers the browser, and sends a notice to the account's owner if it is a new one. */
-  signedIn(ctx: Context, account: Account, options: { trust: boolean }): Promise<void>;
-}
+export type KnownBrowserCookie = ReturnType<typeof createKnownBrowserCookie>;
 
 export interface KnownBrowserCookieDependencies {
   cookies: Cookies;
@@ -33,15 +23,23 @@ export function createKnownBrowserCookie({
   audit,
   rememberDays,
   sendNewBrowserNotice,
-}: KnownBrowserCookieDependencies): KnownBrowserCookie {
+}: KnownBrowserCookieDependencies) {
   const recognize = (ctx: Context, accountId: string) =>
     knownBrowsers.recognize(cookies.get(ctx, 'knownBrowser'), accountId);
 
   return {
-    knownTo: async (ctx, accountId) => (await recognize(ctx, accountId))?.id,
-    isTrusted: async (ctx, accountId) => rememberDays() > 0 && (await recognize(ctx, accountId))?.isTrusted === true,
+    /**
+     * Id of this browser if the account was used in it before. The lockout counts its attempts apart, so that an attacker
+     * elsewhere cannot lock the owner out of it.
+     */
+    knownTo: async (ctx: Context, accountId: string): Promise<string | undefined> =>
+      (await recognize(ctx, accountId))?.id,
+    /** Whether this account may skip the second factor in this browser. */
+    isTrusted: async (ctx: Context, accountId: string): Promise<boolean> =>
+      rememberDays() > 0 && (await recognize(ctx, accountId))?.isTrusted === true,
 
-    async signedIn(ctx, account, { trust }) {
+    /** After a sign-in: remembers the browser, and sends a notice to the account's owner if it is a new one. */
+    async signedIn(ctx: Context, account: Account, { trust }: { trust: boolean }): Promise<void> {
       const { request } = ctx.state;
       const trustDays = trust ? rememberDays() : 0;
       const browser = await knownBrowsers.remember(cookies.get(ctx, 'knownBrowser'), account.id, {

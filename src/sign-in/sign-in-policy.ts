@@ -59,22 +59,7 @@ export interface SignInContext {
   demand?: 'own-factor' | 'own-account' | undefined;
 }
 
-export interface SignInPolicy {
-  /** The proven methods as `amr` (RFC 8176), with `mfa` when there is more than one kind. */
-  amrOf(proven: string[]): string[];
-  acrOf(amr: string[]): string;
-  requirementsOf(account: Account, context: SignInContext): Promise<SignInRequirements>;
-  /** Whether the account has, or may now set up, the factors for one of the requested contexts. */
-  canSatisfyAcr(account: Account, requestedAcr: string[], application: ApplicationRule): Promise<boolean>;
-  /** The acr that the settings demand of each session of the account, however it began; undefined when they demand none. */
-  settingsAcr(account: Account, isTrustedBrowser: () => Promise<boolean>): Promise<Acr | undefined>;
-  /** The acr that the setting `admin_mfa` demands; undefined for users without a right in Gatehouse. */
-  staffAcr(account: Account): Acr | undefined;
-  /** The strongest proof that the account can give now. */
-  strongestProof(account: Account): Promise<StrongestProof>;
-  /** Whether the account has a second factor that can be proven now. */
-  hasOwnFactor(account: Account): Promise<boolean>;
-}
+export type SignInPolicy = ReturnType<typeof createSignInPolicy>;
 
 export interface SignInPolicyDependencies {
   credentials: Pick<Credentials, 'status'>;
@@ -84,7 +69,7 @@ export interface SignInPolicyDependencies {
   codeDelivery: Pick<CodeDelivery, 'channels'>;
 }
 
-export function createSignInPolicy(dependencies: SignInPolicyDependencies): SignInPolicy {
+export function createSignInPolicy(dependencies: SignInPolicyDependencies) {
   const { settings } = dependencies;
   const staffAcr = (account: Account): Acr | undefined => {
     const rule = staffRule(settings(), account);
@@ -92,18 +77,23 @@ export function createSignInPolicy(dependencies: SignInPolicyDependencies): Sign
   };
 
   return {
+    /** The proven methods as `amr` (RFC 8176), with `mfa` when there is more than one kind. */
     amrOf: withMfa,
+    /** The acr that the setting `admin_mfa` demands; undefined for users without a right in Gatehouse. */
     staffAcr,
-    async settingsAcr(account, isTrustedBrowser) {
+    /** The acr that the settings demand of each session of the account, however it began; undefined when they demand none. */
+    async settingsAcr(account: Account, isTrustedBrowser: () => Promise<boolean>): Promise<Acr | undefined> {
       const demanded = staffAcr(account);
       if (demanded || settings().mfa !== 'required') return demanded;
       return (await isTrustedBrowser()) ? undefined : MFA_ACR;
     },
-    acrOf: (amr) => acrOf(amr) ?? PASSWORD_ACR,
+    acrOf: (amr: string[]): string => acrOf(amr) ?? PASSWORD_ACR,
 
-    requirementsOf: (account, context) => requirementsOf(dependencies, account, context),
+    requirementsOf: (account: Account, context: SignInContext): Promise<SignInRequirements> =>
+      requirementsOf(dependencies, account, context),
 
-    async canSatisfyAcr(account, requestedAcr, application) {
+    /** Whether the account has, or may now set up, the factors for one of the requested contexts. */
+    async canSatisfyAcr(account: Account, requestedAcr: string[], application: ApplicationRule): Promise<boolean> {
       if (weakestOf(requestedAcr) === undefined) return false;
       const { factors } = await factorsOf(dependencies, account);
       const rule = stricterRule(application, staffRule(settings(), account));
@@ -112,9 +102,12 @@ export function createSignInPolicy(dependencies: SignInPolicyDependencies): Sign
       return [['pwd'], ['pwd', 'mfa']].every((proven) => nextFactor({ ...input, proven }).need !== 'impossible');
     },
 
-    hasOwnFactor: async (account) => strongestLevel((await factorsOf(dependencies, account)).factors) !== PASSWORD_ACR,
+    /** Whether the account has a second factor that can be proven now. */
+    hasOwnFactor: async (account: Account): Promise<boolean> =>
+      strongestLevel((await factorsOf(dependencies, account)).factors) !== PASSWORD_ACR,
 
-    async strongestProof(account) {
+    /** The strongest proof that the account can give now. */
+    async strongestProof(account: Account): Promise<StrongestProof> {
       const { factors: own } = await factorsOf(dependencies, account);
       return { acr: strongestLevel(own), mailedCode: mailedCodeIsStrongest(own) };
     },

@@ -32,20 +32,7 @@ export interface PageState {
   sealed?: string;
 }
 
-export interface StepPages {
-  show(ctx: Context, current: CurrentStep, state?: PageState): Promise<void>;
-  /** The same page again with status 429 and how long to wait. */
-  showWait(ctx: Context, current: CurrentStep, retryAfterSeconds: number, state?: PageState): Promise<void>;
-  /** The same page again with status 503: more users sign in at this moment than the server can serve. */
-  showBusy(ctx: Context, current: CurrentStep, retryAfterSeconds: number, state?: PageState): Promise<void>;
-  /** The same page again with status 503: the directory that checks the password cannot be used. */
-  showUnavailable(
-    ctx: Context,
-    current: CurrentStep,
-    directory: { name: string; retryAfterSeconds: number },
-    state?: PageState,
-  ): Promise<void>;
-}
+export type StepPages = ReturnType<typeof createStepPages>;
 
 export interface StepPagesDependencies {
   findClient(clientId: string): Promise<Client | undefined>;
@@ -82,7 +69,7 @@ interface Page {
   state: PageState;
 }
 
-export function createStepPages(dependencies: StepPagesDependencies): StepPages {
+export function createStepPages(dependencies: StepPagesDependencies) {
   const { findClient, expiredSignIns, ownNameOf, pictureOf, titleOf } = dependencies;
 
   async function show(ctx: Context, current: CurrentStep, state: PageState = {}): Promise<void> {
@@ -97,19 +84,27 @@ export function createStepPages(dependencies: StepPagesDependencies): StepPages 
   return {
     show,
 
-    showWait(ctx, current, retryAfterSeconds, state) {
+    /** The same page again with status 429 and how long to wait. */
+    showWait(ctx: Context, current: CurrentStep, retryAfterSeconds: number, state?: PageState): Promise<void> {
       ctx.set('Retry-After', String(retryAfterSeconds));
       const problem = t('problem.too-many-attempts', { time: waitText(retryAfterSeconds) });
       return show(ctx, current, { problem, ...state, status: 429 });
     },
 
-    showUnavailable(ctx, current, { name, retryAfterSeconds }, state) {
+    /** The same page again with status 503: the directory that checks the password cannot be used. */
+    showUnavailable(
+      ctx: Context,
+      current: CurrentStep,
+      { name, retryAfterSeconds }: { name: string; retryAfterSeconds: number },
+      state?: PageState,
+    ): Promise<void> {
       ctx.set('Retry-After', String(retryAfterSeconds));
       const problem = t('problem.directory-unavailable', { directory: name });
       return show(ctx, current, { problem, ...state, status: 503 });
     },
 
-    showBusy(ctx, current, retryAfterSeconds, state) {
+    /** The same page again with status 503: more users sign in at this moment than the server can serve. */
+    showBusy(ctx: Context, current: CurrentStep, retryAfterSeconds: number, state?: PageState): Promise<void> {
       ctx.set('Retry-After', String(retryAfterSeconds));
       const problem = t('problem.busy');
       return show(ctx, current, { problem, ...state, status: 503 });

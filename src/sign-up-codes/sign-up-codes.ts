@@ -45,27 +45,7 @@ export interface DeclaredSignUpCode {
   expiresAt: Date | null;
 }
 
-export interface SignUpCodes {
-  /** Returns the code, the only time that its text can be read. Throws conflict (409) for a name that exists, and for too many codes. */
-  create(code: NewSignUpCode, by: Actor, tx?: Tx): Promise<{ code: SignUpCode; text: string }>;
-  /** All of them, the newest first. Those that another program wrote are left out. */
-  list(): Promise<SignUpCode[]>;
-  /** Throws not_found (404). */
-  get(id: string): Promise<SignUpCode>;
-  /** Deletes it. Throws not_found (404), and owned_by_file (403) for one of the configuration file. */
-  revoke(id: string, by: Actor): Promise<SignUpCode>;
-  /** The code of this text, or why it cannot be used. */
-  find(text: string): Promise<{ code: SignUpCode } | { fault: 'unknown' | 'used' | 'expired' }>;
-  isUsable(id: string): Promise<boolean>;
-  /** Counts a use in the transaction that creates the account; undefined when the code cannot be used any more. */
-  use(id: string, tx: Tx): Promise<SignUpCode | undefined>;
-  /** For the configuration file: whether the stored code of this name has this text, and whether another name has it. */
-  compare(name: string, text: string): Promise<'same' | 'other' | 'taken'>;
-  /** Stores a code as the configuration file declares it, new or in place of what is there. Another text starts with no uses. */
-  declare(code: DeclaredSignUpCode, tx: Tx): Promise<void>;
-  /** Removes a code that the configuration file declares no more. */
-  removeDeclared(name: string, tx: Tx): Promise<void>;
-}
+export type SignUpCodes = ReturnType<typeof createSignUpCodes>;
 
 export interface SignUpCodesDependencies {
   db: Db;
@@ -91,7 +71,7 @@ export function signUpCodeFields(row: Unsigned): ProtectedValue[] {
   return [id, name, codeHash, maxUses, uses, source, createdBy, ...times];
 }
 
-export function createSignUpCodes(dependencies: SignUpCodesDependencies): SignUpCodes {
+export function createSignUpCodes(dependencies: SignUpCodesDependencies) {
   const { db, sql, vault, now, audit, protectedRows } = dependencies;
   // The newest data key first: it makes the hash of a new code. A code is looked up under each of them.
   const hashes = vault.deriveKeys(PURPOSE).map(hmacSha256);
@@ -117,9 +97,15 @@ export function createSignUpCodes(dependencies: SignUpCodesDependencies): SignUp
   }
 
   return {
+    /** Throws not_found (404). */
     get,
 
-    create: ({ name, maxUses, days }, by, outer) =>
+    /** Returns the code, the only time that its text can be read. Throws conflict (409) for a name that exists, and for too many codes. */
+    create: (
+      { name, maxUses, days }: NewSignUpCode,
+      by: Actor,
+      outer?: Tx,
+    ): Promise<{ code: SignUpCode; text: string }> =>
       withinTransaction(db, outer, async (tx) => {
         if ((await tx.signUpCode.count({ where: { source: 'local' } })) >= limits.signUpCode.max) {
           const message = t('console.sign-up-codes.problem.too-many', { count: limits.signUpCode.max });
@@ -148,12 +134,14 @@ export function createSignUpCodes(dependencies: SignUpCodesDependencies): SignUp
         return { code: codeOf(row), text };
       }),
 
-    async list() {
+    /** All of them, the newest first. Those that another program wrote are left out. */
+    async list(): Promise<SignUpCode[]> {
       const rows = await db.signUpCode.findMany({ orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] });
       return rows.filter(isGenuine).map(codeOf);
     },
 
-    revoke: (id, by) =>
+    /** Deletes it. Throws not_found (404), and owned_by_file (403) for one of the configuration file. */
+    revoke: (id: string, by: Actor): Promise<SignUpCode> =>
       withinTransaction(db, undefined, async (tx) => {
         const code = await get(id, tx);
         if (code.source === 'file') throw forbidden('owned_by_file');
@@ -163,19 +151,21 @@ export function createSignUpCodes(dependencies: SignUpCodesDependencies): SignUp
         return code;
       }),
 
-    async find(text) {
+    /** The code of this text, or why it cannot be used. */
+    async find(text: string): Promise<{ code: SignUpCode } | { fault: 'unknown' | 'used' | 'expired' }> {
       const row = await db.signUpCode.findFirst({ where: { codeHash: { in: hashesOf(text) } } });
       if (!row || !isGenuine(row)) return { fault: 'unknown' };
       const code = codeOf(row);
       return code.state === 'usable' ? { code } : { fault: code.state };
     },
 
-    async isUsable(id) {
+    async isUsable(id: string): Promise<boolean> {
       const row = await genuineRow(id);
       return row !== undefined && codeOf(row).state === 'usable';
     },
 
-    async use(id, tx) {
+    /** Counts a use in the transaction that creates the account; undefined when the code cannot be used any more. */
+    async use(id: string, tx: Tx): Promise<SignUpCode | undefined> {
       await lockRow(tx, sql, 'sign_up_codes', id);
       const row = await genuineRow(id, tx);
       if (!row || codeOf(row).state !== 'usable') return undefined;
@@ -189,13 +179,15 @@ export function createSignUpCodes(dependencies: SignUpCodesDependencies): SignUp
       return count === 1 ? codeOf(after) : undefined;
     },
 
-    async compare(name, text) {
+    /** For the configuration file: whether the stored code of this name has this text, and whether another name has it. */
+    async compare(name: string, text: string): Promise<'same' | 'other' | 'taken'> {
       const row = await db.signUpCode.findFirst({ where: { codeHash: { in: hashesOf(text) } } });
       if (!row) return 'other';
       return row.name === name ? 'same' : 'taken';
     },
 
-    async declare({ name, code, maxUses, expiresAt }, tx) {
+    /** Stores a code as the configuration file declares it, new or in place of what is there. Another text starts with no uses. */
+    async declare({ name, code, maxUses, expiresAt }: DeclaredSignUpCode, tx: Tx): Promise<void> {
       const found = await tx.signUpCode.findUnique({ where: { name } });
       if (found) await lockRow(tx, sql, 'sign_up_codes', found.id);
       const stored = found && (await tx.signUpCode.findUnique({ where: { name } }));
@@ -218,6 +210,8 @@ export function createSignUpCodes(dependencies: SignUpCodesDependencies): SignUp
       await tx.signUpCode.upsert({ where: { name }, create: row, update: row });
     },
 
-    removeDeclared: async (name, tx) => void (await tx.signUpCode.deleteMany({ where: { name, source: 'file' } })),
+    /** Removes a code that the configuration file declares no more. */
+    removeDeclared: async (name: string, tx: Tx): Promise<void> =>
+      void (await tx.signUpCode.deleteMany({ where: { name, source: 'file' } })),
   };
 }

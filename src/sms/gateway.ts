@@ -4,12 +4,7 @@ import { limits } from '../limits.ts';
 import type { Logger } from '../platform/logger.ts';
 import { plural } from '../platform/plural.ts';
 
-export interface SmsGateway {
-  /** Whether the setting has a gateway. */
-  isSet(): boolean;
-  /** `failed` when the gateway rejected the code or could not be reached; the log has the reason. */
-  sendCode(number: string, code: string): Promise<'sent' | 'failed'>;
-}
+export type SmsGateway = ReturnType<typeof createSmsGateway>;
 
 export interface SmsGatewayDependencies {
   /** The setting. */
@@ -23,11 +18,13 @@ export interface SmsGatewayDependencies {
 
 const minutes = limits.oneTimeCode.seconds / 60;
 
-export function createSmsGateway({ gateway, fetch, logger, host }: SmsGatewayDependencies): SmsGateway {
+export function createSmsGateway({ gateway, fetch, logger, host }: SmsGatewayDependencies) {
   return {
-    isSet: () => gateway() !== undefined,
+    /** Whether the setting has a gateway. */
+    isSet: (): boolean => gateway() !== undefined,
 
-    async sendCode(number, code) {
+    /** `failed` when the gateway rejected the code or could not be reached; the log has the reason. */
+    async sendCode(number: string, code: string): Promise<'sent' | 'failed'> {
       const setting = gateway();
       if (!setting) return 'failed';
       const { url, token, sender } = setting;

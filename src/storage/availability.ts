@@ -1,6 +1,6 @@
 // Tracks whether the database responds. After an error that means it does not, operations wait for one probe on a separate connection.
 // While probes fail, operations fail at once instead of each waiting for its own time limit, until a later probe succeeds.
-import { type Outage, watchOutages } from './outages.ts';
+import { watchOutages } from './outages.ts';
 import { asUnavailable, DatabaseUnavailable, type UnavailableReason } from './unavailable.ts';
 
 export interface AvailabilityOptions {
@@ -16,20 +16,11 @@ export interface AvailabilityOptions {
   onFailure?: ((reason: DatabaseUnavailable) => void) | undefined;
 }
 
-export interface Availability {
-  /** Runs a database operation if the database is available. Rejects with DatabaseUnavailable, or with the operation's error. */
-  run<T>(operation: () => Promise<T>): Promise<T>;
-  isUp(): boolean;
-  /** The last outage; one that goes on ends now. */
-  lastOutage(): Outage | undefined;
-  /** Rejects with the error of an operation, as DatabaseUnavailable if it is one. For operations that have already started. */
-  fail(error: unknown): never;
-  close(): void;
-}
+export type Availability = ReturnType<typeof createAvailability>;
 
 const SUSPECT = new Set<UnavailableReason>(['busy', 'read-only']);
 
-export function createAvailability({ look, pauseMs, onChange, onLook, onFailure }: AvailabilityOptions): Availability {
+export function createAvailability({ look, pauseMs, onChange, onLook, onFailure }: AvailabilityOptions) {
   let state: 'up' | 'looking' | 'away' | 'closed' = 'up';
   let reason = new DatabaseUnavailable('unreachable');
   let looking: Promise<void> = Promise.resolve();
@@ -78,11 +69,15 @@ export function createAvailability({ look, pauseMs, onChange, onLook, onFailure 
   }
 
   return {
-    run: (operation) => (state === 'up' ? operation() : afterLook(operation)).catch(fail),
-    isUp: () => state === 'up',
+    /** Runs a database operation if the database is available. Rejects with DatabaseUnavailable, or with the operation's error. */
+    run: <T>(operation: () => Promise<T>): Promise<T> =>
+      (state === 'up' ? operation() : afterLook(operation)).catch(fail),
+    isUp: (): boolean => state === 'up',
+    /** The last outage; one that goes on ends now. */
     lastOutage: outages.last,
+    /** Rejects with the error of an operation, as DatabaseUnavailable if it is one. For operations that have already started. */
     fail,
-    close() {
+    close(): void {
       state = 'closed';
       clearTimeout(timer);
     },

@@ -20,12 +20,7 @@ export interface SamlTestOptions {
   acr?: string;
 }
 
-export interface SamlTestSignIn {
-  /** Begins a sign-in whose Response is displayed at /admin/test/saml. Returns the URL to go to; throws not_found. */
-  begin(ctx: Context, entityId: string, options: SamlTestOptions): Promise<string>;
-  /** The XML of the Response to this request, in the browser that began it. */
-  response(ctx: Context, requestId: string): Promise<string | undefined>;
-}
+export type SamlTestSignIn = ReturnType<typeof createSamlTestSignIn>;
 
 export interface SamlTestSignInDependencies {
   issuer: string;
@@ -38,10 +33,11 @@ export interface SamlTestSignInDependencies {
 }
 
 /** Stores the request as a pending AuthnRequest that is marked as a test. */
-export function createSamlTestSignIn(dependencies: SamlTestSignInDependencies): SamlTestSignIn {
+export function createSamlTestSignIn(dependencies: SamlTestSignInDependencies) {
   const { issuer, serviceProviders, pendingAuthnRequests, browser, openTestResponse } = dependencies;
   return {
-    async begin(ctx, entityId, { forceAuthn, isUnsolicited, acr }) {
+    /** Begins a sign-in whose Response is displayed at /admin/test/saml. Returns the URL to go to; throws not_found. */
+    async begin(ctx: Context, entityId: string, { forceAuthn, isUnsolicited, acr }: SamlTestOptions): Promise<string> {
       const sp = await serviceProviders.find(entityId);
       const acs = sp && defaultAcs(sp.acs);
       if (!sp || !acs) throw notFound({ message: t('console.test-bench.no-acs') });
@@ -63,7 +59,8 @@ export function createSamlTestSignIn(dependencies: SamlTestSignInDependencies): 
       return `${issuer}/authorize?${new URLSearchParams(authorizationParameters(request, id))}`;
     },
 
-    async response(ctx, requestId) {
+    /** The XML of the Response to this request, in the browser that began it. */
+    async response(ctx: Context, requestId: string): Promise<string | undefined> {
       const sealed = await pendingAuthnRequests.testResponse(requestId, browser.of(ctx));
       return sealed && openTestResponse(sealed, requestId);
     },

@@ -5,12 +5,7 @@ import type { Context } from '../../http/context.ts';
 import type { AccountFactors } from '../../mfa/account-factors.ts';
 import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
-export interface SingleFactorPasswordRule {
-  /** Whether the password is too short to be the only factor, once this factor is removed. */
-  needsLongerPassword(userId: string, removedFactor: Parameters<AccountFactors['isLast']>[1]): Promise<boolean>;
-  /** Redirects to the form for a longer password. */
-  requireLonger(ctx: Context): void;
-}
+export type SingleFactorPasswordRule = ReturnType<typeof createSingleFactorPasswordRule>;
 
 /** Value of the parameter `need` of the password page: the length that applies without a second factor. */
 export const SINGLE_FACTOR_LENGTH = 'long';
@@ -21,16 +16,18 @@ export interface SingleFactorPasswordRuleDependencies {
   factors: Pick<AccountFactors, 'isLast'>;
 }
 
-export function createSingleFactorPasswordRule({
-  page,
-  credentials,
-  factors,
-}: SingleFactorPasswordRuleDependencies): SingleFactorPasswordRule {
+export function createSingleFactorPasswordRule({ page, credentials, factors }: SingleFactorPasswordRuleDependencies) {
   return {
-    async needsLongerPassword(userId, removedFactor) {
+    /** Whether the password is too short to be the only factor, once this factor is removed. */
+    async needsLongerPassword(
+      userId: string,
+      removedFactor: Parameters<AccountFactors['isLast']>[1],
+    ): Promise<boolean> {
       const status = await credentials.status(userId);
       return status !== undefined && !status.long && (await factors.isLast(userId, removedFactor));
     },
-    requireLonger: (ctx) => page.redirectWithNotice(ctx, `/account/password?need=${SINGLE_FACTOR_LENGTH}`),
+    /** Redirects to the form for a longer password. */
+    requireLonger: (ctx: Context): void =>
+      page.redirectWithNotice(ctx, `/account/password?need=${SINGLE_FACTOR_LENGTH}`),
   };
 }

@@ -17,13 +17,7 @@ export interface Tile {
   isRecent: boolean;
 }
 
-export interface Portal {
-  /** Applications used lately or in a live session come first, the most recent one first; then the others by name. */
-  tiles(
-    account: AccessSubject & { id: string },
-    options: { search: string; inSession: ReadonlySet<string>; language: string },
-  ): Promise<Tile[]>;
-}
+export type Portal = ReturnType<typeof createPortal>;
 
 export interface PortalDependencies {
   db: Db;
@@ -41,7 +35,7 @@ const MAX_TILES = 500;
 const RECENT_DAYS = 30;
 const RECENT_EVENTS = 200;
 
-export function createPortal(dependencies: PortalDependencies): Portal {
+export function createPortal(dependencies: PortalDependencies) {
   const { db, audit, now, issuer, pictures, protectedRows, titleOf } = dependencies;
 
   /** Client ids of the applications that the user used lately, the most recent one first. */
@@ -64,7 +58,11 @@ export function createPortal(dependencies: PortalDependencies): Portal {
   }
 
   return {
-    async tiles(account, { search, inSession, language }) {
+    /** Applications used lately or in a live session come first, the most recent one first; then the others by name. */
+    async tiles(
+      account: AccessSubject & { id: string },
+      { search, inSession, language }: { search: string; inSession: ReadonlySet<string>; language: string },
+    ): Promise<Tile[]> {
       const textOf = (text: PageText) => inLanguage(language, () => String(text));
       // A test by an administrator is in the session too, but is no use.
       const used = await recentClientIds(account.id);

@@ -40,20 +40,7 @@ export interface CreatedKey {
   text: string;
 }
 
-export interface ApiKeyAdmin {
-  list(
-    query: { state: 'active' | 'ended'; ownerId?: string | undefined; limit: number; cursor?: string | undefined },
-    by: Actor,
-  ): Promise<{ keys: KeyView[]; next?: string }>;
-  get(id: string, by: Actor): Promise<KeyView>;
-  /** `onCreated` runs in the transaction. */
-  create(input: ApiKeyInput, by: Actor, onCreated?: OnCreated<CreatedKey>): Promise<CreatedKey>;
-  revoke(id: string, by: Actor): Promise<KeyView>;
-  /** What a key of the actor can contain. */
-  grantable(by: Actor): Promise<string[]>;
-  /** In days: the default, and the longest that the settings allow. */
-  lifetimes(): { defaultDays: number; maxDays: number };
-}
+export type ApiKeyAdmin = ReturnType<typeof createApiKeyAdmin>;
 
 export interface ApiKeyAdminDependencies {
   db: Db;
@@ -68,7 +55,7 @@ export interface ApiKeyAdminDependencies {
 type Covers = (by: Actor, ownerId: string, needs: OwnPermission) => Promise<boolean>;
 
 /** `get` and `revoke` throw not_found for a key that the actor may not see; `create` and `revoke` throw StepUpNeeded. */
-export function createApiKeyAdmin(dependencies: ApiKeyAdminDependencies): ApiKeyAdmin {
+export function createApiKeyAdmin(dependencies: ApiKeyAdminDependencies) {
   const { apiKeys, accounts, authority, settings, now } = dependencies;
 
   const covers = coverage(dependencies);
@@ -90,15 +77,24 @@ export function createApiKeyAdmin(dependencies: ApiKeyAdminDependencies): ApiKey
   };
 
   return {
+    /** In days: the default, and the longest that the settings allow. */
     lifetimes,
-    get: (id, by) => get(id, by, READ),
+    get: (id: string, by: Actor): Promise<KeyView> => get(id, by, READ),
 
-    async list(query, by) {
+    async list(
+      query: { state: 'active' | 'ended'; ownerId?: string | undefined; limit: number; cursor?: string | undefined },
+      by: Actor,
+    ): Promise<{ keys: KeyView[]; next?: string }> {
       const { keys, next } = await visibleKeys(apiKeys, covers, query, by);
       return { keys: await Promise.all(keys.map(viewOf)), ...(next && { next }) };
     },
 
-    async create(input, by, onCreated = async () => {}) {
+    /** `onCreated` runs in the transaction. */
+    async create(
+      input: ApiKeyInput,
+      by: Actor,
+      onCreated: OnCreated<CreatedKey> = async () => {},
+    ): Promise<CreatedKey> {
       const { days = lifetimes().defaultDays } = input;
       assertLifetime(days, lifetimes().maxDays);
       const { key, text } = await createOwn(dependencies, { ...input, days }, by, async (made, tx) =>
@@ -107,7 +103,7 @@ export function createApiKeyAdmin(dependencies: ApiKeyAdminDependencies): ApiKey
       return { key: await viewOf(key), text };
     },
 
-    async revoke(id, by) {
+    async revoke(id: string, by: Actor): Promise<KeyView> {
       const key = await get(id, by, WRITE);
       // With a stolen session nobody stops the programs of others; the own ones their owner may stop at once.
       if (key.ownerId !== by.actorId) assertFreshProof(by, 'api-key.revoke', key.name);
@@ -115,7 +111,8 @@ export function createApiKeyAdmin(dependencies: ApiKeyAdminDependencies): ApiKey
       return get(id, by, WRITE);
     },
 
-    async grantable(by) {
+    /** What a key of the actor can contain. */
+    async grantable(by: Actor): Promise<string[]> {
       const rights = by.grantedRights ?? (by.actorId === undefined ? [] : await authority.rightsOfUser(by.actorId));
       return rights === 'everything' ? [...ownPermissions] : rights.filter(isOwnPermission).sort();
     },
@@ -159,7 +156,16 @@ async function createOwn(
 async function visibleKeys(
   apiKeys: Pick<ApiKeys, 'list'>,
   covers: Covers,
-  { limit, cursor, ...query }: Parameters<ApiKeyAdmin['list']>[0],
+  {
+    limit,
+    cursor,
+    ...query
+  }: Parameters<
+    (
+      query: { state: 'active' | 'ended'; ownerId?: string | undefined; limit: number; cursor?: string | undefined },
+      by: Actor,
+    ) => Promise<{ keys: KeyView[]; next?: string }>
+  >[0],
   by: Actor,
 ): Promise<{ keys: ApiKey[]; next?: string }> {
   const seen = new Map<string, boolean>();

@@ -37,10 +37,7 @@ export interface Caller {
   by: Actor;
 }
 
-export interface Callers {
-  /** Throws 401 without a valid token or below the required acr, 429 after too many calls. */
-  identify(ctx: Context): Promise<Caller>;
-}
+export type Callers = ReturnType<typeof createCallers>;
 
 export interface CallersDependencies {
   tokens: Pick<ApiTokens, 'find'>;
@@ -58,7 +55,7 @@ export interface CallersDependencies {
 }
 
 /** Authenticates callers, with rate limits by address (failures) and by caller. */
-export function createCallers(dependencies: CallersDependencies): Callers {
+export function createCallers(dependencies: CallersDependencies) {
   const { tokens, keyCallers, accounts, authority, rateLimits, audience } = dependencies;
 
   async function reject(ctx: Context, error: AppError): Promise<never> {
@@ -103,7 +100,8 @@ export function createCallers(dependencies: CallersDependencies): Callers {
   }
 
   return {
-    async identify(ctx) {
+    /** Throws 401 without a valid token or below the required acr, 429 after too many calls. */
+    async identify(ctx: Context): Promise<Caller> {
       const failures = await rateLimits.peek('api:address', { address: ctx.state.request.address });
       if (!failures.allowed) throw tooManyRequests(failures.retryAfterSeconds);
       const value = bearerOf(ctx);

@@ -20,19 +20,10 @@ export type OnCreated<Created> = (created: Created, tx: Tx) => Promise<void>;
 /** Stores the response in the transaction of the change that it reports. */
 export type RecordResponse = (response: StoredResponse, tx: Tx) => Promise<void>;
 
-export interface Idempotency {
-  /**
-   * Runs `work` once for each caller, key and request; later calls get its response. `work` must call `record` in its
-   * transaction with the response that it returns.
-   */
-  once(
-    request: { caller: string; key: string; request: string },
-    work: (record: RecordResponse) => Promise<StoredResponse>,
-  ): Promise<{ response: StoredResponse; isRepeated: boolean }>;
-}
+export type Idempotency = ReturnType<typeof createIdempotency>;
 
 /** `once` throws in_progress (409, with Retry-After) during the first call, and key_reused (422) for another request with the same key. */
-export function createIdempotency({ db, vault, now }: { db: Db; vault: Vault; now: Clock }): Idempotency {
+export function createIdempotency({ db, vault, now }: { db: Db; vault: Vault; now: Clock }) {
   const context = (id: string) => `idempotency_keys:${id}`;
   const inSeconds = (seconds: number) => new Date(now().getTime() + seconds * 1000);
 
@@ -62,7 +53,14 @@ export function createIdempotency({ db, vault, now }: { db: Db; vault: Vault; no
   }
 
   return {
-    async once({ caller, key, request }, work) {
+    /**
+     * Runs `work` once for each caller, key and request; later calls get its response. `work` must call `record` in its
+     * transaction with the response that it returns.
+     */
+    async once(
+      { caller, key, request }: { caller: string; key: string; request: string },
+      work: (record: RecordResponse) => Promise<StoredResponse>,
+    ): Promise<{ response: StoredResponse; isRepeated: boolean }> {
       const id = sha256(`${caller}\n${key}`);
       const stored = await begin(id, sha256(request));
       if (stored) return { response: stored, isRepeated: true };

@@ -17,10 +17,7 @@ export interface KeyCaller {
   by: Actor;
 }
 
-export interface KeyCallers {
-  /** The caller with this key; undefined when it is not valid now. */
-  find(ctx: Context, text: string): Promise<KeyCaller | undefined>;
-}
+export type KeyCallers = ReturnType<typeof createKeyCallers>;
 
 export interface KeyCallersDependencies {
   apiKeys: Pick<ApiKeys, 'present'>;
@@ -30,7 +27,7 @@ export interface KeyCallersDependencies {
   repeatedEntries: Pick<RepeatedEntries, 'record'>;
 }
 
-export function createKeyCallers(dependencies: KeyCallersDependencies): KeyCallers {
+export function createKeyCallers(dependencies: KeyCallersDependencies) {
   const { apiKeys, recordKeyUse, accounts, authority, repeatedEntries } = dependencies;
 
   async function reject(ctx: Context, reason: string, key?: ApiKey): Promise<undefined> {
@@ -43,7 +40,8 @@ export function createKeyCallers(dependencies: KeyCallersDependencies): KeyCalle
   }
 
   return {
-    async find(ctx, text) {
+    /** The caller with this key; undefined when it is not valid now. */
+    async find(ctx: Context, text: string): Promise<KeyCaller | undefined> {
       const { key, fault } = await apiKeys.present(text);
       if (!key || fault) return reject(ctx, fault ?? 'unknown', key);
       const account = await accounts.find(key.ownerId);

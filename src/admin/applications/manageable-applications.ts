@@ -13,11 +13,7 @@ import { t } from '../../texts/text.ts';
 import { assertVersion, type Expected } from '../api/versions.ts';
 
 /** Both throw not_found, and forbidden. */
-export interface ManageableApplications {
-  find(id: string, by: Actor): Promise<Application>;
-  /** Locks its row. Throws precondition_failed unless it has the expected version. */
-  lockForChange(id: string, by: Actor, expected: Expected, tx: Tx): Promise<Application>;
-}
+export type ManageableApplications = ReturnType<typeof createManageableApplications>;
 
 export interface ManagedApplicationsDependencies {
   sql: Sql;
@@ -25,7 +21,7 @@ export interface ManagedApplicationsDependencies {
   authority: Pick<Authority, 'assertMay'>;
 }
 
-export function createManageableApplications(dependencies: ManagedApplicationsDependencies): ManageableApplications {
+export function createManageableApplications(dependencies: ManagedApplicationsDependencies) {
   const { sql, applications, authority } = dependencies;
 
   /** An actor who can change an application could use its permissions, so must have them. */
@@ -41,13 +37,14 @@ export function createManageableApplications(dependencies: ManagedApplicationsDe
   }
 
   return {
-    async find(id, by) {
+    async find(id: string, by: Actor): Promise<Application> {
       const application = await applications.get(id);
       await assertMayChange(application, by);
       return application;
     },
 
-    async lockForChange(id, by, expected, tx) {
+    /** Locks its row. Throws precondition_failed unless it has the expected version. */
+    async lockForChange(id: string, by: Actor, expected: Expected, tx: Tx): Promise<Application> {
       await lockRow(tx, sql, 'applications', id);
       const application = await applications.get(id, tx);
       await assertMayChange(application, by, tx);

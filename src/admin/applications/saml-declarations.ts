@@ -39,12 +39,7 @@ interface Registered {
   xml: string | undefined;
 }
 
-export interface SamlDeclarations {
-  /** Throws invalid_input with the field and a message for the administrator. */
-  resolve(declaration: Declaration, registered?: Registered): Promise<ResolvedDeclaration>;
-  /** Reads metadata without registering it. Throws invalid_input. */
-  read(source: MetadataSource): Promise<SpMetadata>;
-}
+export type SamlDeclarations = ReturnType<typeof createSamlDeclarations>;
 
 export interface SamlDeclarationsDependencies {
   /** This and the next throw errors whose message is for the administrator. */
@@ -53,7 +48,7 @@ export interface SamlDeclarationsDependencies {
 }
 
 /** Reads and checks declarations of service providers; fetches their metadata where it has a URL. */
-export function createSamlDeclarations(dependencies: SamlDeclarationsDependencies): SamlDeclarations {
+export function createSamlDeclarations(dependencies: SamlDeclarationsDependencies) {
   async function load({ metadata, metadata_url, metadata_certificate }: MetadataSource): Promise<string | undefined> {
     if (metadata_url === undefined) return metadata;
     try {
@@ -98,7 +93,11 @@ export function createSamlDeclarations(dependencies: SamlDeclarationsDependencie
     return { entry, entityId, xml };
   }
 
-  return { resolve, read: async (source) => parse((await load(source)) ?? '', source) };
+  return {
+    /** Throws invalid_input with the field and a message for the administrator. */
+    resolve /** Reads metadata without registering it. Throws invalid_input. */,
+    read: async (source: MetadataSource): Promise<SpMetadata> => parse((await load(source)) ?? '', source),
+  };
 }
 
 /** The input that a service provider is stored from. */

@@ -13,10 +13,7 @@ export interface SignInCount {
   last: Date;
 }
 
-export interface SignInCounts {
-  /** By client_id or entity ID; absent without a sign-in. Undefined while the days are being counted for the first time. */
-  lastDays(): Promise<ReadonlyMap<string, SignInCount> | undefined>;
-}
+export type SignInCounts = ReturnType<typeof createSignInCounts>;
 
 interface CountOfDay {
   count: number;
@@ -49,7 +46,7 @@ const FRESH_FACTOR = 100;
 /** After a count that was quicker, twice as many days are counted together. */
 const QUICK_MS = 5;
 
-export function createSignInCounts({ db, sql, now }: Context & { now: Clock }): SignInCounts {
+export function createSignInCounts({ db, sql, now }: Context & { now: Clock }) {
   const days = new Map<number, CountedDay>();
   let counting: Promise<void> | undefined;
 
@@ -79,7 +76,8 @@ export function createSignInCounts({ db, sql, now }: Context & { now: Clock }): 
   }
 
   return {
-    async lastDays() {
+    /** By client_id or entity ID; absent without a sign-in. Undefined while the days are being counted for the first time. */
+    async lastDays(): Promise<ReadonlyMap<string, SignInCount> | undefined> {
       const current = Math.floor(now().getTime() / DAY_MS) * DAY_MS;
       counting ??= countMissing(current).finally(() => {
         counting = undefined;

@@ -16,18 +16,7 @@ export interface UsageOfDay {
   rejected: number;
 }
 
-export interface ApplicationUsage {
-  /** The last so many days, today included, the newest last. */
-  byDay(application: Pick<Application, 'clientId' | 'protocol'>, days: number): Promise<UsageOfDay[]>;
-  /** When someone first signed in to it; undefined: never. */
-  firstSignIn(application: Pick<Application, 'clientId' | 'protocol'>): Promise<Date | undefined>;
-  /** Whether anyone who may open it lacks this. `roles`: those of which one suffices. */
-  isLackedByAnyone(
-    application: Pick<Application, 'access'>,
-    demand: Demand,
-    roles: readonly string[],
-  ): Promise<boolean>;
-}
+export type ApplicationUsage = ReturnType<typeof createApplicationUsage>;
 
 export interface ApplicationUsageDependencies {
   db: Db;
@@ -40,9 +29,13 @@ const REJECTED = ['authorization.rejected', 'token.rejected', 'saml.request', 's
 
 type Row = { day: string; outcome: string; _count: number | bigint };
 
-export function createApplicationUsage({ db, sql, now }: ApplicationUsageDependencies): ApplicationUsage {
+export function createApplicationUsage({ db, sql, now }: ApplicationUsageDependencies) {
   return {
-    async byDay({ clientId, protocol }, days) {
+    /** The last so many days, today included, the newest last. */
+    async byDay(
+      { clientId, protocol }: Pick<Application, 'clientId' | 'protocol'>,
+      days: number,
+    ): Promise<UsageOfDay[]> {
       const today = new Date(now().toISOString().slice(0, 10));
       const from = new Date(today.getTime() - (days - 1) * DAY_MS);
       const rows = await countByDay(db, sql.dialect, { clientId, signIns: SIGN_IN_ENDS[protocol], from });
@@ -56,13 +49,19 @@ export function createApplicationUsage({ db, sql, now }: ApplicationUsageDepende
       });
     },
 
-    async firstSignIn({ clientId, protocol }) {
+    /** When someone first signed in to it; undefined: never. */
+    async firstSignIn({ clientId, protocol }: Pick<Application, 'clientId' | 'protocol'>): Promise<Date | undefined> {
       const where = { clientId, type: { in: [...SIGN_IN_ENDS[protocol]] }, outcome: 'success' };
       const first = await db.auditEvent.findFirst({ where, orderBy: { id: 'asc' }, select: { at: true } });
       return first?.at;
     },
 
-    async isLackedByAnyone({ access }, demand, roles) {
+    /** Whether anyone who may open it lacks this. `roles`: those of which one suffices. */
+    async isLackedByAnyone(
+      { access }: Pick<Application, 'access'>,
+      demand: Demand,
+      roles: readonly string[],
+    ): Promise<boolean> {
       const lacks = {
         address: { email: null },
         verified: { email: { not: null }, emailVerified: false },

@@ -27,15 +27,7 @@ export interface ConnectionDetails {
   values: PasteValue[];
 }
 
-export interface ManageableConnections {
-  detailsOf(connection: Connection, tx?: Tx): Promise<ConnectionDetails>;
-  /** Locks its row. Throws not_found, and precondition_failed unless it has the expected version. */
-  lockForChange(id: string, expected: Expected, tx: Tx): Promise<ConnectionDetails>;
-  /** Whether the actor may change connections. */
-  mayChange(by: Actor): Promise<boolean>;
-  /** Throws forbidden. */
-  assertMayChange(by: Actor): Promise<void>;
-}
+export type ManageableConnections = ReturnType<typeof createManageableConnections>;
 
 export interface ManageableConnectionsDependencies {
   db: Db;
@@ -47,7 +39,7 @@ export interface ManageableConnectionsDependencies {
   authority: Pick<Authority, 'rightsOfUser'>;
 }
 
-export function createManageableConnections(dependencies: ManageableConnectionsDependencies): ManageableConnections {
+export function createManageableConnections(dependencies: ManageableConnectionsDependencies) {
   const { db, sql, issuer, connections, documents, authority } = dependencies;
 
   async function detailsOf(connection: Connection, tx?: Tx): Promise<ConnectionDetails> {
@@ -72,16 +64,19 @@ export function createManageableConnections(dependencies: ManageableConnectionsD
 
   return {
     detailsOf,
+    /** Whether the actor may change connections. */
     mayChange,
 
-    async lockForChange(id, expected, tx) {
+    /** Locks its row. Throws not_found, and precondition_failed unless it has the expected version. */
+    async lockForChange(id: string, expected: Expected, tx: Tx): Promise<ConnectionDetails> {
       await lockRow(tx, sql, 'connections', id);
       const details = await detailsOf(await connections.get(id, tx), tx);
       assertVersion(expected, connectionVersion(details));
       return details;
     },
 
-    async assertMayChange(by) {
+    /** Throws forbidden. */
+    async assertMayChange(by: Actor): Promise<void> {
       if (await mayChange(by)) return;
       throw forbidden('forbidden', { message: t('console.connections.only-full-change') });
     },

@@ -8,29 +8,18 @@ import type { SignedIn } from '../../rp/signed-in.ts';
 import { type PageLink, t } from '../../texts/text.ts';
 import { firstPage } from './navigation.ts';
 
-export interface ConsoleRights {
-  /** Rejects the request unless the administrator meets all needs. */
-  requireRights(needed: readonly Need[]): Middleware;
-  /** The rights that were read for this request; none before. */
-  rightsAt(ctx: Context): Rights;
-  /** Reads the rights of a user who may have none in Gatehouse: undefined then. */
-  readRights(ctx: Context, userId: string): Promise<Rights | undefined>;
-  /** Remembers what the request lacks, and returns the error. */
-  lacking(ctx: Context, missing: readonly Need[], options?: ErrorOptions): AppError;
-  /** What `lacking` was told of this request. */
-  missingAt(ctx: Context): readonly Need[];
-}
+export type ConsoleRights = ReturnType<typeof createConsoleRights>;
 
 export interface ConsoleRightsDependencies {
   signedIn: Pick<SignedIn, 'userOf'>;
   authority: Pick<Authority, 'rightsOfUser'>;
 }
 
-export function createConsoleRights({ signedIn, authority }: ConsoleRightsDependencies): ConsoleRights {
+export function createConsoleRights({ signedIn, authority }: ConsoleRightsDependencies) {
   const rightsOfRequest = new WeakMap<object, Rights>();
   const missingOfRequest = new WeakMap<object, readonly Need[]>();
 
-  const readRights: ConsoleRights['readRights'] = async (ctx, userId) => {
+  const readRights: (ctx: Context, userId: string) => Promise<Rights | undefined> = async (ctx, userId) => {
     const rights = rightsOfRequest.get(ctx.req) ?? (await authority.rightsOfUser(userId));
     rightsOfRequest.set(ctx.req, rights);
     const isAdministrator = rights === 'everything' || rights.some((right) => right.startsWith(OWN_PREFIX));
@@ -38,27 +27,38 @@ export function createConsoleRights({ signedIn, authority }: ConsoleRightsDepend
     return isAdministrator ? rights : undefined;
   };
 
-  const lacking: ConsoleRights['lacking'] = (ctx, missing, options) => {
+  const lacking: (ctx: Context, missing: readonly Need[], options?: ErrorOptions) => AppError = (
+    ctx,
+    missing,
+    options,
+  ) => {
     missingOfRequest.set(ctx.req, missing);
     return forbidden('forbidden', { detail: { missing }, ...options });
   };
 
   return {
+    /** Reads the rights of a user who may have none in Gatehouse: undefined then. */
     readRights,
+    /** Remembers what the request lacks, and returns the error. */
     lacking,
-    rightsAt: (ctx) => rightsOfRequest.get(ctx.req) ?? [],
-    missingAt: (ctx) => missingOfRequest.get(ctx.req) ?? [],
+    /** The rights that were read for this request; none before. */
+    rightsAt: (ctx: Context): Rights => rightsOfRequest.get(ctx.req) ?? [],
+    /** What `lacking` was told of this request. */
+    missingAt: (ctx: Context): readonly Need[] => missingOfRequest.get(ctx.req) ?? [],
 
-    requireRights: (needed) => async (ctx, next) => {
-      const rights = await readRights(ctx, signedIn.userOf(ctx).account.id);
-      const missing = needed.filter((need) => !meets(rights ?? [], need));
-      if (rights && missing.length === 0) {
-        ctx.state.sender = 'trusted';
-        return next();
-      }
-      const link = rights ? firstPage(rights) : { href: '/dashboard', label: t('page.your-apps') };
-      throw lacking(ctx, missing, { next: link, other: otherAccount(ctx) });
-    },
+    /** Rejects the request unless the administrator meets all needs. */
+    requireRights:
+      (needed: readonly Need[]): Middleware =>
+      async (ctx, next) => {
+        const rights = await readRights(ctx, signedIn.userOf(ctx).account.id);
+        const missing = needed.filter((need) => !meets(rights ?? [], need));
+        if (rights && missing.length === 0) {
+          ctx.state.sender = 'trusted';
+          return next();
+        }
+        const link = rights ? firstPage(rights) : { href: '/dashboard', label: t('page.your-apps') };
+        throw lacking(ctx, missing, { next: link, other: otherAccount(ctx) });
+      },
   };
 }
 

@@ -1,7 +1,7 @@
 // What all pages of the console share: the sign-in with the account's second factor, permissions (an action without
 // permission is neither displayed nor accepted), navigation, and what a form shows after a fault.
 import { z } from 'zod';
-import type { AccountPageHelpers, Notice } from '../../account/account-page-helpers.ts';
+import type { AccountPageHelpers } from '../../account/account-page-helpers.ts';
 import type { Account } from '../../accounts/account.ts';
 import type { Actor } from '../../audit/audit.ts';
 import type { Context, ErrorPage, Middleware } from '../../http/context.ts';
@@ -13,7 +13,7 @@ import type { Authority } from '../../rbac/authority.ts';
 import type { OwnPermission } from '../../rbac/built-in.ts';
 import { meets, type Need, permits, type Rights, type Target } from '../../rbac/rights.ts';
 import { consoleLanguage } from '../../texts/messages.ts';
-import { inLanguage, type PageLink, type PageText, t } from '../../texts/text.ts';
+import { inLanguage, type PageText, t } from '../../texts/text.ts';
 import { pressedButtonPage } from '../proof/confirmation-pages.ts';
 import { StepUpNeeded } from '../proof/sensitive-changes.ts';
 import { CONFIRM, RESULT } from '../proof/stored-form.ts';
@@ -24,40 +24,7 @@ import { fieldFaultsOf, pageFaults } from './fault-sentences.ts';
 import { firstPage, type NavigationCounts, navigationAt } from './navigation.ts';
 import { createNavigationCounts, type NavigationCountsDependencies } from './navigation-counts.ts';
 
-export interface Frame {
-  /** Middleware of a page: signed in, with the account's second factor, and permitted. */
-  page(...needed: Need[]): Middleware[];
-  /** Middleware of a form's target: the same, and the CSRF token. */
-  change(...needed: Need[]): Middleware[];
-  /** Before every route: errors below /admin are displayed in the frame to administrators who are signed in. */
-  errors: Middleware;
-  /** Whether the administrator has the permission, for everything or for this user or application. */
-  may(ctx: Context, permission: OwnPermission, target?: Target): boolean;
-  /** The first page that the administrator may open. */
-  firstPage(ctx: Context): string;
-  /** The language of the page. */
-  language(ctx: Context): string;
-  /** Whether the administrator meets the need. */
-  meets(ctx: Context, need: Need): boolean;
-  /** Throws 403. For a form whose permission depends on what it changes. */
-  assertMay(ctx: Context, permission: OwnPermission): void;
-  account(ctx: Context): Account;
-  /** The single sign-on session of the administrator. */
-  session(ctx: Context): { ssoUid: string };
-  /** The administrator as the actor, with the proof of the sign-in. */
-  actor(ctx: Context): Actor;
-  /** @param at the path that the navigation marks; that of the request by default */
-  show(ctx: Context, page: ConsolePage, status?: number, at?: string): void;
-  /** Redirects to a page with a new secret: a reload repeats nothing, and displays it again. */
-  showResult(ctx: Context, page: ConsolePage): Promise<void>;
-  /** Redirects to a page, which then shows this sentence once; its tone is `good` unless nothing, or not everything, was done. */
-  redirect(ctx: Context, path: string, sentence?: PageText, tone?: Notice['tone'], link?: PageLink): void;
-  /**
-   * Runs `work`. After a fault that the administrator can fix, or for want of a fresh sign-in, it renders the page of `again`:
-   * the form as it was sent.
-   */
-  attempt(ctx: Context, work: () => Promise<void>, again: () => Promise<ConsolePage> | ConsolePage): Promise<void>;
-}
+export type Frame = ReturnType<typeof createFrame>;
 
 export interface FrameDependencies extends NavigationCountsDependencies {
   page: AccountPageHelpers;
@@ -71,14 +38,15 @@ const languageOf = (ctx: Context): string => consoleLanguage(ctx.state.language(
 const inConsoleLanguage = <Result>(ctx: Context, work: () => Result): Result => inLanguage(languageOf(ctx), work);
 
 /** The frame, on the sign-in and CSRF protection of the account pages. */
-export function createFrame({ page: own, authority, storedPages, recentRejections }: FrameDependencies): Frame {
+export function createFrame({ page: own, authority, storedPages, recentRejections }: FrameDependencies) {
   const { signedIn, checkCsrf } = own;
   const signInGuards = [signedIn.requireSignIn, signedIn.secondFactor];
   const rights = createConsoleRights({ signedIn, authority });
   const { rightsAt, requireRights, lacking } = rights;
   const { confirm, showResult } = waitingPages({ page: own, storedPages });
   const { count, countsAt } = createNavigationCounts({ recentRejections });
-  const may: Frame['may'] = (ctx, permission, target) => permits(rightsAt(ctx), permission, target);
+  const may: (ctx: Context, permission: OwnPermission, target?: Target) => boolean = (ctx, permission, target) =>
+    permits(rightsAt(ctx), permission, target);
 
   /** Of a page and of a form's target: leads to the confirmation page when the change needs a fresh sign-in. */
   const handleErrors: Middleware = (ctx, next) =>
@@ -87,35 +55,67 @@ export function createFrame({ page: own, authority, storedPages, recentRejection
       throw error;
     });
 
-  const show: Frame['show'] = (ctx, page, status = 200, at = ctx.path) => {
+  const show: (ctx: Context, page: ConsolePage, status?: number, at?: string) => void = (
+    ctx,
+    page,
+    status = 200,
+    at = ctx.path,
+  ) => {
     const frame = frameOf(signedIn.userOf(ctx).account, rightsAt(ctx), countsAt(ctx), at);
     ctx.render('admin/page', { ...page, console: { ...frame, notice: own.takeNotice(ctx) } }, status);
   };
 
   return {
+    /** Whether the administrator has the permission, for everything or for this user or application. */
     may,
-    meets: (ctx, need) => meets(rightsAt(ctx), need),
-    firstPage: (ctx) => firstPage(rightsAt(ctx)).href,
+    /** Whether the administrator meets the need. */
+    meets: (ctx: Context, need: Need): boolean => meets(rightsAt(ctx), need),
+    /** The first page that the administrator may open. */
+    firstPage: (ctx: Context): string => firstPage(rightsAt(ctx)).href,
+    /** The language of the page. */
     language: languageOf,
-    assertMay(ctx, permission) {
+    /** Throws 403. For a form whose permission depends on what it changes. */
+    assertMay(ctx: Context, permission: OwnPermission): void {
       if (!may(ctx, permission)) throw lacking(ctx, [permission]);
     },
-    page: (...needed) => [...signInGuards, requireRights(needed), count, handleErrors],
+    /** Middleware of a page: signed in, with the account's second factor, and permitted. */
+    page: (...needed: Need[]): Middleware[] => [...signInGuards, requireRights(needed), count, handleErrors],
+    /** Before every route: errors below /admin are displayed in the frame to administrators who are signed in. */
     errors: framedErrors({ signedIn, recentRejections }, rights),
-    change: (...needed) => [...signInGuards, checkCsrf, requireRights(needed), count, handleErrors],
-    account: (ctx) => signedIn.userOf(ctx).account,
-    session: (ctx) => signedIn.userOf(ctx).session,
-    actor(ctx) {
+    /** Middleware of a form's target: the same, and the CSRF token. */
+    change: (...needed: Need[]): Middleware[] => [
+      ...signInGuards,
+      checkCsrf,
+      requireRights(needed),
+      count,
+      handleErrors,
+    ],
+    account: (ctx: Context): Account => signedIn.userOf(ctx).account,
+    /** The single sign-on session of the administrator. */
+    session: (ctx: Context): { ssoUid: string } => signedIn.userOf(ctx).session,
+    /** The administrator as the actor, with the proof of the sign-in. */
+    actor(ctx: Context): Actor {
       const { proof } = signedIn.userOf(ctx);
       return { ...own.actorOf(ctx), ...(proof && { proof }) };
     },
+    /** Redirects to a page, which then shows this sentence once; its tone is `good` unless nothing, or not everything, was done. */
     redirect: own.redirectWithNotice,
 
+    /** @param at the path that the navigation marks; that of the request by default */
     show,
 
+    /** Redirects to a page with a new secret: a reload repeats nothing, and displays it again. */
     showResult,
 
-    async attempt(ctx, work, again) {
+    /**
+     * Runs `work`. After a fault that the administrator can fix, or for want of a fresh sign-in, it renders the page of `again`:
+     * the form as it was sent.
+     */
+    async attempt(
+      ctx: Context,
+      work: () => Promise<void>,
+      again: () => Promise<ConsolePage> | ConsolePage,
+    ): Promise<void> {
       try {
         await work();
       } catch (error) {

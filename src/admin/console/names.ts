@@ -3,19 +3,13 @@ import { FIRST_PARTY_CLIENT_ID } from '../../rp/first-party-client.ts';
 import type { Db } from '../../storage/database.ts';
 import type { Mark } from './blocks.ts';
 
-export interface Names {
-  /** By client_id or entity ID. */
-  applications(clientIds: readonly (string | null)[]): Promise<Map<string, { id: string; name: string }>>;
-  /** The application with this identifier, or else with this name if it is the only one. */
-  applicationOf(text: string): Promise<{ clientId: string; name: string } | undefined>;
-  users(ids: readonly (string | null)[]): Promise<Map<string, string>>;
-  connections(ids: readonly (string | null)[]): Promise<Map<string, string>>;
-}
+export type Names = ReturnType<typeof createNames>;
 
 /** Reads names by id; unknown ids are absent from the maps. */
-export function createNames({ db }: { db: Db }): Names {
+export function createNames({ db }: { db: Db }) {
   return {
-    async applications(clientIds) {
+    /** By client_id or entity ID. */
+    async applications(clientIds: readonly (string | null)[]): Promise<Map<string, { id: string; name: string }>> {
       const clientIdsToRead = distinct(clientIds);
       const rows = await db.application.findMany({
         where: { clientId: { in: clientIdsToRead } },
@@ -24,7 +18,8 @@ export function createNames({ db }: { db: Db }): Names {
       return new Map(rows.map(({ id, clientId, name }) => [clientId, { id, name }]));
     },
 
-    async applicationOf(text) {
+    /** The application with this identifier, or else with this name if it is the only one. */
+    async applicationOf(text: string): Promise<{ clientId: string; name: string } | undefined> {
       const select = { clientId: true, name: true } as const;
       const found = await db.application.findMany({ where: { name: text }, select, take: 2 });
       return (
@@ -33,7 +28,7 @@ export function createNames({ db }: { db: Db }): Names {
       );
     },
 
-    async users(ids) {
+    async users(ids: readonly (string | null)[]): Promise<Map<string, string>> {
       const rows = await db.user.findMany({
         where: { id: { in: distinct(ids) } },
         select: { id: true, username: true },
@@ -41,7 +36,7 @@ export function createNames({ db }: { db: Db }): Names {
       return new Map(rows.map(({ id, username }) => [id, username]));
     },
 
-    async connections(ids) {
+    async connections(ids: readonly (string | null)[]): Promise<Map<string, string>> {
       const rows = await db.connection.findMany({
         where: { id: { in: distinct(ids) } },
         select: { id: true, name: true },

@@ -4,16 +4,13 @@ import type { KeyInfo, Keyring, RotationOutcome } from '../../keys/keyring.ts';
 import type { RotationRequest } from '../../keys/rotation.ts';
 import { assertFreshProof } from '../proof/sensitive-changes.ts';
 
-export interface KeyAdmin {
-  list(): Promise<KeyInfo[]>;
-  rotate(request: RotationRequest, by: Actor): Promise<RotationOutcome>;
-}
+export type KeyAdmin = ReturnType<typeof createKeyAdmin>;
 
 /** The keyring, as administrators use it. `rotate` throws StepUpNeeded. */
-export function createKeyAdmin({ keyring }: { keyring: Keyring }): KeyAdmin {
+export function createKeyAdmin({ keyring }: { keyring: Keyring }) {
   return {
-    list: () => keyring.list(),
-    async rotate(request, by) {
+    list: (): Promise<KeyInfo[]> => keyring.list(),
+    async rotate(request: RotationRequest, by: Actor): Promise<RotationOutcome> {
       assertFreshProof(by, 'keys.rotate');
       return keyring.rotate(request, by);
     },

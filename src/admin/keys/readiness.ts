@@ -16,10 +16,7 @@ export interface Verifier {
   isWaiting: boolean;
 }
 
-export interface KeyReadiness {
-  /** The enabled service providers, by name; `isMore`: the list was cut. */
-  serviceProviders(by: Actor): Promise<{ verifiers: Verifier[]; isMore: boolean }>;
-}
+export type KeyReadiness = ReturnType<typeof createKeyReadiness>;
 
 export interface KeyReadinessDependencies {
   db: Db;
@@ -27,9 +24,10 @@ export interface KeyReadinessDependencies {
   signIns: SignInCounts;
 }
 
-export function createKeyReadiness({ db, applications, signIns }: KeyReadinessDependencies): KeyReadiness {
+export function createKeyReadiness({ db, applications, signIns }: KeyReadinessDependencies) {
   return {
-    async serviceProviders(by) {
+    /** The enabled service providers, by name; `isMore`: the list was cut. */
+    async serviceProviders(by: Actor): Promise<{ verifiers: Verifier[]; isMore: boolean }> {
       const filter = { protocol: 'saml', enabled: true, limit: limits.api.pageSize } as const;
       const [{ applications: found, next }, counts] = await Promise.all([
         applications.list(filter, by),

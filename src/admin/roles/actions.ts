@@ -23,26 +23,7 @@ export interface OpenedApplication {
   enabled: boolean;
 }
 
-export interface RoleAdmin {
-  list(): Promise<Role[]>;
-  /** The members of each role by its id, counted up to `limits.lists.counted` + 1. */
-  members(): Promise<Map<string, number>>;
-  /** Names of the roles that the actor may give and take. */
-  assignable(by: Actor): Promise<string[]>;
-  /** The same as choices of a form, by name, with their descriptions. */
-  choices(by: Actor): Promise<{ value: string; label: string; hint?: PageText }[]>;
-  get(id: string): Promise<Role>;
-  /** `onCreated` runs in the transaction. */
-  create(role: Omit<NewRole, 'source'>, by: Actor, onCreated?: OnCreated<Role>): Promise<Role>;
-  /** Creates those of these roles that are missing, without permissions; joins the transaction `tx`. */
-  createMissing(wanted: readonly { name: string; description: string }[], by: Actor, tx: Tx): Promise<void>;
-  update(id: string, changes: Partial<Omit<NewRole, 'source'>>, by: Actor, expected?: Expected): Promise<Role>;
-  remove(id: string, by: Actor, expected?: Expected): Promise<void>;
-  /** The applications whose access rule names the role, by name; `isMore`: the list was cut. */
-  applications(id: string): Promise<{ applications: OpenedApplication[]; isMore: boolean }>;
-  /** Every permission that a role has, with those roles. */
-  permissions(): Promise<{ permission: string; roles: string[] }[]>;
-}
+export type RoleAdmin = ReturnType<typeof createRoleAdmin>;
 
 export interface RoleAdminDependencies {
   db: Db;
@@ -52,7 +33,7 @@ export interface RoleAdminDependencies {
 }
 
 /** Sensitive changes throw StepUpNeeded; all throw owned_by_file for a role of the file, and precondition_failed for another version. */
-export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependencies): RoleAdmin {
+export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependencies) {
   async function lockForChange(id: string, expected: Expected, tx: Tx): Promise<Role> {
     await lockRow(tx, sql, 'roles', id);
     const role = await roles.get(id, tx);
@@ -62,20 +43,25 @@ export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependen
   }
 
   return {
-    list: () => roles.list(),
-    async members() {
+    list: (): Promise<Role[]> => roles.list(),
+    /** The members of each role by its id, counted up to `limits.lists.counted` + 1. */
+    async members(): Promise<Map<string, number>> {
       const all = await roles.list();
       return new Map(await inChunks(all, (piece) => countMembers(db, piece)));
     },
-    assignable: async (by) => (await authority.assignable(by, await roles.list())).map(({ name }) => name),
-    async choices(by) {
+    /** Names of the roles that the actor may give and take. */
+    assignable: async (by: Actor): Promise<string[]> =>
+      (await authority.assignable(by, await roles.list())).map(({ name }) => name),
+    /** The same as choices of a form, by name, with their descriptions. */
+    async choices(by: Actor): Promise<{ value: string; label: string; hint?: PageText }[]> {
       const found = await authority.assignable(by, await roles.list());
       return found
         .map((role) => ({ value: role.name, label: role.name, ...(role.description && { hint: descriptionOf(role) }) }))
         .sort((one, other) => one.label.localeCompare(other.label, 'en'));
     },
-    get: (id) => roles.get(id),
-    create: (role, by, onCreated = async () => {}) =>
+    get: (id: string): Promise<Role> => roles.get(id),
+    /** `onCreated` runs in the transaction. */
+    create: (role: Omit<NewRole, 'source'>, by: Actor, onCreated: OnCreated<Role> = async () => {}): Promise<Role> =>
       transaction(db, async (tx) => {
         const made = await roles.create(role, by, tx);
         assertFreshProof(by, 'role.create', made.name);
@@ -83,7 +69,8 @@ export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependen
         return made;
       }),
 
-    async createMissing(wanted, by, tx) {
+    /** Creates those of these roles that are missing, without permissions; joins the transaction `tx`. */
+    async createMissing(wanted: readonly { name: string; description: string }[], by: Actor, tx: Tx): Promise<void> {
       for (const { name, description } of wanted) {
         if (await roles.find(name, tx)) continue;
         await roles.create({ name, description }, by, tx);
@@ -91,7 +78,12 @@ export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependen
       }
     },
 
-    update: (id, changes, by, expected = 'any') =>
+    update: (
+      id: string,
+      changes: Partial<Omit<NewRole, 'source'>>,
+      by: Actor,
+      expected: Expected = 'any',
+    ): Promise<Role> =>
       transaction(db, async (tx) => {
         const before = await lockForChange(id, expected, tx);
         const after = await roles.update(before.name, changes, by, tx);
@@ -100,16 +92,18 @@ export function createRoleAdmin({ db, sql, roles, authority }: RoleAdminDependen
         return after;
       }),
 
-    remove: (id, by, expected = 'any') =>
+    remove: (id: string, by: Actor, expected: Expected = 'any'): Promise<void> =>
       transaction(db, async (tx) => {
         const { name } = await lockForChange(id, expected, tx);
         assertFreshProof(by, 'role.delete', name);
         await roles.remove(name, by, tx);
       }),
 
-    applications: (id) => openedBy(db, id),
+    /** The applications whose access rule names the role, by name; `isMore`: the list was cut. */
+    applications: (id: string): Promise<{ applications: OpenedApplication[]; isMore: boolean }> => openedBy(db, id),
 
-    permissions: async () => permissionsOf(await roles.list()),
+    /** Every permission that a role has, with those roles. */
+    permissions: async (): Promise<{ permission: string; roles: string[] }[]> => permissionsOf(await roles.list()),
   };
 }
 
@@ -124,7 +118,10 @@ async function countMembers(db: Db, roles: readonly Role[]): Promise<[id: string
   return rows.map(({ id, count }) => [id, Number(count)]);
 }
 
-async function openedBy(db: Db, roleId: string): ReturnType<RoleAdmin['applications']> {
+async function openedBy(
+  db: Db,
+  roleId: string,
+): ReturnType<(id: string) => Promise<{ applications: OpenedApplication[]; isMore: boolean }>> {
   const found = await db.application.findMany({
     where: { access: 'roles', roles: { some: { roleId } } },
     select: { id: true, name: true, protocol: true, enabled: true },

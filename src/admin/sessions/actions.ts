@@ -38,15 +38,7 @@ export interface ListSessions {
   userId?: string | undefined;
 }
 
-export interface SessionAdmin {
-  /** The live sessions of the users whom the actor may see, the newest first. */
-  list(query: ListSessions, by: Actor): Promise<SessionPage>;
-  ofUser(userId: string, by: Actor): Promise<SessionView[]>;
-  get(uid: string, by: Actor, needs?: OwnPermission): Promise<SessionView>;
-  end(uid: string, by: Actor): Promise<EndResult>;
-  /** Ends every session that the application takes part in. Returns their number. */
-  endOfApplication(id: string, by: Actor): Promise<number>;
-}
+export type SessionAdmin = ReturnType<typeof createSessionAdmin>;
 
 export interface SessionAdminDependencies {
   db: Db;
@@ -57,10 +49,14 @@ export interface SessionAdminDependencies {
 }
 
 /** `get` and `end` throw not_found for a session that has ended. */
-export function createSessionAdmin(dependencies: SessionAdminDependencies): SessionAdmin {
+export function createSessionAdmin(dependencies: SessionAdminDependencies) {
   const { db, authority, sessions, endSession, applications } = dependencies;
 
-  const get: SessionAdmin['get'] = async (uid, by, needs = READ) => {
+  const get: (uid: string, by: Actor, needs?: OwnPermission) => Promise<SessionView> = async (
+    uid,
+    by,
+    needs = READ,
+  ) => {
     const session = await sessions.find(uid);
     if (session) await authority.assertCovers(by, needs, session.accountId).catch(throwNoSession);
     const [view] = session ? await viewsOf(db, [session]) : [];
@@ -68,12 +64,13 @@ export function createSessionAdmin(dependencies: SessionAdminDependencies): Sess
   };
 
   return {
-    async list({ limit = limits.api.pageSize, after, ...query }, by) {
+    /** The live sessions of the users whom the actor may see, the newest first. */
+    async list({ limit = limits.api.pageSize, after, ...query }: ListSessions, by: Actor): Promise<SessionPage> {
       const extent = await authority.extent(by, READ);
       return listSessions(dependencies, { ...query, limit, cursor: parseCursor(after), extent });
     },
 
-    async ofUser(userId, by) {
+    async ofUser(userId: string, by: Actor): Promise<SessionView[]> {
       await authority.assertCovers(by, READ, userId);
       if ((await db.user.count({ where: { id: userId } })) === 0)
         throw notFound({ message: t('console.person.unknown') });
@@ -82,13 +79,14 @@ export function createSessionAdmin(dependencies: SessionAdminDependencies): Sess
 
     get,
 
-    async end(uid, by) {
+    async end(uid: string, by: Actor): Promise<EndResult> {
       const session = await get(uid, by, 'gatehouse.sessions:end');
       assertFreshProof(by, 'session.end', nameAndUsername(session));
       return (await endSession.one(uid, 'ended-by-admin', by)) ?? throwNoSession();
     },
 
-    async endOfApplication(id, by) {
+    /** Ends every session that the application takes part in. Returns their number. */
+    async endOfApplication(id: string, by: Actor): Promise<number> {
       const { clientId, name } = await applications.get(id);
       assertFreshProof(by, 'application.end-sessions', name);
       return endSession.ofApplication(clientId, 'ended-by-admin', by);

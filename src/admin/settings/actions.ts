@@ -26,11 +26,7 @@ import { settingPermission } from './setting-groups.ts';
 
 const MAX_FAULTS = 20;
 
-export interface SettingAdmin {
-  list(): Promise<SettingEntry[]>;
-  /** null resets a setting to its default. A secret that is left out of a value stays, unless its URL has another origin. */
-  update(changes: SettingChanges, by: Actor, expected?: Expected): Promise<SettingEntry[]>;
-}
+export type SettingAdmin = ReturnType<typeof createSettingAdmin>;
 
 export type SettingChanges = { [Name in SettingName]?: SettingValues[Name] | null };
 
@@ -43,7 +39,7 @@ export interface SettingAdminDependencies {
 }
 
 /** Changes throw StepUpNeeded, forbidden, owned_by_file for a setting of the configuration file, and precondition_failed for another version. */
-export function createSettingAdmin(dependencies: SettingAdminDependencies): SettingAdmin {
+export function createSettingAdmin(dependencies: SettingAdminDependencies) {
   const { db, audit, settings, authority, brandImages } = dependencies;
 
   async function change(name: SettingName, before: SettingEntry, value: unknown, by: Actor, tx: Tx): Promise<void> {
@@ -62,9 +58,10 @@ export function createSettingAdmin(dependencies: SettingAdminDependencies): Sett
   }
 
   return {
-    list: () => settings.list(),
+    list: (): Promise<SettingEntry[]> => settings.list(),
 
-    async update(wanted, by, expected = 'any') {
+    /** null resets a setting to its default. A secret that is left out of a value stays, unless its URL has another origin. */
+    async update(wanted: SettingChanges, by: Actor, expected: Expected = 'any'): Promise<SettingEntry[]> {
       // Also for a value that is the stored one: the answer must not tell whether a guessed secret is right.
       for (const name of settingNames) if (wanted[name] !== undefined) await assertMayChange(authority, name, by);
       assertOwnAddressAllowed(wanted, by);

@@ -6,13 +6,7 @@ import type { FileReader } from '../../config-file/file-reader.ts';
 import { badRequest } from '../../http/errors.ts';
 import { faultMessage } from '../../platform/fault-messages.ts';
 
-export interface ConfigurationAdmin {
-  /** Hides secrets (`PlanOptions`). Throws invalid_input with the line and column of every fault. */
-  plan(text: string): Promise<Plan>;
-  export(): Promise<string>;
-  /** The same as JSON. */
-  exportJson(): Promise<string>;
-}
+export type ConfigurationAdmin = ReturnType<typeof createConfigurationAdmin>;
 
 export interface ConfigurationAdminDependencies {
   configFile: Pick<ConfigFile, 'plan'>;
@@ -22,12 +16,14 @@ export interface ConfigurationAdminDependencies {
 }
 
 /** Plans and exports; never applies a file. */
-export function createConfigurationAdmin(dependencies: ConfigurationAdminDependencies): ConfigurationAdmin {
+export function createConfigurationAdmin(dependencies: ConfigurationAdminDependencies) {
   return {
     export: dependencies.exportConfiguration,
-    exportJson: async () => JSON.stringify(await dependencies.exportedConfiguration()),
+    /** The same as JSON. */
+    exportJson: async (): Promise<string> => JSON.stringify(await dependencies.exportedConfiguration()),
 
-    async plan(text) {
+    /** Hides secrets (`PlanOptions`). Throws invalid_input with the line and column of every fault. */
+    async plan(text: string): Promise<Plan> {
       const parsed = await dependencies.fileReader.read(text);
       // It would read a file of this server.
       const pictures = picturesIn(structuredClone(parsed.declared.settings)).filter(({ value }) =>

@@ -43,15 +43,7 @@ export interface ImportResult {
   total: number;
 }
 
-export interface UserImport {
-  /**
-   * Handles up to `limit` rows of the text, after the first `done` ones, for `limits.bulk.importSeconds`: one row at least. Throws invalid_input
-   * without a header line.
-   */
-  run(text: string, options: { isTrial: boolean; done: number; limit: number }, by: Actor): Promise<ImportResult>;
-  /** All users that the actor may see as CSV. */
-  exportAll(by: Actor): AsyncGenerator<string>;
-}
+export type UserImport = ReturnType<typeof createUserImport>;
 
 export interface UserImportDependencies {
   accounts: Pick<Accounts, 'findByLogin'>;
@@ -80,10 +72,18 @@ export const IMPORT_COLUMNS = [
 type Values = Partial<Record<(typeof IMPORT_COLUMNS)[number] | `${string}#${string}`, string>>;
 
 /** The import and the export of users, on the same actions as single users. */
-export function createUserImport(dependencies: UserImportDependencies): UserImport {
+export function createUserImport(dependencies: UserImportDependencies) {
   const { users, stopwatch } = dependencies;
   return {
-    async run(text, { isTrial, done, limit }, by) {
+    /**
+     * Handles up to `limit` rows of the text, after the first `done` ones, for `limits.bulk.importSeconds`: one row at least. Throws invalid_input
+     * without a header line.
+     */
+    async run(
+      text: string,
+      { isTrial, done, limit }: { isTrial: boolean; done: number; limit: number },
+      by: Actor,
+    ): Promise<ImportResult> {
       const [header, ...lines] = parseCsv(text);
       const columns = (header?.cells ?? []).map(columnName);
       if (!columns.includes('username')) {
@@ -122,7 +122,8 @@ export function createUserImport(dependencies: UserImportDependencies): UserImpo
       return { rows, total: lines.length };
     },
 
-    exportAll: (by) => exportUsers(users, by),
+    /** All users that the actor may see as CSV. */
+    exportAll: (by: Actor): AsyncGenerator<string> => exportUsers(users, by),
   };
 }
 

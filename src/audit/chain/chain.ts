@@ -19,23 +19,7 @@ import { readUnsealed, type UnsealedRows } from './unsealed.ts';
 
 export { ChainError } from './anchors.ts';
 
-export interface AuditChain {
-  /** Starts the chain of a database without any event. */
-  begin(): Promise<void>;
-  /** Adds all unsealed entries with a valid MAC to the chain and returns their number. Throws ChainError when the chain was changed. */
-  seal(signal?: AbortSignal): Promise<number>;
-  /**
-   * Reads the whole log and reports each entry that was changed, removed, added or moved. Changes nothing. `checkpoints` is the
-   * text of another checkpoint file than that of this server.
-   */
-  verify(options?: { pageSize?: number; checkpoints?: string }): Promise<ChainVerdict>;
-  /** Deletes up to `limit` of the entries before `olderThan`, oldest first, and stores the new start of the chain. */
-  purge(olderThan: Date, limit: number): Promise<number>;
-  /** The checkpoints in the database, oldest first. */
-  checkpoints(): Promise<Checkpoint[]>;
-  /** PEM of the key that verifies checkpoints. */
-  publicKey: string;
-}
+export type AuditChain = ReturnType<typeof createAuditChain>;
 
 export interface AuditChainDependencies {
   db: Db;
@@ -59,7 +43,7 @@ export const statements = hotStatements('audit-chain', {
 });
 
 /** Seals, verifies and purges the chain; `seal` and `purge` may run on several instances at once. */
-export function createAuditChain(dependencies: AuditChainDependencies): AuditChain {
+export function createAuditChain(dependencies: AuditChainDependencies) {
   const { db, vault, outside, alarm, checkpointKey } = dependencies;
   // The newest end of the chain that this process has read. If the chain ends earlier, the database was rolled back.
   let newestHead: { seq: number; hash: string } | undefined;
@@ -92,17 +76,27 @@ export function createAuditChain(dependencies: AuditChainDependencies): AuditCha
   }
 
   return {
+    /** Adds all unsealed entries with a valid MAC to the chain and returns their number. Throws ChainError when the chain was changed. */
     seal,
+    /** PEM of the key that verifies checkpoints. */
     publicKey: publicKeyPem(checkpointKey),
-    checkpoints: async () => (await db.auditCheckpoint.findMany({ orderBy: { at: 'asc' } })) as Checkpoint[],
-    begin: () => beginChain(db, vault),
-    async verify({ pageSize, checkpoints } = {}) {
+    /** The checkpoints in the database, oldest first. */
+    checkpoints: async (): Promise<Checkpoint[]> =>
+      (await db.auditCheckpoint.findMany({ orderBy: { at: 'asc' } })) as Checkpoint[],
+    /** Starts the chain of a database without any event. */
+    begin: (): Promise<void> => beginChain(db, vault),
+    /**
+     * Reads the whole log and reports each entry that was changed, removed, added or moved. Changes nothing. `checkpoints` is the
+     * text of another checkpoint file than that of this server.
+     */
+    async verify({ pageSize, checkpoints }: { pageSize?: number; checkpoints?: string } = {}): Promise<ChainVerdict> {
       const publicKey = createPublicKey(checkpointKey.privateKey);
       const exported =
         checkpoints === undefined ? await outside.read() : await parseCheckpoints(checkpoints, publicKey);
       return checkChain({ db, vault, publicKey, outside: exported, ...(pageSize && { pageSize }) });
     },
-    async purge(olderThan, limit) {
+    /** Deletes up to `limit` of the entries before `olderThan`, oldest first, and stores the new start of the chain. */
+    async purge(olderThan: Date, limit: number): Promise<number> {
       await seal();
       const purged = await transaction(db, (tx) =>
         purgeOldest(tx, dependencies, { olderThan, limit, known: newestHead }),

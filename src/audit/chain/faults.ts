@@ -15,25 +15,20 @@ export interface ChainFault {
   message: string;
 }
 
-export interface Faults {
-  readonly list: ChainFault[];
-  add(fault: ChainFault): void;
-  /** How many more are collected. */
-  remaining(): number;
-  isFull(): boolean;
-}
+export type Faults = ReturnType<typeof createFaults>;
 
 /** Enough to see what happened; an emptied log would have millions. */
 const MAX_FAULTS = 100;
 
-export function createFaults(): Faults {
+export function createFaults() {
   const list: ChainFault[] = [];
   const remaining = () => MAX_FAULTS - list.length;
   return {
     list,
+    /** How many more are collected. */
     remaining,
-    isFull: () => remaining() <= 0,
-    add(fault) {
+    isFull: (): boolean => remaining() <= 0,
+    add(fault: ChainFault): void {
       if (remaining() > 0) list.push(fault);
     },
   };

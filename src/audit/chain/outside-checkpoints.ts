@@ -13,16 +13,7 @@ import {
   type SignedCheckpoints,
 } from './checkpoint.ts';
 
-export interface OutsideCheckpoints {
-  /** Writes the checkpoint to each place. A place that fails is logged; the next checkpoint includes what this one says. */
-  publish(checkpoint: Checkpoint): Promise<void>;
-  /** The checkpoints of the file; none without a file. */
-  read(): Promise<SignedCheckpoints>;
-  /** The newest end of the chain in the file. */
-  newest(): Promise<Checkpoint | undefined>;
-  /** Renames the file after a restore, so that the chain may end earlier than it says; undefined where there is none. */
-  setAside(at: Date): Promise<string | undefined>;
-}
+export type OutsideCheckpoints = ReturnType<typeof createOutsideCheckpoints>;
 
 export interface OutsideCheckpointsDependencies {
   file: string;
@@ -33,22 +24,25 @@ export interface OutsideCheckpointsDependencies {
   logger: Logger;
 }
 
-export function createOutsideCheckpoints(dependencies: OutsideCheckpointsDependencies): OutsideCheckpoints {
+export function createOutsideCheckpoints(dependencies: OutsideCheckpointsDependencies) {
   const { file, url, key, logger } = dependencies;
   const publicKey = createPublicKey(key.privateKey);
   const attempt = (place: string, work: () => Promise<void>) =>
     work().catch((err: unknown) => logger.error({ err, place }, 'an audit checkpoint could not be stored'));
 
   return {
-    async publish(checkpoint) {
+    /** Writes the checkpoint to each place. A place that fails is logged; the next checkpoint includes what this one says. */
+    async publish(checkpoint: Checkpoint): Promise<void> {
       logger.info({ checkpoint }, 'audit checkpoint');
       await Promise.all([
         attempt(file, () => append(file, `${formatCheckpoint(checkpoint)}\n`)),
         url === undefined ? undefined : attempt(url, () => post(url, checkpoint, dependencies.fetch)),
       ]);
     },
-    read: async () => parseCheckpoints(await textOf(file), publicKey),
-    async setAside(at) {
+    /** The checkpoints of the file; none without a file. */
+    read: async (): Promise<SignedCheckpoints> => parseCheckpoints(await textOf(file), publicKey),
+    /** Renames the file after a restore, so that the chain may end earlier than it says; undefined where there is none. */
+    async setAside(at: Date): Promise<string | undefined> {
       const name = `${file}.${at.toISOString().replaceAll(':', '-')}`;
       return rename(file, name).then(
         () => name,
@@ -58,7 +52,8 @@ export function createOutsideCheckpoints(dependencies: OutsideCheckpointsDepende
         },
       );
     },
-    newest: async () => newestHead(await textOf(file), publicKey),
+    /** The newest end of the chain in the file. */
+    newest: async (): Promise<Checkpoint | undefined> => newestHead(await textOf(file), publicKey),
   };
 }
 

@@ -2,7 +2,7 @@
 // without a sign-in; and the last attempts, each with its exact reason.
 import type { Account } from '../../accounts/account.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
-import { type ApplicationPreviews, createApplicationPreviews } from '../../admin/applications/preview.ts';
+import { createApplicationPreviews } from '../../admin/applications/preview.ts';
 import type { FindTypedUser } from '../../admin/suggestions/typed-user.ts';
 import { accessDecision } from '../../applications/access-decision.ts';
 import type { Application } from '../../applications/application.ts';
@@ -26,21 +26,7 @@ export interface AccessReport {
   checks: Check[];
 }
 
-export interface AccessCheck {
-  /** By id, username, email address or full name. */
-  findUser: FindTypedUser;
-  /** By id, client_id, entity ID or name. */
-  findApplication(text: string): Promise<Application | undefined>;
-  report(account: Account, application: Application): Promise<AccessReport>;
-  /** The report, and what this actor can do about each cause. */
-  diagnose(
-    account: Account,
-    application: Application,
-    viewer: { by: Actor; mayOpen(permission: OwnPermission): boolean },
-  ): Promise<AccessReport & { causes: Cause[] }>;
-  preview: ApplicationPreviews;
-  attempts(about: AttemptsQuery): Promise<Attempts>;
-}
+export type AccessCheck = ReturnType<typeof createAccessCheck>;
 
 export interface AccessCheckDependencies extends FactsDependencies, AccessFixDependencies {
   db: Db;
@@ -53,7 +39,7 @@ export interface AccessCheckDependencies extends FactsDependencies, AccessFixDep
 }
 
 /** Reads only, except for the fixes. */
-export function createAccessCheck(dependencies: AccessCheckDependencies): AccessCheck {
+export function createAccessCheck(dependencies: AccessCheckDependencies) {
   const { db, applications } = dependencies;
 
   async function reportOf(account: Account, application: Application) {
@@ -67,9 +53,11 @@ export function createAccessCheck(dependencies: AccessCheckDependencies): Access
   }
 
   return {
+    /** By id, username, email address or full name. */
     findUser: dependencies.findUser,
 
-    async findApplication(text) {
+    /** By id, client_id, entity ID or name. */
+    async findApplication(text: string): Promise<Application | undefined> {
       const byClient = await applications.find(text);
       if (byClient) return byClient;
       const byId = await db.application.findUnique({ where: { id: text }, select: { id: true } });
@@ -79,14 +67,20 @@ export function createAccessCheck(dependencies: AccessCheckDependencies): Access
       return exact ?? (found.length === 1 ? found[0] : undefined);
     },
 
-    report: async (account, application) => (await reportOf(account, application)).report,
+    report: async (account: Account, application: Application): Promise<AccessReport> =>
+      (await reportOf(account, application)).report,
 
-    async diagnose(account, application, viewer) {
+    /** The report, and what this actor can do about each cause. */
+    async diagnose(
+      account: Account,
+      application: Application,
+      viewer: { by: Actor; mayOpen(permission: OwnPermission): boolean },
+    ): Promise<AccessReport & { causes: Cause[] }> {
       const { facts, report } = await reportOf(account, application);
       return { ...report, causes: await causesOf(dependencies, report.checks, facts, viewer) };
     },
 
     preview: createApplicationPreviews(dependencies),
-    attempts: (about) => readAttempts(dependencies, about),
+    attempts: (about: AttemptsQuery): Promise<Attempts> => readAttempts(dependencies, about),
   };
 }

@@ -31,13 +31,7 @@ export interface Explanation {
   problem?: RegistrationProblem | undefined;
 }
 
-export interface RejectionAdmin {
-  list: Rejections['list'];
-  /** Throws not_found. */
-  explain(code: string): Promise<Explanation>;
-  /** Applies one of the fixes. Throws conflict when it is not offered any more, or changed nothing. */
-  fix(code: string, id: string, by: Actor): Promise<Explanation>;
-}
+export type RejectionAdmin = ReturnType<typeof createRejectionAdmin>;
 
 export interface RejectionAdminDependencies extends FixDependencies {
   rejections: Pick<Rejections, 'find' | 'list'>;
@@ -60,7 +54,7 @@ function unknownReference(): AppError {
   return notFound({ message: t('console.rejections.not-found'), advice });
 }
 
-export function createRejectionAdmin(dependencies: RejectionAdminDependencies): RejectionAdmin {
+export function createRejectionAdmin(dependencies: RejectionAdminDependencies) {
   const { rejections, accounts, applications, connections, samlSide, missingApis, isOwnApi } = dependencies;
   const { registrationFaultOf } = dependencies;
 
@@ -108,9 +102,11 @@ export function createRejectionAdmin(dependencies: RejectionAdminDependencies): 
 
   return {
     list: rejections.list,
-    explain: async (code) => (await explained(code)).explanation,
+    /** Throws not_found. */
+    explain: async (code: string): Promise<Explanation> => (await explained(code)).explanation,
 
-    async fix(code, id, by) {
+    /** Applies one of the fixes. Throws conflict when it is not offered any more, or changed nothing. */
+    async fix(code: string, id: string, by: Actor): Promise<Explanation> {
       const { fixes } = await explained(code);
       const wanted = fixes.find((one) => one.id === id);
       if (!wanted) throw conflict('conflict', { message: t('console.rejections.fix-gone') });

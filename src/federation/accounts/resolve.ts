@@ -29,22 +29,7 @@ export type Resolution =
   /** The user has to prove this account here; then `link` finishes. */
   | { outcome: 'prove'; accountId: string };
 
-export interface Resolver {
-  resolve(connection: Connection, identity: UpstreamIdentity, context: ResolveContext): Promise<Resolution>;
-  /**
-   * Links the identity to an account whose user has proven it. Throws identity_taken (409). Returns what the caller does after the
-   * transaction: the notice to the owner.
-   */
-  link(
-    connection: Connection,
-    identity: UpstreamIdentity,
-    account: Account,
-    by: Actor,
-    tx: Tx,
-  ): Promise<() => Promise<void>>;
-  /** What `resolve` would do; writes nothing. */
-  preview(connection: Connection, identity: UpstreamIdentity): Promise<Preview>;
-}
+export type Resolver = ReturnType<typeof createResolver>;
 
 export interface ResolveContext {
   request: RequestInfo;
@@ -78,7 +63,7 @@ export interface ResolverDependencies extends FactsDependencies {
   confirmAddress(account: Account, email: string, request: RequestInfo): Promise<void>;
 }
 
-export function createResolver(dependencies: ResolverDependencies): Resolver {
+export function createResolver(dependencies: ResolverDependencies) {
   const { db, accounts, connections, notifyOwner } = dependencies;
 
   // From the cache where no transaction is open: in one, a read beside it would wait for a second connection to the database.
@@ -87,7 +72,7 @@ export function createResolver(dependencies: ResolverDependencies): Resolver {
   }
 
   return {
-    async resolve(connection, identity, context) {
+    async resolve(connection: Connection, identity: UpstreamIdentity, context: ResolveContext): Promise<Resolution> {
       const rules = await rulesOf(connection);
       const attempt = () => findOrCreate(dependencies, { connection, identity, rules }, context);
       // The same user may sign in for the first time in two browsers at once: the second attempt finds what the other one stored.
@@ -102,7 +87,17 @@ export function createResolver(dependencies: ResolverDependencies): Resolver {
       return { outcome: 'signed-in', account };
     },
 
-    async link(connection, identity, account, by, tx) {
+    /**
+     * Links the identity to an account whose user has proven it. Throws identity_taken (409). Returns what the caller does after the
+     * transaction: the notice to the owner.
+     */
+    async link(
+      connection: Connection,
+      identity: UpstreamIdentity,
+      account: Account,
+      by: Actor,
+      tx: Tx,
+    ): Promise<() => Promise<void>> {
       const rules = await rulesOf(connection, tx);
       const facts = await readFacts(dependencies, connection, identity, rules, tx);
       const isNew = facts.known?.id !== account.id;
@@ -114,7 +109,8 @@ export function createResolver(dependencies: ResolverDependencies): Resolver {
       };
     },
 
-    async preview(connection, identity) {
+    /** What `resolve` would do; writes nothing. */
+    async preview(connection: Connection, identity: UpstreamIdentity): Promise<Preview> {
       const { domains, mappings } = await rulesOf(connection);
       const facts = await readFacts(dependencies, connection, identity, { domains }, db);
       const match = matchAccount(facts);

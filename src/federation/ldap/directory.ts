@@ -39,32 +39,14 @@ export interface FoundUser {
   lockout: DirectoryLockout;
 }
 
-export interface Directory {
-  /** Checks the password of a login. Throws upstream_unavailable. */
-  checkPassword(
-    connection: LdapConnection,
-    typed: { login: string; password: string },
-    mayBind: MayBind,
-  ): Promise<DirectoryCheck>;
-  /** Takes as long as checkPassword, for a login that belongs to no directory: a search without a hit, and a bind that fails. */
-  imitateCheck(connection: LdapConnection, login: string): Promise<void>;
-  /**
-   * The identity of a login without its password, for "Try it"; undefined: no such user. An administrator asks, so a password of the
-   * account that searches is tried again that the directory has rejected.
-   */
-  lookUp(connection: LdapConnection, login: string): Promise<FoundUser | undefined>;
-  /** The same of a known user. Undefined: there is no such entry any more, or the filter of the connection leaves it out. */
-  findAgain(connection: LdapConnection, subject: string): Promise<FoundUser | undefined>;
-  /** Connects and binds as the account that searches, reads the base DN and tries the filter, for doctor. */
-  probe(connection: LdapConnection): Promise<void>;
-}
+export type Directory = ReturnType<typeof createDirectory>;
 
 export interface DirectoryDependencies {
   connections: Pick<Connections, 'decryptedSecrets' | 'secretRejected' | 'secretAccepted'>;
   now: Clock;
 }
 
-export function createDirectory({ connections, now }: DirectoryDependencies): Directory {
+export function createDirectory({ connections, now }: DirectoryDependencies) {
   const withSearchBind = createSearchBind({ connections, now });
   const readDomain = createReadDomain(now);
 
@@ -116,7 +98,12 @@ export function createDirectory({ connections, now }: DirectoryDependencies): Di
   }
 
   return {
-    async checkPassword(connection, { login, password }, mayBind) {
+    /** Checks the password of a login. Throws upstream_unavailable. */
+    async checkPassword(
+      connection: LdapConnection,
+      { login, password }: { login: string; password: string },
+      mayBind: MayBind,
+    ): Promise<DirectoryCheck> {
       const fault = passwordFault(password);
       if (fault) return { outcome: 'wrong', reason: fault };
       return withSearchBind(connection, async (session, rebind) => {
@@ -140,14 +127,19 @@ export function createDirectory({ connections, now }: DirectoryDependencies): Di
       });
     },
 
-    async imitateCheck(connection, login) {
+    /** Takes as long as checkPassword, for a login that belongs to no directory: a search without a hit, and a bind that fails. */
+    async imitateCheck(connection: LdapConnection, login: string): Promise<void> {
       await withSearchBind(connection, async (session) => {
         await findUser(session, connection, randomLoginLike(login));
         await bindWithRandomDn(session, connection);
       });
     },
 
-    lookUp: (connection, login) =>
+    /**
+     * The identity of a login without its password, for "Try it"; undefined: no such user. An administrator asks, so a password of the
+     * account that searches is tried again that the directory has rejected.
+     */
+    lookUp: (connection: LdapConnection, login: string): Promise<FoundUser | undefined> =>
       withSearchBind(
         connection,
         async (session) => {
@@ -157,7 +149,8 @@ export function createDirectory({ connections, now }: DirectoryDependencies): Di
         { triesRejected: true },
       ),
 
-    findAgain: (connection, subject) =>
+    /** The same of a known user. Undefined: there is no such entry any more, or the filter of the connection leaves it out. */
+    findAgain: (connection: LdapConnection, subject: string): Promise<FoundUser | undefined> =>
       withSearchBind(connection, async (session) => {
         const entry = await searchOne(session, connection, subjectFilter(subject, connection));
         if (!entry) return undefined;
@@ -177,7 +170,8 @@ export function createDirectory({ connections, now }: DirectoryDependencies): Di
         return described(session, connection, { entry: stillFound, lockout });
       }),
 
-    async probe(connection) {
+    /** Connects and binds as the account that searches, reads the base DN and tries the filter, for doctor. */
+    async probe(connection: LdapConnection): Promise<void> {
       await withSearchBind(connection, async (session) => {
         await session.search({
           base: connection.settings.base_dn,

@@ -19,10 +19,7 @@ export interface OidcClientDependencies {
   now: Clock;
 }
 
-export interface OidcClient {
-  config: openid.Configuration;
-  metadata: openid.ServerMetadata;
-}
+export type OidcClient = Awaited<ReturnType<typeof createOidcClient>>;
 
 /** Placeholder in the issuer of a multi-tenant discovery document (Entra ID); the ID token names the tenant. */
 export const TENANT = '{tenantid}';
@@ -40,7 +37,7 @@ export async function createOidcClient(
   dependencies: OidcClientDependencies,
   connection: OidcConnection,
   { issuer, tokenResponse }: ClientOptions = {},
-): Promise<OidcClient> {
+) {
   const { documents, guardedFetch } = dependencies;
   const { settings } = connection;
   const { content } = await documents.get(connection, 'discovery').catch(unavailable);

@@ -54,27 +54,13 @@ export interface VerifiedRequest extends AcceptedRequest {
   connections: [SamlConnection, ...SamlConnection[]];
 }
 
-export interface ReceivedLogoutRequests {
-  /** Verifies the LogoutRequest. Throws SamlError. */
-  accept(opened: OpenedMessage): Promise<VerifiedRequest>;
-  /** Ends the sessions that the request names; the status to answer with, or the logout run that has to complete first. */
-  endSessions(
-    accepted: VerifiedRequest,
-    by: { request: RequestInfo; frontChannel?: FrontChannel },
-  ): Promise<SamlStatus | { runId: string }>;
-  /** The answer through the browser; undefined when the upstream has no endpoint for it. */
-  answer(
-    accepted: AcceptedRequest,
-    how: { binding: 'redirect' | 'post'; relayState: string | undefined; status: SamlStatus },
-  ): Promise<UpstreamRedirect | undefined>;
-  /** The unsigned answer to a SOAP request. */
-  soapAnswer(accepted: AcceptedRequest, status: SamlStatus): XmlElement;
-}
+export type ReceivedLogoutRequests = ReturnType<typeof createReceivedLogoutRequests>;
 
-export function createReceivedLogoutRequests(dependencies: ReceivedLogoutRequestsDependencies): ReceivedLogoutRequests {
+export function createReceivedLogoutRequests(dependencies: ReceivedLogoutRequestsDependencies) {
   const { serviceProvider, identityProviders, seenMessages, now } = dependencies;
   return {
-    async accept(opened) {
+    /** Verifies the LogoutRequest. Throws SamlError. */
+    async accept(opened: OpenedMessage): Promise<VerifiedRequest> {
       const entityId = opened.claimedIssuer;
       const { message, connections } = await verifiedBy(opened, await sendersOf(dependencies, entityId));
       const request = readLogoutRequest(message, expectedFrom(dependencies, entityId));
@@ -82,9 +68,21 @@ export function createReceivedLogoutRequests(dependencies: ReceivedLogoutRequest
       return { connection: connections[0], connections, requestId: request.id, request };
     },
 
-    endSessions: (accepted, by) => endSessions(dependencies, accepted, by),
+    /** Ends the sessions that the request names; the status to answer with, or the logout run that has to complete first. */
+    endSessions: (
+      accepted: VerifiedRequest,
+      by: { request: RequestInfo; frontChannel?: FrontChannel },
+    ): Promise<SamlStatus | { runId: string }> => endSessions(dependencies, accepted, by),
 
-    async answer({ connection, requestId }, { binding, relayState, status }) {
+    /** The answer through the browser; undefined when the upstream has no endpoint for it. */
+    async answer(
+      { connection, requestId }: AcceptedRequest,
+      {
+        binding,
+        relayState,
+        status,
+      }: { binding: 'redirect' | 'post'; relayState: string | undefined; status: SamlStatus },
+    ): Promise<UpstreamRedirect | undefined> {
       const { slo } = await identityProviders.of(connection);
       const target = browserEndpoint(slo, binding);
       if (!target) return undefined;
@@ -107,7 +105,8 @@ export function createReceivedLogoutRequests(dependencies: ReceivedLogoutRequest
       );
     },
 
-    soapAnswer({ connection, requestId }, status) {
+    /** The unsigned answer to a SOAP request. */
+    soapAnswer({ connection, requestId }: AcceptedRequest, status: SamlStatus): XmlElement {
       const issuer = serviceProvider.entityIdFor(connection);
       const id = newMessageId();
       // A response on the same connection goes to nobody else.

@@ -22,31 +22,26 @@ export interface SentLogoutRequestsDependencies extends ExpectationDependencies 
   serviceProvider: ServiceProvider;
 }
 
-export interface SentLogoutRequests {
-  /**
-   * A LogoutRequest of this server, signed, for the session at the upstream; undefined when the upstream has no endpoint for it.
-   * Its answer comes to /saml/sp/slo and is read by `isConfirmed`.
-   */
-  request(
-    connection: SamlConnection,
-    handle: Extract<UpstreamSessionHandle, { kind: 'saml' }>,
-    relayState?: string,
-  ): Promise<{ messageId: string; redirect: UpstreamRedirect } | undefined>;
-  /** The address of its single logout; undefined when the upstream has none. */
-  addressOf(connection: SamlConnection): Promise<string | undefined>;
-  /** Whether a LogoutResponse confirms that request. Throws SamlError when it is not authentic. */
-  isConfirmed(connection: SamlConnection, opened: OpenedMessage, messageId: string): Promise<boolean>;
-}
+export type SentLogoutRequests = ReturnType<typeof createSentLogoutRequests>;
 
-export function createSentLogoutRequests(dependencies: SentLogoutRequestsDependencies): SentLogoutRequests {
+export function createSentLogoutRequests(dependencies: SentLogoutRequestsDependencies) {
   const { serviceProvider, identityProviders, now } = dependencies;
   return {
-    async addressOf(connection) {
+    /** The address of its single logout; undefined when the upstream has none. */
+    async addressOf(connection: SamlConnection): Promise<string | undefined> {
       const { slo } = await identityProviders.of(connection);
       return browserEndpoint(slo, 'redirect')?.location;
     },
 
-    async request(connection, { nameId, sessionIndex }, relayState) {
+    /**
+     * A LogoutRequest of this server, signed, for the session at the upstream; undefined when the upstream has no endpoint for it.
+     * Its answer comes to /saml/sp/slo and is read by `isConfirmed`.
+     */
+    async request(
+      connection: SamlConnection,
+      { nameId, sessionIndex }: Extract<UpstreamSessionHandle, { kind: 'saml' }>,
+      relayState?: string,
+    ): Promise<{ messageId: string; redirect: UpstreamRedirect } | undefined> {
       const { slo } = await identityProviders.of(connection);
       const target = browserEndpoint(slo, 'redirect');
       if (!target) return undefined;
@@ -63,7 +58,8 @@ export function createSentLogoutRequests(dependencies: SentLogoutRequestsDepende
       return { messageId, redirect: encodeForBinding(serviceProvider, target, 'SAMLRequest', message, relayState) };
     },
 
-    async isConfirmed(connection, opened, messageId) {
+    /** Whether a LogoutResponse confirms that request. Throws SamlError when it is not authentic. */
+    async isConfirmed(connection: SamlConnection, opened: OpenedMessage, messageId: string): Promise<boolean> {
       const identityProvider = await identityProviders.of(connection);
       const { entityId } = identityProvider;
       if (opened.claimedIssuer !== entityId) throw new SamlError('wrong_issuer');

@@ -8,16 +8,7 @@ import { algorithms, bindings, nameIdFormats, namespaces } from '../../saml/xml/
 import { createSigner, type Signer } from '../../saml/xml/sign.ts';
 import { canonical, element, wireFormat, type XmlElement } from '../../saml/xml/write.ts';
 
-export interface ServiceProvider {
-  acsUrl: string;
-  sloUrl: string;
-  /** /saml/sp/metadata, or the name that the connection declares. */
-  entityIdFor(connection: Pick<SamlConnection, 'settings'>): string;
-  signer(): Signer;
-  decryptionKeys: Keyring['decryptionKeys'];
-  /** The document, for a connection with an entity ID of its own, or for all others. */
-  metadata(connection: Pick<SamlConnection, 'settings'> | undefined): string;
-}
+export type ServiceProvider = ReturnType<typeof createServiceProvider>;
 
 export interface ServiceProviderDependencies {
   /** Public base URL. */
@@ -29,25 +20,28 @@ export interface ServiceProviderDependencies {
 
 const CACHE_SECONDS = 3600;
 
-export function createServiceProvider({ issuer, keyring, presentation }: ServiceProviderDependencies): ServiceProvider {
+export function createServiceProvider({ issuer, keyring, presentation }: ServiceProviderDependencies) {
   const entityId = `${issuer}/saml/sp/metadata`;
   const [acsUrl, sloUrl] = [`${issuer}/saml/acs`, `${issuer}/saml/sp/slo`];
-  const entityIdFor: ServiceProvider['entityIdFor'] = ({ settings }) => settings.sp_entity_id ?? entityId;
+  const entityIdFor: (connection: Pick<SamlConnection, 'settings'>) => string = ({ settings }) =>
+    settings.sp_entity_id ?? entityId;
   let cached: { kid: string; signer: Signer } | undefined;
 
   return {
     acsUrl,
     sloUrl,
+    /** /saml/sp/metadata, or the name that the connection declares. */
     entityIdFor,
     decryptionKeys: keyring.decryptionKeys,
 
-    signer() {
+    signer(): Signer {
       const credential = keyring.serviceProviderCredential();
       if (cached?.kid !== credential.kid) cached = { kid: credential.kid, signer: createSigner(credential) };
       return cached.signer;
     },
 
-    metadata(connection) {
+    /** The document, for a connection with an entity ID of its own, or for all others. */
+    metadata(connection: Pick<SamlConnection, 'settings'> | undefined): string {
       const pemOf = (use: 'saml-sp' | 'saml-sp-encryption') =>
         keyring.serviceProviderCertificates(use).map(({ certificatePem }) => certificatePem);
       const descriptor = element(

@@ -19,12 +19,7 @@ const browserBundles = {
   'altcha-worker.js': inPackage('altcha/workers/pbkdf2', 'pbkdf2.js'),
 };
 
-export interface Assets {
-  /** `/assets/people.<hash>.css` for `people.css`. */
-  url(name: string): string;
-  /** Serves `/assets/…`. */
-  serve: Middleware;
-}
+export type Assets = ReturnType<typeof createAssets>;
 
 export interface AssetsDependencies {
   dirs: readonly string[];
@@ -56,7 +51,7 @@ const TYPES: Record<string, string> = {
 const COMPRESSED = new Set(['image/png', 'font/woff2']);
 
 /** Reads every asset of `dirs` now: a missing folder stops the start, not a page. */
-export function createAssets({ dirs, extra = browserBundles, reload = false }: AssetsDependencies): Assets {
+export function createAssets({ dirs, extra = browserBundles, reload = false }: AssetsDependencies) {
   const files = new Map(
     dirs.flatMap((dir) =>
       filesIn(dir)
@@ -73,13 +68,15 @@ export function createAssets({ dirs, extra = browserBundles, reload = false }: A
   }
 
   return {
-    url(name) {
+    /** `/assets/people.<hash>.css` for `people.css`. */
+    url(name: string): string {
       const asset = find(name);
       if (!asset) throw new Error(`there is no asset ${name}`);
       const extension = path.extname(name);
       return `${PREFIX}${name.slice(0, -extension.length)}.${asset.hash}${extension}`;
     },
-    serve: (ctx, next) => {
+    /** Serves `/assets/…`. */
+    serve: ((ctx, next) => {
       if (!ctx.path.startsWith(PREFIX)) return next();
       ctx.state.route = '/assets/:name';
       const match = /^([\w-]+)\.([0-9a-f]{16})(\.\w+)$/.exec(ctx.path.slice(PREFIX.length));
@@ -87,7 +84,7 @@ export function createAssets({ dirs, extra = browserBundles, reload = false }: A
       if (!match || !asset || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) throw notFound();
       send(ctx, asset, match[2] === asset.hash);
       return Promise.resolve();
-    },
+    }) satisfies Middleware,
   };
 }
 

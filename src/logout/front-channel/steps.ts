@@ -29,16 +29,11 @@ export interface LogoutStepsDependencies {
   serviceProviders: Pick<ServiceProviders, 'find'>;
 }
 
-export interface LogoutSteps {
-  /** Does every step that needs no browser, then answers with the page or redirect of the next one. */
-  advance(ctx: Context, run: LogoutRun): Promise<void>;
-  /** The frames of these participants have loaded, or have been open for long enough. */
-  settleFrames(participants: readonly Participant[]): Promise<void>;
-}
+export type LogoutSteps = ReturnType<typeof createLogoutSteps>;
 
 type Step<Kind extends NextStep['kind']> = Extract<NextStep, { kind: Kind }>;
 
-export function createLogoutSteps(dependencies: LogoutStepsDependencies): LogoutSteps {
+export function createLogoutSteps(dependencies: LogoutStepsDependencies) {
   const { now, runs } = dependencies;
   const probe = probing(dependencies);
   const pages = stepPages(dependencies);
@@ -83,7 +78,11 @@ export function createLogoutSteps(dependencies: LogoutStepsDependencies): Logout
     }
   }
 
-  return { advance, settleFrames };
+  return {
+    /** Does every step that needs no browser, then answers with the page or redirect of the next one. */
+    advance /** The frames of these participants have loaded, or have been open for long enough. */,
+    settleFrames,
+  };
 }
 
 /** Asks the logout address of a participant whether it answers, and saves the result. */

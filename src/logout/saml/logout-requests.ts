@@ -38,28 +38,19 @@ export interface LogoutRequestsDependencies {
 /** The status to answer with at once, why no session was ended, or the logout run that has to complete first. */
 export type LogoutRequestOutcome = { status: SamlStatus } | { rejection: SamlError } | { runId: string };
 
-export interface LogoutRequests {
-  /** Ends the sessions that the request names. Throws SamlError when it is not authentic. */
-  accept(
-    ctx: Context,
-    sp: ServiceProvider,
-    opened: OpenedMessage,
-  ): Promise<{ context: LogoutRequestContext; outcome: LogoutRequestOutcome }>;
-  /** Writes the audit event of a request. */
-  record(
+export type LogoutRequests = ReturnType<typeof createLogoutRequests>;
+
+export function createLogoutRequests(dependencies: LogoutRequestsDependencies) {
+  const { base, now, skewSeconds, seenMessages, audit, repeatedEntries } = dependencies;
+  const endpoint = `${base}/saml/slo`;
+
+  const record: (
     ctx: Context,
     sp: ServiceProvider,
     outcome: 'success' | 'failure',
     reason?: string,
     subjectId?: string,
-  ): Promise<void>;
-}
-
-export function createLogoutRequests(dependencies: LogoutRequestsDependencies): LogoutRequests {
-  const { base, now, skewSeconds, seenMessages, audit, repeatedEntries } = dependencies;
-  const endpoint = `${base}/saml/slo`;
-
-  const record: LogoutRequests['record'] = (ctx, sp, outcome, reason, subjectId) => {
+  ) => Promise<void> = (ctx, sp, outcome, reason, subjectId) => {
     const about = { clientId: sp.entityId, ...(subjectId && { subjectId }), ...(reason && { reason }) };
     const entry = { type: 'saml.logout', outcome, request: ctx.state.request, ...about } as const;
     // Anyone can send any number of unsigned requests in the name of a service provider.
@@ -67,9 +58,15 @@ export function createLogoutRequests(dependencies: LogoutRequestsDependencies): 
   };
 
   return {
+    /** Writes the audit event of a request. */
     record,
 
-    accept: (ctx, sp, opened) =>
+    /** Ends the sessions that the request names. Throws SamlError when it is not authentic. */
+    accept: (
+      ctx: Context,
+      sp: ServiceProvider,
+      opened: OpenedMessage,
+    ): Promise<{ context: LogoutRequestContext; outcome: LogoutRequestOutcome }> =>
       runInChildSpan('saml LogoutRequest', { attributes: { 'gatehouse.client_id': sp.entityId } }, async () => {
         // A LogoutRequest needs a signature, also if the registration accepts unsigned AuthnRequests.
         const message = await authenticateMessage(opened, { ...sp, requireSigned: true });

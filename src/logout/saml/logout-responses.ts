@@ -20,16 +20,11 @@ export interface LogoutResponsesDependencies {
   runs: Pick<LogoutRunStore, 'findByMessageId' | 'settle' | 'browserFailed'>;
 }
 
-export interface LogoutResponses {
-  /** The ID of the logout run to continue. Throws SamlError when this response is not expected. */
-  accept(opened: OpenedMessage, inResponseTo: string): Promise<string>;
-  /** The same for a response that cannot be read: its RelayState is the ID of the LogoutRequest. */
-  acceptUnreadable(relayState: string, reason: string): Promise<string | undefined>;
-}
+export type LogoutResponses = ReturnType<typeof createLogoutResponses>;
 
 const MAX_ID = 256;
 
-export function createLogoutResponses(dependencies: LogoutResponsesDependencies): LogoutResponses {
+export function createLogoutResponses(dependencies: LogoutResponsesDependencies) {
   const { base, now, skewSeconds, serviceProviders, seenMessages, runs } = dependencies;
 
   async function succeeded(opened: OpenedMessage, participant: Participant, requestId: string): Promise<boolean> {
@@ -52,7 +47,8 @@ export function createLogoutResponses(dependencies: LogoutResponsesDependencies)
   }
 
   return {
-    async accept(opened, inResponseTo) {
+    /** The ID of the logout run to continue. Throws SamlError when this response is not expected. */
+    async accept(opened: OpenedMessage, inResponseTo: string): Promise<string> {
       const participant = await recipientOf(inResponseTo);
       if (!participant) throw new SamlError('unexpected_response', { detail: inResponseTo.slice(0, MAX_ID) });
       try {
@@ -71,7 +67,8 @@ export function createLogoutResponses(dependencies: LogoutResponsesDependencies)
       return participant.runId;
     },
 
-    async acceptUnreadable(relayState, reason) {
+    /** The same for a response that cannot be read: its RelayState is the ID of the LogoutRequest. */
+    async acceptUnreadable(relayState: string, reason: string): Promise<string | undefined> {
       const participant = await recipientOf(relayState);
       if (!participant) return undefined;
       await runs.browserFailed(participant, `invalid_answer: ${reason}`);

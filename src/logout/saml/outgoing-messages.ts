@@ -55,22 +55,9 @@ export interface WayBack {
   message?: Record<string, string>;
 }
 
-export interface OutgoingSamlMessages {
-  /** Undefined when the service provider or its endpoint is no longer registered. */
-  prepare(participant: Participant): Promise<PreparedRequest | undefined>;
-  /** The message that the browser will send, by the same binding, with an ID of its own. */
-  probeRequest(participant: Participant): Promise<ProbeRequest | undefined>;
-  /** Sends the LogoutRequest by SOAP. Throws when it should be retried. */
-  sendBySoap(participant: Participant): Promise<DeliveryResult>;
-  /** Answers by the binding of the request where the service provider has an endpoint for it, else by the other one. */
-  sendResponse(ctx: Context, sp: ServiceProvider, request: LogoutRequestContext, status: SamlStatus): void;
-  /** The same, for a page that the user leaves. Undefined when the service provider takes none. */
-  responseTo(sp: ServiceProvider, request: LogoutRequestContext, status: SamlStatus): WayBack | undefined;
-  /** The URL that `prepare` sends the browser to. */
-  destinationOf(participant: Participant): Promise<string | undefined>;
-}
+export type OutgoingSamlMessages = ReturnType<typeof createOutgoingSamlMessages>;
 
-export function createOutgoingSamlMessages(dependencies: OutgoingSamlMessagesDependencies): OutgoingSamlMessages {
+export function createOutgoingSamlMessages(dependencies: OutgoingSamlMessagesDependencies) {
   const { signer, serviceProviders } = dependencies;
   const endpointOf = async ({ clientId, channel }: Participant): Promise<SloEndpoint | undefined> => {
     const sp = await serviceProviders.find(clientId);
@@ -78,7 +65,8 @@ export function createOutgoingSamlMessages(dependencies: OutgoingSamlMessagesDep
   };
 
   return {
-    async prepare(participant) {
+    /** Undefined when the service provider or its endpoint is no longer registered. */
+    async prepare(participant: Participant): Promise<PreparedRequest | undefined> {
       const endpoint = await endpointOf(participant);
       if (!endpoint) return undefined;
       const { location, binding } = endpoint;
@@ -101,7 +89,8 @@ export function createOutgoingSamlMessages(dependencies: OutgoingSamlMessagesDep
       };
     },
 
-    async probeRequest(participant) {
+    /** The message that the browser will send, by the same binding, with an ID of its own. */
+    async probeRequest(participant: Participant): Promise<ProbeRequest | undefined> {
       const [sp, endpoint] = [await serviceProviders.find(participant.clientId), await endpointOf(participant)];
       if (!sp || !endpoint) return undefined;
       const { location, binding } = endpoint;
@@ -115,10 +104,17 @@ export function createOutgoingSamlMessages(dependencies: OutgoingSamlMessagesDep
       return { sp, messageId, url: location, init: { method: 'POST', body } };
     },
 
-    sendBySoap: (participant) => sendBySoap(dependencies, participant),
-    sendResponse: (ctx, sp, request, status) => sendResponse(dependencies, ctx, sp, request, status),
-    responseTo: (sp, request, status) => responseTo(dependencies, sp, request, status),
-    destinationOf: async (participant) => (await endpointOf(participant))?.location,
+    /** Sends the LogoutRequest by SOAP. Throws when it should be retried. */
+    sendBySoap: (participant: Participant): Promise<DeliveryResult> => sendBySoap(dependencies, participant),
+    /** Answers by the binding of the request where the service provider has an endpoint for it, else by the other one. */
+    sendResponse: (ctx: Context, sp: ServiceProvider, request: LogoutRequestContext, status: SamlStatus): void =>
+      sendResponse(dependencies, ctx, sp, request, status),
+    /** The same, for a page that the user leaves. Undefined when the service provider takes none. */
+    responseTo: (sp: ServiceProvider, request: LogoutRequestContext, status: SamlStatus): WayBack | undefined =>
+      responseTo(dependencies, sp, request, status),
+    /** The URL that `prepare` sends the browser to. */
+    destinationOf: async (participant: Participant): Promise<string | undefined> =>
+      (await endpointOf(participant))?.location,
   };
 }
 

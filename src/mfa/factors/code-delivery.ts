@@ -17,19 +17,7 @@ import type { Phones } from './phone-number.ts';
 export type SentBy = 'email' | 'sms';
 export type SendOutcome = { outcome: 'sent' | 'failed' } | { outcome: 'wait'; retryAfterSeconds: number };
 
-export interface CodeDelivery {
-  /** The address and number that codes for this account can be sent to. */
-  channels(account: Account, factors: OwnFactors): { [Channel in SentBy]?: string };
-  /** Whether an SMS gateway is set. */
-  hasSms(): boolean;
-  send(account: Account, channel: SentBy, to: string, request: RequestInfo): Promise<SendOutcome>;
-  /** To a number that the user wants to add; `sealed` goes into the form for its code. */
-  sendToNewNumber(
-    account: Account,
-    number: string,
-    request: RequestInfo,
-  ): Promise<SendOutcome & { sealed?: string | undefined }>;
-}
+export type CodeDelivery = ReturnType<typeof createCodeDelivery>;
 
 export interface CodeDeliveryDependencies {
   oneTimeCodes: Pick<OneTimeCodes, 'issue'>;
@@ -46,7 +34,7 @@ export interface CodeDeliveryDependencies {
 
 const minutes = limits.oneTimeCode.seconds / 60;
 
-export function createCodeDelivery(dependencies: CodeDeliveryDependencies): CodeDelivery {
+export function createCodeDelivery(dependencies: CodeDeliveryDependencies) {
   const { oneTimeCodes, phones, outbox, sms, rateLimits, mailLimits, audit, repeatedEntries, emailCodes } =
     dependencies;
 
@@ -82,20 +70,27 @@ export function createCodeDelivery(dependencies: CodeDeliveryDependencies): Code
   }
 
   return {
+    /** Whether an SMS gateway is set. */
     hasSms: sms.isSet,
 
-    channels: ({ email, emailVerified }, { phone }) => ({
+    /** The address and number that codes for this account can be sent to. */
+    channels: ({ email, emailVerified }: Account, { phone }: OwnFactors): { [Channel in SentBy]?: string } => ({
       ...(emailCodes() && email && emailVerified && { email }),
       ...(sms.isSet() && phone && { sms: phone }),
     }),
 
-    send: (account, channel, to, request) =>
+    send: (account: Account, channel: SentBy, to: string, request: RequestInfo): Promise<SendOutcome> =>
       attempt({ account, channel, to, request }, async () => {
         const code = await oneTimeCodes.issue(account.id, channel, to);
         return channel === 'sms' ? sms.sendCode(to, code) : mail(account, to, code, request);
       }),
 
-    async sendToNewNumber(account, number, request) {
+    /** To a number that the user wants to add; `sealed` goes into the form for its code. */
+    async sendToNewNumber(
+      account: Account,
+      number: string,
+      request: RequestInfo,
+    ): Promise<SendOutcome & { sealed?: string | undefined }> {
       let sealed: string | undefined;
       const result = await attempt({ account, channel: 'sms', to: number, request }, async () => {
         const enrolment = await phones.begin(account.id, number);

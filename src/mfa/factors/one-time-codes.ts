@@ -10,23 +10,19 @@ import { type Db, transaction } from '../../storage/database.ts';
 export type CodeChannel = 'email' | 'sms' | 'phone';
 export type CodeOutcome = 'ok' | 'wrong' | 'expired' | 'too-many-tries';
 
-export interface OneTimeCodes {
-  /** A new code for this address or number; earlier codes of the channel stop working. */
-  issue(userId: string, channel: CodeChannel, to: string): Promise<string>;
-  /** Counts the try before it compares, so that parallel guesses get no additional tries. */
-  verify(userId: string, channel: CodeChannel, to: string, code: string): Promise<CodeOutcome>;
-}
+export type OneTimeCodes = ReturnType<typeof createOneTimeCodes>;
 
 const { digits, seconds, tries } = limits.oneTimeCode;
 const PURPOSE = 'one-time codes';
 
-export function createOneTimeCodes({ db, vault, now }: { db: Db; vault: Vault; now: Clock }): OneTimeCodes {
+export function createOneTimeCodes({ db, vault, now }: { db: Db; vault: Vault; now: Clock }) {
   // Bound to the row, so that equal digits have different hashes, and to the recipient: a code that was sent to one number
   // does not verify another.
   const bound = (id: string, to: string, code: string) => `${id}:${to}:${code.normalize('NFKC').replace(/[\s-]/g, '')}`;
 
   return {
-    async issue(userId, channel, to) {
+    /** A new code for this address or number; earlier codes of the channel stop working. */
+    async issue(userId: string, channel: CodeChannel, to: string): Promise<string> {
       const id = randomId();
       const code = newCode();
       const at = now();
@@ -39,7 +35,8 @@ export function createOneTimeCodes({ db, vault, now }: { db: Db; vault: Vault; n
       return code;
     },
 
-    async verify(userId, channel, to, code) {
+    /** Counts the try before it compares, so that parallel guesses get no additional tries. */
+    async verify(userId: string, channel: CodeChannel, to: string, code: string): Promise<CodeOutcome> {
       const row = await db.oneTimeCode.findFirst({
         where: { userId, channel, usedAt: null, expiresAt: { gt: now() } },
         orderBy: { createdAt: 'desc' },

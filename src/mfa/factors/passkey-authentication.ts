@@ -29,12 +29,7 @@ export interface AccountKeys {
 
 type ExpectedAssertion = { challenge: string } & Partial<AccountKeys>;
 
-export interface PasskeyAuthenticator {
-  /** For the keys of one account, as second factor; without `of` for every passkey of this device. */
-  authenticationOptions(of?: AccountKeys): Promise<PublicKeyCredentialRequestOptionsJSON>;
-  /** Without `userId` the passkey names the account, and must verify its user. */
-  authenticate(answer: AssertionResponse, expected: ExpectedAssertion): Promise<PasskeyCheck>;
-}
+export type PasskeyAuthenticator = ReturnType<typeof createPasskeyAuthenticator>;
 
 export interface PasskeyAuthenticatorDependencies {
   protectedRows: Pick<ProtectedRows, 'isGenuine' | 'macOf'>;
@@ -44,10 +39,11 @@ export interface PasskeyAuthenticatorDependencies {
   issuerUrl: URL;
 }
 
-export function createPasskeyAuthenticator(dependencies: PasskeyAuthenticatorDependencies): PasskeyAuthenticator {
+export function createPasskeyAuthenticator(dependencies: PasskeyAuthenticatorDependencies) {
   const { db, issuerUrl } = dependencies;
   return {
-    async authenticationOptions(of) {
+    /** For the keys of one account, as second factor; without `of` for every passkey of this device. */
+    async authenticationOptions(of?: AccountKeys): Promise<PublicKeyCredentialRequestOptionsJSON> {
       const { generateAuthenticationOptions } = await webauthn();
       return generateAuthenticationOptions({
         rpID: issuerUrl.hostname,
@@ -57,7 +53,9 @@ export function createPasskeyAuthenticator(dependencies: PasskeyAuthenticatorDep
       });
     },
 
-    authenticate: (answer, expected) => authenticate(dependencies, answer, expected),
+    /** Without `userId` the passkey names the account, and must verify its user. */
+    authenticate: (answer: AssertionResponse, expected: ExpectedAssertion): Promise<PasskeyCheck> =>
+      authenticate(dependencies, answer, expected),
   };
 }
 

@@ -34,15 +34,7 @@ export interface PasskeyOwner {
 type RegistrationCeremony = { challenge: string; name: string; mustVerify?: boolean } & Actor;
 type NewPasskey = Parameters<Tx['passkey']['create']>[0]['data'] & { userId: string };
 
-export interface PasskeyRegistrar {
-  /** `mustVerify`: only a passkey that verifies its user is accepted. */
-  registrationOptions(owner: PasskeyOwner, mustVerify?: boolean): Promise<PublicKeyCredentialCreationOptionsJSON>;
-  register(
-    owner: PasskeyOwner,
-    answer: AttestationResponse,
-    ceremony: RegistrationCeremony,
-  ): Promise<PasskeyRegistration>;
-}
+export type PasskeyRegistrar = ReturnType<typeof createPasskeyRegistrar>;
 
 export interface PasskeyRegistrarDependencies {
   protectedRows: Pick<ProtectedRows, 'macOf'>;
@@ -55,10 +47,14 @@ export interface PasskeyRegistrarDependencies {
   serviceName: string;
 }
 
-export function createPasskeyRegistrar(dependencies: PasskeyRegistrarDependencies): PasskeyRegistrar {
+export function createPasskeyRegistrar(dependencies: PasskeyRegistrarDependencies) {
   const { db, issuerUrl, serviceName } = dependencies;
   return {
-    async registrationOptions(owner, mustVerify = false) {
+    /** `mustVerify`: only a passkey that verifies its user is accepted. */
+    async registrationOptions(
+      owner: PasskeyOwner,
+      mustVerify: boolean = false,
+    ): Promise<PublicKeyCredentialCreationOptionsJSON> {
       const { generateRegistrationOptions } = await webauthn();
       return generateRegistrationOptions({
         rpName: serviceName,
@@ -75,7 +71,11 @@ export function createPasskeyRegistrar(dependencies: PasskeyRegistrarDependencie
       });
     },
 
-    register: (owner, answer, ceremony) => register(dependencies, owner, answer, ceremony),
+    register: (
+      owner: PasskeyOwner,
+      answer: AttestationResponse,
+      ceremony: RegistrationCeremony,
+    ): Promise<PasskeyRegistration> => register(dependencies, owner, answer, ceremony),
   };
 }
 

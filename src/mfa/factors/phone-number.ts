@@ -19,15 +19,7 @@ export interface PhoneEnrolment {
   code: string;
 }
 
-export interface Phones {
-  begin(userId: string, number: string): Promise<PhoneEnrolment>;
-  /** The number of an enrolment that goes on, for the page after a wrong code. */
-  resume(userId: string, sealed: string): string | undefined;
-  /** Whether the code of an enrolment is correct; stores nothing. */
-  prove(userId: string, sealed: string, code: string): Promise<CodeOutcome>;
-  confirm(userId: string, sealed: string, code: string, by?: Actor): Promise<CodeOutcome>;
-  remove(userId: string, by?: Actor, tx?: Tx): Promise<boolean>;
-}
+export type Phones = ReturnType<typeof createPhones>;
 
 export interface PhonesDependencies {
   db: Db;
@@ -41,7 +33,7 @@ export interface PhonesDependencies {
 const pending = z.object({ number: z.string(), until: z.number() });
 const context = (userId: string) => `phone enrolment:${userId}`;
 
-export function createPhones({ db, vault, now, audit, protectedRows, oneTimeCodes }: PhonesDependencies): Phones {
+export function createPhones({ db, vault, now, audit, protectedRows, oneTimeCodes }: PhonesDependencies) {
   function resume(userId: string, sealed: string): string | undefined {
     try {
       const { number, until } = pending.parse(JSON.parse(vault.open(sealed, context(userId)).toString()));
@@ -57,16 +49,18 @@ export function createPhones({ db, vault, now, audit, protectedRows, oneTimeCode
   }
 
   return {
+    /** The number of an enrolment that goes on, for the page after a wrong code. */
     resume,
+    /** Whether the code of an enrolment is correct; stores nothing. */
     prove,
 
-    async begin(userId, number) {
+    async begin(userId: string, number: string): Promise<PhoneEnrolment> {
       const until = now().getTime() + limits.oneTimeCode.seconds * 1000;
       const sealed = vault.seal(JSON.stringify({ number, until }), context(userId));
       return { number, sealed, code: await oneTimeCodes.issue(userId, 'phone', number) };
     },
 
-    async confirm(userId, sealed, code, by = {}) {
+    async confirm(userId: string, sealed: string, code: string, by: Actor = {}): Promise<CodeOutcome> {
       const number = resume(userId, sealed);
       if (number === undefined) return 'expired';
       const outcome = await prove(userId, sealed, code);
@@ -81,7 +75,7 @@ export function createPhones({ db, vault, now, audit, protectedRows, oneTimeCode
       return 'ok';
     },
 
-    async remove(userId, by = {}, outer) {
+    async remove(userId: string, by: Actor = {}, outer?: Tx): Promise<boolean> {
       const work = async (tx: Tx) => {
         const { count } = await tx.phoneFactor.deleteMany({ where: { userId } });
         if (count > 0) await audit.record({ ...by, type: 'phone.removed', outcome: 'success', subjectId: userId }, tx);

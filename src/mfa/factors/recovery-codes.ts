@@ -8,21 +8,7 @@ import { canonicalCode, encodeAsLetters, newReadableCode } from '../../platform/
 import type { Vault } from '../../platform/vault.ts';
 import { type Db, isUniqueViolation, type Tx, transaction } from '../../storage/database.ts';
 
-export interface RecoveryCodes {
-  /** New codes, to be displayed only now; the old ones stop working. */
-  create(userId: string, by?: Actor): Promise<string[]>;
-  /**
-   * The codes that come with the first second factor; undefined when the account has codes already. They are derived from
-   * `enrolment`, the sealed value of the form of that factor, so that a form that is sent twice shows the same codes.
-   */
-  createFor(userId: string, enrolment: string, by?: Actor): Promise<string[] | undefined>;
-  /** The codes of createFor again, while none was used and no new ones were made. */
-  again(userId: string, enrolment: string): Promise<string[] | undefined>;
-  /** Uses a code up; of parallel uses one succeeds. */
-  redeem(userId: string, code: string, by?: Actor): Promise<'ok' | 'wrong'>;
-  remaining(userId: string): Promise<number>;
-  remove(userId: string, by?: Actor, tx?: Tx): Promise<void>;
-}
+export type RecoveryCodes = ReturnType<typeof createRecoveryCodes>;
 
 const LETTERS = (limits.recoveryCodes.bytes * 8) / 5;
 const PURPOSE = 'recovery codes';
@@ -36,21 +22,31 @@ export interface RecoveryCodesDependencies {
   audit: Audit;
 }
 
-export function createRecoveryCodes(dependencies: RecoveryCodesDependencies): RecoveryCodes {
+export function createRecoveryCodes(dependencies: RecoveryCodesDependencies) {
   const { db, vault, audit } = dependencies;
   return {
-    async create(userId, by = {}) {
+    /** New codes, to be displayed only now; the old ones stop working. */
+    async create(userId: string, by: Actor = {}): Promise<string[]> {
       const codes = Array.from({ length: count }, () => newReadableCode(LETTERS));
       await transaction(db, (tx) => store(dependencies, tx, userId, codes, by));
       return codes;
     },
 
-    createFor: (userId, enrolment, by = {}) => createFor(dependencies, userId, enrolment, by),
-    again: (userId, enrolment) => findStoredCodes(vault, db, userId, enrolment),
-    redeem: (userId, code, by = {}) => redeem(dependencies, userId, code, by),
-    remaining: (userId) => db.recoveryCode.count({ where: { userId, usedAt: null } }),
+    /**
+     * The codes that come with the first second factor; undefined when the account has codes already. They are derived from
+     * `enrolment`, the sealed value of the form of that factor, so that a form that is sent twice shows the same codes.
+     */
+    createFor: (userId: string, enrolment: string, by: Actor = {}): Promise<string[] | undefined> =>
+      createFor(dependencies, userId, enrolment, by),
+    /** The codes of createFor again, while none was used and no new ones were made. */
+    again: (userId: string, enrolment: string): Promise<string[] | undefined> =>
+      findStoredCodes(vault, db, userId, enrolment),
+    /** Uses a code up; of parallel uses one succeeds. */
+    redeem: (userId: string, code: string, by: Actor = {}): Promise<'ok' | 'wrong'> =>
+      redeem(dependencies, userId, code, by),
+    remaining: (userId: string): Promise<number> => db.recoveryCode.count({ where: { userId, usedAt: null } }),
 
-    async remove(userId, by = {}, outer) {
+    async remove(userId: string, by: Actor = {}, outer?: Tx): Promise<void> {
       const work = async (tx: Tx) => {
         const removed = await tx.recoveryCode.deleteMany({ where: { userId } });
         if (removed.count === 0) return;

@@ -22,24 +22,7 @@ export interface TotpEnrolment {
 
 export type TotpOutcome = 'ok' | 'wrong' | 'replayed' | 'not-enrolled';
 
-export interface Totp {
-  begin(account: { id: string; username: string }): TotpEnrolment;
-  /** The enrolment that goes on, for the page after a wrong code. */
-  resume(account: { id: string; username: string }, sealed: string): TotpEnrolment | undefined;
-  /** `again`: the form was sent twice, and this secret is stored already. */
-  confirm(
-    account: { id: string },
-    sealed: string,
-    code: string,
-    by?: Actor,
-  ): Promise<'ok' | 'again' | 'wrong' | 'expired'>;
-  /** A code works once, also when it is sent twice in parallel. */
-  verify(userId: string, code: string): Promise<TotpOutcome>;
-  /** A key from the configuration file or another system (parseTotpKey). Changes nothing when it is stored already. */
-  importSecret(userId: string, key: string, by?: Actor, tx?: Tx): Promise<void>;
-  remove(userId: string, by?: Actor, tx?: Tx): Promise<boolean>;
-  isEnrolled(userId: string, tx?: Tx): Promise<boolean>;
-}
+export type Totp = ReturnType<typeof createTotp>;
 
 export interface TotpDependencies {
   db: Db;
@@ -56,24 +39,33 @@ const guardrails = createGuardrails({ MIN_SECRET_BYTES: minSecretBytes });
 const context = (userId: string) => `totp_credentials:${userId}`;
 const pendingContext = (userId: string) => `totp enrolment:${userId}`;
 
-export function createTotp(dependencies: TotpDependencies): Totp {
+export function createTotp(dependencies: TotpDependencies) {
   const { db, vault, now, audit, issuerName } = dependencies;
   return {
-    begin(account) {
+    begin(account: { id: string; username: string }): TotpEnrolment {
       const secret = generateSecret({ length: secretBytes });
       const pending = JSON.stringify({ secret, until: epochSeconds(now) + ENROLMENT_SECONDS });
       return describe(issuerName(), account.username, secret, vault.seal(pending, pendingContext(account.id)));
     },
 
-    resume(account, sealed) {
+    /** The enrolment that goes on, for the page after a wrong code. */
+    resume(account: { id: string; username: string }, sealed: string): TotpEnrolment | undefined {
       const secret = openPending(dependencies, account.id, sealed);
       return secret === undefined ? undefined : describe(issuerName(), account.username, secret, sealed);
     },
 
-    confirm: (account, sealed, code, by = {}) => confirm(dependencies, account.id, { sealed, code }, by),
-    verify: (userId, code) => verifyOnce(dependencies, userId, code),
+    /** `again`: the form was sent twice, and this secret is stored already. */
+    confirm: (
+      account: { id: string },
+      sealed: string,
+      code: string,
+      by: Actor = {},
+    ): Promise<'ok' | 'again' | 'wrong' | 'expired'> => confirm(dependencies, account.id, { sealed, code }, by),
+    /** A code works once, also when it is sent twice in parallel. */
+    verify: (userId: string, code: string): Promise<TotpOutcome> => verifyOnce(dependencies, userId, code),
 
-    async importSecret(userId, text, by = {}, outer) {
+    /** A key from the configuration file or another system (parseTotpKey). Changes nothing when it is stored already. */
+    async importSecret(userId: string, text: string, by: Actor = {}, outer?: Tx): Promise<void> {
       const key = parseTotpKey(text);
       const work = async (tx: Tx) => {
         const row = await tx.totpCredential.findUnique({ where: { userId } });
@@ -83,7 +75,7 @@ export function createTotp(dependencies: TotpDependencies): Totp {
       await (outer ? work(outer) : transaction(db, work));
     },
 
-    async remove(userId, by = {}, outer) {
+    async remove(userId: string, by: Actor = {}, outer?: Tx): Promise<boolean> {
       const work = async (tx: Tx) => {
         const { count } = await tx.totpCredential.deleteMany({ where: { userId } });
         if (count > 0) await audit.record({ ...by, type: 'totp.removed', outcome: 'success', subjectId: userId }, tx);
@@ -92,7 +84,7 @@ export function createTotp(dependencies: TotpDependencies): Totp {
       return outer ? work(outer) : transaction(db, work);
     },
 
-    async isEnrolled(userId, tx = db) {
+    async isEnrolled(userId: string, tx: Tx = db): Promise<boolean> {
       const row = await tx.totpCredential.findUnique({ where: { userId }, select: { confirmedAt: true } });
       return Boolean(row?.confirmedAt);
     },

@@ -27,21 +27,7 @@ export interface AccessTokenPreview {
   claims: Record<string, unknown>;
 }
 
-export interface ClaimsPreviews {
-  /** Without a sign-in. Nothing is signed, so the result cannot be used as a token. */
-  preview(
-    clientId: string,
-    account: Account,
-    scope: string,
-  ): Promise<(ClaimsPreview & { accessTokens: AccessTokenPreview[] }) | undefined>;
-  /** Redeems the code of a test, once, for the ID token that the application would receive. */
-  redeem(test: {
-    clientId: string;
-    code: string;
-    verifier: string;
-    redirectUri: string;
-  }): Promise<(ClaimsPreview & { header: Record<string, unknown> }) | undefined>;
-}
+export type ClaimsPreviews = ReturnType<typeof createClaimsPreviews>;
 
 export interface ClaimsPreviewsDependencies {
   provider(): Provider;
@@ -51,7 +37,7 @@ export interface ClaimsPreviewsDependencies {
   protectedRows: Pick<ProtectedRows, 'isGenuine'>;
 }
 
-export function createClaimsPreviews(dependencies: ClaimsPreviewsDependencies): ClaimsPreviews {
+export function createClaimsPreviews(dependencies: ClaimsPreviewsDependencies) {
   const { provider, clients, accounts } = dependencies;
   /** The engine's own class decides which claims a scope includes. */
   async function claims(client: Client, available: Record<string, unknown>, scope: string) {
@@ -66,7 +52,12 @@ export function createClaimsPreviews(dependencies: ClaimsPreviewsDependencies): 
   }
 
   return {
-    async preview(clientId, account, scope) {
+    /** Without a sign-in. Nothing is signed, so the result cannot be used as a token. */
+    async preview(
+      clientId: string,
+      account: Account,
+      scope: string,
+    ): Promise<(ClaimsPreview & { accessTokens: AccessTokenPreview[] }) | undefined> {
       const client = await provider().Client.find(clientId);
       if (!client) return undefined;
       const known = await available(client, account);
@@ -83,7 +74,18 @@ export function createClaimsPreviews(dependencies: ClaimsPreviewsDependencies): 
       return { idToken: { iss, aud: clientId, ...inToken }, userinfo, accessTokens };
     },
 
-    async redeem({ clientId, code: value, verifier, redirectUri }) {
+    /** Redeems the code of a test, once, for the ID token that the application would receive. */
+    async redeem({
+      clientId,
+      code: value,
+      verifier,
+      redirectUri,
+    }: {
+      clientId: string;
+      code: string;
+      verifier: string;
+      redirectUri: string;
+    }): Promise<(ClaimsPreview & { header: Record<string, unknown> }) | undefined> {
       const { AuthorizationCode, Client, IdToken } = provider();
       const [code, client] = await Promise.all([AuthorizationCode.find(value), Client.find(clientId)]);
       if (!code || !client || code.clientId !== clientId || code.redirectUri !== redirectUri) return undefined;

@@ -4,17 +4,13 @@
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import { safeEqual } from '../../platform/random.ts';
 
-export interface PairwiseSubjects {
-  subjectOf(sector: string, accountId: string): string;
-  /** The account of a subject of this sector; undefined for anything else. */
-  accountOf(sector: string, subject: string): string | undefined;
-}
+export type PairwiseSubjects = ReturnType<typeof createPairwiseSubjects>;
 
 const IV_BYTES = 16;
 const CIPHER = 'aes-256-ctr';
 
 /** @param secret must never change: with another one every account would get new subjects */
-export function createPairwiseSubjects(secret: Buffer): PairwiseSubjects {
+export function createPairwiseSubjects(secret: Buffer) {
   const key = (use: string, sector: string) => createHmac('sha256', secret).update(`${use}\0${sector}`).digest();
 
   function subjectOf(sector: string, accountId: string): string {
@@ -26,7 +22,8 @@ export function createPairwiseSubjects(secret: Buffer): PairwiseSubjects {
   return {
     subjectOf,
 
-    accountOf(sector, subject) {
+    /** The account of a subject of this sector; undefined for anything else. */
+    accountOf(sector: string, subject: string): string | undefined {
       const octets = Buffer.from(subject, 'base64url');
       if (octets.length <= IV_BYTES) return undefined;
       const decipher = createDecipheriv(CIPHER, key('cipher', sector), octets.subarray(0, IV_BYTES));

@@ -24,21 +24,18 @@ export interface EngineDependencies {
   samlResponse: ResponseMode;
 }
 
-export interface Engine {
-  current(): Provider;
-  /** Makes a new instance with the keys as they are now. */
-  rebuild(): void;
-  sendLogoutToken: SendLogoutToken;
-}
+export type Engine = ReturnType<typeof createEngine>;
 
-export function createEngine(dependencies: EngineDependencies): Engine {
+export function createEngine(dependencies: EngineDependencies) {
   let { provider, sendLogoutToken } = build(dependencies);
   return {
-    current: () => provider,
-    rebuild() {
+    current: (): Provider => provider,
+    /** Makes a new instance with the keys as they are now. */
+    rebuild(): void {
       ({ provider, sendLogoutToken } = build(dependencies));
     },
-    sendLogoutToken: (clientId, accountId, sid) => sendLogoutToken(clientId, accountId, sid),
+    sendLogoutToken: ((clientId, accountId, sid) =>
+      sendLogoutToken(clientId, accountId, sid)) satisfies SendLogoutToken,
   };
 }
 

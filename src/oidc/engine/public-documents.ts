@@ -9,19 +9,14 @@ import { PUBLIC_DOCUMENTS } from './routes.ts';
 /** CORS for every origin (docs/decisions/0025-public-documents-for-every-origin.md). */
 export const READABLE_BY_ALL = { 'Access-Control-Allow-Origin': '*' };
 
-export interface PublicDocuments {
-  /** Answers from memory. False when the engine has to answer; undefined for every other request. */
-  serve(ctx: Context): Promise<boolean> | undefined;
-  /** Stores what the engine has just answered; undefined for every other request. */
-  store(ctx: Context): Promise<void> | undefined;
-}
+export type PublicDocuments = ReturnType<typeof createPublicDocuments>;
 
 export interface PublicDocumentsDependencies {
   provider(): Provider;
   published(): Promise<Published>;
 }
 
-export function createPublicDocuments({ provider, published }: PublicDocumentsDependencies): PublicDocuments {
+export function createPublicDocuments({ provider, published }: PublicDocumentsDependencies) {
   // A key rotation makes a new Provider, and with it new documents.
   const stored = new WeakMap<Provider, Map<string, { text: string; type: string; variant: string }>>();
   const variantOf = async ({ state }: Context) => {
@@ -47,7 +42,9 @@ export function createPublicDocuments({ provider, published }: PublicDocumentsDe
   }
 
   return {
-    serve: (ctx) => (isStorable(ctx) ? serve(ctx) : undefined),
-    store: (ctx) => (isStorable(ctx) ? store(ctx) : undefined),
+    /** Answers from memory. False when the engine has to answer; undefined for every other request. */
+    serve: (ctx: Context): Promise<boolean> | undefined => (isStorable(ctx) ? serve(ctx) : undefined),
+    /** Stores what the engine has just answered; undefined for every other request. */
+    store: (ctx: Context): Promise<void> | undefined => (isStorable(ctx) ? store(ctx) : undefined),
   };
 }

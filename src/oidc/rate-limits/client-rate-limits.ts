@@ -10,16 +10,7 @@ import { routes } from '../engine/configuration.ts';
 import type { KoaContextWithOIDC } from '../engine/library.ts';
 import { type AttemptVerdict, rejectUnlessAllowed } from './too-many-attempts.ts';
 
-export interface ClientLimits {
-  /** Before a client's credential is checked. Throws TooManyAttempts. */
-  admit(ctx: KoaContextWithOIDC, clientId: unknown): Promise<void>;
-  /** Before the engine: for registration, where there is no client yet; undefined for other requests. Rejects with too_many_requests. */
-  begin(ctx: Context): Promise<void> | undefined;
-  /** Called by the engine for a bad request object, which takes as much work as a credential. */
-  markFailed(ctx: Context): void;
-  /** After the engine: counts a failure; undefined where there is none. */
-  end(ctx: Context): Promise<void> | undefined;
-}
+export type ClientLimits = ReturnType<typeof createClientLimits>;
 
 export interface ClientLimitsDependencies {
   isRegistered(clientId: string): Promise<boolean>;
@@ -40,7 +31,7 @@ export function createClientLimits({
   failures,
   countFailure,
   countDeviceStart,
-}: ClientLimitsDependencies): ClientLimits {
+}: ClientLimitsDependencies) {
   /** Which client each request tried to authenticate as. */
   const clientIds = new WeakMap<object, string>();
   const failed = new WeakSet<object>();
@@ -53,7 +44,8 @@ export function createClientLimits({
   }
 
   return {
-    async admit(engineCtx, sentId) {
+    /** Before a client's credential is checked. Throws TooManyAttempts. */
+    async admit(engineCtx: KoaContextWithOIDC, sentId: unknown): Promise<void> {
       const ctx = appContext(engineCtx);
       // The subject of a client assertion may be of any type.
       const clientId = typeof sentId === 'string' && (await isRegistered(sentId)) ? sentId : UNKNOWN;
@@ -65,11 +57,14 @@ export function createClientLimits({
       }
     },
 
-    begin: (ctx) => (isRegistration(ctx) ? beginRegistration(ctx) : undefined),
+    /** Before the engine: for registration, where there is no client yet; undefined for other requests. Rejects with too_many_requests. */
+    begin: (ctx: Context): Promise<void> | undefined => (isRegistration(ctx) ? beginRegistration(ctx) : undefined),
 
-    markFailed: ({ req }) => void failed.add(req),
+    /** Called by the engine for a bad request object, which takes as much work as a credential. */
+    markFailed: ({ req }: Context): void => void failed.add(req),
 
-    end(ctx) {
+    /** After the engine: counts a failure; undefined where there is none. */
+    end(ctx: Context): Promise<void> | undefined {
       const clientId = ctx.status === 401 || failed.has(ctx.req) ? clientIds.get(ctx.req) : undefined;
       return clientId === undefined ? undefined : countFailure(clientId, ctx.state.request.address);
     },

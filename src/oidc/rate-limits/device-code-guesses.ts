@@ -4,24 +4,14 @@ import type { Context } from '../../http/context.ts';
 import { tooManyRequests } from '../../http/errors.ts';
 import { routes } from '../engine/configuration.ts';
 
-export interface DeviceGuesses {
-  /**
-   * Called before the engine. Returns undefined for requests that submit no user code; `end` does the same. Rejects with
-   * too_many_requests.
-   */
-  begin(ctx: Context): Promise<void> | undefined;
-  /** Records that the user code of this request is unknown. */
-  markUnknown(ctx: Context): void;
-  /** Called after the engine. */
-  end(ctx: Context): Promise<void> | undefined;
-}
+export type DeviceGuesses = ReturnType<typeof createDeviceGuesses>;
 
 export interface DeviceGuessesDependencies {
   consume(address: string): Promise<{ allowed: boolean; retryAfterSeconds: number }>;
   refund(address: string): Promise<void>;
 }
 
-export function createDeviceGuesses({ consume, refund }: DeviceGuessesDependencies): DeviceGuesses {
+export function createDeviceGuesses({ consume, refund }: DeviceGuessesDependencies) {
   const unknown = new WeakSet<object>();
   const isGuess = (ctx: Context) => ctx.method === 'POST' && ctx.path === routes.code_verification;
   async function count(address: string): Promise<void> {
@@ -29,8 +19,15 @@ export function createDeviceGuesses({ consume, refund }: DeviceGuessesDependenci
     if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds);
   }
   return {
-    begin: (ctx) => (isGuess(ctx) ? count(ctx.state.request.address) : undefined),
-    markUnknown: ({ req }) => void unknown.add(req),
-    end: (ctx) => (isGuess(ctx) && !unknown.has(ctx.req) ? refund(ctx.state.request.address) : undefined),
+    /**
+     * Called before the engine. Returns undefined for requests that submit no user code; `end` does the same. Rejects with
+     * too_many_requests.
+     */
+    begin: (ctx: Context): Promise<void> | undefined => (isGuess(ctx) ? count(ctx.state.request.address) : undefined),
+    /** Records that the user code of this request is unknown. */
+    markUnknown: ({ req }: Context): void => void unknown.add(req),
+    /** Called after the engine. */
+    end: (ctx: Context): Promise<void> | undefined =>
+      isGuess(ctx) && !unknown.has(ctx.req) ? refund(ctx.state.request.address) : undefined,
   };
 }

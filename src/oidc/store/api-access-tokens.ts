@@ -17,12 +17,7 @@ export interface ApiToken {
   audience: string;
 }
 
-export interface ApiTokens {
-  /** The token of this value; undefined when it is not valid now. */
-  find(value: string): Promise<ApiToken | undefined>;
-  /** Whether this is a secret of the client, and the client authenticates by its secret. */
-  isSecretOf(clientId: string, secret: string): Promise<boolean>;
-}
+export type ApiTokens = ReturnType<typeof createApiTokens>;
 
 interface ComparingClient {
   clientAuthMethod: string;
@@ -34,9 +29,10 @@ export interface ApiTokensDependencies {
   clients: Pick<ClientSource, 'applicationOf'>;
 }
 
-export function createApiTokens({ provider, clients }: ApiTokensDependencies): ApiTokens {
+export function createApiTokens({ provider, clients }: ApiTokensDependencies) {
   return {
-    async find(value) {
+    /** The token of this value; undefined when it is not valid now. */
+    async find(value: string): Promise<ApiToken | undefined> {
       const { AccessToken, ClientCredentials, Client } = provider();
       const token = (await AccessToken.find(value)) ?? (await ClientCredentials.find(value));
       // A token that is bound to a key is rejected, because its proof of possession is not checked here.
@@ -58,7 +54,8 @@ export function createApiTokens({ provider, clients }: ApiTokensDependencies): A
       };
     },
 
-    async isSecretOf(clientId, secret) {
+    /** Whether this is a secret of the client, and the client authenticates by its secret. */
+    async isSecretOf(clientId: string, secret: string): Promise<boolean> {
       const client = (await provider().Client.find(clientId)) as unknown as ComparingClient | undefined;
       if (!client || !['client_secret_basic', 'client_secret_post'].includes(client.clientAuthMethod)) return false;
       return client.compareClientSecret(secret);

@@ -113,20 +113,12 @@ export interface ClientSourceDependencies {
   firstPartyClient: AdapterPayload & { client_id: string };
 }
 
-export interface ClientSource {
-  adapter: Adapter;
-  /** As the engine last looked the client up; read from the database when it has not. Undefined for an unknown client. */
-  applicationOf(clientId: string): Promise<ClientApplication | undefined>;
-  /** As it was last read; undefined when it was not. */
-  cachedApplicationOf(clientId: string): ClientApplication | undefined;
-  /** Whether any registered application redirects to this origin (cors.ts). */
-  isRegisteredOrigin(origin: string): Promise<boolean>;
-}
+export type ClientSource = ReturnType<typeof createClientSource>;
 
 /** Placeholder that the engine's schema demands of a client whose secret is stored only as a hash. */
 export const HASHED = 'stored-as-a-hash-and-compared-by-compareClientSecret';
 
-export function createClientSource(dependencies: ClientSourceDependencies): ClientSource {
+export function createClientSource(dependencies: ClientSourceDependencies) {
   const { db, sql, protectedRows, firstPartyClient } = dependencies;
   // Filled by every lookup of the engine, so what is read here is as fresh as the request that asks.
   const known = new Map<string, ClientApplication>();
@@ -168,15 +160,18 @@ export function createClientSource(dependencies: ClientSourceDependencies): Clie
       findByUserCode: async () => undefined,
       consume: async () => undefined,
       revokeByGrantId: async () => undefined,
-    },
+    } as Adapter,
 
-    async applicationOf(clientId) {
+    /** As the engine last looked the client up; read from the database when it has not. Undefined for an unknown client. */
+    async applicationOf(clientId: string): Promise<ClientApplication | undefined> {
       if (!known.has(clientId)) await load(clientId);
       return known.get(clientId);
     },
 
-    cachedApplicationOf: (clientId) => known.get(clientId),
-    isRegisteredOrigin: (origin) => isRegisteredOrigin({ db, protectedRows }, origin),
+    /** As it was last read; undefined when it was not. */
+    cachedApplicationOf: (clientId: string): ClientApplication | undefined => known.get(clientId),
+    /** Whether any registered application redirects to this origin (cors.ts). */
+    isRegisteredOrigin: (origin: string): Promise<boolean> => isRegisteredOrigin({ db, protectedRows }, origin),
   };
 }
 

@@ -7,20 +7,17 @@ import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Vault } from '../../platform/vault.ts';
 
-export interface FormStates {
-  /** False when it is too long for a cookie. */
-  give(ctx: Context, state: object): boolean;
-  find(ctx: Context): object | undefined;
-}
+export type FormStates = ReturnType<typeof createFormStates>;
 
 const CONTEXT = 'engine form';
 /** Browsers accept 4096 bytes with the name and the attributes (RFC 6265 6.1). */
 const MAX_COOKIE = 3500;
 const stored = z.object({ state: z.looseObject({ secret: z.string() }), until: z.number() });
 
-export function createFormStates({ cookies, vault, now }: { cookies: Cookies; vault: Vault; now: Clock }): FormStates {
+export function createFormStates({ cookies, vault, now }: { cookies: Cookies; vault: Vault; now: Clock }) {
   return {
-    give(ctx, state) {
+    /** False when it is too long for a cookie. */
+    give(ctx: Context, state: object): boolean {
       const until = now().getTime() + limits.interaction.seconds * 1000;
       const sealed = vault.seal(JSON.stringify({ state, until }), CONTEXT);
       if (sealed.length > MAX_COOKIE) return false;
@@ -28,7 +25,7 @@ export function createFormStates({ cookies, vault, now }: { cookies: Cookies; va
       return true;
     },
 
-    find(ctx) {
+    find(ctx: Context): object | undefined {
       const cookie = cookies.get(ctx, 'form');
       if (!cookie) return undefined;
       try {

@@ -12,17 +12,7 @@ export interface ArtifactRow extends ProtectedArtifact {
   expiresAt: bigint | number | null;
 }
 
-export interface ReadAhead {
-  /**
-   * Reads the rows of these ids (one to three) with their related rows; does nothing outside of a request, or on SQLite.
-   * @param clientId the client whose grant is read with a session
-   */
-  begin(ids: readonly string[], clientId?: string): Promise<void>;
-  /** The row of this id, once; null when there is none, undefined when it was not read. */
-  take(id: string): ArtifactRow | null | undefined;
-  /** The live session of this uid, once; undefined when it was not read. */
-  takeSession(uid: string): ArtifactRow | undefined;
-}
+export type ReadAhead = ReturnType<typeof createReadAhead>;
 
 /** The database id of a grant: `artifactId` in SQL. */
 const idOfGrant = (grantId: string) =>
@@ -50,9 +40,13 @@ export interface ReadAheadDependencies {
   now: Clock;
 }
 
-export function createReadAhead({ sql, now }: ReadAheadDependencies): ReadAhead {
+export function createReadAhead({ sql, now }: ReadAheadDependencies) {
   return {
-    async begin(ids, clientId) {
+    /**
+     * Reads the rows of these ids (one to three) with their related rows; does nothing outside of a request, or on SQLite.
+     * @param clientId the client whose grant is read with a session
+     */
+    async begin(ids: readonly string[], clientId?: string): Promise<void> {
       const reads = requestReads();
       const [first] = ids;
       if (!reads || !sql.isRemote || first === undefined) return;
@@ -75,8 +69,10 @@ export function createReadAhead({ sql, now }: ReadAheadDependencies): ReadAhead 
       }
     },
 
-    take: (id) => takeFrom(id),
-    takeSession: (uid) => takeFrom(`uid:${uid}`) ?? undefined,
+    /** The row of this id, once; null when there is none, undefined when it was not read. */
+    take: (id: string): ArtifactRow | null | undefined => takeFrom(id),
+    /** The live session of this uid, once; undefined when it was not read. */
+    takeSession: (uid: string): ArtifactRow | undefined => takeFrom(`uid:${uid}`) ?? undefined,
   };
 }
 

@@ -23,33 +23,25 @@ export interface RefreshTokenRetriesDependencies {
   settings: Pick<Settings, 'latest'>;
 }
 
-export interface RefreshTokenRetries {
-  /**
-   * The refresh token that takes the place of this one, 43 characters. The identifier of the grant is in the database only, so
-   * the key alone does not lead from an old token to the newest.
-   */
-  successorOf(token: string, grantId: string): string;
-  /**
-   * Whether this used token may be used again.
-   *
-   * @param stored what the engine stored of it
-   * @param find finds what the engine stored of another refresh token
-   */
-  mayRetry(token: string, stored: AdapterPayload, find: Adapter['find']): Promise<boolean>;
-  /**
-   * Counts the time for a retry of this used token from now on, because its answer failed: a successor may be stored that the client
-   * did not get. Waits up to a minute for the database. Throws what the database throws afterwards.
-   */
-  restartRetryTime(token: string): Promise<void>;
-}
+export type RefreshTokenRetries = ReturnType<typeof createRefreshTokenRetries>;
 
-export function createRefreshTokenRetries(dependencies: RefreshTokenRetriesDependencies): RefreshTokenRetries {
+export function createRefreshTokenRetries(dependencies: RefreshTokenRetriesDependencies) {
   const { db, sql, vault, now, settings } = dependencies;
   const mac = hmacSha256(vault.deriveKey('refresh-token-successor'));
   const successorOf = (token: string, grantId: string) => mac(`${grantId}:${token}`);
   return {
+    /**
+     * The refresh token that takes the place of this one, 43 characters. The identifier of the grant is in the database only, so
+     * the key alone does not lead from an old token to the newest.
+     */
     successorOf,
-    async mayRetry(token, { consumed, grantId }, find) {
+    /**
+     * Whether this used token may be used again.
+     *
+     * @param stored what the engine stored of it
+     * @param find finds what the engine stored of another refresh token
+     */
+    async mayRetry(token: string, { consumed, grantId }: AdapterPayload, find: Adapter['find']): Promise<boolean> {
       if (typeof consumed !== 'number' || grantId === undefined) return false;
       const { refresh_token_retry_seconds: seconds } = settings.latest();
       const age = Math.floor(now().getTime() / 1000) - consumed;
@@ -58,7 +50,11 @@ export function createRefreshTokenRetries(dependencies: RefreshTokenRetriesDepen
       const successor = await find(successorOf(token, grantId));
       return successor === undefined || (successor.consumed === undefined && age - outageWithin(age, sql) < seconds);
     },
-    async restartRetryTime(token) {
+    /**
+     * Counts the time for a retry of this used token from now on, because its answer failed: a successor may be stored that the client
+     * did not get. Waits up to a minute for the database. Throws what the database throws afterwards.
+     */
+    async restartRetryTime(token: string): Promise<void> {
       const where = { id: artifactId('RefreshToken', token), consumedAt: { not: null } };
       const write = async () => {
         await db.oidcArtifact.updateMany({ where, data: { consumedAt: Math.floor(now().getTime() / 1000) } });

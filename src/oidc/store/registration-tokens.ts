@@ -13,12 +13,7 @@ import { artifactMac } from './protected-artifacts.ts';
 /** The model of these rows, and their uid, by which one is found without reading the table. */
 export const INITIAL_ACCESS_TOKEN = 'InitialAccessToken';
 
-export interface RegistrationTokens {
-  /** Makes a token that is valid for `seconds`, 24 hours by default; the confidential clients of one `withoutPkce` need no PKCE. */
-  issue(options?: { seconds?: number; withoutPkce?: boolean; by?: Actor }): Promise<{ token: string; expiresAt: Date }>;
-  /** Revokes every token; registered applications stay. Returns the number of tokens. */
-  revokeAll(by?: Actor): Promise<number>;
-}
+export type RegistrationTokens = ReturnType<typeof createRegistrationTokens>;
 
 export interface RegistrationTokensDependencies {
   db: Db;
@@ -27,10 +22,19 @@ export interface RegistrationTokensDependencies {
   protectedRows: Pick<ProtectedRows, 'macOf'>;
 }
 
-export function createRegistrationTokens(dependencies: RegistrationTokensDependencies): RegistrationTokens {
+export function createRegistrationTokens(dependencies: RegistrationTokensDependencies) {
   const { db, now, audit, protectedRows } = dependencies;
   return {
-    async issue({ seconds = limits.registrationToken.defaultSeconds, withoutPkce = false, by = {} } = {}) {
+    /** Makes a token that is valid for `seconds`, 24 hours by default; the confidential clients of one `withoutPkce` need no PKCE. */
+    async issue({
+      seconds = limits.registrationToken.defaultSeconds,
+      withoutPkce = false,
+      by = {},
+    }: {
+      seconds?: number;
+      withoutPkce?: boolean;
+      by?: Actor;
+    } = {}): Promise<{ token: string; expiresAt: Date }> {
       const token = randomToken();
       const iat = Math.floor(now().getTime() / 1000);
       const exp = iat + seconds;
@@ -58,7 +62,8 @@ export function createRegistrationTokens(dependencies: RegistrationTokensDepende
       return { token, expiresAt: new Date(exp * 1000) };
     },
 
-    revokeAll: (by = {}) =>
+    /** Revokes every token; registered applications stay. Returns the number of tokens. */
+    revokeAll: (by: Actor = {}): Promise<number> =>
       transaction(db, async (tx) => {
         const { count } = await tx.oidcArtifact.deleteMany({ where: { model: INITIAL_ACCESS_TOKEN } });
         await audit.record({ ...by, type: 'registration.tokens-revoked', outcome: 'success', data: { count } }, tx);

@@ -10,15 +10,7 @@ export interface ReadAt {
   deletions: number;
 }
 
-export interface RowCache {
-  /** The row under this key as it is in the database now; null when there is none, undefined when it is not cached. */
-  get(key: string): ArtifactRow | null | undefined;
-  /** Call it before the row is read. */
-  begin(): ReadAt;
-  set(key: string, row: ArtifactRow | null, readAt: ReadAt): void;
-  /** Call it after a statement that is marked ONE_ARTIFACT. */
-  delete(key: string): void;
-}
+export type RowCache = ReturnType<typeof createRowCache>;
 
 /** Up to 2 KB each. */
 const MAX_ROWS = 500;
@@ -34,19 +26,21 @@ export function rowCacheOf(sql: Pick<Sql, 'artifactRevision'>): RowCache {
   return cache;
 }
 
-function createRowCache(sql: Pick<Sql, 'artifactRevision'>): RowCache {
+function createRowCache(sql: Pick<Sql, 'artifactRevision'>) {
   const rows = new Map<string, { row: ArtifactRow | null; revision: number }>();
   let deletions = 0;
 
   return {
-    get(key) {
+    /** The row under this key as it is in the database now; null when there is none, undefined when it is not cached. */
+    get(key: string): ArtifactRow | null | undefined {
       const known = rows.get(key);
       return known && known.revision === sql.artifactRevision() ? known.row : undefined;
     },
 
-    begin: () => ({ revision: sql.artifactRevision(), deletions }),
+    /** Call it before the row is read. */
+    begin: (): ReadAt => ({ revision: sql.artifactRevision(), deletions }),
 
-    set(key, row, { revision, deletions: before }) {
+    set(key: string, row: ArtifactRow | null, { revision, deletions: before }: ReadAt): void {
       // It may be the row that was changed while this one was read.
       if (revision === undefined || deletions !== before) return;
       rows.delete(key);
@@ -55,7 +49,8 @@ function createRowCache(sql: Pick<Sql, 'artifactRevision'>): RowCache {
       rows.set(key, { row, revision });
     },
 
-    delete(key) {
+    /** Call it after a statement that is marked ONE_ARTIFACT. */
+    delete(key: string): void {
       deletions += 1;
       rows.delete(key);
     },

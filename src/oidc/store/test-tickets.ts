@@ -21,25 +21,11 @@ export interface TestTicket {
   userId: string;
 }
 
-export interface TestTickets {
-  give(ctx: Context, ticket: TestTicket): void;
-  /** The ticket that `state` belongs to. */
-  find(ctx: Context, state: string): TestTicket | undefined;
-  /** Whether the authorization request belongs to the ticket. */
-  matches(ctx: Context, params: Record<string, unknown>): boolean;
-}
+export type TestTickets = ReturnType<typeof createTestTickets>;
 
 const CONTEXT = 'console test';
 
-export function createTestTickets({
-  cookies,
-  vault,
-  now,
-}: {
-  cookies: Cookies;
-  vault: Vault;
-  now: Clock;
-}): TestTickets {
+export function createTestTickets({ cookies, vault, now }: { cookies: Cookies; vault: Vault; now: Clock }) {
   function find(ctx: Context, state: string): TestTicket | undefined {
     const cookie = cookies.get(ctx, 'consoleTest');
     if (!cookie) return undefined;
@@ -52,14 +38,16 @@ export function createTestTickets({
   }
 
   return {
+    /** The ticket that `state` belongs to. */
     find,
 
-    give(ctx, ticket) {
+    give(ctx: Context, ticket: TestTicket): void {
       const until = now().getTime() + limits.interaction.seconds * 1000;
       cookies.set(ctx, 'consoleTest', vault.seal(JSON.stringify({ ...ticket, until }), CONTEXT));
     },
 
-    matches(ctx, { client_id, redirect_uri, state }) {
+    /** Whether the authorization request belongs to the ticket. */
+    matches(ctx: Context, { client_id, redirect_uri, state }: Record<string, unknown>): boolean {
       const ticket = typeof state === 'string' ? find(ctx, state) : undefined;
       return ticket !== undefined && ticket.clientId === client_id && ticket.redirectUri === redirect_uri;
     },

@@ -5,19 +5,17 @@ import { sha256 } from '../../platform/random.ts';
 import { isFirstUse } from '../../storage/single-use.ts';
 import type { Sql } from '../../storage/statements.ts';
 
-export interface SeenMessages {
-  /** Stores the ID; false when this issuer used it before. */
-  isNew(issuer: string, messageId: string): Promise<boolean>;
-}
+export type SeenMessages = ReturnType<typeof createSeenMessages>;
 
 export interface SeenMessagesDependencies {
   sql: Sql;
   now: Clock;
 }
 
-export function createSeenMessages({ sql, now }: SeenMessagesDependencies): SeenMessages {
+export function createSeenMessages({ sql, now }: SeenMessagesDependencies) {
   return {
-    async isNew(issuer, messageId) {
+    /** Stores the ID; false when this issuer used it before. */
+    async isNew(issuer: string, messageId: string): Promise<boolean> {
       const id = sha256(`${issuer}\0${messageId}`);
       // Longer than a message is accepted: its age, the clock skew on both sides, and room for a slow clock.
       const expiresAt = new Date(now().getTime() + 4 * limits.saml.requestAgeSeconds * 1000);

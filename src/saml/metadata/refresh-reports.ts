@@ -20,23 +20,22 @@ export interface RefreshReportsDependencies {
   notifyAdministrators(message: AdministratorMail, tx: Tx): Promise<void>;
 }
 
-export interface RefreshReports {
-  rejected(application: SamlApplication, url: string, reason: string): Promise<void>;
-  waiting(application: SamlApplication, url: string, changes: readonly MetadataChange[], tx: Tx): Promise<void>;
-  applied(application: SamlApplication, url: string, changes: readonly MetadataChange[], tx: Tx): Promise<void>;
-  /** Reports once that the registered document has expired; until the grace period ends it stays in use. */
-  expired(application: SamlApplication): Promise<void>;
-}
+export type RefreshReports = ReturnType<typeof createRefreshReports>;
 
-export function createRefreshReports(dependencies: RefreshReportsDependencies): RefreshReports {
+export function createRefreshReports(dependencies: RefreshReportsDependencies) {
   const { db, sql, audit, logger, now, notifyAdministrators } = dependencies;
   return {
-    async rejected({ clientId, name }, url, reason) {
+    async rejected({ clientId, name }: SamlApplication, url: string, reason: string): Promise<void> {
       logger.warn({ clientId, url, reason }, `metadata of ${name} was rejected; the last valid one stays in use`);
       await audit.record({ type: 'application.metadata-invalid', outcome: 'failure', clientId, reason, data: { url } });
     },
 
-    async waiting({ id, clientId, name }, url, changes, tx) {
+    async waiting(
+      { id, clientId, name }: SamlApplication,
+      url: string,
+      changes: readonly MetadataChange[],
+      tx: Tx,
+    ): Promise<void> {
       const judged = changes.filter((change) => change.needsApproval);
       const data = { url, changes: judged.map((one) => ({ ...one })) };
       logger.warn({ clientId, url }, `changed metadata of ${name} waits for the approval of an administrator`);
@@ -44,13 +43,19 @@ export function createRefreshReports(dependencies: RefreshReportsDependencies): 
       await notifyAdministrators({ ...noticeOf(name, id, judged), state: 'waiting' }, tx);
     },
 
-    async applied({ id, clientId, name }, url, changes, tx) {
+    async applied(
+      { id, clientId, name }: SamlApplication,
+      url: string,
+      changes: readonly MetadataChange[],
+      tx: Tx,
+    ): Promise<void> {
       const data = { url, changes: changes.map((one) => ({ ...one })) };
       await audit.record({ type: 'application.metadata-applied', outcome: 'success', clientId, data }, tx);
       await notifyAdministrators({ ...noticeOf(name, id, changes), state: 'applied' }, tx);
     },
 
-    async expired({ id, clientId, name, metadata }) {
+    /** Reports once that the registered document has expired; until the grace period ends it stays in use. */
+    async expired({ id, clientId, name, metadata }: SamlApplication): Promise<void> {
       const end = metadataEnd(metadata);
       if (!end || end.validUntil > now()) return;
       const { validUntil, endsAt } = end;

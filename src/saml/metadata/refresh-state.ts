@@ -5,22 +5,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Db, Tx } from '../../storage/database.ts';
 import { changesKey, type MetadataChange } from './differences.ts';
 
-export interface RefreshState {
-  /** Whether the metadata has to be read now. */
-  isDue(applicationId: string, url: string): Promise<boolean>;
-  /** Records a successful refresh; removes a waiting document. */
-  read(applicationId: string, url: string, nextReadAt: Date, tx?: Tx): Promise<void>;
-  /** Records a failed refresh; a waiting document stays. */
-  failed(applicationId: string, url: string, nextReadAt: Date): Promise<void>;
-  /** Stores the document that waits. `new`: its changes were not reported before; `rejected`: an administrator rejected them. */
-  wait(
-    applicationId: string,
-    url: string,
-    nextReadAt: Date,
-    received: { xml: string; changes: readonly MetadataChange[] },
-    tx: Tx,
-  ): Promise<'new' | 'known' | 'rejected'>;
-}
+export type RefreshState = ReturnType<typeof createRefreshState>;
 
 /** The columns of a row without a waiting document. */
 export const NOTHING_WAITS = { pendingXml: null, pendingKey: null, pendingSince: null, mac: '' };
@@ -45,9 +30,10 @@ export function createRefreshState({
   db: Db;
   now: Clock;
   protectedRows: Pick<ProtectedRows, 'macOf'>;
-}): RefreshState {
+}) {
   return {
-    async isDue(applicationId, url) {
+    /** Whether the metadata has to be read now. */
+    async isDue(applicationId: string, url: string): Promise<boolean> {
       const state = await db.samlMetadata.findUnique({
         where: { applicationId },
         select: { url: true, nextReadAt: true },
@@ -55,19 +41,28 @@ export function createRefreshState({
       return state?.url !== url || state.nextReadAt <= now();
     },
 
-    async read(applicationId, url, nextReadAt, tx = db) {
+    /** Records a successful refresh; removes a waiting document. */
+    async read(applicationId: string, url: string, nextReadAt: Date, tx: Tx = db): Promise<void> {
       const data = { url, nextReadAt, ...NOTHING_WAITS };
       await tx.samlMetadata.upsert({ where: { applicationId }, create: { ...data, applicationId }, update: data });
     },
 
-    async failed(applicationId, url, nextReadAt) {
+    /** Records a failed refresh; a waiting document stays. */
+    async failed(applicationId: string, url: string, nextReadAt: Date): Promise<void> {
       const before = await db.samlMetadata.findUnique({ where: { applicationId }, select: { url: true } });
       // What waits came from the address before.
       const data = { url, nextReadAt, ...(before?.url !== url && NOTHING_WAITS) };
       await db.samlMetadata.upsert({ where: { applicationId }, create: { ...data, applicationId }, update: data });
     },
 
-    async wait(applicationId, url, nextReadAt, { xml, changes }, tx) {
+    /** Stores the document that waits. `new`: its changes were not reported before; `rejected`: an administrator rejected them. */
+    async wait(
+      applicationId: string,
+      url: string,
+      nextReadAt: Date,
+      { xml, changes }: { xml: string; changes: readonly MetadataChange[] },
+      tx: Tx,
+    ): Promise<'new' | 'known' | 'rejected'> {
       const state = await tx.samlMetadata.findUnique({ where: { applicationId } });
       const key = changesKey(changes);
       const isRejected = state?.rejectedKey === key;

@@ -38,14 +38,7 @@ export interface ServiceProvider extends NameIdChoice, SenderKeys {
   mustEncrypt: boolean;
 }
 
-export interface ServiceProviders {
-  /** The enabled application of this entity ID. */
-  find(entityId: string): Promise<ServiceProvider | undefined>;
-  /** The name of a SAML application for pages. Reads nothing: its row was read. */
-  titleOf(row: TitleRow): PageText;
-  /** Its ACS URLs, which are the redirect URIs of the engine's client. */
-  assertionConsumerUrls(entityId: string): Promise<string[]>;
-}
+export type ServiceProviders = ReturnType<typeof createServiceProviders>;
 
 export interface TitleRow extends Row {
   clientId: string;
@@ -80,7 +73,7 @@ export function createServiceProviders({
   sql,
   protectedRows,
   requireSignedRequests,
-}: ServiceProvidersDependencies): ServiceProviders {
+}: ServiceProvidersDependencies) {
   const parsed = new Map<string, { version: number; provider: ServiceProvider }>();
 
   async function current(entityId: string): Promise<ServiceProvider | undefined> {
@@ -110,14 +103,16 @@ export function createServiceProviders({
   }
 
   return {
-    async find(entityId) {
+    /** The enabled application of this entity ID. */
+    async find(entityId: string): Promise<ServiceProvider | undefined> {
       const provider = await current(entityId);
       return provider && requireSignedRequests() && !provider.requireSigned
         ? { ...provider, requireSigned: true }
         : provider;
     },
 
-    titleOf(row) {
+    /** The name of a SAML application for pages. Reads nothing: its row was read. */
+    titleOf(row: TitleRow): PageText {
       try {
         return (cached(row.clientId, row) ?? add(row.clientId, row, row.metadata)).title;
       } catch (error) {
@@ -126,7 +121,8 @@ export function createServiceProviders({
       }
     },
 
-    async assertionConsumerUrls(entityId) {
+    /** Its ACS URLs, which are the redirect URIs of the engine's client. */
+    async assertionConsumerUrls(entityId: string): Promise<string[]> {
       const { acs = [] } = (await current(entityId)) ?? {};
       return [...new Set(acs.filter(({ binding }) => binding === bindings.post).map(({ url }) => url))];
     },

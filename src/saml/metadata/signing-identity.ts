@@ -5,11 +5,7 @@ import { createSigner, type Signer } from '../xml/sign.ts';
 import { identityProviderMetadata } from './identity-provider.ts';
 import type { Presentation } from './presentation.ts';
 
-export interface SigningIdentity {
-  signer(): Signer;
-  /** The document at /saml/metadata. */
-  metadata(): string;
-}
+export type SigningIdentity = ReturnType<typeof createSigningIdentity>;
 
 export interface SigningIdentityDependencies {
   /** Public base URL. */
@@ -22,7 +18,7 @@ export interface SigningIdentityDependencies {
   presentation(): Presentation;
 }
 
-export function createSigningIdentity(dependencies: SigningIdentityDependencies): SigningIdentity {
+export function createSigningIdentity(dependencies: SigningIdentityDependencies) {
   const { base, entityId, keyring, requireSignedRequests } = dependencies;
   let cached: { version: string; signer: Signer; metadata: string } | undefined;
 
@@ -49,5 +45,8 @@ export function createSigningIdentity(dependencies: SigningIdentityDependencies)
     return cached;
   }
 
-  return { signer: () => current().signer, metadata: () => current().metadata };
+  return {
+    signer: (): Signer => current().signer /** The document at /saml/metadata. */,
+    metadata: (): string => current().metadata,
+  };
 }

@@ -20,19 +20,7 @@ export interface WaitingMetadata {
   changes: MetadataChange[];
 }
 
-export interface WaitingMetadataDecisions {
-  /** Undefined when nothing waits, or when the address of the metadata has changed since. */
-  find(applicationId: string): Promise<WaitingMetadata | undefined>;
-  /**
-   * For a document that an administrator had read again: true when it needs approval, and waits for it now. False when it may be
-   * applied.
-   */
-  receive(application: SamlApplication, xml: string): Promise<boolean>;
-  /** Applies the document. Throws not_found, or conflict when another document waits by now. */
-  approve(applicationId: string, documentHash: string, by: Actor): Promise<void>;
-  /** Drops the document; the same changes are not reported again. Throws as approve does. */
-  reject(applicationId: string, documentHash: string, by: Actor): Promise<void>;
-}
+export type WaitingMetadataDecisions = ReturnType<typeof createWaitingMetadata>;
 
 export interface WaitingMetadataDependencies {
   db: Db;
@@ -43,14 +31,21 @@ export interface WaitingMetadataDependencies {
   protectedRows: Pick<ProtectedRows, 'macOf' | 'isGenuine'>;
 }
 
-export function createWaitingMetadata(dependencies: WaitingMetadataDependencies): WaitingMetadataDecisions {
+export function createWaitingMetadata(dependencies: WaitingMetadataDependencies) {
   const { db, audit, applications } = dependencies;
   return {
-    find: async (applicationId) => (await findWaiting(dependencies, applicationId, db))?.found,
+    /** Undefined when nothing waits, or when the address of the metadata has changed since. */
+    find: async (applicationId: string): Promise<WaitingMetadata | undefined> =>
+      (await findWaiting(dependencies, applicationId, db))?.found,
 
-    receive: (application, xml) => receive(dependencies, application, xml),
+    /**
+     * For a document that an administrator had read again: true when it needs approval, and waits for it now. False when it may be
+     * applied.
+     */
+    receive: (application: SamlApplication, xml: string): Promise<boolean> => receive(dependencies, application, xml),
 
-    approve: (applicationId, documentHash, by) =>
+    /** Applies the document. Throws not_found, or conflict when another document waits by now. */
+    approve: (applicationId: string, documentHash: string, by: Actor): Promise<void> =>
       transaction(db, async (tx) => {
         const { application, xml, found } = await findExpected(dependencies, applicationId, documentHash, tx);
         await applyMetadata(applications, application, xml, { by, tx });
@@ -58,7 +53,8 @@ export function createWaitingMetadata(dependencies: WaitingMetadataDependencies)
         await audit.record({ type: 'application.metadata-approved', ...decisionEntry(application, found, by) }, tx);
       }),
 
-    reject: (applicationId, documentHash, by) =>
+    /** Drops the document; the same changes are not reported again. Throws as approve does. */
+    reject: (applicationId: string, documentHash: string, by: Actor): Promise<void> =>
       transaction(db, async (tx) => {
         const { application, found } = await findExpected(dependencies, applicationId, documentHash, tx);
         const data = { ...NOTHING_WAITS, rejectedKey: changesKey(found.changes) };

@@ -14,16 +14,7 @@ export interface SamlParticipation {
   sessionIndex: string;
 }
 
-export interface SessionParticipants {
-  /** False when the session has ended, so that no logout will notify this service provider. */
-  add(participation: SamlParticipation, expiresAt: Date): Promise<boolean>;
-  /** The sessions of one service provider under this NameID value. */
-  find(applicationId: string, nameIdValue: string): Promise<SamlParticipation[]>;
-  /** Those that have ended, for some time after their end. */
-  findEnded(applicationId: string, nameIdValue: string): Promise<SamlParticipation[]>;
-  /** The participation of a service provider in this session, if there is one. */
-  inSession(sessionUid: string, applicationId: string): Promise<SamlParticipation | undefined>;
-}
+export type SessionParticipants = ReturnType<typeof createSessionParticipants>;
 
 interface Row {
   sessionUid: string;
@@ -52,9 +43,13 @@ export interface SessionParticipantsDependencies {
   now: Clock;
 }
 
-export function createSessionParticipants({ db, sql, now }: SessionParticipantsDependencies): SessionParticipants {
+export function createSessionParticipants({ db, sql, now }: SessionParticipantsDependencies) {
   return {
-    async add({ sessionUid, userId, applicationId, nameId, sessionIndex }, expiresAt) {
+    /** False when the session has ended, so that no logout will notify this service provider. */
+    async add(
+      { sessionUid, userId, applicationId, nameId, sessionIndex }: SamlParticipation,
+      expiresAt: Date,
+    ): Promise<boolean> {
       const { value, format, nameQualifier = null, spNameQualifier = null } = nameId;
       const identifier = [value, format, nameQualifier, spNameQualifier];
       const who = [randomId(), sessionUid, userId, applicationId, sessionIndex];
@@ -63,20 +58,23 @@ export function createSessionParticipants({ db, sql, now }: SessionParticipantsD
       return Boolean(row?.isLive);
     },
 
-    async find(applicationId, nameIdValue) {
+    /** The sessions of one service provider under this NameID value. */
+    async find(applicationId: string, nameIdValue: string): Promise<SamlParticipation[]> {
       const rows = await db.samlParticipant.findMany({
         where: { applicationId, nameId: nameIdValue, endedAt: null, expiresAt: { gt: now() } },
       });
       return rows.map(participationOf);
     },
 
-    async findEnded(applicationId, nameIdValue) {
+    /** Those that have ended, for some time after their end. */
+    async findEnded(applicationId: string, nameIdValue: string): Promise<SamlParticipation[]> {
       const isOver = [{ endedAt: { not: null } }, { expiresAt: { lte: now() } }];
       const rows = await db.samlParticipant.findMany({ where: { applicationId, nameId: nameIdValue, OR: isOver } });
       return rows.map(participationOf);
     },
 
-    async inSession(sessionUid, applicationId) {
+    /** The participation of a service provider in this session, if there is one. */
+    async inSession(sessionUid: string, applicationId: string): Promise<SamlParticipation | undefined> {
       const row = await db.samlParticipant.findFirst({
         where: { sessionUid, applicationId, endedAt: null, expiresAt: { gt: now() } },
       });

@@ -8,12 +8,7 @@ import { authorizationParameters } from './authorization-parameters.ts';
 import type { PendingAuthnRequest, PendingAuthnRequests } from './pending-authn-requests.ts';
 import type { RequestedSubjects } from './requested-subject.ts';
 
-export interface AuthorizationParameterChecks {
-  /** The requirements of the pending AuthnRequest that the parameters name; none for an OpenID Connect request. */
-  requirements(ctx: Context, params: Record<string, unknown>): Promise<SamlRequirements>;
-  /** Whether the parameters are exactly those of a pending AuthnRequest of this browser. */
-  isPendingAuthnRequest(ctx: Context, params: Record<string, unknown>): Promise<boolean>;
-}
+export type AuthorizationParameterChecks = ReturnType<typeof createAuthorizationParameterChecks>;
 
 export interface AuthorizationParameterChecksDependencies {
   serviceProviders: Pick<ServiceProviders, 'find'>;
@@ -22,9 +17,7 @@ export interface AuthorizationParameterChecksDependencies {
   browserOf(ctx: Context): string | undefined;
 }
 
-export function createAuthorizationParameterChecks(
-  dependencies: AuthorizationParameterChecksDependencies,
-): AuthorizationParameterChecks {
+export function createAuthorizationParameterChecks(dependencies: AuthorizationParameterChecksDependencies) {
   const { serviceProviders, pendingAuthnRequests, requestedSubjects, browserOf } = dependencies;
   // One HTTP request is checked several times and looked up once.
   const cache = new WeakMap<
@@ -48,7 +41,8 @@ export function createAuthorizationParameterChecks(
   }
 
   return {
-    async requirements(ctx, params) {
+    /** The requirements of the pending AuthnRequest that the parameters name; none for an OpenID Connect request. */
+    async requirements(ctx: Context, params: Record<string, unknown>): Promise<SamlRequirements> {
       const pending = await pendingOf(ctx, params);
       const subject = pending?.subject;
       return {
@@ -61,7 +55,8 @@ export function createAuthorizationParameterChecks(
       };
     },
 
-    async isPendingAuthnRequest(ctx, params) {
+    /** Whether the parameters are exactly those of a pending AuthnRequest of this browser. */
+    async isPendingAuthnRequest(ctx: Context, params: Record<string, unknown>): Promise<boolean> {
       const pending = await pendingOf(ctx, params);
       if (!pending) return false;
       const expected = authorizationParameters(pending, String(params.state));

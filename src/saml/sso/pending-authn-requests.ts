@@ -30,20 +30,7 @@ export interface PendingAuthnRequest {
   isTest?: true;
 }
 
-export interface PendingAuthnRequests {
-  /** Stores the request and returns its ID. Without a browser, `bindToBrowser` has to follow. */
-  save(applicationId: string, request: PendingAuthnRequest, browser: string | undefined): Promise<string>;
-  /** Ties a request that was saved without a browser to this one. Works once. */
-  bindToBrowser(id: string, browser: string): Promise<PendingAuthnRequest | undefined>;
-  /** The unanswered request of this application in this browser. */
-  find(id: string, applicationId: string, browser: string | undefined): Promise<PendingAuthnRequest | undefined>;
-  /** The same, and marks it as answered: of several callers only one gets it. */
-  consume(id: string, applicationId: string, browser: string | undefined): Promise<PendingAuthnRequest | undefined>;
-  /** Stores the encrypted Response to a test sign-in, for the page that shows it. */
-  saveTestResponse(id: string, sealed: string): Promise<void>;
-  /** The encrypted Response to the test sign-in of this browser. */
-  testResponse(id: string, browser: string | undefined): Promise<string | undefined>;
-}
+export type PendingAuthnRequests = ReturnType<typeof createPendingAuthnRequests>;
 
 /** How long an answered request is kept: for the page that shows the Response to a test sign-in. */
 const ANSWERED_SECONDS = 10 * 60;
@@ -76,7 +63,7 @@ interface Row {
   data: string;
 }
 
-export function createPendingAuthnRequests(dependencies: PendingAuthnRequestsDependencies): PendingAuthnRequests {
+export function createPendingAuthnRequests(dependencies: PendingAuthnRequestsDependencies) {
   const { db, sql, now, protectedRows } = dependencies;
   const macOf = (row: Row) => protectedRows.macOf(TABLE, requestFields(row));
   const requestOf = ([row]: (Row & { mac: string })[]): PendingAuthnRequest | undefined =>
@@ -85,7 +72,8 @@ export function createPendingAuthnRequests(dependencies: PendingAuthnRequestsDep
       : undefined;
 
   return {
-    async save(applicationId, request, browser) {
+    /** Stores the request and returns its ID. Without a browser, `bindToBrowser` has to follow. */
+    async save(applicationId: string, request: PendingAuthnRequest, browser: string | undefined): Promise<string> {
       const id = randomId();
       const browserHash = browser === undefined ? UNBOUND : sha256(browser);
       const expiresAt = new Date(now().getTime() + limits.saml.keptRequestSeconds * 1000);
@@ -96,7 +84,8 @@ export function createPendingAuthnRequests(dependencies: PendingAuthnRequestsDep
       return id;
     },
 
-    async bindToBrowser(id, browser) {
+    /** Ties a request that was saved without a browser to this one. Works once. */
+    async bindToBrowser(id: string, browser: string): Promise<PendingAuthnRequest | undefined> {
       const where = { id, browserHash: UNBOUND, usedAt: null, expiresAt: { gt: now() } };
       const row = await db.samlRequest.findFirst({ where });
       const request = row && requestOf([row]);
@@ -107,25 +96,37 @@ export function createPendingAuthnRequests(dependencies: PendingAuthnRequestsDep
       return count > 0 ? request : undefined;
     },
 
-    async find(id, applicationId, browser) {
+    /** The unanswered request of this application in this browser. */
+    async find(
+      id: string,
+      applicationId: string,
+      browser: string | undefined,
+    ): Promise<PendingAuthnRequest | undefined> {
       if (!id || !browser) return undefined;
       return requestOf(await sql.query(statements.find, id, applicationId, sha256(browser), now()));
     },
 
-    async consume(id, applicationId, browser) {
+    /** The same, and marks it as answered: of several callers only one gets it. */
+    async consume(
+      id: string,
+      applicationId: string,
+      browser: string | undefined,
+    ): Promise<PendingAuthnRequest | undefined> {
       if (!id || !browser) return undefined;
       const [at, keptUntil] = [now(), new Date(now().getTime() + ANSWERED_SECONDS * 1000)];
       return requestOf(await sql.query(statements.consume, at, keptUntil, id, applicationId, sha256(browser), at));
     },
 
-    async saveTestResponse(id, sealed) {
+    /** Stores the encrypted Response to a test sign-in, for the page that shows it. */
+    async saveTestResponse(id: string, sealed: string): Promise<void> {
       const row = await db.samlRequest.findFirst({ where: { id, usedAt: { not: null } } });
       if (!row || !requestOf([row])) return;
       const data = JSON.stringify({ answer: sealed });
       await db.samlRequest.update({ where: { id }, data: { data, mac: macOf({ ...row, data }) } });
     },
 
-    async testResponse(id, browser) {
+    /** The encrypted Response to the test sign-in of this browser. */
+    async testResponse(id: string, browser: string | undefined): Promise<string | undefined> {
       if (!browser) return undefined;
       const where = { id, browserHash: sha256(browser), usedAt: { not: null }, expiresAt: { gt: now() } };
       const row = await db.samlRequest.findFirst({ where });

@@ -3,18 +3,15 @@ import type { Context } from '../../http/context.ts';
 import type { Cookies } from '../../http/cookies.ts';
 import { randomToken } from '../../platform/random.ts';
 
-export interface RequestBrowser {
-  /** The value of this browser's cookie, if it has one. */
-  of(ctx: Context): string | undefined;
-  /** The same; sets the cookie when there is none. */
-  remember(ctx: Context): string;
-}
+export type RequestBrowser = ReturnType<typeof createRequestBrowser>;
 
-export function createRequestBrowser({ cookies }: { cookies: Cookies }): RequestBrowser {
+export function createRequestBrowser({ cookies }: { cookies: Cookies }) {
   const of = (ctx: Context) => cookies.get(ctx, 'samlRequest');
   return {
+    /** The value of this browser's cookie, if it has one. */
     of,
-    remember(ctx) {
+    /** The same; sets the cookie when there is none. */
+    remember(ctx: Context): string {
       const value = of(ctx) ?? randomToken();
       cookies.set(ctx, 'samlRequest', value);
       return value;

@@ -8,15 +8,7 @@ import type { SessionParticipants } from '../slo/session-participants.ts';
 import { nameIdFormatOf } from '../xml/names.ts';
 import type { StoredNameIds } from './stored-name-ids.ts';
 
-export interface RequestedSubjects {
-  /** Whether the Subject of a request of this service provider names the account. */
-  isNamed(subject: NameId, sp: ServiceProvider, account: Account): Promise<boolean>;
-  /**
-   * What to fill in on the sign-in page: a value that the user would type, or the username behind a persistent NameID, which only a
-   * proven sender learns from.
-   */
-  loginHint(subject: NameId, sp: ServiceProvider, isSigned: boolean): Promise<string | undefined>;
-}
+export type RequestedSubjects = ReturnType<typeof createRequestedSubjects>;
 
 export interface RequestedSubjectsDependencies {
   /** Entity ID of this identity provider. */
@@ -29,7 +21,7 @@ export interface RequestedSubjectsDependencies {
 /** Longest username or address that the sign-in page takes. */
 const MAX_LOGIN = 254;
 
-export function createRequestedSubjects(dependencies: RequestedSubjectsDependencies): RequestedSubjects {
+export function createRequestedSubjects(dependencies: RequestedSubjectsDependencies) {
   const { issuer, accounts, nameIds, sessionParticipants } = dependencies;
 
   const isStored = async ({ value }: NameId, sp: ServiceProvider, account: Account) =>
@@ -39,7 +31,8 @@ export function createRequestedSubjects(dependencies: RequestedSubjectsDependenc
     emailVerified && email !== null && email.toLowerCase() === value.toLowerCase();
 
   return {
-    async isNamed(subject, sp, account) {
+    /** Whether the Subject of a request of this service provider names the account. */
+    async isNamed(subject: NameId, sp: ServiceProvider, account: Account): Promise<boolean> {
       const isOurs =
         (subject.nameQualifier ?? issuer) === issuer && (subject.spNameQualifier ?? sp.entityId) === sp.entityId;
       if (!isOurs) return false;
@@ -66,7 +59,11 @@ export function createRequestedSubjects(dependencies: RequestedSubjectsDependenc
       }
     },
 
-    async loginHint(subject, sp, isSigned) {
+    /**
+     * What to fill in on the sign-in page: a value that the user would type, or the username behind a persistent NameID, which only a
+     * proven sender learns from.
+     */
+    async loginHint(subject: NameId, sp: ServiceProvider, isSigned: boolean): Promise<string | undefined> {
       const format = formatOf(subject);
       if (format === 'transient' || format === undefined) return undefined;
       if (format === 'emailAddress') return typed(subject);

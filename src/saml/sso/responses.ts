@@ -39,40 +39,21 @@ export interface SamlResponsesDependencies {
   nameIds: StoredNameIds;
 }
 
-export interface SamlResponses {
-  /**
-   * The signed Response with an assertion about the user, and the NameID and class in it.
-   *
-   * @throws SamlError when the account or the sign-in does not meet the request
-   */
-  success(
-    sp: ServiceProvider,
-    pending: PendingAuthnRequest,
-    user: SignedInUser,
-  ): Promise<{ xml: string; nameId: NameId; contextClass: string }>;
-  /** The signed Response with a status and no assertion. */
-  status(acsUrl: string, requestId: string | undefined, status: SamlStatus): string;
-  /** Answers with the form that posts the Response to the ACS. */
-  post(
-    ctx: Context,
-    sp: Pick<ServiceProvider, 'title'>,
-    to: Pick<PendingAuthnRequest, 'acsUrl' | 'relayState'>,
-    xml: string,
-  ): void;
-  /** Answers with a page that says why the Response has no assertion, and with the form that posts it when the user goes back. */
-  explain(
-    ctx: Context,
-    sp: Pick<ServiceProvider, 'title'>,
-    to: Pick<PendingAuthnRequest, 'acsUrl' | 'relayState'>,
-    xml: string,
-    about: { reason: PageText; account?: Account | undefined; rejectionCode: string },
-  ): void;
-}
+export type SamlResponses = ReturnType<typeof createSamlResponses>;
 
-export function createSamlResponses(dependencies: SamlResponsesDependencies): SamlResponses {
+export function createSamlResponses(dependencies: SamlResponsesDependencies) {
   const { issuer, now, signer } = dependencies;
   return {
-    async success(sp, pending, user) {
+    /**
+     * The signed Response with an assertion about the user, and the NameID and class in it.
+     *
+     * @throws SamlError when the account or the sign-in does not meet the request
+     */
+    async success(
+      sp: ServiceProvider,
+      pending: PendingAuthnRequest,
+      user: SignedInUser,
+    ): Promise<{ xml: string; nameId: NameId; contextClass: string }> {
       const contextClass = contextClassOf(sp, pending, user);
       const nameId = await nameIdOf(dependencies, sp, pending, user);
       const xml = successResponse(
@@ -98,14 +79,28 @@ export function createSamlResponses(dependencies: SamlResponsesDependencies): Sa
       return { xml, nameId, contextClass };
     },
 
-    status: (acsUrl, requestId, status) =>
+    /** The signed Response with a status and no assertion. */
+    status: (acsUrl: string, requestId: string | undefined, status: SamlStatus): string =>
       statusResponse({ id: newMessageId(), issuer, acsUrl, inResponseTo: requestId, now: now(), status }, signer()),
 
-    post(ctx, sp, { acsUrl, relayState }, xml) {
+    /** Answers with the form that posts the Response to the ACS. */
+    post(
+      ctx: Context,
+      sp: Pick<ServiceProvider, 'title'>,
+      { acsUrl, relayState }: Pick<PendingAuthnRequest, 'acsUrl' | 'relayState'>,
+      xml: string,
+    ): void {
       ctx.render('form-post', { action: acsUrl, fields: fieldsOf(xml, relayState), appName: sp.title });
     },
 
-    explain(ctx, sp, { acsUrl, relayState }, xml, about) {
+    /** Answers with a page that says why the Response has no assertion, and with the form that posts it when the user goes back. */
+    explain(
+      ctx: Context,
+      sp: Pick<ServiceProvider, 'title'>,
+      { acsUrl, relayState }: Pick<PendingAuthnRequest, 'acsUrl' | 'relayState'>,
+      xml: string,
+      about: { reason: PageText; account?: Account | undefined; rejectionCode: string },
+    ): void {
       const { requestId } = ctx.state.request;
       const page = { action: acsUrl, message: fieldsOf(xml, relayState), appName: sp.title, requestId, ...about };
       ctx.render('saml/unmet', page, 403);

@@ -6,12 +6,7 @@ import { randomId, randomToken } from '../../platform/random.ts';
 import { type Db, isUniqueViolation } from '../../storage/database.ts';
 import { hotStatements, type Sql } from '../../storage/statements.ts';
 
-export interface StoredNameIds {
-  /** The stored value; with `mayCreate` a new one when there is none. */
-  persistent(userId: string, applicationId: string, mayCreate: boolean): Promise<string | undefined>;
-  /** The user whose stored value at this service provider it is; also a user who was deleted. */
-  ownerOf(applicationId: string, value: string): Promise<string | undefined>;
-}
+export type StoredNameIds = ReturnType<typeof createStoredNameIds>;
 
 export const statements = hotStatements('name-ids', {
   find: 'SELECT value, mac FROM saml_name_ids WHERE user_id = ? AND application_id = ?',
@@ -31,7 +26,7 @@ export function nameIdFields(row: { userId: string; applicationId: string; value
   return [row.userId, row.applicationId, row.value];
 }
 
-export function createStoredNameIds({ db, sql, now, protectedRows }: StoredNameIdsDependencies): StoredNameIds {
+export function createStoredNameIds({ db, sql, now, protectedRows }: StoredNameIdsDependencies) {
   async function find(userId: string, applicationId: string): Promise<string | undefined> {
     const [row] = await sql.query<{ value: string; mac: string }>(statements.find, userId, applicationId);
     if (!row || protectedRows.isGenuine(TABLE, nameIdFields({ userId, applicationId, ...row }), row.mac))
@@ -40,7 +35,8 @@ export function createStoredNameIds({ db, sql, now, protectedRows }: StoredNameI
   }
 
   return {
-    async ownerOf(applicationId, value) {
+    /** The user whose stored value at this service provider it is; also a user who was deleted. */
+    async ownerOf(applicationId: string, value: string): Promise<string | undefined> {
       const row = await db.samlNameId.findUnique({
         where: { value },
         select: { userId: true, applicationId: true, mac: true },
@@ -49,7 +45,8 @@ export function createStoredNameIds({ db, sql, now, protectedRows }: StoredNameI
       return protectedRows.isGenuine(TABLE, nameIdFields({ ...row, value }), row.mac) ? row.userId : undefined;
     },
 
-    async persistent(userId, applicationId, mayCreate) {
+    /** The stored value; with `mayCreate` a new one when there is none. */
+    async persistent(userId: string, applicationId: string, mayCreate: boolean): Promise<string | undefined> {
       const value = await find(userId, applicationId);
       if (value !== undefined || !mayCreate) return value;
       // A concurrent request of the same user may insert first; then both use its value.

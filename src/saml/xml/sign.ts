@@ -4,16 +4,10 @@ import { createHash, createPrivateKey, sign as cryptoSign, type KeyObject, X509C
 import { algorithms } from './names.ts';
 import { type CanonicalXml, canonical, element, type XmlElement } from './write.ts';
 
-export interface Signer {
-  /** The URI for SignatureMethod and SigAlg. */
-  readonly algorithm: string;
-  /** Base64 DER, as X509Certificate wants it. */
-  readonly certificate: string;
-  sign(octets: string): Buffer;
-}
+export type Signer = ReturnType<typeof createSigner>;
 
 /** Imports the key once. Throws unless it is RSA of at least 2048 bits and belongs to the certificate. */
-export function createSigner(credential: { privateKey: KeyObject | string; certificatePem: string }): Signer {
+export function createSigner(credential: { privateKey: KeyObject | string; certificatePem: string }) {
   const { privateKey, certificatePem } = credential;
   const key = typeof privateKey === 'string' ? createPrivateKey(privateKey) : privateKey;
   const certificate = new X509Certificate(certificatePem);
@@ -22,9 +16,11 @@ export function createSigner(credential: { privateKey: KeyObject | string; certi
   }
   if (!certificate.checkPrivateKey(key)) throw new Error('the SAML certificate does not belong to its private key');
   return {
+    /** The URI for SignatureMethod and SigAlg. */
     algorithm: algorithms.rsaSha256,
+    /** Base64 DER, as X509Certificate wants it. */
     certificate: certificate.raw.toString('base64'),
-    sign: (octets) => cryptoSign('sha256', Buffer.from(octets), key),
+    sign: (octets: string): Buffer => cryptoSign('sha256', Buffer.from(octets), key),
   };
 }
 

@@ -4,12 +4,10 @@ import { limits } from '../../limits.ts';
 import { mergeMetrics } from './merge-metrics.ts';
 import { type ToPrimary, tell } from './messages.ts';
 
-export interface MetricsExchange {
-  receive(from: Worker, message: Extract<ToPrimary, { id: number }>): void;
-}
+export type MetricsExchange = ReturnType<typeof createMetricsExchange>;
 
 /** `workers` are the workers whose metrics are combined: one for each number. */
-export function createMetricsExchange(workers: () => Worker[]): MetricsExchange {
+export function createMetricsExchange(workers: () => Worker[]) {
   const waiting = new Map<number, (text: string) => void>();
   let last = 0;
 
@@ -29,7 +27,7 @@ export function createMetricsExchange(workers: () => Worker[]): MetricsExchange 
   }
 
   return {
-    receive(from, message) {
+    receive(from: Worker, message: Extract<ToPrimary, { id: number }>): void {
       if (message.type === 'metrics') waiting.get(message.id)?.(message.text);
       else
         void Promise.all(workers().map(metricsOf)).then((texts) =>

@@ -4,13 +4,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { type ToPrimary, tell } from './messages.ts';
 import { createMetricsExchange } from './metrics-exchange.ts';
 
-export interface WorkerProcesses {
-  /** Starts a worker with this number; undefined when it ended before it was ready. */
-  start(number: number, options?: { isFirst?: boolean }): Promise<Worker | undefined>;
-  isStopping(): boolean;
-  /** Stops all; resolves with whether they ended in order within so many seconds. */
-  stopAll(seconds: number): Promise<boolean>;
-}
+export type WorkerProcesses = ReturnType<typeof createWorkerProcesses>;
 
 export interface WorkerProcessesDependencies {
   logger: Pick<Logger, 'error'>;
@@ -20,19 +14,16 @@ export interface WorkerProcessesDependencies {
   printFirstAdmin(box: string, firstJobs: Promise<unknown>): void;
 }
 
-export function createWorkerProcesses({
-  logger,
-  current,
-  printFirstAdmin,
-}: WorkerProcessesDependencies): WorkerProcesses {
+export function createWorkerProcesses({ logger, current, printFirstAdmin }: WorkerProcessesDependencies) {
   const metrics = createMetricsExchange(current);
   const running = new Set<Worker>();
   let isStopping = false;
 
   return {
-    isStopping: () => isStopping,
+    isStopping: (): boolean => isStopping,
 
-    start(number, { isFirst = false } = {}) {
+    /** Starts a worker with this number; undefined when it ended before it was ready. */
+    start(number: number, { isFirst = false }: { isFirst?: boolean } = {}): Promise<Worker | undefined> {
       const worker = cluster.fork();
       running.add(worker);
       const firstJobs = new Promise<void>((resolve) => {
@@ -61,7 +52,8 @@ export function createWorkerProcesses({
       });
     },
 
-    async stopAll(seconds) {
+    /** Stops all; resolves with whether they ended in order within so many seconds. */
+    async stopAll(seconds: number): Promise<boolean> {
       isStopping = true;
       const ends = [...running].map((worker) => {
         const end = new Promise<number | null>((resolve) => worker.once('exit', resolve));

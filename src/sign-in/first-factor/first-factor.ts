@@ -39,11 +39,7 @@ export interface FirstFactorInput extends CaptchaAnswer {
 /** Whether directories check the password too, and which of them the application accepts. */
 type AcceptedDirectories = 'none' | { rule: SignInRule | undefined };
 
-export interface FirstFactor {
-  verify(ctx: Context, input: FirstFactorInput, accepted: AcceptedDirectories): Promise<FirstFactorResult>;
-  /** The CAPTCHA that the form for this login must contain, if any. `waiting`: the wait that goes on in its place. */
-  captchaFor(ctx: Context, login: string, waiting?: CaptchaWait): Promise<CaptchaChallenge | undefined>;
-}
+export type FirstFactor = ReturnType<typeof createFirstFactor>;
 
 export interface FirstFactorDependencies {
   accounts: Pick<Accounts, 'findByLogin'>;
@@ -61,35 +57,37 @@ export interface FirstFactorDependencies {
 /** Why no password was checked; for the audit log. */
 const THROTTLED = { wait: 'too_many_tries', captcha: 'captcha_unsolved', busy: 'too_many_at_once' } as const;
 
-export function createFirstFactor(dependencies: FirstFactorDependencies): FirstFactor {
+export function createFirstFactor(dependencies: FirstFactorDependencies) {
   const { lockout, captcha } = dependencies;
 
-  const verify: FirstFactor['verify'] = async (ctx, { username, password, ...answer }, accepted) => {
-    const found = await findAccount(dependencies, ctx, username);
-    let waiting: CaptchaWait | undefined;
-    const solvesCaptcha = async () => {
-      const result = await captcha.check(answer, ctx.state.request.address);
-      if (!result.isSolved) waiting = result.waiting;
-      return result.isSolved;
+  const verify: (ctx: Context, input: FirstFactorInput, accepted: AcceptedDirectories) => Promise<FirstFactorResult> =
+    async (ctx, { username, password, ...answer }, accepted) => {
+      const found = await findAccount(dependencies, ctx, username);
+      let waiting: CaptchaWait | undefined;
+      const solvesCaptcha = async () => {
+        const result = await captcha.check(answer, ctx.state.request.address);
+        if (!result.isSolved) waiting = result.waiting;
+        return result.isSolved;
+      };
+      const verdict = await lockout
+        .attempt({ ...found.attempt, solvesCaptcha }, (isLocked) =>
+          checkPassword(dependencies, ctx, found, { password, accepted, isLocked }),
+        )
+        .catch((error: unknown) => {
+          if (error instanceof DirectoryUnavailable) return error.verdict;
+          throw error;
+        });
+      if (verdict.outcome === 'unavailable') return verdict;
+      if (verdict.outcome === 'checked') return recordChecked(dependencies, ctx, found, verdict.result);
+      await recordThrottled(dependencies, ctx, found, verdict.outcome);
+      return verdict.outcome === 'captcha' ? { outcome: 'captcha', waiting } : verdict;
     };
-    const verdict = await lockout
-      .attempt({ ...found.attempt, solvesCaptcha }, (isLocked) =>
-        checkPassword(dependencies, ctx, found, { password, accepted, isLocked }),
-      )
-      .catch((error: unknown) => {
-        if (error instanceof DirectoryUnavailable) return error.verdict;
-        throw error;
-      });
-    if (verdict.outcome === 'unavailable') return verdict;
-    if (verdict.outcome === 'checked') return recordChecked(dependencies, ctx, found, verdict.result);
-    await recordThrottled(dependencies, ctx, found, verdict.outcome);
-    return verdict.outcome === 'captcha' ? { outcome: 'captcha', waiting } : verdict;
-  };
 
   return {
     verify: traced('sign-in first factor', verify, ({ outcome }) => ({ 'gatehouse.outcome': outcome })),
 
-    async captchaFor(ctx, login, waiting) {
+    /** The CAPTCHA that the form for this login must contain, if any. `waiting`: the wait that goes on in its place. */
+    async captchaFor(ctx: Context, login: string, waiting?: CaptchaWait): Promise<CaptchaChallenge | undefined> {
       const { attempt } = await findAccount(dependencies, ctx, login);
       return (await lockout.needsCaptcha(attempt)) ? captcha.issue(waiting) : undefined;
     },

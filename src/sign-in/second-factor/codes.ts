@@ -19,10 +19,7 @@ export type CodeResult =
   | { outcome: 'wrong' | 'expired' }
   | { outcome: 'wait'; retryAfterSeconds: number };
 
-export interface SecondFactorCodes {
-  /** @param sentTo the address or number that the code was sent to; empty for other methods */
-  verify(account: Account, method: CodeMethod, sentTo: string, code: string, request: RequestInfo): Promise<CodeResult>;
-}
+export type SecondFactorCodes = ReturnType<typeof createSecondFactorCodes>;
 
 export interface SecondFactorCodesDependencies {
   totp: Pick<Totp, 'verify'>;
@@ -35,7 +32,7 @@ export interface SecondFactorCodesDependencies {
   countAttempt(outcome: 'success' | 'failure' | 'throttled', method: CodeMethod): void;
 }
 
-export function createSecondFactorCodes(dependencies: SecondFactorCodesDependencies): SecondFactorCodes {
+export function createSecondFactorCodes(dependencies: SecondFactorCodesDependencies) {
   const { totp, recoveryCodes, oneTimeCodes, rateLimits, audit, repeatedEntries, countAttempt } = dependencies;
 
   async function check(userId: string, method: CodeMethod, sentTo: string, code: string, request: RequestInfo) {
@@ -49,7 +46,13 @@ export function createSecondFactorCodes(dependencies: SecondFactorCodesDependenc
     }
   }
 
-  const verify: SecondFactorCodes['verify'] = async (account, method, sentTo, code, request) => {
+  const verify: (
+    account: Account,
+    method: CodeMethod,
+    sentTo: string,
+    code: string,
+    request: RequestInfo,
+  ) => Promise<CodeResult> = async (account, method, sentTo, code, request) => {
     const verdict = await rateLimits.consume('code:account', account.id);
     if (!verdict.allowed) {
       countAttempt('throttled', method);
@@ -78,5 +81,8 @@ export function createSecondFactorCodes(dependencies: SecondFactorCodesDependenc
     return { outcome: 'ok', amr: AMR[method] };
   };
 
-  return { verify: traced('sign-in second factor', verify, ({ outcome }) => ({ 'gatehouse.outcome': outcome })) };
+  return {
+    /** @param sentTo the address or number that the code was sent to; empty for other methods */
+    verify: traced('sign-in second factor', verify, ({ outcome }) => ({ 'gatehouse.outcome': outcome })),
+  };
 }

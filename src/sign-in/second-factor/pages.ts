@@ -16,16 +16,7 @@ import type { Attempt, Attempts } from '../attempts.ts';
 import type { CurrentStep } from '../current-step.ts';
 import type { CodeMethod } from './codes.ts';
 
-export interface FactorPages {
-  /** For the sign-in page: the passkeys of this device, offered in the username field (conditional UI). */
-  passkeyOffer(current: CurrentStep): Promise<object>;
-  showSecondFactor(ctx: Context, current: CurrentStep, state: FactorPageState): Promise<void>;
-  showEnrolment(ctx: Context, current: CurrentStep, state: FactorPageState): Promise<void>;
-  /** After a recovery code: the enrolment, which the user can leave out. */
-  showReplacement(ctx: Context, current: CurrentStep, state: FactorPageState): Promise<void>;
-  /** The button that leads to the upstream for a stronger sign-in. */
-  showUpstream(ctx: Context, current: CurrentStep, foot: Foot): void;
-}
+export type FactorPages = ReturnType<typeof createFactorPages>;
 
 export interface FactorPageState {
   problem?: PageText | undefined;
@@ -76,17 +67,20 @@ const LABELS: Record<SecondFactor, PageText> = {
   'recovery-code': t('second-factor.use-recovery-code'),
 };
 
-export function createFactorPages(dependencies: FactorPagesDependencies): FactorPages {
+export function createFactorPages(dependencies: FactorPagesDependencies) {
   const { attempts, passkeys } = dependencies;
   return {
-    async passkeyOffer(current) {
+    /** For the sign-in page: the passkeys of this device, offered in the username field (conditional UI). */
+    async passkeyOffer(current: CurrentStep): Promise<object> {
       const options = await storeChallenge(attempts, current.attempt, await passkeys.authenticationOptions());
       return { action: pathOf(current, 'passkey'), mode: 'autofill', options, label: t('sign-in.with-passkey') };
     },
-    showSecondFactor: (ctx, current, state) => showSecondFactor(dependencies, ctx, current, state),
-    showEnrolment: (ctx, current, state) =>
+    showSecondFactor: (ctx: Context, current: CurrentStep, state: FactorPageState): Promise<void> =>
+      showSecondFactor(dependencies, ctx, current, state),
+    showEnrolment: (ctx: Context, current: CurrentStep, state: FactorPageState): Promise<void> =>
       showEnrolment(dependencies, ctx, current, { ...reasonOf(current, state.foot), ...state }),
-    async showReplacement(ctx, current, state) {
+    /** After a recovery code: the enrolment, which the user can leave out. */
+    async showReplacement(ctx: Context, current: CurrentStep, state: FactorPageState): Promise<void> {
       const left = await dependencies.recoveryCodes.remaining(current.account?.id ?? '');
       await showEnrolment(dependencies, ctx, current, {
         title: t('replace-factor.title'),
@@ -96,6 +90,7 @@ export function createFactorPages(dependencies: FactorPagesDependencies): Factor
         ...state,
       });
     },
+    /** The button that leads to the upstream for a stronger sign-in. */
     showUpstream,
   };
 }

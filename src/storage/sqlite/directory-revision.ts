@@ -15,19 +15,14 @@ const TABLES: readonly [Part, RegExp][] = [
   ['artifacts', /\boidc_artifacts\b/i],
 ];
 
-export interface Revisions {
-  /** The current revision; a different one means that this part of the database may have changed. */
-  current(part: Part): number;
-  /** A callback for after each run of the statement; undefined when it changes neither. */
-  afterRun(statement: string): (() => void) | undefined;
-}
+export type Revisions = ReturnType<typeof createRevisions>;
 
 const { nodeTiming } = performance;
 
 /** Counted by libuv before each wait for new events, so all that runs under one number has come before what runs under it. */
 const turnOfLoop = (): number => nodeTiming.uvMetricsInfo.loopCount;
 
-export function createRevisions(writer: Sqlite.Database): Revisions {
+export function createRevisions(writer: Sqlite.Database) {
   const prepare = writer.prepare.bind(writer);
   const dataVersion = prepare('PRAGMA data_version').pluck();
   let lastDataVersion = dataVersion.get();
@@ -58,7 +53,8 @@ export function createRevisions(writer: Sqlite.Database): Revisions {
   }
 
   return {
-    current(part) {
+    /** The current revision; a different one means that this part of the database may have changed. */
+    current(part: Part): number {
       // Once for a request: what another process did before the request came is found by its first look, or by the look of another
       // request in this turn of the event loop, which is later than the arrival of both.
       const reads = requestReads();
@@ -66,7 +62,8 @@ export function createRevisions(writer: Sqlite.Database): Revisions {
       if (reads) reads.hasDataVersion = true;
       return revision[part];
     },
-    afterRun(statement) {
+    /** A callback for after each run of the statement; undefined when it changes neither. */
+    afterRun(statement: string): (() => void) | undefined {
       if (/^\s*commit\b/i.test(statement)) return onCommit;
       if (/^\s*select\b/i.test(statement) || statement.startsWith(ONE_ARTIFACT)) return undefined;
       const parts = TABLES.filter(([, tables]) => tables.test(statement)).map(([part]) => part);

@@ -8,18 +8,10 @@ import { asUnavailable, DatabaseUnavailable } from '../unavailable.ts';
 const WAIT_MS = 8000;
 const RETRY_MS = 10;
 
-export interface WriterLock {
-  /** Waits for the lock; the result releases it. Rejects with DatabaseUnavailable when it is not free in time. */
-  take(): Promise<() => void>;
-  /** Runs `work` with the lock, again while the file is locked by another process. */
-  run<T>(work: () => Promise<T>): Promise<T>;
-  /** Runs `work`, which has the lock, again while the file is locked by another process. */
-  patiently<T>(work: () => Promise<T>): Promise<T>;
-  isTaken(): boolean;
-}
+export type WriterLock = ReturnType<typeof createWriterLock>;
 
 /** @param lockMs how long a statement is tried again while another process holds the lock on the file */
-export function createWriterLock({ lockMs }: { lockMs: number }): WriterLock {
+export function createWriterLock({ lockMs }: { lockMs: number }) {
   let isTaken = false;
   /** The last one waited for the file in vain: until one succeeds, others try once. */
   let isGivenUp = false;
@@ -75,10 +67,13 @@ export function createWriterLock({ lockMs }: { lockMs: number }): WriterLock {
   }
 
   return {
+    /** Waits for the lock; the result releases it. Rejects with DatabaseUnavailable when it is not free in time. */
     take,
+    /** Runs `work`, which has the lock, again while the file is locked by another process. */
     patiently,
-    isTaken: () => isTaken,
-    async run(work) {
+    isTaken: (): boolean => isTaken,
+    /** Runs `work` with the lock, again while the file is locked by another process. */
+    async run<T>(work: () => Promise<T>): Promise<T> {
       // better-sqlite3 is synchronous, so a statement needs no lock while none is taken, unless it has to be tried again.
       if (!isTaken) {
         try {

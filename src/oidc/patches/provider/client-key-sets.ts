@@ -18,10 +18,7 @@ interface KnownSet {
   fault: Error | undefined;
 }
 
-export interface ClientKeySets {
-  /** The keys behind a jwks_uri. Throws invalid_client_metadata while no good document was read. */
-  read(uri: string): Promise<{ keys: readonly Jwk[]; freshUntil: number }>;
-}
+export type ClientKeySets = ReturnType<typeof createClientKeySets>;
 
 export interface ClientKeySetsDependencies {
   fetch: NonNullable<Configuration['fetch']>;
@@ -31,7 +28,7 @@ export interface ClientKeySetsDependencies {
 }
 
 /** What this process has read; it outlives the engine's clients, which are made again after each change of the directory. */
-export function createClientKeySets({ fetch, now, logger }: ClientKeySetsDependencies): ClientKeySets {
+export function createClientKeySets({ fetch, now, logger }: ClientKeySetsDependencies) {
   const known = new Map<string, KnownSet>();
   const running = new Map<string, Promise<KnownSet>>();
 
@@ -65,7 +62,8 @@ export function createClientKeySets({ fetch, now, logger }: ClientKeySetsDepende
   }
 
   return {
-    async read(uri) {
+    /** The keys behind a jwks_uri. Throws invalid_client_metadata while no good document was read. */
+    async read(uri: string): Promise<{ keys: readonly Jwk[]; freshUntil: number }> {
       const { keys, freshUntil, fault } = await current(uri);
       if (!keys) throw fault;
       return { keys, freshUntil };

@@ -4,10 +4,7 @@ import { limits } from '../../../limits.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Db } from '../../../storage/database.ts';
 
-export interface SessionActivity {
-  /** Records a request of the user, at most once a minute for each session; nothing for a session that has ended. */
-  recordActivity(uid: string): Promise<void>;
-}
+export type SessionActivity = ReturnType<typeof createSessionActivity>;
 
 export interface SessionActivityDependencies {
   db: Db;
@@ -21,17 +18,13 @@ export interface SessionActivityDependencies {
 const PAUSE_SECONDS = limits.session.activitySeconds;
 const MAX_REMEMBERED = 10_000;
 
-export function createSessionActivity({
-  db,
-  now,
-  idleSeconds,
-  latestEndOf,
-}: SessionActivityDependencies): SessionActivity {
+export function createSessionActivity({ db, now, idleSeconds, latestEndOf }: SessionActivityDependencies) {
   // Saves most of the statements; another instance does not know of it and writes once more.
   const recordedAt = new Map<string, number>();
 
   return {
-    async recordActivity(uid) {
+    /** Records a request of the user, at most once a minute for each session; nothing for a session that has ended. */
+    async recordActivity(uid: string): Promise<void> {
       const at = Math.floor(now().getTime() / 1000);
       if (at - (recordedAt.get(uid) ?? 0) < PAUSE_SECONDS) return;
       const endsAt = await latestEndOf(uid);

@@ -4,16 +4,7 @@ import type { RequestInfo } from '../../../platform/request-info.ts';
 import type { Tx } from '../../../storage/database.ts';
 import { hotStatements, type Sql } from '../../../storage/statements.ts';
 
-export interface SessionDevices {
-  /** Remembers the browser in which a session began, until `endsAt`, the latest end of the session. */
-  recordDevice(
-    session: { uid: string; accountId: string; endsAt: Date },
-    request: RequestInfo,
-    browserId: string | undefined,
-  ): Promise<void>;
-  /** The known browsers in which these sessions began. */
-  browsersOf(uids: readonly string[], tx: Tx): Promise<string[]>;
-}
+export type SessionDevices = ReturnType<typeof createSessionDevices>;
 
 export interface SessionDevicesDependencies {
   sql: Sql;
@@ -28,15 +19,21 @@ export const statements = hotStatements('session-devices', {
       expires_at = excluded.expires_at`,
 });
 
-export function createSessionDevices({ sql, now }: SessionDevicesDependencies): SessionDevices {
+export function createSessionDevices({ sql, now }: SessionDevicesDependencies) {
   return {
-    async recordDevice({ uid, accountId, endsAt }, { userAgent, address }, browserId = undefined) {
+    /** Remembers the browser in which a session began, until `endsAt`, the latest end of the session. */
+    async recordDevice(
+      { uid, accountId, endsAt }: { uid: string; accountId: string; endsAt: Date },
+      { userAgent, address }: RequestInfo,
+      browserId?: string | undefined,
+    ): Promise<void> {
       const at = now();
       const device = [accountId, browserId ?? null, userAgent, address, at, at, endsAt];
       await sql.execute(statements.recordDevice, uid, ...device);
     },
 
-    async browsersOf(uids, tx) {
+    /** The known browsers in which these sessions began. */
+    async browsersOf(uids: readonly string[], tx: Tx): Promise<string[]> {
       const where = { uid: { in: [...uids] }, browserId: { not: null } };
       const rows = await tx.sessionDevice.findMany({ where, select: { browserId: true } });
       return rows.flatMap(({ browserId }) => browserId ?? []);

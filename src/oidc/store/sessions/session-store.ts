@@ -26,20 +26,7 @@ export interface SavedSession {
   idleEndsAt: number;
 }
 
-export interface SessionStore {
-  /** Stores the session as a request has changed it. False when the request's cookie is no longer that of the session. */
-  save(session: SavedSession): Promise<boolean>;
-  /**
-   * Adds an application to a stored session before anything is issued to it, unless another request was first since `known`
-   * was read. Returns the entry that is stored; undefined when the session has ended.
-   */
-  addClientToSession(
-    session: { uid: string; accountId: string },
-    clientId: string,
-    entry: Authorization,
-    known: Authorization | undefined,
-  ): Promise<Authorization | undefined>;
-}
+export type SessionStore = ReturnType<typeof createSessionStore>;
 
 /** Sets expires_at to `newValue` if the stored value is later than `onlyIfLaterThan`. */
 interface ExpiryChange {
@@ -67,11 +54,21 @@ export interface SessionStoreDependencies {
   protectedRows: ProtectedRows;
 }
 
-export function createSessionStore(dependencies: SessionStoreDependencies): SessionStore {
+export function createSessionStore(dependencies: SessionStoreDependencies) {
   const rows = createSessionRows(dependencies);
   return {
-    save: (session) => saveSession(rows, session),
-    addClientToSession: (session, clientId, entry, known) => addClientToSession(rows, session, clientId, entry, known),
+    /** Stores the session as a request has changed it. False when the request's cookie is no longer that of the session. */
+    save: (session: SavedSession): Promise<boolean> => saveSession(rows, session),
+    /**
+     * Adds an application to a stored session before anything is issued to it, unless another request was first since `known`
+     * was read. Returns the entry that is stored; undefined when the session has ended.
+     */
+    addClientToSession: (
+      session: { uid: string; accountId: string },
+      clientId: string,
+      entry: Authorization,
+      known: Authorization | undefined,
+    ): Promise<Authorization | undefined> => addClientToSession(rows, session, clientId, entry, known),
   };
 }
 
