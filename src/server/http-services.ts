@@ -1,3 +1,4 @@
+// What every route of the server shares: cookies, CSRF protection and metrics.
 import { cookieKeys, createCookies } from '../http/cookies.ts';
 import { createCsrf } from '../http/csrf.ts';
 import type { Metrics } from '../platform/metrics.ts';
