@@ -19,17 +19,7 @@ export interface ConnectionTrial {
   error?: string | undefined;
 }
 
-export interface ClientSecrets {
-  /**
-   * Sends a code that no upstream issued; binds to a directory and searches with the filter of the connection. Undefined for a connection
-   * without client authentication.
-   */
-  check(connection: Connection): Promise<ConnectionTrial | undefined>;
-  /** Tries the secrets that were stored in the last minutes, such as by the configuration file. A job. */
-  checkNew(): Promise<void>;
-  /** What a sign-in says about the secret: its error, or none. */
-  note(connection: Connection, error?: unknown): Promise<ClientTrial>;
-}
+export type ClientSecrets = ReturnType<typeof createClientSecrets>;
 
 /** How long a secret is new: longer than the pause between two runs of the job. */
 const NEW_MINUTES = 10;
@@ -49,7 +39,7 @@ export function createClientSecrets({
   protocols: Partial<Record<ConnectionKind, UpstreamProtocol>>;
   issuer: string;
   now: Clock;
-}): ClientSecrets {
+}) {
   /** Ids of the secrets that were tried since this process began. */
   const tried = new Set<string>();
 
@@ -95,7 +85,7 @@ export function createClientSecrets({
     return rejected ? { outcome: 'rejected', error: rejected.rejectedText ?? '' } : { outcome: 'accepted' };
   }
 
-  const check: ClientSecrets['check'] = async (connection) => {
+  const check: (connection: Connection) => Promise<ConnectionTrial | undefined> = async (connection) => {
     for (const { id } of await connections.secretInfos(connection.id)) tried.add(id);
     if (connection.kind === 'ldap') return checkDirectory(connection);
     const protocol = protocols[connection.kind];
@@ -111,10 +101,16 @@ export function createClientSecrets({
   };
 
   return {
+    /** What a sign-in says about the secret: its error, or none. */
     note,
+    /**
+     * Sends a code that no upstream issued; binds to a directory and searches with the filter of the connection. Undefined for a connection
+     * without client authentication.
+     */
     check,
 
-    async checkNew() {
+    /** Tries the secrets that were stored in the last minutes, such as by the configuration file. A job. */
+    async checkNew(): Promise<void> {
       const since = now().getTime() - NEW_MINUTES * 60_000;
       for (const connection of await connections.enabled()) {
         const secrets = await connections.secretInfos(connection.id);

@@ -18,16 +18,7 @@ export interface RejectedSignIn {
   other?: PageLink;
 }
 
-export interface RejectedSignIns {
-  /** Records it, and returns the code under which administrators find it. */
-  record(request: RequestInfo, connectionId: string | undefined, error: FederationError): Promise<string>;
-  /** Runs `work`; a FederationError becomes an error page and is recorded. */
-  withErrorPage<T>(
-    request: RequestInfo,
-    about: () => RejectedSignIn | Promise<RejectedSignIn>,
-    work: () => Promise<T>,
-  ): Promise<T>;
-}
+export type RejectedSignIns = ReturnType<typeof createRejectedSignIns>;
 
 export interface RejectedSignInsDependencies {
   rejections: Pick<Rejections, 'record'>;
@@ -81,28 +72,35 @@ const ORDER: readonly RuleId[] = [
   ...(['subject', 'userinfo', 'tenant', 'fresh', 'address', 'account'] as const),
 ];
 
-export function createRejectedSignIns({ rejections, repeatedEntries }: RejectedSignInsDependencies): RejectedSignIns {
-  const record: RejectedSignIns['record'] = async (request, connectionId, error) => {
-    const { code, message, rule, expected, received, subject, userId } = error;
-    const rejectionCode = rejections.record(request, {
-      endpoint: 'upstream',
-      reason: code,
-      message,
-      clientId: connectionId,
-      ...(userId && { subjectId: userId }),
-      received: { ...(connectionId !== undefined && { connection: connectionId }), ...(subject && { subject }) },
-      rules: ruleResults(ORDER, { rule, expected, received }),
-    });
-    const data = { ...(connectionId !== undefined && { connection: connectionId }), detail: message };
-    const about = { reason: code, request, data, ...(userId && { subjectId: userId }) };
-    await repeatedEntries.record({ type: 'sign-in.upstream', outcome: 'failure', ...about });
-    return rejectionCode;
-  };
+export function createRejectedSignIns({ rejections, repeatedEntries }: RejectedSignInsDependencies) {
+  const record: (request: RequestInfo, connectionId: string | undefined, error: FederationError) => Promise<string> =
+    async (request, connectionId, error) => {
+      const { code, message, rule, expected, received, subject, userId } = error;
+      const rejectionCode = rejections.record(request, {
+        endpoint: 'upstream',
+        reason: code,
+        message,
+        clientId: connectionId,
+        ...(userId && { subjectId: userId }),
+        received: { ...(connectionId !== undefined && { connection: connectionId }), ...(subject && { subject }) },
+        rules: ruleResults(ORDER, { rule, expected, received }),
+      });
+      const data = { ...(connectionId !== undefined && { connection: connectionId }), detail: message };
+      const about = { reason: code, request, data, ...(userId && { subjectId: userId }) };
+      await repeatedEntries.record({ type: 'sign-in.upstream', outcome: 'failure', ...about });
+      return rejectionCode;
+    };
 
   return {
+    /** Records it, and returns the code under which administrators find it. */
     record,
 
-    async withErrorPage(request, about, work) {
+    /** Runs `work`; a FederationError becomes an error page and is recorded. */
+    async withErrorPage<T>(
+      request: RequestInfo,
+      about: () => RejectedSignIn | Promise<RejectedSignIn>,
+      work: () => Promise<T>,
+    ): Promise<T> {
       try {
         return await work();
       } catch (error) {
