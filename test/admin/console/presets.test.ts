@@ -213,8 +213,11 @@ it.each(productPresets)(
       .map((one) => String(one.text))
       .join('\n');
     // What the guide says is what the declaration allows and the settings ask for.
-    expect([title, guide.includes('offline_access')]).toEqual([title, life.renews]);
-    expect([title, (stored.grant_types ?? []).includes('refresh_token')]).toEqual([title, life.renews]);
+    const renews = life.renews !== false;
+    expect([title, guide.includes('offline_access')]).toEqual([title, renews]);
+    expect([title, (stored.grant_types ?? []).includes('refresh_token')]).toEqual([title, renews]);
+    const setting = typeof life.renews === 'string' && !life.renews.includes('cron') ? life.renews : '';
+    expect(guide).toContain(setting);
     if (protocol === 'oidc' && stored.post_logout_redirect_uris?.length) expect(life.signOut).toBe('everywhere');
     if (stored.backchannel_logout_uri) expect(stored.backchannel_logout_session_required).toBe(true);
     if (life.certificates === 'none') expect(protocol).toBe('saml');

@@ -41,7 +41,7 @@ const forgeClaims = { nickname: { field: 'username', scope: 'profile' } };
 export const gitea: ProductPreset = {
   id: 'gitea',
   life: {
-    renews: true,
+    renews: '[cron.sync_external_users] SCHEDULE = @midnight',
     signOut: 'everywhere',
     session: 'SESSION_LIFE_TIME = 86400, LOGIN_REMEMBER_DAYS = 31',
     certificates: 'system',
@@ -49,7 +49,8 @@ export const gitea: ProductPreset = {
   },
   kind: 'development',
   documentation: 'https://docs.gitea.com',
-  checkedAgainst: 'Authelia integration guide for Gitea 1.25.1, which found no PKCE (2026-08)',
+  checkedAgainst:
+    'go-gitea/gitea 1.27.3, oauth.go and source_sync.go (read 2026-11); Authelia integration guide for Gitea 1.25.1, which found no PKCE (2026-08)',
   title: 'Gitea',
   text: t('console.preset.forge.text'),
   protocol: 'oidc',
@@ -141,7 +142,13 @@ export const jenkins: ProductPreset = {
 // With PKCE it sends no secret (its issue 23773), and the command line never does (issue 24367), so one public client serves both.
 export const argoCd: ProductPreset = {
   id: 'argocd',
-  life: { renews: true, signOut: 'everywhere', session: 'as-token', certificates: 'rootCA', http: true },
+  life: {
+    renews: 'refreshTokenThreshold: 5m',
+    signOut: 'everywhere',
+    session: 'as-token',
+    certificates: 'rootCA',
+    http: true,
+  },
   kind: 'development',
   documentation: 'https://argo-cd.readthedocs.io/en/stable/operator-manual/user-management/',
   checkedAgainst:
@@ -194,7 +201,8 @@ export const gitHubEnterprise: ProductPreset = {
   kind: 'development',
   documentation:
     'https://docs.github.com/en/enterprise-server@latest/admin/managing-iam/iam-configuration-reference/saml-configuration-reference',
-  checkedAgainst: 'GitHub Docs, SAML configuration reference, Enterprise Server 3.18',
+  checkedAgainst:
+    'GitHub Docs, SAML configuration reference, Enterprise Server 3.18, with session duration (read 2026-11)',
   title: 'GitHub Enterprise Server',
   text: t('console.preset.github-enterprise.text'),
   protocol: 'saml',
@@ -224,7 +232,7 @@ export const jupyterHub: ProductPreset = {
   id: 'jupyterhub',
   ran: { what: 'JupyterHub 6.1.1 and oauthenticator 17.4.0', on: '2026-11' },
   life: {
-    renews: true,
+    renews: 'auth_refresh_age = 300',
     signOut: 'everywhere',
     session: 'JupyterHub.cookie_max_age_days = 14',
     certificates: 'CURL_CA_BUNDLE',

@@ -154,7 +154,7 @@ export const harbor: ProductPreset = {
   kind: 'infrastructure',
   documentation: 'https://goharbor.io/docs/latest/administration/configure-authentication/oidc-auth/',
   checkedAgainst:
-    'goharbor/website, docs/administration/configure-authentication/oidc-auth.md (read 2026-11); Authelia integration guide for Harbor 2.11.2, without PKCE (2026-08)',
+    'goharbor/website, docs/administration/configure-authentication/oidc-auth.md, and goharbor/harbor, config-auth.component.html (read 2026-11); Authelia integration guide for Harbor 2.11.2, without PKCE (2026-08)',
   title: 'Harbor',
   text: t('console.preset.harbor.text'),
   protocol: 'oidc',

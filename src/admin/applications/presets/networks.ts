@@ -21,7 +21,7 @@ export const oauth2Proxy: ProductPreset = {
   id: 'oauth2-proxy',
   ran: { what: 'oauth2-proxy 7.15.6', on: '2026-11' },
   life: {
-    renews: true,
+    renews: 'cookie_refresh = "5m"',
     signOut: 'everywhere',
     session: 'cookie_expire = "168h"',
     certificates: 'provider_ca_files',

@@ -29,7 +29,7 @@ export const moodle: ProductPreset = {
   kind: 'office',
   documentation: 'https://docs.moodle.org/en/OAuth_2_authentication',
   checkedAgainst:
-    'MoodleDocs, OAuth 2 services, 4.03 and OAuth 2 authentication, 5.02; moodle/moodle, OAuth 2 client in lib/oauthlib.php, without PKCE (read 2026-11)',
+    'MoodleDocs, OAuth 2 services, 4.03 and OAuth 2 authentication, 5.02; moodle/moodle, OAuth 2 client in lib/oauthlib.php, without PKCE, endpoint.php and filelib.php (read 2026-11)',
   title: 'Moodle',
   text: t('console.preset.moodle.text'),
   protocol: 'oidc',

@@ -163,7 +163,8 @@ export const nextcloud: ProductPreset = {
   },
   kind: 'office',
   documentation: 'https://github.com/nextcloud/user_oidc',
-  checkedAgainst: 'nextcloud/user_oidc, appinfo/routes.php and lib/Command/UpsertProvider.php (read 2026-11)',
+  checkedAgainst:
+    'nextcloud/user_oidc, README.md, appinfo/routes.php and lib/Command/UpsertProvider.php (read 2026-11)',
   title: 'Nextcloud',
   text: t('console.preset.nextcloud.text'),
   protocol: 'oidc',

@@ -81,8 +81,8 @@ export interface ProductDemands {
 
 /** What becomes of a sign-in at a product, as its guide sets it up. Each value is in the product's own words. */
 export interface ProductLife {
-  /** It renews with refresh tokens, which the declaration and the scopes of the guide allow. */
-  renews: boolean;
+  /** Whether it renews with refresh tokens, which the declaration and the scopes of the guide allow; a text: the setting for when. */
+  renews: boolean | (string & {});
   /** Its sign-out ends the session here as well (`everywhere`), or its own only. */
   signOut: 'everywhere' | 'own';
   /**

@@ -14,7 +14,10 @@ export function productLifeBlock(application: Application, product: ProductPrese
     { label: t('console.life.first'), value: whatMustExist(application, product) },
     {
       label: t('console.life.renewal'),
-      value: t('console.life.renewal-text', { ...values, renews: yesOrNo(life.renews) }),
+      value:
+        typeof life.renews === 'string'
+          ? t('console.life.renewal-setting', { ...values, setting: life.renews })
+          : t('console.life.renewal-text', { ...values, renews: yesOrNo(life.renews) }),
     },
     { label: t('console.life.session', values), value: sessionOf(product) },
     {
@@ -79,7 +82,7 @@ function sessionOf({ life: { session } }: ProductPreset): Cell {
 function disabledText(application: Application, { life, title }: ProductPreset): PageText {
   if (canBeNotified(application)) return t('console.life.disabled-notified', { product: title });
   if (life.session === 'endless') return t('console.life.disabled-endless', { product: title });
-  return t('console.life.disabled-text', { product: title, renews: yesOrNo(life.renews) });
+  return t('console.life.disabled-text', { product: title, renews: yesOrNo(life.renews !== false) });
 }
 
 function certificatesText({ life, title }: ProductPreset): PageText {
