@@ -187,7 +187,7 @@ it.each(productPresets)(
       'Ausprobiert',
     ])
       expect(german).toContain(label);
-    expect(text).toContain(ran ? `With ${ran.what}, ${ran.on}.` : `${title} itself wasn’t run.`);
+    expect(text).toContain(ran ? `With ${ran.what} (${ran.on}).` : `${title} itself wasn’t run.`);
     const everyLabel = [
       ...['Must exist first', 'Renewal', 'Session of', 'Sign-out here', 'Sign-out in', 'Disabled user'],
       ...['Private certificates and http', 'Tried'],

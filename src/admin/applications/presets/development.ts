@@ -230,7 +230,7 @@ User attributes: username: username; full name: full_name; emails: emails`,
 // Its authenticator sends the secret in the body unless basic_auth is set, and a challenge.
 export const jupyterHub: ProductPreset = {
   id: 'jupyterhub',
-  ran: { what: 'JupyterHub 6.1.1 and oauthenticator 17.4.0', on: '2026-11' },
+  ran: { what: 'JupyterHub 6.1.1, oauthenticator 17.4.0', on: '2026-11' },
   life: {
     renews: 'auth_refresh_age = 300',
     signOut: 'everywhere',

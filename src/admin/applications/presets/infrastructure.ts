@@ -20,7 +20,7 @@ const adminRole = (name: string, product: string): NonNullable<Preset['roles']> 
 
 export const kubernetes: ProductPreset = {
   id: 'kubernetes',
-  ran: { what: 'kube-apiserver 1.34.4 and kubelogin 1.36.3-21-g4ac72f1', on: '2026-11' },
+  ran: { what: 'kube-apiserver 1.34.4, kubelogin 1.36.3-21-g4ac72f1', on: '2026-11' },
   life: {
     renews: true,
     signOut: 'own',

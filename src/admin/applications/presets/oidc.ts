@@ -202,7 +202,7 @@ function nextcloudIdentifier(backchannelLogoutUri: unknown): string | undefined 
 // this server requires unless the registration says require_pkce: false; BeAPI/openid-connect-generic-pkce-addon sends challenge and verifier by the plugin's filters.
 export const wordpress: ProductPreset = {
   id: 'wordpress',
-  ran: { what: 'WordPress 6.1.9 and the plugin 3.10.3', on: '2026-11' },
+  ran: { what: 'WordPress 6.1.9, OpenID Connect Generic 3.10.3', on: '2026-11' },
   demands: { email: 'address' },
   life: {
     renews: false,
