@@ -77,9 +77,16 @@ ${guideText(registered, 'app.ini')}
     ...['--group-claim-name', entry('Claim name providing group names for this source')],
     ...['--admin-group', entry('Group Claim value for administrator users')],
   );
+  // Its command line has no option for it.
+  if (entry('Enable User Synchronization') !== 'selected') throw new Error('the guide does not synchronize');
+  const database = new Database(at('database'));
+  database.prepare('UPDATE login_source SET is_sync_enabled = 1').run();
+  database.close();
   const server = await startProgram(program, ['web', ...place], { cwd: data, ready: `${origin}/api/healthz` });
   const start = `${origin}/user/oauth2/${entry('Authentication Name')}`;
-  const isIn = async (browser: HttpClient) => (await browser.get(`${origin}/user/settings`)).status === 200;
+  // Somebody who may not sign in gets a page with status 200, too.
+  const isIn = async (browser: HttpClient) =>
+    (await browser.get(`${origin}/user/settings`)).text.includes('name="full_name"');
   const isAdmin = async (browser: HttpClient) => (await browser.get(`${origin}/-/admin`)).status === 200;
 
   /** What Gitea does each night with those whose access token has expired. */
@@ -143,7 +150,9 @@ ${guideText(registered, 'app.ini')}
       'sign-out here': async () => {
         const { browser } = await signIn(gatehouse, start, await aPerson(gatehouse));
         await signOutHere(gatehouse, browser);
-        return (await isIn(browser)) ? 'stays signed in there until its session ends' : 'ends the session there';
+        await nightly();
+        if (!(await isIn(browser))) return 'ends the session there at night';
+        return 'stays signed in there until its session ends, and the account stays active';
       },
     },
   };

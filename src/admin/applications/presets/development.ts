@@ -10,6 +10,7 @@ import {
   SECRET,
   type SetupInstruction,
   samlSettings,
+  TICKED,
   urlField,
   webApplication,
 } from './parts.ts';
@@ -17,7 +18,7 @@ import {
 // The name of the authentication source is a part of the redirect URI.
 const forgePath = '/user/oauth2/gatehouse/callback';
 const forgeGuide =
-  (product: string, adminRole: string, scopes: string) =>
+  (product: string, adminRole: string, isSynchronized: boolean) =>
   ({ issuer, clientId, clientSecret }: IdentityProvider): SetupInstruction[] => [
     {
       title: 'Site Administration → Identity & Access → Authentication Sources → Add Authentication Source',
@@ -27,9 +28,9 @@ OAuth2 Provider: OpenID Connect
 Client ID (Key): ${clientId}
 Client Secret: ${clientSecret ?? SECRET}
 OpenID Connect Auto Discovery URL: ${issuer}/.well-known/openid-configuration
-Additional Scopes: ${scopes}
+Additional Scopes: email profile roles${isSynchronized ? ' offline_access' : ''}
 Claim name providing group names for this source: roles
-Group Claim value for administrator users: ${adminRole}`,
+Group Claim value for administrator users: ${adminRole}${isSynchronized ? code`\nEnable User Synchronization: ${TICKED}` : ''}`,
     },
     {
       title: t('console.preset.forge.accounts', { product }),
@@ -40,6 +41,7 @@ const forgeClaims = { nickname: { field: 'username', scope: 'profile' } };
 
 export const gitea: ProductPreset = {
   id: 'gitea',
+  ran: { what: 'Gitea 1.26.0', on: '2026-11' },
   life: {
     renews: '[cron.sync_external_users] SCHEDULE = @midnight',
     signOut: 'everywhere',
@@ -64,7 +66,7 @@ export const gitea: ProductPreset = {
     grant_types: ['authorization_code', 'refresh_token'],
     post_logout_redirect_uris: [`${baseOf(url)}/`],
   }),
-  setupInstructions: forgeGuide('Gitea', 'gitea-admin', 'email profile roles offline_access'),
+  setupInstructions: forgeGuide('Gitea', 'gitea-admin', true),
 };
 
 export const forgejo: ProductPreset = {
@@ -86,7 +88,7 @@ export const forgejo: ProductPreset = {
   roles: [{ name: 'forgejo-admin', description: t('console.preset.role.site-administrators', { product: 'Forgejo' }) }],
   demands: { email: 'address' },
   toDeclaration: ({ url }) => ({ ...webApplication('Forgejo', url, [forgePath]), claims: forgeClaims }),
-  setupInstructions: forgeGuide('Forgejo', 'forgejo-admin', 'email profile roles'),
+  setupInstructions: forgeGuide('Forgejo', 'forgejo-admin', false),
 };
 
 export const jenkins: ProductPreset = {
