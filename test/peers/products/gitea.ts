@@ -93,12 +93,12 @@ ${guideText(registered, 'app.ini')}
   async function nightly(): Promise<void> {
     const database = new Database(at('database'));
     const expired = '2000-01-01 00:00:00';
-    database.prepare('UPDATE external_login_user SET expires_at = ?').run(expired);
+    database.prepare("UPDATE external_login_user SET expires_at = ? WHERE refresh_token != ''").run(expired);
     const authorization = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
     const url = `${origin}/api/v1/admin/cron/sync_external_users`;
     const { status } = await fetch(url, { method: 'POST', headers: { authorization } });
     if (status !== 204) throw new Error(`its task answered ${status}`);
-    const left = database.prepare('SELECT 1 FROM external_login_user WHERE expires_at LIKE ?');
+    const left = database.prepare("SELECT 1 FROM external_login_user WHERE expires_at LIKE ? AND refresh_token != ''");
     await eventually('its task has run', async () => left.get(`2000-01-01%`) === undefined);
     database.close();
   }
