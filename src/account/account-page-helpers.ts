@@ -28,9 +28,9 @@ export interface AccountPageHelpersDependencies {
   checkCsrf: Middleware;
   cookies: Cookies;
   notifyOwner: NotifyOwner;
-  factors: Pick<AccountFactors, 'of'>;
-  rateLimits: Pick<RateLimits, 'consume'>;
-  firstEnrolment: Pick<FirstEnrolmentRule, 'isAllowed' | 'demandApproval'>;
+  factors: AccountFactors;
+  rateLimits: RateLimits;
+  firstEnrolment: FirstEnrolmentRule;
 }
 
 export function createAccountPageHelpers({

@@ -16,7 +16,7 @@ import type { AccountPageHelpers } from './account-page-helpers.ts';
 export interface ActivityRoutesDependencies {
   db: Db;
   page: AccountPageHelpers;
-  audit: Pick<Audit, 'list'>;
+  audit: Audit;
   /** The name of the brand, for the sign-ins to these pages. */
   brandName(): string | undefined;
 }

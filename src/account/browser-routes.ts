@@ -15,7 +15,7 @@ import type { AccountPageHelpers } from './account-page-helpers.ts';
 export interface BrowserRoutesDependencies {
   page: AccountPageHelpers;
   cookies: Cookies;
-  knownBrowsers: Pick<KnownBrowsers, 'list' | 'recognize' | 'forget'>;
+  knownBrowsers: KnownBrowsers;
   audit: Audit;
 }
 

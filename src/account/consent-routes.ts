@@ -16,7 +16,7 @@ import type { AccountPageHelpers } from './account-page-helpers.ts';
 export interface ConsentRoutesDependencies {
   db: Db;
   page: AccountPageHelpers;
-  sessions: Pick<Sessions, 'grantsOf' | 'removeGrants'>;
+  sessions: Sessions;
   consents: Consents;
   audit: Audit;
 }

@@ -55,7 +55,7 @@ export interface AccountPagesDependencies {
   consents: Consents;
   cookies: Cookies;
   credentials: Credentials;
-  csrf: Pick<Csrf, 'check'>;
+  csrf: Csrf;
   emailVerification: EmailVerification;
   /** Without one, mail becomes files that nobody receives. */
   hasMailServer: boolean;
@@ -63,14 +63,14 @@ export interface AccountPagesDependencies {
   links: Links;
   endSession: EndSession;
   mfa: Mfa;
-  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
+  protectedRows: ProtectedRows;
   rateLimits: RateLimits;
   rpSessions: RpSessions;
   /** Names of this server that must not be part of a password. */
   serviceNames: readonly string[];
   sessions: Sessions;
   signedIn: SignedIn;
-  strengthMeter: Pick<StrengthMeter, 'estimate'>;
+  strengthMeter: StrengthMeter;
   notifyOwner: NotifyOwner;
   /** The browser of a request, for a logout that goes through it. */
   logoutBrowserOf: SessionRoutesDependencies['logoutBrowserOf'];

@@ -12,8 +12,8 @@ import { recoveryCodeWarning } from './factors/recovery-code-warning.ts';
 
 export interface OverviewRoutesDependencies {
   page: AccountPageHelpers;
-  factors: Pick<AccountFactors, 'of'>;
-  credentials: Pick<Credentials, 'status'>;
+  factors: AccountFactors;
+  credentials: Credentials;
 }
 
 export function overviewRoutes({ page, factors, credentials }: OverviewRoutesDependencies): Router<State, Extras> {

@@ -66,7 +66,7 @@ async function showSessions(dependencies: SessionRoutesDependencies, ctx: Contex
 }
 
 async function applicationNames(
-  { db, titleOf }: Pick<SessionRoutesDependencies, 'db' | 'titleOf'>,
+  { db, titleOf }: SessionRoutesDependencies,
   clientIds: string[],
 ): Promise<Map<string, PageText>> {
   const rows = await db.application.findMany({ where: { clientId: { in: [...new Set(clientIds)] } } });

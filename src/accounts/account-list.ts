@@ -62,7 +62,7 @@ export interface AccountCount {
 
 interface Context {
   db: Db;
-  sql: Pick<Sql, 'dialect'>;
+  sql: Sql;
 }
 
 const SUMMARY = {

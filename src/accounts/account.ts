@@ -68,7 +68,7 @@ export interface AccountLookupDependencies {
   db: Db;
   sql: Sql;
   /** Verifies users, grants and roles: an account that this server did not write is unknown, a grant gives no right. */
-  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
+  protectedRows: ProtectedRows;
 }
 
 /** The look-ups of an account. By id outside a transaction the account is cached, and frozen. */

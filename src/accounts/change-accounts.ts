@@ -21,8 +21,8 @@ export type AccountContext = {
   db: Db;
   now: Clock;
   audit: Audit;
-  protectedRows: Pick<ProtectedRows, 'macOf'>;
-  sql: Pick<Sql, 'dialect'>;
+  protectedRows: ProtectedRows;
+  sql: Sql;
   attributeSchema: () => AttributeSchema;
   usernameDomains: () => readonly string[];
   lookUp: Pick<ReturnType<typeof createAccountLookup>, 'byId'>;

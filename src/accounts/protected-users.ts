@@ -33,14 +33,11 @@ export function userFields(row: UserColumns): ProtectedValue[] {
 }
 
 /** The MAC to store with the row. */
-export function userMac(row: UserColumns, { macOf }: Pick<ProtectedRows, 'macOf'>): string {
+export function userMac(row: UserColumns, { macOf }: ProtectedRows): string {
   return macOf(TABLE, userFields(row));
 }
 
 /** Whether this server wrote the row; raises an alarm if not. */
-export function isGenuineUser(
-  row: UserColumns & { mac: string },
-  { isGenuine }: Pick<ProtectedRows, 'isGenuine'>,
-): boolean {
+export function isGenuineUser(row: UserColumns & { mac: string }, { isGenuine }: ProtectedRows): boolean {
   return isGenuine(TABLE, userFields(row), row.mac);
 }

@@ -18,7 +18,7 @@ export interface StoredAccount {
 
 /** The rows with this id, username or email address: more than one only where another program wrote one of them. */
 export async function findStored(
-  { db, protectedRows }: { db: Db; protectedRows: Pick<ProtectedRows, 'isGenuine'> },
+  { db, protectedRows }: { db: Db; protectedRows: ProtectedRows },
   login: string,
 ): Promise<StoredAccount[]> {
   const key = nameKey(login);

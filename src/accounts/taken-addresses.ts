@@ -11,7 +11,7 @@ import type { Sql } from '../storage/statements.ts';
  */
 export async function assertNotTaken(
   tx: Tx,
-  sql: Pick<Sql, 'dialect'>,
+  sql: Sql,
   id: string,
   { usernameKey, emailKey }: { usernameKey: string; emailKey: string | null },
 ): Promise<void> {

@@ -29,13 +29,13 @@ export interface AdminApiDependencies {
   db: Db;
   now: Clock;
   vault: Vault;
-  accounts: Pick<Accounts, 'find'>;
-  authority: Pick<Authority, 'rightsOfUser'>;
+  accounts: Accounts;
+  authority: Authority;
   rateLimits: RateLimits;
-  tokens: Pick<ApiTokens, 'find'>;
-  apiKeys: Pick<ApiKeys, 'present'>;
+  tokens: ApiTokens;
+  apiKeys: ApiKeys;
   recordKeyUse: RecordKeyUse;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
+  repeatedEntries: RepeatedEntries;
   /** The strongest proof that this account can give. */
   strongestProof(account: Account): Promise<StrongestProof>;
   /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */

@@ -77,7 +77,7 @@ export interface AdminDependencies {
   connections: Connections;
   connectionDocuments: ConnectionDocuments;
   domainChecks: DomainChecks;
-  clientSecrets: Pick<ClientSecrets, 'check'>;
+  clientSecrets: ClientSecrets;
   issuer: string;
   audit: Audit;
   protectedRows: ProtectedRows;
@@ -87,18 +87,18 @@ export interface AdminDependencies {
   pictures: ApplicationPictures;
   waitingMetadata: WaitingMetadataDecisions;
   ssoIds: SsoIds;
-  invitations: Pick<Invitations, 'invite' | 'hasCredentials'>;
+  invitations: Invitations;
   keyring: Keyring;
   lockout: Lockout;
-  outbox: Pick<Outbox, 'retry'>;
+  outbox: Outbox;
   testMail: TestMail;
-  mailLimits: Pick<MailLimits, 'to'>;
+  mailLimits: MailLimits;
   /** Starts the mail delivery without waiting for the next run of its job. */
   wakeMailDelivery(): void;
-  mfa: Pick<Mfa, 'factors' | 'firstEnrolment' | 'knownBrowsers'>;
-  configFile: Pick<ConfigFile, 'plan'>;
-  fileReader: Pick<FileReader, 'read'>;
-  passwordReset: Pick<PasswordReset, 'sendLink'>;
+  mfa: Mfa;
+  configFile: ConfigFile;
+  fileReader: FileReader;
+  passwordReset: PasswordReset;
   roles: Roles;
   sessions: Sessions;
   settings: Settings;

@@ -53,7 +53,7 @@ export interface ConsoleDependencies {
   storedPages: StoredPages;
   accounts: Accounts;
   audit: Audit;
-  keyring: Pick<Keyring, 'samlCertificates'>;
+  keyring: Keyring;
   page: AccountPageHelpers;
   /** Sign-ins at upstreams that write nothing. */
   tries: Tries;

@@ -52,11 +52,11 @@ export type ApiKeys = ReturnType<typeof createApiKeys>;
 
 export interface ApiKeysDependencies {
   db: Db;
-  vault: Pick<Vault, 'mac' | 'macMatches'>;
+  vault: Vault;
   now: Clock;
-  audit: Pick<Audit, 'record'>;
+  audit: Audit;
   /** A key that another program wrote, changed or moved to another owner is unknown. */
-  protectedRows: Pick<ProtectedRows, 'macOf' | 'isGenuine'>;
+  protectedRows: ProtectedRows;
 }
 
 type Row = NonNullable<Awaited<ReturnType<Db['apiKey']['findUnique']>>>;
@@ -172,7 +172,7 @@ async function revokeKey(dependencies: ApiKeysDependencies, id: string, by: Acto
   return true;
 }
 
-function isGenuine(row: Row, { protectedRows }: Pick<ApiKeysDependencies, 'protectedRows'>): boolean {
+function isGenuine(row: Row, { protectedRows }: ApiKeysDependencies): boolean {
   return protectedRows.isGenuine('api_keys', apiKeyFields(row), row.mac);
 }
 

@@ -12,10 +12,10 @@ export type RecordKeyUse = (key: ApiKey, by: Actor) => void;
 const MAX_REMEMBERED = 10_000;
 
 export interface KeyUsesDependencies {
-  db: Pick<Db, 'apiKey'>;
-  audit: Pick<Audit, 'record'>;
+  db: Db;
+  audit: Audit;
   now: Clock;
-  logger: Pick<Logger, 'warn'>;
+  logger: Logger;
 }
 
 /** Returns without waiting; a use that could not be stored is logged. */

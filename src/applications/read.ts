@@ -44,7 +44,7 @@ const PAGE = 50;
 export async function findApplication(
   clientId: string,
   tx: Tx,
-  protectedRows: Pick<ProtectedRows, 'isGenuine'>,
+  protectedRows: ProtectedRows,
 ): Promise<Application | undefined> {
   const roles = { include: { role: { select: { name: true } } } } as const;
   const row = await tx.application.findUnique({ where: { clientId }, include: { roles } });
@@ -60,10 +60,7 @@ export async function getApplication(id: string, tx: Tx): Promise<Application> {
 }
 
 /** Every application, sorted by client_id or entity ID; with `protectedRows` those that this server wrote. */
-export async function allApplications(
-  tx: Tx,
-  protectedRows?: Pick<ProtectedRows, 'isGenuine'>,
-): Promise<Application[]> {
+export async function allApplications(tx: Tx, protectedRows?: ProtectedRows): Promise<Application[]> {
   const rows = await allRows(tx);
   if (!protectedRows) return rows.map(fromRow);
   const genuine = rows.filter((row) => isGenuineApplication(row, protectedRows));

@@ -120,7 +120,7 @@ export async function storeDeclaredResource(
   tx: Tx,
   { identifier, ...declared }: Omit<Resource, 'source'>,
   createdAt: Date,
-  protectedRows: Pick<ProtectedRows, 'macOf'>,
+  protectedRows: ProtectedRows,
 ): Promise<void> {
   const data = withMac({ identifier, ...columnsOf(declared), source: 'file' }, protectedRows);
   await tx.resource.upsert({ where: { identifier }, create: { ...data, createdAt }, update: data });
@@ -151,15 +151,12 @@ export function resourceFields({ identifier, scopes, scopePermissions, signingAl
   return [identifier, scopes, scopePermissions, signingAlg, source];
 }
 
-function withMac(row: ResourceRow, { macOf }: Pick<ProtectedRows, 'macOf'>): ResourceRow & { mac: string } {
+function withMac(row: ResourceRow, { macOf }: ProtectedRows): ResourceRow & { mac: string } {
   return { ...row, mac: macOf('resources', resourceFields(row)) };
 }
 
 /** Whether this server wrote the row; without that nobody gets its scopes. */
-export function isGenuineResource(
-  row: ResourceRow & { mac: string },
-  { isGenuine }: Pick<ProtectedRows, 'isGenuine'>,
-): boolean {
+export function isGenuineResource(row: ResourceRow & { mac: string }, { isGenuine }: ProtectedRows): boolean {
   return isGenuine('resources', resourceFields(row), row.mac);
 }
 

@@ -10,9 +10,9 @@ export type RecordSecretUse = (secretId: string) => void;
 const MAX_REMEMBERED = 10_000;
 
 export interface SecretUsesDependencies {
-  db: Pick<Db, 'clientSecretUse'>;
+  db: Db;
   now: Clock;
-  logger: Pick<Logger, 'warn'>;
+  logger: Logger;
 }
 
 /** Returns without waiting; a use that could not be stored is logged. */

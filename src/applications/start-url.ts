@@ -28,7 +28,7 @@ export function createStartPages({
 }: {
   db: Db;
   issuer: string;
-  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
+  protectedRows: ProtectedRows;
 }) {
   return async function startOf(clientId: string): Promise<StartPage | undefined> {
     const row = await db.application.findFirst({ where: { clientId, enabled: true } });

@@ -11,7 +11,7 @@ export type AlarmKind = 'audit-log' | 'row';
 export type Alarm = ReturnType<typeof createAlarm>;
 
 export interface AlarmDependencies {
-  audit: Pick<Audit, 'record'>;
+  audit: Audit;
   logger: Logger;
   now: Clock;
   /** Queues the mail to every administrator. */

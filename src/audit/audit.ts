@@ -66,7 +66,7 @@ export interface AuditDependencies {
   db: Db;
   sql: Sql;
   /** Makes the MAC of each row. */
-  vault: Pick<Vault, 'mac'>;
+  vault: Vault;
   logger: Logger;
   now: Clock;
 }

@@ -19,7 +19,7 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof AuditEntry)[];
 
 /** Entries from the newest to the oldest, read page by page; entries written during the export are not included. */
-async function* entries(audit: Pick<Audit, 'list'>, filter: AuditFilter): AsyncGenerator<AuditEntry[]> {
+async function* entries(audit: Audit, filter: AuditFilter): AsyncGenerator<AuditEntry[]> {
   let before = filter.before;
   for (;;) {
     const page = await audit.list({ ...filter, limit: PAGE, ...(before === undefined ? {} : { before }) });
@@ -30,12 +30,12 @@ async function* entries(audit: Pick<Audit, 'list'>, filter: AuditFilter): AsyncG
 }
 
 /** One JSON object per line. */
-export async function* jsonLines(audit: Pick<Audit, 'list'>, filter: AuditFilter): AsyncGenerator<string> {
+export async function* jsonLines(audit: Audit, filter: AuditFilter): AsyncGenerator<string> {
   for await (const page of entries(audit, filter)) yield page.map((entry) => `${JSON.stringify(entry)}\n`).join('');
 }
 
 /** CSV (RFC 4180) with a header line. */
-export async function* csv(audit: Pick<Audit, 'list'>, filter: AuditFilter): AsyncGenerator<string> {
+export async function* csv(audit: Audit, filter: AuditFilter): AsyncGenerator<string> {
   yield `${COLUMNS.join(',')}\r\n`;
   for await (const page of entries(audit, filter)) {
     yield page.map((entry) => `${COLUMNS.map((column) => csvCell(entry[column])).join(',')}\r\n`).join('');

@@ -13,8 +13,8 @@ import { type AuditChain, ChainError } from './chain/chain.ts';
 const PAUSE_MILLISECONDS = 10;
 
 export interface AuditJobsDependencies {
-  auditChain: Pick<AuditChain, 'seal' | 'verify' | 'purge'>;
-  audit: Pick<Audit, 'record'>;
+  auditChain: AuditChain;
+  audit: Audit;
   alarm: Alarm;
   now: Clock;
 }

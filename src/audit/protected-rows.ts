@@ -46,8 +46,8 @@ export type ProtectedValue = string | number | boolean | null;
 export type ProtectedRows = ReturnType<typeof createProtectedRows>;
 
 export interface ProtectedRowsDependencies {
-  vault: Pick<Vault, 'mac' | 'macMatches'>;
-  alarm: Pick<Alarm, 'raise'>;
+  vault: Vault;
+  alarm: Alarm;
 }
 
 /** The number of characters that are removed from the end of a MAC when its row is consumed. The rest has 132 bits. */

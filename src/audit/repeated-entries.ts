@@ -11,9 +11,9 @@ import type { Audit, AuditInput } from './audit.ts';
 export type RepeatedEntries = ReturnType<typeof createRepeatedEntries>;
 
 export interface RepeatedEntriesDependencies {
-  audit: Pick<Audit, 'record'>;
+  audit: Audit;
   now: Clock;
-  logger: Pick<Logger, 'error' | 'warn'>;
+  logger: Logger;
   /** One text for the addresses that one sender can use. */
   networkOf(address: string): string;
 }

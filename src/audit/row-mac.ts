@@ -43,7 +43,7 @@ export function digestOf(salt: string, content: AuditContent): string {
 }
 
 /** The proof of a new row. */
-export function proofOf(content: AuditContent, vault: Pick<Vault, 'mac'>): RowProof & { salt: string } {
+export function proofOf(content: AuditContent, vault: Vault): RowProof & { salt: string } {
   const salt = randomToken(SALT_BYTES);
   const digest = digestOf(salt, content);
   return { salt, digest, rowMac: vault.mac(digest, PURPOSE) };
@@ -55,7 +55,7 @@ export function isContentIntact(row: AuditContent & RowProof): boolean {
 }
 
 /** Whether this server wrote the row. */
-export function isRowGenuine({ digest, rowMac }: RowProof, vault: Pick<Vault, 'macMatches'>): boolean {
+export function isRowGenuine({ digest, rowMac }: RowProof, vault: Vault): boolean {
   return vault.macMatches(digest, rowMac, PURPOSE);
 }
 

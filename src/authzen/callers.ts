@@ -24,8 +24,8 @@ export type EvaluationCallers = ReturnType<typeof createEvaluationCallers>;
 
 export interface EvaluationCallersDependencies {
   tokens: ApiTokens;
-  applications: Pick<Applications, 'find'>;
-  rateLimits: Pick<RateLimits, 'consume' | 'peek'>;
+  applications: Applications;
+  rateLimits: RateLimits;
   /** The audience that tokens must have. */
   audience: string;
 }

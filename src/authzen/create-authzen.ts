@@ -14,7 +14,7 @@ export interface AuthzenDependencies {
   issuer: string;
   accounts: Accounts;
   applications: Applications;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
+  repeatedEntries: RepeatedEntries;
   permissions: Permissions;
   rateLimits: RateLimits;
   tokens: ApiTokens;

@@ -52,7 +52,7 @@ export interface Evaluated<Answer> {
 export type Evaluations = ReturnType<typeof createEvaluations>;
 
 export interface EvaluationsDependencies {
-  accounts: Pick<Accounts, 'find'>;
+  accounts: Accounts;
   permissions: Permissions;
   /** Whether the user has used the application (consents/consents.ts). */
   hasUsed(userId: string, applicationId: string): Promise<boolean>;

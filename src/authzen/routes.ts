@@ -12,8 +12,8 @@ export interface EvaluationRoutesDependencies {
   issuer: string;
   callers: EvaluationCallers;
   evaluations: Evaluations;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
-  rateLimits: Pick<RateLimits, 'consume'>;
+  repeatedEntries: RepeatedEntries;
+  rateLimits: RateLimits;
 }
 
 const REQUEST_ID = /^[\x21-\x7e]{1,200}$/;

@@ -28,7 +28,7 @@ export type Brand = ReturnType<typeof createBrand>;
 /** The path under which `serve.ts` serves the pictures. */
 export const imagePath = (name: string): string => `/assets/brand-${name}`;
 
-export function createBrand({ settings }: { settings: Pick<Settings, 'latest'> }) {
+export function createBrand({ settings }: { settings: Settings }) {
   let last: { values: SettingValues; look: BrandLook | undefined } | undefined;
   return {
     /** The brand of the settings; undefined where none of them is set. The settings are cached, so nothing is read. */

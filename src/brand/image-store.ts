@@ -15,7 +15,7 @@ export type ImageStore = ReturnType<typeof createImageStore>;
 export interface ImageStoreDependencies {
   db: Db;
   now: Clock;
-  protectedRows: Pick<ProtectedRows, 'macOf' | 'isGenuine'>;
+  protectedRows: ProtectedRows;
 }
 
 /** The keys of their rows, which have a MAC as settings have. */

@@ -8,8 +8,8 @@ import { imageLimits } from './limits.ts';
 import { pictureNames } from './pictures.ts';
 
 export interface BrandJobsDependencies {
-  images: Pick<ImageStore, 'removeOthers'>;
-  settings: Pick<Settings, 'reload'>;
+  images: ImageStore;
+  settings: Settings;
   now: Clock;
 }
 

@@ -68,7 +68,7 @@ export interface StoredPictures<Values> {
  */
 export async function withStoredPictures<Values extends PictureValues>(
   before: Values,
-  store: Pick<ImageStore, 'prepare'>,
+  store: ImageStore,
   used: ReadonlySet<string>,
   read = async (value: string) => value,
 ): Promise<StoredPictures<Values>> {

@@ -11,7 +11,7 @@ const IMAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 const FOREVER = 'public, max-age=31536000, immutable';
 
 /** Runs before the middleware of the assets. */
-export function serveBrand(images: Pick<ImageStore, 'read'>): Middleware {
+export function serveBrand(images: ImageStore): Middleware {
   return async (ctx, next) => {
     if (!ctx.path.startsWith(PREFIX)) return next();
     ctx.state.route = '/assets/:name';

@@ -105,7 +105,7 @@ function printKeys(keys: readonly (ApiKey & { owner: string })[], io: Io): void 
 async function missingPermission(
   ownerId: string,
   permissions: readonly string[],
-  { accounts }: Pick<Services, 'accounts'>,
+  { accounts }: Services,
 ): Promise<string | undefined> {
   const [{ createAuthority }, { includesPermission, isOwnPermission }] = await Promise.all([
     import('../rbac/authority.ts'),

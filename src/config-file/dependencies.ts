@@ -26,9 +26,9 @@ export type EndAllSessions = (
 ) => Promise<unknown>;
 
 export type CredentialDependencies = {
-  passwords: Pick<Passwords, 'hash' | 'verify'>;
+  passwords: Passwords;
   importHash(userId: string, hash: string, by: Actor, tx: Tx): Promise<void>;
-  totp: Pick<Totp, 'importSecret'>;
+  totp: Totp;
   endAllSessions: EndAllSessions;
   ssoIds: DeclaredIdentities;
   vault: Vault;

@@ -27,10 +27,10 @@ type ExportDependencies = {
   connections: Connections;
   roles: Roles;
   settings: Settings;
-  signUpCodes: Pick<SignUpCodes, 'list'>;
+  signUpCodes: SignUpCodes;
   /** Rows that another program wrote are left out: applied to another server, the file would confirm them. */
   protectedRows: ProtectedRows;
-  brandImages: Pick<ImageStore, 'read'>;
+  brandImages: ImageStore;
 };
 type Entry = Record<string, unknown>;
 
@@ -82,7 +82,7 @@ export async function exportedConfiguration({
 }
 
 /** Each picture with its content, so that another server can have it. */
-async function settingEntries(set: readonly SettingEntry[], images: Pick<ImageStore, 'read'>): Promise<Entry> {
+async function settingEntries(set: readonly SettingEntry[], images: ImageStore): Promise<Entry> {
   const entries: Entry = structuredClone(Object.fromEntries(set.map(({ name, value }) => [name, value])));
   for (const { value, replace } of picturesIn(entries as PictureValues)) {
     const bytes = await images.read(value);
@@ -195,7 +195,7 @@ function ssoConnectionOf(
     ssoId: string | null;
     externalIdentities: { connectionId: string; subject: string; userId: string; mac: string }[];
   },
-  { isGenuine }: Pick<ProtectedRows, 'isGenuine'>,
+  { isGenuine }: ProtectedRows,
 ): string | null {
   const found = row.externalIdentities.find(({ subject }) => subject === row.ssoId);
   if (!found) return null;

@@ -58,7 +58,7 @@ export async function warnOfUnusedPassword({
 }: {
   db: Db;
   now: Clock;
-  logger: Pick<Logger, 'warn'>;
+  logger: Logger;
 }): Promise<void> {
   if (await isFirstPasswordUnused(dependencies))
     logger.warn(`nobody has signed in as ${USERNAME} yet. ${FIRST_PASSWORD_ADVICE}`);

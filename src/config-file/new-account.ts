@@ -12,9 +12,9 @@ import { type Db, type Tx, transaction } from '../storage/database.ts';
 
 export type NewAccountDependencies = {
   db: Db;
-  accounts: Pick<Accounts, 'create' | 'find'>;
-  roles: Pick<Roles, 'assign'>;
-  credentials: Pick<Credentials, 'preparePassword'>;
+  accounts: Accounts;
+  roles: Roles;
+  credentials: Credentials;
 };
 export type AccountWithPassword = NewAccount & {
   roles: readonly string[];

@@ -19,7 +19,7 @@ export type DomainChecks = ReturnType<typeof createDomainChecks>;
 
 export interface DomainChecksDependencies extends Pick<ConnectionsContext, 'db' | 'now' | 'audit' | 'protectedRows'> {
   logger: Logger;
-  connections: Pick<Connections, 'get' | 'list'>;
+  connections: Connections;
   resolveTxt: ResolveTxt;
 }
 

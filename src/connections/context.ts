@@ -11,7 +11,7 @@ import type { Sql } from '../storage/statements.ts';
 
 export interface ConnectionsContext {
   db: Db;
-  sql: Pick<Sql, 'revision'>;
+  sql: Sql;
   vault: Vault;
   audit: Audit;
   now: Clock;

@@ -30,7 +30,7 @@ export type ConnectionDocuments = ReturnType<typeof createConnectionDocuments>;
 export interface DocumentsDependencies extends Pick<ConnectionsContext, 'db' | 'sql' | 'audit' | 'protectedRows'> {
   now: Clock;
   logger: Logger;
-  connections: Pick<Connections, 'enabled'>;
+  connections: Connections;
   /** The guarded fetch. */
   outgoing: typeof fetch;
   parseMetadata: ParseMetadata;

@@ -28,8 +28,8 @@ export interface ConnectionWarning {
 }
 
 export interface ConnectionWarningsDependencies {
-  connections: Pick<Connections, 'enabled' | 'secretInfos' | 'domains' | 'forgedIds'>;
-  documents: Pick<ConnectionDocuments, 'stored' | 'states'>;
+  connections: Connections;
+  documents: ConnectionDocuments;
   parseMetadata: ParseMetadata;
   /** The active certificates of this server as SAML service provider. */
   ownCertificates(): Promise<{ use: KeyUse; until: Date }[]>;

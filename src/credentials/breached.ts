@@ -9,7 +9,7 @@ const RANGE_URL = 'https://api.pwnedpasswords.com/range/';
 const TIMEOUT_MS = 2000;
 
 export interface BreachedDependencies {
-  strength: Pick<StrengthMeter, 'isCommon'>;
+  strength: StrengthMeter;
   logger: Logger;
   /** The guarded fetch for outgoing requests; without it there is no lookup. */
   rangeFetch?: typeof fetch;

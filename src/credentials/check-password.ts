@@ -22,7 +22,7 @@ export interface CheckPasswordDependencies {
   audit: Audit;
   hasSecondFactor(userId: string): Promise<boolean>;
   passwords: Passwords;
-  storedPasswords: Pick<StoredPasswords, 'find' | 'kinds' | 'rehash'>;
+  storedPasswords: StoredPasswords;
 }
 
 export type CheckPassword = (account: Account | undefined, plain: string) => Promise<PasswordCheck>;

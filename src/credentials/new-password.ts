@@ -36,7 +36,7 @@ export interface PreparePasswordDependencies {
   passwords: Passwords;
   /** The product's name and the issuer's host, which make a password neither longer nor less common. */
   serviceNames: readonly string[];
-  storedPasswords: Pick<StoredPasswords, 'find' | 'replace'>;
+  storedPasswords: StoredPasswords;
 }
 
 export function createPreparePassword(dependencies: PreparePasswordDependencies): PreparePassword {

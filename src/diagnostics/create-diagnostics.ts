@@ -29,15 +29,15 @@ export interface DiagnosticsDependencies extends FactsDependencies {
   db: Db;
   accounts: Accounts;
   applications: Applications;
-  audit: Pick<Audit, 'list'>;
+  audit: Audit;
   lockout: Lockout;
   rejections: Rejections;
   claimsPreview: ClaimsPreviews;
   applicationAdmin: ApplicationAdmin;
   userAdmin: UserAdmin;
-  roleAdmin: Pick<RoleAdmin, 'assignable'>;
+  roleAdmin: RoleAdmin;
   connectionAdmin: Pick<ConnectionAdmin, 'setEnabled'>;
-  connections: Pick<Connections, 'find' | 'enabled'>;
+  connections: Connections;
   hasMailServer: boolean;
   frame: Frame;
   names: Names;

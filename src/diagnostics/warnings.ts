@@ -20,12 +20,12 @@ import { type PageText, t } from '../texts/text.ts';
 export interface WarningsDependencies {
   db: Db;
   now: Clock;
-  audit: Pick<Audit, 'list'>;
-  accounts: Pick<Accounts, 'find'>;
-  lockout: Pick<Lockout, 'lockedSeconds'>;
-  firstEnrolment: Pick<FirstEnrolmentRule, 'waiting'>;
-  keyring: Pick<Keyring, 'list' | 'samlCertificates'>;
-  settings: Pick<Settings, 'latest'>;
+  audit: Audit;
+  accounts: Accounts;
+  lockout: Lockout;
+  firstEnrolment: FirstEnrolmentRule;
+  keyring: Keyring;
+  settings: Settings;
   connectionWarnings(): Promise<ConnectionWarning[]>;
   config: Pick<Config, 'smtpUrl' | 'secure' | 'loopback'>;
 }

@@ -15,9 +15,9 @@ import type { RejectedSignIns } from './rejected-sign-ins.ts';
 import type { UpstreamSignIn } from './upstream-sign-in.ts';
 
 export interface CallbackRoutesDependencies {
-  connections: Pick<Connections, 'find'>;
+  connections: Connections;
   rejected: RejectedSignIns;
-  upstreamSignIn: Pick<UpstreamSignIn, 'receive'>;
+  upstreamSignIn: UpstreamSignIn;
 }
 
 const { answerParameters, parameterBytes, answerBytes } = limits.upstream;

@@ -34,8 +34,8 @@ export function createClientSecrets({
   issuer,
   now,
 }: {
-  connections: Pick<Connections, 'decryptedSecrets' | 'enabled' | 'secretInfos' | 'secretRejected' | 'secretAccepted'>;
-  directory: Pick<Directory, 'probe'>;
+  connections: Connections;
+  directory: Directory;
   protocols: Partial<Record<ConnectionKind, UpstreamProtocol>>;
   issuer: string;
   now: Clock;

@@ -41,18 +41,18 @@ import { createTries } from './tries.ts';
 import { createUpstreamSignIn, type Protocols } from './upstream-sign-in.ts';
 
 export interface FederationDependencies {
-  clientSecrets: Pick<ClientSecrets, 'note'>;
+  clientSecrets: ClientSecrets;
   db: Db;
   now: Clock;
   /** Public base URL. */
   issuer: string;
   accounts: Accounts;
   audit: Audit;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
+  repeatedEntries: RepeatedEntries;
   rejections: Rejections;
   connections: Connections;
-  credentials: Pick<Credentials, 'status'>;
-  factors: Pick<AccountFactors, 'of'>;
+  credentials: Credentials;
+  factors: AccountFactors;
   identities: ExternalIdentities;
   requests: UpstreamRequests;
   sessions: UpstreamSessions;
@@ -60,15 +60,15 @@ export interface FederationDependencies {
   stepUps: StepUps;
   signInPolicy: SignInPolicy;
   notifyOwner: NotifyOwner;
-  outbox: Pick<Outbox, 'send'>;
+  outbox: Outbox;
   directoryBudget: DirectoryBudget;
   directory: Directory;
-  logger: Pick<Logger, 'error'>;
+  logger: Logger;
   confirmAddress(account: Account, email: string, request: RequestInfo): Promise<void>;
   /** One for each kind of connection that has a redirect, but SAML. */
   protocols: Protocols;
   samlUpstream: SamlUpstream;
-  endSession: Pick<EndSession, 'several' | 'all'>;
+  endSession: EndSession;
   vault: Vault;
   logoutBrowserOf(ctx: Context): LogoutBrowser;
   logout: Omit<

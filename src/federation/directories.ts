@@ -25,16 +25,16 @@ import type { UpstreamSignIn } from './upstream-sign-in.ts';
 
 export interface DirectoriesDependencies {
   now: Clock;
-  accounts: Pick<Accounts, 'find'>;
-  connections: Pick<Connections, 'enabled' | 'find' | 'forDomain'>;
+  accounts: Accounts;
+  connections: Connections;
   directory: Directory;
-  identities: Pick<ExternalIdentities, 'find' | 'ofUser'>;
-  logger: Pick<Logger, 'error'>;
-  directoryBudget: Pick<DirectoryBudget, 'begin'>;
+  identities: ExternalIdentities;
+  logger: Logger;
+  directoryBudget: DirectoryBudget;
   rejected: RejectedSignIns;
   requests: Pick<UpstreamRequests, 'storeIdentityWithoutRequest'>;
-  resolver: Pick<Resolver, 'resolve'>;
-  upstreamSignIn: Pick<UpstreamSignIn, 'usable'>;
+  resolver: Resolver;
+  upstreamSignIn: UpstreamSignIn;
 }
 
 export function createDirectories(dependencies: DirectoriesDependencies): DirectorySignIns {

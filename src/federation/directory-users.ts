@@ -20,12 +20,12 @@ export interface DirectoryUsersDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
-  logger: Pick<Logger, 'warn'>;
-  connections: Pick<Connections, 'enabled' | 'roleMappings'>;
-  directory: Pick<Directory, 'findAgain'>;
-  identities: Pick<ExternalIdentities, 'ofUser' | 'takeCheck' | 'setGone'>;
+  logger: Logger;
+  connections: Connections;
+  directory: Directory;
+  identities: ExternalIdentities;
   setConnectionRoles: SetConnectionRoles;
-  endSession: Pick<EndSession, 'all'>;
+  endSession: EndSession;
 }
 
 type Linked = ExternalIdentity & { connection: LdapConnection };

@@ -28,11 +28,11 @@ export type Links = ReturnType<typeof createLinks>;
 
 export interface LinksDependencies {
   db: Db;
-  connections: Pick<Connections, 'list' | 'enabled'>;
-  credentials: Pick<Credentials, 'status'>;
-  factors: Pick<AccountFactors, 'of'>;
+  connections: Connections;
+  credentials: Credentials;
+  factors: AccountFactors;
   identities: ExternalIdentities;
-  resolver: Pick<Resolver, 'link'>;
+  resolver: Resolver;
   rejected: RejectedSignIns;
   upstreamSignIn: UpstreamSignIn;
   setConnectionRoles: SetConnectionRoles;

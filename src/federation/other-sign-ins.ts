@@ -14,8 +14,8 @@ export interface OtherSignIn {
 export type OtherSignIns = (account: Pick<Account, 'id' | 'ssoId'>) => Promise<OtherSignIn[]>;
 
 export interface OtherSignInsDependencies {
-  connections: Pick<Connections, 'enabled'>;
-  identities: Pick<ExternalIdentities, 'ofUser'>;
+  connections: Connections;
+  identities: ExternalIdentities;
 }
 
 export function createOtherSignIns({ connections, identities }: OtherSignInsDependencies): OtherSignIns {

@@ -21,8 +21,8 @@ export interface RejectedSignIn {
 export type RejectedSignIns = ReturnType<typeof createRejectedSignIns>;
 
 export interface RejectedSignInsDependencies {
-  rejections: Pick<Rejections, 'record'>;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
+  rejections: Rejections;
+  repeatedEntries: RepeatedEntries;
 }
 
 /** The order in which an answer is checked. */

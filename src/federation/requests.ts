@@ -99,7 +99,7 @@ interface AnsweredRow {
 
 export interface RequestsDependencies {
   sql: Sql;
-  vault: Pick<Vault, 'seal' | 'open'>;
+  vault: Vault;
   now: Clock;
 }
 

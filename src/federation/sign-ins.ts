@@ -30,14 +30,14 @@ import type { UpstreamSignIn } from './upstream-sign-in.ts';
 export interface SignInsDependencies {
   db: Db;
   now: Clock;
-  connections: Pick<Connections, 'enabled' | 'find' | 'findEnabled' | 'forDomain' | 'provenDomains'>;
-  policy: Pick<SignInPolicy, 'hasOwnFactor'>;
+  connections: Connections;
+  policy: SignInPolicy;
   requests: Pick<UpstreamRequests, 'storeIdentity' | 'findIdentity' | 'end'>;
-  sessions: Pick<UpstreamSessions, 'begin'>;
-  resolver: Pick<Resolver, 'resolve' | 'link'>;
+  sessions: UpstreamSessions;
+  resolver: Resolver;
   rejected: RejectedSignIns;
   upstreamSignIn: UpstreamSignIn;
-  stepUps: Pick<StepUps, 'at' | 'hasDirectory'>;
+  stepUps: StepUps;
 }
 
 export function createSignIns(dependencies: SignInsDependencies): UpstreamSignIns {

@@ -22,9 +22,9 @@ export interface SsoIdChange {
 export type SsoIds = ReturnType<typeof createSsoIds>;
 
 export interface SsoIdsDependencies {
-  authority: Pick<Authority, 'assertMay'>;
-  connections: Pick<Connections, 'find' | 'roleMappings'>;
-  identities: Pick<ExternalIdentities, 'ofUser' | 'ofUsers' | 'link' | 'unlink'>;
+  authority: Authority;
+  connections: Connections;
+  identities: ExternalIdentities;
   setConnectionRoles: SetConnectionRoles;
 }
 

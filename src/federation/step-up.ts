@@ -14,9 +14,9 @@ import type { UpstreamSessions } from './sessions.ts';
 export type StepUps = ReturnType<typeof createStepUps>;
 
 export interface StepUpsDependencies {
-  connections: Pick<Connections, 'findEnabled'>;
-  sessions: Pick<UpstreamSessions, 'ofSession'>;
-  identities: Pick<ExternalIdentities, 'ofUser'>;
+  connections: Connections;
+  sessions: UpstreamSessions;
+  identities: ExternalIdentities;
 }
 
 export function createStepUps({ connections, sessions, identities }: StepUpsDependencies) {

@@ -41,10 +41,10 @@ export interface FinishedTry extends Preview {
 export type Tries = ReturnType<typeof createTries>;
 
 export interface TriesDependencies {
-  connections: Pick<Connections, 'get'>;
-  directory: Pick<Directory, 'lookUp'>;
-  resolver: Pick<Resolver, 'preview'>;
-  upstreamSignIn: Pick<UpstreamSignIn, 'begin' | 'redeem'>;
+  connections: Connections;
+  directory: Directory;
+  resolver: Resolver;
+  upstreamSignIn: UpstreamSignIn;
 }
 
 export function createTries({ connections, directory, resolver, upstreamSignIn }: TriesDependencies) {

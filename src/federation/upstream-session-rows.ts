@@ -56,7 +56,7 @@ export interface SessionRow {
 type Identified = Omit<SessionRow, 'dataSealed' | 'mac'>;
 
 export interface SessionRowsDependencies {
-  vault: Pick<Vault, 'seal' | 'open'>;
+  vault: Vault;
   protectedRows: ProtectedRows;
 }
 

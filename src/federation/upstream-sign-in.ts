@@ -41,9 +41,9 @@ export interface UpstreamSignInDependencies {
   /** Public base URL of this server. */
   issuer: string;
   requests: UpstreamRequests;
-  connections: Pick<Connections, 'find' | 'findEnabled'>;
+  connections: Connections;
   protocols: Protocols;
-  clientSecrets: Pick<ClientSecrets, 'note'>;
+  clientSecrets: ClientSecrets;
 }
 
 export function createUpstreamSignIn(dependencies: UpstreamSignInDependencies) {

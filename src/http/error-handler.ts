@@ -128,11 +128,7 @@ function oauthErrorOf(status: number): string {
   return status === 403 ? 'access_denied' : 'invalid_request';
 }
 
-async function answer(
-  ctx: Context,
-  error: AppError,
-  { render, brandOf }: Pick<ErrorHandlerDependencies, 'render' | 'brandOf'>,
-): Promise<void> {
+async function answer(ctx: Context, error: AppError, { render, brandOf }: ErrorHandlerDependencies): Promise<void> {
   const own = render && (await ownPage(ctx, error));
   const { requestId } = ctx.state.request;
   setHead(ctx, error);

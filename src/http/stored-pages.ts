@@ -19,7 +19,7 @@ export interface PageOwner {
 export type StoredPageKind = 'form' | 'result' | 'recovery-codes';
 export type StoredPages = ReturnType<typeof createStoredPages>;
 
-export function createStoredPages({ db, vault, now }: { db: Db; vault: Pick<Vault, 'seal' | 'open'>; now: Clock }) {
+export function createStoredPages({ db, vault, now }: { db: Db; vault: Vault; now: Clock }) {
   const idOf = (kind: StoredPageKind, value: string, { userId, session }: PageOwner) =>
     sha256(JSON.stringify([kind, value, userId, session]));
   const contextOf = (id: string) => `stored_forms:${id}`;

@@ -26,7 +26,7 @@ export interface DataKeyRow {
 export interface DataKeysDependencies {
   db: Db;
   /** A vault that only opens and seals. */
-  vault: Pick<Vault, 'seal' | 'open'>;
+  vault: Vault;
   now: Clock;
 }
 
@@ -69,7 +69,7 @@ export async function storeDataKeys(db: Db, data: DataKeyRow[]): Promise<DataKey
 }
 
 /** Decrypts the rows; throws DatabaseError when the key of a purpose is missing, VaultError when the secret is another one. */
-export function decryptDataKeys(rows: readonly Omit<DataKeyRow, 'createdAt'>[], vault: Pick<Vault, 'open'>): DataKeys {
+export function decryptDataKeys(rows: readonly Omit<DataKeyRow, 'createdAt'>[], vault: Vault): DataKeys {
   const decrypt = (purpose: Purpose) =>
     rows
       .filter((row) => row.purpose === purpose)

@@ -2,6 +2,6 @@
 import type { ScheduledJob } from '../jobs/scheduler.ts';
 import type { Keyring } from './keyring.ts';
 
-export function keyJobs(keyring: Pick<Keyring, 'runSchedule'>): ScheduledJob[] {
+export function keyJobs(keyring: Keyring): ScheduledJob[] {
   return [{ name: 'keys', everySeconds: 60, run: () => keyring.runSchedule() }];
 }

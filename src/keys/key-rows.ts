@@ -97,10 +97,7 @@ export async function applySteps(
 }
 
 /** Encrypts again, under the first secret, the rows that an older secret encrypted; skips a row that changed meanwhile. */
-export async function resealKeys(
-  rows: readonly KeyRow[],
-  { db, vault }: Pick<KeyRowsDependencies, 'db' | 'vault'>,
-): Promise<number> {
+export async function resealKeys(rows: readonly KeyRow[], { db, vault }: KeyRowsDependencies): Promise<number> {
   const stale = rows.filter(({ privateSealed }) => vault.isStale(privateSealed));
   for (const row of stale) {
     const { kid: id, privateSealed } = row;

@@ -34,7 +34,7 @@ export interface KeyringDependencies {
   issuer: string;
   logger: Logger;
   /** Records every key that is created, signs, retires or is removed. */
-  audit: Pick<Audit, 'record'>;
+  audit: Audit;
   /** The current maximum length of a session; a retired key stays published longer. */
   sessionSeconds?: () => number;
 }

@@ -13,7 +13,7 @@ export type RotationOutcome =
   | Exclude<RotationPlan, { outcome: 'go' }>;
 
 export type RotationContext = KeyRowsDependencies & {
-  audit: Pick<Audit, 'record'>;
+  audit: Audit;
   logger: Logger;
   policy: () => RotationPolicy;
 };
@@ -51,11 +51,7 @@ export async function rotateKeys(
     : { outcome: 'rotated', activated, published: created };
 }
 
-function recordedAs(
-  audit: Pick<Audit, 'record'>,
-  by: Actor,
-  how: { scheduled: true } | { forced: boolean },
-): RecordStep {
+function recordedAs(audit: Audit, by: Actor, how: { scheduled: true } | { forced: boolean }): RecordStep {
   const record = (type: AuditEventType, tx: Tx, data: object) =>
     audit.record({ ...by, type, outcome: 'success', data: { ...data, ...how } }, tx);
   return async (step, kid, tx) => {

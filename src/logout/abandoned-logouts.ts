@@ -5,11 +5,7 @@ import { isSettled, needsBrowser } from './front-channel/next-step.ts';
 import type { LogoutRunStore } from './logout-run-store.ts';
 
 /** Completes abandoned runs. Returns how many. */
-export function createAbandonedLogouts({
-  runs,
-}: {
-  runs: Pick<LogoutRunStore, 'abandoned' | 'browserFailed' | 'settle' | 'finish'>;
-}) {
+export function createAbandonedLogouts({ runs }: { runs: LogoutRunStore }) {
   return async function finishAbandoned(signal?: AbortSignal): Promise<number> {
     let count = 0;
     for (const run of await runs.abandoned()) {

@@ -39,19 +39,19 @@ export interface LogoutDependencies {
   db: Db;
   now: Clock;
   cookies: Cookies;
-  csrf: Pick<Csrf, 'check'>;
-  metrics: Pick<Metrics, 'logoutDeliveries'>;
-  applications: Pick<Applications, 'find'>;
+  csrf: Csrf;
+  metrics: Metrics;
+  applications: Applications;
   audit: Audit;
-  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
-  logger: Pick<Logger, 'warn'>;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
+  protectedRows: ProtectedRows;
+  logger: Logger;
+  repeatedEntries: RepeatedEntries;
   endSession: EndSession;
   runs: LogoutRunStore;
-  sessions: Pick<Sessions, 'ofCookie'>;
-  accounts: Pick<Accounts, 'find'>;
-  rejections: Pick<Rejections, 'record'>;
-  vault: Pick<Vault, 'seal' | 'open'>;
+  sessions: Sessions;
+  accounts: Accounts;
+  rejections: Rejections;
+  vault: Vault;
   /** Fetch with the restrictions on outgoing requests. */
   outgoing: typeof fetch;
   sendLogoutToken: SendLogoutToken;
@@ -127,7 +127,7 @@ export function createLogout(dependencies: LogoutDependencies) {
 /** Notify applications by server calls, and complete the logout runs that were abandoned in the browser. */
 function deliveryJobs(
   { db, now, audit, protectedRows, logger, runs, metrics, sendLogoutToken }: LogoutDependencies,
-  outgoingMessages: Pick<OutgoingSamlMessages, 'sendBySoap'>,
+  outgoingMessages: OutgoingSamlMessages,
 ) {
   return logoutJobs({
     deliveries: createLogoutDeliveries({

@@ -31,9 +31,9 @@ export interface LogoutDeliveriesDependencies {
   now: Clock;
   audit: Audit;
   /** A delivery that another program wrote or changed is not sent. */
-  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
-  logger: Pick<Logger, 'warn'>;
-  runs: Pick<LogoutRunStore, 'settle'>;
+  protectedRows: ProtectedRows;
+  logger: Logger;
+  runs: LogoutRunStore;
   /** Sends one logout token. */
   send(clientId: string, accountId: string, sid: string | undefined): Promise<DeliveryResult>;
   /** Sends the LogoutRequest of one participant. */

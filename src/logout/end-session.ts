@@ -56,7 +56,7 @@ export interface EndSessionDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
-  protectedRows: Pick<ProtectedRows, 'isGenuine' | 'macOf'>;
+  protectedRows: ProtectedRows;
   sessions: Sessions;
   runs: LogoutRunStore;
   planUpstream: PlanUpstream;

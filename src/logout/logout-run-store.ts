@@ -26,7 +26,7 @@ export interface LogoutRunStoreDependencies {
   now: Clock;
   audit: Audit;
   /** A run or participant that another program wrote or changed is absent: it leads nowhere, and nobody is notified for it. */
-  protectedRows: Pick<ProtectedRows, 'macOf' | 'isGenuine'>;
+  protectedRows: ProtectedRows;
   /** Starts the deliveries without waiting for the next run of their job. */
   wakeLogoutDeliveries(): void;
 }
@@ -126,7 +126,7 @@ async function bindToBrowser(
 
 /** The first of the runs that are incomplete and whose browser was last here before this time. */
 async function abandonedRuns(
-  { db, now, protectedRows }: Pick<LogoutRunStoreDependencies, 'db' | 'now' | 'protectedRows'>,
+  { db, now, protectedRows }: LogoutRunStoreDependencies,
   before: Date,
 ): Promise<LogoutRun[]> {
   const rows = await db.logoutRun.findMany({

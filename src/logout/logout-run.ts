@@ -158,7 +158,7 @@ export function deliveryFields(
 export function deliveryRow(
   to: { participantId: string | null; clientId: string; channel: string; accountId: string; sid: string | undefined },
   at: Date,
-  { macOf }: Pick<ProtectedRows, 'macOf'>,
+  { macOf }: ProtectedRows,
 ) {
   const row = { ...to, id: randomId(), sid: to.sid ?? null, nextTryAt: at, createdAt: at };
   return { ...row, mac: macOf('logout_deliveries', deliveryFields(row)) };
@@ -169,7 +169,7 @@ export function deliveryOf(
   row: { id: string; clientId: string; channel: string; data: string },
   accountId: string,
   at: Date,
-  protectedRows: Pick<ProtectedRows, 'macOf'>,
+  protectedRows: ProtectedRows,
 ) {
   const { sid } = JSON.parse(row.data) as ParticipantData;
   const { id: participantId, clientId, channel } = row;
@@ -198,7 +198,7 @@ type DeliveryRow = Awaited<ReturnType<Db['logoutDelivery']['findMany']>>[number]
 type RunRow = Awaited<ReturnType<Db['logoutRun']['findMany']>>[number] & { participants: ParticipantRow[] };
 
 /** Undefined for a run that another program wrote or changed; without the participants that it wrote or changed. */
-export function toRun(stored: RunRow, protectedRows: Pick<ProtectedRows, 'isGenuine'>): LogoutRun | undefined {
+export function toRun(stored: RunRow, protectedRows: ProtectedRows): LogoutRun | undefined {
   if (!protectedRows.isGenuine('logout_runs', runFields(stored), stored.mac)) return undefined;
   const { id, userId, initiator, createdAt, finishedAt, participants, ...row } = stored;
   const { languages = [], ...completion } = JSON.parse(row.completion) as LogoutCompletion & { languages?: string[] };
@@ -215,10 +215,7 @@ export function toRun(stored: RunRow, protectedRows: Pick<ProtectedRows, 'isGenu
 }
 
 /** Undefined for a row that another program wrote or changed. */
-export function toParticipant(
-  row: ParticipantRow,
-  { isGenuine }: Pick<ProtectedRows, 'isGenuine'>,
-): Participant | undefined {
+export function toParticipant(row: ParticipantRow, { isGenuine }: ProtectedRows): Participant | undefined {
   if (!isGenuine('logout_participants', participantFields(row), row.mac)) return undefined;
   const data = JSON.parse(row.data) as ParticipantData;
   return {

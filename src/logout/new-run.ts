@@ -25,7 +25,7 @@ interface Writing {
   tx: Tx;
   at: Date;
   audit: Audit;
-  protectedRows: Pick<ProtectedRows, 'macOf'>;
+  protectedRows: ProtectedRows;
 }
 
 /** Stores the run. Audits the participants that cannot be notified; queues the deliveries that take no browser. */

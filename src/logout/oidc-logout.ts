@@ -8,8 +8,8 @@ import type { LogoutCompletion } from './logout-run.ts';
 import type { LogoutRunStore } from './logout-run-store.ts';
 
 export interface EngineLogoutHooksDependencies {
-  endSession: Pick<EndSession, 'one' | 'queueLogoutToken'>;
-  runs: Pick<LogoutRunStore, 'finish'>;
+  endSession: EndSession;
+  runs: LogoutRunStore;
   cookies: Cookies;
   /** client_id of this server's own pages. */
   ownClientId: string;

@@ -15,7 +15,7 @@ interface OutcomeDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
-  protectedRows: Pick<ProtectedRows, 'macOf'>;
+  protectedRows: ProtectedRows;
 }
 
 /** After these failures a late LogoutResponse still counts. */

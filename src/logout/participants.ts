@@ -18,7 +18,7 @@ export interface PlanOptions {
   /** The application that began the logout. */
   initiator: string | undefined;
   /** An application that another program wrote or changed is not notified: an attacker may have chosen its addresses. */
-  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
+  protectedRows: ProtectedRows;
 }
 
 interface Registered {

@@ -7,8 +7,8 @@ import type { EndSession } from './end-session.ts';
 export interface RoleChangeDependencies {
   /** The setting `sign_out_on_role_change`. */
   isEnabled(): boolean;
-  sessions: Pick<Sessions, 'list'>;
-  endSession: Pick<EndSession, 'all'>;
+  sessions: Sessions;
+  endSession: EndSession;
 }
 
 /** Returns a function to call in the transaction of a role change. */

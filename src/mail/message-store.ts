@@ -26,7 +26,7 @@ export interface MessageStoreDependencies {
   vault: Vault;
   now: Clock;
   audit: Audit;
-  alarm: Pick<Alarm, 'raise'>;
+  alarm: Alarm;
   logger: Logger;
   /** There is no mail server: what is delivered is a file that nobody receives. */
   isWrittenToFiles?: boolean;
@@ -45,7 +45,7 @@ export const mailOf = {
 } as const;
 
 /** How many emails wait, and how many were given up. */
-export async function countUnsentMail(db: Pick<Db, 'mailMessage'>): Promise<{ waiting: number; failed: number }> {
+export async function countUnsentMail(db: Db): Promise<{ waiting: number; failed: number }> {
   const [waiting, failed] = await Promise.all([
     db.mailMessage.count({ where: mailOf.waiting }),
     db.mailMessage.count({ where: mailOf.failed }),

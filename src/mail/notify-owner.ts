@@ -15,7 +15,7 @@ export type NotifyOwner = (
   request?: RequestInfo,
 ) => Promise<void>;
 
-export function createOwnerNotifier({ outbox, now }: { outbox: Pick<Outbox, 'send'>; now: Clock }): NotifyOwner {
+export function createOwnerNotifier({ outbox, now }: { outbox: Outbox; now: Clock }): NotifyOwner {
   return async (account, change, request) => {
     const to = recipientOf(account, request && { application: request.application });
     if (!to) return;

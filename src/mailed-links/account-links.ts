@@ -15,7 +15,7 @@ export interface AccountLinks extends Pick<LinkTokens, 'issue' | 'consume'> {
 
 export interface AccountLinksDependencies {
   linkTokens: LinkTokens;
-  accounts: Pick<Accounts, 'find'>;
+  accounts: Accounts;
 }
 
 export function createAccountLinks({ linkTokens, accounts }: AccountLinksDependencies): AccountLinks {

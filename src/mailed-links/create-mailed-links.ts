@@ -17,12 +17,12 @@ export interface MailedLinksDependencies {
   db: Db;
   now: Clock;
   protectedRows: ProtectedRows;
-  accounts: Pick<Accounts, 'find'>;
+  accounts: Accounts;
   cookies: Cookies;
-  credentials: Pick<Credentials, 'preparePassword'>;
+  credentials: Credentials;
   /** Ends the sessions, grants and tokens of the account because its password was reset. */
   endAllSessions(accountId: string, by: Actor, tx: Tx): Promise<unknown>;
-  knownBrowsers: Pick<KnownBrowsers, 'forget'>;
+  knownBrowsers: KnownBrowsers;
   /** Ends a lockout of the account. */
   unlock(account: Account): Promise<void>;
 }

@@ -24,7 +24,7 @@ export interface DoneMessage {
 
 export interface LinkPageDependencies {
   cookies: Cookies;
-  rateLimits: Pick<RateLimits, 'consume' | 'refund'>;
+  rateLimits: RateLimits;
 }
 
 export interface LinkPageOptions {

@@ -15,7 +15,7 @@ import { answerUniformly } from './uniform-answer.ts';
 
 export interface RequestRoutesDependencies {
   cookies: Cookies;
-  rateLimits: Pick<RateLimits, 'consume'>;
+  rateLimits: RateLimits;
   returnToSignIn: ReturnToSignIn;
   checkCsrf: Middleware;
   /** Without one, email is written to files, and nobody receives it. */

@@ -29,8 +29,8 @@ export interface SetPasswordByLinkOptions {
 
 export interface SetPasswordByLinkDependencies {
   db: Db;
-  accountLinks: Pick<AccountLinks, 'consume'>;
-  credentials: Pick<Credentials, 'preparePassword'>;
+  accountLinks: AccountLinks;
+  credentials: Credentials;
   /** Ends the sessions, grants and tokens of the account on every instance, and notifies the relying parties. */
   endAllSessions(accountId: string, by: Actor, tx: Tx): Promise<unknown>;
   /** Removes the known and trusted browsers, which may belong to an attacker. */

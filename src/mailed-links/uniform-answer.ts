@@ -14,7 +14,7 @@ import { assertMayStore } from '../storage/request-scope.ts';
  */
 export async function answerUniformly(
   ctx: Context,
-  { rateLimits, policy }: { rateLimits: Pick<RateLimits, 'consume'>; policy: PolicyName },
+  { rateLimits, policy }: { rateLimits: RateLimits; policy: PolicyName },
   { work, page }: { work: () => Promise<void>; page: string },
 ): Promise<void> {
   assertMayStore();

@@ -23,11 +23,11 @@ export interface FactorsDependencies {
   sql: Sql;
   now: Clock;
   audit: Audit;
-  protectedRows: Pick<ProtectedRows, 'isGenuine' | 'macOf'>;
-  totp: Pick<Totp, 'remove'>;
-  passkeys: Pick<Passkeys, 'removeAll'>;
-  phones: Pick<Phones, 'remove'>;
-  recoveryCodes: Pick<RecoveryCodes, 'remove'>;
+  protectedRows: ProtectedRows;
+  totp: Totp;
+  passkeys: Passkeys;
+  phones: Phones;
+  recoveryCodes: RecoveryCodes;
 }
 
 interface Row {

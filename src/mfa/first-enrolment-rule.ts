@@ -39,7 +39,7 @@ export interface FirstEnrolmentDependencies {
   now: Clock;
   audit: Audit;
   /** An approval that another program wrote is none. */
-  protectedRows: Pick<ProtectedRows, 'macOf' | 'isGenuine'>;
+  protectedRows: ProtectedRows;
   settings(): { first_factor: FirstEnrolmentSetting; first_factor_days: number };
   /** Since when every user needs a second factor, if they do. */
   requiredSince(): Promise<Date | undefined>;
@@ -179,7 +179,7 @@ export async function clearResetByMail(db: Db | Tx, userId: string): Promise<voi
 
 interface ApprovalWrite {
   tx: Tx;
-  protectedRows: Pick<ProtectedRows, 'macOf'>;
+  protectedRows: ProtectedRows;
 }
 
 /** What the MAC of an approval covers. */

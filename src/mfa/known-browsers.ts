@@ -179,7 +179,7 @@ function hash(token: string, userId: string): string {
 function trustColumns(
   trustedUntil: Date | null,
   { userId, tokenHash }: { userId: string; tokenHash: string },
-  { protectedRows }: Pick<KnownBrowsersDependencies, 'protectedRows'>,
+  { protectedRows }: KnownBrowsersDependencies,
 ): { trustedUntil: Date | null; mac: string } {
   if (trustedUntil === null) return { trustedUntil, mac: '' };
   return { trustedUntil, mac: protectedRows.macOf(TABLE, trustFields({ userId, tokenHash, trustedUntil })) };

@@ -53,15 +53,15 @@ export interface OidcDependencies {
   rejections: Rejections;
   repeatedEntries: RepeatedEntries;
   rateLimits: RateLimits;
-  settings: Pick<Settings, 'latest'>;
-  keyring: Pick<Keyring, 'jwks' | 'onChange'>;
+  settings: Settings;
+  keyring: Keyring;
   /** Requests to addresses that clients register (network/outgoing-fetch.ts). */
   outgoingFetch: Configuration['fetch'];
   accounts: Accounts;
   applications: Applications;
   consents: Consents;
-  credentials: Pick<Credentials, 'status'>;
-  knownBrowsers: Pick<KnownBrowsers, 'recognize'>;
+  credentials: Credentials;
+  knownBrowsers: KnownBrowsers;
   sessions: Sessions;
   /** Whether the account has the factors for one of these acr values. */
   canSatisfyAcr(account: Account, acrs: string[]): Promise<boolean>;

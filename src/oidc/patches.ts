@@ -50,7 +50,7 @@ export interface ProviderPatchDependencies {
   sessionSaving: SessionSavingDependencies;
   queueLogoutToken: QueueLogoutToken;
   reportRejectedClient: ReportRejectedClient;
-  refreshTokenRetries: Pick<RefreshTokenRetries, 'successorOf'>;
+  refreshTokenRetries: RefreshTokenRetries;
   jwks: JwtIntrospectionDependencies['jwks'];
   isRegisteredApi: JwtIntrospectionDependencies['isRegisteredApi'];
 }
@@ -124,7 +124,7 @@ export interface EngineRequest {
   /** The engine's route of the request (engine/routes.ts). */
   route: string;
   provider: Provider;
-  cookies: Pick<Cookies, 'get'>;
+  cookies: Cookies;
 }
 
 export interface RequestPatch {
@@ -156,7 +156,7 @@ export interface EngineResponse {
   contentSecurityPolicy: string | string[];
   /** Code of the rejection of this request; undefined when it was not rejected. */
   rejectionCode: string | undefined;
-  clients: Pick<ClientSource, 'applicationOf' | 'isRegisteredOrigin'>;
+  clients: ClientSource;
   published(): Promise<Published>;
 }
 

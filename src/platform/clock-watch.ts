@@ -6,7 +6,7 @@ import type { Logger } from './logger.ts';
 export interface ClockWatchOptions {
   now: Clock;
   stopwatch: Stopwatch;
-  logger: Pick<Logger, 'warn' | 'error'>;
+  logger: Logger;
   /** What was planned for a time that the clock reached before is far in the future now. */
   onSetBack(): Promise<void>;
 }

@@ -37,7 +37,7 @@ export interface CaptchaDependencies {
   sql: Sql;
   vault: Vault;
   now: Clock;
-  rateLimits: Pick<RateLimits, 'consume'>;
+  rateLimits: RateLimits;
 }
 
 const { cost, minCounter, maxCounter, seconds, waitSeconds } = limits.captcha;

@@ -103,7 +103,7 @@ function sharesOf({ key, threshold, windowSeconds }: DirectoryAccount): { known:
 }
 
 async function firstCounted(
-  dependencies: Pick<DirectoryBudgetDependencies, 'db' | 'sql' | 'now'>,
+  dependencies: DirectoryBudgetDependencies,
   shares: readonly Share[],
 ): Promise<Share | undefined> {
   const inFlightUntil = dependencies.now().getTime() + limits.signInQueue.inFlightSeconds * 1000;

@@ -54,7 +54,7 @@ type LoginKind = 'username' | 'email' | 'all';
 export type LockableAccount = Pick<Account, 'id' | 'username' | 'email'>;
 
 export interface LockoutDependencies {
-  rateLimits: Pick<RateLimits, 'consume' | 'peek' | 'reset'>;
+  rateLimits: RateLimits;
   counters: AttemptCounters;
   queue: SignInQueue;
 }

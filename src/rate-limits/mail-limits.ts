@@ -10,7 +10,7 @@ export type LimitedMail = 'reset' | 'unlock' | 'registration' | 'address-proof' 
 export type MailLimits = ReturnType<typeof createMailLimits>;
 
 export interface MailLimitsDependencies {
-  rateLimits: Pick<RateLimits, 'consume'>;
+  rateLimits: RateLimits;
   knownBrowsers: { recognize(cookie: string | undefined, userId: string): Promise<{ id: string } | undefined> };
 }
 

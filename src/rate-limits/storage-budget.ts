@@ -12,7 +12,7 @@ import type { RateLimits, Verdict } from './rate-limits.ts';
 export type StorageBudget = ReturnType<typeof createStorageBudget>;
 
 export interface StorageBudgetDependencies {
-  rateLimits: Pick<RateLimits, 'consume'>;
+  rateLimits: RateLimits;
   now: Clock;
   /** The setting `rate_limits`. */
   isEnabled: () => boolean;

@@ -7,7 +7,7 @@ import type { Rights } from './rights.ts';
 
 export type ActorRights = ReturnType<typeof createActorRights>;
 
-export function createActorRights({ accounts }: { accounts: Pick<Accounts, 'find'> }) {
+export function createActorRights({ accounts }: { accounts: Accounts }) {
   const rightsOfUser: (
     userId: string,
     options?: { includeDisabled?: boolean },

@@ -10,7 +10,7 @@ import { ADMIN_ROLE } from './built-in.ts';
 import { grantRow, isGenuineGrant, isGenuineRole } from './protected-grants.ts';
 import { findRole, type Role } from './role.ts';
 
-type Reader = Pick<ProtectedRows, 'isGenuine'>;
+type Reader = ProtectedRows;
 
 /** `via` of a role that was granted to the user, not through a group or a connection. */
 const DIRECT = '';

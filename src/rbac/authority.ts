@@ -45,7 +45,7 @@ const RECOVERY: readonly OwnPermission[] = [
 const MORE_THAN_YOU = t('console.roles.problem.more-than-you');
 const noSuchUser = (id: string) => notFound({ message: t('console.person.unknown'), detail: { accountId: id } });
 
-export function createAuthority({ accounts }: { accounts: Pick<Accounts, 'find'> }) {
+export function createAuthority({ accounts }: { accounts: Accounts }) {
   const actorRights = createActorRights({ accounts });
   const { rightsOfActor, rolesOfActor, rightsOfUser, rolesOfUser } = actorRights;
 

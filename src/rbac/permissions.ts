@@ -6,7 +6,7 @@ import { parsePermission } from './names.ts';
 
 export type Permissions = ReturnType<typeof createPermissions>;
 
-export function createPermissions({ accounts }: { accounts: Pick<Accounts, 'find'> }) {
+export function createPermissions({ accounts }: { accounts: Accounts }) {
   async function list(userId: string, { evenDisabled = false } = {}, tx?: Tx): Promise<string[]> {
     const account = await accounts.find(userId, tx);
     return account && (account.isActive || evenDisabled) ? [...account.permissions] : [];

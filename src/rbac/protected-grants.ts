@@ -11,19 +11,19 @@ export interface Grant {
 }
 
 /** The row of a grant, with its MAC. */
-export function grantRow({ userId, roleId, via }: Grant, protectedRows: Pick<ProtectedRows, 'macOf'>) {
+export function grantRow({ userId, roleId, via }: Grant, protectedRows: ProtectedRows) {
   return { userId, roleId, via, mac: protectedRows.macOf('user_roles', [userId, roleId, via]) };
 }
 
 export function isGenuineGrant(
   { userId, roleId, via, mac }: Grant & { mac: string },
-  { isGenuine }: Pick<ProtectedRows, 'isGenuine'>,
+  { isGenuine }: ProtectedRows,
 ): boolean {
   return isGenuine('user_roles', [userId, roleId, via], mac);
 }
 
 /** Stores the MAC of a role's name and permissions; call it after each change of either. */
-export async function protectRole(id: string, protectedRows: Pick<ProtectedRows, 'macOf'>, tx: Tx): Promise<void> {
+export async function protectRole(id: string, protectedRows: ProtectedRows, tx: Tx): Promise<void> {
   const { name, permissions } = await roleById(id, tx);
   const mac = protectedRows.macOf('roles', [id, name, ...permissions]);
   await tx.role.update({ where: { id }, data: { mac }, select: { id: true } });
@@ -54,7 +54,7 @@ export async function withNewRoleMacs(
 /** Whether this server wrote the role with these permissions; raises an alarm if not. */
 export async function isGenuineRole(
   { id, name, permissions }: Role,
-  protectedRows: Pick<ProtectedRows, 'isGenuine'>,
+  protectedRows: ProtectedRows,
   tx: Tx,
 ): Promise<boolean> {
   const { mac } = await tx.role.findUniqueOrThrow({ where: { id }, select: { mac: true } });

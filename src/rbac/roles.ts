@@ -20,7 +20,7 @@ export interface RolesDependencies {
   now: Clock;
   audit: Audit;
   protectedRows: ProtectedRows;
-  accounts: Pick<Accounts, 'find'>;
+  accounts: Accounts;
   /** Called in the transaction in which a user got or lost a role. */
   logoutOnRoleChange?(userId: string, by: Actor, tx: Tx): Promise<void>;
 }

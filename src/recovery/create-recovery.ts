@@ -27,10 +27,10 @@ export interface RecoveryDependencies {
   accounts: Accounts;
   audit: Audit;
   cookies: Cookies;
-  credentials: Pick<Credentials, 'status'>;
-  csrf: Pick<Csrf, 'check'>;
-  factors: Pick<AccountFactors, 'hasSecondFactor'>;
-  firstEnrolment: Pick<FirstEnrolmentRule, 'passwordResetByMail'>;
+  credentials: Credentials;
+  csrf: Csrf;
+  factors: AccountFactors;
+  firstEnrolment: FirstEnrolmentRule;
   knownBrowsers: KnownBrowsers;
   lockout: Lockout;
   mailedLinks: MailedLinks;
@@ -39,7 +39,7 @@ export interface RecoveryDependencies {
   outbox: Outbox;
   hasMailServer: boolean;
   rateLimits: RateLimits;
-  settings: Pick<Settings, 'latest'>;
+  settings: Settings;
 }
 
 export function createRecovery(dependencies: RecoveryDependencies) {

@@ -22,10 +22,10 @@ export interface PasswordResetDependencies {
   now: Clock;
   audit: Audit;
   accountLinks: AccountLinks;
-  accounts: Pick<Accounts, 'findByLogin'>;
+  accounts: Accounts;
   outbox: Outbox;
   setPasswordByLink: SetPasswordByLink;
-  mailLimits: Pick<MailLimits, 'link'>;
+  mailLimits: MailLimits;
   /** The setting `reset_token_minutes`. */
   minutes(): number;
   /** Notes in this transaction that the password of the account proves its mailbox only. */

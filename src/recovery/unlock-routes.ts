@@ -14,7 +14,7 @@ import type { Unlock } from './unlock.ts';
 export interface UnlockRoutesDependencies extends RequestRoutesDependencies {
   rateLimits: RateLimits;
   unlock: Unlock;
-  knownBrowsers: Pick<KnownBrowsers, 'remember'>;
+  knownBrowsers: KnownBrowsers;
 }
 
 export function unlockRoutes(dependencies: UnlockRoutesDependencies): Router<State, Extras> {

@@ -20,10 +20,10 @@ export interface UnlockDependencies {
   db: Db;
   audit: Audit;
   accountLinks: AccountLinks;
-  accounts: Pick<Accounts, 'findByLogin'>;
+  accounts: Accounts;
   outbox: Outbox;
-  mailLimits: Pick<MailLimits, 'link'>;
-  lockout: Pick<Lockout, 'lockedSeconds' | 'unlock'>;
+  mailLimits: MailLimits;
+  lockout: Lockout;
 }
 
 const { minutes } = limits.unlockLink;

@@ -33,18 +33,18 @@ export interface RegistrationDependencies {
   audit: Audit;
   cookies: Cookies;
   credentials: Credentials;
-  csrf: Pick<Csrf, 'check'>;
-  factors: Pick<AccountFactors, 'of'>;
-  firstEnrolment: Pick<FirstEnrolmentRule, 'passwordResetByMail'>;
-  identities: Pick<ExternalIdentities, 'ofUser'>;
+  csrf: Csrf;
+  factors: AccountFactors;
+  firstEnrolment: FirstEnrolmentRule;
+  identities: ExternalIdentities;
   mailedLinks: MailedLinks;
   mailLimits: MailLimits;
   otherSignIns: OtherSignIns;
   outbox: Outbox;
   hasMailServer: boolean;
   rateLimits: RateLimits;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
-  settings: Pick<Settings, 'latest'>;
+  repeatedEntries: RepeatedEntries;
+  settings: Settings;
   signUpCodes: SignUpCodes;
 }
 

@@ -30,10 +30,10 @@ export interface EmailVerificationDependencies {
   now: Clock;
   audit: Audit;
   accountLinks: AccountLinks;
-  accounts: Pick<Accounts, 'findByLogin' | 'update'>;
+  accounts: Accounts;
   outbox: Outbox;
-  rateLimits: Pick<RateLimits, 'consume'>;
-  mailLimits: Pick<MailLimits, 'to'>;
+  rateLimits: RateLimits;
+  mailLimits: MailLimits;
 }
 
 const { hours } = limits.emailVerification;

@@ -21,10 +21,10 @@ export interface InvitationDependencies {
   db: Db;
   audit: Audit;
   accountLinks: AccountLinks;
-  accounts: Pick<Accounts, 'update'>;
-  credentials: Pick<Credentials, 'status'>;
-  factors: Pick<AccountFactors, 'of'>;
-  identities: Pick<ExternalIdentities, 'ofUser'>;
+  accounts: Accounts;
+  credentials: Credentials;
+  factors: AccountFactors;
+  identities: ExternalIdentities;
   outbox: Outbox;
   /** Records that the password of the account was replaced by a mailed link. */
   passwordResetByMail(accountId: string, tx: Tx): Promise<void>;

@@ -32,18 +32,18 @@ export interface SelfRegistrationDependencies {
   vault: Vault;
   now: Clock;
   audit: Audit;
-  accounts: Pick<Accounts, 'findByLogin' | 'create'>;
-  credentials: Pick<Credentials, 'preparePassword'>;
+  accounts: Accounts;
+  credentials: Credentials;
   outbox: Outbox;
-  mailLimits: Pick<MailLimits, 'to'>;
+  mailLimits: MailLimits;
   /** The setting `self_registration`. */
   isOpen(): boolean;
   /** The setting `sign_up_domains`. */
   domains(): readonly string[];
   /** The setting `sign_up_code_required`. */
   needsCode(): boolean;
-  codes: Pick<SignUpCodes, 'find' | 'isUsable' | 'use'>;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
+  codes: SignUpCodes;
+  repeatedEntries: RepeatedEntries;
 }
 
 /** What a link contains. */

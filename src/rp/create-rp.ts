@@ -20,11 +20,11 @@ export interface RpDependencies {
   db: Db;
   now: Clock;
   issuer: string;
-  accounts: Pick<Accounts, 'find'>;
+  accounts: Accounts;
   cookies: Cookies;
-  csrf: Pick<Csrf, 'check'>;
+  csrf: Csrf;
   provider(): Provider;
-  sessions: Pick<Sessions, 'find' | 'recordActivity'>;
+  sessions: Sessions;
   protectedRows: ProtectedRows;
   /** The strongest proof that this account can give. */
   strongestProof(account: Account): Promise<StrongestProof>;

@@ -24,7 +24,7 @@ export type RpSessions = ReturnType<typeof createRpSessions>;
 export interface RpSessionsDependencies {
   db: Db;
   now: Clock;
-  sessions: Pick<Sessions, 'find'>;
+  sessions: Sessions;
   protectedRows: ProtectedRows;
 }
 

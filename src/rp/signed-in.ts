@@ -25,7 +25,7 @@ export type SignedIn = ReturnType<typeof createSignedIn>;
 export interface SignedInDependencies {
   cookies: Cookies;
   rpSessions: RpSessions;
-  accounts: Pick<Accounts, 'find'>;
+  accounts: Accounts;
   /** The strongest proof that this account can give. */
   strongestProof(account: Account): Promise<StrongestProof>;
   /** The acr that the settings demand of users with a right in Gatehouse; undefined for others. */

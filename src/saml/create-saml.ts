@@ -53,16 +53,16 @@ export interface SamlDependencies {
   vault: Vault;
   protectedRows: ProtectedRows;
   cookies: Cookies;
-  metrics: Pick<Metrics, 'samlResponses'>;
-  accounts: Pick<Accounts, 'find' | 'findByLogin'>;
-  applications: Pick<Applications, 'allGenuine' | 'get' | 'updateSaml'>;
+  metrics: Metrics;
+  accounts: Accounts;
+  applications: Applications;
   audit: Audit;
-  keyring: Pick<Keyring, 'samlCredential' | 'samlCertificates' | 'expiringCertificates'>;
-  outbox: Pick<Outbox, 'send'>;
-  rateLimits: Pick<RateLimits, 'consume'>;
-  rejections: Pick<Rejections, 'record'>;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
-  settings: Pick<Settings, 'latest'>;
+  keyring: Keyring;
+  outbox: Outbox;
+  rateLimits: RateLimits;
+  rejections: Rejections;
+  repeatedEntries: RepeatedEntries;
+  settings: Settings;
   /** Throws with a sentence for the administrator. */
   fetchMetadata: FetchMetadata;
   notifyAdministrators: MetadataRefreshDependencies['notifyAdministrators'];

@@ -26,22 +26,10 @@ import type { HttpServices } from './http-services.ts';
 import { type PauseWatch, rejectStaleRequests } from './pause-watch.ts';
 
 export interface AppDependencies {
-  services: Pick<
-    Services,
-    | 'audit'
-    | 'brand'
-    | 'brandImages'
-    | 'config'
-    | 'logger'
-    | 'pictures'
-    | 'rateLimits'
-    | 'settings'
-    | 'storageBudget'
-    | 'texts'
-  >;
+  services: Services;
   http: HttpServices;
   viewsDir: string;
-  pauses: Pick<PauseWatch, 'isStale'>;
+  pauses: PauseWatch;
   /** Absent: no traces. */
   tracing: Tracing | undefined;
   /** Routers and the engine, in the order in which they run. */

@@ -7,7 +7,7 @@ import type { Services } from '../services.ts';
 export type HttpServices = ReturnType<typeof createHttpServices>;
 
 /** Creates them, with keys derived from the data keys. */
-export function createHttpServices({ config, vault }: Pick<Services, 'config' | 'vault'>, metrics: Metrics) {
+export function createHttpServices({ config, vault }: Services, metrics: Metrics) {
   const cookies = createCookies({ secure: config.secure });
   return {
     cookies,

@@ -11,7 +11,7 @@ import type { HttpServices } from './http-services.ts';
 
 export interface MetricsServerDependencies {
   config: Pick<Config, 'metrics'>;
-  http: Pick<HttpServices, 'cookieKeys' | 'metrics'>;
+  http: HttpServices;
   logger: Logger;
 }
 

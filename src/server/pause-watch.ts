@@ -8,7 +8,7 @@ import type { Logger } from '../platform/logger.ts';
 
 export interface PauseWatchOptions {
   stopwatch: Stopwatch;
-  logger: Pick<Logger, 'warn'>;
+  logger: Logger;
 }
 
 export interface PauseWatch {
@@ -44,7 +44,7 @@ export function watchPauses({ stopwatch, logger }: PauseWatchOptions): PauseWatc
 }
 
 /** Rejects old requests with 503. Liveness is still reported: the process runs. */
-export function rejectStaleRequests({ isStale }: Pick<PauseWatch, 'isStale'>): Middleware {
+export function rejectStaleRequests({ isStale }: PauseWatch): Middleware {
   return (ctx, next) => {
     if (!isStale() || ctx.path === '/healthz') return next();
     throw unavailable('unavailable', {

@@ -10,10 +10,7 @@ import type { Services } from '../services.ts';
 import { expiringRows } from './expiring-rows.ts';
 
 export interface ScheduleDependencies {
-  services: Pick<
-    Services,
-    'db' | 'now' | 'keyring' | 'audit' | 'auditChain' | 'alarm' | 'brandImages' | 'settings' | 'pictures'
-  >;
+  services: Services;
   /** Ends the sessions that have expired. */
   endExpired: ScheduledJob['run'];
   /** The jobs of mail, logout and SAML. */

@@ -167,7 +167,7 @@ interface CompositionDependencies {
   services: Services;
   http: HttpServices;
   phase(): Phase;
-  pauses: Pick<PauseWatch, 'isStale'>;
+  pauses: PauseWatch;
   instanceId: string;
   tracing: Tracing | undefined;
 }

@@ -9,7 +9,7 @@ export interface StopOptions {
   announceSeconds: number;
   /** How long the rest may take: requests in progress, jobs, and closing the database. */
   limitSeconds?: number;
-  logger: Pick<Logger, 'info' | 'error'>;
+  logger: Logger;
 }
 
 const LIMIT_SECONDS = limits.http.drainSeconds + limits.http.closeSeconds;

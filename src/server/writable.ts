@@ -16,7 +16,7 @@ export function requireWritableDatabase({ databaseUrl }: Pick<Config, 'databaseU
 }
 
 /** Throws DatabaseError for the SQLite file, its folder, and a data folder that mail is written to. */
-export function requireWritable(config: Config, logger: Pick<Logger, 'warn'>): void {
+export function requireWritable(config: Config, logger: Logger): void {
   requireWritableDatabase(config);
   const reason = whyNotWritable(config.dataDir);
   if (!reason) return;

@@ -14,7 +14,7 @@ import type { UserServices } from './users.ts';
 
 export interface ApplicationServicesDependencies {
   base: Base;
-  users: Pick<UserServices, 'accounts'>;
+  users: UserServices;
   wakePictureFetch(): void;
 }
 

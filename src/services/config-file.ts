@@ -13,10 +13,10 @@ import type { UserServices } from './users.ts';
 
 export interface ConfigFileServicesDependencies {
   base: Base;
-  users: Pick<UserServices, 'accounts' | 'credentials' | 'mfa' | 'passwords' | 'signUpCodes'>;
-  connections: Pick<ConnectionServices, 'connections'>;
+  users: UserServices;
+  connections: ConnectionServices;
   applications: ApplicationServices;
-  sessions: Pick<SessionServices, 'roles' | 'endSession'>;
+  sessions: SessionServices;
   ssoIds: SsoIds;
 }
 

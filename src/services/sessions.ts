@@ -13,8 +13,8 @@ import type { UserServices } from './users.ts';
 
 export interface SessionServicesDependencies {
   base: Base;
-  users: Pick<UserServices, 'accounts' | 'mfa'>;
-  federation: Pick<FederationServices, 'planUpstream'>;
+  users: UserServices;
+  federation: FederationServices;
   /** Starts the logout deliveries without waiting for the next run of their job. */
   wakeLogoutDeliveries(): void;
 }

@@ -115,7 +115,7 @@ export interface SettingsDependencies {
   db: Db;
   now: Clock;
   /** Without it, secrets can be neither read nor written. */
-  vault?: Pick<Vault, 'seal' | 'open'>;
+  vault?: Vault;
   protectedRows: ProtectedRows;
 }
 

@@ -4,7 +4,7 @@ import { createOverrides } from '../texts/overrides.ts';
 import type { Settings, SettingValues } from './settings.ts';
 
 /** Undefined where no text is set. Reads nothing: the settings are cached. */
-export function createTextSource({ latest }: Pick<Settings, 'latest'>): () => MessageSource | undefined {
+export function createTextSource({ latest }: Settings): () => MessageSource | undefined {
   let last: { values: SettingValues; content: string; source: MessageSource | undefined } | undefined;
   return () => {
     const values = latest();

@@ -70,21 +70,21 @@ export interface SignInDependencies {
   pictures: Pick<ApplicationPictures, 'addressOf'>;
   /** The name of a SAML application in the language of the page. */
   serviceProviderTitle(entityId: string): Promise<PageText | undefined>;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
+  repeatedEntries: RepeatedEntries;
   captcha: Captcha;
-  clients: Pick<ClientSource, 'applicationOf'>;
+  clients: ClientSource;
   codeDelivery: CodeDelivery;
   consents: Consents;
   cookies: Cookies;
-  sessions: Pick<Sessions, 'find'>;
+  sessions: Sessions;
   credentials: Credentials;
-  csrf: Pick<Csrf, 'check'>;
+  csrf: Csrf;
   hasMailServer: boolean;
   engine(): InteractionEngine & { Client: { find(clientId: string): Promise<Client | undefined> } };
   lockout: Lockout;
-  metrics: Pick<Metrics, 'signIns'>;
+  metrics: Metrics;
   mfa: Mfa;
-  outbox: Pick<Outbox, 'send'>;
+  outbox: Outbox;
   /** The client that Gatehouse's own pages sign in with. */
   ownClientId: string;
   rateLimits: RateLimits;
@@ -93,7 +93,7 @@ export interface SignInDependencies {
   samlRequirements(ctx: Context, params: Record<string, unknown>): Promise<SamlRequirements>;
   /** Ends every session of the account but this one. */
   endOtherSessions(accountId: string, keptSession: string | undefined, by: Actor): Promise<void>;
-  settings: Pick<Settings, 'latest'>;
+  settings: Settings;
   signInPolicy: SignInPolicy;
   notifyOwner: NotifyOwner;
   /** Sign-in at upstream identity providers (src/federation). */

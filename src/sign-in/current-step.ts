@@ -73,14 +73,14 @@ export interface ApplicationOfSignIn extends ProtectedApplication {
 export interface StepsDependencies {
   interactions: Interactions;
   attempts: Attempts;
-  accounts: Pick<Accounts, 'find'>;
+  accounts: Accounts;
   policy: SignInPolicy;
   applicationOf(clientId: string): Promise<ApplicationOfSignIn | undefined>;
   ownClientId: string;
   samlRequirements(ctx: Context, params: Record<string, unknown>): Promise<SamlRequirements>;
   isTrustedBrowser(ctx: Context, accountId: string): Promise<boolean>;
-  upstream: Pick<UpstreamSignIns, 'hasDirectory' | 'requiredConnection' | 'stepUpAt'>;
-  credentials: Pick<Credentials, 'status'>;
+  upstream: UpstreamSignIns;
+  credentials: Credentials;
   /** Whether the sign-in of the session is recent enough for changes of the account (`limits.recentAuthentication`). */
   isRecentSession(uid: string): Promise<boolean>;
 }

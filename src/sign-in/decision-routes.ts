@@ -14,7 +14,7 @@ import type { Interactions } from './interactions.ts';
 export interface DecisionRoutesDependencies {
   flow: Flow;
   interactions: Interactions;
-  consents: Pick<Consents, 'allow'>;
+  consents: Consents;
   audit: Audit;
   checkCsrf: Middleware;
 }

@@ -13,7 +13,7 @@ export interface DispatchRoutesDependencies {
   flow: Flow;
   pages: StepPages;
   interactions: Interactions;
-  attempts: Pick<Attempts, 'remove' | 'save'>;
+  attempts: Attempts;
   upstream: UpstreamSignIns;
   /** Rejects forms from other sites (CSRF). */
   checkCsrf: Middleware;

@@ -10,14 +10,14 @@ import { t } from '../texts/text.ts';
 export type ExpiredSignIns = ReturnType<typeof createExpiredSignIns>;
 
 /** The application of this sign-in and the language that it requests, as this browser noted them. */
-function notedIn(cookies: Pick<Cookies, 'get'>, ctx: Context, uid: string) {
+function notedIn(cookies: Cookies, ctx: Context, uid: string) {
   const [noted, clientId = '', language] = cookies.get(ctx, 'signInFor')?.split('.') ?? [];
   if (noted !== uid) return undefined;
   return { clientId: Buffer.from(clientId, 'base64url').toString(), languages: language ? [language] : [] };
 }
 
 /** Gives the response the brand of the application of this sign-in, and the language that it requests. */
-export function recallSignIn(cookies: Pick<Cookies, 'get'>, ctx: Context, uid: string): void {
+export function recallSignIn(cookies: Cookies, ctx: Context, uid: string): void {
   const noted = notedIn(cookies, ctx, uid);
   if (!noted) return;
   ctx.state.request.application = noted.clientId;

@@ -27,14 +27,14 @@ export type Flow = ReturnType<typeof createFlow>;
 
 export interface FlowDependencies {
   steps: Steps;
-  accounts: Pick<Accounts, 'findByLogin'>;
+  accounts: Accounts;
   attempts: Attempts;
   interactions: Interactions;
   browserCookie: KnownBrowserCookie;
   audit: Audit;
-  credentials: Pick<Credentials, 'status'>;
-  upstream: Pick<UpstreamSignIns, 'complete' | 'requiredConnection' | 'rejectOtherAccount'>;
-  firstEnrolment: Pick<FirstEnrolmentRule, 'secondFactorProven'>;
+  credentials: Credentials;
+  upstream: UpstreamSignIns;
+  firstEnrolment: FirstEnrolmentRule;
 }
 
 export function createFlow(dependencies: FlowDependencies) {

@@ -25,7 +25,7 @@ export type Interactions = ReturnType<typeof createInteractions>;
 
 export interface InteractionsDependencies {
   engine(): InteractionEngine;
-  expiredSignIns: Pick<ExpiredSignIns, 'errorFor'>;
+  expiredSignIns: ExpiredSignIns;
 }
 
 export function createInteractions({ engine, expiredSignIns }: InteractionsDependencies) {

@@ -62,11 +62,11 @@ export interface SignInContext {
 export type SignInPolicy = ReturnType<typeof createSignInPolicy>;
 
 export interface SignInPolicyDependencies {
-  credentials: Pick<Credentials, 'status'>;
-  factors: Pick<AccountFactors, 'of'>;
-  firstEnrolment: Pick<FirstEnrolmentRule, 'isAllowed'>;
+  credentials: Credentials;
+  factors: AccountFactors;
+  firstEnrolment: FirstEnrolmentRule;
   settings(): { mfa: MfaSetting; admin_mfa: AdminMfaSetting };
-  codeDelivery: Pick<CodeDelivery, 'channels'>;
+  codeDelivery: CodeDelivery;
 }
 
 export function createSignInPolicy(dependencies: SignInPolicyDependencies) {

@@ -49,11 +49,11 @@ export interface StepPagesDependencies {
   minPasswordLength(accountId: string): Promise<number>;
   /** The CAPTCHA that the sign-in form for this login must contain. */
   captchaFor(ctx: Context, login: string, waiting?: CaptchaWait): Promise<CaptchaChallenge | undefined>;
-  firstEnrolment: Pick<FirstEnrolmentRule, 'demandApproval'>;
-  rejections: Pick<Rejections, 'record'>;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
-  upstream: Pick<UpstreamSignIns, 'offer'>;
-  expiredSignIns: Pick<ExpiredSignIns, 'noteApplication'>;
+  firstEnrolment: FirstEnrolmentRule;
+  rejections: Rejections;
+  repeatedEntries: RepeatedEntries;
+  upstream: UpstreamSignIns;
+  expiredSignIns: ExpiredSignIns;
   forgotPasswordPath: string;
   /** Undefined while self-registration is off. */
   registrationPath(): string | undefined;

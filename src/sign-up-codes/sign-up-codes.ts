@@ -49,11 +49,11 @@ export type SignUpCodes = ReturnType<typeof createSignUpCodes>;
 
 export interface SignUpCodesDependencies {
   db: Db;
-  sql: Pick<Sql, 'dialect'>;
-  vault: Pick<Vault, 'deriveKeys'>;
+  sql: Sql;
+  vault: Vault;
   now: Clock;
-  audit: Pick<Audit, 'record'>;
-  protectedRows: Pick<ProtectedRows, 'macOf' | 'isGenuine'>;
+  audit: Audit;
+  protectedRows: ProtectedRows;
 }
 
 type Row = NonNullable<Awaited<ReturnType<Db['signUpCode']['findUnique']>>>;

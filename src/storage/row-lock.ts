@@ -5,7 +5,7 @@ import type { Sql } from './statements.ts';
 export type LockedTable = 'users' | 'roles' | 'applications' | 'resources' | 'connections' | 'sign_up_codes';
 
 /** Locks a row on PostgreSQL; SQLite needs no lock, because only one transaction writes at a time. */
-export async function lockRow(tx: Tx, sql: Pick<Sql, 'dialect'>, table: LockedTable, id: string): Promise<void> {
+export async function lockRow(tx: Tx, sql: Sql, table: LockedTable, id: string): Promise<void> {
   const { forUpdate } = sql.dialect;
   if (forUpdate === '') return;
   const key = table === 'resources' ? 'identifier' : 'id';
@@ -13,7 +13,7 @@ export async function lockRow(tx: Tx, sql: Pick<Sql, 'dialect'>, table: LockedTa
 }
 
 /** Against other transactions that compare usernames with email addresses: `shared` ones run beside each other. */
-export async function lockAccountNames(tx: Tx, sql: Pick<Sql, 'dialect'>, mode: 'shared' | 'exclusive'): Promise<void> {
+export async function lockAccountNames(tx: Tx, sql: Sql, mode: 'shared' | 'exclusive'): Promise<void> {
   if (sql.dialect.forUpdate === '') return;
   const lock = mode === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock';
   await tx.$queryRawUnsafe(`SELECT ${lock}(hashtextextended('account names', 0))::text AS locked`);

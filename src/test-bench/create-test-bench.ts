@@ -30,11 +30,11 @@ export interface TestBenchDependencies {
   now: Clock;
   vault: Vault;
   cookies: Cookies;
-  settings: Pick<Settings, 'latest'>;
-  keyring: Pick<Keyring, 'samlCertificates'>;
-  rateLimits: Pick<RateLimits, 'consume'>;
+  settings: Settings;
+  keyring: Keyring;
+  rateLimits: RateLimits;
   frame: Frame;
-  applications: Pick<Applications, 'find'>;
+  applications: Applications;
   applicationAdmin: ApplicationAdmin;
   claimsPreview: ClaimsPreviews;
   /** Calls an endpoint of this server without the network. */
@@ -79,14 +79,7 @@ export function createTestBench(dependencies: TestBenchDependencies) {
 }
 
 /** Its key is made when it is first needed, and shared by all instances of this server. */
-function builtInServiceProvider({
-  issuer,
-  db,
-  now,
-  vault,
-  settings,
-  keyring,
-}: Pick<TestBenchDependencies, 'issuer' | 'db' | 'now' | 'vault' | 'settings' | 'keyring'>): TestSp {
+function builtInServiceProvider({ issuer, db, now, vault, settings, keyring }: TestBenchDependencies): TestSp {
   return createTestSp({
     issuer,
     entityId: `${issuer}${TEST_HOME}/sp`,

@@ -24,8 +24,8 @@ export type SamlTestSignIn = ReturnType<typeof createSamlTestSignIn>;
 
 export interface SamlTestSignInDependencies {
   issuer: string;
-  serviceProviders: Pick<ServiceProviders, 'find'>;
-  pendingAuthnRequests: Pick<PendingAuthnRequests, 'save' | 'testResponse'>;
+  serviceProviders: ServiceProviders;
+  pendingAuthnRequests: PendingAuthnRequests;
   /** The cookie that ties a request to a browser. */
   browser: { of(ctx: Context): string | undefined; remember(ctx: Context): string };
   /** Decrypts a Response that was stored for a test. */

@@ -23,7 +23,7 @@ export interface TestRegistrationDependencies {
   issuer: string;
   applications: Pick<ApplicationAdmin, 'createOidc' | 'createSaml' | 'update'>;
   findApplication(clientId: string): Promise<Application | undefined>;
-  testSp: Pick<TestSp, 'declaration' | 'entityId'>;
+  testSp: TestSp;
 }
 
 const WRITE = 'gatehouse.applications:write' as const;

@@ -67,7 +67,7 @@ describe('the listener of METRICS_PORT', () => {
     const cookieKeys = { sign: () => '', verify: () => false, index: () => -1 };
     const server = createMetricsServer({
       config: { metrics: {} },
-      http: { cookieKeys, metrics: createMetrics() },
+      http: { cookieKeys, metrics: createMetrics() } as never,
       logger,
     });
     const { port } = await server.listen({ host: '127.0.0.1', port: 0 });

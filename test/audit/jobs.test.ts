@@ -15,7 +15,7 @@ it('the clean-up of the audit log deletes expired entries until none is left, ho
     throw new Error('not called');
   };
   const auditChain = { seal: unused, verify: unused, purge };
-  const jobs = auditJobs({ auditChain, audit: { record: unused }, alarm: { raise: unused }, now });
+  const jobs = auditJobs({ auditChain, audit: { record: unused }, alarm: { raise: unused }, now } as never);
   const retention = jobs.find(({ name }) => name === 'audit-retention');
   await retention?.run(new AbortController().signal);
   expect(remaining).toEqual([]);

@@ -13,9 +13,9 @@ beforeEach(() => {
   written = [];
   const audit = { record: async (entry: AuditInput) => void written.push(entry) };
   entries = createRepeatedEntries({
-    audit,
+    audit: audit as never,
     now: clock.now,
-    logger: { error: vi.fn(), warn: vi.fn() },
+    logger: { error: vi.fn(), warn: vi.fn() } as never,
     networkOf: siteBlock,
   });
 });

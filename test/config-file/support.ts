@@ -92,7 +92,7 @@ export async function configFileBench(shared?: string) {
     brandImages,
     signUpCodes,
     ssoIds: createSsoIds({
-      authority: { assertMay: async () => {} },
+      authority: { assertMay: async () => {} } as never,
       connections,
       identities: createExternalIdentities({ db, now, audit, protectedRows }),
       setConnectionRoles: async () => ({ added: [], removed: [] }),

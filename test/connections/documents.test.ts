@@ -47,7 +47,7 @@ beforeAll(async () => {
   const { services } = idp;
   documents = createConnectionDocuments({
     ...services,
-    connections: { enabled: async () => enabled },
+    connections: { enabled: async () => enabled } as never,
     parseMetadata: (xml) => parseIdentityProviderMetadata(xml, clock.now()),
     fetchMetadata: createMetadataFetch({ outgoing: services.outgoing }),
   });

@@ -227,7 +227,12 @@ describe('a call in the background', () => {
     const { origin } = servers[fault];
     const strength = { isCommon: async () => false };
     const outgoing = outgoingTo(fault);
-    const breached = createBreached({ strength, logger, rangeFetch: outgoing, rangeUrl: `${origin}/range/` });
+    const breached = createBreached({
+      strength: strength as never,
+      logger,
+      rangeFetch: outgoing,
+      rangeUrl: `${origin}/range/`,
+    });
     const gateway = () => ({ url: `${origin}/sms` });
     const sms = createSmsGateway({ gateway, fetch: outgoing as never, logger, host: 'id.example.com' });
     expect(await lineOf(async () => expect(await breached.check('a password')).toBe('clean'))).toMatch(reasons[fault]);

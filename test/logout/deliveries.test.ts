@@ -47,7 +47,7 @@ function deliveries(send: Send = async () => 'sent', database: Database = test.d
     audit: { record: async (event: { type: string }) => void events.push(event) } as never,
     protectedRows,
     logger: { warn: (about: unknown) => void logged.push(about) } as never,
-    runs: { settle: async () => true },
+    runs: { settle: async () => true } as never,
     async send(clientId) {
       called.push(clientId);
       return send(clientId);

@@ -13,12 +13,12 @@ export function storedPassword(value: string): DirectoryDependencies['connection
   return {
     rejected,
     decryptedSecrets: async () => [{ ...head, ...rejection }],
-    async secretRejected(_id, _secretId, { reason, text }) {
+    async secretRejected(_id: string, _secretId: string, { reason, text }: { reason: string; text: string }) {
       rejected.push(text);
       Object.assign(rejection, { rejectedAt: new Date(), rejectedReason: reason, rejectedText: text });
     },
     async secretAccepted() {
       Object.assign(rejection, { rejectedAt: null, rejectedReason: null, rejectedText: null });
     },
-  };
+  } as never;
 }

@@ -13,7 +13,7 @@ async function stopped(stop: () => Promise<void>) {
   };
   const announceStop = () => void log.push('announced');
   const server = { announceStop, stop };
-  const outcome = await stopServer(server, { announceSeconds: 0, limitSeconds: 0.02, logger });
+  const outcome = await stopServer(server, { announceSeconds: 0, limitSeconds: 0.02, logger: logger as never });
   return { outcome, first: log[0], last: log.at(-1) };
 }
 

@@ -22,7 +22,7 @@ beforeAll(async () => {
   test = await testDatabase();
   database = test.database;
   elsewhere = await openDatabase(test.url);
-  const { byId } = createAccountLookup({ ...database, protectedRows });
+  const { byId } = createAccountLookup({ ...database, protectedRows: protectedRows as never });
   name = async (id) => (await byId(id))?.name;
 });
 afterAll(async () => {
@@ -162,7 +162,7 @@ describe('the directory cache', () => {
 
   it('freezes its values, because all callers share them', async () => {
     await create('five');
-    const account = await createAccountLookup({ ...database, protectedRows }).byId('five');
+    const account = await createAccountLookup({ ...database, protectedRows: protectedRows as never }).byId('five');
     expect(() => Object.assign(account ?? {}, { isActive: false })).toThrow(TypeError);
     expect(() => account?.roles.push('admin')).toThrow(TypeError);
   });

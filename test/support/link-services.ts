@@ -23,7 +23,7 @@ export function linkServices(services: Services) {
   const { passwordReset, unlock } = createRecovery({
     ...services,
     cookies,
-    csrf,
+    csrf: csrf as never,
     factors,
     firstEnrolment,
     knownBrowsers,
@@ -34,7 +34,7 @@ export function linkServices(services: Services) {
     ...services,
     hasMailServer,
     cookies,
-    csrf,
+    csrf: csrf as never,
     factors,
     firstEnrolment,
     mailedLinks,

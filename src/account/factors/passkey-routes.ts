@@ -19,7 +19,7 @@ export interface PasskeyRoutesDependencies {
   page: AccountPageHelpers;
   now: Clock;
   vault: Vault;
-  passkeys: Pick<Passkeys, 'registrationOptions' | 'register' | 'rename' | 'remove'>;
+  passkeys: Passkeys;
   factorRecoveryCodes: FactorRecoveryCodes;
   singleFactorPasswordRule: SingleFactorPasswordRule;
 }

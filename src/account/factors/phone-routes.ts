@@ -15,10 +15,10 @@ import { FACTORS_PAGE, type FactorRecoveryCodes } from './recovery-codes.ts';
 
 export interface PhoneRoutesDependencies {
   page: AccountPageHelpers;
-  accounts: Pick<Accounts, 'confirmPhoneNumber'>;
-  phones: Pick<Phones, 'resume' | 'confirm' | 'remove'>;
-  codeDelivery: Pick<CodeDelivery, 'hasSms' | 'sendToNewNumber'>;
-  rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
+  accounts: Accounts;
+  phones: Phones;
+  codeDelivery: CodeDelivery;
+  rateLimits: RateLimits;
   factorRecoveryCodes: FactorRecoveryCodes;
 }
 

@@ -13,7 +13,7 @@ export type FactorRecoveryCodes = ReturnType<typeof createFactorRecoveryCodes>;
 
 export function createFactorRecoveryCodes(dependencies: {
   page: AccountPageHelpers;
-  recoveryCodes: Pick<RecoveryCodes, 'create' | 'createFor'>;
+  recoveryCodes: RecoveryCodes;
   recoveryCodesPages: RecoveryCodesPages;
 }) {
   const { page, recoveryCodes, recoveryCodesPages } = dependencies;

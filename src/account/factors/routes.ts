@@ -24,10 +24,10 @@ export interface FactorRoutesDependencies {
   page: AccountPageHelpers;
   factors: AccountFactors;
   totp: Totp;
-  passkeys: Pick<Passkeys, 'list'>;
-  codeDelivery: Pick<CodeDelivery, 'hasSms'>;
-  rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
-  rpSessions: Pick<RpSessions, 'addProof'>;
+  passkeys: Passkeys;
+  codeDelivery: CodeDelivery;
+  rateLimits: RateLimits;
+  rpSessions: RpSessions;
   factorRecoveryCodes: FactorRecoveryCodes;
   singleFactorPasswordRule: SingleFactorPasswordRule;
 }

@@ -19,11 +19,11 @@ import { SINGLE_FACTOR_LENGTH } from './single-factor-rule.ts';
 
 export interface PasswordRoutesDependencies {
   page: AccountPageHelpers;
-  credentials: Pick<Credentials, 'setPassword'>;
-  factors: Pick<AccountFactors, 'hasSecondFactor'>;
-  knownBrowsers: Pick<KnownBrowsers, 'endTrust'>;
-  endSession: Pick<EndSession, 'everywhere'>;
-  links: Pick<Links, 'directoryWithPassword'>;
+  credentials: Credentials;
+  factors: AccountFactors;
+  knownBrowsers: KnownBrowsers;
+  endSession: EndSession;
+  links: Links;
 }
 
 const PATH = '/account/password';

@@ -11,9 +11,9 @@ export type SingleFactorPasswordRule = ReturnType<typeof createSingleFactorPassw
 export const SINGLE_FACTOR_LENGTH = 'long';
 
 export interface SingleFactorPasswordRuleDependencies {
-  page: Pick<AccountPageHelpers, 'redirectWithNotice'>;
-  credentials: Pick<Credentials, 'status'>;
-  factors: Pick<AccountFactors, 'isLast'>;
+  page: AccountPageHelpers;
+  credentials: Credentials;
+  factors: AccountFactors;
 }
 
 export function createSingleFactorPasswordRule({ page, credentials, factors }: SingleFactorPasswordRuleDependencies) {

@@ -12,10 +12,10 @@ import { sentences, t } from '../../texts/text.ts';
 
 export interface StrengthRoutesDependencies {
   /** Not the meter that checks new passwords: flooding this one must not delay that one. */
-  strengthMeter: Pick<StrengthMeter, 'estimate'>;
+  strengthMeter: StrengthMeter;
   /** Names of this server, which are easy to guess in a password for it. */
   serviceNames: readonly string[];
-  rateLimits: Pick<RateLimits, 'consume'>;
+  rateLimits: RateLimits;
   checkCsrf: Middleware;
 }
 

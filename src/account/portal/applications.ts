@@ -21,12 +21,12 @@ export type Portal = ReturnType<typeof createPortal>;
 
 export interface PortalDependencies {
   db: Db;
-  audit: Pick<Audit, 'list'>;
+  audit: Audit;
   now: Clock;
   issuer: string;
   pictures: Pick<ApplicationPictures, 'addressesOf'>;
   /** A row with a wrong MAC gets no tile: its URL could be an attacker's. */
-  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
+  protectedRows: ProtectedRows;
   /** The name of a SAML application in the language of the page. */
   titleOf(row: { id: string; clientId: string; name: string; updatedAt: Date; metadata: string }): PageText;
 }

@@ -17,9 +17,9 @@ import type { Portal } from './applications.ts';
 export interface PortalRoutesDependencies {
   page: AccountPageHelpers;
   portal: Portal;
-  sessions: Pick<Sessions, 'list'>;
-  factors: Pick<AccountFactors, 'of'>;
-  credentials: Pick<Credentials, 'status'>;
+  sessions: Sessions;
+  factors: AccountFactors;
+  credentials: Credentials;
 }
 
 interface Notice {

@@ -12,7 +12,7 @@ import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
 export interface EmailRoutesDependencies {
   page: AccountPageHelpers;
-  emailVerification: Pick<EmailVerification, 'requestVerification' | 'requestEmailChange'>;
+  emailVerification: EmailVerification;
   hasMailServer: boolean;
 }
 

@@ -15,10 +15,10 @@ import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
 export interface ProfilePhoneRoutesDependencies {
   page: AccountPageHelpers;
-  accounts: Pick<Accounts, 'confirmPhoneNumber' | 'update'>;
-  phones: Pick<Phones, 'resume' | 'prove'>;
-  codeDelivery: Pick<CodeDelivery, 'hasSms' | 'sendToNewNumber'>;
-  rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
+  accounts: Accounts;
+  phones: Phones;
+  codeDelivery: CodeDelivery;
+  rateLimits: RateLimits;
 }
 
 const PATH = '/account/profile/phone';
@@ -91,7 +91,7 @@ export function profilePhoneRoutes(dependencies: ProfilePhoneRoutesDependencies)
 
 /** Stores the proven number; one that the account has in another spelling stays as it is written. */
 export async function confirmNumber(
-  accounts: Pick<Accounts, 'confirmPhoneNumber'>,
+  accounts: Accounts,
   account: { id: string; phoneNumber: string | null },
   number: string,
   by: Parameters<Accounts['confirmPhoneNumber']>[2],

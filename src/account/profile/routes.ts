@@ -26,8 +26,8 @@ import type { AccountPageHelpers } from '../account-page-helpers.ts';
 
 export interface ProfileRoutesDependencies {
   page: AccountPageHelpers;
-  accounts: Pick<Accounts, 'update'>;
-  codeDelivery: Pick<CodeDelivery, 'hasSms'>;
+  accounts: Accounts;
+  codeDelivery: CodeDelivery;
 }
 
 const text = z.string().trim().max(2000).optional();

@@ -11,7 +11,7 @@ import { t } from '../../texts/text.ts';
 
 export interface EmailVerificationRoutesDependencies extends ConfirmRoutesDependencies {
   emailVerification: EmailVerification;
-  signedIn: Pick<SignedIn, 'requireSignIn' | 'userOf'>;
+  signedIn: SignedIn;
 }
 
 const next = { href: '/account', label: t('verify-email.go-to-account') };

@@ -45,9 +45,9 @@ export type ApiKeyAdmin = ReturnType<typeof createApiKeyAdmin>;
 export interface ApiKeyAdminDependencies {
   db: Db;
   apiKeys: ApiKeys;
-  accounts: Pick<Accounts, 'find'>;
-  authority: Pick<Authority, 'assertMay' | 'rightsOfUser'>;
-  settings: Pick<Settings, 'latest'>;
+  accounts: Accounts;
+  authority: Authority;
+  settings: Settings;
   notifyOwner: NotifyOwner;
   now(): Date;
 }
@@ -120,7 +120,7 @@ export function createApiKeyAdmin(dependencies: ApiKeyAdminDependencies) {
 }
 
 /** Whether an actor may see keys of a user, or revoke them. */
-function coverage({ accounts, authority }: Pick<ApiKeyAdminDependencies, 'accounts' | 'authority'>): Covers {
+function coverage({ accounts, authority }: ApiKeyAdminDependencies): Covers {
   return async (by, ownerId, needs) => {
     if (by.actorId === ownerId) return true;
     // The permissions of an account that another program changed are unknown, so only administrators see its keys.
@@ -154,7 +154,7 @@ async function createOwn(
 
 /** The keys after the cursor that the actor may see, at most `limit`. */
 async function visibleKeys(
-  apiKeys: Pick<ApiKeys, 'list'>,
+  apiKeys: ApiKeys,
   covers: Covers,
   {
     limit,

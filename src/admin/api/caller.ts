@@ -40,11 +40,11 @@ export interface Caller {
 export type Callers = ReturnType<typeof createCallers>;
 
 export interface CallersDependencies {
-  tokens: Pick<ApiTokens, 'find'>;
+  tokens: ApiTokens;
   keyCallers: KeyCallers;
-  accounts: Pick<Accounts, 'find'>;
-  authority: Pick<Authority, 'rightsOfUser'>;
-  rateLimits: Pick<RateLimits, 'consume' | 'peek'>;
+  accounts: Accounts;
+  authority: Authority;
+  rateLimits: RateLimits;
   now: Clock;
   /** The strongest proof that this account can give. */
   strongestProof(account: Account): Promise<StrongestProof>;

@@ -20,11 +20,11 @@ export interface KeyCaller {
 export type KeyCallers = ReturnType<typeof createKeyCallers>;
 
 export interface KeyCallersDependencies {
-  apiKeys: Pick<ApiKeys, 'present'>;
+  apiKeys: ApiKeys;
   recordKeyUse: RecordKeyUse;
-  accounts: Pick<Accounts, 'find'>;
-  authority: Pick<Authority, 'rightsOfUser'>;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
+  accounts: Accounts;
+  authority: Authority;
+  repeatedEntries: RepeatedEntries;
 }
 
 export function createKeyCallers(dependencies: KeyCallersDependencies) {

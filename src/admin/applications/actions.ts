@@ -89,7 +89,7 @@ export interface ApplicationAdminDependencies extends SamlDeclarationsDependenci
   db: Db;
   sql: Sql;
   applications: Applications;
-  authority: Pick<Authority, 'assertMay' | 'extent'>;
+  authority: Authority;
   waitingMetadata: WaitingMetadataDecisions;
   pictures: Pick<ApplicationPictures, 'state' | 'choose' | 'removeChosen' | 'fetchAgain'>;
 }

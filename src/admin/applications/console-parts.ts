@@ -22,12 +22,12 @@ export interface ApplicationPagesDependencies {
   frame: Frame;
   applications: ApplicationAdmin;
   pictures: Pick<ApplicationPictures, 'addressesOf' | 'state'>;
-  roles: Pick<RoleAdmin, 'assignable' | 'choices' | 'createMissing'>;
+  roles: RoleAdmin;
   connections: Pick<ConnectionAdmin, 'list'>;
   resources: Pick<ResourceAdmin, 'list'>;
   findUser: FindTypedUser;
-  audit: Pick<Audit, 'list'>;
-  authority: Pick<Authority, 'extent'>;
+  audit: Audit;
+  authority: Authority;
   names: Names;
   usage: ApplicationUsage;
   preview: ApplicationPreviews;

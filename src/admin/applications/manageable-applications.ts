@@ -17,8 +17,8 @@ export type ManageableApplications = ReturnType<typeof createManageableApplicati
 
 export interface ManagedApplicationsDependencies {
   sql: Sql;
-  applications: Pick<Applications, 'get'>;
-  authority: Pick<Authority, 'assertMay'>;
+  applications: Applications;
+  authority: Authority;
 }
 
 export function createManageableApplications(dependencies: ManagedApplicationsDependencies) {

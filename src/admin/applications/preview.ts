@@ -22,7 +22,7 @@ export type ApplicationPreviews = (account: Account, application: Application) =
 
 export interface ApplicationPreviewsDependencies {
   assertionPreviews: AssertionPreviews;
-  claimsPreview: Pick<ClaimsPreviews, 'preview'>;
+  claimsPreview: ClaimsPreviews;
   /** Why the engine rejects a registered client. */
   registrationFaultOf(clientId: string): Promise<string | undefined>;
 }

@@ -23,7 +23,7 @@ export interface SecretActions {
 
 export function secretActions(
   { db, applications }: { db: Db; applications: Applications },
-  manageable: Pick<ManageableApplications, 'find'>,
+  manageable: ManageableApplications,
 ): SecretActions {
   return {
     async addSecret(id, overlapSeconds, by, onCreated = async () => {}) {

@@ -30,7 +30,7 @@ interface CountedDay {
 
 interface Context {
   db: Db;
-  sql: Pick<Sql, 'dialect'>;
+  sql: Sql;
 }
 
 const DAY_MS = 86_400_000;

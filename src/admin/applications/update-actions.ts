@@ -40,8 +40,8 @@ export interface UpdateActions {
 
 export interface UpdateActionsDependencies {
   db: Db;
-  applications: Pick<Applications, 'updateOidc' | 'updateSaml'>;
-  waitingMetadata: Pick<WaitingMetadataDecisions, 'receive'>;
+  applications: Applications;
+  waitingMetadata: WaitingMetadataDecisions;
 }
 
 export function updateActions(

@@ -20,7 +20,7 @@ export type ApplicationUsage = ReturnType<typeof createApplicationUsage>;
 
 export interface ApplicationUsageDependencies {
   db: Db;
-  sql: Pick<Sql, 'dialect'>;
+  sql: Sql;
   now: Clock;
 }
 

@@ -58,7 +58,7 @@ const entry = z
   .meta({ id: 'AuditEntry' });
 
 /** /audit and /audit/export. */
-export function auditEndpoints(audit: Audit, authority: Pick<Authority, 'extent'>): Endpoint[] {
+export function auditEndpoints(audit: Audit, authority: Authority): Endpoint[] {
   return [
     endpoint({
       method: 'get',
@@ -110,7 +110,7 @@ export function auditEndpoints(audit: Audit, authority: Pick<Authority, 'extent'
 }
 
 /** Only what the actor may see: everything, or what is about the members of roles. */
-export async function visibleTo(authority: Pick<Authority, 'extent'>, by: Actor): Promise<AuditFilter> {
+export async function visibleTo(authority: Authority, by: Actor): Promise<AuditFilter> {
   const extent = await authority.extent(by, READ);
   return extent === 'all' ? {} : { isVisible: (column) => isMemberOf(column, extent) };
 }

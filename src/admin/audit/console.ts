@@ -26,7 +26,7 @@ export interface AuditPagesDependencies {
   audit: Audit;
   findUser: FindTypedUser;
   applications: Pick<ApplicationAdmin, 'list'>;
-  authority: Pick<Authority, 'extent'>;
+  authority: Authority;
 }
 
 const HERE = '/admin/audit';

@@ -37,7 +37,7 @@ export const orderField = ({ sort }: Pick<Given, 'sort'>): Field => ({
 
 /** @param list its path, and the filters that the links to other pages keep */
 export async function readEventPage(
-  { audit, names }: { audit: Pick<Audit, 'list'>; names: Names },
+  { audit, names }: { audit: Audit; names: Names },
   filter: AuditFilter,
   { before, after, trail, sort }: Given,
   list: EventListAddress,

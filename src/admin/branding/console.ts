@@ -46,7 +46,7 @@ const form = z.record(z.string(), z.array(z.string().max(imageLimits.formBytes *
 export interface BrandPagesDependencies extends PreviewDependencies {
   db: Db;
   settings: SettingAdmin;
-  images: Pick<ImageStore, 'prepare' | 'save'>;
+  images: ImageStore;
   /** The path of the configuration file. */
   configFile: string | undefined;
 }

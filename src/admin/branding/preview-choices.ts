@@ -32,7 +32,7 @@ export function modeField(mode: string): Field {
 }
 
 /** The application by its client ID or entity ID, which may be given by its name: a field without script sends that. */
-export async function namedApplication(names: Pick<Names, 'applicationOf'>, text: string): Promise<NamedApplication> {
+export async function namedApplication(names: Names, text: string): Promise<NamedApplication> {
   const typed = text.trim();
   const found = typed ? await names.applicationOf(typed) : undefined;
   return { application: found?.clientId ?? typed, field: await typedApplicationValue(names, typed, found) };

@@ -161,11 +161,11 @@ export function previewAddress(choice: Choice, typed: (name: BrandSetting) => st
 
 export interface PreviewDependencies {
   frame: Frame;
-  brand: Pick<Brand, 'with'>;
-  names: Pick<Names, 'applications' | 'applicationOf'>;
+  brand: Brand;
+  names: Names;
   pictures: Pick<ApplicationPictures, 'addressesOf'>;
   /** The emails with example data. */
-  mailTemplates: Pick<TestMail, 'example'>;
+  mailTemplates: TestMail;
 }
 
 export function brandPreviewRoutes(dependencies: PreviewDependencies): Router<State, Extras> {

@@ -49,10 +49,10 @@ export interface ConnectionAdmin extends SecretActions, SessionActions, Pick<Man
 export interface ConnectionAdminDependencies extends ManageableConnectionsDependencies {
   connections: Connections;
   documents: ConnectionDocuments;
-  domainChecks: Pick<DomainChecks, 'check'>;
-  clientSecrets: Pick<ClientSecrets, 'check'>;
-  endSession: Pick<EndSession, 'several'>;
-  sessions: Pick<Sessions, 'findAll'>;
+  domainChecks: DomainChecks;
+  clientSecrets: ClientSecrets;
+  endSession: EndSession;
+  sessions: Sessions;
   parseMetadata: ParseMetadata;
 }
 

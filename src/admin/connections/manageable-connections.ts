@@ -34,9 +34,9 @@ export interface ManageableConnectionsDependencies {
   sql: Sql;
   /** Public base URL of this server. */
   issuer: string;
-  connections: Pick<Connections, 'get' | 'domains' | 'roleMappings' | 'secretInfos'>;
-  documents: Pick<ConnectionDocuments, 'states'>;
-  authority: Pick<Authority, 'rightsOfUser'>;
+  connections: Connections;
+  documents: ConnectionDocuments;
+  authority: Authority;
 }
 
 export function createManageableConnections(dependencies: ManageableConnectionsDependencies) {

@@ -23,8 +23,8 @@ export interface SecretActions {
 }
 
 export function secretActions(
-  { db, connections }: { db: Db; connections: Pick<Connections, 'get' | 'addSecret' | 'removeSecret'> },
-  { assertMayChange }: Pick<ManageableConnections, 'assertMayChange'>,
+  { db, connections }: { db: Db; connections: Connections },
+  { assertMayChange }: ManageableConnections,
 ): SecretActions {
   return {
     async addSecret(id, purpose, secret, by, onCreated = async () => {}) {

@@ -15,13 +15,13 @@ export interface SessionActions {
 
 export interface SessionActionsDependencies {
   db: Db;
-  endSession: Pick<EndSession, 'several'>;
-  sessions: Pick<Sessions, 'findAll'>;
+  endSession: EndSession;
+  sessions: Sessions;
 }
 
 export function sessionActions(
   dependencies: SessionActionsDependencies,
-  { assertMayChange }: Pick<ManageableConnections, 'assertMayChange'>,
+  { assertMayChange }: ManageableConnections,
 ): SessionActions {
   const { endSession } = dependencies;
   return {
@@ -41,10 +41,7 @@ export function sessionActions(
 }
 
 /** The live ones: the row of an upstream session stays after it. */
-async function sessionsOf(
-  { db, sessions }: Pick<SessionActionsDependencies, 'db' | 'sessions'>,
-  connectionId: string,
-): Promise<string[]> {
+async function sessionsOf({ db, sessions }: SessionActionsDependencies, connectionId: string): Promise<string[]> {
   const rows = await db.upstreamSession.findMany({
     where: { connectionId },
     select: { sessionUid: true },

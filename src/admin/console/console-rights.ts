@@ -11,8 +11,8 @@ import { firstPage } from './navigation.ts';
 export type ConsoleRights = ReturnType<typeof createConsoleRights>;
 
 export interface ConsoleRightsDependencies {
-  signedIn: Pick<SignedIn, 'userOf'>;
-  authority: Pick<Authority, 'rightsOfUser'>;
+  signedIn: SignedIn;
+  authority: Authority;
 }
 
 export function createConsoleRights({ signedIn, authority }: ConsoleRightsDependencies) {

@@ -28,7 +28,7 @@ export type Frame = ReturnType<typeof createFrame>;
 
 export interface FrameDependencies extends NavigationCountsDependencies {
   page: AccountPageHelpers;
-  authority: Pick<Authority, 'rightsOfUser'>;
+  authority: Authority;
   storedPages: StoredPages;
 }
 

@@ -60,7 +60,7 @@ export function nameAndUsername({ name, username }: { name: string | null; usern
  * displayed. The text itself where it named no application.
  */
 export async function typedApplicationValue(
-  names: Pick<Names, 'applicationOf'>,
+  names: Names,
   text: string,
   application: { clientId: string; name: string } | undefined,
 ): Promise<{ value: string; sends?: string }> {

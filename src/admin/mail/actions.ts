@@ -47,17 +47,17 @@ export interface MailAdmin {
   /** To the administrator's own address. Throws conflict without one, and too_many_requests. */
   sendTest(account: Account, by: Actor): Promise<SendOutcome>;
   server: TestMail['server'];
-  templates: Pick<TestMail, 'kinds' | 'example'>;
+  templates: TestMail;
 }
 
 export interface MailAdminDependencies {
   db: Db;
-  outbox: Pick<Outbox, 'retry'>;
+  outbox: Outbox;
   audit: Audit;
   /** Wakes the delivery. */
   wakeMailDelivery(): void;
   testMail: TestMail;
-  mailLimits: Pick<MailLimits, 'to'>;
+  mailLimits: MailLimits;
 }
 
 /** Waiting mail in which the last error is looked for: what was tried is tried again later than what is new. */

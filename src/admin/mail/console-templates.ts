@@ -36,8 +36,8 @@ type Choice = z.output<typeof query> & NamedApplication;
 export interface TemplatePagesDependencies {
   frame: Frame;
   templates: MailAdmin['templates'];
-  brand: Pick<Brand, 'current' | 'ofApplication'>;
-  names: Pick<Names, 'applicationOf'>;
+  brand: Brand;
+  names: Names;
 }
 
 export function mailTemplateRoutes(dependencies: TemplatePagesDependencies): Router<State, Extras> {

@@ -10,7 +10,7 @@ import type { Statistics } from './statistics.ts';
 
 export interface FirstStepsDependencies {
   config: Pick<Config, 'smtpUrl' | 'loopback' | 'issuer'>;
-  factors: Pick<AccountFactors, 'of'>;
+  factors: AccountFactors;
 }
 
 /** Returns the function that makes the checklist for one administrator; no block when nothing is left to do. */

@@ -23,7 +23,7 @@ export interface Statistics {
 
 export interface StatisticsDependencies {
   db: Db;
-  sql: Pick<Sql, 'dialect'>;
+  sql: Sql;
   now: Clock;
 }
 

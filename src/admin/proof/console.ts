@@ -15,7 +15,7 @@ import { CONFIRM, RESULT, type StoredForm } from './stored-form.ts';
 export interface ConfirmationDependencies {
   frame: Frame;
   storedPages: StoredPages;
-  signedIn: Pick<SignedIn, 'userOf' | 'stepUpUrl'>;
+  signedIn: SignedIn;
 }
 
 export function confirmationRoutes({ frame, storedPages, signedIn }: ConfirmationDependencies): Router<State, Extras> {

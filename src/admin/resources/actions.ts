@@ -29,7 +29,7 @@ export interface ResourceAdminDependencies {
   db: Db;
   sql: Sql;
   resources: Resources;
-  authority: Pick<Authority, 'assertMay'>;
+  authority: Authority;
 }
 
 /** Changes throw StepUpNeeded, forbidden, precondition_failed for another version, and not_found. */

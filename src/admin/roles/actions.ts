@@ -29,7 +29,7 @@ export interface RoleAdminDependencies {
   db: Db;
   sql: Sql;
   roles: Roles;
-  authority: Pick<Authority, 'assignable'>;
+  authority: Authority;
 }
 
 /** Sensitive changes throw StepUpNeeded; all throw owned_by_file for a role of the file, and precondition_failed for another version. */

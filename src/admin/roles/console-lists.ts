@@ -29,10 +29,7 @@ const SOURCES: Record<Role['source'], Cell> = {
 const TICK: Cell = { text: t('console.roles.yes'), tone: 'good' };
 
 /** The pages with the list and the matrix. */
-export function roleList(
-  router: Router<State, Extras>,
-  { frame, roles }: { frame: Frame; roles: Pick<RoleAdmin, 'list' | 'members' | 'permissions'> },
-): void {
+export function roleList(router: Router<State, Extras>, { frame, roles }: { frame: Frame; roles: RoleAdmin }): void {
   const show = (ctx: Context, current: string, block: Block) =>
     frame.show(ctx, {
       title: t('console.roles.title'),

@@ -22,7 +22,7 @@ import { isOpenTab, pathOf, READ, roleTabPage } from './role-page.ts';
 
 export interface MemberPagesDependencies {
   frame: Frame;
-  roles: Pick<RoleAdmin, 'get' | 'assignable'>;
+  roles: RoleAdmin;
   users: Pick<UserAdmin, 'list' | 'count' | 'changeRole' | 'check'>;
   findUser: FindTypedUser;
   configFile: string | undefined;

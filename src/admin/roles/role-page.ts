@@ -70,7 +70,7 @@ function ownerNotice({ source }: Role, configFile: string | undefined): Block[] 
 
 /** Whether the administrator may change the role itself. */
 export async function mayChangeRole(
-  { frame, roles }: { frame: Frame; roles: Pick<RoleAdmin, 'assignable'> },
+  { frame, roles }: { frame: Frame; roles: RoleAdmin },
   ctx: Context,
   { source, name }: Role,
 ): Promise<boolean> {

@@ -42,10 +42,10 @@ export type SessionAdmin = ReturnType<typeof createSessionAdmin>;
 
 export interface SessionAdminDependencies {
   db: Db;
-  authority: Pick<Authority, 'extent' | 'assertCovers'>;
-  sessions: Pick<Sessions, 'find' | 'findAll' | 'list'>;
-  endSession: Pick<EndSession, 'one' | 'ofApplication'>;
-  applications: Pick<Applications, 'get'>;
+  authority: Authority;
+  sessions: Sessions;
+  endSession: EndSession;
+  applications: Applications;
 }
 
 /** `get` and `end` throw not_found for a session that has ended. */

@@ -84,10 +84,7 @@ export function sessionEndpoints(sessions: SessionAdmin): Endpoint[] {
 }
 
 /** /users/{id}/sessions. */
-export function userSessionEndpoints(
-  sessions: Pick<SessionAdmin, 'ofUser'>,
-  users: Pick<UserAdmin, 'endSessions'>,
-): Endpoint[] {
+export function userSessionEndpoints(sessions: SessionAdmin, users: Pick<UserAdmin, 'endSessions'>): Endpoint[] {
   return [
     endpoint({
       method: 'get',

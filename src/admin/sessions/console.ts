@@ -30,7 +30,7 @@ export interface SessionPagesDependencies {
   frame: Frame;
   sessions: SessionAdmin;
   findUser: FindTypedUser;
-  names: Pick<Names, 'applications'>;
+  names: Names;
 }
 
 /** All pages below /admin/sessions. */

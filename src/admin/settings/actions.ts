@@ -34,8 +34,8 @@ export interface SettingAdminDependencies {
   db: Db;
   audit: Audit;
   settings: Settings;
-  authority: Pick<Authority, 'extent'>;
-  brandImages: Pick<ImageStore, 'prepare' | 'save'>;
+  authority: Authority;
+  brandImages: ImageStore;
 }
 
 /** Changes throw StepUpNeeded, forbidden, owned_by_file for a setting of the configuration file, and precondition_failed for another version. */
@@ -110,7 +110,7 @@ function assertUsableTexts({ texts }: SettingChanges, before: TextValues): void 
   throw badRequest('invalid_input', { fields });
 }
 
-async function assertMayChange(authority: Pick<Authority, 'extent'>, name: SettingName, by: Actor) {
+async function assertMayChange(authority: Authority, name: SettingName, by: Actor) {
   const permission = settingPermission(name);
   if ((await authority.extent(by, permission)) === 'all') return;
   throw forbidden('forbidden', {

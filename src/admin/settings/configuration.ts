@@ -9,8 +9,8 @@ import { faultMessage } from '../../platform/fault-messages.ts';
 export type ConfigurationAdmin = ReturnType<typeof createConfigurationAdmin>;
 
 export interface ConfigurationAdminDependencies {
-  configFile: Pick<ConfigFile, 'plan'>;
-  fileReader: Pick<FileReader, 'read'>;
+  configFile: ConfigFile;
+  fileReader: FileReader;
   exportConfiguration(): Promise<string>;
   exportedConfiguration(): Promise<object>;
 }

@@ -24,7 +24,7 @@ export function createTypedUsers({
   accounts,
   users,
 }: {
-  accounts: Pick<Accounts, 'find' | 'findByLogin'>;
+  accounts: Accounts;
   users: Pick<UserAdmin, 'list'>;
 }): FindTypedUser {
   return async (text, by) => {

@@ -95,14 +95,14 @@ export interface UserAdminDependencies {
   roles: Roles;
   authority: Authority;
   credentials: Credentials;
-  mfa: Pick<Mfa, 'factors' | 'firstEnrolment' | 'knownBrowsers'>;
+  mfa: Mfa;
   lockout: Lockout;
-  endSession: Pick<EndSession, 'all'>;
+  endSession: EndSession;
   /** Mails the user about a change. */
   notifyOwner: NotifyOwner;
   ssoIds: SsoIds;
-  invitations: Pick<Invitations, 'invite' | 'hasCredentials'>;
-  passwordReset: Pick<PasswordReset, 'sendLink'>;
+  invitations: Invitations;
+  passwordReset: PasswordReset;
 }
 
 /**

@@ -190,8 +190,8 @@ const notSent = (text: Text, id: string): Notice => ({
 export interface UserActionDependencies {
   frame: Frame;
   users: UserAdmin;
-  audit: Pick<Audit, 'list'>;
-  accounts: Pick<Accounts, 'find'>;
+  audit: Audit;
+  accounts: Accounts;
   hasMailServer: boolean;
 }
 

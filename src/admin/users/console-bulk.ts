@@ -30,7 +30,7 @@ import {
 export interface BulkPagesDependencies {
   frame: Frame;
   users: UserAdmin;
-  roles: Pick<RoleAdmin, 'assignable'>;
+  roles: RoleAdmin;
   hasMailServer: boolean;
 }
 

@@ -34,7 +34,7 @@ export interface UserFormsDependencies {
   frame: Frame;
   users: UserAdmin;
   hasMailServer: boolean;
-  roles: Pick<RoleAdmin, 'assignable' | 'choices'>;
+  roles: RoleAdmin;
   issuer: string;
   /** The setting user_attributes. */
   attributeSchema(): Promise<AttributeSchema>;

@@ -12,7 +12,7 @@ import type { UserTabsDependencies } from './tabs/tab-page.ts';
 import { userTabs } from './tabs/tabs.ts';
 
 export interface UserPagesDependencies extends UserTabsDependencies {
-  roles: Pick<RoleAdmin, 'assignable' | 'choices'>;
+  roles: RoleAdmin;
   issuer: string;
   attributeSchema(): Promise<AttributeSchema>;
   /** The accounts that are locked now. */

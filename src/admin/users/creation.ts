@@ -38,7 +38,7 @@ export interface CreationDependencies {
   roles: Roles;
   authority: Authority;
   credentials: Credentials;
-  invitations: Pick<Invitations, 'invite'>;
+  invitations: Invitations;
 }
 
 const WRITE: readonly OwnPermission[] = ['gatehouse.users:write'];

@@ -12,7 +12,7 @@ export interface DisabledBy {
 
 /** Undefined for an active account, and where the event is no longer stored. */
 export async function disabledBy(
-  { accounts, audit }: { accounts: Pick<Accounts, 'find'>; audit: Pick<Audit, 'list'> },
+  { accounts, audit }: { accounts: Accounts; audit: Audit },
   { id, isActive }: Pick<Account, 'id' | 'isActive'>,
 ): Promise<DisabledBy | undefined> {
   if (isActive) return undefined;

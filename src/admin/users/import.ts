@@ -46,7 +46,7 @@ export interface ImportResult {
 export type UserImport = ReturnType<typeof createUserImport>;
 
 export interface UserImportDependencies {
-  accounts: Pick<Accounts, 'findByLogin'>;
+  accounts: Accounts;
   /** The setting user_attributes. */
   attributeSchema(): Promise<AttributeSchema>;
   /** Throws not_found. */

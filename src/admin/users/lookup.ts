@@ -15,9 +15,9 @@ import { assertVersion, type Expected } from '../api/versions.ts';
 
 export interface UserLookupDependencies {
   sql: Sql;
-  accounts: Pick<Accounts, 'find'>;
-  authority: Pick<Authority, 'assertMay'>;
-  ssoIds: Pick<SsoIds, 'connectionOf'>;
+  accounts: Accounts;
+  authority: Authority;
+  ssoIds: SsoIds;
 }
 
 const WRITE: readonly OwnPermission[] = ['gatehouse.users:write'];

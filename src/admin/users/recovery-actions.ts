@@ -19,10 +19,10 @@ export interface RecoveryActions {
 
 export interface RecoveryActionsDependencies {
   audit: Audit;
-  authority: Pick<Authority, 'assertCovers'>;
-  mfa: Pick<Mfa, 'factors' | 'firstEnrolment' | 'knownBrowsers'>;
+  authority: Authority;
+  mfa: Mfa;
   lockout: Lockout;
-  endSession: Pick<EndSession, 'all'>;
+  endSession: EndSession;
   notifyOwner: NotifyOwner;
 }
 

@@ -21,7 +21,7 @@ export type ChangeRoles = (account: Account, names: readonly string[], by: Actor
 /** To give and take roles: one of these, and the right to manage the role. */
 const ASSIGN: readonly OwnPermission[] = ['gatehouse.users:write', 'gatehouse.roles:write'];
 
-export function createChangeRoles({ roles }: { roles: Roles }, { find }: Pick<UserLookup, 'find'>): ChangeRoles {
+export function createChangeRoles({ roles }: { roles: Roles }, { find }: UserLookup): ChangeRoles {
   return async (account, names, by, tx) => {
     const direct = await roles.direct(account.id, tx);
     // The list also names what a connection gives: as a direct role it would stay when the connection takes it away.
@@ -35,7 +35,7 @@ export function createChangeRoles({ roles }: { roles: Roles }, { find }: Pick<Us
 
 export function roleActions(
   { db, roles }: { db: Db; roles: Roles },
-  { lockForChange }: Pick<UserLookup, 'lockForChange'>,
+  { lockForChange }: UserLookup,
   changeRoles: ChangeRoles,
 ): RoleActions {
   async function lockLocal(id: string, by: Actor, expected: Expected, tx: Tx): Promise<Account> {

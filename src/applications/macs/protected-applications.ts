@@ -22,8 +22,8 @@ export interface ClientSecretColumns {
   expiresAt: Date | string | null;
 }
 
-type Writer = Pick<ProtectedRows, 'macOf'>;
-type Reader = Pick<ProtectedRows, 'isGenuine'>;
+type Writer = ProtectedRows;
+type Reader = ProtectedRows;
 
 /** What the MAC of an application covers. */
 export function applicationFields(row: ApplicationColumns): ProtectedValue[] {

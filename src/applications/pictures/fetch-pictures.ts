@@ -25,7 +25,7 @@ export interface PictureFetchDependencies {
   logger: Logger;
   /** The guarded fetch, with the time and size limits of pictures. */
   outgoing: typeof fetch;
-  images: Pick<ImageStore, 'check'>;
+  images: ImageStore;
 }
 
 const HOUR = 3600;

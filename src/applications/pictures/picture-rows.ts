@@ -14,13 +14,10 @@ export const pictureFields = ({ applicationId, url, name }: PictureColumns): Pro
   name,
 ];
 
-export function pictureMac(row: PictureColumns, { macOf }: Pick<ProtectedRows, 'macOf'>): string {
+export function pictureMac(row: PictureColumns, { macOf }: ProtectedRows): string {
   return macOf('application_pictures', pictureFields(row));
 }
 
-export function isGenuinePicture(
-  row: PictureColumns & { mac: string },
-  { isGenuine }: Pick<ProtectedRows, 'isGenuine'>,
-): boolean {
+export function isGenuinePicture(row: PictureColumns & { mac: string }, { isGenuine }: ProtectedRows): boolean {
   return isGenuine('application_pictures', pictureFields(row), row.mac);
 }

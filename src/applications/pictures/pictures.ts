@@ -56,7 +56,7 @@ export interface ApplicationPictures {
 }
 
 export interface ApplicationPicturesDependencies extends PictureFetchDependencies {
-  sql: Pick<Sql, 'revision'>;
+  sql: Sql;
   audit: Audit;
   /** Starts the job soon. Called before a surrounding transaction commits. */
   wakeFetch(): void;

@@ -11,9 +11,7 @@ import type { ServiceProvider } from '../fields/service-provider.ts';
 /** The fields of both protocols that have a rule; a registration has those of its protocol. */
 export interface Declaration {
   access: OidcClient['access'];
-  metadata: Partial<
-    Pick<OidcClient, 'resources' | 'scope' | 'access_evaluation' | 'permissions_filter' | 'roles_rename'>
-  >;
+  metadata: Partial<OidcClient>;
 }
 
 interface Rule {

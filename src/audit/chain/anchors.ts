@@ -12,7 +12,7 @@ export class ChainError extends Error {
  * Stores the end of an empty chain, where there is neither a chain nor an event. Only then, because a chain never starts
  * again.
  */
-export async function beginChain(db: Db, vault: Pick<Vault, 'mac'>): Promise<void> {
+export async function beginChain(db: Db, vault: Vault): Promise<void> {
   if ((await db.auditChain.count()) > 0) return;
   if (await db.auditEvent.findFirst({ select: { id: true } })) return;
   const head = { id: 'head', seq: 0, hash: GENESIS };
@@ -22,7 +22,7 @@ export async function beginChain(db: Db, vault: Pick<Vault, 'mac'>): Promise<voi
 }
 
 /** Stores the start (`tail`) or the end (`head`) of the chain with its MAC. */
-export async function storeAnchor(tx: Tx, vault: Pick<Vault, 'mac'>, { id, seq, hash }: Anchor): Promise<void> {
+export async function storeAnchor(tx: Tx, vault: Vault, { id, seq, hash }: Anchor): Promise<void> {
   const data = { seq, hash, mac: anchorMac({ id, seq, hash }, vault) };
   await tx.auditChain.upsert({ where: { id }, create: { id, ...data }, update: data });
 }
@@ -33,7 +33,7 @@ export async function storeAnchor(tx: Tx, vault: Pick<Vault, 'mac'>, { id, seq, 
  */
 export async function lockAnchors(
   tx: Tx,
-  vault: Pick<Vault, 'macMatches'>,
+  vault: Vault,
   known: { seq: number; hash: string } | undefined,
 ): Promise<{ head: Anchor; tail: Anchor | undefined }> {
   await tx.auditChain.updateMany({ where: { id: 'head' }, data: { id: 'head' } });

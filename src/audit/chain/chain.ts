@@ -28,7 +28,7 @@ export interface AuditChainDependencies {
   now: Clock;
   checkpointKey: CheckpointKey;
   outside: OutsideCheckpoints;
-  alarm: Pick<Alarm, 'raise'>;
+  alarm: Alarm;
 }
 
 // Small batches, because 200 entries at once delayed every request by 20 to 40 ms. The event loop runs other work between two

@@ -25,7 +25,7 @@ export type ChainVerdict =
 export interface ChainCheckDependencies {
   db: Db;
   /** Verifies MACs; absent where the secret is not known. */
-  vault?: Pick<Vault, 'macMatches'>;
+  vault?: Vault;
   /** Verifies the checkpoints in the database. */
   publicKey: KeyObject;
   /** The checkpoints from outside of the database. */
@@ -268,7 +268,7 @@ function addOutside(row: ChainRow, faults: Faults): void {
 }
 
 /** Verifies the rows that wait for the chain; returns their number. */
-async function checkUnsealed(db: Db, vault: Pick<Vault, 'macMatches'>, faults: Faults): Promise<number> {
+async function checkUnsealed(db: Db, vault: Vault, faults: Faults): Promise<number> {
   let [count, after] = [0, 0];
   for (;;) {
     const rows = await readUnsealed(db, vault, { after, limit: 100 });

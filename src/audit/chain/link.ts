@@ -28,10 +28,10 @@ export function linkHash(before: string, entry: Pick<ChainRow, 'chainSeq' | 'id'
   return createHash('sha256').update(`${before}\n${entry.chainSeq}\n${entry.id}\n${entry.digest}`).digest('hex');
 }
 
-export function anchorMac({ id, seq, hash }: Anchor, vault: Pick<Vault, 'mac'>): string {
+export function anchorMac({ id, seq, hash }: Anchor, vault: Vault): string {
   return vault.mac(`${id}:${seq}:${hash}`, PURPOSE);
 }
 
-export function isGenuine({ id, seq, hash, mac }: Anchor & { mac: string }, vault: Pick<Vault, 'macMatches'>): boolean {
+export function isGenuine({ id, seq, hash, mac }: Anchor & { mac: string }, vault: Vault): boolean {
   return vault.macMatches(`${id}:${seq}:${hash}`, mac, PURPOSE);
 }

@@ -21,7 +21,7 @@ export interface UnsealedRows {
 /** Reads up to `limit` rows outside of the chain with an id above `after`, in the order of their ids. */
 export async function readUnsealed(
   tx: Tx,
-  vault: Pick<Vault, 'macMatches'>,
+  vault: Vault,
   { after, limit }: { after: number; limit: number },
 ): Promise<UnsealedRows> {
   const where = { chainSeq: null, id: { gt: after } };

@@ -73,11 +73,7 @@ export async function connectionFindings({ config, logger, now, database }: Conn
   return findings.length === 0 ? [ok('connections', `${count} registered`)] : findings;
 }
 
-async function directoryFindings(
-  directory: Directory,
-  connections: Pick<Connections, 'enabled' | 'secretInfos'>,
-  now: Clock,
-): Promise<Finding[]> {
+async function directoryFindings(directory: Directory, connections: Connections, now: Clock): Promise<Finding[]> {
   const enabled = await connections.enabled();
   const directories = enabled.filter((one) => one.kind === 'ldap');
   const findings = await Promise.all(

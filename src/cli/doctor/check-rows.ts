@@ -59,7 +59,7 @@ async function* changedRows(
   db: Db,
   table: ProtectedTable,
   entry: ProtectedTableEntry,
-  { isGenuine }: Pick<ProtectedRows, 'isGenuine'>,
+  { isGenuine }: ProtectedRows,
 ): AsyncGenerator<ProtectedRow> {
   const { key, where = {}, include, omit, fields } = entry;
   const query = {

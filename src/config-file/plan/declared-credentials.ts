@@ -89,7 +89,7 @@ async function declaredHash(
   { password, password_hash: hash }: DeclaredUser,
   stored: { hash: string | null } | undefined,
   remembered: Remembered | undefined,
-  passwords: Pick<Passwords, 'hash' | 'verify'>,
+  passwords: Passwords,
 ): Promise<string | undefined> {
   const last = remembered?.password;
   if (hash !== undefined) return hash === last ? undefined : hash;

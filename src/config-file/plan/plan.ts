@@ -44,7 +44,7 @@ export type ConfigFileDependencies = CredentialDependencies & {
   roles: Roles;
   settings: Settings;
   signUpCodes: SignUpCodes;
-  brandImages: Pick<ImageStore, 'prepare' | 'save'>;
+  brandImages: ImageStore;
   /** SAML metadata: its characters, parsing it, and fetching it from a URL. */
   decodeMetadata(octets: Uint8Array): string;
   parseMetadata: MetadataReader['parse'];

@@ -35,7 +35,7 @@ import {
 
 export interface SettingPlanDependencies {
   settings: Settings;
-  brandImages: Pick<ImageStore, 'prepare' | 'save'>;
+  brandImages: ImageStore;
   /** A picture that the file names, as a data URL. */
   readImage(name: string): Promise<string>;
 }
@@ -99,8 +99,8 @@ function declaredFields({ scopes, scopePermissions = {}, signingAlg }: Partial<R
 export interface ResourcePlanDependencies {
   db: Db;
   now: Clock;
-  applications: Pick<Applications, 'isReserved'>;
-  protectedRows: Pick<ProtectedRows, 'macOf'>;
+  applications: Applications;
+  protectedRows: ProtectedRows;
   /** The setting `signing_algorithms` once the file is applied. */
   signingAlgs: readonly string[];
 }

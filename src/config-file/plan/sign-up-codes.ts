@@ -16,7 +16,7 @@ const TAKEN = 'is already the code of another sign-up code';
 
 export async function planSignUpCodes(
   declared: readonly DeclaredSignUpCode[],
-  codes: Pick<SignUpCodes, 'list' | 'compare' | 'declare' | 'removeDeclared'>,
+  codes: SignUpCodes,
   { hidesSecrets = false }: PlanOptions = {},
 ): Promise<Planned> {
   const plan = nothingPlanned();

@@ -31,11 +31,11 @@ export type AccessCheck = ReturnType<typeof createAccessCheck>;
 export interface AccessCheckDependencies extends FactsDependencies, AccessFixDependencies {
   db: Db;
   issuer: string;
-  accounts: Pick<Accounts, 'find'>;
+  accounts: Accounts;
   findUser: FindTypedUser;
-  applications: Pick<Applications, 'get' | 'find' | 'list' | 'unexpiredSecrets'>;
-  rejections: Pick<Rejections, 'list'>;
-  claimsPreview: Pick<ClaimsPreviews, 'preview'>;
+  applications: Applications;
+  rejections: Rejections;
+  claimsPreview: ClaimsPreviews;
 }
 
 /** Reads only, except for the fixes. */

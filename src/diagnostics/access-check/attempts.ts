@@ -40,7 +40,7 @@ export interface Attempts {
 
 /** Newest first. With a user and an application: what the user did there, and the steps before. */
 export async function readAttempts(
-  { audit, rejections }: { audit: Pick<Audit, 'list'>; rejections: Pick<Rejections, 'list'> },
+  { audit, rejections }: { audit: Audit; rejections: Rejections },
   { userId, clientId, requestId }: AttemptsQuery,
 ): Promise<Attempts> {
   const about = {

@@ -13,7 +13,7 @@ const MAX_ITEMS = 12;
 const DENIED = { icon: 'circle-x' };
 
 export async function attemptsBlock(
-  { accessCheck, names }: { accessCheck: Pick<AccessCheck, 'attempts'>; names: Names },
+  { accessCheck, names }: { accessCheck: AccessCheck; names: Names },
   about: AttemptsQuery,
 ): Promise<Block> {
   const { events, rejections } = await accessCheck.attempts(about);

@@ -104,20 +104,20 @@ export type DirectoryState = { name: string } & (
 
 export interface FactsDependencies {
   now: Clock;
-  accounts: Pick<Accounts, 'find'>;
-  applications: Pick<Applications, 'unexpiredSecrets'>;
-  audit: Pick<Audit, 'list'>;
-  connections: Pick<Connections, 'enabled'>;
-  credentials: Pick<Credentials, 'status'>;
-  factors: Pick<AccountFactors, 'of'>;
-  directory: Pick<Directory, 'findAgain'>;
-  directoryBudget: Pick<DirectoryBudget, 'waitSeconds'>;
-  identities: Pick<ExternalIdentities, 'ofUser'>;
-  lockout: Pick<Lockout, 'locks'>;
-  rateLimits: Pick<RateLimits, 'peek'>;
-  storageBudget: Pick<StorageBudget, 'peek'>;
-  signInPolicy: Pick<SignInPolicy, 'requirementsOf' | 'amrOf'>;
-  upstream: Pick<UpstreamSignIns, 'requiredConnection'>;
+  accounts: Accounts;
+  applications: Applications;
+  audit: Audit;
+  connections: Connections;
+  credentials: Credentials;
+  factors: AccountFactors;
+  directory: Directory;
+  directoryBudget: DirectoryBudget;
+  identities: ExternalIdentities;
+  lockout: Lockout;
+  rateLimits: RateLimits;
+  storageBudget: StorageBudget;
+  signInPolicy: SignInPolicy;
+  upstream: UpstreamSignIns;
   /** Why the engine rejects a registered client. */
   registrationFaultOf(clientId: string): Promise<string | undefined>;
   assertionPreviews: AssertionPreviews;
@@ -298,7 +298,7 @@ async function networkOf(
 }
 
 async function secretsOf(
-  { applications }: Pick<FactsDependencies, 'applications'>,
+  { applications }: FactsDependencies,
   application: Application,
 ): Promise<AccessFacts['secrets']> {
   if (application.protocol === 'saml' || !usesSecret(application.metadata)) return 'unused';
@@ -307,7 +307,7 @@ async function secretsOf(
 
 /** What is wrong with the registration, for everyone or for this account. */
 async function registrationFactsOf(
-  { registrationFaultOf, assertionPreviews }: Pick<FactsDependencies, 'registrationFaultOf' | 'assertionPreviews'>,
+  { registrationFaultOf, assertionPreviews }: FactsDependencies,
   account: Account,
   application: Application,
 ): Promise<Pick<AccessFacts, 'registration' | 'missingForNameId' | 'cannotEncrypt'>> {

@@ -26,7 +26,7 @@ export interface Cause {
 export interface AccessFixDependencies {
   userAdmin: FixActions['userAdmin'] & Pick<UserAdmin, 'mayChange'>;
   applicationAdmin: FixActions['applicationAdmin'] & Pick<ApplicationAdmin, 'mayChange'>;
-  roleAdmin: Pick<RoleAdmin, 'assignable'>;
+  roleAdmin: RoleAdmin;
   hasMailServer: boolean;
 }
 

@@ -34,10 +34,10 @@ export interface Explanation {
 export type RejectionAdmin = ReturnType<typeof createRejectionAdmin>;
 
 export interface RejectionAdminDependencies extends FixDependencies {
-  rejections: Pick<Rejections, 'find' | 'list'>;
-  accounts: Pick<Accounts, 'find'>;
-  applications: Pick<Applications, 'find'>;
-  connections: Pick<Connections, 'find'>;
+  rejections: Rejections;
+  accounts: Accounts;
+  applications: Applications;
+  connections: Connections;
   /** What the requests of a service provider are checked against. */
   samlSide(entityId: string): Promise<SamlSide | undefined>;
   /** Why the engine rejects a registered client. */

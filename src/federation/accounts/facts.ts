@@ -14,10 +14,10 @@ import { domainOf, type MappedProfile, mapProfile } from './mapping.ts';
 import type { Candidate, MatchFacts } from './match.ts';
 
 export interface FactsDependencies {
-  accounts: Pick<Accounts, 'find' | 'findByLogin'>;
-  credentials: Pick<Credentials, 'status'>;
-  factors: Pick<AccountFactors, 'of'>;
-  identities: Pick<ExternalIdentities, 'find' | 'ofUser'>;
+  accounts: Accounts;
+  credentials: Credentials;
+  factors: AccountFactors;
+  identities: ExternalIdentities;
 }
 
 export interface AccountFacts extends MatchFacts {

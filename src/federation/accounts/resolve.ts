@@ -52,12 +52,12 @@ export interface ResolverDependencies extends FactsDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
-  outbox: Pick<Outbox, 'send'>;
-  accounts: Pick<Accounts, 'find' | 'findByLogin' | 'create' | 'update'>;
-  connections: Pick<Connections, 'provenDomains' | 'roleMappings'>;
+  outbox: Outbox;
+  accounts: Accounts;
+  connections: Connections;
   identities: ExternalIdentities;
   setConnectionRoles: SetConnectionRoles;
-  endSession: Pick<EndSession, 'all'>;
+  endSession: EndSession;
   notifyOwner: NotifyOwner;
   /** Mails a link to an address that the upstream does not prove; a click makes it the account's. */
   confirmAddress(account: Account, email: string, request: RequestInfo): Promise<void>;

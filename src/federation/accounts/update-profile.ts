@@ -30,9 +30,9 @@ export function acceptableFields(
 }
 
 export interface UpdateProfileDependencies {
-  accounts: Pick<Accounts, 'update' | 'findByLogin'>;
+  accounts: Accounts;
   audit: Audit;
-  outbox: Pick<Outbox, 'send'>;
+  outbox: Outbox;
   now: Clock;
 }
 
@@ -74,7 +74,7 @@ async function reportNewAddress(
 
 /** The address, if the upstream proves it and no other account has it. Nothing else changes an address that resets a password. */
 async function addressOf(
-  accounts: Pick<Accounts, 'findByLogin'>,
+  accounts: Accounts,
   account: Account,
   { email, isEmailTrusted }: MappedProfile,
   tx: Tx,

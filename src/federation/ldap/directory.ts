@@ -42,7 +42,7 @@ export interface FoundUser {
 export type Directory = ReturnType<typeof createDirectory>;
 
 export interface DirectoryDependencies {
-  connections: Pick<Connections, 'decryptedSecrets' | 'secretRejected' | 'secretAccepted'>;
+  connections: Connections;
   now: Clock;
 }
 

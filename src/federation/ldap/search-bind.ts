@@ -21,7 +21,7 @@ export type WithSearchBind = <T>(
 ) => Promise<T>;
 
 export interface SearchBindDependencies {
-  connections: Pick<Connections, 'decryptedSecrets' | 'secretRejected' | 'secretAccepted'>;
+  connections: Connections;
   now: Clock;
 }
 

@@ -7,9 +7,9 @@ import type { UpstreamSessions } from '../sessions.ts';
 import type { NamedSessions } from './logout-token.ts';
 
 export interface EndedByUpstreamDependencies {
-  sessions: Pick<UpstreamSessions, 'named'>;
-  endSession: Pick<EndSession, 'several'>;
-  audit: Pick<Audit, 'record'>;
+  sessions: UpstreamSessions;
+  endSession: EndSession;
+  audit: Audit;
 }
 
 /**

@@ -15,7 +15,7 @@ import { TENANT } from '../oidc/client.ts';
 export interface LogoutTokenDependencies {
   sql: Sql;
   now: Clock;
-  documents: Pick<ConnectionDocuments, 'get' | 'getWithNewKeys'>;
+  documents: ConnectionDocuments;
 }
 
 /** What a logout names: a session, all sessions of a user, or both. */

@@ -18,10 +18,10 @@ import { discoveryOf, issuersOf, type LogoutTokenDependencies, verifyLogoutToken
 import { connectionIdOf } from './upstream-participants.ts';
 
 export interface UpstreamLogoutRoutesDependencies extends LogoutTokenDependencies, EndedByUpstreamDependencies {
-  connections: Pick<Connections, 'find'>;
-  rateLimits: Pick<RateLimits, 'consume'>;
-  rejected: Pick<RejectedSignIns, 'record'>;
-  runs: Pick<LogoutRunStore, 'findByMessageId' | 'settle'>;
+  connections: Connections;
+  rateLimits: RateLimits;
+  rejected: RejectedSignIns;
+  runs: LogoutRunStore;
 }
 
 const { logoutTokenBytes } = limits.upstream;
@@ -100,10 +100,7 @@ async function signedOut(
   ctx.redirect(`/signout/${participant.runId}`);
 }
 
-async function oidcConnection(
-  { connections }: Pick<UpstreamLogoutRoutesDependencies, 'connections'>,
-  id: string,
-): Promise<OidcConnection> {
+async function oidcConnection({ connections }: UpstreamLogoutRoutesDependencies, id: string): Promise<OidcConnection> {
   // A disabled one may still end its sessions.
   const connection = await connections.find(id);
   if (connection?.kind !== 'oidc') throw notFound();
@@ -115,7 +112,7 @@ const noStore: Middleware = (ctx, next) => {
   return next();
 };
 
-function rateLimit({ rateLimits }: Pick<UpstreamLogoutRoutesDependencies, 'rateLimits'>): Middleware {
+function rateLimit({ rateLimits }: UpstreamLogoutRoutesDependencies): Middleware {
   return async (ctx, next) => {
     const { address } = ctx.state.request;
     const { allowed, retryAfterSeconds } = await rateLimits.consume('upstream-logout:address', { address });

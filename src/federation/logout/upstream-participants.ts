@@ -20,8 +20,8 @@ export interface UpstreamLogoutProtocol {
 export type UpstreamLogoutProtocols = Partial<Record<UpstreamSessionHandle['kind'], UpstreamLogoutProtocol>>;
 
 export interface UpstreamParticipantsDependencies {
-  connections: Pick<Connections, 'find' | 'findEnabled'>;
-  sessions: Pick<UpstreamSessions, 'latest' | 'find'>;
+  connections: Connections;
+  sessions: UpstreamSessions;
 }
 
 /** The prefix of the client_id of upstreams in logout runs, so that none is confused with an application. */

@@ -14,7 +14,7 @@ import type { Redeemed, SentRequest, UpstreamAnswer, UpstreamProtocol } from '..
 import { groupsOf } from './groups.ts';
 
 export interface OAuth2ProtocolDependencies {
-  connections: Pick<Connections, 'decryptedSecrets'>;
+  connections: Connections;
   /** The guarded fetch. */
   outgoing: typeof fetch;
 }

@@ -12,8 +12,8 @@ import type { Clock } from '../../platform/clock.ts';
 import { FederationError } from '../faults.ts';
 
 export interface OidcClientDependencies {
-  connections: Pick<Connections, 'decryptedSecrets'>;
-  documents: Pick<ConnectionDocuments, 'get' | 'getWithNewKeys'>;
+  connections: Connections;
+  documents: ConnectionDocuments;
   /** The fetch with the rules of outgoing calls (network/outgoing-fetch.ts). */
   guardedFetch: typeof fetch;
   now: Clock;

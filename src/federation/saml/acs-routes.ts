@@ -23,10 +23,10 @@ import { asFederationError, authenticAnswer, decodeAnswer, type ReceiveDependenc
 import type { ServiceProvider } from './service-provider.ts';
 
 export interface AcsRoutesDependencies extends ReceiveDependencies {
-  connections: Pick<Connections, 'find' | 'list'>;
+  connections: Connections;
   serviceProvider: ServiceProvider;
   rejected: RejectedSignIns;
-  upstreamSignIn: Pick<UpstreamSignIn, 'receive'>;
+  upstreamSignIn: UpstreamSignIn;
   /** Rejects an address that sends too many messages. */
   rateLimit: Middleware;
 }

@@ -12,7 +12,7 @@ import { createServiceProvider, type ServiceProviderDependencies } from './servi
 import { type SloRoutesDependencies, sloRoutes } from './slo-routes.ts';
 
 export interface SamlUpstreamDependencies extends ServiceProviderDependencies, Pick<SamlProtocolDependencies, 'now'> {
-  documents: Pick<ConnectionDocuments, 'get' | 'getWithNewKeys'>;
+  documents: ConnectionDocuments;
   /** What both roles share: the schemas, replay protection and the limit of an address. */
   saml: Pick<Saml['slo'], 'validateXml' | 'skewSeconds' | 'rateLimit' | 'seenMessages'>;
   logout: LogoutDependencies;
@@ -21,7 +21,7 @@ export interface SamlUpstreamDependencies extends ServiceProviderDependencies, P
 type LogoutDependencies = Pick<
   ReceivedLogoutRequestsDependencies,
   'sessions' | 'endSession' | 'audit' | 'repeatedEntries'
-> & { connections: Pick<Connections, 'list' | 'find'> };
+> & { connections: Connections };
 
 export function createSamlUpstream({ saml, documents, now, logout: ending, ...own }: SamlUpstreamDependencies) {
   const { validateXml, skewSeconds, rateLimit, seenMessages } = saml;

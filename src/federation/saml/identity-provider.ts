@@ -32,11 +32,7 @@ export interface IdentityProviders {
 // Whether a document is valid now is checked when it is read: an upstream that is late with a new one stops no sign-in.
 const LONG_AGO = new Date(0);
 
-export function createIdentityProviders({
-  documents,
-}: {
-  documents: Pick<ConnectionDocuments, 'get' | 'getWithNewKeys'>;
-}): IdentityProviders {
+export function createIdentityProviders({ documents }: { documents: ConnectionDocuments }): IdentityProviders {
   // Parsing takes milliseconds, so each document is parsed once.
   const parsed = new Map<string, { content: string; metadata: IdpMetadata }>();
 

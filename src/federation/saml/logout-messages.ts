@@ -11,7 +11,7 @@ import type { IdentityProvider } from './identity-provider.ts';
 import type { ServiceProvider } from './service-provider.ts';
 
 export interface ExpectationDependencies {
-  serviceProvider: Pick<ServiceProvider, 'sloUrl'>;
+  serviceProvider: ServiceProvider;
   now: Clock;
   skewSeconds(): number;
 }

@@ -11,7 +11,7 @@ import type { ServiceProvider } from './service-provider.ts';
 
 export interface ReceiveDependencies {
   identityProviders: IdentityProviders;
-  serviceProvider: Pick<ServiceProvider, 'decryptionKeys'>;
+  serviceProvider: ServiceProvider;
   validateXml: XmlValidator;
 }
 

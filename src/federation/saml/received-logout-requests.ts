@@ -32,14 +32,14 @@ import {
 import type { ServiceProvider } from './service-provider.ts';
 
 export interface ReceivedLogoutRequestsDependencies extends ExpectationDependencies {
-  connections: Pick<Connections, 'list'>;
+  connections: Connections;
   identityProviders: IdentityProviders;
   serviceProvider: ServiceProvider;
-  sessions: Pick<UpstreamSessions, 'ofNameId'>;
-  endSession: Pick<EndSession, 'several'>;
+  sessions: UpstreamSessions;
+  endSession: EndSession;
   seenMessages: SeenMessages;
-  audit: Pick<Audit, 'record'>;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
+  audit: Audit;
+  repeatedEntries: RepeatedEntries;
 }
 
 /** What the answer to a LogoutRequest needs. */

@@ -15,7 +15,7 @@ export interface ServiceProviderDependencies {
   issuer: string;
   /** The name and the languages of the settings. */
   presentation(): Presentation;
-  keyring: Pick<Keyring, 'serviceProviderCredential' | 'serviceProviderCertificates' | 'decryptionKeys'>;
+  keyring: Keyring;
 }
 
 const CACHE_SECONDS = 3600;

@@ -29,14 +29,14 @@ import type { SentLogoutRequests } from './sent-logout-requests.ts';
 import type { ServiceProvider } from './service-provider.ts';
 
 export interface SloRoutesDependencies {
-  connections: Pick<Connections, 'find'>;
+  connections: Connections;
   /** LogoutRequests of upstreams, and those of this server. */
   received: ReceivedLogoutRequests;
-  sent: Pick<SentLogoutRequests, 'isConfirmed'>;
-  serviceProvider: Pick<ServiceProvider, 'signer'>;
+  sent: SentLogoutRequests;
+  serviceProvider: ServiceProvider;
   validateXml: XmlValidator;
-  runs: Pick<LogoutRunStore, 'findByMessageId' | 'settle' | 'browserFailed'>;
-  vault: Pick<Vault, 'seal' | 'open'>;
+  runs: LogoutRunStore;
+  vault: Vault;
   logoutBrowserOf(ctx: Context): LogoutBrowser;
   /** Rejects an address that sends too many messages. */
   rateLimit: Middleware;
@@ -90,7 +90,7 @@ export function sloRoutes(dependencies: SloRoutesDependencies): Router<State, Ex
   return router;
 }
 
-function decryptPending(vault: Pick<Vault, 'open'>, sealed: string): unknown {
+function decryptPending(vault: Vault, sealed: string): unknown {
   try {
     return JSON.parse(vault.open(sealed, PURPOSE).toString());
   } catch {

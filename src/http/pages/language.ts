@@ -19,7 +19,7 @@ import { notFound } from '../errors.ts';
 import { localPath } from '../local-path.ts';
 
 export interface LanguageChoiceDependencies {
-  cookies: Pick<Cookies, 'get'>;
+  cookies: Cookies;
   /** The offered languages now; all by default. */
   offered?: () => OfferedLanguages;
   /** The texts that an administrator wrote. */
@@ -41,7 +41,7 @@ export function languageChoice({
   };
 }
 
-function languageOf(ctx: Context, cookies: Pick<Cookies, 'get'>): string {
+function languageOf(ctx: Context, cookies: Cookies): string {
   const { requestedLanguages = [], profileLanguage } = ctx.state;
   const { tags, standard } = languagesFor(ctx.state.isConsole, ctx.state.offeredLanguages());
   const picked = cookies.get(ctx, 'pickedLanguage');
@@ -84,7 +84,7 @@ export function withUiLocales(address: string, languages: readonly string[]): st
 }
 
 /** `/language/de?next=/account`: a link of the footer, so that it works without script. Changes nothing but the texts. */
-export function languageRoutes({ cookies }: { cookies: Pick<Cookies, 'set'> }): Router<State, Extras> {
+export function languageRoutes({ cookies }: { cookies: Cookies }): Router<State, Extras> {
   const router = new Router<State, Extras>();
   router.get('/language/:language', (ctx) => {
     const { next } = ctx.query;

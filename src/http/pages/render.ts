@@ -28,7 +28,7 @@ export interface RendererDependencies {
   viewsDir: string;
   /** Caches compiled templates; otherwise each page is read again. */
   production: boolean;
-  assets: Pick<Assets, 'url'>;
+  assets: Assets;
   /** The brand that pages have now; those of an application pass another one as `brand`. */
   brand?: () => BrandLook | undefined;
   /** The languages that the picker has; all by default. */

@@ -10,7 +10,7 @@ export function createFrontChannelUrl({
   applications,
 }: {
   issuer: string;
-  applications: Pick<Applications, 'find'>;
+  applications: Applications;
 }): FrontChannelUrl {
   return async ({ clientId, data }) => {
     const application = await applications.find(clientId);

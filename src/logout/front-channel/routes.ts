@@ -19,10 +19,10 @@ import type { LogoutSteps } from './steps.ts';
 
 export interface LogoutRoutesDependencies {
   cookies: Cookies;
-  csrf: Pick<Csrf, 'check'>;
-  runs: Pick<LogoutRunStore, 'find' | 'openInBrowser' | 'startWaiting' | 'browserFailed' | 'settle'>;
+  csrf: Csrf;
+  runs: LogoutRunStore;
   steps: LogoutSteps;
-  outgoingMessages: Pick<OutgoingSamlMessages, 'prepare'>;
+  outgoingMessages: OutgoingSamlMessages;
   upstreams: Pick<UpstreamParticipants, 'prepare'>;
   /** The account of this browser's single sign-on session, if it has one. */
   accountOf(ctx: Context): Promise<string | undefined>;

@@ -25,8 +25,8 @@ export interface LogoutStepsDependencies {
   samlProbe: SamlProbe;
   frontChannelUrl: FrontChannelUrl;
   upstreams: Pick<UpstreamParticipants, 'addressOf'>;
-  outgoingMessages: Pick<OutgoingSamlMessages, 'sendResponse' | 'destinationOf'>;
-  serviceProviders: Pick<ServiceProviders, 'find'>;
+  outgoingMessages: OutgoingSamlMessages;
+  serviceProviders: ServiceProviders;
 }
 
 export type LogoutSteps = ReturnType<typeof createLogoutSteps>;

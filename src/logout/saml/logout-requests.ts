@@ -26,13 +26,13 @@ export interface LogoutRequestsDependencies {
   now: Clock;
   skewSeconds(): number;
   seenMessages: SeenMessages;
-  sessionParticipants: Pick<SessionParticipants, 'find' | 'findEnded'>;
-  nameIds: Pick<StoredNameIds, 'ownerOf'>;
-  endSession: Pick<EndSession, 'several'>;
+  sessionParticipants: SessionParticipants;
+  nameIds: StoredNameIds;
+  endSession: EndSession;
   /** The browser of a request, for a front-channel logout. */
   logoutBrowserOf(ctx: Context): LogoutBrowser;
   audit: Audit;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
+  repeatedEntries: RepeatedEntries;
 }
 
 /** The status to answer with at once, why no session was ended, or the logout run that has to complete first. */

@@ -15,9 +15,9 @@ export interface LogoutResponsesDependencies {
   base: string;
   now: Clock;
   skewSeconds(): number;
-  serviceProviders: Pick<ServiceProviders, 'find'>;
+  serviceProviders: ServiceProviders;
   seenMessages: SeenMessages;
-  runs: Pick<LogoutRunStore, 'findByMessageId' | 'settle' | 'browserFailed'>;
+  runs: LogoutRunStore;
 }
 
 export type LogoutResponses = ReturnType<typeof createLogoutResponses>;

@@ -23,7 +23,7 @@ export interface OutgoingSamlMessagesDependencies {
   skewSeconds(): number;
   validateXml: XmlValidator;
   signer(): Signer;
-  serviceProviders: Pick<ServiceProviders, 'find'>;
+  serviceProviders: ServiceProviders;
   fetch: typeof fetch;
 }
 

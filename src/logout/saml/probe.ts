@@ -21,7 +21,7 @@ export interface SamlProbeDependencies {
   now: Clock;
   skewSeconds(): number;
   validateXml: XmlValidator;
-  outgoingMessages: Pick<OutgoingSamlMessages, 'probeRequest'>;
+  outgoingMessages: OutgoingSamlMessages;
   fetch: typeof fetch;
 }
 

@@ -30,16 +30,16 @@ import type { OutgoingSamlMessages, WayBack } from './outgoing-messages.ts';
 
 export interface SamlLogoutDependencies {
   validateXml: XmlValidator;
-  serviceProviders: Pick<ServiceProviders, 'find'>;
+  serviceProviders: ServiceProviders;
   logoutRequests: LogoutRequests;
   logoutResponses: LogoutResponses;
-  outgoingMessages: Pick<OutgoingSamlMessages, 'responseTo' | 'sendResponse'>;
-  rejections: Pick<Rejections, 'record'>;
+  outgoingMessages: OutgoingSamlMessages;
+  rejections: Rejections;
   /** The user of the session in this browser. */
   accountOf(ctx: Context): Promise<Account | undefined>;
   /** Rejects an address that sends too many messages. */
   rateLimit: Middleware;
-  vault: Pick<Vault, 'seal' | 'open'>;
+  vault: Vault;
   now: Clock;
 }
 

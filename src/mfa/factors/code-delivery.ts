@@ -20,14 +20,14 @@ export type SendOutcome = { outcome: 'sent' | 'failed' } | { outcome: 'wait'; re
 export type CodeDelivery = ReturnType<typeof createCodeDelivery>;
 
 export interface CodeDeliveryDependencies {
-  oneTimeCodes: Pick<OneTimeCodes, 'issue'>;
-  phones: Pick<Phones, 'begin'>;
-  outbox: Pick<Outbox, 'send'>;
+  oneTimeCodes: OneTimeCodes;
+  phones: Phones;
+  outbox: Outbox;
   sms: SmsGateway;
-  rateLimits: Pick<RateLimits, 'consume'>;
-  mailLimits: Pick<MailLimits, 'to'>;
+  rateLimits: RateLimits;
+  mailLimits: MailLimits;
   audit: Audit;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
+  repeatedEntries: RepeatedEntries;
   /** The setting `email_codes`. */
   emailCodes(): boolean;
 }

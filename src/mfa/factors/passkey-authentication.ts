@@ -32,7 +32,7 @@ type ExpectedAssertion = { challenge: string } & Partial<AccountKeys>;
 export type PasskeyAuthenticator = ReturnType<typeof createPasskeyAuthenticator>;
 
 export interface PasskeyAuthenticatorDependencies {
-  protectedRows: Pick<ProtectedRows, 'isGenuine' | 'macOf'>;
+  protectedRows: ProtectedRows;
   db: Db;
   sql: Sql;
   now: Clock;

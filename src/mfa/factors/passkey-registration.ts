@@ -37,7 +37,7 @@ type NewPasskey = Parameters<Tx['passkey']['create']>[0]['data'] & { userId: str
 export type PasskeyRegistrar = ReturnType<typeof createPasskeyRegistrar>;
 
 export interface PasskeyRegistrarDependencies {
-  protectedRows: Pick<ProtectedRows, 'macOf'>;
+  protectedRows: ProtectedRows;
   db: Db;
   sql: Sql;
   now: Clock;

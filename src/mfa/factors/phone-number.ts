@@ -26,7 +26,7 @@ export interface PhonesDependencies {
   vault: Vault;
   now: Clock;
   audit: Audit;
-  protectedRows: Pick<ProtectedRows, 'macOf'>;
+  protectedRows: ProtectedRows;
   oneTimeCodes: OneTimeCodes;
 }
 

@@ -31,10 +31,10 @@ export type ClaimsPreviews = ReturnType<typeof createClaimsPreviews>;
 
 export interface ClaimsPreviewsDependencies {
   provider(): Provider;
-  clients: Pick<ClientSource, 'applicationOf'>;
-  accounts: Pick<Accounts, 'find'>;
+  clients: ClientSource;
+  accounts: Accounts;
   db: Db;
-  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
+  protectedRows: ProtectedRows;
 }
 
 export function createClaimsPreviews(dependencies: ClaimsPreviewsDependencies) {
@@ -112,7 +112,7 @@ export function createClaimsPreviews(dependencies: ClaimsPreviewsDependencies) {
 
 /** The opaque access token, and the JWT for each API, with the scopes that the user may have. */
 async function accessTokensOf(
-  dependencies: Pick<ClaimsPreviewsDependencies, 'db' | 'protectedRows'>,
+  dependencies: ClaimsPreviewsDependencies,
   token: Record<string, unknown>,
   userinfo: Record<string, unknown>,
   {

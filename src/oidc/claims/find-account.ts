@@ -21,10 +21,10 @@ import type { Sessions } from '../store/sessions/sessions.ts';
 import { requestedLanguages } from './requested-languages.ts';
 
 export interface FindAccountDependencies {
-  accounts: Pick<Accounts, 'find'>;
-  clients: Pick<ClientSource, 'applicationOf'>;
-  consents: Pick<Consents, 'recordUse'>;
-  sessions: Pick<Sessions, 'removeGrants'>;
+  accounts: Accounts;
+  clients: ClientSource;
+  consents: Consents;
+  sessions: Sessions;
   audit: Audit;
   /** Whether the tokens of the account may be refreshed; it may change the roles of the account. */
   mayRefresh(accountId: string): Promise<boolean>;

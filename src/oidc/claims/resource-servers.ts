@@ -11,9 +11,9 @@ import type { ClientSource } from '../store/clients.ts';
 
 export interface ResourcesDependencies {
   db: Db;
-  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
-  accounts: Pick<Accounts, 'find'>;
-  clients: Pick<ClientSource, 'applicationOf'>;
+  protectedRows: ProtectedRows;
+  accounts: Accounts;
+  clients: ClientSource;
   /** The setting `access_token_minutes`. */
   accessTokenMinutes(): number;
   /** The APIs of this server itself: identifier -> scopes. */

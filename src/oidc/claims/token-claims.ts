@@ -17,7 +17,7 @@ interface IssuedToken {
 export const BY_SCOPE = ['roles', 'permissions'] as const;
 
 /** oidc-provider's `extraTokenClaims`. Rejects a client that gets a token for itself from outside of its networks. */
-export function createExtraTokenClaims(clients: Pick<ClientSource, 'applicationOf'>) {
+export function createExtraTokenClaims(clients: ClientSource) {
   return async (ctx: KoaContextWithOIDC, issued: unknown) => {
     const { client } = ctx.oidc;
     if ((issued as IssuedToken).kind !== 'ClientCredentials' || !client)

@@ -12,8 +12,8 @@ import { Provider } from './library.ts';
 export interface AfterSignInDependencies {
   cookies: Cookies;
   logger: Logger;
-  knownBrowsers: Pick<KnownBrowsers, 'recognize'>;
-  sessions: Pick<SessionDevices, 'recordDevice'>;
+  knownBrowsers: KnownBrowsers;
+  sessions: SessionDevices;
   /** Ends the oldest sessions of an account with too many. */
   limitSessions(accountId: string): Promise<void>;
   /** Links the session at an upstream to the session that started with it. */

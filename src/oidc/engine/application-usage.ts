@@ -10,7 +10,7 @@ export type RecordUsage = (accountId: string, clientId: string, request: Request
 const MAX_REMEMBERED = 10_000;
 
 export interface UsageRecorderDependencies {
-  audit: Pick<Audit, 'record'>;
+  audit: Audit;
   now: Clock;
   /** The client_id of the server's own pages, whose use is not recorded. */
   exceptOf: string;

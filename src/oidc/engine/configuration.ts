@@ -260,10 +260,7 @@ function idleLimit(client: Client): number {
 }
 
 /** oidc-provider's `ttl`: lifetimes in seconds. */
-function lifetimes({
-  settings,
-  lifetimesOf,
-}: Pick<ConfigurationDependencies, 'settings' | 'lifetimesOf'>): NonNullable<Configuration['ttl']> {
+function lifetimes({ settings, lifetimesOf }: ConfigurationDependencies): NonNullable<Configuration['ttl']> {
   const accessTokenSeconds = (client?: Client) => {
     const { accessTokenMinutes: minutes } = settings();
     return 60 * Math.min(minutes, (client && lifetimesOf(client.clientId).access_token_minutes) ?? minutes);

@@ -22,7 +22,7 @@ export function hasOrigin(metadata: Registered, origin: string): boolean {
 
 /** Whether any enabled application has this origin. */
 export async function isRegisteredOrigin(
-  { db, protectedRows }: { db: Db; protectedRows: Pick<ProtectedRows, 'isGenuine'> },
+  { db, protectedRows }: { db: Db; protectedRows: ProtectedRows },
   origin: string,
 ): Promise<boolean> {
   const sent = originOf(origin);

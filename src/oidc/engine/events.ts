@@ -18,8 +18,8 @@ import { type RecordDependencies, recordRejection } from './requests/rejected-re
 import { TEST_MODE } from './test-response-mode.ts';
 
 export interface EngineEvents extends RecordDependencies, CredentialFaultDependencies {
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
-  metrics: Pick<Metrics, 'tokensIssued'>;
+  repeatedEntries: RepeatedEntries;
+  metrics: Metrics;
   logger: Logger;
   /** Notes that the request object of this request is bad. */
   countFailedRequestObject(ctx: Context): void;

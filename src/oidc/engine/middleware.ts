@@ -30,12 +30,12 @@ import { answerMethod, engineRoute } from './routes.ts';
 
 export interface EngineMiddlewareDependencies {
   engine: Engine;
-  clients: Pick<ClientSource, 'applicationOf' | 'isRegisteredOrigin'>;
-  clientLimits: Pick<ClientLimits, 'begin' | 'end'>;
+  clients: ClientSource;
+  clientLimits: ClientLimits;
   deviceGuesses: DeviceGuesses;
-  refreshTokenRetries: Pick<RefreshTokenRetries, 'restartRetryTime'>;
-  rejections: Pick<Rejections, 'codeOf'>;
-  cookies: Pick<Cookies, 'get'>;
+  refreshTokenRetries: RefreshTokenRetries;
+  rejections: Rejections;
+  cookies: Cookies;
   published(): Promise<Published>;
 }
 

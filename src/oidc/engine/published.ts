@@ -18,9 +18,9 @@ export interface Published {
 
 export interface PublishedDependencies {
   db: Db;
-  sql: Pick<Sql, 'artifactRevision'>;
+  sql: Sql;
   now: Clock;
-  settings: Pick<Settings, 'latest'>;
+  settings: Settings;
 }
 
 /** How long what was read is used where no revision tells of a change, in milliseconds. */

@@ -8,7 +8,7 @@ import type { DeviceGuesses } from '../rate-limits/device-code-guesses.ts';
 import { applicationName, xsrfOf } from './engine-forms.ts';
 
 export interface DevicePagesDependencies {
-  deviceGuesses: Pick<DeviceGuesses, 'markUnknown'>;
+  deviceGuesses: DeviceGuesses;
 }
 
 /** oidc-provider's `features.deviceFlow` pages. */

@@ -32,8 +32,8 @@ const MESSAGES: Record<string, PageText> = {
 };
 
 export interface ErrorPageDependencies {
-  rejections: Pick<Rejections, 'codeOf'>;
-  clients: Pick<ClientSource, 'cachedApplicationOf'>;
+  rejections: Rejections;
+  clients: ClientSource;
   /** The page of a rejected logout request. */
   rejectedLogoutPage(ctx: KoaContextWithOIDC): (error: AppError) => Promise<ErrorPage>;
 }

@@ -22,7 +22,7 @@ export interface LogoutPagesDependencies {
   findAccount(id: string): Promise<AccountName | undefined>;
   /** client_id of this server's own pages, which the pages of a logout don't name. */
   ownClientId: string;
-  clients: Pick<ClientSource, 'cachedApplicationOf'>;
+  clients: ClientSource;
   reportRejectedClient: ReportRejectedClient;
 }
 

@@ -15,7 +15,7 @@ import { OWN_FIELDS } from './client-metadata.ts';
 export type DynamicRegistration = Pick<ClientSourceDependencies, 'register' | 'update' | 'unregister'>;
 
 export interface DynamicRegistrationDependencies {
-  applications: Pick<Applications, 'createOidc' | 'updateOidc' | 'find' | 'remove'>;
+  applications: Applications;
 }
 
 // A client that registers itself has no rights that it could give.

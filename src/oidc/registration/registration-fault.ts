@@ -28,7 +28,7 @@ export function createRegistrationFaults(provider: () => Provider): Registration
 /** Reports a client that a logout skips, because the engine rejects its registration. */
 export type ReportRejectedClient = (clientId: string, fault: string) => void;
 
-export function reportRejectedClients(logger: Pick<Logger, 'warn'>): ReportRejectedClient {
+export function reportRejectedClients(logger: Logger): ReportRejectedClient {
   return (clientId, fault) =>
     logger.warn(
       { clientId, detail: { fault } },

@@ -26,7 +26,7 @@ interface ComparingClient {
 
 export interface ApiTokensDependencies {
   provider(): Provider;
-  clients: Pick<ClientSource, 'applicationOf'>;
+  clients: ClientSource;
 }
 
 export function createApiTokens({ provider, clients }: ApiTokensDependencies) {

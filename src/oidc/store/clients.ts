@@ -58,7 +58,7 @@ export type ClientSecret = { id: string } & ({ hash: string } | { value: string 
 export function matchingSecret(
   application: Pick<ClientApplication, 'secrets'> | undefined,
   actual: string,
-  { macMatches }: Pick<Vault, 'macMatches'>,
+  { macMatches }: Vault,
 ): ClientSecret | undefined {
   return application?.secrets.find((secret) =>
     'hash' in secret ? macMatches(actual, secret.hash, 'client-secret') : safeEqual(secret.value, actual),
@@ -101,7 +101,7 @@ export interface ClientSourceDependencies {
   vault: Vault;
   now: Clock;
   /** An application that another program wrote is no client. */
-  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
+  protectedRows: ProtectedRows;
   /** A service provider's assertion consumer service URLs: its redirect URIs. */
   assertionConsumerUrls(entityId: string): Promise<string[]>;
   /** Stores a client that registered itself (RFC 7591). */
@@ -203,14 +203,14 @@ function applicationFrom(
   };
 }
 
-function secretOf({ secretId, secretHash, secretSealed }: Row, vault: Pick<Vault, 'open'>): ClientSecret[] {
+function secretOf({ secretId, secretHash, secretSealed }: Row, vault: Vault): ClientSecret[] {
   if (secretId === null) return [];
   if (secretHash !== null) return [{ id: secretId, hash: secretHash }];
   if (secretSealed === null) return [];
   return [{ id: secretId, value: vault.open(secretSealed, `client_secrets:${secretId}`).toString() }];
 }
 
-function isGenuineSecretOf(row: Row, protectedRows: Pick<ProtectedRows, 'isGenuine'>): boolean {
+function isGenuineSecretOf(row: Row, protectedRows: ProtectedRows): boolean {
   const { id: applicationId, secretId, secretHash, secretSealed, secretExpires, secretMac } = row;
   if (secretId === null) return false;
   const secret = { id: secretId, applicationId, secretHash, secretSealed, expiresAt: secretExpires };
@@ -218,7 +218,7 @@ function isGenuineSecretOf(row: Row, protectedRows: Pick<ProtectedRows, 'isGenui
 }
 
 /** The names of the roles that may use the application. */
-function genuineRoles({ id, roles }: Row, protectedRows: Pick<ProtectedRows, 'isGenuine'>): string[] {
+function genuineRoles({ id, roles }: Row, protectedRows: ProtectedRows): string[] {
   return (roles?.split('\n') ?? []).flatMap((line) => {
     const [roleId = '', mac = '', name = ''] = line.split('\t');
     return isGenuineAccess({ applicationId: id, roleId, mac }, protectedRows) ? [name] : [];

@@ -7,11 +7,11 @@ import { createRefreshTokenAdapter, type RefreshTokenRetries } from './refresh-t
 import { createSessionAdapter, type OnSessionDestroyed } from './sessions/session-adapter.ts';
 
 export interface EngineAdaptersDependencies extends ArtifactStoreDependencies {
-  clients: Pick<ClientSource, 'adapter'>;
+  clients: ClientSource;
   endSession: OnSessionDestroyed;
   /** Counts a poll of this device code; true when it came too soon after the last one. */
   isTooSoon(deviceCode: string): Promise<boolean>;
-  refreshTokenRetries: Pick<RefreshTokenRetries, 'mayRetry'>;
+  refreshTokenRetries: RefreshTokenRetries;
 }
 
 export function createEngineAdapters(dependencies: EngineAdaptersDependencies) {

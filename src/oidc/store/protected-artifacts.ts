@@ -45,12 +45,12 @@ export function artifactFields({ id, model, payload, grantId, userCode, uid, acc
 }
 
 /** The MAC to store with the row. */
-export function artifactMac(row: ArtifactColumns, { macOf }: Pick<ProtectedRows, 'macOf'>): string {
+export function artifactMac(row: ArtifactColumns, { macOf }: ProtectedRows): string {
   return macOf(TABLE, artifactFields(row));
 }
 
 /** What `isGenuineArtifact` needs. */
-export type ArtifactVerifier = Pick<ProtectedRows, 'isGenuine' | 'isGenuineConsumed'>;
+export type ArtifactVerifier = ProtectedRows;
 
 /** SQL for the shortened MAC of a consumed row. */
 export const consumedMac = (mac: string) => `substr(${mac}, 1, length(${mac}) - ${REMOVED_MAC_CHARACTERS})`;

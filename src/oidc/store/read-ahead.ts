@@ -36,7 +36,7 @@ const MAX_CLIENT_ID = 256;
 type FoundRow = (ArtifactRow | { id: null }) & { revision: string | null };
 
 export interface ReadAheadDependencies {
-  sql: Pick<Sql, 'query' | 'isRemote'>;
+  sql: Sql;
   now: Clock;
 }
 

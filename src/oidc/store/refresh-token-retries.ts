@@ -15,12 +15,12 @@ import { type Adapter, type AdapterPayload, Provider } from '../engine/library.t
 import { artifactId } from './adapter.ts';
 
 export interface RefreshTokenRetriesDependencies {
-  db: Pick<Db, 'oidcArtifact'>;
-  sql: Pick<Sql, 'lastOutage'>;
-  vault: Pick<Vault, 'deriveKey'>;
+  db: Db;
+  sql: Sql;
+  vault: Vault;
   now: Clock;
   /** `refresh_token_retry_seconds`: 0 allows no retry. */
-  settings: Pick<Settings, 'latest'>;
+  settings: Settings;
 }
 
 export type RefreshTokenRetries = ReturnType<typeof createRefreshTokenRetries>;
@@ -65,7 +65,7 @@ export function createRefreshTokenRetries(dependencies: RefreshTokenRetriesDepen
 }
 
 /** How many of the last `age` seconds the database could not be used: the client could not try again in that time. */
-function outageWithin(age: number, { lastOutage }: Pick<Sql, 'lastOutage'>): number {
+function outageWithin(age: number, { lastOutage }: Sql): number {
   const outage = lastOutage();
   if (!outage) return 0;
   const from = Math.max(outage.from, systemStopwatch() - age * 1000);
@@ -79,7 +79,7 @@ function outageWithin(age: number, { lastOutage }: Pick<Sql, 'lastOutage'>): num
  * @param makeAdapter makes the adapter that stores them, given what decides on the second use of one
  */
 export function createRefreshTokenAdapter(
-  { mayRetry }: Pick<RefreshTokenRetries, 'mayRetry'>,
+  { mayRetry }: RefreshTokenRetries,
   makeAdapter: (mayUseAgain: (token: string) => Promise<boolean>) => Adapter,
 ): Adapter {
   const adapter = makeAdapter(async (token) => {

@@ -19,7 +19,7 @@ export interface RegistrationTokensDependencies {
   db: Db;
   now: Clock;
   audit: Audit;
-  protectedRows: Pick<ProtectedRows, 'macOf'>;
+  protectedRows: ProtectedRows;
 }
 
 export function createRegistrationTokens(dependencies: RegistrationTokensDependencies) {

@@ -4,7 +4,7 @@ import { tooManyRequests } from '../../http/errors.ts';
 import type { RateLimits } from '../../rate-limits/rate-limits.ts';
 
 /** For every route that receives a message, before its body is read. Throws 429 too_many_requests. */
-export function samlRateLimit({ rateLimits }: { rateLimits: Pick<RateLimits, 'consume'> }): Middleware {
+export function samlRateLimit({ rateLimits }: { rateLimits: RateLimits }): Middleware {
   return async (ctx, next) => {
     const { allowed, retryAfterSeconds } = await rateLimits.consume('saml:address', {
       address: ctx.state.request.address,

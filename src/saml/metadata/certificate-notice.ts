@@ -16,10 +16,10 @@ export interface CertificateNoticeDependencies {
   db: Db;
   sql: Sql;
   now: Clock;
-  keyring: Pick<Keyring, 'expiringCertificates' | 'samlCertificates'>;
-  applications: Pick<Applications, 'allGenuine'>;
-  serviceProviders: Pick<ServiceProviders, 'find'>;
-  outbox: Pick<Outbox, 'send'>;
+  keyring: Keyring;
+  applications: Applications;
+  serviceProviders: ServiceProviders;
+  outbox: Outbox;
 }
 
 const DAY_MS = 24 * 3600 * 1000;

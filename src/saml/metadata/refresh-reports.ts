@@ -13,7 +13,7 @@ import { metadataEnd } from './service-providers.ts';
 export interface RefreshReportsDependencies {
   db: Db;
   sql: Sql;
-  audit: Pick<Audit, 'record'>;
+  audit: Audit;
   logger: Logger;
   now: Clock;
   /** Queues a mail to each administrator. */

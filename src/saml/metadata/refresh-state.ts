@@ -22,15 +22,7 @@ export function waitingFields({ applicationId, url, pendingXml, pendingSince }: 
   return [applicationId, url, pendingXml, pendingSince?.toISOString() ?? null];
 }
 
-export function createRefreshState({
-  db,
-  now,
-  protectedRows,
-}: {
-  db: Db;
-  now: Clock;
-  protectedRows: Pick<ProtectedRows, 'macOf'>;
-}) {
+export function createRefreshState({ db, now, protectedRows }: { db: Db; now: Clock; protectedRows: ProtectedRows }) {
   return {
     /** Whether the metadata has to be read now. */
     async isDue(applicationId: string, url: string): Promise<boolean> {

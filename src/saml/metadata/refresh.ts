@@ -16,8 +16,8 @@ import { createRefreshState, type RefreshState } from './refresh-state.ts';
 import { applyMetadata, changesTo } from './registered-document.ts';
 
 export interface MetadataRefreshDependencies extends RefreshReportsDependencies {
-  applications: Pick<Applications, 'allGenuine' | 'updateSaml'>;
-  protectedRows: Pick<ProtectedRows, 'macOf'>;
+  applications: Applications;
+  protectedRows: ProtectedRows;
   /** The document, signed with the pinned certificate where there is one. Throws with a sentence for the administrator. */
   fetchMetadata(url: string, pinnedCertificate?: string): Promise<string>;
 }

@@ -20,7 +20,7 @@ export function changesTo({ metadata }: SamlApplication, xml: string): MetadataC
 
 /** Registers this document. An application of the configuration file keeps its source: only the document changes. */
 export async function applyMetadata(
-  applications: Pick<Applications, 'updateSaml'>,
+  applications: Applications,
   { id, name, enabled, consent, access, source, metadata }: SamlApplication,
   xml: string,
   { by, tx }: { by?: Actor; tx: Tx },

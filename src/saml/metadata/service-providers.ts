@@ -50,7 +50,7 @@ export interface ServiceProvidersDependencies {
   db: Db;
   sql: Sql;
   /** A service provider that another program wrote or changed is unknown. */
-  protectedRows: Pick<ProtectedRows, 'isGenuine'>;
+  protectedRows: ProtectedRows;
   /** The setting saml_signed_requests: every AuthnRequest has to be signed. */
   requireSignedRequests(): boolean;
 }

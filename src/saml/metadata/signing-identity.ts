@@ -11,7 +11,7 @@ export interface SigningIdentityDependencies {
   /** Public base URL. */
   base: string;
   entityId: string;
-  keyring: Pick<Keyring, 'samlCredential' | 'samlCertificates'>;
+  keyring: Keyring;
   /** The setting `saml_signed_requests`. */
   requireSignedRequests(): boolean;
   /** The name and the languages of the settings. */

@@ -25,10 +25,10 @@ export type WaitingMetadataDecisions = ReturnType<typeof createWaitingMetadata>;
 export interface WaitingMetadataDependencies {
   db: Db;
   now: Clock;
-  audit: Pick<Audit, 'record'>;
-  applications: Pick<Applications, 'get' | 'updateSaml'>;
+  audit: Audit;
+  applications: Applications;
   /** A document that another program wrote does not wait. */
-  protectedRows: Pick<ProtectedRows, 'macOf' | 'isGenuine'>;
+  protectedRows: ProtectedRows;
 }
 
 export function createWaitingMetadata(dependencies: WaitingMetadataDependencies) {
@@ -65,7 +65,7 @@ export function createWaitingMetadata(dependencies: WaitingMetadataDependencies)
 }
 
 async function findWaiting(
-  { applications, protectedRows }: Pick<WaitingMetadataDependencies, 'applications' | 'protectedRows'>,
+  { applications, protectedRows }: WaitingMetadataDependencies,
   applicationId: string,
   tx: Tx,
 ) {

@@ -35,12 +35,12 @@ export interface AcceptRequestDependencies {
   now: Clock;
   skewSeconds(): number;
   validateXml: XmlValidator;
-  serviceProviders: Pick<ServiceProviders, 'find'>;
+  serviceProviders: ServiceProviders;
   seenMessages: SeenMessages;
-  responses: Pick<SamlResponses, 'explain' | 'status' | 'post'>;
-  requestedSubjects: Pick<RequestedSubjects, 'loginHint'>;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
-  rejections: Pick<Rejections, 'record'>;
+  responses: SamlResponses;
+  requestedSubjects: RequestedSubjects;
+  repeatedEntries: RepeatedEntries;
+  rejections: Rejections;
 }
 
 export interface AcceptedRequest {

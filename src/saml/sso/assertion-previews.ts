@@ -30,7 +30,7 @@ export type AssertionPreviews = (
 export interface AssertionPreviewsDependencies {
   /** Entity ID of this identity provider. */
   issuer: string;
-  nameIds: Pick<StoredNameIds, 'persistent'>;
+  nameIds: StoredNameIds;
 }
 
 /** In place of a value that only a sign-in creates. */

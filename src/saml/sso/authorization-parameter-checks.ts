@@ -11,9 +11,9 @@ import type { RequestedSubjects } from './requested-subject.ts';
 export type AuthorizationParameterChecks = ReturnType<typeof createAuthorizationParameterChecks>;
 
 export interface AuthorizationParameterChecksDependencies {
-  serviceProviders: Pick<ServiceProviders, 'find'>;
-  pendingAuthnRequests: Pick<PendingAuthnRequests, 'find'>;
-  requestedSubjects: Pick<RequestedSubjects, 'isNamed'>;
+  serviceProviders: ServiceProviders;
+  pendingAuthnRequests: PendingAuthnRequests;
+  requestedSubjects: RequestedSubjects;
   browserOf(ctx: Context): string | undefined;
 }
 

@@ -13,9 +13,9 @@ export type RequestedSubjects = ReturnType<typeof createRequestedSubjects>;
 export interface RequestedSubjectsDependencies {
   /** Entity ID of this identity provider. */
   issuer: string;
-  accounts: Pick<Accounts, 'find' | 'findByLogin'>;
-  nameIds: Pick<StoredNameIds, 'persistent' | 'ownerOf'>;
-  sessionParticipants: Pick<SessionParticipants, 'find'>;
+  accounts: Accounts;
+  nameIds: StoredNameIds;
+  sessionParticipants: SessionParticipants;
 }
 
 /** Longest username or address that the sign-in page takes. */

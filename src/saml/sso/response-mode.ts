@@ -27,17 +27,17 @@ import type { RequestedSubjects } from './requested-subject.ts';
 import type { SamlResponses } from './responses.ts';
 
 export interface ResponseModeDependencies {
-  serviceProviders: Pick<ServiceProviders, 'find'>;
-  pendingAuthnRequests: Pick<PendingAuthnRequests, 'consume' | 'saveTestResponse'>;
-  parameterChecks: Pick<AuthorizationParameterChecks, 'isPendingAuthnRequest'>;
+  serviceProviders: ServiceProviders;
+  pendingAuthnRequests: PendingAuthnRequests;
+  parameterChecks: AuthorizationParameterChecks;
   responses: SamlResponses;
-  requestedSubjects: Pick<RequestedSubjects, 'isNamed'>;
-  sessionParticipants: Pick<SessionParticipants, 'add' | 'inSession'>;
-  accounts: Pick<Accounts, 'find'>;
+  requestedSubjects: RequestedSubjects;
+  sessionParticipants: SessionParticipants;
+  accounts: Accounts;
   audit: Audit;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
-  rejections: Pick<Rejections, 'record'>;
-  metrics: Pick<Metrics, 'samlResponses'>;
+  repeatedEntries: RepeatedEntries;
+  rejections: Rejections;
+  metrics: Metrics;
   /** Lifetime of a session from its sign-in. */
   sessionSeconds(): number;
   now: Clock;

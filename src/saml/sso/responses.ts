@@ -86,7 +86,7 @@ export function createSamlResponses(dependencies: SamlResponsesDependencies) {
     /** Answers with the form that posts the Response to the ACS. */
     post(
       ctx: Context,
-      sp: Pick<ServiceProvider, 'title'>,
+      sp: ServiceProvider,
       { acsUrl, relayState }: Pick<PendingAuthnRequest, 'acsUrl' | 'relayState'>,
       xml: string,
     ): void {
@@ -96,7 +96,7 @@ export function createSamlResponses(dependencies: SamlResponsesDependencies) {
     /** Answers with a page that says why the Response has no assertion, and with the form that posts it when the user goes back. */
     explain(
       ctx: Context,
-      sp: Pick<ServiceProvider, 'title'>,
+      sp: ServiceProvider,
       { acsUrl, relayState }: Pick<PendingAuthnRequest, 'acsUrl' | 'relayState'>,
       xml: string,
       about: { reason: PageText; account?: Account | undefined; rejectionCode: string },

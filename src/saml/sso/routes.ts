@@ -29,8 +29,8 @@ export interface SamlRoutesDependencies {
   base: string;
   /** The IdP metadata document. */
   metadata(): string;
-  serviceProviders: Pick<ServiceProviders, 'find'>;
-  pendingAuthnRequests: Pick<PendingAuthnRequests, 'save' | 'bindToBrowser'>;
+  serviceProviders: ServiceProviders;
+  pendingAuthnRequests: PendingAuthnRequests;
   acceptRequest: AcceptRequest;
   /** Rejects an address that sends too many messages. */
   rateLimit: Middleware;

@@ -8,7 +8,7 @@ import { type SealedColumn, sealedColumns } from './sealed-columns.ts';
 
 export interface ResealDependencies {
   db: Db;
-  vault: Pick<Vault, 'seal' | 'open' | 'isStale' | 'sealedPrefix'>;
+  vault: Vault;
 }
 
 export interface ResealResult {

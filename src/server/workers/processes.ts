@@ -7,7 +7,7 @@ import { createMetricsExchange } from './metrics-exchange.ts';
 export type WorkerProcesses = ReturnType<typeof createWorkerProcesses>;
 
 export interface WorkerProcessesDependencies {
-  logger: Pick<Logger, 'error'>;
+  logger: Logger;
   /** The workers that serve, one for each number. */
   current(): Worker[];
   /** Prints the box with the first administrator; `firstJobs` resolves when the jobs of its worker have logged, or it has ended. */

@@ -42,14 +42,14 @@ type AcceptedDirectories = 'none' | { rule: SignInRule | undefined };
 export type FirstFactor = ReturnType<typeof createFirstFactor>;
 
 export interface FirstFactorDependencies {
-  accounts: Pick<Accounts, 'findByLogin'>;
-  credentials: Pick<Credentials, 'checkPassword'>;
+  accounts: Accounts;
+  credentials: Credentials;
   directories: Pick<DirectorySignIns, 'check'>;
   audit: Audit;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
+  repeatedEntries: RepeatedEntries;
   lockout: Lockout;
   captcha: Captcha;
-  browserCookie: Pick<KnownBrowserCookie, 'knownTo'>;
+  browserCookie: KnownBrowserCookie;
   /** For the metrics. */
   countAttempt(outcome: 'success' | 'failure' | 'throttled'): void;
 }

@@ -22,11 +22,11 @@ export interface PasswordRoutesDependencies {
   flow: Flow;
   pages: StepPages;
   firstFactor: FirstFactor;
-  credentials: Pick<Credentials, 'setPassword' | 'status'>;
+  credentials: Credentials;
   /** After a new password: ends the other sessions and the trust in browsers, and sends a notice to the owner. */
   passwordChanged(account: Account, keptSession: string | undefined, by: Actor): Promise<void>;
   directories: Pick<DirectorySignIns, 'finish'>;
-  attempts: Pick<Attempts, 'save'>;
+  attempts: Attempts;
   /** The account of an invitation that is open in this browser. */
   invitedId(ctx: Context): Promise<string | undefined>;
   /** Without one, no link to unlock an account is sent. */

@@ -16,8 +16,8 @@ import type { UpstreamDemands, UpstreamResult, UpstreamSignIns } from './upstrea
 
 export interface UpstreamRoutesDependencies {
   flow: Flow;
-  attempts: Pick<Attempts, 'save'>;
-  interactions: Pick<Interactions, 'answer'>;
+  attempts: Attempts;
+  interactions: Interactions;
   upstream: UpstreamSignIns;
   ownClientId: string;
   /** The account of an invitation that is open in this browser. */
@@ -154,7 +154,7 @@ export async function sendStepUp(
 }
 
 async function redirectUpstream(
-  upstream: Pick<UpstreamSignIns, 'start'>,
+  upstream: UpstreamSignIns,
   ctx: Context,
   { attempt: { uid }, rule }: CurrentStep,
   { connectionId, demands }: { connectionId: string; demands: UpstreamDemands },
@@ -166,10 +166,7 @@ async function redirectUpstream(
 }
 
 /** The connection that the request itself names; undefined once the browser was sent there. */
-export async function namedConnection(
-  upstream: Pick<UpstreamSignIns, 'forLogin' | 'isDirectory'>,
-  current: CurrentStep,
-): Promise<string | undefined> {
+export async function namedConnection(upstream: UpstreamSignIns, current: CurrentStep): Promise<string | undefined> {
   const { attempt, interaction, rule } = current;
   if (attempt.wasSentUpstream || attempt.upstream || attempt.choosesOtherAccount) return undefined;
   const { connection } = interaction.params;

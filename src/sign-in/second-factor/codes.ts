@@ -22,12 +22,12 @@ export type CodeResult =
 export type SecondFactorCodes = ReturnType<typeof createSecondFactorCodes>;
 
 export interface SecondFactorCodesDependencies {
-  totp: Pick<Totp, 'verify'>;
-  recoveryCodes: Pick<RecoveryCodes, 'redeem'>;
-  oneTimeCodes: Pick<OneTimeCodes, 'verify'>;
+  totp: Totp;
+  recoveryCodes: RecoveryCodes;
+  oneTimeCodes: OneTimeCodes;
   rateLimits: RateLimits;
   audit: Audit;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
+  repeatedEntries: RepeatedEntries;
   /** For the metrics. */
   countAttempt(outcome: 'success' | 'failure' | 'throttled', method: CodeMethod): void;
 }

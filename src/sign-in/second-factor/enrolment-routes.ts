@@ -24,12 +24,12 @@ export interface EnrolmentRoutesDependencies {
   flow: Flow;
   pages: StepPages;
   attempts: Attempts;
-  totp: Pick<Totp, 'confirm' | 'resume'>;
-  passkeys: Pick<Passkeys, 'register'>;
-  recoveryCodes: Pick<RecoveryCodes, 'createFor' | 'again'>;
+  totp: Totp;
+  passkeys: Passkeys;
+  recoveryCodes: RecoveryCodes;
   /** Mails a notice about the change to the account's owner. */
   notifyOwner: NotifyOwner;
-  rateLimits: Pick<RateLimits, 'consume' | 'reset'>;
+  rateLimits: RateLimits;
   recoveryCodesPages: RecoveryCodesPages;
   checkCsrf: Middleware;
 }
@@ -138,7 +138,7 @@ async function showCodesAgain(
 }
 
 function redirectToCodes(
-  { recoveryCodesPages }: Pick<EnrolmentRoutesDependencies, 'recoveryCodesPages'>,
+  { recoveryCodesPages }: EnrolmentRoutesDependencies,
   ctx: Context,
   { attempt }: CurrentStep,
   account: Account,

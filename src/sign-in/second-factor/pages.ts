@@ -47,7 +47,7 @@ export interface FactorPagesDependencies {
   attempts: Attempts;
   passkeys: Passkeys;
   totp: Totp;
-  recoveryCodes: Pick<RecoveryCodes, 'remaining'>;
+  recoveryCodes: RecoveryCodes;
   /** For how many days a browser may skip the second factor; 0: never. */
   rememberDays(): number;
   hasMailServer: boolean;

@@ -23,15 +23,15 @@ import type { SecondFactorCodes } from './codes.ts';
 import { keysOfAccount } from './pages.ts';
 
 export interface SecondFactorRoutesDependencies {
-  accounts: Pick<Accounts, 'find'>;
+  accounts: Accounts;
   flow: Flow;
   pages: StepPages;
   codes: SecondFactorCodes;
-  passkeys: Pick<Passkeys, 'authenticate'>;
+  passkeys: Passkeys;
   audit: Audit;
-  repeatedEntries: Pick<RepeatedEntries, 'record'>;
-  attempts: Pick<Attempts, 'save'>;
-  codeDelivery: Pick<CodeDelivery, 'send'>;
+  repeatedEntries: RepeatedEntries;
+  attempts: Attempts;
+  codeDelivery: CodeDelivery;
   /** Mails a notice to the account's owner. */
   notifyOwner: NotifyOwner;
   checkCsrf: Middleware;

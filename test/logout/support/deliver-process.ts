@@ -9,9 +9,9 @@ await createLogoutDeliveries({
   db,
   now: () => new Date(time),
   audit: { record: async () => {} } as never,
-  protectedRows: { isGenuine: () => true },
-  logger: { warn() {} },
-  runs: { settle: async () => true },
+  protectedRows: { isGenuine: () => true } as never,
+  logger: { warn() {} } as never,
+  runs: { settle: async () => true } as never,
   send: () => {
     process.stdout.write('calling\n');
     return new Promise(() => {});

@@ -40,7 +40,7 @@ async function makeSigningKeys(): Promise<Prepared['signingKeys']> {
   const deps = { vault: createVault([testSecret]), now: () => new Date(), logger };
   // Copies of the database start with an empty audit log.
   const audit = { record: async () => {} };
-  await createKeyring({ db, issuer: 'http://localhost', audit, ...deps }).load();
+  await createKeyring({ db, issuer: 'http://localhost', audit: audit as never, ...deps }).load();
   const rows = await db.signingKey.findMany();
   await close();
   return JSON.stringify(rows);

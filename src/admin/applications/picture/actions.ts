@@ -15,7 +15,7 @@ export interface PictureActions {
 
 export function pictureActions(
   { pictures }: { pictures: Pick<ApplicationPictures, 'state' | 'choose' | 'removeChosen' | 'fetchAgain'> },
-  manageable: Pick<ManageableApplications, 'find'>,
+  manageable: ManageableApplications,
   /** Throws not_found for an application that they may not see. */
   see: (id: string, by: Actor) => Promise<unknown>,
 ): PictureActions {

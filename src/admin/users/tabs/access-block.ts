@@ -13,11 +13,7 @@ type Account = UserDetails['account'];
 const MOST = 100;
 
 /** One query, whatever the number of applications. */
-export async function accessBlock(
-  { applications }: Pick<UserTabsDependencies, 'applications'>,
-  account: Account,
-  by: Actor,
-): Promise<Block> {
+export async function accessBlock({ applications }: UserTabsDependencies, account: Account, by: Actor): Promise<Block> {
   const read = await applications.openTo(account, MOST + 1, by);
   const open = read.slice(0, MOST).filter((one) => !isServiceAccount(one) && accessDecision(one, account).allowed);
   return {

@@ -25,7 +25,7 @@ import { statusTag } from '../console-list.ts';
 export interface UserTabsDependencies {
   frame: Frame;
   users: UserAdmin;
-  sessions: Pick<SessionAdmin, 'ofUser'>;
+  sessions: SessionAdmin;
   mail: Pick<MailAdmin, 'lastTo'>;
   applications: Pick<ApplicationAdmin, 'openTo'>;
   /** The path of the configuration file. */
@@ -34,9 +34,9 @@ export interface UserTabsDependencies {
   hasMailServer: boolean;
   now: Clock;
   names: Names;
-  accounts: Pick<Accounts, 'find'>;
-  audit: Pick<Audit, 'list'>;
-  authority: Pick<Authority, 'extent'>;
+  accounts: Accounts;
+  audit: Audit;
+  authority: Authority;
 }
 
 const WRITE = 'gatehouse.users:write' as const;

@@ -70,7 +70,7 @@ async function deliveryOf(
 const noPermission: Block = { kind: 'text', text: t('console.users.tab.no-permission') };
 
 async function sessionsBlock(
-  { names }: Pick<UserTabsDependencies, 'names'>,
+  { names }: UserTabsDependencies,
   live: Awaited<ReturnType<SessionAdmin['ofUser']>>,
   mayEnd: boolean,
 ): Promise<Block> {

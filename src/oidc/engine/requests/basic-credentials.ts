@@ -5,8 +5,8 @@ import { type ClientSource, matchingSecret } from '../../store/clients.ts';
 import type { KoaContextWithOIDC } from '../library.ts';
 
 export interface CredentialFaultDependencies {
-  clients: Pick<ClientSource, 'cachedApplicationOf'>;
-  vault: Pick<Vault, 'macMatches'>;
+  clients: ClientSource;
+  vault: Vault;
 }
 
 const REMEDY =

@@ -43,8 +43,8 @@ const RECORDED_VALUES = new Set(
 );
 
 export interface RecordDependencies {
-  rejections: Pick<Rejections, 'record'>;
-  clients: Pick<ClientSource, 'cachedApplicationOf'>;
+  rejections: Rejections;
+  clients: ClientSource;
 }
 
 /** Records the rejection and writes its code into a JSON response. */

@@ -110,7 +110,7 @@ function restoreOfflineAccess(ctx: KoaContextWithOIDC, { metadata }: ClientAppli
 async function requireScope(
   ctx: KoaContextWithOIDC,
   { metadata }: ClientApplication,
-  { registeredScopes }: Pick<RequestCheckDependencies, 'registeredScopes'>,
+  { registeredScopes }: RequestCheckDependencies,
 ): Promise<void> {
   const { client, params, requestParamScopes, resourceServers } = ctx.oidc;
   if (!client || !params || userScopes(metadata).some((one) => requestParamScopes.has(one))) return;

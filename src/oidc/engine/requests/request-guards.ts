@@ -8,7 +8,7 @@ import { routes } from '../configuration.ts';
 import { fitsIntoAnswer } from './request-checks.ts';
 
 /** Rejects an authorization request that cannot be answered with bad_request; undefined when there is nothing to wait for. */
-export function guardRequest(ctx: Context, clients: Pick<ClientSource, 'applicationOf'>): Promise<void> | undefined {
+export function guardRequest(ctx: Context, clients: ClientSource): Promise<void> | undefined {
   if (ctx.path !== routes.authorization) return undefined;
   if (!fitsIntoAnswer(ctx.query))
     throw badRequest('bad_request', { message: t('app-error.too-long'), advice: t('app-error.shorter-state') });
@@ -21,7 +21,7 @@ export function guardRequest(ctx: Context, clients: Pick<ClientSource, 'applicat
  * A service provider is answered by SAML or on a page. With any other response mode the engine would redirect errors to the
  * assertion consumer service URL, in a form that a service provider does not understand.
  */
-async function requireSamlResponseMode(ctx: Context, clients: Pick<ClientSource, 'applicationOf'>): Promise<void> {
+async function requireSamlResponseMode(ctx: Context, clients: ClientSource): Promise<void> {
   const { client_id: clientId, response_mode: mode } = ctx.query;
   if (typeof clientId !== 'string' || mode === 'saml') return;
   if ((await clients.applicationOf(clientId))?.protocol !== 'saml') return;

@@ -13,8 +13,8 @@ import type { ClientSource } from '../../store/clients.ts';
 import { createReadAhead } from '../../store/read-ahead.ts';
 
 export interface ClientCacheDependencies {
-  clients: Pick<ClientSource, 'cachedApplicationOf'>;
-  sql: Pick<Sql, 'query' | 'revision' | 'isRemote'>;
+  clients: ClientSource;
+  sql: Sql;
   now: Clock;
 }
 

@@ -24,7 +24,7 @@ export interface ClientKeySetsDependencies {
   fetch: NonNullable<Configuration['fetch']>;
   /** The engine's clock, in epoch seconds. */
   now(): number;
-  logger: Pick<Logger, 'warn'>;
+  logger: Logger;
 }
 
 /** What this process has read; it outlives the engine's clients, which are made again after each change of the directory. */

@@ -21,8 +21,8 @@ interface EngineClient {
 }
 
 export interface ClientSecretsDependencies {
-  clients: Pick<ClientSource, 'applicationOf' | 'cachedApplicationOf'>;
-  vault: Pick<Vault, 'macMatches'>;
+  clients: ClientSource;
+  vault: Vault;
   /** Stores the time of the last use of a secret. */
   recordSecretUse(secretId: string): void;
 }

@@ -7,7 +7,7 @@ interface RefreshTokenPrototype {
   generateTokenId(): string;
 }
 
-export function deriveSuccessor(provider: Provider, { successorOf }: Pick<RefreshTokenRetries, 'successorOf'>): void {
+export function deriveSuccessor(provider: Provider, { successorOf }: RefreshTokenRetries): void {
   const prototype = provider.RefreshToken.prototype as unknown as RefreshTokenPrototype;
   const { generateTokenId } = prototype;
   prototype.generateTokenId = function generateSuccessorId() {

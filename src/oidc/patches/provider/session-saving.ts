@@ -43,7 +43,7 @@ export interface SignedInSession {
 }
 
 export interface SessionSavingDependencies {
-  store: Pick<SessionStore, 'save'>;
+  store: SessionStore;
   forms: FormStates;
   /** Epoch seconds of this server's clock. */
   epoch(): number;

@@ -15,7 +15,7 @@ import { DEVICE_STEP } from '../../engine/routes.ts';
  */
 export function requireDeviceCookies(
   ctx: Context,
-  { route, provider, cookies }: { route: string; provider: Provider; cookies: Pick<Cookies, 'get'> },
+  { route, provider, cookies }: { route: string; provider: Provider; cookies: Cookies },
 ): void {
   const cookie = (type: 'resume' | 'session') => ctx.cookies.get(provider.cookieName(type), { signed: true });
   const isStep = route === DEVICE_STEP;

@@ -32,8 +32,8 @@ const patched = await startBareEngine({
   configuration,
   patch: (provider) =>
     cacheClients(provider, {
-      clients: { cachedApplicationOf: () => ({ secretsExpire: false }) as never },
-      sql: { revision: () => revision, isRemote: false, query: async () => [] },
+      clients: { cachedApplicationOf: () => ({ secretsExpire: false }) } as never,
+      sql: { revision: () => revision, isRemote: false, query: async () => [] } as never,
       now: () => new Date(),
     }),
 });

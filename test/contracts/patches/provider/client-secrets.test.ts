@@ -37,8 +37,8 @@ const patched = await startBareEngine({
             ],
             secretValues: [newest, older],
           }) as never,
-      },
-      vault: { macMatches: (value, mac) => mac === `mac of ${value}` },
+      } as never,
+      vault: { macMatches: (value: string, mac: string) => mac === `mac of ${value}` } as never,
       recordSecretUse: (id) => used.push(id),
     }),
 });

@@ -21,7 +21,7 @@ const successorOf = (token: string, grantId: string) => `after ${token} of ${gra
 const bare = await startBareEngine({ configuration });
 const patched = await startBareEngine({
   configuration,
-  patch: (provider) => deriveSuccessor(provider, { successorOf }),
+  patch: (provider) => deriveSuccessor(provider, { successorOf } as never),
 });
 afterAll(() => Promise.all([bare.close(), patched.close()]));
 

@@ -45,13 +45,13 @@ const patched = await startBareEngine({
       onSignedIn: async ({ accountId }) => void signIns.push(accountId),
       forms: { give: () => true, find: () => undefined },
       store: {
-        async save(session) {
+        async save(session: SavedSession) {
           saved.push(session);
           if (session.oldId) rows.delete(session.oldId);
           if (isCurrent) rows.set(session.id, session.payload as AdapterPayload);
           return isCurrent;
         },
-      },
+      } as never,
     }),
 });
 afterAll(() => Promise.all([bare.close(), patched.close()]));

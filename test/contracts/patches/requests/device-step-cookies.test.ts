@@ -12,7 +12,11 @@ const patched: Engine = await startBareEngine({
   async around(ctx, next) {
     try {
       const cookies = { get: () => undefined };
-      requireDeviceCookies(ctx, { route: engineRoute(ctx.path) ?? '', provider: patched.provider, cookies });
+      requireDeviceCookies(ctx, {
+        route: engineRoute(ctx.path) ?? '',
+        provider: patched.provider,
+        cookies: cookies as never,
+      });
     } catch (error) {
       ctx.status = 400;
       ctx.body = (error as { code: string }).code;
