@@ -2,7 +2,6 @@
 
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Consents } from '../consents/consents.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { StrengthMeter } from '../credentials/strength.ts';
@@ -22,6 +21,7 @@ import type { RpSessions } from '../rp/sessions.ts';
 import type { SignedIn } from '../rp/signed-in.ts';
 import type { RecoveryCodesPages } from '../sign-in/second-factor/recovery-codes-page.ts';
 import type { Db } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { createAccountPageHelpers } from './account-page-helpers.ts';
 import { type ActivityRoutesDependencies, activityRoutes } from './activity-routes.ts';
 import { browserRoutes } from './browser-routes.ts';

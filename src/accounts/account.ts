@@ -1,9 +1,9 @@
 // An account with its roles and permissions, and the statement that loads it, which is executed for every token, userinfo
 // request and page (docs/performance.md).
 
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import { cacheDirectory } from '../storage/directory-cache.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { hotStatements, type Sql, type Statement } from '../storage/statements.ts';
 import { isStorable } from '../storage/storable-text.ts';
 import { nameKey } from './names.ts';
@@ -134,9 +134,9 @@ function rightsOf(
   const roles = new Set<string>();
   const permissions = new Set<string>();
   for (const [roleId = '', via = '', mac = '', roleMac = '', name = ''] of grants) {
-    if (!isGenuine('user_roles', [userId, roleId, via], mac) || roles.has(name)) continue;
+    if (!isGenuine('user_roles', { userId, roleId, via }, mac) || roles.has(name)) continue;
     const own = rolePermissions.flatMap(([id, permission = '']) => (id === roleId ? [permission] : [])).sort();
-    if (!isGenuine('roles', [roleId, name, ...own], roleMac)) continue;
+    if (!isGenuine('roles', { id: roleId, name, permissions: own }, roleMac)) continue;
     roles.add(name);
     for (const permission of own) permissions.add(permission);
   }

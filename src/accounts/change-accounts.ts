@@ -1,12 +1,12 @@
 // Creates, changes and deletes accounts. Unique constraints decide which of two requests gets a name, not a look-up
 // beforehand. Every change is audited in its own transaction.
 import type { Actor, Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { badRequest, conflict, notFound } from '../http/errors.ts';
 import { deleteLinkTokens } from '../mail/link-tokens.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { lockRow } from '../storage/row-lock.ts';
 import type { Sql } from '../storage/statements.ts';
 import type { Account, createAccountLookup } from './account.ts';

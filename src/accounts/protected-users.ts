@@ -1,6 +1,6 @@
 // The MACs of users: their names and addresses decide where a reset is mailed and whom an application takes the user for.
-import type { ProtectedRows, ProtectedValue } from '../audit/protected-rows.ts';
-import { type TextFieldName, textFieldNames } from './profile-fields.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
+import type { TextFieldName } from './profile-fields.ts';
 
 export interface UserColumns extends Record<TextFieldName, string | null> {
   id: string;
@@ -22,22 +22,12 @@ export interface UserColumns extends Record<TextFieldName, string | null> {
 
 const TABLE = 'users';
 
-/** What the MAC covers. */
-export function userFields(row: UserColumns): ProtectedValue[] {
-  const { id, username, usernameKey, email, emailKey, emailVerified, phoneNumber, phoneNumberVerified } = row;
-  const { address, attributes, ssoId, isActive, source } = row;
-  const names = [username, usernameKey, email, emailKey, Boolean(emailVerified)];
-  const phone = [phoneNumber, Boolean(phoneNumberVerified)];
-  const texts = textFieldNames.map((field) => row[field]);
-  return [id, ...names, ...phone, address, attributes, ssoId, Boolean(isActive), source, ...texts];
-}
-
 /** The MAC to store with the row. */
 export function userMac(row: UserColumns, { macOf }: ProtectedRows): string {
-  return macOf(TABLE, userFields(row));
+  return macOf(TABLE, row);
 }
 
 /** Whether this server wrote the row; raises an alarm if not. */
 export function isGenuineUser(row: UserColumns & { mac: string }, { isGenuine }: ProtectedRows): boolean {
-  return isGenuine(TABLE, userFields(row), row.mac);
+  return isGenuine(TABLE, row, row.mac);
 }

@@ -1,8 +1,9 @@
 // Rows of users as they are stored, whatever their MAC: for `gatehouse user delete`, because a row that another program changed is
 // unknown to everything else.
-import type { ProtectedRows } from '../audit/protected-rows.ts';
+
 import { notFound } from '../http/errors.ts';
 import type { Db, Tx } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import type { AccountContext } from './change-accounts.ts';
 import { nameKey } from './names.ts';
 import { isGenuineUser } from './protected-users.ts';

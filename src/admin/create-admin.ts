@@ -5,7 +5,6 @@ import type { Applications } from '../applications/applications.ts';
 import type { ApplicationPictures } from '../applications/pictures/pictures.ts';
 import { createResources } from '../applications/resources.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { ImageStore } from '../brand/image-store.ts';
 import type { ConfigFile } from '../config-file/config-file.ts';
 import { exportConfiguration, exportedConfiguration } from '../config-file/export.ts';
@@ -37,6 +36,7 @@ import type { WaitingMetadataDecisions } from '../saml/metadata/waiting-metadata
 import type { Settings } from '../settings/settings.ts';
 import type { SignUpCodes } from '../sign-up-codes/sign-up-codes.ts';
 import type { Db } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import type { Sql } from '../storage/statements.ts';
 import type { Endpoint } from './api/endpoint.ts';
 import { createApiKeyAdmin } from './api-keys/actions.ts';

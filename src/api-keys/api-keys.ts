@@ -2,13 +2,13 @@
 // the admin API, so it has a MAC over everything but the time of its last use.
 import { z } from 'zod';
 import type { Actor, Audit } from '../audit/audit.ts';
-import type { ProtectedRows, ProtectedValue } from '../audit/protected-rows.ts';
 import { conflict, notFound } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { plural } from '../platform/plural.ts';
 import type { Vault } from '../platform/vault.ts';
 import { type Db, type Tx, withinTransaction } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { idInKey, newKeyText } from './key-text.ts';
 
 export interface ApiKey {
@@ -65,13 +65,6 @@ const HASH_PURPOSE = 'api-key';
 /** Not empty: `secrets adopt` writes the MACs of rows without one. */
 const INVALID_MAC = 'invalid';
 const DAY_MS = 24 * 3600 * 1000;
-
-/** What the MAC of a key covers. */
-export function apiKeyFields(row: Omit<Row, 'mac' | 'lastFour' | 'lastUsedAt'>): ProtectedValue[] {
-  const { id, userId, name, secretHash, permissions, createdBy, createdAt, expiresAt, revokedAt } = row;
-  const times = [createdAt, expiresAt, revokedAt].map((at) => (at === null ? null : new Date(at).toISOString()));
-  return [id, userId, name, secretHash, permissions, createdBy, ...times];
-}
 
 export function createApiKeys(dependencies: ApiKeysDependencies) {
   const { db, vault, now } = dependencies;
@@ -148,7 +141,7 @@ async function createKey(
     revokedAt: null,
     lastUsedAt: null,
   };
-  const mac = protectedRows.macOf('api_keys', apiKeyFields(row));
+  const mac = protectedRows.macOf('api_keys', row);
   await tx.apiKey.create({ data: { ...row, mac } });
   const data = { keyId: id, name, permissions, expiresAt: row.expiresAt };
   await audit.record({ ...by, type: 'api-key.created', outcome: 'success', subjectId: ownerId, data }, tx);
@@ -163,9 +156,7 @@ async function revokeKey(dependencies: ApiKeysDependencies, id: string, by: Acto
   const revokedAt = now();
   const ended = { revokedAt, expiresAt: new Date(Math.min(+row.expiresAt, +revokedAt)) };
   // A row that another program changed is no key. Its revocation must not confirm it.
-  const mac = isGenuine(row, dependencies)
-    ? protectedRows.macOf('api_keys', apiKeyFields({ ...row, ...ended }))
-    : INVALID_MAC;
+  const mac = isGenuine(row, dependencies) ? protectedRows.macOf('api_keys', { ...row, ...ended }) : INVALID_MAC;
   await tx.apiKey.update({ where: { id }, data: { ...ended, mac } });
   const data = { keyId: id, name: row.name };
   await audit.record({ ...by, type: 'api-key.revoked', outcome: 'success', subjectId: row.userId, data }, tx);
@@ -173,7 +164,7 @@ async function revokeKey(dependencies: ApiKeysDependencies, id: string, by: Acto
 }
 
 function isGenuine(row: Row, { protectedRows }: ApiKeysDependencies): boolean {
-  return protectedRows.isGenuine('api_keys', apiKeyFields(row), row.mac);
+  return protectedRows.isGenuine('api_keys', row, row.mac);
 }
 
 function inState(state: ListApiKeys['state'], now: Date) {

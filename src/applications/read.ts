@@ -1,9 +1,10 @@
 // Reads applications of both protocols: one, all, or pages by name with a cursor, so that changes do not shift the pages.
-import type { ProtectedRows } from '../audit/protected-rows.ts';
+
 import { notFound } from '../http/errors.ts';
 import { inChunks } from '../storage/chunks.ts';
 import type { Db, Tx } from '../storage/database.ts';
 import { type Fragment, fragment, joinFragments, trustedText } from '../storage/fragments.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { isStorable, withoutUnstorable } from '../storage/storable-text.ts';
 import { type AccessSubject, accessDecisionFilter } from './access-decision.ts';
 import { type Application, fromRow, UnreadableApplication, withRoles } from './application.ts';

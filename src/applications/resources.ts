@@ -1,13 +1,13 @@
 // Registered APIs (RFC 8707 resources): a client that asks for one gets a JWT access token with it as the only audience.
 
 import type { Actor, Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { badRequest, conflict, forbidden, notFound } from '../http/errors.ts';
 import type { KeyAlg } from '../keys/rotation.ts';
 import type { Clock } from '../platform/clock.ts';
 import { faultMessage } from '../platform/fault-messages.ts';
 import type { Fault } from '../platform/faults.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { t } from '../texts/text.ts';
 import { RESERVED } from './rules/identifiers.ts';
 import { unlistedAlgFault } from './rules/signing-algorithms.ts';
@@ -146,18 +146,13 @@ function columnsOf({ scopes, scopePermissions, signingAlg }: Omit<Resource, 'ide
 
 type ResourceRow = Columns & { identifier: string; source: string };
 
-/** What the MAC of an API covers. */
-export function resourceFields({ identifier, scopes, scopePermissions, signingAlg, source }: ResourceRow): string[] {
-  return [identifier, scopes, scopePermissions, signingAlg, source];
-}
-
 function withMac(row: ResourceRow, { macOf }: ProtectedRows): ResourceRow & { mac: string } {
-  return { ...row, mac: macOf('resources', resourceFields(row)) };
+  return { ...row, mac: macOf('resources', row) };
 }
 
 /** Whether this server wrote the row; without that nobody gets its scopes. */
 export function isGenuineResource(row: ResourceRow & { mac: string }, { isGenuine }: ProtectedRows): boolean {
-  return isGenuine('resources', resourceFields(row), row.mac);
+  return isGenuine('resources', row, row.mac);
 }
 
 /** A row of the table as the rest of the code sees it. */

@@ -1,12 +1,13 @@
 // Client secrets at rest: hashed where they are only compared, sealed where an HMAC needs the value (client_secret_jwt,
 // HS256). Several may be valid while one is rotated. A generated secret is returned once and never again.
-import type { ProtectedRows } from '../audit/protected-rows.ts';
+
 import { conflict } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId, randomToken, safeEqual } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Tx } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { t } from '../texts/text.ts';
 import { type ClientSecretColumns, clientSecretRow, isGenuineSecret } from './macs/protected-applications.ts';
 

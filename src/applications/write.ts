@@ -3,13 +3,13 @@
 
 import { nameKey } from '../accounts/names.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { badRequest, conflict, forbidden } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { faultMessage } from '../platform/fault-messages.ts';
 import { randomId } from '../platform/random.ts';
 import type { Authority } from '../rbac/authority.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { type Application, type ApplicationSource, readMetadata } from './application.ts';
 import { declarationDifference, declarationForAudit } from './audit-data.ts';
 import type { Change } from './changes.ts';

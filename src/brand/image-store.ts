@@ -1,11 +1,11 @@
 // The pictures of brands: stored in the database under the hash of their content, so that every instance serves them. A setting or an application has only the name of its picture.
 
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import { faultMessage } from '../platform/fault-messages.ts';
 import { removeValues, storedKeys, storedRow, storeValue } from '../settings/stored-values.ts';
 import { isImageData, isImageName } from '../settings/value-schemas.ts';
 import type { Db, Tx } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { createImageReader, type NewImage } from './image-reader.ts';
 import { ImageFault } from './images/image-fault.ts';
 import { imageLimits } from './limits.ts';
@@ -35,7 +35,7 @@ export function createImageStore({ db, now, protectedRows }: ImageStoreDependenc
     if (!isImageName(name)) return undefined;
     const key = `${IMAGE_KEY}${name}`;
     const row = await storedRow(db, key);
-    if (!row || !protectedRows.isGenuine(TABLE, [key, row.value], row.mac)) return undefined;
+    if (!row || !protectedRows.isGenuine(TABLE, { key, value: row.value }, row.mac)) return undefined;
     const bytes = Buffer.from(JSON.parse(row.value) as string, 'base64');
     if (cached.size >= MAX_CACHED) cached.delete(cached.keys().next().value as string);
     cached.set(name, bytes);
@@ -75,7 +75,7 @@ export function createImageStore({ db, now, protectedRows }: ImageStoreDependenc
 
     async save(tx: Tx, { name, bytes }: NewImage): Promise<void> {
       const key = `${IMAGE_KEY}${name}`;
-      const mac = (text: string) => protectedRows.macOf(TABLE, [key, text]);
+      const mac = (text: string) => protectedRows.macOf(TABLE, { key, value: text });
       await storeValue(tx, key, bytes.toString('base64'), { source: 'brand', at: now(), mac });
     },
 

@@ -8,7 +8,6 @@ import type { Applications } from '../applications/applications.ts';
 import { oidcClient } from '../applications/fields/oidc-client.ts';
 import { serviceProvider } from '../applications/fields/service-provider.ts';
 import { isGenuineResource, type Resource, resourceOf } from '../applications/resources.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { type ImageStore, imageType } from '../brand/image-store.ts';
 import { type PictureValues, picturesIn } from '../brand/pictures.ts';
 import type { Connections } from '../connections/connections.ts';
@@ -19,6 +18,7 @@ import type { SettingEntry, Settings } from '../settings/settings.ts';
 import type { SignUpCode, SignUpCodes } from '../sign-up-codes/sign-up-codes.ts';
 import { inChunks } from '../storage/chunks.ts';
 import type { Db } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { declaredApplication } from './plan/clients.ts';
 
 type ExportDependencies = {
@@ -199,8 +199,7 @@ function ssoConnectionOf(
 ): string | null {
   const found = row.externalIdentities.find(({ subject }) => subject === row.ssoId);
   if (!found) return null;
-  const { connectionId, subject, userId, mac } = found;
-  return isGenuine('external_identities', [connectionId, subject, userId], mac) ? connectionId : null;
+  return isGenuine('external_identities', found, found.mac) ? found.connectionId : null;
 }
 
 // Fields that have their default value are left out.

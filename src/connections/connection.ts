@@ -46,12 +46,6 @@ export interface ConnectionColumns {
   source: string;
 }
 
-/** The fields of the MAC of a row (audit/protected-rows.ts). */
-export function protectedFields(row: ConnectionColumns): string[] {
-  const { id, kind, preset, name, enabled, position, settings, source } = row;
-  return [id, kind, preset, name, String(enabled), String(position), settings, source];
-}
-
 /** The connection of a row whose MAC was verified. */
 export function connectionOf(row: ConnectionColumns): Connection {
   const { id, kind, preset, name, enabled, position, settings, source } = row;

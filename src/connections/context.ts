@@ -1,12 +1,12 @@
 // What the operations on connections share.
 import type { Actor, Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { AdministratorMail } from '../mail/messages.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Authority } from '../rbac/authority.ts';
 import type { Db, Tx } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import type { Sql } from '../storage/statements.ts';
 
 export interface ConnectionsContext {

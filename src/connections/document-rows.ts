@@ -50,7 +50,7 @@ export async function storeDocument(
 ): Promise<DocumentRow> {
   const readAt = now();
   const nextReadAt = addSeconds(readAt, limits.connections.readSeconds);
-  const mac = protectedRows.macOf('connection_documents', [connectionId, kind, content]);
+  const mac = protectedRows.macOf('connection_documents', { connectionId, kind, content });
   const data = { content, mac, readAt, nextReadAt, failingSince: null, lastError: null };
   await db.connectionDocument.upsert({
     where: { connectionId_kind: { connectionId, kind } },
@@ -79,7 +79,7 @@ export async function storeFailure(
     // Without a document: when it was tried.
     readAt: content === '' ? at : (before?.readAt ?? at),
   };
-  const mac = protectedRows.macOf('connection_documents', [connectionId, kind, content]);
+  const mac = protectedRows.macOf('connection_documents', { connectionId, kind, content });
   await db.connectionDocument.upsert({
     where: { connectionId_kind: { connectionId, kind } },
     create: { connectionId, kind, content, mac, ...state },
@@ -105,8 +105,7 @@ type Stored = Omit<DocumentRow, 'kind' | 'triedAt' | 'lastError'> & {
 
 function fromRow(row: Stored, protectedRows: DocumentRowsContext['protectedRows']): DocumentRow | undefined {
   const { mac, ...rest } = row;
-  if (!protectedRows.isGenuine('connection_documents', [row.connectionId, row.kind, row.content], mac))
-    return undefined;
+  if (!protectedRows.isGenuine('connection_documents', row, mac)) return undefined;
   const hasFailed = row.content !== '' && row.failingSince !== null;
   const triedAt = hasFailed ? addSeconds(row.nextReadAt, -limits.connections.retrySeconds) : row.readAt;
   const lastError = row.lastError === null ? null : readStoredText(row.lastError);

@@ -37,7 +37,7 @@ export async function listDomains(
   const where = connectionId === undefined ? {} : { connectionId };
   const rows = await tx.connectionDomain.findMany({ where, orderBy: { domain: 'asc' } });
   return rows.map((row) => {
-    const isGenuine = protectedRows.isGenuine('connection_domains', domainFields(row), row.mac);
+    const isGenuine = protectedRows.isGenuine('connection_domains', row, row.mac);
     const { domain, connectionId: id, challenge, checkedAt } = row;
     const record = { name: `_gatehouse.${domain}`, value: `gatehouse-domain=${challenge}` };
     return { domain, connectionId: id, record, provenAt: isGenuine ? row.provenAt : null, checkedAt };
@@ -63,7 +63,7 @@ export async function setDomains(
     }
     const provenAt = isDeclared ? context.now() : null;
     const row = { domain, connectionId, challenge: randomToken(CHALLENGE_BYTES), provenAt };
-    const mac = context.protectedRows.macOf('connection_domains', domainFields(row));
+    const mac = context.protectedRows.macOf('connection_domains', row);
     await tx.connectionDomain.create({ data: { ...row, checkedAt: provenAt, mac } }).catch((error: unknown) => {
       if (!isUniqueViolation(error)) throw error;
       throw conflict('conflict', { message: t('console.connections.fault.domain-taken', { domain }), cause: error });
@@ -78,15 +78,10 @@ export async function setProof(
   provenAt: Date | null,
   tx: Tx,
 ): Promise<void> {
-  const mac = protectedRows.macOf('connection_domains', domainFields({ ...row, provenAt }));
+  const mac = protectedRows.macOf('connection_domains', { ...row, provenAt });
   const { domain, connectionId, challenge } = row;
   await tx.connectionDomain.updateMany({
     where: { domain, connectionId, challenge },
     data: { provenAt, checkedAt: now(), mac },
   });
-}
-
-/** What the MAC of a domain covers. */
-export function domainFields({ domain, connectionId, challenge, provenAt }: Omit<Row, 'checkedAt' | 'mac'>): string[] {
-  return [domain, connectionId, challenge, provenAt?.toISOString() ?? ''];
 }

@@ -2,7 +2,7 @@
 import { notFound } from '../http/errors.ts';
 import type { Tx } from '../storage/database.ts';
 import { t } from '../texts/text.ts';
-import { type Connection, connectionOf, protectedFields } from './connection.ts';
+import { type Connection, connectionOf } from './connection.ts';
 import type { ConnectionsContext } from './context.ts';
 
 type ReadContext = Pick<ConnectionsContext, 'protectedRows'>;
@@ -10,15 +10,13 @@ type ReadContext = Pick<ConnectionsContext, 'protectedRows'>;
 /** Every connection that this server wrote, in the order of the buttons. */
 export async function listConnections({ protectedRows }: ReadContext, tx: Tx): Promise<Connection[]> {
   const rows = await tx.connection.findMany({ orderBy: [{ position: 'asc' }, { id: 'asc' }] });
-  return rows.filter((row) => protectedRows.isGenuine('connections', protectedFields(row), row.mac)).map(connectionOf);
+  return rows.filter((row) => protectedRows.isGenuine('connections', row, row.mac)).map(connectionOf);
 }
 
 /** The ids of the rows that another program wrote. */
 export async function listForged({ protectedRows }: ReadContext, tx: Tx): Promise<string[]> {
   const rows = await tx.connection.findMany({ orderBy: { id: 'asc' } });
-  return rows
-    .filter((row) => !protectedRows.isGenuine('connections', protectedFields(row), row.mac))
-    .map(({ id }) => id);
+  return rows.filter((row) => !protectedRows.isGenuine('connections', row, row.mac)).map(({ id }) => id);
 }
 
 export async function findConnection(
@@ -27,7 +25,7 @@ export async function findConnection(
   tx: Tx,
 ): Promise<Connection | undefined> {
   const row = await tx.connection.findUnique({ where: { id } });
-  return row && protectedRows.isGenuine('connections', protectedFields(row), row.mac) ? connectionOf(row) : undefined;
+  return row && protectedRows.isGenuine('connections', row, row.mac) ? connectionOf(row) : undefined;
 }
 
 /** Throws not_found (404). */

@@ -14,7 +14,6 @@ export interface RoleMapping {
 }
 
 type MappingsContext = Pick<ConnectionsContext, 'protectedRows' | 'assertMay'>;
-const fieldsOf = (connectionId: string, group: string, roleId: string) => [connectionId, group, roleId];
 
 /** The mappings that this server wrote, by group and role. */
 export async function listRoleMappings(
@@ -28,7 +27,7 @@ export async function listRoleMappings(
     orderBy: [{ group: 'asc' }, { roleId: 'asc' }],
   });
   return rows.flatMap(({ group, roleId, mac, role }) =>
-    protectedRows.isGenuine('connection_role_mappings', fieldsOf(connectionId, group, roleId), mac)
+    protectedRows.isGenuine('connection_role_mappings', { connectionId, group, roleId }, mac)
       ? [{ group, roleId, role: role.name }]
       : [],
   );
@@ -63,7 +62,7 @@ export async function setRoleMappings(
       }
       await context.assertMay(by, { what: 'role', role }, tx);
       if (!(await isGenuineRole(role, context.protectedRows, tx))) throw conflict('changed_outside');
-      const mac = context.protectedRows.macOf('connection_role_mappings', fieldsOf(connectionId, group, role.id));
+      const mac = context.protectedRows.macOf('connection_role_mappings', { connectionId, group, roleId: role.id });
       rows.push({ connectionId, group, roleId: role.id, mac });
     }
   }

@@ -6,7 +6,7 @@ import { sha256 } from '../platform/random.ts';
 import { takeConnectionRoles } from '../rbac/connection-roles.ts';
 import { isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
 import { t } from '../texts/text.ts';
-import { type Connection, type ConnectionColumns, protectedFields } from './connection.ts';
+import type { Connection, ConnectionColumns } from './connection.ts';
 import { type Change, type ConnectionsContext, recordChange } from './context.ts';
 import { listDomains, setDomains } from './domains.ts';
 import { getConnection } from './read.ts';
@@ -91,7 +91,7 @@ export function removeConnection(
   return withinTransaction(context.db, outer, async (tx) => {
     const row = await tx.connection.findUnique({ where: { id } });
     if (!row) throw notFound({ message: t('console.connections.fault.missing', { id }) });
-    const isGenuine = context.protectedRows.isGenuine('connections', protectedFields(row), row.mac);
+    const isGenuine = context.protectedRows.isGenuine('connections', row, row.mac);
     const before = isGenuine ? await getChangeable(context, id, source, tx) : undefined;
     const old = before && (await declaredParts(context, before, tx));
     await takeConnectionRoles(context, id, by ?? {}, tx);
@@ -162,7 +162,7 @@ function columnsOf({ settings, ...columns }: Connection): ConnectionColumns {
 }
 
 function macOf({ protectedRows }: ConnectionsContext, row: ConnectionColumns): string {
-  return protectedRows.macOf('connections', protectedFields(row));
+  return protectedRows.macOf('connections', row);
 }
 
 export interface ChangeFault {

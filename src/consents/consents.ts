@@ -1,10 +1,10 @@
 // Consents: what users allow applications to receive (OIDC Core 3.1.2.4). A consent outlives the session in which it was
 // given; the engine's grants are made from it, so the end of a session revokes tokens and keeps the consent.
 
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
 import { type Db, isUniqueViolation } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { hotStatements, type Sql } from '../storage/statements.ts';
 
 /** What is requested or granted: scopes for claims, single claims, and scopes by resource (RFC 8707). */
@@ -38,17 +38,12 @@ export interface ConsentsDependencies {
 
 const TABLE = 'consents';
 
-/** What the MAC covers. */
-export function consentFields(row: { userId: string; applicationId: string; granted: string }): string[] {
-  return [row.userId, row.applicationId, row.granted];
-}
-
 export function createConsents({ db, sql, now, protectedRows }: ConsentsDependencies) {
   const keyOf = (userId: string, applicationId: string) => ({ userId_applicationId: { userId, applicationId } });
 
   async function find(userId: string, applicationId: string): Promise<Granted | undefined> {
     const row = await db.consent.findUnique({ where: keyOf(userId, applicationId) });
-    if (!row || !protectedRows.isGenuine(TABLE, consentFields(row), row.mac)) return undefined;
+    if (!row || !protectedRows.isGenuine(TABLE, row, row.mac)) return undefined;
     return JSON.parse(row.granted) as Granted;
   }
 
@@ -63,7 +58,7 @@ export function createConsents({ db, sql, now, protectedRows }: ConsentsDependen
     async allow(userId: string, applicationId: string, granted: Granted): Promise<void> {
       const before = await find(userId, applicationId);
       const all = JSON.stringify(before ? union(before, granted) : granted);
-      const mac = protectedRows.macOf(TABLE, consentFields({ userId, applicationId, granted: all }));
+      const mac = protectedRows.macOf(TABLE, { userId, applicationId, granted: all });
       await db.consent.upsert({
         where: keyOf(userId, applicationId),
         create: { id: randomId(), userId, applicationId, granted: all, mac },

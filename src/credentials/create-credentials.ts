@@ -1,9 +1,9 @@
 // Builds the password services: hashing, strength, breached passwords, and the passwords of accounts.
 import type { Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Db } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import type { Sql } from '../storage/statements.ts';
 import { type BreachedDependencies, createBreached } from './breached.ts';
 import { type CredentialsDependencies, createCredentials } from './credentials.ts';

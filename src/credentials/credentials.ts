@@ -3,11 +3,11 @@
 
 import type { Account } from '../accounts/account.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { badRequest, notFound } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { faultMessage } from '../platform/fault-messages.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import type { Sql } from '../storage/statements.ts';
 import type { Breached } from './breached.ts';
 import { createCheckPassword } from './check-password.ts';

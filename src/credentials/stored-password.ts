@@ -1,8 +1,9 @@
 // The rows of `password_credentials`: the hash of an account's password, and what is known about that password.
-import type { ProtectedRows } from '../audit/protected-rows.ts';
+
 import { deleteLinkTokens } from '../mail/link-tokens.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db, Tx } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { hotStatements, type Sql } from '../storage/statements.ts';
 import { kindOf } from './hash-work.ts';
 import { isCurrentHash } from './password.ts';
@@ -47,12 +48,13 @@ export interface StoredPasswordsDependencies {
 
 export function createStoredPasswords(dependencies: StoredPasswordsDependencies) {
   const { db, sql, now, protectedRows, abandonSignIns } = dependencies;
-  const macOf = (userId: string, hash: string) => protectedRows.macOf('password_credentials', [userId, hash]);
+  const macOf = (userId: string, hash: string) => protectedRows.macOf('password_credentials', { userId, hash });
 
   return {
     async find(userId: string, tx?: Tx): Promise<StoredPassword | undefined> {
       const [row] = await (tx ? sql.in(tx) : sql).query<Row>(statements.find, userId);
-      if (!row || !protectedRows.isGenuine('password_credentials', [userId, row.hash], row.mac)) return undefined;
+      if (!row || !protectedRows.isGenuine('password_credentials', { userId, hash: row.hash }, row.mac))
+        return undefined;
       const { hash, mustChange, long, changedAt } = row;
       return { hash, mustChange: Boolean(mustChange), long: Boolean(long), changedAt: new Date(changedAt) };
     },

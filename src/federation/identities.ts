@@ -1,10 +1,10 @@
 // External identities: which subject of which connection is which user.
 import type { Actor, Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { conflict } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId } from '../platform/random.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 
 export interface ExternalIdentity {
   id: string;
@@ -40,18 +40,12 @@ const MAX_LABEL = 254;
 
 export function createExternalIdentities(dependencies: IdentitiesDependencies) {
   const { db, now, audit, protectedRows } = dependencies;
-  const fieldsOf = ({ connectionId, subject, userId }: Pick<NewIdentity, 'connectionId' | 'subject' | 'userId'>) => [
-    connectionId,
-    subject,
-    userId,
-  ];
-
   const ofUsers: (userIds: readonly string[], tx?: Tx) => Promise<ExternalIdentity[]> = async (userIds, tx = db) => {
     const rows = await tx.externalIdentity.findMany({
       where: { userId: userIds.length === 1 ? userIds[0] : { in: [...userIds] } },
       orderBy: [{ linkedAt: 'asc' }, { id: 'asc' }],
     });
-    return rows.filter((row) => protectedRows.isGenuine('external_identities', fieldsOf(row), row.mac));
+    return rows.filter((row) => protectedRows.isGenuine('external_identities', row, row.mac));
   };
 
   return {
@@ -60,7 +54,7 @@ export function createExternalIdentities(dependencies: IdentitiesDependencies) {
       const row = await tx.externalIdentity.findUnique({
         where: { connectionId_subject: { connectionId, subject } },
       });
-      return row && protectedRows.isGenuine('external_identities', fieldsOf(row), row.mac) ? row : undefined;
+      return row && protectedRows.isGenuine('external_identities', row, row.mac) ? row : undefined;
     },
 
     ofUser: (userId: string, tx?: Tx): Promise<ExternalIdentity[]> => ofUsers([userId], tx),
@@ -74,7 +68,7 @@ export function createExternalIdentities(dependencies: IdentitiesDependencies) {
         const row = {
           ...identity,
           label: identity.label.slice(0, MAX_LABEL),
-          mac: protectedRows.macOf('external_identities', fieldsOf(identity)),
+          mac: protectedRows.macOf('external_identities', identity),
           lastUsedAt: now(),
         };
         await tx.externalIdentity.create({ data: { ...row, id: randomId(), linkedAt: now() } }).catch((error) => {

@@ -1,9 +1,9 @@
 // A session at an upstream as a row: what of it is encrypted, what finds it, and the MAC that tells its genuine rows from forged ones.
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { sha256 } from '../platform/random.ts';
 import type { Vault } from '../platform/vault.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import type { UpstreamSessionHandle } from './upstream.ts';
 
 export interface UpstreamSession {
@@ -64,8 +64,8 @@ const TABLE = 'upstream_sessions';
 
 export function createUpstreamSessionRows({ vault, protectedRows }: SessionRowsDependencies) {
   return {
-    macOf: (row: Identified) => protectedRows.macOf(TABLE, upstreamSessionFields(row)),
-    isGenuine: (row: SessionRow) => protectedRows.isGenuine(TABLE, upstreamSessionFields(row), row.mac),
+    macOf: (row: Identified) => protectedRows.macOf(TABLE, row),
+    isGenuine: (row: SessionRow) => protectedRows.isGenuine(TABLE, row, row.mac),
     seal: (id: string, handle: UpstreamSessionHandle | undefined) =>
       vault.seal(JSON.stringify(handle ?? null), `${TABLE}:${id}`),
     toSession({ id, sessionUid, connectionId, userId, subject, dataSealed }: SessionRow): UpstreamSession {
@@ -74,8 +74,4 @@ export function createUpstreamSessionRows({ vault, protectedRows }: SessionRowsD
       return { id, sessionUid, connectionId, userId, subject, handle };
     },
   };
-}
-
-export function upstreamSessionFields({ id, sessionUid, connectionId, userId, subject }: Identified): string[] {
-  return [id, sessionUid, connectionId, userId, subject];
 }

@@ -2,7 +2,6 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Context } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
@@ -16,6 +15,7 @@ import type { Vault } from '../platform/vault.ts';
 import type { Rejections } from '../rejections/rejections.ts';
 import type { Saml } from '../saml/create-saml.ts';
 import type { Db } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { createAbandonedLogouts } from './abandoned-logouts.ts';
 import { createLogoutDeliveries } from './deliveries.ts';
 import type { EndSession } from './end-session.ts';

@@ -1,14 +1,13 @@
 // The deliveries of a logout from this server to applications: logout tokens (OIDC Back-Channel Logout 1.0) and
 // LogoutRequests by SOAP (SAML Bindings 3.2), as jobs of a queue (jobs/queue.ts) with a lane for each application.
 import type { Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { createJobQueue, type JobOutcome, type JobQueue, type QueueStore } from '../jobs/queue.ts';
 import { limits } from '../limits.ts';
 import { UnexpectedAnswer } from '../network/unexpected-answer.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
-import { deliveryFields } from './logout-run.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import type { LogoutRunStore } from './logout-run-store.ts';
 import type { Outcome } from './participant-outcome.ts';
 
@@ -110,9 +109,7 @@ async function dueDeliveries(
     orderBy: [{ tries: 'asc' }, { nextTryAt: 'asc' }],
     take: limit,
   });
-  const genuine = new Set(
-    rows.filter((row) => protectedRows.isGenuine('logout_deliveries', deliveryFields(row), row.mac)),
-  );
+  const genuine = new Set(rows.filter((row) => protectedRows.isGenuine('logout_deliveries', row, row.mac)));
   const forged = rows.filter((row) => !genuine.has(row)).map(({ id }) => id);
   if (forged.length > 0)
     await db.logoutDelivery.updateMany({

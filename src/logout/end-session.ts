@@ -7,13 +7,13 @@
 // logout/deliveries.ts sends logout tokens and SOAP requests with retries, while the browser opens /signout/:run again and again:
 // logout/front-channel/steps.ts probes, shows the frames, redirects to each service provider and to the upstream, and completes the run.
 import type { Actor, Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { deleteLinkTokens } from '../mail/link-tokens.ts';
 import type { SessionEntry, Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import { endAccountParticipants, endSessionParticipants, removeAccountParticipants } from '../saml/slo/removals.ts';
 import { abandonSignIns } from '../sign-in/abandon-sign-ins.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { deliveryRow, type FrontChannel, type RunRef } from './logout-run.ts';
 import type { LogoutRunStore } from './logout-run-store.ts';
 import { planParticipants } from './participants.ts';

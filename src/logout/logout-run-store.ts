@@ -1,11 +1,11 @@
 // Logout runs in the database: any instance continues where another one stopped, and conditional updates decide which of
 // two concurrent requests counts.
 import type { Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { sha256 } from '../platform/random.ts';
 import type { Db, Tx } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import type { ProbeResult } from './front-channel/next-step.ts';
 import {
   type LogoutRun,

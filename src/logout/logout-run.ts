@@ -1,9 +1,9 @@
 // A logout run and its participants, as rows and as values, and the audit event of each outcome.
 import type { AuditInput } from '../audit/audit.ts';
-import type { ProtectedRows, ProtectedValue } from '../audit/protected-rows.ts';
 import { randomId } from '../platform/random.ts';
 import type { NameId } from '../saml/messages/name-id.ts';
 import type { Db } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import type { LogoutBrowser } from './front-channel/logout-browser.ts';
 import type { ParticipantState, ParticipantStatus, ProbeResult } from './front-channel/next-step.ts';
 
@@ -130,30 +130,6 @@ export function isDirectDelivery(channel: string): boolean {
   return channel === 'back' || channel === 'soap';
 }
 
-/** What the MAC of a run covers: whose it is, how it ends, until when. The browser and the progress change without it. */
-export function runFields(
-  row: Pick<RunRow, 'id' | 'userId' | 'reason' | 'initiator' | 'completion' | 'createdAt' | 'expiresAt'>,
-): ProtectedValue[] {
-  const { id, userId, reason, initiator, completion, createdAt, expiresAt } = row;
-  return [id, userId, reason, initiator, completion, ...[createdAt, expiresAt].map((at) => new Date(at).toISOString())];
-}
-
-/** What the MAC of a participant covers: who is notified, of which session. The channel and the progress change without it. */
-export function participantFields(
-  row: Pick<ParticipantRow, 'id' | 'runId' | 'position' | 'clientId' | 'protocol' | 'name' | 'data'>,
-): ProtectedValue[] {
-  const { id, runId, position, clientId, protocol, name, data } = row;
-  return [id, runId, position, clientId, protocol, name, data];
-}
-
-/** What the MAC of a delivery covers: everything but its progress. */
-export function deliveryFields(
-  row: Pick<DeliveryRow, 'id' | 'channel' | 'participantId' | 'clientId' | 'accountId' | 'sid' | 'createdAt'>,
-): ProtectedValue[] {
-  const { id, channel, participantId, clientId, accountId, sid, createdAt } = row;
-  return [id, channel, participantId, clientId, accountId, sid, new Date(createdAt).toISOString()];
-}
-
 /** A new delivery as a row. @param participantId of a logout run, if the delivery belongs to one */
 export function deliveryRow(
   to: { participantId: string | null; clientId: string; channel: string; accountId: string; sid: string | undefined },
@@ -161,7 +137,7 @@ export function deliveryRow(
   { macOf }: ProtectedRows,
 ) {
   const row = { ...to, id: randomId(), sid: to.sid ?? null, nextTryAt: at, createdAt: at };
-  return { ...row, mac: macOf('logout_deliveries', deliveryFields(row)) };
+  return { ...row, mac: macOf('logout_deliveries', row) };
 }
 
 /** The delivery that notifies a participant, as a row. */
@@ -194,12 +170,11 @@ export function eventOf(
 }
 
 type ParticipantRow = Awaited<ReturnType<Db['logoutParticipant']['findMany']>>[number];
-type DeliveryRow = Awaited<ReturnType<Db['logoutDelivery']['findMany']>>[number];
 type RunRow = Awaited<ReturnType<Db['logoutRun']['findMany']>>[number] & { participants: ParticipantRow[] };
 
 /** Undefined for a run that another program wrote or changed; without the participants that it wrote or changed. */
 export function toRun(stored: RunRow, protectedRows: ProtectedRows): LogoutRun | undefined {
-  if (!protectedRows.isGenuine('logout_runs', runFields(stored), stored.mac)) return undefined;
+  if (!protectedRows.isGenuine('logout_runs', stored, stored.mac)) return undefined;
   const { id, userId, initiator, createdAt, finishedAt, participants, ...row } = stored;
   const { languages = [], ...completion } = JSON.parse(row.completion) as LogoutCompletion & { languages?: string[] };
   return {
@@ -216,7 +191,7 @@ export function toRun(stored: RunRow, protectedRows: ProtectedRows): LogoutRun |
 
 /** Undefined for a row that another program wrote or changed. */
 export function toParticipant(row: ParticipantRow, { isGenuine }: ProtectedRows): Participant | undefined {
-  if (!isGenuine('logout_participants', participantFields(row), row.mac)) return undefined;
+  if (!isGenuine('logout_participants', row, row.mac)) return undefined;
   const data = JSON.parse(row.data) as ParticipantData;
   return {
     id: row.id,

@@ -1,9 +1,9 @@
 // Stores a new logout run with its participants and deliveries, in the transaction that ends the sessions.
 import type { Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { limits } from '../limits.ts';
 import { randomId, randomToken, sha256 } from '../platform/random.ts';
 import type { Tx } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { isSettled, needsBrowser, type ParticipantStatus } from './front-channel/next-step.ts';
 import {
   deliveryOf,
@@ -12,9 +12,7 @@ import {
   isDirectDelivery,
   type NewParticipant,
   type NewRun,
-  participantFields,
   type RunRef,
-  runFields,
   storedState,
 } from './logout-run.ts';
 
@@ -35,9 +33,9 @@ export async function insertRun(newRun: NewRun, { tx, at, audit, protectedRows }
   const run = runRow(id, newRun, at);
   const rows = participants.map((one, position) => {
     const row = { ...participantRow(one, position, at), runId: id };
-    return { ...row, mac: protectedRows.macOf('logout_participants', participantFields(row)) };
+    return { ...row, mac: protectedRows.macOf('logout_participants', row) };
   });
-  const mac = protectedRows.macOf('logout_runs', runFields(run));
+  const mac = protectedRows.macOf('logout_runs', run);
   await tx.logoutRun.create({ data: { ...run, mac }, select: { id: true } });
   if (rows.length > 0) await tx.logoutParticipant.createMany({ data: rows });
   const deliveries = rows.filter(({ channel, state }) => isDirectDelivery(channel) && state === 'waiting');

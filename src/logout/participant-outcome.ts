@@ -1,8 +1,8 @@
 // The outcome of a participant: stored once with its audit event, also when two requests are concurrent.
 import type { Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Db, type Tx, transaction, withinTransaction } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import type { ParticipantState } from './front-channel/next-step.ts';
 import { deliveryOf, eventOf, type Participant, storedState } from './logout-run.ts';
 

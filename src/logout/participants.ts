@@ -1,12 +1,12 @@
 // Plans how each application of the ended sessions is notified, from its current registration.
 import { readMetadata } from '../applications/application.ts';
 import { isGenuineApplication } from '../applications/macs/protected-applications.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { SessionEntry } from '../oidc/store/sessions/sessions.ts';
 import type { NameId } from '../saml/messages/name-id.ts';
 import type { SloEndpoint } from '../saml/metadata/entity.ts';
 import { sloEndpoints } from '../saml/metadata/service-providers.ts';
 import type { Tx } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import type { Channel } from './front-channel/next-step.ts';
 import { INITIATOR, type NewParticipant, type ParticipantData } from './logout-run.ts';
 

@@ -1,10 +1,11 @@
 // Tokens of mailed links: 32 random bytes, of which only the hash is stored. A token serves one purpose, works once and
 // expires. A new token of the same purpose replaces the older one. Tokens of password resets have a table of their own.
-import type { ProtectedRows } from '../audit/protected-rows.ts';
+
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId, randomToken, sha256 } from '../platform/random.ts';
 import type { Db, Tx } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 
 const mailPurposes = ['verify-email', 'change-email', 'invite', 'unlock'] as const;
 export type LinkPurpose = (typeof mailPurposes)[number] | 'reset-password';
@@ -31,13 +32,13 @@ export function createLinkTokens({ db, now, protectedRows }: LinkTokensDependenc
 
   async function findReset(tokenHash: string) {
     const row = await db.passwordResetToken.findFirst({ where: { tokenHash, ...usable() } });
-    if (!row || !protectedRows.isGenuine('password_reset_tokens', resetFields(row), row.mac)) return null;
+    if (!row || !protectedRows.isGenuine('password_reset_tokens', row, row.mac)) return null;
     return { id: row.id, userId: row.userId, purpose: 'reset-password', email: undefined };
   }
 
   async function findOther(tokenHash: string, purposes: LinkPurpose[]) {
     const row = await db.mailToken.findFirst({ where: { tokenHash, purpose: { in: purposes }, ...usable() } });
-    if (!row || !protectedRows.isGenuine('mail_tokens', linkFields(row), row.mac)) return null;
+    if (!row || !protectedRows.isGenuine('mail_tokens', row, row.mac)) return null;
     const { email } = JSON.parse(row.data) as { email: string };
     return { id: row.id, userId: row.userId, purpose: row.purpose, email };
   }
@@ -55,12 +56,12 @@ export function createLinkTokens({ db, now, protectedRows }: LinkTokensDependenc
       const row = { id: randomId(), userId, tokenHash: sha256(token), expiresAt, createdAt };
       if (purpose === 'reset-password') {
         await tx.passwordResetToken.deleteMany({ where: { userId } });
-        const mac = protectedRows.macOf('password_reset_tokens', resetFields(row));
+        const mac = protectedRows.macOf('password_reset_tokens', row);
         await tx.passwordResetToken.create({ data: { ...row, mac } });
       } else {
         await tx.mailToken.deleteMany({ where: { userId, purpose } });
         const link = { ...row, purpose, data: JSON.stringify({ email }) };
-        await tx.mailToken.create({ data: { ...link, mac: protectedRows.macOf('mail_tokens', linkFields(link)) } });
+        await tx.mailToken.create({ data: { ...link, mac: protectedRows.macOf('mail_tokens', link) } });
       }
       return token;
     },
@@ -84,22 +85,6 @@ export function createLinkTokens({ db, now, protectedRows }: LinkTokensDependenc
       return count === 1;
     },
   };
-}
-
-interface TokenRow {
-  id: string;
-  userId: string;
-  tokenHash: string;
-  expiresAt: Date;
-}
-
-/** What the MACs of the two tables cover. */
-export function resetFields({ id, userId, tokenHash, expiresAt }: TokenRow): string[] {
-  return [id, userId, tokenHash, expiresAt.toISOString()];
-}
-
-export function linkFields({ purpose, data, ...row }: TokenRow & { purpose: string; data: string }): string[] {
-  return [...resetFields(row), purpose, data];
 }
 
 /** Deletes the unused tokens of an account: all of them, or those with one of these purposes. */

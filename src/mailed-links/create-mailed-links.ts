@@ -2,13 +2,13 @@
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Actor } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { createLinkTokens } from '../mail/link-tokens.ts';
 import type { KnownBrowsers } from '../mfa/known-browsers.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db, Tx } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { createAccountLinks } from './account-links.ts';
 import { createReturnToSignIn } from './return-to-sign-in.ts';
 import { createSetPasswordByLink } from './set-password.ts';

@@ -1,8 +1,8 @@
 // The second factors of an account, loaded by one hot statement, because the policy needs them at every sign-in.
 import type { Actor, Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { hotStatements, type Sql } from '../storage/statements.ts';
 import type { Passkeys } from './factors/passkeys.ts';
 import type { Phones } from './factors/phone-number.ts';
@@ -54,7 +54,7 @@ export function createFactors(dependencies: FactorsDependencies) {
   async function of(userId: string, tx?: Tx): Promise<OwnFactors> {
     const [row] = await (tx ? sql.in(tx) : sql).query<Row>(statements.of, ...Array<string>(6).fill(userId));
     const isPhoneGenuine =
-      row?.phone && protectedRows.isGenuine('phone_factors', [userId, row.phone], row.phoneMac ?? '');
+      row?.phone && protectedRows.isGenuine('phone_factors', { userId, number: row.phone }, row.phoneMac ?? '');
     return {
       totp: Number(row?.totp ?? 0) > 0,
       passkeys: Number(row?.passkeys ?? 0),

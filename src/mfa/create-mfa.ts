@@ -1,9 +1,9 @@
 // Puts the second factors together. factors/README.md lists the steps for adding one.
 import type { Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Db } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import type { Sql } from '../storage/statements.ts';
 import { createFactors } from './account-factors.ts';
 import { createOneTimeCodes } from './factors/one-time-codes.ts';

@@ -5,12 +5,12 @@
 
 import type { Account } from '../accounts/account.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { forbidden } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isStaff } from '../rbac/built-in.ts';
 import { type Db, type Tx, transaction } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { t } from '../texts/text.ts';
 
 export type FirstEnrolmentSetting = 'open' | 'window' | 'approval';
@@ -150,7 +150,7 @@ async function stateOf({ db, protectedRows }: StateDependencies, userId: string)
   const row = await db.firstFactorApproval.findUnique({ where: { userId } });
   if (!row) return { requestedAt: null, allowedUntil: null, resetByMailAt: null };
   const { requestedAt, allowedUntil, resetByMailAt, mac } = row;
-  const isGenuine = allowedUntil === null || protectedRows.isGenuine(TABLE, approvalFields(row), mac);
+  const isGenuine = allowedUntil === null || protectedRows.isGenuine(TABLE, row, mac);
   return { requestedAt, allowedUntil: isGenuine ? allowedUntil : null, resetByMailAt };
 }
 
@@ -182,17 +182,6 @@ interface ApprovalWrite {
   protectedRows: ProtectedRows;
 }
 
-/** What the MAC of an approval covers. */
-export function approvalFields({
-  userId,
-  allowedUntil,
-}: {
-  userId: string;
-  allowedUntil: Date | null;
-}): (string | null)[] {
-  return [userId, allowedUntil?.toISOString() ?? null];
-}
-
 /** An administrator lets the user set up a first factor. */
 async function allowFirstFactor(write: ApprovalWrite, userId: string, at: Date): Promise<void> {
   await allowReplacement(write, userId, at);
@@ -202,7 +191,7 @@ async function allowFirstFactor(write: ApprovalWrite, userId: string, at: Date):
 /** Lets the user set up a factor in place of those that an administrator has removed, unless a reset by mail came before. */
 export async function allowReplacement({ tx, protectedRows }: ApprovalWrite, userId: string, at: Date): Promise<void> {
   const allowedUntil = new Date(at.getTime() + limits.firstEnrolment.allowedDays * DAY_MS);
-  const mac = protectedRows.macOf(TABLE, approvalFields({ userId, allowedUntil }));
+  const mac = protectedRows.macOf(TABLE, { userId, allowedUntil });
   const change = { allowedUntil, requestedAt: null, mac };
   await tx.firstFactorApproval.upsert({ where: { userId }, create: { userId, ...change }, update: change });
 }

@@ -2,12 +2,13 @@
 // browser is reported to the owner, and a trusted one may skip the second factor if the settings allow it. The cookie
 // holds one random token for each account that was used in the browser, and each token has a revocable row. So the cookie
 // of one user is worth nothing for another, and a value that was copied or planted before trust was given gets none.
-import type { ProtectedRows } from '../audit/protected-rows.ts';
+
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomId, randomToken, sha256 } from '../platform/random.ts';
 import type { RequestInfo } from '../platform/request-info.ts';
 import type { Db, Tx } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { hotStatements, type Sql } from '../storage/statements.ts';
 
 export interface KnownBrowser {
@@ -182,12 +183,7 @@ function trustColumns(
   { protectedRows }: KnownBrowsersDependencies,
 ): { trustedUntil: Date | null; mac: string } {
   if (trustedUntil === null) return { trustedUntil, mac: '' };
-  return { trustedUntil, mac: protectedRows.macOf(TABLE, trustFields({ userId, tokenHash, trustedUntil })) };
-}
-
-/** What the MAC of a trusted browser covers. */
-export function trustFields(row: { userId: string; tokenHash: string; trustedUntil: Date }): string[] {
-  return [row.userId, row.tokenHash, row.trustedUntil.toISOString()];
+  return { trustedUntil, mac: protectedRows.macOf(TABLE, { userId, tokenHash, trustedUntil }) };
 }
 
 function isGenuinelyTrusted(
@@ -196,7 +192,7 @@ function isGenuinelyTrusted(
   { now, protectedRows }: KnownBrowsersDependencies,
 ): boolean {
   if (trustedUntil === null || trustedUntil <= now()) return false;
-  return protectedRows.isGenuine(TABLE, trustFields({ userId, tokenHash, trustedUntil }), mac);
+  return protectedRows.isGenuine(TABLE, { userId, tokenHash, trustedUntil }, mac);
 }
 
 function isTrusted({ trustedUntil }: { trustedUntil: Date | null }, now: Clock): boolean {

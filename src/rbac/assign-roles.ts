@@ -1,9 +1,9 @@
 // Assigns roles to users and takes them away. authority.ts decides who may; one active administrator always remains.
 import { isGenuineUser } from '../accounts/protected-users.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { conflict, notFound } from '../http/errors.ts';
 import { type Db, type Tx, withinTransaction } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { t } from '../texts/text.ts';
 import type { Authority } from './authority.ts';
 import { ADMIN_ROLE } from './built-in.ts';
@@ -39,7 +39,7 @@ export function assignRole(
     if (!(await isGenuineRole(role, protectedRows, tx))) throw conflict('changed_outside');
     const grant = { userId, roleId: role.id, via: DIRECT };
     const held = await tx.userRole.findUnique({ where: { userId_roleId_via: grant } });
-    if (held && protectedRows.isGenuine('user_roles', [userId, role.id, DIRECT], held.mac)) return false;
+    if (held && protectedRows.isGenuine('user_roles', { userId, roleId: role.id, via: DIRECT }, held.mac)) return false;
     if ((await tx.user.count({ where: { id: userId } })) === 0) throw notFound({ detail: { userId } });
     const row = grantRow(grant, protectedRows);
     await tx.userRole.upsert({ where: { userId_roleId_via: grant }, create: row, update: row });

@@ -1,12 +1,12 @@
 // Creates, changes and deletes roles, with their permissions and the audit events.
 
 import type { Actor, Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { AppError, badRequest, conflict } from '../http/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { faultMessage } from '../platform/fault-messages.ts';
 import { randomId } from '../platform/random.ts';
 import { type Db, isUniqueViolation, type Tx, transaction, withinTransaction } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { t } from '../texts/text.ts';
 import type { Authority } from './authority.ts';
 import { builtInRoles } from './built-in.ts';

@@ -1,9 +1,9 @@
 // The roles that a user has by the groups of an upstream (`user_roles.via` = "connection:ID"). A role that was granted directly as
 // well stays when the group is gone.
 import type { Actor, Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { conflict } from '../http/errors.ts';
 import { type Db, type Tx, withinTransaction } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { isLastAdmin } from './assign-roles.ts';
 import { ADMIN_ROLE } from './built-in.ts';
 import { grantRow } from './protected-grants.ts';
@@ -47,7 +47,9 @@ export function createSetConnectionRoles({
       const involved = [...roleIds, ...rows.map(({ roleId }) => roleId)];
       const named = await tx.role.findMany({ where: { id: { in: involved } }, select: { id: true, name: true } });
       const roles = named.filter(({ id }) => roleIds.includes(id));
-      const held = rows.filter((row) => protectedRows.isGenuine('user_roles', [userId, row.roleId, via], row.mac));
+      const held = rows.filter((row) =>
+        protectedRows.isGenuine('user_roles', { userId, roleId: row.roleId, via }, row.mac),
+      );
       const added = roles.filter(({ id }) => !held.some(({ roleId }) => roleId === id));
       const removed: { roleId: string; name: string }[] = [];
       for (const { roleId } of rows) {

@@ -1,6 +1,7 @@
-// Writes the MACs of grants and roles (audit/protected-rows.ts); accounts/account.ts verifies them.
-import type { ProtectedRows } from '../audit/protected-rows.ts';
+// Writes the MACs of grants and roles (storage/protected-rows.ts); accounts/account.ts verifies them.
+
 import type { Tx } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { type Role, roleById, roleNamed } from './role.ts';
 
 export interface Grant {
@@ -12,20 +13,20 @@ export interface Grant {
 
 /** The row of a grant, with its MAC. */
 export function grantRow({ userId, roleId, via }: Grant, protectedRows: ProtectedRows) {
-  return { userId, roleId, via, mac: protectedRows.macOf('user_roles', [userId, roleId, via]) };
+  return { userId, roleId, via, mac: protectedRows.macOf('user_roles', { userId, roleId, via }) };
 }
 
 export function isGenuineGrant(
   { userId, roleId, via, mac }: Grant & { mac: string },
   { isGenuine }: ProtectedRows,
 ): boolean {
-  return isGenuine('user_roles', [userId, roleId, via], mac);
+  return isGenuine('user_roles', { userId, roleId, via }, mac);
 }
 
 /** Stores the MAC of a role's name and permissions; call it after each change of either. */
 export async function protectRole(id: string, protectedRows: ProtectedRows, tx: Tx): Promise<void> {
   const { name, permissions } = await roleById(id, tx);
-  const mac = protectedRows.macOf('roles', [id, name, ...permissions]);
+  const mac = protectedRows.macOf('roles', { id, name, permissions });
   await tx.role.update({ where: { id }, data: { mac }, select: { id: true } });
 }
 
@@ -58,5 +59,5 @@ export async function isGenuineRole(
   tx: Tx,
 ): Promise<boolean> {
   const { mac } = await tx.role.findUniqueOrThrow({ where: { id }, select: { mac: true } });
-  return protectedRows.isGenuine('roles', [id, name, ...permissions], mac);
+  return protectedRows.isGenuine('roles', { id, name, permissions }, mac);
 }

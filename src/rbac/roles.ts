@@ -2,9 +2,9 @@
 // always remains.
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Actor, Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db, Tx } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { assertNotLastAdmin, assignRole, directRoles, setRoles, unassignRole } from './assign-roles.ts';
 import { createAuthority } from './authority.ts';
 import { createRole, ensureBuiltInRoles, removeRole, updateRole } from './change-roles.ts';

@@ -3,7 +3,6 @@
 import type { Provider } from 'oidc-provider';
 import type { Account } from '../accounts/account.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { Csrf } from '../http/csrf.ts';
 import type { Acr } from '../mfa/acr.ts';
@@ -11,6 +10,7 @@ import type { StrongestProof } from '../mfa/step-up.ts';
 import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { createFirstPartyClient } from './first-party-client.ts';
 import { rpRoutes } from './routes.ts';
 import { createRpSessions } from './sessions.ts';

@@ -1,12 +1,13 @@
 // Sessions of Gatehouse's own pages: the cookie `sessionId` holds a random value of which only the hash is stored. Each belongs
 // to a single sign-on session and ends with it.
-import type { ProtectedRows } from '../audit/protected-rows.ts';
+
 import { limits } from '../limits.ts';
 import { acrOf, withMfa } from '../mfa/acr.ts';
 import type { Sessions } from '../oidc/store/sessions/sessions.ts';
 import type { Clock } from '../platform/clock.ts';
 import { randomToken, sha256 } from '../platform/random.ts';
 import type { Db } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import type { FirstPartySignIn } from './first-party-client.ts';
 
 export interface RpSession {
@@ -43,8 +44,8 @@ const LIFETIME_MS = limits.rpSession.cookieSeconds * 1000;
 const THRESHOLD_MS = limits.rpSession.refreshThresholdSeconds * 1000;
 
 export function createRpSessions({ db, now, sessions, protectedRows }: RpSessionsDependencies) {
-  const withMac = (row: Row) => ({ ...row, mac: protectedRows.macOf(TABLE, rpSessionFields(row)) });
-  const isGenuine = (row: Row & { mac: string }) => protectedRows.isGenuine(TABLE, rpSessionFields(row), row.mac);
+  const withMac = (row: Row) => ({ ...row, mac: protectedRows.macOf(TABLE, row) });
+  const isGenuine = (row: Row & { mac: string }) => protectedRows.isGenuine(TABLE, row, row.mac);
 
   async function find(cookie: string | undefined): Promise<RpSession | undefined> {
     if (!cookie) return undefined;
@@ -106,9 +107,4 @@ export function createRpSessions({ db, now, sessions, protectedRows }: RpSession
 
 function sessionOf({ userId, ssoUid, acr, amr, authTime, expiresAt }: Row & { expiresAt: Date }): RpSession {
   return { userId, ssoUid, acr: acr ?? undefined, amr: JSON.parse(amr) as string[], authTime, expiresAt };
-}
-
-/** What the MAC covers: all but the end, because the session ends with its single sign-on session at the latest. */
-export function rpSessionFields({ id, userId, ssoUid, acr, amr, authTime }: Row): (string | null)[] {
-  return [id, userId, ssoUid, acr, amr, authTime.toISOString()];
 }

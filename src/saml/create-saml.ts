@@ -2,7 +2,6 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import type { RepeatedEntries } from '../audit/repeated-entries.ts';
 import type { Context } from '../http/context.ts';
 import type { Cookies } from '../http/cookies.ts';
@@ -18,6 +17,7 @@ import type { Rejections } from '../rejections/rejections.ts';
 import type { Settings } from '../settings/settings.ts';
 import { offeredLanguages } from '../settings/value-schemas.ts';
 import type { Db } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import type { Sql } from '../storage/statements.ts';
 import { samlRateLimit } from './messages/rate-limit.ts';
 import { createSeenMessages } from './messages/seen-messages.ts';

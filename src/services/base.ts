@@ -4,7 +4,6 @@ import { type AlarmKind, createAlarm } from '../audit/alarm.ts';
 import { createAudit } from '../audit/audit.ts';
 import { createAuditChain } from '../audit/chain/chain.ts';
 import { createOutsideCheckpoints } from '../audit/chain/outside-checkpoints.ts';
-import { createProtectedRows } from '../audit/protected-rows.ts';
 import { createRepeatedEntries } from '../audit/repeated-entries.ts';
 import { createBrand } from '../brand/brand.ts';
 import { createImageStore } from '../brand/image-store.ts';
@@ -27,6 +26,7 @@ import { offeredLanguages } from '../settings/value-schemas.ts';
 import { openDatabase, type Tx } from '../storage/database.ts';
 import { migrate } from '../storage/migrations/migrate.ts';
 import type { DatabaseLimits } from '../storage/open-options.ts';
+import { createProtectedRows } from '../storage/protected-rows.ts';
 
 export interface BaseOptions {
   config: Config;

@@ -1,11 +1,11 @@
 // The runtime settings: one table defines their names, ranges and defaults for the configuration file, the console and the
 // code. A row exists only where a value was set. Every instance sees a change within seconds.
 import { z } from 'zod';
-import type { ProtectedRows } from '../audit/protected-rows.ts';
 import { limits } from '../limits.ts';
 import { type Clock, isWithin } from '../platform/clock.ts';
 import type { Vault } from '../platform/vault.ts';
 import type { Db, Tx } from '../storage/database.ts';
+import type { Covered, ProtectedRows } from '../storage/protected-rows.ts';
 import { storeValue } from './stored-values.ts';
 import {
   attributeSchema,
@@ -95,13 +95,13 @@ type Row = { key: string; value: string; source: string; mac: string };
 const TABLE = 'settings';
 
 /** What the MAC of a setting covers: its name and its value, without what is encrypted in it, which `secrets rotate` encrypts again. */
-export function settingFields({ key, value }: Pick<Row, 'key' | 'value'>): string[] {
+export function coveredSetting({ key, value }: Pick<Row, 'key' | 'value'>): Covered<'settings'> {
   const name = settingNames.find((one) => one === key);
-  if (!name || !secretFields[name]) return [key, value];
+  if (!name || !secretFields[name]) return { key, value };
   try {
-    return [key, JSON.stringify(mapSecrets(name, JSON.parse(value), () => 'sealed'))];
+    return { key, value: JSON.stringify(mapSecrets(name, JSON.parse(value), () => 'sealed')) };
   } catch {
-    return [key, value];
+    return { key, value };
   }
 }
 
@@ -122,7 +122,7 @@ export interface SettingsDependencies {
 /** Reads and writes settings; caches them for `limits.settings.cacheSeconds`. */
 export function createSettings({ db, now, vault, protectedRows }: SettingsDependencies) {
   const { seal, open } = createSecretFields(vault);
-  const isGenuine = (row: Row) => protectedRows.isGenuine(TABLE, settingFields(row), row.mac);
+  const isGenuine = (row: Row) => protectedRows.isGenuine(TABLE, coveredSetting(row), row.mac);
   const cache = createCache({
     now,
     async load(last) {
@@ -164,7 +164,7 @@ export function createSettings({ db, now, vault, protectedRows }: SettingsDepend
     ): Promise<void> {
       const stored = mapSecrets(name, settingSchemas[name].parse(value), seal);
       const text = JSON.stringify(stored);
-      const mac = protectedRows.macOf(TABLE, settingFields({ key: name, value: text }));
+      const mac = protectedRows.macOf(TABLE, coveredSetting({ key: name, value: text }));
       const row = { value: text, source, mac, updatedAt: now() };
       await tx.setting.upsert({ where: { key: name }, create: { key: name, ...row }, update: row });
       cache.expire();

@@ -1,10 +1,11 @@
 // The progress of one sign-in between its pages, stored in the database so that any instance can serve the next page.
 // The OIDC engine learns the account only when every required factor is proven.
-import type { ProtectedRows } from '../audit/protected-rows.ts';
+
 import { limits } from '../limits.ts';
 import type { Acr } from '../mfa/acr.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Db, Tx } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { hotStatements, type Sql } from '../storage/statements.ts';
 import type { ProvenUpstream } from './first-factor/upstream.ts';
 
@@ -80,7 +81,7 @@ export function createAttempts({ db, sql, now, protectedRows }: AttemptsDependen
     /** The attempt of an interaction; an empty one before anything was proven. */
     async find(uid: string): Promise<Attempt> {
       const [row] = await sql.query<Row>(statements.find, uid);
-      if (!row || row.expiresAt <= now() || !protectedRows.isGenuine(TABLE, attemptFields({ uid, ...row }), row.mac))
+      if (!row || row.expiresAt <= now() || !protectedRows.isGenuine(TABLE, { uid, ...row }, row.mac))
         return { uid, userId: undefined, amr: [], choosesOtherAccount: false, trustBrowser: false };
       const data = JSON.parse(row.data) as Partial<Attempt>;
       const { choosesOtherAccount = false, trustBrowser = false, ...rest } = data;
@@ -91,7 +92,7 @@ export function createAttempts({ db, sql, now, protectedRows }: AttemptsDependen
     async save({ uid, userId, amr, ...data }: Attempt): Promise<void> {
       const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 1000);
       const row = { userId: userId ?? null, factors: JSON.stringify(amr), data: JSON.stringify(data), expiresAt };
-      const mac = protectedRows.macOf(TABLE, attemptFields({ uid, ...row }));
+      const mac = protectedRows.macOf(TABLE, { uid, ...row });
       await sql.execute(statements.save, uid, row.userId, row.factors, row.data, expiresAt, mac);
     },
 
@@ -104,10 +105,4 @@ export function createAttempts({ db, sql, now, protectedRows }: AttemptsDependen
 /** Removes the account's sign-ins that are not finished, such as those that proved a password which has been replaced. */
 export async function removeAttemptsOf(userId: string, tx: Tx): Promise<void> {
   await tx.signInAttempt.deleteMany({ where: { userId } });
-}
-
-/** What the MAC covers. */
-export function attemptFields(row: Omit<Row, 'mac'> & { uid: string }): (string | null)[] {
-  const { uid, userId, factors, data, expiresAt } = row;
-  return [uid, userId, factors, data, expiresAt.toISOString()];
 }

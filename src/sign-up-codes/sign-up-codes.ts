@@ -2,7 +2,6 @@
 // keyed hash is stored. The MAC of a row covers its number of uses too, so nobody makes a used code valid again with a database alone,
 // short of writing an old row back.
 import type { Actor, Audit } from '../audit/audit.ts';
-import type { ProtectedRows, ProtectedValue } from '../audit/protected-rows.ts';
 import { conflict, forbidden, notFound } from '../http/errors.ts';
 import { limits } from '../limits.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -11,6 +10,7 @@ import { randomId } from '../platform/random.ts';
 import { canonicalCode, newReadableCode } from '../platform/readable-code.ts';
 import type { Vault } from '../platform/vault.ts';
 import { type Db, isUniqueViolation, type Tx, withinTransaction } from '../storage/database.ts';
+import type { ProtectedRows } from '../storage/protected-rows.ts';
 import { lockRow } from '../storage/row-lock.ts';
 import type { Sql } from '../storage/statements.ts';
 import { t } from '../texts/text.ts';
@@ -64,21 +64,14 @@ const PURPOSE = 'sign-up codes';
 const LETTERS = 12;
 const DAY_MS = 24 * 3600 * 1000;
 
-/** What the MAC of a code covers. */
-export function signUpCodeFields(row: Unsigned): ProtectedValue[] {
-  const { id, name, codeHash, maxUses, uses, source, createdBy, createdAt, expiresAt } = row;
-  const times = [createdAt, expiresAt].map((at) => (at === null ? null : new Date(at).toISOString()));
-  return [id, name, codeHash, maxUses, uses, source, createdBy, ...times];
-}
-
 export function createSignUpCodes(dependencies: SignUpCodesDependencies) {
   const { db, sql, vault, now, audit, protectedRows } = dependencies;
   // The newest data key first: it makes the hash of a new code. A code is looked up under each of them.
   const hashes = vault.deriveKeys(PURPOSE).map(hmacSha256);
   const hashesOf = (text: string) => hashes.map((hash) => hash(canonicalCode(text)));
 
-  const isGenuine = (row: Row) => protectedRows.isGenuine('sign_up_codes', signUpCodeFields(row), row.mac);
-  const signed = (row: Unsigned): Row => ({ ...row, mac: protectedRows.macOf('sign_up_codes', signUpCodeFields(row)) });
+  const isGenuine = (row: Row) => protectedRows.isGenuine('sign_up_codes', row, row.mac);
+  const signed = (row: Unsigned): Row => ({ ...row, mac: protectedRows.macOf('sign_up_codes', row) });
 
   const genuineRow = async (id: string, tx: Tx = db) => {
     const row = await tx.signUpCode.findUnique({ where: { id } });

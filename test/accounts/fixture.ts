@@ -3,10 +3,10 @@ import { Writable } from 'node:stream';
 import type { Account } from '../../src/accounts/account.ts';
 import { createAccounts, type NewAccount } from '../../src/accounts/accounts.ts';
 import { createAudit } from '../../src/audit/audit.ts';
-import { createProtectedRows } from '../../src/audit/protected-rows.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { randomToken } from '../../src/platform/random.ts';
 import { createVault } from '../../src/platform/vault.ts';
+import { createProtectedRows } from '../../src/storage/protected-rows.ts';
 import { testClock } from '../support/clock.ts';
 import { testDatabase } from '../support/database/database.ts';
 

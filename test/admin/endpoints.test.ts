@@ -4,7 +4,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { serviceProvider, settingsOf } from '../../src/applications/fields/service-provider.ts';
-import { waitingFields } from '../../src/saml/metadata/refresh-state.ts';
 import { aPng } from '../brand/pictures.ts';
 import { aClient, aUser, PASSWORD } from '../support/factories.ts';
 import { httpClient } from '../support/http.ts';
@@ -204,7 +203,7 @@ describe('applications', () => {
       const pendingXml = xml.replace('urls.example/acs', `urls.example/${decision}`);
       const where = { applicationId };
       const waiting = { url, pendingXml, pendingSince: new Date() };
-      const mac = idp.services.protectedRows.macOf('saml_metadata', waitingFields({ ...where, ...waiting }));
+      const mac = idp.services.protectedRows.macOf('saml_metadata', { ...where, ...waiting });
       const data = { ...waiting, nextReadAt: new Date(), pendingKey: decision, mac };
       await db.samlMetadata.upsert({ where, create: { ...where, ...data }, update: data });
       const path = `/applications/${applicationId}/metadata-change`;

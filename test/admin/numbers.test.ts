@@ -71,7 +71,7 @@ async function seedPeople(): Promise<void> {
   const phoneToo = await withApp({ name: 'App and phone' });
   for (const { account } of [phone, phoneToo]) {
     const number = '+15550100';
-    const mac = protectedRows.macOf('phone_factors', [account.id, number]);
+    const mac = protectedRows.macOf('phone_factors', { userId: account.id, number });
     await db.phoneFactor.create({ data: { userId: account.id, number, mac, confirmedAt: new Date() } });
   }
   const unconfirmed = await add('Unconfirmed app');
@@ -89,7 +89,7 @@ async function seedPeople(): Promise<void> {
   const role = await db.role.findUniqueOrThrow({ where: { name: 'editors' } });
   const twice = { userId: idOf('Phone'), roleId: role.id, via: 'connection:corp' };
   await db.userRole.create({
-    data: { ...twice, mac: protectedRows.macOf('user_roles', [twice.userId, twice.roleId, twice.via]) },
+    data: { ...twice, mac: protectedRows.macOf('user_roles', twice) },
   });
   const formerAdmin = await add('Former administrator');
   await roles.assign(formerAdmin.account.id, 'admin');

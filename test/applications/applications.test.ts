@@ -3,11 +3,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApplications } from '../../src/applications/applications.ts';
 import { createAudit } from '../../src/audit/audit.ts';
-import { createProtectedRows } from '../../src/audit/protected-rows.ts';
 import { removeClientArtifacts } from '../../src/oidc/store/removals.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createVault } from '../../src/platform/vault.ts';
 import { removeServiceProviderData } from '../../src/saml/slo/removals.ts';
+import { createProtectedRows } from '../../src/storage/protected-rows.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 let database: TestDatabase;

@@ -42,7 +42,7 @@ beforeAll(async () => {
       userId,
       number: '+15550100',
       confirmedAt: new Date(),
-      mac: protectedRows.macOf('phone_factors', [userId, '+15550100']),
+      mac: protectedRows.macOf('phone_factors', { userId, number: '+15550100' }),
     },
   });
   const checked = checkConnection({

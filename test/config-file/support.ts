@@ -3,7 +3,6 @@
 import { createAccounts } from '../../src/accounts/accounts.ts';
 import { createApplications } from '../../src/applications/applications.ts';
 import { createAudit } from '../../src/audit/audit.ts';
-import { createProtectedRows } from '../../src/audit/protected-rows.ts';
 import { createImageStore } from '../../src/brand/image-store.ts';
 import { createConfigFile, type PlanResult } from '../../src/config-file/config-file.ts';
 import { exportConfiguration } from '../../src/config-file/export.ts';
@@ -26,6 +25,7 @@ import { createSettings } from '../../src/settings/settings.ts';
 import { abandonSignIns } from '../../src/sign-in/abandon-sign-ins.ts';
 import { createSignUpCodes } from '../../src/sign-up-codes/sign-up-codes.ts';
 import { openDatabase } from '../../src/storage/database.ts';
+import { createProtectedRows } from '../../src/storage/protected-rows.ts';
 import { testDatabase } from '../support/database/database.ts';
 
 /** `shared`: the URL of a database that another bench opened, as a second instance does. */

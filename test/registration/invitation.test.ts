@@ -94,7 +94,7 @@ describe('an invitation', () => {
     const give: Record<string, (account: Account) => Promise<unknown>> = {
       password: (account) => services.credentials.setPassword(account, NEW_PASSWORD),
       phone: ({ id: userId }) => {
-        const mac = protectedRows.macOf('phone_factors', [userId, number]);
+        const mac = protectedRows.macOf('phone_factors', { userId, number });
         return db.phoneFactor.create({ data: { userId, number, mac, confirmedAt: new Date() } });
       },
       passkey: ({ id: userId }) =>

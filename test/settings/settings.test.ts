@@ -1,8 +1,8 @@
 // Settings: their ranges, their defaults, and that another instance sees a change within seconds.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createProtectedRows } from '../../src/audit/protected-rows.ts';
 import { createVault } from '../../src/platform/vault.ts';
-import { createSettings, defaultSettings, settingFields } from '../../src/settings/settings.ts';
+import { coveredSetting, createSettings, defaultSettings } from '../../src/settings/settings.ts';
+import { createProtectedRows } from '../../src/storage/protected-rows.ts';
 import { type TestDatabase, testDatabase } from '../support/database/database.ts';
 
 let database: TestDatabase;
@@ -72,7 +72,7 @@ describe('settings', () => {
 
   it('have their default when the stored value is not accepted', async () => {
     const row = { key: 'session_hours', value: '100000' };
-    const mac = protectedRows.macOf('settings', settingFields(row));
+    const mac = protectedRows.macOf('settings', coveredSetting(row));
     await database.database.db.setting.create({ data: { ...row, mac } });
     expect(await open().get('session_hours')).toBe(12);
   });

@@ -5,9 +5,9 @@ import { isGenuineApplication } from '../../applications/macs/protected-applicat
 import type { ApplicationPictures } from '../../applications/pictures/pictures.ts';
 import { startUrl } from '../../applications/start-url.ts';
 import type { Audit } from '../../audit/audit.ts';
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Db } from '../../storage/database.ts';
+import type { ProtectedRows } from '../../storage/protected-rows.ts';
 import { inLanguage, type PageText } from '../../texts/text.ts';
 
 export interface Tile {

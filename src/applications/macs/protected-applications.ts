@@ -1,6 +1,6 @@
 // The MACs of applications, of the roles of their access rules, and of client secrets. An application without a valid one is not
 // usable, and cannot be changed: a change of something else must not confirm what another program wrote.
-import type { ProtectedRows, ProtectedValue } from '../../audit/protected-rows.ts';
+import type { Covered, ProtectedRows } from '../../storage/protected-rows.ts';
 
 export interface ApplicationColumns {
   id: string;
@@ -25,45 +25,37 @@ export interface ClientSecretColumns {
 type Writer = ProtectedRows;
 type Reader = ProtectedRows;
 
-/** What the MAC of an application covers. */
-export function applicationFields(row: ApplicationColumns): ProtectedValue[] {
-  const { id, clientId, protocol, name, enabled, consent, access, metadata, source } = row;
-  return [id, clientId, protocol, name, Boolean(enabled), consent, access, metadata, source];
-}
-
 export function applicationMac(row: ApplicationColumns, { macOf }: Writer): string {
-  return macOf('applications', applicationFields(row));
+  return macOf('applications', row);
 }
 
 /** Whether this server wrote the row; raises an alarm if not. */
 export function isGenuineApplication(row: ApplicationColumns & { mac: string }, { isGenuine }: Reader): boolean {
-  return isGenuine('applications', applicationFields(row), row.mac);
+  return isGenuine('applications', row, row.mac);
 }
 
 /** The row that lets a role use an application, with its MAC. */
 export function accessRow(applicationId: string, roleId: string, { macOf }: Writer) {
-  return { applicationId, roleId, mac: macOf('application_roles', [applicationId, roleId]) };
+  return { applicationId, roleId, mac: macOf('application_roles', { applicationId, roleId }) };
 }
 
 export function isGenuineAccess(
   { applicationId, roleId, mac }: { applicationId: string; roleId: string; mac: string },
   { isGenuine }: Reader,
 ): boolean {
-  return isGenuine('application_roles', [applicationId, roleId], mac);
+  return isGenuine('application_roles', { applicationId, roleId }, mac);
 }
 
 /** The row of a client secret with its MAC, which binds it to its application and its end. */
 export function clientSecretRow<Row extends ClientSecretColumns>(row: Row, { macOf }: Writer): Row & { mac: string } {
-  return { ...row, mac: macOf('client_secrets', secretFields(row)) };
+  return { ...row, mac: macOf('client_secrets', coveredSecret(row)) };
 }
 
 export function isGenuineSecret(row: ClientSecretColumns & { mac: string }, { isGenuine }: Reader): boolean {
-  return isGenuine('client_secrets', secretFields(row), row.mac);
+  return isGenuine('client_secrets', coveredSecret(row), row.mac);
 }
 
 /** What the MAC of a client secret covers. */
-export function secretFields({ id, applicationId, secretHash, secretSealed, expiresAt }: ClientSecretColumns) {
-  // A sealed value is bound to its row already, and `secrets rotate` encrypts it again.
-  const isSealed = secretSealed !== null;
-  return [id, applicationId, secretHash, isSealed, expiresAt === null ? null : new Date(expiresAt).toISOString()];
+export function coveredSecret({ secretSealed, ...row }: ClientSecretColumns): Covered<'client_secrets'> {
+  return { ...row, isSealed: secretSealed !== null };
 }

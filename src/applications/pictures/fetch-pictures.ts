@@ -1,7 +1,7 @@
 // Reads the picture of an application from its logo_uri, once: the server calls the address, checks the picture and writes it
 // again, so that no browser calls it and tells who signs in. A failed call is repeated with growing pauses. It is not read again each
 // day, because the application could change it after an administrator looked at it.
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
+
 import type { NewImage } from '../../brand/image-reader.ts';
 import type { ImageStore } from '../../brand/image-store.ts';
 import { ImageFault } from '../../brand/images/image-fault.ts';
@@ -10,6 +10,7 @@ import { OutgoingError } from '../../network/outgoing-fetch.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { type Db, transaction } from '../../storage/database.ts';
+import type { ProtectedRows } from '../../storage/protected-rows.ts';
 import { storedText } from '../../texts/stored-text.ts';
 import { type PageText, t } from '../../texts/text.ts';
 import { registrationOf } from '../application.ts';

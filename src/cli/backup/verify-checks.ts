@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { checkChain } from '../../audit/chain/check.ts';
-import { createProtectedRows } from '../../audit/protected-rows.ts';
 import type { Config } from '../../config.ts';
 import { decryptDataKeys } from '../../keys/data-keys.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -18,6 +17,7 @@ import { assertIntact, copyFile, countRows, inspectSqlite } from '../../storage/
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { DatabaseError } from '../../storage/database-url.ts';
 import { migrate, pendingMigrations } from '../../storage/migrations/migrate.ts';
+import { createProtectedRows } from '../../storage/protected-rows.ts';
 import { rowFindings } from '../doctor/check-rows.ts';
 import { type Finding, failure, ok, warning } from '../doctor/findings.ts';
 import { formatDate } from '../io.ts';

@@ -1,7 +1,6 @@
 // doctor: the upstream identity providers. It reads the database only, and no upstream but directories: whether they accept the
 // account that searches is stored nowhere.
 import { createAudit } from '../../audit/audit.ts';
-import { createProtectedRows } from '../../audit/protected-rows.ts';
 import type { Config } from '../../config.ts';
 import { type Connections, createConnections } from '../../connections/connections.ts';
 import { createConnectionDocuments } from '../../connections/documents.ts';
@@ -16,6 +15,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { createVault } from '../../platform/vault.ts';
 import { parseIdentityProviderMetadata } from '../../saml/metadata/parse-identity-provider.ts';
 import type { Database } from '../../storage/database.ts';
+import { createProtectedRows } from '../../storage/protected-rows.ts';
 import { type Finding, failure, ok, warning } from './findings.ts';
 
 export interface ConnectionCheckNeeds {

@@ -6,7 +6,6 @@ import { needsPkce, needsSecretValue, usesSecret } from '../../applications/fiel
 import { oidcRules } from '../../applications/oidc-rules.ts';
 import { formatPath } from '../../applications/validation.ts';
 import { createAudit } from '../../audit/audit.ts';
-import { createProtectedRows, type ProtectedRows } from '../../audit/protected-rows.ts';
 import { unknownBrandApplications } from '../../brand/unknown-applications.ts';
 import type { Config } from '../../config.ts';
 import { FIRST_PASSWORD_ADVICE, isFirstPasswordUnused } from '../../config-file/first-admin.ts';
@@ -28,6 +27,7 @@ import { createSettings } from '../../settings/settings.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { readMigrations } from '../../storage/migrations/files.ts';
 import { createSchemaCheck } from '../../storage/migrations/newer.ts';
+import { createProtectedRows, type ProtectedRows } from '../../storage/protected-rows.ts';
 import { ignoredTexts } from '../../texts/overrides.ts';
 import { connectionFindings } from './check-connections.ts';
 import { clockFinding } from './check-network.ts';

@@ -1,9 +1,9 @@
 // doctor: rows that the server does not use, because it did not write them as they are, of every table that has MACs
 // (server/secrets/protected-tables.ts). Named one by one: no command repairs them.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { ProtectedRows, ProtectedTable } from '../../audit/protected-rows.ts';
 import { plural } from '../../platform/plural.ts';
 import {
+  coveredOf,
   nameOfRow,
   type ProtectedRow,
   type ProtectedTableEntry,
@@ -12,6 +12,7 @@ import {
   uniqueKey,
 } from '../../server/secrets/protected-tables.ts';
 import type { Db } from '../../storage/database.ts';
+import type { ProtectedRows, ProtectedTable } from '../../storage/protected-rows.ts';
 import { type Finding, failure } from './findings.ts';
 
 const MAX_NAMED = 20;
@@ -61,7 +62,7 @@ async function* changedRows(
   entry: ProtectedTableEntry,
   { isGenuine }: ProtectedRows,
 ): AsyncGenerator<ProtectedRow> {
-  const { key, where = {}, include, omit, fields } = entry;
+  const { key, where = {}, include, omit } = entry;
   const query = {
     where,
     orderBy: key.map((column) => ({ [column]: 'asc' })),
@@ -73,7 +74,7 @@ async function* changedRows(
   for (;;) {
     const after = last && { cursor: uniqueKey(entry, last), skip: 1 };
     const rows = await rowsOf(db, entry).findMany({ ...query, ...after });
-    for (const row of rows) if (!isGenuine(table, fields(row), row.mac)) yield row;
+    for (const row of rows) if (!isGenuine(table, coveredOf(entry, row), row.mac)) yield row;
     last = rows.at(-1);
     if (rows.length < PAGE) return;
     await yieldToEventLoop();

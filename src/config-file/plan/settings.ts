@@ -8,7 +8,6 @@ import {
 } from '../../applications/resources.ts';
 import { RESERVED } from '../../applications/rules/identifiers.ts';
 import { unlistedAlgFault } from '../../applications/rules/signing-algorithms.ts';
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { ImageStore } from '../../brand/image-store.ts';
 import { isPicturePath, withStoredPictures } from '../../brand/pictures.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -21,6 +20,7 @@ import {
   withoutSecrets,
 } from '../../settings/settings.ts';
 import type { Db, Tx } from '../../storage/database.ts';
+import type { ProtectedRows } from '../../storage/protected-rows.ts';
 import { textFaults } from '../../texts/overrides.ts';
 import { type DeclaredResource, type DeclaredSettings, resourceInput } from '../schema.ts';
 import {

@@ -1,19 +1,12 @@
 // Verifies a sign-in with a passkey or security key (WebAuthn Level 3, 7.2). The caller stores the challenge between the two
 // calls.
 import type { PublicKeyCredentialRequestOptionsJSON, VerifiedAuthenticationResponse } from '@simplewebauthn/server';
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Db } from '../../storage/database.ts';
+import type { ProtectedRows } from '../../storage/protected-rows.ts';
 import type { Sql } from '../../storage/statements.ts';
 import type { Amr } from '../acr.ts';
-import {
-  descriptorsOf,
-  passkeyFields,
-  redeemChallenge,
-  TIMEOUT_MS,
-  verificationResult,
-  webauthn,
-} from './webauthn-ceremony.ts';
+import { descriptorsOf, redeemChallenge, TIMEOUT_MS, verificationResult, webauthn } from './webauthn-ceremony.ts';
 import type { AssertionResponse } from './webauthn-input.ts';
 
 export type PasskeyCheck =
@@ -66,7 +59,7 @@ async function authenticate(
 ): Promise<PasskeyCheck> {
   const row = await db.passkey.findUnique({ where: { id: answer.id } });
   if (!row || (userId !== undefined && row.userId !== userId)) return { outcome: 'unknown-passkey' };
-  if (!protectedRows.isGenuine('passkeys', passkeyFields(row), row.mac)) return { outcome: 'unknown-passkey' };
+  if (!protectedRows.isGenuine('passkeys', row, row.mac)) return { outcome: 'unknown-passkey' };
   const handle = answer.response.userHandle;
   if (handle && Buffer.from(handle, 'base64url').toString() !== row.userId) return { outcome: 'wrong' };
 
@@ -91,7 +84,7 @@ async function authenticate(
   const nowVerified = userVerified &&
     !row.userVerified && {
       userVerified,
-      mac: protectedRows.macOf('passkeys', passkeyFields({ ...row, userVerified })),
+      mac: protectedRows.macOf('passkeys', { ...row, userVerified }),
     };
   const { count } = await db.passkey.updateMany({
     where: { id: row.id, counter },

@@ -2,11 +2,11 @@
 
 import type { PublicKeyCredentialCreationOptionsJSON, VerifiedRegistrationResponse } from '@simplewebauthn/server';
 import type { Actor, Audit } from '../../audit/audit.ts';
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { conflict } from '../../http/errors.ts';
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Db, isUniqueViolation, type Tx, transaction } from '../../storage/database.ts';
+import type { ProtectedRows } from '../../storage/protected-rows.ts';
 import type { Sql } from '../../storage/statements.ts';
 import { t } from '../../texts/text.ts';
 import { clearResetByMail } from '../first-enrolment-rule.ts';
@@ -14,7 +14,6 @@ import { passkeyName } from './passkey-name.ts';
 import {
   descriptorsOf,
   passkeyFault,
-  passkeyFields,
   redeemChallenge,
   TIMEOUT_MS,
   verificationResult,
@@ -103,7 +102,7 @@ async function register(
   const verifiedKey = { id: credential.id, userId: owner.id, publicKey, userVerified };
   const row = {
     ...verifiedKey,
-    mac: dependencies.protectedRows.macOf('passkeys', passkeyFields(verifiedKey)),
+    mac: dependencies.protectedRows.macOf('passkeys', verifiedKey),
     name: passkeyName(name),
     counter: BigInt(credential.counter),
     transports: JSON.stringify(credential.transports ?? []),

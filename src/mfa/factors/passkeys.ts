@@ -1,9 +1,9 @@
 // Passkeys and security keys of an account, to sign in without a password or as second factor: registration,
 // authentication, and the list that its owner manages.
 import type { Actor, Audit } from '../../audit/audit.ts';
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import type { ProtectedRows } from '../../storage/protected-rows.ts';
 import type { Sql } from '../../storage/statements.ts';
 import { createPasskeyAuthenticator, type PasskeyAuthenticator } from './passkey-authentication.ts';
 import { passkeyName } from './passkey-name.ts';

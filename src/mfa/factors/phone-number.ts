@@ -3,11 +3,11 @@
 
 import { z } from 'zod';
 import type { Actor, Audit } from '../../audit/audit.ts';
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Vault } from '../../platform/vault.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import type { ProtectedRows } from '../../storage/protected-rows.ts';
 import { clearResetByMail } from '../first-enrolment-rule.ts';
 import type { CodeOutcome, OneTimeCodes } from './one-time-codes.ts';
 
@@ -66,7 +66,7 @@ export function createPhones({ db, vault, now, audit, protectedRows, oneTimeCode
       const outcome = await prove(userId, sealed, code);
       if (outcome !== 'ok') return outcome;
       await transaction(db, async (tx) => {
-        const row = { number, mac: protectedRows.macOf('phone_factors', [userId, number]), confirmedAt: now() };
+        const row = { number, mac: protectedRows.macOf('phone_factors', { userId, number }), confirmedAt: now() };
         await tx.phoneFactor.upsert({ where: { userId }, create: { userId, ...row }, update: row });
         await clearResetByMail(tx, userId);
         const data = { number: maskNumber(number) };

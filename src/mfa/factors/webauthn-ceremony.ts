@@ -75,18 +75,3 @@ export async function redeemChallenge({ sql, now }: { sql: Sql; now: Clock }, ch
   const expiresAt = new Date(now().getTime() + limits.interaction.seconds * 2000);
   return isFirstUse(sql, `webauthn:${sha256(challenge)}`, expiresAt);
 }
-
-/** What the MAC of a passkey covers. */
-export function passkeyFields({
-  id,
-  userId,
-  publicKey,
-  userVerified,
-}: {
-  id: string;
-  userId: string;
-  publicKey: Uint8Array;
-  userVerified: boolean;
-}): (string | boolean)[] {
-  return [id, userId, Buffer.from(publicKey).toString('base64url'), userVerified];
-}

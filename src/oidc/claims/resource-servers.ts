@@ -3,8 +3,8 @@
 import type { Accounts } from '../../accounts/accounts.ts';
 import { isGenuineResource, type Resource, resourceOf } from '../../applications/resources.ts';
 import { profileAlgs } from '../../applications/security-profile.ts';
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { Db } from '../../storage/database.ts';
+import type { ProtectedRows } from '../../storage/protected-rows.ts';
 import { isStorable } from '../../storage/storable-text.ts';
 import { errors, type KoaContextWithOIDC, type ResourceServer } from '../engine/library.ts';
 import type { ClientSource } from '../store/clients.ts';

@@ -3,8 +3,8 @@
 import { readMetadata } from '../../applications/application.ts';
 import { type ApplicationColumns, isGenuineApplication } from '../../applications/macs/protected-applications.ts';
 import { originOf } from '../../applications/uris.ts';
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import type { Db } from '../../storage/database.ts';
+import type { ProtectedRows } from '../../storage/protected-rows.ts';
 
 type Registered = { readonly [Field in 'redirect_uris' | 'allowed_cors_origins']?: readonly string[] | undefined };
 

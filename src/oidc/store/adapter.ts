@@ -1,12 +1,12 @@
 // The engine's storage in the database (oidc-provider's `adapter`). Sessions are written by sessions/session-store.ts.
 // The bearer secrets of clients and browsers are stored only as hashes.
 
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { plural } from '../../platform/plural.ts';
 import { randomToken, sha256 } from '../../platform/random.ts';
 import { type Db, isUniqueViolation } from '../../storage/database.ts';
+import type { ProtectedRows } from '../../storage/protected-rows.ts';
 import { hotStatements, ONE_ARTIFACT, type Sql } from '../../storage/statements.ts';
 import { engineSeconds } from '../engine/configuration.ts';
 import { type Adapter, type AdapterPayload, errors, Provider } from '../engine/library.ts';

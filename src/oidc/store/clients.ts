@@ -9,12 +9,12 @@ import {
   isGenuineSecret,
 } from '../../applications/macs/protected-applications.ts';
 import { type SignInRule, type SignInRules, signInRulesOf } from '../../applications/rules/sign-in-rule.ts';
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { AppError } from '../../http/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { safeEqual } from '../../platform/random.ts';
 import type { Vault } from '../../platform/vault.ts';
 import type { Db } from '../../storage/database.ts';
+import type { ProtectedRows } from '../../storage/protected-rows.ts';
 import { hotStatements, type Sql } from '../../storage/statements.ts';
 import { isStorable } from '../../storage/storable-text.ts';
 import { engineScope } from '../claims/scopes.ts';

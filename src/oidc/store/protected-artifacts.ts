@@ -1,7 +1,7 @@
 // The MACs of the engine's rows: sessions, grants, codes, tokens, interactions. The MAC covers the key and every column except two:
 // `expires_at` of a session, which each request moves (the latest expiry is in the payload), and `consumed_at`. A consumed row stores
 // a shortened MAC.
-import { type ProtectedRows, REMOVED_MAC_CHARACTERS } from '../../audit/protected-rows.ts';
+import { type ProtectedRows, REMOVED_MAC_CHARACTERS } from '../../storage/protected-rows.ts';
 
 export interface ArtifactColumns {
   id: string;
@@ -39,14 +39,9 @@ export const PROTECTED_SQL = `id, model, payload, grant_id AS "grantId", user_co
 
 const TABLE = 'oidc_artifacts';
 
-/** The fields that the MAC covers. */
-export function artifactFields({ id, model, payload, grantId, userCode, uid, accountId, clientId }: ArtifactColumns) {
-  return [id, model, payload, grantId, userCode, uid, accountId, clientId];
-}
-
 /** The MAC to store with the row. */
 export function artifactMac(row: ArtifactColumns, { macOf }: ProtectedRows): string {
-  return macOf(TABLE, artifactFields(row));
+  return macOf(TABLE, row);
 }
 
 /** What `isGenuineArtifact` needs. */
@@ -57,7 +52,7 @@ export const consumedMac = (mac: string) => `substr(${mac}, 1, length(${mac}) - 
 
 /** Whether this server wrote the row; raises an alarm if not. Clearing `consumed_at` does not make a consumed row valid again. */
 export function isGenuineArtifact(row: ProtectedArtifact, { isGenuine, isGenuineConsumed }: ArtifactVerifier): boolean {
-  return (row.consumedAt === null ? isGenuine : isGenuineConsumed)(TABLE, artifactFields(row), row.mac);
+  return (row.consumedAt === null ? isGenuine : isGenuineConsumed)(TABLE, row, row.mac);
 }
 
 /** Models without a MAC, because no token is issued from them. */

@@ -1,11 +1,11 @@
 // Initial access tokens: their holder may register clients (RFC 7591 3; /register rejects everything else).
 // Made by the command line and the console, read by the engine; the value is displayed once and stored as its hash.
 import type { Actor, Audit } from '../../audit/audit.ts';
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { randomToken } from '../../platform/random.ts';
 import { type Db, transaction } from '../../storage/database.ts';
+import type { ProtectedRows } from '../../storage/protected-rows.ts';
 import { WITHOUT_PKCE } from '../registration/client-metadata.ts';
 import { artifactId } from './adapter.ts';
 import { artifactMac } from './protected-artifacts.ts';

@@ -1,26 +1,15 @@
 // The state of the metadata refresh of each service provider: the time of the next refresh, and the document that waits for the
 // approval of an administrator (waiting-metadata.ts).
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
+
 import type { Clock } from '../../platform/clock.ts';
 import type { Db, Tx } from '../../storage/database.ts';
+import type { ProtectedRows } from '../../storage/protected-rows.ts';
 import { changesKey, type MetadataChange } from './differences.ts';
 
 export type RefreshState = ReturnType<typeof createRefreshState>;
 
 /** The columns of a row without a waiting document. */
 export const NOTHING_WAITS = { pendingXml: null, pendingKey: null, pendingSince: null, mac: '' };
-
-interface WaitingRow {
-  applicationId: string;
-  url: string;
-  pendingXml: string | null;
-  pendingSince: Date | null;
-}
-
-/** What the MAC of a waiting document covers: once approved, it decides where assertions go, and until then nobody may exchange it. */
-export function waitingFields({ applicationId, url, pendingXml, pendingSince }: WaitingRow): (string | null)[] {
-  return [applicationId, url, pendingXml, pendingSince?.toISOString() ?? null];
-}
 
 export function createRefreshState({ db, now, protectedRows }: { db: Db; now: Clock; protectedRows: ProtectedRows }) {
   return {
@@ -60,7 +49,7 @@ export function createRefreshState({ db, now, protectedRows }: { db: Db; now: Cl
       const isRejected = state?.rejectedKey === key;
       const isKnown = state?.pendingKey === key;
       const waiting = { pendingXml: xml, pendingSince: isKnown ? state.pendingSince : now() };
-      const mac = protectedRows.macOf('saml_metadata', waitingFields({ applicationId, url, ...waiting }));
+      const mac = protectedRows.macOf('saml_metadata', { applicationId, url, ...waiting });
       const pending = { ...waiting, pendingKey: key, mac };
       const data = { url, nextReadAt, ...(isRejected ? NOTHING_WAITS : { ...pending, rejectedKey: null }) };
       await tx.samlMetadata.upsert({ where: { applicationId }, create: { ...data, applicationId }, update: data });

@@ -5,10 +5,10 @@
 import type { SamlApplication } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import { metadataFaults } from '../../applications/fields/service-provider.ts';
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { transaction } from '../../storage/database.ts';
+import type { ProtectedRows } from '../../storage/protected-rows.ts';
 import { type MetadataChange, needsApproval } from './differences.ts';
 import { parseServiceProviderMetadata } from './parse.ts';
 import { createRefreshReports, type RefreshReports, type RefreshReportsDependencies } from './refresh-reports.ts';

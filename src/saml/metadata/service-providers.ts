@@ -4,9 +4,9 @@
 import { readMetadata, type SamlApplication } from '../../applications/application.ts';
 import type { ServiceProviderSettings } from '../../applications/fields/service-provider.ts';
 import { isGenuineApplication } from '../../applications/macs/protected-applications.ts';
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { limits } from '../../limits.ts';
 import type { Db } from '../../storage/database.ts';
+import type { ProtectedRows } from '../../storage/protected-rows.ts';
 import { hotStatements, type Sql } from '../../storage/statements.ts';
 import { isStorable } from '../../storage/storable-text.ts';
 import { nameIn, type PageText } from '../../texts/text.ts';

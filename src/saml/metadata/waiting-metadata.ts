@@ -2,14 +2,14 @@
 import type { SamlApplication } from '../../applications/application.ts';
 import type { Applications } from '../../applications/applications.ts';
 import type { Actor, Audit } from '../../audit/audit.ts';
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
 import { conflict, notFound } from '../../http/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { sha256 } from '../../platform/random.ts';
 import { type Db, type Tx, transaction } from '../../storage/database.ts';
+import type { ProtectedRows } from '../../storage/protected-rows.ts';
 import { t } from '../../texts/text.ts';
 import { changesKey, type MetadataChange, needsApproval } from './differences.ts';
-import { NOTHING_WAITS, waitingFields } from './refresh-state.ts';
+import { NOTHING_WAITS } from './refresh-state.ts';
 import { applyMetadata, changesTo } from './registered-document.ts';
 
 /** A received document that changes what only an administrator may change. */
@@ -71,7 +71,7 @@ async function findWaiting(
 ) {
   const state = await tx.samlMetadata.findUnique({ where: { applicationId } });
   if (!state?.pendingXml || !state.pendingSince) return undefined;
-  if (!protectedRows.isGenuine('saml_metadata', waitingFields(state), state.mac)) return undefined;
+  if (!protectedRows.isGenuine('saml_metadata', state, state.mac)) return undefined;
   const application = await applications.get(applicationId, tx);
   if (application.protocol !== 'saml' || application.metadata.metadata_url !== state.url) return undefined;
   const changes = changesTo(application, state.pendingXml);
@@ -103,7 +103,7 @@ async function receive(
   if (isPinned || metadata.metadata_url === undefined || !needsApproval(changes)) return false;
   const { metadata_url: url } = metadata;
   const waiting = { pendingXml: xml, pendingSince: now() };
-  const mac = protectedRows.macOf('saml_metadata', waitingFields({ applicationId, url, ...waiting }));
+  const mac = protectedRows.macOf('saml_metadata', { applicationId, url, ...waiting });
   const data = { url, nextReadAt: now(), ...waiting, pendingKey: changesKey(changes), mac };
   await db.samlMetadata.upsert({ where: { applicationId }, create: { ...data, applicationId }, update: data });
   return true;

@@ -1,10 +1,11 @@
 // Accepted AuthnRequests between /saml/sso and their Response: stored, tied to one browser, answered once. Part of every
 // SAML sign-in, therefore plain SQL.
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
+
 import { limits } from '../../limits.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { randomId, sha256 } from '../../platform/random.ts';
 import type { Db } from '../../storage/database.ts';
+import type { ProtectedRows } from '../../storage/protected-rows.ts';
 import { hotStatements, type Sql } from '../../storage/statements.ts';
 import type { RequestedAuthnContext } from '../messages/authn-request.ts';
 import type { NameId } from '../messages/name-id.ts';
@@ -65,11 +66,9 @@ interface Row {
 
 export function createPendingAuthnRequests(dependencies: PendingAuthnRequestsDependencies) {
   const { db, sql, now, protectedRows } = dependencies;
-  const macOf = (row: Row) => protectedRows.macOf(TABLE, requestFields(row));
+  const macOf = (row: Row) => protectedRows.macOf(TABLE, row);
   const requestOf = ([row]: (Row & { mac: string })[]): PendingAuthnRequest | undefined =>
-    row && protectedRows.isGenuine(TABLE, requestFields(row), row.mac)
-      ? (JSON.parse(row.data) as PendingAuthnRequest)
-      : undefined;
+    row && protectedRows.isGenuine(TABLE, row, row.mac) ? (JSON.parse(row.data) as PendingAuthnRequest) : undefined;
 
   return {
     /** Stores the request and returns its ID. Without a browser, `bindToBrowser` has to follow. */
@@ -130,13 +129,8 @@ export function createPendingAuthnRequests(dependencies: PendingAuthnRequestsDep
       if (!browser) return undefined;
       const where = { id, browserHash: sha256(browser), usedAt: { not: null }, expiresAt: { gt: now() } };
       const row = await db.samlRequest.findFirst({ where });
-      if (!row || !protectedRows.isGenuine(TABLE, requestFields(row), row.mac)) return undefined;
+      if (!row || !protectedRows.isGenuine(TABLE, row, row.mac)) return undefined;
       return (JSON.parse(row.data) as { answer?: string }).answer;
     },
   };
-}
-
-/** What the MAC covers. */
-export function requestFields({ id, applicationId, browserHash, data }: Row): string[] {
-  return [id, applicationId, browserHash, data];
 }

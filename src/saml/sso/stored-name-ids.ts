@@ -1,9 +1,10 @@
 // Persistent NameIDs (SAML Core 8.3.7): opaque, one per user and service provider. They stay stored when the user is
 // deleted, so that no other user ever gets the same one.
-import type { ProtectedRows } from '../../audit/protected-rows.ts';
+
 import type { Clock } from '../../platform/clock.ts';
 import { randomId, randomToken } from '../../platform/random.ts';
 import { type Db, isUniqueViolation } from '../../storage/database.ts';
+import type { ProtectedRows } from '../../storage/protected-rows.ts';
 import { hotStatements, type Sql } from '../../storage/statements.ts';
 
 export type StoredNameIds = ReturnType<typeof createStoredNameIds>;
@@ -21,16 +22,10 @@ export interface StoredNameIdsDependencies {
 
 const TABLE = 'saml_name_ids';
 
-/** The fields that the MAC covers, so that a NameID cannot be moved to another user. */
-export function nameIdFields(row: { userId: string; applicationId: string; value: string }): string[] {
-  return [row.userId, row.applicationId, row.value];
-}
-
 export function createStoredNameIds({ db, sql, now, protectedRows }: StoredNameIdsDependencies) {
   async function find(userId: string, applicationId: string): Promise<string | undefined> {
     const [row] = await sql.query<{ value: string; mac: string }>(statements.find, userId, applicationId);
-    if (!row || protectedRows.isGenuine(TABLE, nameIdFields({ userId, applicationId, ...row }), row.mac))
-      return row?.value;
+    if (!row || protectedRows.isGenuine(TABLE, { userId, applicationId, ...row }, row.mac)) return row?.value;
     throw new Error(`the NameID of user ${userId} for application ${applicationId} was written by another program`);
   }
 
@@ -42,7 +37,7 @@ export function createStoredNameIds({ db, sql, now, protectedRows }: StoredNameI
         select: { userId: true, applicationId: true, mac: true },
       });
       if (row?.applicationId !== applicationId) return undefined;
-      return protectedRows.isGenuine(TABLE, nameIdFields({ ...row, value }), row.mac) ? row.userId : undefined;
+      return protectedRows.isGenuine(TABLE, { ...row, value }, row.mac) ? row.userId : undefined;
     },
 
     /** The stored value; with `mayCreate` a new one when there is none. */
@@ -51,7 +46,7 @@ export function createStoredNameIds({ db, sql, now, protectedRows }: StoredNameI
       if (value !== undefined || !mayCreate) return value;
       // A concurrent request of the same user may insert first; then both use its value.
       const made = { userId, applicationId, value: randomToken(24) };
-      const row = { id: randomId(), ...made, mac: protectedRows.macOf(TABLE, nameIdFields(made)), createdAt: now() };
+      const row = { id: randomId(), ...made, mac: protectedRows.macOf(TABLE, made), createdAt: now() };
       await db.samlNameId.create({ data: row, select: { id: true } }).catch((error: unknown) => {
         if (!isUniqueViolation(error)) throw error;
       });

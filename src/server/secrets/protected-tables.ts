@@ -1,33 +1,14 @@
-// Every table whose rows have a MAC (audit/protected-rows.ts), with what it covers. `gatehouse doctor` verifies them;
+// How the rows of every table with MACs (storage/protected-rows.ts) are read. `gatehouse doctor` verifies them;
 // test/cli/protected-tables.test.ts compares the list with the schema. The audit log has MACs and a chain of its own (audit/chain/check.ts).
-import { userFields } from '../../accounts/protected-users.ts';
-import { apiKeyFields } from '../../api-keys/api-keys.ts';
-import { applicationFields, secretFields } from '../../applications/macs/protected-applications.ts';
-import { pictureFields } from '../../applications/pictures/picture-rows.ts';
-import { resourceFields } from '../../applications/resources.ts';
-import type { ProtectedTable, ProtectedValue } from '../../audit/protected-rows.ts';
+import { coveredSecret } from '../../applications/macs/protected-applications.ts';
 import { IMAGE_KEY } from '../../brand/image-store.ts';
-import { protectedFields } from '../../connections/connection.ts';
-import { domainFields } from '../../connections/domains.ts';
-import { consentFields } from '../../consents/consents.ts';
-import { upstreamSessionFields } from '../../federation/upstream-session-rows.ts';
-import { deliveryFields, participantFields, runFields } from '../../logout/logout-run.ts';
-import { linkFields, resetFields } from '../../mail/link-tokens.ts';
-import { passkeyFields } from '../../mfa/factors/webauthn-ceremony.ts';
-import { approvalFields } from '../../mfa/first-enrolment-rule.ts';
-import { trustFields } from '../../mfa/known-browsers.ts';
-import { artifactFields, MODELS_WITHOUT_MAC } from '../../oidc/store/protected-artifacts.ts';
-import { rpSessionFields } from '../../rp/sessions.ts';
-import { waitingFields } from '../../saml/metadata/refresh-state.ts';
-import { requestFields } from '../../saml/sso/pending-authn-requests.ts';
-import { nameIdFields } from '../../saml/sso/stored-name-ids.ts';
-import { settingFields, settingNames } from '../../settings/settings.ts';
-import { attemptFields } from '../../sign-in/attempts.ts';
-import { signUpCodeFields } from '../../sign-up-codes/sign-up-codes.ts';
+import { MODELS_WITHOUT_MAC } from '../../oidc/store/protected-artifacts.ts';
+import { coveredSetting, settingNames } from '../../settings/settings.ts';
 import type { Db } from '../../storage/database.ts';
+import type { Covered, ProtectedTable } from '../../storage/protected-rows.ts';
 
 /** A row of any of these tables, as Prisma reads it. */
-// biome-ignore lint/suspicious/noExplicitAny: the field functions are typed by their tables, and the rows come from those
+// biome-ignore lint/suspicious/noExplicitAny: the rows come from the tables, which type them
 export type ProtectedRow = Record<string, any>;
 
 /** What is needed of a model of Prisma. */
@@ -42,8 +23,8 @@ export interface ProtectedTableEntry {
   model: keyof Db;
   /** The primary key. */
   key: readonly string[];
-  /** What the MAC covers. */
-  fields(row: ProtectedRow): readonly ProtectedValue[];
+  /** What the MAC covers, where it is not the row as it is read. */
+  covered?(row: ProtectedRow): ProtectedRow;
   /** Related rows that it covers too. */
   include?: object;
   /** What is not read, because it is long and the MAC does not cover it. */
@@ -60,81 +41,69 @@ export const protectedTables: Record<ProtectedTable, ProtectedTableEntry> = {
   users: {
     model: 'user',
     key: ['id'],
-    fields: (row) => userFields(row as never),
     nameOf: ({ username, id }) => `user ${username} (${id})`,
   },
   roles: {
     model: 'role',
     key: ['id'],
     include: { permissions: { select: { permission: true } } },
-    fields: ({ id, name, permissions }) => [id, name, ...permissionNames(permissions)],
+    covered: (row) => ({ ...row, permissions: permissionNames(row.permissions) }),
     nameOf: ({ name }) => `role ${name}`,
   },
   user_roles: {
     model: 'userRole',
     key: ['userId', 'roleId', 'via'],
-    fields: ({ userId, roleId, via }) => [userId, roleId, via],
     nameOf: ({ userId, roleId }) => `the role ${roleId} of user ${userId} (user_roles)`,
   },
   password_credentials: {
     model: 'passwordCredential',
     key: ['userId'],
-    fields: ({ userId, hash }) => [userId, hash],
     nameOf: ({ userId }) => `the password of user ${userId}`,
   },
   passkeys: {
     model: 'passkey',
     key: ['id'],
-    fields: (row) => passkeyFields(row as never),
     nameOf: ({ id, userId }) => `the passkey ${id} of user ${userId}`,
   },
   phone_factors: {
     model: 'phoneFactor',
     key: ['userId'],
-    fields: ({ userId, number }) => [userId, number],
     nameOf: ({ userId }) => `the phone number for codes of user ${userId}`,
   },
   password_reset_tokens: {
     model: 'passwordResetToken',
     key: ['id'],
-    fields: (row) => resetFields(row as never),
     isShortLived: true,
   },
-  mail_tokens: { model: 'mailToken', key: ['id'], fields: (row) => linkFields(row as never), isShortLived: true },
+  mail_tokens: { model: 'mailToken', key: ['id'], isShortLived: true },
   known_browsers: {
     model: 'knownBrowser',
     key: ['id'],
     where: { trustedUntil: { not: null } },
-    fields: (row) => trustFields(row as never),
   },
   connections: {
     model: 'connection',
     key: ['id'],
-    fields: (row) => protectedFields(row as never),
     nameOf: ({ id }) => `connection ${id}`,
   },
   connection_documents: {
     model: 'connectionDocument',
     key: ['connectionId', 'kind'],
-    fields: ({ connectionId, kind, content }) => [connectionId, kind, content],
   },
-  connection_domains: { model: 'connectionDomain', key: ['domain'], fields: (row) => domainFields(row as never) },
+  connection_domains: { model: 'connectionDomain', key: ['domain'] },
   connection_role_mappings: {
     model: 'connectionRoleMapping',
     key: ['connectionId', 'group', 'roleId'],
-    fields: ({ connectionId, group, roleId }) => [connectionId, group, roleId],
   },
   external_identities: {
     model: 'externalIdentity',
     key: ['id'],
-    fields: ({ connectionId, subject, userId }) => [connectionId, subject, userId],
     nameOf: ({ id, userId }) => `the connected sign-in ${id} of user ${userId}`,
   },
-  upstream_sessions: { model: 'upstreamSession', key: ['id'], fields: (row) => upstreamSessionFields(row as never) },
+  upstream_sessions: { model: 'upstreamSession', key: ['id'] },
   applications: {
     model: 'application',
     key: ['id'],
-    fields: (row) => applicationFields(row as never),
     nameOf: ({ clientId }) => `application ${clientId}`,
   },
   application_pictures: {
@@ -142,78 +111,66 @@ export const protectedTables: Record<ProtectedTable, ProtectedTableEntry> = {
     key: ['applicationId'],
     where: { name: { not: null } },
     omit: { content: true },
-    fields: (row) => pictureFields(row as never),
     nameOf: ({ applicationId }) => `the picture of application ${applicationId}`,
   },
   application_roles: {
     model: 'applicationRole',
     key: ['applicationId', 'roleId'],
-    fields: ({ applicationId, roleId }) => [applicationId, roleId],
   },
-  client_secrets: { model: 'clientSecret', key: ['id'], fields: (row) => secretFields(row as never) },
+  client_secrets: { model: 'clientSecret', key: ['id'], covered: (row) => coveredSecret(row as never) },
   resources: {
     model: 'resource',
     key: ['identifier'],
-    fields: (row) => resourceFields(row as never),
     nameOf: ({ identifier }) => `API ${identifier}`,
   },
-  consents: { model: 'consent', key: ['id'], fields: (row) => consentFields(row as never) },
+  consents: { model: 'consent', key: ['id'] },
   // A used row has lost the end of its MAC for good.
   oidc_artifacts: {
     model: 'oidcArtifact',
     key: ['id'],
     where: { consumedAt: null, model: { notIn: [...MODELS_WITHOUT_MAC] } },
-    fields: (row) => artifactFields(row as never),
   },
-  rp_sessions: { model: 'rpSession', key: ['id'], fields: (row) => rpSessionFields(row as never), isShortLived: true },
+  rp_sessions: { model: 'rpSession', key: ['id'], isShortLived: true },
   sign_in_attempts: {
     model: 'signInAttempt',
     key: ['uid'],
-    fields: (row) => attemptFields(row as never),
     isShortLived: true,
   },
   saml_requests: {
     model: 'samlRequest',
     key: ['id'],
-    fields: (row) => requestFields(row as never),
     isShortLived: true,
   },
   saml_metadata: {
     model: 'samlMetadata',
     key: ['applicationId'],
     where: { pendingXml: { not: null } },
-    fields: (row) => waitingFields(row as never),
   },
   first_factor_approvals: {
     model: 'firstFactorApproval',
     key: ['userId'],
     where: { allowedUntil: { not: null } },
-    fields: (row) => approvalFields(row as never),
   },
-  saml_name_ids: { model: 'samlNameId', key: ['id'], fields: (row) => nameIdFields(row as never) },
+  saml_name_ids: { model: 'samlNameId', key: ['id'] },
   api_keys: {
     model: 'apiKey',
     key: ['id'],
-    fields: (row) => apiKeyFields(row as never),
     nameOf: ({ id, userId }) => `the API key ${id} of user ${userId}`,
   },
   sign_up_codes: {
     model: 'signUpCode',
     key: ['id'],
-    fields: (row) => signUpCodeFields(row as never),
     nameOf: ({ name }) => `the sign-up code ${name}`,
   },
-  logout_runs: { model: 'logoutRun', key: ['id'], fields: (row) => runFields(row as never), isShortLived: true },
+  logout_runs: { model: 'logoutRun', key: ['id'], isShortLived: true },
   logout_participants: {
     model: 'logoutParticipant',
     key: ['id'],
-    fields: (row) => participantFields(row as never),
     isShortLived: true,
   },
   logout_deliveries: {
     model: 'logoutDelivery',
     key: ['id'],
-    fields: (row) => deliveryFields(row as never),
     isShortLived: true,
   },
   // And the pictures of brands. The other rows hold nothing but encrypted values, which are bound to their key.
@@ -221,10 +178,15 @@ export const protectedTables: Record<ProtectedTable, ProtectedTableEntry> = {
     model: 'setting',
     key: ['key'],
     where: { OR: [{ key: { in: [...settingNames] } }, { key: { startsWith: IMAGE_KEY } }] },
-    fields: (row) => settingFields(row as never),
+    covered: (row) => coveredSetting(row as never),
     nameOf: ({ key }) => `setting ${key}`,
   },
 };
+
+/** A row of any table as far as its MAC covers it. */
+export function coveredOf({ covered }: ProtectedTableEntry, row: ProtectedRow): Covered<ProtectedTable> {
+  return (covered?.(row) ?? row) as Covered<ProtectedTable>;
+}
 
 export const tablesInOrder = Object.entries(protectedTables) as [ProtectedTable, ProtectedTableEntry][];
 

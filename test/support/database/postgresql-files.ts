@@ -74,6 +74,7 @@ const storageContract = {
   'storage/migrations': 'migrations, their lock and their failures',
   'storage/migrations-agree': 'the migrations give the schema',
   'storage/migrations-concurrent': 'several instances migrate at once',
+  'storage/protected-rows': 'a column that a later version adds',
   'storage/released': 'the trial in a schema of its own; databases of released versions',
   'storage/statements': 'hot statements: parameters, rows, prepared names',
   'storage/unavailable': 'silent, refusing and read-only servers',

@@ -1,7 +1,8 @@
 // The MACs of rows that a test writes directly: the server would reject them as those of another program.
-import type { ProtectedRows } from '../../../src/audit/protected-rows.ts';
-import { rowsOf, tablesInOrder, uniqueKey } from '../../../src/server/secrets/protected-tables.ts';
+
+import { coveredOf, rowsOf, tablesInOrder, uniqueKey } from '../../../src/server/secrets/protected-tables.ts';
 import type { Db } from '../../../src/storage/database.ts';
+import type { ProtectedRows } from '../../../src/storage/protected-rows.ts';
 
 export interface SigningServices {
   db: Db;
@@ -11,10 +12,10 @@ export interface SigningServices {
 /** Writes the MAC of every row without one. A test that changes a row empties its `mac` in the same statement. */
 export async function signRows({ db, protectedRows }: SigningServices): Promise<void> {
   for (const [table, entry] of tablesInOrder) {
-    const { where, include, fields } = entry;
+    const { where, include } = entry;
     const rows = await rowsOf(db, entry).findMany({ where: { ...where, mac: '' }, ...(include && { include }) });
     for (const row of rows) {
-      const data = { mac: protectedRows.macOf(table, fields(row)) };
+      const data = { mac: protectedRows.macOf(table, coveredOf(entry, row)) };
       await rowsOf(db, entry).update({ where: uniqueKey(entry, row), data });
     }
   }

@@ -1,7 +1,7 @@
 // Writes sessions so that parallel requests do not undo each other. A row is replaced only if it has not changed since
 // it was read (compare and set). A new cookie value renames the row, so a session is one row from its first save to its end. An
 // application enters the session before anything is issued to it, so that its tabs share one `sid` and one grant.
-import type { ProtectedRows } from '../../../audit/protected-rows.ts';
+import type { ProtectedRows } from '../../../storage/protected-rows.ts';
 import { hotStatements, type Sql } from '../../../storage/statements.ts';
 import { artifactMac, isGenuineArtifact, PROTECTED_SQL, type ProtectedArtifact } from '../protected-artifacts.ts';
 import { notEndedCondition } from './ended-sessions.ts';
