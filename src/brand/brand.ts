@@ -1,4 +1,6 @@
-// The brand of the settings, and that of an application, as pages and mails display it.
+// The brand of the settings, and that of an application, as pages and mails display it. It is made of settings, not of fields of applications,
+// because the manager of one application could imitate the pages of another; and there is no custom style sheet, which could hide what a consent
+// page says.
 import type { BrandLook } from '../http/pages/brand-look.ts';
 import type { Settings, SettingValues } from '../settings/settings.ts';
 import { brandSheet } from './sheet.ts';

@@ -81,11 +81,11 @@ function allowedOf(field: Json): string {
   if (field.anyOf) return list([...new Set(field.anyOf.map(allowedOf))]);
   switch (field.type) {
     case 'boolean':
-      return list([code('true'), code('false')]);
+      return 'boolean';
     case 'integer':
       return rangeOf(field.minimum, field.maximum);
     case 'array':
-      return `list of ${allowedOf(field.items ?? {})}${field.minItems ? `, at least ${field.minItems}` : ''}`;
+      return `list of ${allowedOf(field.items ?? {})}${field.minItems ? ` (≥${field.minItems})` : ''}`;
     case 'object':
       return field.properties ? code(`{ ${Object.keys(field.properties).join(', ')} }`) : 'map';
     case 'string':
@@ -96,12 +96,12 @@ function allowedOf(field: Json): string {
 }
 
 function rangeOf(minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER): string {
-  return maximum === Number.MAX_SAFE_INTEGER ? `${minimum} or more` : `${minimum} to ${maximum}`;
+  return maximum === Number.MAX_SAFE_INTEGER ? `≥ ${minimum}` : `${minimum}–${maximum}`;
 }
 
 function lengthOf({ minLength = 0, maxLength }: Json): string {
-  if (maxLength === undefined) return minLength > 1 ? `, at least ${minLength} characters` : '';
-  return minLength > 1 ? `, ${minLength} to ${maxLength} characters` : `, up to ${maxLength} characters`;
+  if (maxLength === undefined) return minLength > 1 ? ` (≥${minLength})` : '';
+  return minLength > 1 ? ` (${minLength}–${maxLength})` : ` (≤${maxLength})`;
 }
 
 function yamlOf(value: unknown): string {
