@@ -183,13 +183,13 @@ export function coveredText(columns: CoveredColumns, row: Readonly<Record<string
   for (const name in columns) {
     const column = columns[name] as Column;
     const [kind, byDefault] = typeof column === 'string' ? [column, null] : column;
-    const value = valueOf(kind, row[name]);
+    const value = coveredValue(kind, row[name]);
     if (value !== byDefault) text.push(name, value);
   }
   return JSON.stringify(text);
 }
 
-function valueOf(kind: Kind, value: unknown): unknown {
+function coveredValue(kind: Kind, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   if (kind === 'flag') return Boolean(value);
   if (kind === 'time') return new Date(value as Date).toISOString();
