@@ -139,7 +139,7 @@ function provenText({ seq, at }: { seq: number; at: Date }, newest: number): str
     : `${until} ${rest}.`;
 }
 
-function printVerdict(verdict: ChainVerdict, io: Io): void {
+export function printVerdict(verdict: ChainVerdict, io: Io): void {
   if (verdict.ok) {
     io.out(`The audit log is intact: ${plural(verdict.entries, 'entry', 'entries')}.`);
     if (verdict.unsealed > 0)

@@ -52,19 +52,26 @@ async function copy(location: DatabaseLocation, draft: string, file: string, io:
   const onProgress = progressPrinter(io);
   io.note('Copying the database…');
   if (location.kind === 'postgresql') return exportAndCheck(location, draft, file, io, onProgress);
-  const [{ assertIntact, copySqlite, countRows, digestOf, inspectSqlite, recordedMigrations, syncFile }, manifest] =
-    await Promise.all([import('../../storage/backup/sqlite-copy.ts'), import('../../storage/backup/manifest.ts')]);
+  const [
+    { assertIntact, copySqlite, digestOf, inspectSqlite, recordedMigrations, syncFile },
+    { countRows },
+    { writeManifest },
+  ] = await Promise.all([
+    import('../../storage/backup/sqlite-copy.ts'),
+    import('../../storage/backup/tables.ts'),
+    import('../../storage/backup/manifest.ts'),
+  ]);
   const at = systemClock();
   await copySqlite(location.file, draft, onProgress);
   io.note('Checking the copy…');
-  const { rows, migrations } = await inspectSqlite(draft, (query) => {
+  const { rows, migrations } = await inspectSqlite(draft, async (query) => {
     assertIntact(query);
-    return { rows: countRows(query), migrations: recordedMigrations(query).map(({ name }) => name) };
+    return { rows: await countRows(query, 'sqlite'), migrations: recordedMigrations(query).map(({ name }) => name) };
   });
   const sha256 = await digestOf(draft);
   const { size: bytes } = statSync(draft);
   // First, so that there is never a backup without it.
-  manifest.writeManifest(file, { ...newHead('sqlite', at, migrations), bytes, sha256, rows });
+  writeManifest(file, { ...newHead('sqlite', at, migrations), bytes, sha256, rows });
   renameSync(draft, file);
   syncFile(path.dirname(file));
 }
@@ -76,14 +83,14 @@ async function exportAndCheck(
   io: Io,
   onProgress: (progress: Progress) => void,
 ): Promise<void> {
-  const [{ exportPostgres }, { checkExport }, { syncFile }] = await Promise.all([
+  const [{ exportPostgres }, { checkBackup }, { syncFile }] = await Promise.all([
     import('../../storage/backup/export.ts'),
-    import('../../storage/backup/read-export.ts'),
+    import('../../storage/backup/read-backup.ts'),
     import('../../storage/backup/sqlite-copy.ts'),
   ]);
   await exportPostgres(location, draft, { now: systemClock(), onProgress });
   io.note('Checking the copy…');
-  await checkExport(draft);
+  await checkBackup(draft);
   renameSync(draft, file);
   syncFile(path.dirname(file));
 }

@@ -1,5 +1,6 @@
 // `gatehouse restore FILE`: puts a backup in the place of the database, while no server runs on it.
 import path from 'node:path';
+import type { ChainVerdict } from '../../audit/chain/check.ts';
 import { type Config, loadConfig } from '../../config.ts';
 import { decryptDataKeys } from '../../keys/data-keys.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -9,7 +10,7 @@ import { startError } from '../../server/writable.ts';
 import { BackupError } from '../../storage/backup/head.ts';
 import { type Restored, restoreBackup, type StoredDataKey } from '../../storage/backup/restore.ts';
 import { DatabaseError, parseDatabaseUrl } from '../../storage/database-url.ts';
-import { acceptRestore } from '../audit.ts';
+import { acceptRestore, printVerdict } from '../audit.ts';
 import { type Command, jsonOption } from '../command.ts';
 import { withServices } from '../context.ts';
 import { formatDate, type Io } from '../io.ts';
@@ -22,7 +23,7 @@ export const restoreCommand: Command = {
   details: `The database is that of the configuration (DATABASE_URL, or $DATA_DIR/gatehouse.db), and must be empty or absent. Put the
 secret of the server in place first: a backup that it does not open is not restored. Nothing is changed until the backup is
 read and checked. Afterwards the checkpoint file of the audit log on this machine is set aside, as "gatehouse audit accept-restore"
-does; run that on the other machines. An export of PostgreSQL can also be restored into a SQLite file.`,
+does; run that on the other machines. A backup of SQLite can be restored into PostgreSQL, and the other way around.`,
   options: {
     replace: {
       type: 'boolean',
@@ -46,12 +47,12 @@ does; run that on the other machines. An export of PostgreSQL can also be restor
       checkDataKeys: (rows) => assertSecretOpens(rows, config),
       onProgress: progressPrinter(io),
     });
-    const checkpointFile = await recordRestore(file, restored, io).catch((error: unknown) => {
+    const recorded = await recordRestore(file, restored, io).catch((error: unknown) => {
       throw unrecorded(error, { file, restored, config });
     });
-    if (input.flag('json')) io.json(jsonOf(file, restored, checkpointFile));
-    else print(file, restored, checkpointFile, io);
-    return 0;
+    if (input.flag('json')) io.json(jsonOf(file, restored, recorded));
+    else print(file, restored, recorded, io);
+    return recorded.auditLog.ok ? 0 : 1;
   },
 };
 
@@ -69,12 +70,21 @@ function assertSecretOpens(rows: StoredDataKey[], { secrets, secretFile = 'GATEH
   }
 }
 
-function recordRestore(file: string, { head }: Restored, io: Io): Promise<string | undefined> {
+interface Recorded {
+  /** The verdict on the audit log as the backup has it. */
+  auditLog: ChainVerdict;
+  /** Where the checkpoint file of this machine is now. */
+  checkpointFile: string | undefined;
+}
+
+function recordRestore(file: string, { head }: Restored, io: Io): Promise<Recorded> {
   return withServices(io, async (services) => {
+    io.note('Verifying the audit log…');
+    const auditLog = await services.auditChain.verify({ checkpoints: '' });
     const checkpointFile = await acceptRestore(services);
-    const data = { file, at: head?.at ?? null };
+    const data = { file, at: head?.at ?? null, audit_log: auditLog.ok ? 'intact' : auditLog.fault.kind };
     await services.audit.record({ type: 'backup.restored', outcome: 'success', data });
-    return checkpointFile;
+    return { auditLog, checkpointFile };
   });
 }
 
@@ -103,7 +113,7 @@ function formerText({ replacedFile }: Restored): string[] {
   return [`The previous database is now ${replacedFile}. Delete it when you no longer need it.`];
 }
 
-function jsonOf(file: string, { head, rows, replacedFile }: Restored, checkpointFile: string | undefined) {
+function jsonOf(file: string, { head, rows, replacedFile }: Restored, { auditLog, checkpointFile }: Recorded) {
   return {
     file,
     at: head?.at ?? null,
@@ -111,11 +121,13 @@ function jsonOf(file: string, { head, rows, replacedFile }: Restored, checkpoint
     rows,
     replaced_file: replacedFile ?? null,
     checkpoint_file: checkpointFile ?? null,
+    audit_log: auditLog,
   };
 }
 
-function print(file: string, restored: Restored, checkpointFile: string | undefined, io: Io): void {
+function print(file: string, restored: Restored, { auditLog, checkpointFile }: Recorded, io: Io): void {
   io.out(doneText(file, restored));
+  printVerdict(auditLog, io);
   for (const line of formerText(restored)) io.out(line);
   if (checkpointFile) io.out(`The previous checkpoint file of the audit log is now ${checkpointFile}.`);
   io.out('Start the server. If it runs on other machines too, first run there: gatehouse audit accept-restore');

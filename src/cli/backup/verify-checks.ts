@@ -11,9 +11,10 @@ import { plural } from '../../platform/plural.ts';
 import { createVault, VaultError } from '../../platform/vault.ts';
 import { BackupError, type BackupHead, type Progress } from '../../storage/backup/head.ts';
 import { readManifest } from '../../storage/backup/manifest.ts';
-import { kindOfBackup } from '../../storage/backup/read-export.ts';
+import { kindOfBackup } from '../../storage/backup/read-backup.ts';
 import { loadIntoFile } from '../../storage/backup/restore.ts';
-import { assertIntact, copyFile, countRows, inspectSqlite } from '../../storage/backup/sqlite-copy.ts';
+import { assertIntact, copyFile, inspectSqlite } from '../../storage/backup/sqlite-copy.ts';
+import { countRows } from '../../storage/backup/tables.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { DatabaseError } from '../../storage/database-url.ts';
 import { migrate, pendingMigrations } from '../../storage/migrations/migrate.ts';
@@ -74,7 +75,7 @@ async function check(options: VerifyOptions, copy: string, verdict: Verdict): Pr
   findings.unshift(head ? describe(head, options.now()) : warning('backup', 'a copy of a SQLite file', UNDESCRIBED));
   verdict.rows = await inspectSqlite(copy, (query) => {
     assertIntact(query);
-    return countRows(query);
+    return countRows(query, 'sqlite');
   });
   findings.push(ok('content', 'complete and intact'), countFinding(verdict.rows, expected));
   const pending = await pendingMigrations(`file:${copy}`);

@@ -6,8 +6,7 @@ import { type Config, loadConfig } from '../../config.ts';
 import { readValidFile } from '../../config-file/read-file.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { packageVersion } from '../../platform/package.ts';
-import { readManifest } from '../../storage/backup/manifest.ts';
-import { kindOfBackup, readExportHead } from '../../storage/backup/read-export.ts';
+import { readBackupHead } from '../../storage/backup/read-backup.ts';
 import { parseDatabaseUrl } from '../../storage/database-url.ts';
 import { type DatabaseState, inspectDatabase } from '../../storage/upgrade/inspect.ts';
 import { type TouchedTable, touchedTables } from '../../storage/upgrade/script-tables.ts';
@@ -149,7 +148,7 @@ async function configurationFaults({ configFile }: Config): Promise<string[]> {
 }
 
 async function backupFile(file: string): Promise<{ file: string; at: Date }> {
-  const head = kindOfBackup(file) === 'sqlite' ? readManifest(file) : await readExportHead(file);
+  const head = await readBackupHead(file);
   return { file: path.resolve(file), at: head ? new Date(head.at) : statSync(file).mtime };
 }
 

@@ -1,7 +1,7 @@
 // Exports a PostgreSQL database without pg_dump: every row as PostgreSQL writes it, from one REPEATABLE READ transaction, which
 // is one moment of the database while servers write to it. The file is gzip of JSON lines: the head, then for each table a line
 // with its columns and a line (an array of texts) for each row, then the end with the number of rows and the digest of all
-// lines before it. A table comes after those that it refers to.
+// lines before it. A table comes after those that it refers to. read-backup.ts reads it.
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -12,26 +12,12 @@ import type { DatabaseLocation } from '../database-url.ts';
 import { type DatabaseLimits, patientLimits } from '../open-options.ts';
 import { postgresAdapter } from '../postgresql/adapter.ts';
 import { type BackupHead, newHead, type Progress } from './head.ts';
+import type { BackupTable, ExportEnd } from './read-backup.ts';
 import { syncFile } from './sqlite-copy.ts';
+import { type Table, tablesOf } from './tables.ts';
 
 type PostgresLocation = Extract<DatabaseLocation, { kind: 'postgresql' }>;
 type Row = Record<string, unknown>;
-
-export interface ExportedTable {
-  table: string;
-  columns: string[];
-  /** Of the columns, as PostgreSQL names them. */
-  types: string[];
-  /** The last value of the column that numbers itself. */
-  sequence?: { column: string; last: string };
-}
-
-export interface ExportEnd {
-  end: true;
-  rows: Record<string, number>;
-  /** Of all lines before, in hexadecimal. */
-  sha256: string;
-}
 
 export interface ExportOptions {
   now: Date;
@@ -79,33 +65,6 @@ export const EXACT_TEXTS = [
   'SET LOCAL idle_in_transaction_session_timeout = 0',
 ];
 
-/** The tables of the schema, each after those that it refers to. */
-export async function exportedTables(tx: SqlQueryable): Promise<ExportedTable[]> {
-  const columns = await queryRows(tx, COLUMNS);
-  const references = await queryRows(tx, REFERENCES);
-  const tables = new Map<string, ExportedTable>();
-  for (const { table, column, type } of columns) {
-    const entry = tables.get(String(table)) ?? { table: String(table), columns: [], types: [] };
-    entry.columns.push(String(column));
-    entry.types.push(String(type));
-    tables.set(entry.table, entry);
-  }
-  const sorted: ExportedTable[] = [];
-  const waiting = new Set(tables.keys());
-  while (waiting.size > 0) {
-    const next = [...waiting].filter(
-      (name) =>
-        !references.some(({ table, parent }) => table === name && parent !== name && waiting.has(String(parent))),
-    );
-    if (next.length === 0) throw new Error(`the tables ${[...waiting].join(', ')} refer to each other`);
-    for (const name of next) {
-      waiting.delete(name);
-      sorted.push(tables.get(name) as ExportedTable);
-    }
-  }
-  return sorted;
-}
-
 async function* linesOf(
   tx: SqlQueryable,
   head: BackupHead,
@@ -121,9 +80,10 @@ async function* linesOf(
   // Of the statistics, which a new database does not have yet.
   const total = Number((await queryRows(tx, ESTIMATE))[0]?.rows ?? 0);
   let done = 0;
-  for (const table of await exportedTables(tx)) {
+  for (const table of await tablesOf((sql) => queryRows(tx, sql), 'postgresql')) {
     const sequence = await sequenceOf(tx, table);
-    yield line(JSON.stringify({ ...table, ...(sequence && { sequence }) }));
+    const described: BackupTable = { table: table.table, columns: table.columns, ...(sequence && { sequence }) };
+    yield line(JSON.stringify(described));
     rows[table.table] = 0;
     for await (const batch of rowsOf(tx, table)) {
       rows[table.table] = (rows[table.table] ?? 0) + batch.length;
@@ -135,7 +95,7 @@ async function* linesOf(
   yield `${JSON.stringify({ end: true, rows, sha256: hash.digest('hex') } satisfies ExportEnd)}\n`;
 }
 
-async function* rowsOf(tx: SqlQueryable, { table, columns }: ExportedTable): AsyncGenerator<string[]> {
+async function* rowsOf(tx: SqlQueryable, { table, columns }: Table): AsyncGenerator<string[]> {
   const texts = columns.map((column) => `"${column}"::text`).join(', ');
   await queryRows(
     tx,
@@ -149,7 +109,7 @@ async function* rowsOf(tx: SqlQueryable, { table, columns }: ExportedTable): Asy
   await queryRows(tx, 'CLOSE export');
 }
 
-async function sequenceOf(tx: SqlQueryable, { table, columns }: ExportedTable): Promise<ExportedTable['sequence']> {
+async function sequenceOf(tx: SqlQueryable, { table, columns }: Table): Promise<BackupTable['sequence']> {
   for (const column of columns) {
     const [found] = await queryRows(tx, `SELECT pg_get_serial_sequence('"${table}"', '${column}') AS name`);
     if (typeof found?.name !== 'string') continue;
@@ -173,12 +133,5 @@ export async function queryRows(queryable: SqlQueryable, sql: string): Promise<R
   return rows.map((row) => Object.fromEntries(columnNames.map((name, index) => [name, row[index]])));
 }
 
-const OWN_TABLES = `pg_class.relkind = 'r' AND pg_class.relnamespace = current_schema()::regnamespace
-  AND pg_class.relname <> '${MIGRATIONS}'`;
-const COLUMNS = `SELECT relname::text AS table, attname::text AS column, format_type(atttypid, atttypmod) AS type
-  FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
-  WHERE ${OWN_TABLES} ORDER BY relname, attnum`;
-const REFERENCES = `SELECT pg_class.relname::text AS table, parent.relname::text AS parent
-  FROM pg_constraint JOIN pg_class ON pg_class.oid = conrelid JOIN pg_class AS parent ON parent.oid = confrelid
-  WHERE contype = 'f' AND ${OWN_TABLES}`;
-const ESTIMATE = `SELECT sum(greatest(reltuples, 0))::bigint AS rows FROM pg_class WHERE ${OWN_TABLES}`;
+const ESTIMATE = `SELECT sum(greatest(reltuples, 0))::bigint AS rows FROM pg_class
+  WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`;

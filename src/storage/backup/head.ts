@@ -2,7 +2,7 @@
 import { packageVersion } from '../../platform/package.ts';
 import { DatabaseError, type DatabaseKind } from '../database-url.ts';
 import type { MigrationFile } from '../migrations/files.ts';
-import { newerMessage, versionNote } from '../migrations/newer.ts';
+import { newerMessage } from '../migrations/newer.ts';
 
 export interface BackupHead {
   gatehouse: 'backup';
@@ -49,13 +49,13 @@ export function parseHead<T extends object>(text: string, file: string): BackupH
   return head as BackupHead & T;
 }
 
-/** The migrations of the backup's schema; throws BackupError when this program does not know one of them. */
-export function migrationsOf(head: BackupHead, known: readonly MigrationFile[]): MigrationFile[] {
-  const logs = versionNote(head.version);
-  const newer = newerMessage(
-    head.migrations.map((name) => ({ name, logs })),
-    known,
-  );
+/** The recorded migrations of a backup, with the version that applied each; throws BackupError when this program does not know one of them. */
+export function migrationsOf(
+  recorded: readonly { name: string; logs: unknown }[],
+  known: readonly MigrationFile[],
+): MigrationFile[] {
+  const newer = newerMessage(recorded, known);
   if (newer) throw new BackupError(newer.replace('this database', 'the database of this backup'));
-  return known.filter(({ name }) => head.migrations.includes(name));
+  const names = recorded.map(({ name }) => name);
+  return known.filter(({ name }) => names.includes(name));
 }

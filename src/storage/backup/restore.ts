@@ -3,28 +3,27 @@
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { diskFullAt, isDiskFull, whyNotWritable } from '../../platform/folders.ts';
-import type { DatabaseLocation } from '../database-url.ts';
+import type { DatabaseKind, DatabaseLocation } from '../database-url.ts';
 import { readMigrations } from '../migrations/files.ts';
-import { newerMessage } from '../migrations/newer.ts';
 import { type LockedSession, openMigrationSession } from '../migrations/session.ts';
 import { createSqliteFile } from '../sqlite/adapter.ts';
 import { connectSqlite } from '../sqlite/connections.ts';
 import { asUnavailable } from '../unavailable.ts';
 import { EXACT_TEXTS } from './export.ts';
-import { BackupError, type BackupHead, type Progress } from './head.ts';
-import { loadExport, tableNames } from './load-export.ts';
+import { BackupError, type BackupHead, migrationsOf, type Progress } from './head.ts';
+import { loadBackup } from './load-backup.ts';
 import { readManifest } from './manifest.ts';
-import { kindOfBackup } from './read-export.ts';
+import { kindOfBackup } from './read-backup.ts';
 import {
   assertIntact,
   copyFile,
-  countRows,
   inspectSqlite,
   recordedMigrations,
   type SyncQuery,
   syncFile,
   syncQuery,
 } from './sqlite-copy.ts';
+import { countRows, tablesOf } from './tables.ts';
 
 /** A row of the table data_keys, as keys/data-keys.ts reads it. */
 export interface StoredDataKey {
@@ -66,8 +65,6 @@ export async function restoreBackup(
       throw new BackupError(`${diskFullAt(path.dirname(location.file))}. Nothing was changed`, { cause: error });
     });
   }
-  if (kind === 'sqlite')
-    throw new BackupError(`${file} is a copy of a SQLite file, and DATABASE_URL names PostgreSQL: nothing was changed`);
   return restorePostgres(location, file, options);
 }
 
@@ -89,7 +86,7 @@ async function restorePostgres(location: PostgresLocation, file: string, options
     try {
       for (const setting of EXACT_TEXTS) await locked.query(setting);
       await dropTables(locked, options.replace);
-      const { head, rows } = await loadExport(locked, 'postgresql', file, options.onProgress);
+      const { head, rows } = await loadBackup(locked, 'postgresql', file, options.onProgress);
       options.checkDataKeys((await locked.query(DATA_KEYS)) as never);
       await locked.commit();
       return { head, rows };
@@ -109,7 +106,7 @@ async function dropTables(locked: LockedSession, replace: boolean): Promise<void
     const from = others.map(({ name, address }) => `${name} from ${address}`).join(', ');
     throw new BackupError(`a server runs on this database (${from}): stop all servers first. Nothing was changed`);
   }
-  const tables = await tableNames(locked, 'postgresql');
+  const tables = (await tablesOf(query, 'postgresql')).map(({ table }) => table);
   if (tables.length === 0) return;
   if (!tables.includes('users') || !tables.includes('audit_events'))
     throw new BackupError(
@@ -129,7 +126,7 @@ async function dropTables(locked: LockedSession, replace: boolean): Promise<void
 async function restoreSqlite(
   target: string,
   file: string,
-  kind: 'sqlite' | 'postgresql',
+  kind: DatabaseKind,
   options: RestoreOptions,
 ): Promise<Restored> {
   const exists = existsSync(target) && statSync(target).size > 0;
@@ -164,29 +161,28 @@ async function copyChecked(file: string, draft: string, options: RestoreOptions)
   return manifest;
 }
 
-async function loadDraft(file: string, draft: string, { onProgress }: RestoreOptions): Promise<BackupHead> {
+async function loadDraft(file: string, draft: string, { onProgress }: RestoreOptions): Promise<BackupHead | undefined> {
   const { head } = await loadIntoFile(file, draft, onProgress);
   return head;
 }
 
 function inspectDraft(draft: string, { checkDataKeys }: RestoreOptions) {
-  return inspectSqlite(draft, (query) => {
+  return inspectSqlite(draft, async (query) => {
     assertIntact(query);
-    const newer = newerMessage(recordedMigrations(query), readMigrations('sqlite'));
-    if (newer) throw new BackupError(newer.replace('this database', 'the database of this backup'));
-    const rows = countRows(query);
+    migrationsOf(recordedMigrations(query), readMigrations('sqlite')); // throws for a newer schema
+    const rows = await countRows(query, 'sqlite');
     checkDataKeys(query(DATA_KEYS) as never);
     return { rows };
   });
 }
 
-/** Loads an export of PostgreSQL into a new SQLite file. */
+/** Loads a backup into a new SQLite file. */
 export async function loadIntoFile(file: string, target: string, onProgress?: (progress: Progress) => void) {
   const session = await openMigrationSession({ kind: 'sqlite', file: target });
   try {
     const locked = await session.tryLock();
     if (!locked) throw new BackupError(`${target} is in use`);
-    const loaded = await loadExport(locked, 'sqlite', file, onProgress);
+    const loaded = await loadBackup(locked, 'sqlite', file, onProgress);
     await locked.commit();
     return loaded;
   } finally {

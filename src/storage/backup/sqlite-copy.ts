@@ -82,16 +82,6 @@ export function assertIntact(query: SyncQuery): void {
   if (row) throw new BackupError(`a row of ${String(row.table)} refers to a missing row of ${String(row.parent)}`);
 }
 
-/** The number of rows of each table. */
-export function countRows(query: SyncQuery): Record<string, number> {
-  const tables = query(
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
-  );
-  return Object.fromEntries(
-    tables.map(({ name }) => [name, Number(query(`SELECT count(*) AS count FROM "${String(name)}"`)[0]?.count)]),
-  );
-}
-
 /** The names of the migrations that are recorded in the file. */
 export function recordedMigrations(query: SyncQuery): { name: string; logs: unknown }[] {
   return query(

@@ -15,8 +15,8 @@ export const BUSY_MILLISECONDS = 20;
 const references: object[] = [];
 
 /** Opens a new connection to the file. */
-export function connectSqlite(file: string): Promise<SqlDriverAdapter> {
-  return new SqliteFactory({ url: `file:${file}`, timeout: BUSY_MILLISECONDS }).connect();
+export function connectSqlite(file: string, { readonly = false } = {}): Promise<SqlDriverAdapter> {
+  return new SqliteFactory({ url: `file:${file}`, timeout: BUSY_MILLISECONDS, readonly }).connect();
 }
 
 /** Opens connections, also for the migration engine, and references what they make. */
