@@ -112,9 +112,18 @@ async function createClient(adapter: SqlDriverAdapter, kind: DatabaseKind): Prom
 /** The error for a database that does not respond; it does not contain the password of the URL. */
 export function unreachable(location: DatabaseLocation, cause: unknown): DatabaseError {
   const unavailable = unavailableIn(cause);
-  const reason = unavailable ? reasonIn(unavailable) : messageOf(cause);
+  const reason =
+    pgBouncerAdvice(location, unavailable?.cause) ?? (unavailable ? reasonIn(unavailable) : messageOf(cause));
   const where = location.kind === 'sqlite' ? location.file : `PostgreSQL at ${location.host}`;
   return new DatabaseError(`the database cannot be opened (${where}): ${reason}`, { cause });
+}
+
+/** PgBouncer rejects a connection with parameters that it does not pass on, such as time limits and the schema. */
+function pgBouncerAdvice(location: DatabaseLocation, cause: unknown): string | undefined {
+  if (location.kind === 'sqlite' || !messageOf(cause).startsWith('unsupported startup parameter')) return undefined;
+  return location.keepsStatements
+    ? 'PgBouncer is in front of it: add ?pgbouncer=true to DATABASE_URL'
+    : 'PgBouncer does not pass on ?schema: use a database without it';
 }
 
 function reasonIn({ reason, cause }: DatabaseUnavailable): string {

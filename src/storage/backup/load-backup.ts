@@ -1,5 +1,6 @@
 // Loads a backup into an empty database of either kind, in one transaction: the migrations of its schema, then its rows, each value
 // converted to its column. Later migrations are left to migrate().
+import { plural } from '../../platform/plural.ts';
 import type { DatabaseKind } from '../database-url.ts';
 import { readMigrations } from '../migrations/files.ts';
 import { applyMigrations } from '../migrations/migrate.ts';
@@ -73,7 +74,7 @@ async function assertCounts(locked: LockedSession, kind: DatabaseKind, expected:
   for (const [table, count] of Object.entries(expected))
     if (found[table] !== count)
       throw new BackupError(
-        `${table} has ${found[table]} rows instead of ${count} after the restore. Nothing was changed`,
+        `${table} has ${plural(found[table] ?? 0, 'row')} instead of ${count} after the restore. Nothing was changed`,
       );
 }
 
